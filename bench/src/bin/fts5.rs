@@ -9,7 +9,7 @@ use std::io::{BufRead, Error, Result, Write};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// How many ids are printed.
+/// The number of ids printed.
 const BEST: i64 = 5;
 
 fn main() -> Result<()> {
@@ -59,7 +59,7 @@ fn query(db: &str, words: &str) -> Result<()> {
     Ok(())
 }
 
-/// The prompt as a query: every word once, quoted, joined by OR.
+/// Turns a prompt into a query: every distinct word, quoted, joined by OR.
 fn any_of(prompt: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {

@@ -9,7 +9,7 @@ use rekindle_bench::measure::report::{Report, made};
 use rekindle_bench::measure::store::{Store, questions, say};
 use rekindle_bench::measure::{index, machine, plot, rounds, targets};
 
-/// The size at which building and disk are limited.
+/// The corpus size, in memories, that the targets for building time and disk apply to.
 const MIDDLE: usize = 20_000;
 
 fn main() -> Result<()> {
@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     let words = index::words(&options, &rekindle, middle)?;
     let vectors = index::vectors(&options, &rekindle, smallest)?;
     say("what is found");
-    // Vectors that say nothing find nothing, and a million memories keep FTS5 busy for seconds a prompt.
+    // Made-up vectors find nothing useful, and at a million memories FTS5 takes seconds per prompt.
     let telling = stores.iter().filter(|store| !store.synthetic);
     let found = telling.map(|store| Ok((store.size, rounds::found(&rekindle, store, &questions)?)));
     let found = found.collect::<Result<_>>()?;

@@ -1,18 +1,18 @@
-//! One generated memory: what it is about, and 60 to 120 words of text about it.
+//! One generated memory: its topic, and 60 to 120 words of text about it.
 
 use super::random::{Random, Zipf};
 use super::words;
 
 /// The fewest words of a memory.
 pub const MIN_WORDS: usize = 60;
-/// The most.
+/// The largest number of words of a memory.
 pub const MAX_WORDS: usize = 120;
-/// How many made-up names of services and projects there are.
+/// The number of made-up names of services and projects.
 const NAMES: usize = 40_000;
-/// Words in lists fall off about as words do in English.
+/// The Zipf exponent of word lists, close to that of English.
 const EXPONENT: f64 = 0.9;
 
-/// A list of words and how often each is said.
+/// A list of words with their frequencies.
 struct List {
     words: Vec<&'static str>,
     zipf: Zipf,
@@ -29,7 +29,7 @@ impl List {
     }
 }
 
-/// Everything that texts are drawn from. Made once.
+/// The vocabulary and grammar of generated texts; made once.
 pub struct Voice {
     topics: Vec<List>,
     topic: Zipf,
@@ -47,47 +47,47 @@ pub struct Voice {
     kinds: Vec<&'static str>,
 }
 
-/// A memory before it is written anywhere.
+/// A generated memory, before it is written to a store.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// Its place in the corpus, from 0.
+    /// The position in the corpus, from 0.
     pub index: usize,
-    /// Its text.
+    /// The text of the memory.
     pub text: String,
-    /// The field of work, as a number of [`words::TOPICS`].
+    /// The field of work, as an index into [`words::TOPICS`].
     pub topic: usize,
-    /// Its kind, which is also its folder.
+    /// The kind of the memory, which is also its folder.
     pub kind: &'static str,
-    /// What it is about.
+    /// The names and words that the text is about.
     pub about: About,
 }
 
-/// What the sentences of one memory have in common; questions are made of it.
+/// The subject shared by all sentences of one memory; questions are made from it.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// The subject.
+    /// The main noun, slot `{s}`.
     pub subject: &'static str,
-    /// The other thing.
+    /// The second noun, slot `{o}`.
     pub object: &'static str,
-    /// How it is.
+    /// The adjective, slot `{a}`.
     pub adjective: &'static str,
-    /// What was done: to do, did, doing.
+    /// The verb in three forms: infinitive, past, participle.
     pub verb: [&'static str; 3],
-    /// The service or project.
+    /// The name of the service or project.
     pub name: String,
-    /// A function or variable.
+    /// The name of a function or variable.
     pub identifier: String,
-    /// A file.
+    /// The path of a file.
     pub path: String,
     /// An error code.
     pub error: String,
-    /// A version.
+    /// A version number.
     pub version: String,
-    /// Somebody.
+    /// The name of a person.
     pub who: &'static str,
-    /// A day.
+    /// The day of the event.
     pub day: &'static str,
-    /// Where it runs.
+    /// The environment of the program, such as staging.
     pub place: &'static str,
 }
 
@@ -113,7 +113,8 @@ impl Default for Voice {
 }
 
 impl Voice {
-    /// The memory number `index` of the corpus of `seed`: always the same, whatever the size of the corpus.
+    /// Returns memory number `index` of the corpus of `seed`. The result does not depend on the size of the
+    /// corpus.
     pub fn memory(&self, seed: u64, index: usize) -> Memory {
         let random = &mut Random::of(seed, index as u64);
         let topic = self.topic.draw(random);
@@ -129,7 +130,7 @@ impl Voice {
                 last = number;
             }
         }
-        // A sentence that would go beyond the wanted length is left unfinished, as notes often are.
+        // A sentence that exceeds the wanted length is cut off, as notes often are.
         words.truncate(wanted);
         Memory { index, text: words.join(" "), topic, kind: random.pick(&self.kinds), about }
     }
@@ -156,7 +157,7 @@ impl Voice {
         }
     }
 
-    /// The template with its slots filled.
+    /// Fills the slots of a template.
     pub fn fill(&self, template: &str, topic: usize, about: &About, random: &mut Random) -> String {
         let mut text = String::with_capacity(template.len() * 2);
         let mut rest = template;
@@ -174,7 +175,7 @@ impl Voice {
     }
 
     fn slot(&self, slot: &str, topic: usize, about: &About, random: &mut Random) -> String {
-        // Half of what could be said of anything is said of what the memory is about.
+        // Half of the slots take the memory's own words, the other half a random word.
         let own = random.below(2) == 0;
         match slot {
             "s" => about.subject.to_owned(),
@@ -215,7 +216,7 @@ impl Voice {
         [(); 3].map(|()| forms.next().unwrap_or_default())
     }
 
-    /// A made-up name; the same rank is the same name.
+    /// Makes a name from syllables; the same rank gives the same name.
     fn name(&self, random: &mut Random) -> String {
         let sounds = &mut Random::of(0x6e61_6d65, self.names.draw(random) as u64);
         let mut name = String::new();
@@ -227,7 +228,7 @@ impl Voice {
         capital(&name)
     }
 
-    /// Two to four words as programs write them.
+    /// Joins two to four words as program identifiers do.
     fn identifier(&self, topic: usize, random: &mut Random) -> String {
         let mut parts = vec![self.verb(random)[0]];
         for _ in 0..1 + random.below(2) {
@@ -298,7 +299,7 @@ fn number(random: &mut Random) -> String {
     random.below(10usize.pow(digits)).to_string()
 }
 
-/// Another word for a thing, where there is one.
+/// Returns a synonym of a word, or the word itself if it has none.
 fn other_word(word: &'static str) -> &'static str {
     let pairs = words::SYNONYMS.split_whitespace().filter_map(|pair| pair.split_once('/'));
     pairs.into_iter().find(|(one, _)| *one == word).map_or(word, |(_, other)| other)
@@ -345,7 +346,8 @@ mod tests {
         }
         let mut ranked: Vec<usize> = counts.into_values().collect();
         ranked.sort_unstable_by(|a, b| b.cmp(a));
-        // English: the first word is about one in twenty, the hundredth one in a thousand, and the tail is long.
+        // As in English, the first word is about one in twenty, the hundredth one in a thousand, with a long
+        // tail.
         assert!((12..30).contains(&(total / ranked[0])), "one in {}", total / ranked[0]);
         assert!((200..2000).contains(&(total / ranked[99])), "one in {}", total / ranked[99]);
         assert!(ranked.len() > 10_000, "{} words", ranked.len());

@@ -6,18 +6,18 @@ use super::memory::{MAX_WORDS, Memory};
 use super::random::Random;
 use super::words;
 
-/// The newest memory is from the morning of 2026-11-01; the others go back from there.
+/// The time of the newest memory, 2026-11-01 in the morning; the others are older.
 const NEWEST: i64 = 1_793_523_600;
-/// How far.
+/// The time between the oldest and the newest memory.
 const SPAN_SECONDS: usize = 2 * 365 * 24 * 3600;
-/// How many memories in a row come from one session.
+/// The number of consecutive memories from one session.
 const SESSION: usize = 6;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// What a note says beside its text.
+/// A memory with its frontmatter.
 pub struct Note<'a> {
     memory: &'a Memory,
-    /// `m-` and twelve characters.
+    /// The memory's id: `m-` and twelve characters.
     pub id: String,
     group: &'static str,
     origin: &'static str,
@@ -26,12 +26,12 @@ pub struct Note<'a> {
 }
 
 impl<'a> Note<'a> {
-    /// The properties of a memory, from the same seed as its text.
+    /// Derives the properties of a memory from the seed of its text.
     pub fn of(memory: &'a Memory, seed: u64) -> Self {
         let random = &mut Random::of(seed.rotate_left(32), memory.index as u64);
         let session = Random::of(seed.rotate_left(16), (memory.index / SESSION) as u64).bits();
         let back = (session as usize) % SPAN_SECONDS;
-        // Within a session a minute passes from one to the next.
+        // Memories of one session are a minute apart.
         let at = NEWEST - back as i64 + 60 * (memory.index % SESSION) as i64;
         Self {
             memory,
@@ -49,13 +49,13 @@ impl<'a> Note<'a> {
         }
     }
 
-    /// Where the note is in the vault.
+    /// The path of the note in the vault.
     pub fn path(&self) -> String {
         let (about, index) = (&self.memory.about, self.memory.index);
         format!("{}/{}/{}-{}-{index}.md", self.group, self.memory.kind, about.subject, about.object)
     }
 
-    /// The note itself. Every memory reaches everywhere, because the anchors see all of them too.
+    /// Renders the note. Every memory has the widest scope, because the anchors see all of them too.
     pub fn render(&self) -> String {
         let Self { memory, id, group, origin, created, session } = self;
         let tag = words::TOPICS[memory.topic].name;
@@ -73,7 +73,7 @@ impl<'a> Note<'a> {
         text
     }
 
-    /// The line for the anchors; also what `rekindle bench ingest` reads.
+    /// Renders the line for the anchors, which `rekindle bench ingest` reads too.
     pub fn line(&self) -> String {
         let Self { memory, id, created, session, .. } = self;
         json!({"ns": "bench", "session": session, "id": id, "ts": created, "role": "user", "text": memory.text})
@@ -81,7 +81,7 @@ impl<'a> Note<'a> {
     }
 }
 
-/// The id of the memory number `index`.
+/// Returns the id of memory number `index`.
 pub fn id(seed: u64, index: usize) -> String {
     let bits = Random::of(seed.rotate_left(48), index as u64).bits();
     let digits = (0..12).rev().map(|digit| char::from(ALPHABET[((bits >> (5 * digit)) & 31) as usize]));
@@ -91,10 +91,10 @@ pub fn id(seed: u64, index: usize) -> String {
     })
 }
 
-/// A time of the last half century in UTC.
+/// Formats a Unix time of the last half century in UTC.
 pub fn iso(seconds: i64) -> String {
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days to a date by way of years that begin in March, so that the leap day is the last one.
+    // Converts days to a date with years that begin in March, so that the leap day comes last.
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! What people ask: prompts of 8 to 25 words, each made for one memory.
+//! Generated prompts of 8 to 25 words, each made for one memory.
 
 use super::memory::{Memory, Voice};
 use super::random::Random;
@@ -6,24 +6,26 @@ use super::words;
 
 /// The fewest words of a prompt.
 pub const MIN_WORDS: usize = 8;
-/// The most.
+/// The largest number of words of a prompt.
 pub const MAX_WORDS: usize = 25;
 
-/// Questions are asked of the first memories only, so that the same ones fit a corpus of any size.
+/// The number of memories, from the first one, that questions are made for. The same questions fit a corpus
+/// of any size.
 pub const ASKED: usize = 1000;
 
-/// One prompt.
+/// A generated prompt.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// How it was made: `keyword`, `identifier` or `paraphrase`.
+    /// The type of the question: `keyword`, `identifier` or `paraphrase`.
     pub kind: &'static str,
-    /// The memory it was made for, by its place in the corpus.
+    /// The index of the memory that it was made for.
     pub gold: usize,
-    /// What was typed.
+    /// The text of the prompt.
     pub text: String,
 }
 
-/// The question number `number` of the corpus of `seed`: keywords, identifiers and other words in turns.
+/// Returns question number `number` of the corpus of `seed`; keywords, identifiers and paraphrases take
+/// turns.
 pub fn question(voice: &Voice, seed: u64, number: usize) -> Question {
     let random = &mut Random::of(!seed, number as u64);
     let (kind, from): (_, &[&str]) = match number % 3 {
@@ -31,7 +33,7 @@ pub fn question(voice: &Voice, seed: u64, number: usize) -> Question {
         1 => ("identifier", &words::IDENTIFIER_QUESTIONS),
         _ => ("paraphrase", &words::OTHER_WORDS_QUESTIONS),
     };
-    // Nearly every second draw fits; the bound only keeps a change of the word lists from looping for ever.
+    // Nearly every second draw fits. The bound prevents an endless loop after a change of the word lists.
     let mut drawn = (voice.memory(seed, random.below(ASKED)), random.pick(from));
     for _ in 0..1000 {
         if answers(&drawn.0, drawn.1) {
@@ -43,7 +45,7 @@ pub fn question(voice: &Voice, seed: u64, number: usize) -> Question {
     Question { kind, gold: memory.index, text: said(voice, template, &memory, random) }
 }
 
-/// Whether the memory says every name that the question would ask for.
+/// True if the memory contains every name that the question would ask for.
 fn answers(memory: &Memory, template: &str) -> bool {
     let about = &memory.about;
     let names = [
@@ -59,7 +61,7 @@ fn answers(memory: &Memory, template: &str) -> bool {
 }
 
 fn said(voice: &Voice, template: &str, memory: &Memory, random: &mut Random) -> String {
-    // A question is about what the memory says, never about a word drawn by chance.
+    // Questions use only words of the memory's subject, never words drawn by chance.
     let about = &memory.about;
     let template = template
         .replace("{a}", about.adjective)

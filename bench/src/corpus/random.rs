@@ -1,19 +1,19 @@
-//! Numbers that are the same on every machine: a seed in, the same memories out.
+//! Deterministic random numbers: the same seed gives the same memories on every machine.
 
-/// SplitMix64: small, quick, and good enough to pick words.
+/// SplitMix64, a small and fast generator that is good enough to pick words.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers that belong to `index` under `seed`, independent of every other index, so that memories can be
-    /// made in any order and a smaller corpus is the beginning of a larger one.
+    /// Creates the generator of `index` under `seed`, independent of every other index. Memories can be made
+    /// in any order, and a smaller corpus is a prefix of a larger one.
     pub fn of(seed: u64, index: u64) -> Self {
         let mut random = Self(seed ^ index.wrapping_mul(0xd1b5_4a32_d192_ed03));
         random.bits();
         random
     }
 
-    /// The next number.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -22,30 +22,30 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`, which is at least 1.
+    /// Returns a number below `limit`, which is at least 1.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.bits() % limit.max(1) as u64) as usize
     }
 
-    /// From 0 up to but not 1.
+    /// Returns a number in `[0, 1)`.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// One of them, each as likely as the others.
+    /// Picks one item with uniform probability.
     pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
         from[self.below(from.len())]
     }
 }
 
-/// Ranks as words have them: the n-th is 1/n^s as frequent as the first.
+/// A Zipf distribution: rank n is 1/n^s as frequent as the first.
 #[derive(Debug)]
 pub struct Zipf {
     up_to: Vec<f64>,
 }
 
 impl Zipf {
-    /// Over `count` ranks with exponent `s`.
+    /// Creates the distribution over `count` ranks with exponent `s`.
     pub fn new(count: usize, s: f64) -> Self {
         let mut sum = 0.0;
         let up_to = (1..=count.max(1)).map(|rank| {
@@ -55,7 +55,7 @@ impl Zipf {
         Self { up_to: up_to.collect() }
     }
 
-    /// A rank, from 0.
+    /// Draws a rank, from 0.
     pub fn draw(&self, random: &mut Random) -> usize {
         let total = self.up_to.last().copied().unwrap_or(1.0);
         let at = random.unit() * total;

@@ -1,14 +1,14 @@
-//! The words that memories are made of, the frequent ones first in every list.
+//! The vocabulary of generated memories, the most frequent words first in every list.
 
-/// One field of work and the things people talk about in it.
+/// A field of work and its nouns.
 pub struct Topic {
-    /// Its tag.
+    /// The tag of the field.
     pub name: &'static str,
-    /// Its things.
+    /// The nouns of the field, separated by spaces.
     pub nouns: &'static str,
 }
 
-/// Fields of work; the first ones come up most.
+/// Fields of work, the most frequent first.
 pub const TOPICS: [Topic; 24] = [
     Topic {
         name: "database",
@@ -132,14 +132,14 @@ pub const TOPICS: [Topic; 24] = [
     },
 ];
 
-/// Things that come up in every field.
+/// Nouns of every field.
 pub const THINGS: &str = "service script change problem version server module code branch default setting value \
     list error case name system time result user team data machine file limit option path function process command \
     message number order copy key check way rule note part place format field line input output owner reason \
     answer idea draft fallback workaround assumption trade-off interface boundary invariant shortcut checklist \
     environment prototype variable wrapper adapter helper template dependency upgrade window";
 
-/// Verbs: to do, did, doing.
+/// Verbs in three forms: infinitive, past, participle.
 pub const VERBS: &str = "use/used/using change/changed/changing move/moved/moving fix/fixed/fixing add/added/adding \
     remove/removed/removing run/ran/running check/checked/checking update/updated/updating break/broke/breaking \
     set/set/setting build/built/building read/read/reading write/wrote/writing start/started/starting \
@@ -157,32 +157,32 @@ pub const VERBS: &str = "use/used/using change/changed/changing move/moved/movin
     duplicate/duplicated/duplicating quarantine/quarantined/quarantining backfill/backfilled/backfilling \
     reconcile/reconciled/reconciling deprecate/deprecated/deprecating vendor/vendored/vendoring";
 
-/// How things are.
+/// Adjectives that describe a noun.
 pub const ADJECTIVES: &str = "new old slow wrong empty small large stale shared local remote broken missing current \
     default second single whole internal external temporary nightly weekly flaky manual nested pending invalid unused \
     expired partial strict legacy verbose silent synthetic upstream idempotent brittle redundant orphaned implicit \
     misleading transient asynchronous incremental duplicate corrupt optional mandatory undocumented";
 
-/// How things happen.
+/// Adverbs of frequency and manner.
 pub const ADVERBS: &str = "again twice always never silently often rarely immediately eventually nightly randomly \
     locally only sometimes quickly slowly accidentally reliably repeatedly unexpectedly consistently";
 
-/// Who was there.
+/// First names of people.
 pub const PEOPLE: &str = "Anna Ben Carla Dmitri Elena Farid Greta Hugo Ines Jonas Keiko Liam Mara Noor Oskar Priya \
     Quentin Rosa Samir Tova Uma Viktor Wanda Ximena Yusuf Zoe Adaeze Bjorn Chiara Daniyar Esther Fionn Gwen Hamza";
 
-/// When.
+/// Days and relative days.
 pub const DAYS: &str = "Monday Friday Tuesday Thursday Wednesday Sunday Saturday yesterday today";
 
-/// What numbers are of.
+/// Units of measurement.
 pub const UNITS: &str =
     "ms seconds minutes MB rows requests retries files percent threads connections KB GB days";
 
-/// Places where programs run.
+/// Environments and platforms that programs run on.
 pub const PLACES: &str =
     "staging production CI development macOS Linux Windows preview testing Docker Kubernetes";
 
-/// What other words for a thing are; a question that asks in other words uses them.
+/// Pairs of synonyms, used by paraphrase questions.
 pub const SYNONYMS: &str = "query/lookup index/catalogue table/relation migration/changeover connection/link \
     pool/reservoir lock/mutex backup/safety-copy pipeline/workflow job/task runner/executor build/compilation \
     cache/store image/snapshot registry/catalogue timeout/deadline retry/attempt log/journal token/credential \
@@ -202,26 +202,27 @@ pub const SYNONYMS: &str = "query/lookup index/catalogue table/relation migratio
     meeting/appointment review/appraisal ticket/issue deadline/due-date estimate/guess decision/choice \
     texture/surface shader/program frame/picture firmware/microcode register/slot sensor/detector driver/adapter";
 
-/// The memory's kinds, also its folders: many enough that a hundred thousand notes stay below a thousand a folder.
+/// The kinds of memories, also their folders: enough that a hundred thousand notes leave fewer than a
+/// thousand in each folder.
 pub const KINDS: &str = "fix decision preference lesson note pattern howto incident convention fact setup review \
     command gotcha workaround design release migration benchmark meeting question answer rule habit tool service \
     environment contact reference plan risk experiment cleanup upgrade config debugging";
 
-/// Sounds that made-up names of services and projects have.
+/// First sounds of the syllables of made-up names.
 pub const ONSETS: [&str; 24] = [
     "b", "br", "c", "cl", "d", "dr", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "qu", "r", "s", "st", "t",
     "tr", "v", "w", "z",
 ];
-/// Their vowels.
+/// Vowels of the syllables.
 pub const VOWELS: [&str; 9] = ["a", "e", "i", "o", "u", "ae", "ia", "io", "ou"];
-/// Their ends.
+/// Last sounds of the syllables.
 pub const CODAS: [&str; 14] = ["", "n", "r", "l", "s", "x", "nd", "rk", "st", "m", "th", "ck", "lt", "v"];
 
-/// What stands before a thing.
+/// Determiners before a noun.
 pub const DETERMINERS: &str = "the our that this its their each every any another some one";
 
-/// Sentences. `{s}` and `{o}` are what the memory is about, `{id}`, `{path}`, `{err}`, `{ver}` and `{name}` its own;
-/// the others are drawn anew each time.
+/// Sentence templates. `{s}` and `{o}` are the memory's subject; `{id}`, `{path}`, `{err}`, `{ver}` and
+/// `{name}` are its own names; every other slot gets a new random word.
 pub const SENTENCES: [&str; 64] = [
     "We decided to {v} {d} {s} in {path} because {d} {o} {vd} {r}.",
     "{d} {s} of {name} {vd} after the upgrade to {ver}, and nobody noticed until {day}.",
@@ -289,7 +290,7 @@ pub const SENTENCES: [&str; 64] = [
     "So the answer to the {a} {n} is a {t} and some patience.",
 ];
 
-/// What people type into an agent when they remember the words of a memory.
+/// Templates of prompts by someone who remembers the words of a memory.
 pub const KEYWORD_QUESTIONS: [&str; 8] = [
     "what did we decide about the {a} {s} and the {o} for {name}",
     "why was the {s} of {name} {vd} and what has the {o} to do with it",
@@ -301,7 +302,7 @@ pub const KEYWORD_QUESTIONS: [&str; 8] = [
     "please continue with the {name} {s} and make sure that the {o} is not {vd} this time",
 ];
 
-/// What they type when they have a name in front of them.
+/// Templates of prompts by someone who has an identifier at hand.
 pub const IDENTIFIER_QUESTIONS: [&str; 6] = [
     "where is `{id}` called and why does it return {err}",
     "I get {err} from `{id}` in {path}, what was the fix",
@@ -311,7 +312,7 @@ pub const IDENTIFIER_QUESTIONS: [&str; 6] = [
     "add a parameter to `{id}` so that the caller in {path} can choose",
 ];
 
-/// What they type when they remember what it was about, in other words.
+/// Templates of prompts by someone who remembers the topic and uses other words.
 pub const OTHER_WORDS_QUESTIONS: [&str; 6] = [
     "somebody told me the {s2} and the {o2} get in each other's way, is that so",
     "how come the {s2} goes bad whenever the {o2} is involved",

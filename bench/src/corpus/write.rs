@@ -1,4 +1,5 @@
-//! A corpus on disk: `memories.jsonl` and `questions.jsonl` for everyone, and a vault of notes for Rekindle.
+//! Writes a corpus: `memories.jsonl` and `questions.jsonl` for every program, and a vault of notes for
+//! Rekindle.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -11,14 +12,15 @@ use super::memory::Voice;
 use super::note::{Note, id, iso};
 use super::question::question;
 
-/// Changes whenever the same seed gives other texts, so that a kept corpus of an older program is made again.
+/// The version of generated texts. Increase it when the same seed gives other texts, so that cached corpora
+/// are rebuilt.
 pub const FORMAT: u64 = 1;
-/// How many questions there are.
+/// The number of questions in a corpus.
 pub const QUESTIONS: usize = 200;
-/// Making and writing go on in this many memories at a time, so that a million never is in memory.
+/// The number of memories generated and written at a time; it bounds the memory in use.
 const BLOCK: usize = 4096;
 
-/// Writes `count` memories as lines.
+/// Writes `count` memories as JSON lines.
 pub fn lines(seed: u64, count: usize, to: &Path) -> io::Result<()> {
     let voice = Voice::default();
     let mut file = BufWriter::with_capacity(1 << 20, File::create(to)?);
@@ -38,7 +40,7 @@ pub fn lines(seed: u64, count: usize, to: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// Writes the questions as lines, each with the id of the memory it was made for.
+/// Writes the questions as JSON lines, each with the id of its memory.
 pub fn questions(seed: u64, to: &Path) -> io::Result<()> {
     let voice = Voice::default();
     let mut file = BufWriter::new(File::create(to)?);
@@ -54,7 +56,7 @@ pub fn questions(seed: u64, to: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// Writes `count` memories as notes of the vault at `folder` (the one that holds the groups).
+/// Writes `count` memories as notes into the vault at `folder`, the parent of the group folders.
 pub fn vault(seed: u64, count: usize, folder: &Path) -> io::Result<()> {
     let voice = Voice::default();
     in_parallel(0..count, &|range| {
@@ -75,7 +77,7 @@ pub fn vault(seed: u64, count: usize, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Splits a range among as many threads as there are processors; the parts come back in order.
+/// Splits a range among one thread per processor and returns the results in order.
 fn in_parallel<T: Send>(
     range: std::ops::Range<usize>,
     work: &(dyn Fn(std::ops::Range<usize>) -> io::Result<T> + Sync),

@@ -1,4 +1,4 @@
-//! What building costs: words against FTS5, vectors against onnxruntime.
+//! Measures the cost of building an index: keywords against FTS5, embeddings against onnxruntime.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -12,13 +12,13 @@ use super::rekindle::{NOT_THERE, Rekindle};
 use super::run::{Run, Sample};
 use super::store::{Store, say};
 
-/// How often each index of words is built; the middle counts. One takes less than a second, and machines are busy with other
-/// things now and then.
+/// The number of builds of each keyword index; the median counts. One build takes less than a second, so a
+/// busy machine would distort a single one.
 const TURNS: usize = 15;
-/// How often each index with vectors is built.
+/// The number of builds of each index with vectors.
 const VECTOR_TURNS: usize = 3;
 
-/// The index of words of one store, built from nothing, in turns with the FTS5 table of the same texts.
+/// Builds the keyword index of one store from nothing, in turns with the FTS5 table of the same texts.
 pub fn words(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Value> {
     say(&format!("index of words, {TURNS} times in turns with FTS5"));
     let (database, state) = (options.work.join("scratch.db"), options.work.join("scratch-state"));
@@ -45,9 +45,9 @@ pub fn words(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Va
     }))
 }
 
-/// Memories a second, everything included: reading the vault, words, vectors of the whole and of each thought, publishing.
-/// With `--onnx` the texts of the same memories go through onnxruntime in between, and right before and after it through the
-/// built-in model, a vector for each text and nothing else.
+/// Measures memories per second of a full build: reading the vault, the keyword index, vectors of each memory
+/// and each of its thoughts, and publishing. With `--onnx` it also embeds the same texts with onnxruntime,
+/// and right before and after with the built-in model alone, one vector a text.
 pub fn vectors(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Value> {
     let state = options.work.join("scratch-state");
     let mut ours = Vec::new();
@@ -80,14 +80,14 @@ pub fn vectors(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<
     }))
 }
 
-/// The rate of the built-in model alone.
+/// Measures the texts per second of the built-in model alone.
 fn texts_alone(options: &Options, store: &Store) -> Result<f64> {
     let printed = Run::new(&options.bulk, store.folder()).arg(store.lines()).printed()?;
     let rate = printed.split_whitespace().next().and_then(|rate| rate.parse().ok());
     rate.ok_or_else(|| Error::other(format!("no rate in what bulk printed:\n{printed}")))
 }
 
-/// The best rate that the script reports, or null where it says that it skipped.
+/// Returns the best rate that the script reports, or null if it says that it skipped.
 fn onnxruntime(model: &Path, store: &Store) -> Result<Value> {
     let script = std::env::current_dir()?.join("scripts").join("embed-onnx.sh");
     let home = std::env::var_os("HOME").unwrap_or_default();

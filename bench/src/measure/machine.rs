@@ -1,10 +1,10 @@
-//! Which machine it was, and whether it had other things to do.
+//! Describes the machine and its load.
 
 use std::fs::read_to_string;
 
 use serde_json::{Value, json};
 
-/// What is known about it; what the system does not tell is `null`.
+/// Describes the processor, the memory and the system; a value that the system does not report is `null`.
 pub fn about() -> Value {
     let processor = read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;
@@ -19,12 +19,12 @@ pub fn about() -> Value {
     })
 }
 
-/// How many processors there are.
+/// The number of processors.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// How many processes wanted a processor, on average over the last minute.
+/// The load average of the last minute.
 pub fn load() -> Option<f64> {
     read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Programs run cold, in turns, with what they took; and what that is beside the targets.
+//! Runs programs cold, in turns, measures them and compares the results with the targets.
 
 pub mod index;
 pub mod machine;

@@ -1,4 +1,4 @@
-//! What `measure` is told. `scripts/bench-recall.sh` has the words for people.
+//! The options of `measure`. `scripts/bench-recall.sh` describes them for users.
 
 use std::io::{Error, Result};
 use std::path::PathBuf;
@@ -6,37 +6,38 @@ use std::path::PathBuf;
 const USAGE: &str = "usage: measure --empty PROGRAM --bulk PROGRAM --rekindle PROGRAM --work DIR --out DIR
     [--sizes 1000,20000] [--made-up 100000] [--synthetic 300000,1000000] [--rounds 200] [--seed 7] [--plot] [--onnx FOLDER]";
 
-/// All of it.
+/// The options of one measurement.
 #[derive(Debug)]
 pub struct Options {
-    /// The program that does nothing.
+    /// The path of the program that does nothing.
     pub empty: PathBuf,
-    /// The program that embeds texts and does nothing else.
+    /// The path of the program that only embeds texts.
     pub bulk: PathBuf,
-    /// The product.
+    /// The path of the `rekindle` binary.
     pub rekindle: PathBuf,
-    /// Where corpora and stores are made, and found again if it is kept.
+    /// The folder of corpora and stores; a kept folder is reused.
     pub work: PathBuf,
-    /// Where the results go.
+    /// The folder of the results.
     pub out: PathBuf,
-    /// Sizes with a vault and vectors of the model, ascending.
+    /// Sizes of vaults with vectors of the model, ascending.
     pub sizes: Vec<usize>,
-    /// Sizes with a vault whose vectors are made up.
+    /// Sizes of vaults with made-up vectors.
     pub made_up: Vec<usize>,
-    /// Sizes at which embedding would take hours: a store of lines with made-up vectors.
+    /// Sizes at which embedding would take hours: a line store with made-up vectors.
     pub synthetic: Vec<usize>,
-    /// How often each program is run cold.
+    /// The number of cold runs of each program.
     pub rounds: usize,
-    /// Which corpus.
+    /// The seed of the corpus.
     pub seed: u64,
-    /// Whether growth is drawn.
+    /// True if the growth plot is drawn.
     pub plot: bool,
-    /// Where `models/make.sh --keep` left the published model, if onnxruntime is to be measured too.
+    /// The folder in which `models/make.sh --keep` left the published model, if onnxruntime is to be measured
+    /// too.
     pub onnx: Option<PathBuf>,
 }
 
 impl Options {
-    /// From the command line.
+    /// Parses the command line.
     pub fn read(arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut options = Self {
             empty: PathBuf::new(),
@@ -81,12 +82,12 @@ impl Options {
         }
     }
 
-    /// The largest size below this one whose vectors are computed.
+    /// Returns the largest size below this one with vectors of the model.
     pub fn computed_below(&self, size: usize) -> Option<usize> {
         self.sizes.iter().copied().filter(|&other| other < size).max()
     }
 
-    /// Every size, ascending.
+    /// Returns every size, ascending.
     pub fn all_sizes(&self) -> Vec<usize> {
         let mut sizes = [self.sizes.as_slice(), self.made_up.as_slice(), self.synthetic.as_slice()].concat();
         sizes.sort_unstable();

@@ -1,4 +1,4 @@
-//! Growth as a picture: time against the number of memories, both by powers of ten.
+//! Plots time against the number of memories, both on logarithmic axes.
 
 use super::program::{Program, thousands};
 use super::rounds::Cold;
@@ -10,14 +10,14 @@ const RIGHT: f64 = 200.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 60.0;
 
-/// A line of the picture: its name, colour and points (memories, p50, p95).
+/// One line of the plot: its name, colour and points (memories, p50, p95).
 struct Line {
     name: &'static str,
     colour: &'static str,
     points: Vec<(f64, f64, f64)>,
 }
 
-/// The picture, or none where there are fewer than two sizes to draw.
+/// Draws the plot as SVG, or returns `None` for fewer than two sizes.
 pub fn svg(colds: &[Cold]) -> Option<String> {
     let point = |cold: &Cold| Some((cold.program.size()? as f64, cold.p50(), cold.p95()));
     let fts5: Vec<_> =

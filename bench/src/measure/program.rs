@@ -1,26 +1,26 @@
-//! The programs that take turns.
+//! The programs under measurement.
 
 use std::fmt;
 use std::path::Path;
 
 use super::run::Run;
 
-/// Which one.
+/// A program under measurement, with the number of memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// Does nothing.
+    /// The empty program.
     Empty,
-    /// One FTS5 query over so many memories.
+    /// One FTS5 query over this many memories.
     Fts5(usize),
-    /// One cold recall over so many memories.
+    /// One cold recall over this many memories.
     Recall(usize),
-    /// The same search over a store of so many lines with made-up vectors, by way of `rekindle bench query`. It is
-    /// not what a person or a hook runs, so no target is judged by it.
+    /// The same search over a line store of this size with made-up vectors, through `rekindle bench query`.
+    /// Neither people nor hooks run it, so no target applies to it.
     Query(usize),
 }
 
 impl Program {
-    /// Over how many memories, if it looks at any.
+    /// The number of memories, if the program reads any.
     pub fn size(self) -> Option<usize> {
         match self {
             Self::Empty => None,
@@ -28,7 +28,7 @@ impl Program {
         }
     }
 
-    /// Its name without the size.
+    /// The name without the size.
     pub fn name(self) -> &'static str {
         match self {
             Self::Empty => "empty program",
@@ -48,27 +48,27 @@ impl fmt::Display for Program {
     }
 }
 
-/// One FTS5 query; `words` are the prompt.
+/// Runs one FTS5 query with the words of a prompt.
 pub fn fts5_query(database: &Path, folder: &Path, words: &str) -> Run {
     Run::new(sibling("fts5"), folder).arg("query").arg(database).arg(words)
 }
 
-/// Makes the table.
+/// Builds the FTS5 table.
 pub fn fts5_build(lines: &Path, database: &Path, folder: &Path) -> Run {
     Run::new(sibling("fts5"), folder).arg("build").arg(database).input(lines)
 }
 
-/// The program that makes memories.
+/// Runs the program that generates memories.
 pub fn corpus(folder: &Path, seed: u64) -> Run {
     Run::new(sibling("corpus"), folder).args(&["--seed", &seed.to_string()])
 }
 
-/// A program that was built beside this one.
+/// Returns the path of a program built beside this one.
 fn sibling(name: &str) -> std::path::PathBuf {
     std::env::current_exe().map_or_else(|_| name.into(), |me| me.with_file_name(name))
 }
 
-/// `20000` as `20,000`.
+/// Formats a number with thousands separators: `20000` as `20,000`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The results as a page for people and as a file for programs.
+//! Renders the results as Markdown and as JSON.
 
 use serde_json::{Value, json};
 
@@ -8,28 +8,28 @@ use super::rounds::Cold;
 use super::store::Store;
 use super::targets::Target;
 
-/// All that was measured.
+/// All measurements of one run.
 #[derive(Debug)]
 pub struct Report {
-    /// The machine.
+    /// The description of the machine.
     pub machine: Value,
-    /// Its load before and after.
+    /// The load average before and after.
     pub load: [Option<f64>; 2],
-    /// The corpus.
+    /// The seed of the corpus.
     pub seed: u64,
-    /// How often each program was to run.
+    /// The planned number of runs of each program.
     pub rounds: usize,
-    /// The cold runs.
+    /// The measurements of cold runs.
     pub colds: Vec<Cold>,
-    /// What was found, by size.
+    /// The hit counts, by size.
     pub found: Vec<(usize, Value)>,
-    /// Building the index of words.
+    /// The cost of building the keyword index.
     pub words: Value,
-    /// Building all of it.
+    /// The cost of building the whole index.
     pub vectors: Value,
-    /// What building each store took.
+    /// The cost of building each store.
     pub stores: Vec<(usize, Value)>,
-    /// The targets.
+    /// The targets with their results.
     pub targets: Vec<Target>,
 }
 
@@ -38,7 +38,7 @@ impl Report {
         self.colds.iter().find(|cold| cold.program == program)
     }
 
-    /// For programs.
+    /// Renders the report as JSON, for programs.
     pub fn json(&self) -> Value {
         let empty = self.of(Program::Empty).map_or(f64::NAN, Cold::p50);
         let colds = self.colds.iter().map(|cold| {
@@ -73,7 +73,7 @@ impl Report {
         })
     }
 
-    /// For people.
+    /// Renders the report as Markdown, for people.
     pub fn markdown(&self) -> String {
         let mut text = String::from("# Recall, cold\n\n");
         let word = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
@@ -218,7 +218,7 @@ impl Report {
     }
 }
 
-/// What building a store took, without what only identifies it.
+/// Returns the build costs of a store without the cache key.
 pub fn made(store: &Store) -> Value {
     let kept = store.made.iter().filter(|(name, _)| *name != "key");
     let mut made: serde_json::Map<_, _> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -226,7 +226,7 @@ pub fn made(store: &Store) -> Value {
     Value::Object(made)
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

@@ -1,4 +1,4 @@
-//! Cold runs in turns, and what the programs find.
+//! Runs programs cold in turns, and counts hits.
 
 use std::collections::BTreeMap;
 use std::io::Result;
@@ -12,22 +12,22 @@ use super::run::{Run, Sample};
 use super::store::{Question, Store};
 use crate::corpus::random::Random;
 
-/// Beyond this many memories one FTS5 query takes about a second, so these sizes have a turn only now and then.
+/// The largest size measured in every round. Beyond it one FTS5 query takes about a second.
 const OFTEN: usize = 100_000;
-/// How seldom.
+/// The number of rounds between two runs of a larger size.
 const SELDOM: usize = 10;
 
-/// All cold runs of one program.
+/// The cold runs of one program.
 #[derive(Debug)]
 pub struct Cold {
-    /// Which program.
+    /// The program under measurement.
     pub program: Program,
-    /// Its runs, in order.
+    /// The measurements, in order.
     pub samples: Vec<Sample>,
 }
 
 impl Cold {
-    /// The value below which this share of the runs is.
+    /// Returns the quantile of a measurement: this share of the runs is at or below it.
     pub fn quantile(&self, share: f64, of: fn(&Sample) -> f64) -> f64 {
         let mut values: Vec<f64> = self.samples.iter().map(of).collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -40,23 +40,23 @@ impl Cold {
         self.quantile(0.5, |sample| sample.wall)
     }
 
-    /// The time that one in twenty exceeds.
+    /// The 95th percentile of the time, in milliseconds.
     pub fn p95(&self) -> f64 {
         self.quantile(0.95, |sample| sample.wall)
     }
 
-    /// The median time on a processor.
+    /// The median processor time, in milliseconds.
     pub fn processor(&self) -> f64 {
         self.quantile(0.5, |sample| sample.cpu)
     }
 
-    /// The most memory of any run, in bytes.
+    /// The peak memory of all runs, in bytes.
     pub fn peak(&self) -> u64 {
         self.samples.iter().map(|sample| sample.peak).max().unwrap_or(0)
     }
 }
 
-/// Everything that takes turns: the empty program, and FTS5 and Rekindle at every size.
+/// Lists the programs to run: the empty program, and FTS5 and Rekindle at every size.
 pub fn programs(stores: &[Store]) -> Vec<Program> {
     let mut programs = vec![Program::Empty];
     for store in stores {
@@ -69,8 +69,8 @@ pub fn programs(stores: &[Store]) -> Vec<Program> {
     programs
 }
 
-/// Runs each program once a round, in another order every time, so that whatever else the machine does, and whatever
-/// a program leaves in the processor's caches, hits them alike. All programs of a round get the same question.
+/// Runs each program once a round, in a new random order, so that other load on the machine and the state of
+/// the caches affect all programs alike. All programs of a round get the same question.
 pub fn run(
     options: &Options,
     rekindle: &Rekindle,
@@ -114,8 +114,9 @@ fn command(
     }
 }
 
-/// What the two find of one store, by kind of question: asked, FTS5's hits, Rekindle's hits, Rekindle's empty answers.
-/// A program that answers nothing is quick, and worth nothing. Asking also brings all files into memory.
+/// Counts hits of one store by kind of question: asked, hits of FTS5, hits of Rekindle, empty answers of
+/// Rekindle. An empty answer is fast but useless, so speed needs these counts beside it. The questions also
+/// load all files into the page cache.
 pub fn found(rekindle: &Rekindle, store: &Store, questions: &[Question]) -> Result<Value> {
     let mut kinds: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
     let few = if store.size > OFTEN { questions.len() / SELDOM } else { questions.len() };

@@ -1,4 +1,4 @@
-//! One program, started and waited for.
+//! Runs one program and measures it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-/// What to start, where, and with which words.
+/// A command to run: program, working folder, arguments, variables and input.
 #[derive(Clone, Debug)]
 pub struct Run {
     program: PathBuf,
@@ -18,21 +18,21 @@ pub struct Run {
     input: Option<PathBuf>,
 }
 
-/// What one run took.
+/// The cost of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
-    /// From before the start until it had ended, in milliseconds.
+    /// The wall time from before the start to the end, in milliseconds.
     pub wall: f64,
-    /// Of the processor, in the program and in the system, in milliseconds: what other work on the machine
-    /// disturbs least.
+    /// The processor time of the program and of the kernel, in milliseconds; other work on the machine
+    /// disturbs it least.
     pub cpu: f64,
-    /// The most memory it held, in bytes. Mapped files count as far as they were touched. A child begins as a copy of
-    /// this program, so nothing can be below what this program holds: a few megabytes.
+    /// The peak resident memory, in bytes. Mapped files count as far as they were touched. A child begins as
+    /// a copy of this program, so the floor is a few megabytes.
     pub peak: u64,
 }
 
 impl Run {
-    /// The program, with no arguments and none of our variables but `PATH`.
+    /// Creates a command with no arguments and an empty environment except for `PATH`.
     pub fn new(program: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         Self {
@@ -44,35 +44,35 @@ impl Run {
         }
     }
 
-    /// With one more argument.
+    /// Adds one argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// With more of them.
+    /// Adds several arguments.
     #[must_use]
     pub fn args(mut self, arguments: &[&str]) -> Self {
         self.arguments.extend(arguments.iter().map(OsString::from));
         self
     }
 
-    /// With a variable.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
         self.variables.push((name, value.into()));
         self
     }
 
-    /// With this file as its standard input.
+    /// Takes a file as standard input.
     #[must_use]
     pub fn input(mut self, file: impl Into<PathBuf>) -> Self {
         self.input = Some(file.into());
         self
     }
 
-    /// Runs it with what it prints thrown away.
+    /// Runs the command and measures it; output is discarded.
     pub fn timed(&self) -> Result<Sample> {
         let mut command = self.command(Stdio::null())?;
         let start = Instant::now();
@@ -85,7 +85,7 @@ impl Run {
         }
     }
 
-    /// Runs it for what it prints.
+    /// Runs the command and returns its output.
     pub fn printed(&self) -> Result<String> {
         let output = self.command(Stdio::piped())?.stderr(Stdio::piped()).output();
         let output = output.map_err(|error| self.failed(&error.to_string()))?;
@@ -96,7 +96,7 @@ impl Run {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Whether it runs to a good end; what it says is nobody's business.
+    /// True if the command exits with success; output is discarded.
     pub fn succeeds(&self) -> bool {
         let command = self.command(Stdio::null());
         command
@@ -131,7 +131,7 @@ impl Run {
     }
 }
 
-/// Waits for a child and takes its account: time of the processor and peak memory.
+/// Waits for a child and reads its resource usage: processor time and peak memory.
 #[expect(unsafe_code, reason = "the standard library waits without the resource usage")]
 fn wait(child: u32) -> Result<(ExitStatus, Sample)> {
     let mut status = 0;
@@ -149,14 +149,14 @@ fn wait(child: u32) -> Result<(ExitStatus, Sample)> {
         }
     }
     let millis = |time: libc::timeval| time.tv_sec as f64 * 1e3 + time.tv_usec as f64 / 1e3;
-    // Linux counts in KiB, macOS in bytes.
+    // Linux reports KiB, macOS bytes.
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
     let peak = u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit;
     let cpu = millis(usage.ru_utime) + millis(usage.ru_stime);
     Ok((ExitStatus::from_raw(status), Sample { wall: 0.0, cpu, peak }))
 }
 
-/// The sum of the sizes of all files below a folder.
+/// Sums the sizes of all files below a folder.
 pub fn bytes_below(folder: &Path) -> Result<u64> {
     let mut sum = 0;
     let mut folders = vec![folder.to_owned()];

@@ -1,5 +1,5 @@
-//! The same memories for everyone: lines, a table for FTS5, a vault with its index for Rekindle. What is there from an
-//! earlier run is used again.
+//! Stores with the same memories for every program: lines, an FTS5 table, and a vault with its index for
+//! Rekindle. A store of an earlier run is reused.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -13,52 +13,52 @@ use super::rekindle::Rekindle;
 use super::run::{Run, bytes_below};
 use crate::corpus::write::FORMAT;
 
-/// One size.
+/// The store of one corpus size.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// How many memories.
+    /// The number of memories.
     pub size: usize,
-    /// Whether it is a store of lines, with made-up vectors.
+    /// True for a line store with made-up vectors.
     pub synthetic: bool,
-    /// Whether it is a vault with made-up vectors for what the next smaller one does not hold.
+    /// True for a vault in which only the memories of the next smaller one have computed vectors.
     pub made_up: bool,
-    /// Whether Rekindle has an index of it.
+    /// True if Rekindle has an index of it.
     pub indexed: bool,
-    /// What building it took, from this run or, if it was kept, from the one that built it.
+    /// The build costs, from this run or from the run that built a kept store.
     pub made: Map<String, Value>,
 }
 
-/// A question with everything the programs want to know.
+/// A question in the forms that the programs need.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// How it was made.
+    /// The type of the question, such as `keyword`.
     pub kind: String,
-    /// The id of the memory it was made for.
+    /// The id of the memory that it was made for.
     pub gold: String,
-    /// The prompt.
+    /// The text of the prompt.
     pub text: String,
-    /// A file that holds its line.
+    /// The file that holds the question's line.
     pub line: PathBuf,
 }
 
 impl Store {
-    /// Where all of it is.
+    /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The memories as lines.
+    /// The file of memories as JSON lines.
     pub fn lines(&self) -> PathBuf {
         self.folder.join("memories.jsonl")
     }
 
-    /// The FTS5 program's file.
+    /// The database file of the FTS5 program.
     pub fn database(&self) -> PathBuf {
         self.folder.join("fts5.db")
     }
 
-    /// Rekindle's home.
+    /// The Rekindle home of the store.
     pub fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
@@ -67,12 +67,12 @@ impl Store {
         self.folder.join("store")
     }
 
-    /// One question to FTS5.
+    /// Builds the FTS5 command for one question.
     pub fn fts5(&self, question: &Question) -> Run {
         fts5_query(&self.database(), &self.folder, &question.text)
     }
 
-    /// One cold question to Rekindle.
+    /// Builds the command for one cold question to Rekindle.
     pub fn recall(&self, rekindle: &Rekindle, question: &Question) -> Run {
         match self.synthetic {
             true => rekindle.query(&self.home(), &self.lines_store(), &question.line),
@@ -80,7 +80,7 @@ impl Store {
         }
     }
 
-    /// Makes or finds the store of one size.
+    /// Creates the store of one size, or reuses a kept one.
     pub fn prepare(options: &Options, rekindle: &Rekindle, size: usize) -> Result<Self> {
         let folder = options.work.join(size.to_string());
         let synthetic = options.synthetic.contains(&size);
@@ -168,7 +168,7 @@ impl Store {
     }
 }
 
-/// Makes the questions; they are the same for every size.
+/// Writes the questions, which are the same for every size.
 pub fn questions(options: &Options) -> Result<Vec<Question>> {
     let (file, folder) = (options.work.join("questions.jsonl"), options.work.join("questions"));
     fs::create_dir_all(&folder)?;
@@ -189,7 +189,7 @@ pub fn questions(options: &Options) -> Result<Vec<Question>> {
     Ok(questions)
 }
 
-/// A word to whoever waits.
+/// Reports progress on standard error.
 pub fn say(what: &str) {
     eprintln!("-- {what}");
 }

@@ -1,42 +1,43 @@
-//! What recall may cost. Reported beside what was measured, never asserted: a busy machine is not a bug.
+//! Targets of recall. They are reported beside the measurements and never asserted: a busy machine is not a
+//! bug.
 
 use serde_json::{Value, json};
 
 use super::program::Program;
 use super::rounds::Cold;
 
-/// onnxruntime's rate on a quiet machine of two cores, for runs in which it was not measured.
+/// The rate of onnxruntime on a quiet machine with two cores, for runs that did not measure it.
 const ONNX_ELSEWHERE: f64 = 36.0;
 
-/// One line of the table.
+/// One row of the table of targets.
 #[derive(Debug)]
 pub struct Target {
-    /// What is limited.
+    /// The quantity that the target limits.
     pub what: String,
-    /// What it came to, if it could be measured.
+    /// The measured value, if there is one.
     pub measured: Option<f64>,
-    /// The same ratio by time on a processor, for cold runs: it tells more when the machine is busy, and less when a
-    /// program uses two processors at once.
+    /// The same ratio by processor time, for cold runs: better when the machine is busy, worse when a program
+    /// uses two processors at once.
     pub by_processor: Option<f64>,
     /// The limit.
     pub limit: f64,
-    /// Of which kind: `x` for ratios, otherwise a unit.
+    /// The unit: `x` for ratios.
     pub unit: &'static str,
-    /// Whether the limit is a floor.
+    /// True if the limit is a lower bound.
     pub at_least: bool,
-    /// Whether what it is divided by was measured in the same run; no verdict otherwise.
+    /// True if the divisor was measured in the same run; otherwise there is no verdict.
     pub judged: bool,
 }
 
 impl Target {
-    /// Whether it holds; none where that cannot be said.
+    /// True if the target is met; `None` without a verdict.
     pub fn holds(&self) -> Option<bool> {
         let at_least = self.at_least;
         let measured = self.measured.filter(|_| self.judged);
         measured.map(|measured| if at_least { measured >= self.limit } else { measured <= self.limit })
     }
 
-    /// As a value.
+    /// Renders the target as JSON.
     pub fn json(&self) -> Value {
         let rule = if self.at_least { "at least" } else { "at most" };
         json!({
@@ -46,7 +47,8 @@ impl Target {
     }
 }
 
-/// All of them, from the cold runs, the built indexes (`words` and `vectors`) and the bytes of the index at 20,000.
+/// Computes all targets from the cold runs, the built indexes (`words` and `vectors`) and the size of the
+/// index at 20,000 memories.
 pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f64>) -> Vec<Target> {
     let of = |program: Program| colds.iter().find(|cold| cold.program == program);
     let ratio = |ours: Program, anchor: Program, middle: fn(&Cold) -> f64| {
@@ -92,7 +94,8 @@ pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f
         Some(rate) => (rate, "onnxruntime f32 on the same texts", true),
         None => (ONNX_ELSEWHERE, "the 36 a second of onnxruntime f32 on another machine", false),
     };
-    // The same work first; an index has a vector for each thought as well, which is as much once more.
+    // The comparison of equal work comes first. A full index also has a vector for each thought, about as
+    // much work again.
     let rates = [
         ("embedding in bulk", "texts_per_second", same_run),
         ("a whole index", "rekindle_per_second", false),

@@ -81,7 +81,7 @@ fn ver_07_ref_14_if_nothing_helps_the_shortest_is_kept_and_flagged() {
     let reflected = reflect(&model, &period(&observations), None).unwrap();
     assert_eq!((reflected.level, reflected.flagged, reflected.answer.claims.len()), (LAST_LEVEL, true, 7));
     assert_eq!(model.left(), 1, "it is asked three times and no more");
-    // A model that fails meanwhile does not take back what it said.
+    // A failure on a later call keeps the earlier answer.
     let model = ScriptedLlm::new().says(&answer(9)).fails(Error::late(Duration::ZERO));
     let reflected = reflect(&model, &period(&observations), None).unwrap();
     assert_eq!((reflected.flagged, reflected.answer.claims.len()), (true, 9));

@@ -56,7 +56,7 @@ fn ver_12_every_failure_falls_back_to_the_original() {
     }
 }
 
-/// Hands a request on with less time, so that the test need not wait for the real deadline.
+/// A model that shortens the deadline of each request, so that the test does not wait for the real one.
 struct Hurried(ScriptedLlm);
 
 impl Model for Hurried {

@@ -1,5 +1,5 @@
-//! `embed_lines NAME`: the vectors of the lines on stdin as JSON, one object a line, by a model of the Rekindle home.
-//! `scripts/models-cross.sh` holds them against a reference.
+//! `embed_lines NAME`: embeds the lines on stdin with a model of the Rekindle home and prints JSON, one
+//! object a line. `scripts/models-cross.sh` compares the vectors with a reference.
 #![expect(clippy::print_stdout, reason = "a developer's program, printing what it was asked for")]
 
 use std::error::Error;

@@ -1,10 +1,10 @@
-//! `everyday OUT`: teaches the machine that tells what everybody types from what is about somebody's own work, with the prompts
-//! in `models/everyday.txt`, `models/work.txt` and `models/pairs.jsonl` and the vectors of the built-in model. Makes
-//! `models/everyday.rke`. The same prompts give the same machine.
+//! `everyday OUT`: trains the small-talk classifier on the vectors of the built-in model. The prompts come
+//! from `models/everyday.txt`, `models/work.txt` and `models/pairs.jsonl`; the output is
+//! `models/everyday.rke`. The same prompts give the same classifier.
 //!
-//! A support vector machine with a Gaussian kernel, found by moving one multiplier after the other to where it is best given
-//! the rest. Both kinds count the same. Takes some minutes, and memory for each pair of prompts (two gigabytes for twenty-two
-//! thousand).
+//! The classifier is a support vector machine with a Gaussian kernel, trained by coordinate ascent: one
+//! multiplier after the other moves to its best value given the rest. Both classes weigh the same. Training
+//! takes some minutes and memory for each pair of prompts (two gigabytes for twenty-two thousand prompts).
 #![expect(clippy::print_stdout, reason = "a developer's program, saying how well it did")]
 #![expect(clippy::indexing_slicing, reason = "loops over numbers whose lengths are set here")]
 
@@ -20,22 +20,23 @@ use serde_json::Value;
 const EVERYDAY: &str = include_str!("../../../models/everyday.txt");
 const WORK: &str = include_str!("../../../models/work.txt");
 const PAIRS: &str = include_str!("../../../models/pairs.jsonl");
-/// Of the prompts there that a memory answers, one of so many is taught: they are about as many then as those off topic.
+/// One of this many answered prompts is used for training; that makes them about as many as the off-topic
+/// ones.
 const ANSWERED: usize = 5;
 
-/// How narrowly it looks: the larger, the nearer a prompt has to be for its word to count.
+/// The gamma of the kernel: the larger, the nearer a prompt has to be to count.
 const NARROW: f32 = 1.5;
-/// The most that a prompt may say: what is labelled wrong or said by nobody else must not outshout the rest.
+/// The upper bound of a multiplier. It limits the influence of mislabelled and isolated prompts.
 const LOUDEST: f32 = 3.0;
-/// Nobody moved further than this in a whole round: it is done.
+/// Training ends when no multiplier moved further than this in a whole round.
 const STILL: f32 = 0.02;
 const ROUNDS: usize = 200;
-/// How far apart those are who move one after the other.
+/// The distance between two prompts that are trained one after the other.
 const STRIDE: usize = 97;
-/// One prompt of so many is kept to see how well it does with what it was not taught.
+/// One of this many prompts is held out for validation.
 const KEPT: usize = 10;
 
-/// The prompts, and how near each is to each.
+/// The training set, with the kernel of every pair.
 struct Taught {
     steps: Vec<i8>,
     width: usize,
@@ -108,20 +109,20 @@ impl Taught {
         &self.steps[place * self.width..(place + 1) * self.width]
     }
 
-    /// How near every prompt is to this one.
+    /// The kernel between one prompt and every prompt.
     fn near(&self, place: usize) -> &[f32] {
         &self.near[place * self.len()..(place + 1) * self.len()]
     }
 
-    /// What the others say of it.
+    /// The output of the classifier for one prompt.
     fn margin(&self, place: usize, says: &[f32]) -> f32 {
         self.near(place).iter().zip(says).map(|(near, says)| near * says).sum()
     }
 }
 
-/// What each prompt says.
+/// Trains the multipliers by coordinate ascent.
 fn teach(taught: &Taught, is_taught: impl Fn(usize) -> bool) -> Vec<f32> {
-    // In turns of both kinds, far from each other.
+    // The order alternates between both classes and takes distant prompts in turn.
     let turns = (0..STRIDE).flat_map(|first| (first..taught.len()).step_by(STRIDE));
     let places: Vec<usize> = turns.filter(|place| is_taught(*place)).collect();
     let count = |kind| places.iter().filter(|place| taught.is_everyday[**place] == kind).count() as f32;

@@ -1,6 +1,7 @@
-//! `observations show FOLDER…`: what the rules that need no model find in the transcripts below, each finding beside the
-//! messages it came from. `scripts/observations.sh` runs it.
-//! `observations time AGENT FILE`: how fast a transcript is observed, and in how much memory.
+//! `observations show FOLDER…`: prints what the rules find in the transcripts below, each finding beside its
+//! messages. `scripts/observations.sh` runs it.
+//!
+//! `observations time AGENT FILE`: measures the speed and the memory of observing a transcript.
 //! `scripts/bench-observe.sh` uses it.
 #![expect(clippy::print_stdout, reason = "a developer's program, printing what it was asked for")]
 
@@ -31,7 +32,7 @@ fn main() -> Outcome {
     }
 }
 
-/// A transcript's messages and what it says about its session, read as the agent's whose format fits best.
+/// Reads a transcript in the format of the agent that fits best; returns its messages and its head.
 fn read(path: &Path) -> Option<(Agent, Head, Vec<Message>)> {
     let mut best: Option<(u64, Agent, Head, Vec<Message>)> = None;
     for agent in Agent::ALL {
@@ -149,7 +150,7 @@ fn time(agent: Agent, path: &Path) -> Outcome {
     Ok(())
 }
 
-/// The most memory that this program ever took, in kB.
+/// The peak memory of this program, in kB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

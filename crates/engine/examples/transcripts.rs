@@ -63,7 +63,7 @@ fn time(agent: Agent, path: &Path) -> Outcome {
     Ok(())
 }
 
-/// A little chance, the same every time.
+/// A deterministic random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -72,7 +72,7 @@ impl Dice {
         (self.0 >> 33) % sides
     }
 
-    /// A few words of a made-up language: some are said all the time, most hardly ever.
+    /// Draws words of a made-up language with a skewed distribution.
     fn words(&mut self, most: u64) -> String {
         const SYLLABLES: &[&str] = &[
             "ka", "to", "mi", "ren", "sol", "va", "du", "pel", "ni", "gor", "ash", "lu", "fen", "bri", "ox",
@@ -93,7 +93,7 @@ impl Dice {
     }
 }
 
-/// How many words the language has.
+/// The number of words of the language.
 const VOCABULARY: u64 = 30_000;
 
 struct Maker {
@@ -138,7 +138,7 @@ fn make(agent: Agent, megabytes: u64, path: &Path, session: &str) -> Outcome {
     let mut turn = 0_u64;
     while maker.bytes < megabytes * 1_000_000 {
         turn += 1;
-        // Now and then a turn is taken back.
+        // One turn in fifty is rewound.
         let before = leaf.clone();
         leaf = self::turn(agent, &mut maker, leaf)?;
         if turn.is_multiple_of(50) {
@@ -153,7 +153,7 @@ fn make(agent: Agent, megabytes: u64, path: &Path, session: &str) -> Outcome {
     Ok(())
 }
 
-/// A question, a call, its output, bulk and an answer.
+/// Writes one turn: a question, a call, its output, bulk and an answer.
 fn turn(agent: Agent, maker: &mut Maker, leaf: Option<String>) -> Result<Option<String>, Box<dyn Error>> {
     let ids: Vec<String> = (0..5).map(|_| maker.id()).collect();
     let (question, answer) = (maker.dice.words(40), maker.dice.words(200));

@@ -1,4 +1,4 @@
-//! The command line as a whole. Each command's own arguments are in its file.
+//! The command line. The arguments of each command are in its own file.
 
 use std::ffi::OsString;
 
@@ -37,7 +37,7 @@ impl Cli {
     }
 }
 
-// The arguments of a command are put together when it is called, not before: most calls are a hook's.
+// The arguments of a command are built when it is called, because most calls come from hooks.
 #[derive(Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
@@ -142,9 +142,9 @@ pub(crate) enum Command {
     Help(cmd::Help),
 }
 
-/// Runs what was asked for.
+/// Runs the requested command.
 pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
-    // These work anywhere, also where nothing is set up or the settings are broken.
+    // These commands work without a vault and with broken settings.
     let Some(command) = cli.command else { return cmd::home(&cli.global, out) };
     let command = match command {
         Command::Init(init) => return init.run(&cli.global, out),

@@ -6,32 +6,32 @@ use rekindle_core::text::terminal::safe;
 
 use crate::error::Failure;
 
-/// The message after a no.
+/// The message after a declined question.
 pub(crate) const CANCELLED: &str = "Cancelled. No files changed.";
 
-/// True if there is anybody to ask.
+/// True if a person can answer questions: stdin and stderr are terminals.
 pub(crate) fn is_possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// True if a screen and a keyboard are there.
+/// True if a full screen is possible: stdin and stdout are terminals.
 pub(crate) fn has_screen() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// An answer in words; an empty one is the default.
+/// Asks for a text; an empty answer is the default.
 pub(crate) fn text(question: &str, default: Option<&str>) -> Result<Option<String>, Failure> {
     let shown = default.map_or_else(String::new, |default| format!(" [{default}]"));
     let answer = answer(&format!("{question}{shown} "))?;
     Ok(if answer.is_empty() { default.map(str::to_owned) } else { Some(answer) })
 }
 
-/// Something to be read before the next question.
+/// Prints a text before the next question.
 pub(crate) fn say(text: &str) -> Result<(), Failure> {
     Ok(put(&mut std::io::stderr(), &format!("{text}\n"))?)
 }
 
-/// Yes or no. Whatever is neither is asked again.
+/// Asks a yes-or-no question, and repeats it after any other answer.
 pub(crate) fn yes(question: &str, default: bool) -> Result<bool, Failure> {
     Ok(choice(question, default, None)? == Choice::Yes)
 }
@@ -41,11 +41,11 @@ pub(crate) fn yes(question: &str, default: bool) -> Result<bool, Failure> {
 pub(crate) enum Choice {
     Yes,
     No,
-    /// The extra letter.
+    /// The extra letter was typed.
     Other,
 }
 
-/// Yes, no, or one more letter with its meaning.
+/// Asks for yes, no, or one more letter with its meaning.
 pub(crate) fn choice(question: &str, default: bool, other: Option<(char, &str)>) -> Result<Choice, Failure> {
     let choices = if default { "Y/n" } else { "y/N" };
     let more = other.map_or_else(String::new, |(letter, meaning)| format!("/{letter} {meaning}"));
@@ -63,7 +63,7 @@ pub(crate) fn choice(question: &str, default: bool, other: Option<(char, &str)>)
     }
 }
 
-/// Writes what names and words of notes may be part of, without what a terminal would obey.
+/// Writes a text without control sequences, because it may contain names and words of notes.
 fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     write!(out, "{}", safe(text))
 }
@@ -72,7 +72,7 @@ fn answer(question: &str) -> Result<String, Failure> {
     put(&mut std::io::stderr(), question)?;
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer)?;
-    // The end of the input is no answer, and not a yes by default.
+    // The end of the input is not an answer, and does not mean the default.
     if read == 0 {
         return Err(Failure::new("no answer; nothing was done"));
     }

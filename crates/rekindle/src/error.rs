@@ -1,4 +1,4 @@
-//! Failures as a person sees them: what, where, and what to do next.
+//! Failures for people: the problem, its place, and the next step.
 
 use std::fmt::Display;
 
@@ -18,14 +18,14 @@ use rekindle_engine::recall::messages;
 use rekindle_engine::recall::{bench, upkeep};
 use rekindle_engine::vault;
 
-/// A command that did not do what was asked.
+/// A failed command, with the message for the person.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    /// 1: it could not be done. 2: it could not be asked for like that.
+    /// The exit code: 1 if the command failed, 2 if it was called wrongly.
     pub(crate) code: u8,
-    /// Already reported in full; only the exit code is left.
+    /// True if the failure was reported in full, so that only the exit code is left.
     pub(crate) silent: bool,
 }
 
@@ -38,7 +38,7 @@ impl Failure {
         Self { code: 2, ..Self::new(message) }
     }
 
-    /// For commands whose output is the report, such as `doctor`.
+    /// Creates a silent failure for commands whose output is the report, such as `doctor`.
     pub(crate) fn reported() -> Self {
         Self { silent: true, ..Self::new("") }
     }

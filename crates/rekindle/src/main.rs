@@ -1,4 +1,5 @@
-//! `rekindle`: parse, call the engine, render. Nothing is decided here.
+//! `rekindle`: parses the command line, calls the engine and renders the result. Decisions are made
+//! elsewhere.
 
 mod app;
 mod cli;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match cli::Cli::read() {
         Ok(cli) => cli,
-        // An agent takes 2 for "stop the person's prompt". Nothing that is wrong here may do that.
+        // For an agent, exit code 2 blocks the person's prompt. A wrong hook call must not do that.
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
         Err(error) => error.exit(),
     };
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// True if an agent called us.
+/// True for a hook call.
 fn is_hook() -> bool {
     std::env::args_os().skip(1).any(|argument| argument == "hook")
 }

@@ -1,4 +1,5 @@
-//! The only place that prints. Data goes to stdout, everything else to stderr; colour only where a person looks.
+//! The only module that prints. Data goes to stdout and everything else to stderr; colour appears only on a
+//! terminal.
 #![expect(clippy::print_stderr, reason = "this is the room that may")]
 
 use std::fmt::Display;
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use crate::error::Failure;
 
-/// The time after which a person wonders.
+/// The time after which a progress message appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The choice of colour.
@@ -28,7 +29,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// A style that a terminal understands.
+/// A style of terminal text.
 #[derive(Clone, Copy)]
 pub(crate) enum Style {
     Bold,
@@ -72,33 +73,33 @@ impl Printer {
         }
     }
 
-    /// A line of data.
+    /// Prints a line of data.
     pub(crate) fn line(&self, text: impl Display) -> Result<(), Failure> {
         self.write(format!("{text}\n").as_bytes())
     }
 
-    /// Data as it is, without what a terminal would obey.
+    /// Prints data unchanged except for control sequences, which are removed.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let text = String::from_utf8_lossy(bytes);
         match io::stdout().lock().write_all(safe(&text).as_bytes()) {
-            // Whoever read it has seen enough, as with `| head`.
+            // The reader closed the pipe, as `| head` does.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::reported()),
             other => Ok(other?),
         }
     }
 
-    /// One JSON document.
+    /// Prints one JSON document.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value).map_err(Failure::new)?;
         self.line(text)
     }
 
-    /// Something the person should know, beside the data.
+    /// Prints a note for the person on stderr.
     pub(crate) fn note(&self, text: impl Display) {
         eprintln!("{}", safe(&text.to_string()));
     }
 
-    /// Does `work` and, if it takes longer than a person waits without wondering, says `text` meanwhile.
+    /// Runs `work`, and prints `text` if it takes long.
     pub(crate) fn meanwhile<T>(&self, text: &str, work: impl FnOnce() -> T) -> T {
         let (working, done) = mpsc::channel::<()>();
         thread::scope(|scope| {
@@ -113,12 +114,12 @@ impl Printer {
         })
     }
 
-    /// Something that may surprise.
+    /// Prints a warning on stderr.
     pub(crate) fn warn(&self, text: impl Display) {
         eprintln!("{} {}", paint(self.err_colored, Style::Warn, "warning:"), safe(&text.to_string()));
     }
 
-    /// The end of a command that failed.
+    /// Prints a failure and returns its exit code.
     pub(crate) fn failure(&self, failure: &Failure) -> ExitCode {
         if !failure.silent {
             eprintln!("{} {}", paint(self.err_colored, Style::Bad, "error:"), safe(&failure.message));
@@ -134,13 +135,13 @@ impl Printer {
         self.out_colored
     }
 
-    /// Text for stdout in a style, where stdout has styles.
+    /// Styles text for stdout, if stdout shows styles.
     pub(crate) fn styled(&self, style: Style, text: impl Display) -> String {
         paint(self.out_colored, style, text)
     }
 }
 
-/// A line that says how far a long run is. Only where a person looks.
+/// A progress line for a long run, only on a terminal.
 pub(crate) struct Progress {
     shown: bool,
     what: &'static str,
@@ -184,13 +185,13 @@ fn paint(colored: bool, style: Style, text: impl Display) -> String {
     }
 }
 
-/// Pads to a column; too long stays as it is.
+/// Pads a text to a column width; a longer text is unchanged.
 pub(crate) fn column(text: &str, width: usize) -> String {
     let used = text.chars().count();
     format!("{text}{}", " ".repeat(width.saturating_sub(used)))
 }
 
-/// `Claude Code, Codex and pi`.
+/// Joins names as `Claude Code, Codex and pi`.
 pub(crate) fn in_a_row(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -199,7 +200,7 @@ pub(crate) fn in_a_row(names: &[&str]) -> String {
     }
 }
 
-/// Bytes as people read them.
+/// Formats a size as bytes, kB or MB.
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),

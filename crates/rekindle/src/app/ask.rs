@@ -33,11 +33,11 @@ pub(crate) struct CitedAnswer {
     composed: Composed,
     /// The number of near misses.
     near: usize,
-    /// Those of them that come nearest: where they are, and their text.
+    /// The nearest of the near misses: path and text.
     closest: Vec<(String, String)>,
 }
 
-/// Looks for what answers the question, and has a language model compose the answer if one is set up.
+/// Retrieves the passages that answer the question; a language model, if one is set up, composes the answer.
 pub(crate) fn answered(
     context: &Context<'_>,
     question: &str,
@@ -71,12 +71,12 @@ pub(crate) fn answered(
     Ok(CitedAnswer { found, passages, composed, near, closest })
 }
 
-/// The items that are marked.
+/// Filters the items by their marks.
 fn kept<T>(all: Vec<T>, marks: &[bool]) -> Vec<T> {
     all.into_iter().zip(marks).filter_map(|(one, kept)| kept.then_some(one)).collect()
 }
 
-/// The one sentence of the passages that answers by itself, where there is one.
+/// Selects the one sentence of the passages that answers by itself, if there is one.
 fn in_a_sentence(question: &str, subject: &Subject, passages: &[String]) -> Composed {
     let mut candidates = answer::candidates(passages);
     candidates.retain(|candidate| subject.is_not_contradicted_by(&candidate.text));
@@ -108,7 +108,8 @@ impl CitedAnswer {
         !self.passages.is_empty() && !matches!(self.composed, Composed::Unknown { .. })
     }
 
-    /// The answer with what it rests on, line by line; `head` styles the line that says where a passage is.
+    /// Renders the answer with its citations, line by line; `head` styles the line with the place of a
+    /// passage.
     pub(crate) fn lines(&self, head: impl Fn(String) -> String) -> Vec<String> {
         if !self.is_known() {
             let mut lines = vec!["Nothing in your notes or sessions answers that.".to_owned()];
@@ -134,7 +135,8 @@ impl CitedAnswer {
             lines.push(String::new());
         }
         for (number, (hit, shown)) in (1..).zip(self.found.selection.hits.iter().zip(&self.found.shown)) {
-            // A model has composed all of them together; a quotation leaves the rest unsaid.
+            // A composed answer uses only the cited passages. After a quotation the other passages are still
+            // shown.
             if !sentences.is_empty() && !cited.contains(&number) && !is_quoted {
                 continue;
             }
@@ -182,15 +184,15 @@ fn search(context: &Context<'_>, question: &str, all_projects: bool) -> Result<A
 
 /// The form of the answer that the passages were composed into.
 enum Composed {
-    /// There is no model, or nothing to composed together.
+    /// There is no model, or nothing to compose.
     Passages,
     /// The model did not answer.
     Failed(String),
-    /// The model answered, and nothing of it could be believed.
+    /// The model answered, and no sentence passed verification.
     Unknown { model: String },
     /// One sentence of a passage answers by itself.
     Quoted(Sentence),
-    /// Sentences that the passages say.
+    /// Sentences that the passages support.
     Answer { model: String, sentences: Vec<Sentence> },
 }
 

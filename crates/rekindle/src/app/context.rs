@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
         Self::in_folder(global, out, cwd)
     }
 
-    /// The same for work that belongs to another folder.
+    /// Creates a context for another working folder.
     pub(crate) fn in_folder(global: &GlobalOptions, out: &'a Printer, cwd: PathBuf) -> Result<Self, Failure> {
         let home = Home::find(global.home.as_deref())?;
         let place = project::locate(&cwd, environment::home_folder().as_deref());
@@ -68,13 +68,13 @@ impl<'a> Context<'a> {
         Ok(Self { home, settings, places, project, now, cwd, out, changing: Cell::new(false) })
     }
 
-    /// The vault, which has to be there.
+    /// Opens the vault, which must exist.
     pub(crate) fn vault(&self) -> Result<Vault, Failure> {
         Ok(Vault::open(&self.places)?.in_zone(self.now.time_zone().clone()))
     }
 
-    /// The vault for a command that changes it, which the kill switch forbids (OPS-03). `forget` is not asked: what
-    /// should be gone can always go.
+    /// Opens the vault for a command that changes it, which the kill switch forbids (OPS-03). `forget` is
+    /// exempt, because deletion is always allowed.
     pub(crate) fn vault_to_change(&self) -> Result<Vault, Failure> {
         if !self.settings.config.memory.enabled {
             let place = self.settings.get("memory.enabled")?.place.to_string();
@@ -87,13 +87,14 @@ impl<'a> Context<'a> {
         Ok(vault)
     }
 
-    /// The vault for `forget`, which nothing switches off.
+    /// Opens the vault for `forget`, which ignores the kill switch.
     pub(crate) fn vault_to_forget(&self) -> Result<Vault, Failure> {
         self.changing.set(true);
         self.vault()
     }
 
-    /// The scope of something saved here: the project's, unless the person or the settings say otherwise.
+    /// Determines the scope of something saved here: the project's, unless the person or the settings say
+    /// otherwise.
     pub(crate) fn scope(&self, global: bool) -> Result<Scope, Failure> {
         let rule = self.settings.config.memory.scope;
         match &self.project {
@@ -116,7 +117,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The scope that something saved here would get, without noting the project down.
+    /// Determines the scope without recording the project.
     pub(crate) fn here(&self) -> Scope {
         match self.project_id() {
             Some(project) if self.settings.config.memory.scope != ScopeRule::Global => {
@@ -146,12 +147,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Refuses what only the person may do. `what` is the deed: "approve a proposal".
+    /// Refuses an action that only the person may take. `what` completes "an agent cannot": "approve a
+    /// proposal".
     pub(crate) fn only_the_person(&self, what: &str) -> Result<(), Failure> {
         only_the_person(what)
     }
 
-    /// Refuses words that may not be the person's: an agent's, or those of a program that nobody watches (R-19).
+    /// Refuses words that may not be the person's: an agent's, or those of a program without a terminal
+    /// (R-19).
     pub(crate) fn only_the_persons_words(&self, what: &str) -> Result<(), Failure> {
         only_the_person(what)?;
         match self.speaker() {
@@ -161,34 +164,34 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The context of the functions of a run.
+    /// The context of the background functions.
     pub(crate) fn world(&self) -> World {
         let zone = self.now.time_zone().clone();
         World::new(self.home.clone(), self.places.clone(), self.settings.config.clone(), zone)
     }
 
-    /// The runs, if there are any.
+    /// Opens the queue of runs, if there is one.
     pub(crate) fn queue(&self) -> Result<Option<Queue>, Failure> {
         Ok(Db::open_existing(&self.places.database())?.map(Queue::new))
     }
 
-    /// The index.
+    /// The index of the vault and the sessions.
     pub(crate) fn index(&self) -> Index {
         Index::at(self.places.index())
     }
 
-    /// The model that the settings name.
+    /// Loads the model that the settings name.
     pub(crate) fn model(&self) -> Result<LoadedModel, Failure> {
         Ok(Models::open(&self.home).load(self.settings.config.embed.model.as_str())?)
     }
 
-    /// The model, or a word to the person that there is none: words alone then decide (REC-11).
+    /// Loads the model, or warns that there is none: keyword search then works alone (REC-11).
     pub(crate) fn model_if_any(&self) -> Option<LoadedModel> {
         self.model().map_err(|failure| self.out.warn(failure.message)).ok()
     }
 
-    /// The question in better words, where the settings ask for it and there is a model to do it (REC-05). It has a
-    /// deadline of its own, and whatever goes wrong leaves the question as it is.
+    /// Rewrites the question if the settings ask for it and a model is set up (REC-05). The rewrite has a
+    /// deadline of its own, and any failure leaves the question unchanged.
     pub(crate) fn rewrite(&self, query: &str) -> Rewrite {
         if !self.settings.config.recall.rewrite {
             return Rewrite::Disabled;
@@ -211,8 +214,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Brings what was just changed into the index. The change itself is done and stays done, whatever happens here.
-    /// After a failure there may still be something that was written before it, but no index is made for that.
+    /// Indexes the changes of this command. The changes are durable, whatever happens here. A failed command
+    /// may have written something before the failure, but no new index is created for that.
     pub(crate) fn settle(&self, succeeded: bool) {
         if !self.changing.get() || (!succeeded && !self.places.index().exists()) {
             return;
@@ -222,7 +225,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same in the middle of a command that goes on: what is left over is left to its end.
+    /// Indexes the changes in the middle of a command; the rest is left to its end.
     pub(crate) fn settle_batch(&self) {
         self.changing.set(true);
         self.bring_in();
@@ -241,7 +244,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Leaves the index to a process of its own, if the settings allow it.
+    /// Starts a background process that updates the index, if the settings allow it.
     pub(crate) fn index_later(&self) {
         if !self.settings.config.index.background {
             return;
@@ -258,12 +261,12 @@ impl<'a> Context<'a> {
         self.project.as_ref().map(|found| &found.project.id)
     }
 
-    /// The project that the folder's git configuration names, while the person has not said whether it is the same.
+    /// The project that the folder's git configuration names, until the person confirms or denies it.
     pub(crate) fn claim(&self) -> Option<&Claim> {
         self.project.as_ref()?.claim.as_ref()
     }
 
-    /// Says what was left out of a write, and whose edits came in between.
+    /// Warns about redacted secrets and about conflict copies.
     pub(crate) fn mention(&self, redacted: &Counts, conflicts: &[PathBuf]) {
         if !redacted.is_empty() {
             self.out.warn(format!("left out what looks like a secret: {redacted}"));
@@ -274,18 +277,18 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The person's own day on which something happened (R-17).
+    /// The date of an instant in the person's time zone (R-17).
     pub(crate) fn day(&self, at: Timestamp) -> String {
         day(at.to_zoned(self.now.time_zone().clone()).date())
     }
 
-    /// The file behind a path of the vault.
+    /// The absolute path of a file of the vault.
     pub(crate) fn file(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.places.vault().join(relative)
     }
 }
 
-/// Refuses what only the person may do, also where there are no settings yet.
+/// Refuses an action that only the person may take, even without settings.
 pub(crate) fn only_the_person(what: &str) -> Result<(), Failure> {
     match is_agent_shell(is_set) {
         false => Ok(()),

@@ -1,4 +1,4 @@
-//! Leaves events for the worker.
+//! Sends events to the worker.
 
 use rekindle_core::event::{self, Event};
 use rekindle_engine::jobs::hooks;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::Context;
 use crate::error::Failure;
 
-/// Leaves an event for the worker, and wakes one.
+/// Sends an event to the worker and starts one.
 pub(crate) fn leave(context: &Context<'_>, name: &str, data: Value) -> Result<String, Failure> {
     let id = random::change_id(context.now.timestamp())?.as_str().to_owned();
     leave_as(context, &id, name, data)?;
     Ok(id)
 }
 
-/// The same for one that may come again: the same id counts once.
+/// Sends an event with a given id. Repeated ids count once.
 pub(crate) fn leave_as(context: &Context<'_>, id: &str, name: &str, mut data: Value) -> Result<(), Failure> {
     if !context.settings.config.memory.enabled {
         return Err(Failure::new("memory is switched off by memory.enabled, so nothing is sent"));

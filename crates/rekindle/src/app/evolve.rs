@@ -15,15 +15,15 @@ use crate::error::Failure;
 
 /// The outcome of an agent's new version of a memory.
 pub(crate) enum Renewed {
-    /// The memory has it.
+    /// The memory has the new version.
     Evolved(Evolved),
-    /// The person is asked.
+    /// The person is asked for approval.
     Proposed(Id),
-    /// The person was asked before, and that answer stands.
+    /// The person was asked before and rejected it.
     TurnedDown(Id),
 }
 
-/// Gives a memory a new version, in the person's words.
+/// Gives a memory a new version in the person's words.
 pub(crate) fn renew(
     context: &Context<'_>,
     reference: &str,
@@ -36,8 +36,8 @@ pub(crate) fn renew(
     Ok(vault.evolve(&path, body, reason, Origin::User, Actor::User, &context.now)?)
 }
 
-/// The same in the words of an agent: only a memory of this project, and with the person's approval where they pinned it or it
-/// holds elsewhere too (B-01, R-15).
+/// Gives a memory a new version in an agent's words. The memory must belong to this project. If it is pinned
+/// or holds elsewhere too, the person has to approve (B-01, R-15).
 pub(crate) fn renew_for_agent(
     context: &Context<'_>,
     reference: &str,

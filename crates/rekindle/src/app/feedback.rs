@@ -15,8 +15,8 @@ use rekindle_engine::vault::{self, Vault};
 use super::Context;
 use crate::error::Failure;
 
-/// Writes a word about a memory down, and says which one it is and how strong it is now. An agent has no word about what
-/// another project keeps.
+/// Records feedback on a memory; returns the memory's id and its new strength. An agent cannot rate memories
+/// of other projects.
 pub(crate) fn record(
     context: &Context<'_>,
     memory: &str,
@@ -33,10 +33,10 @@ pub(crate) fn record(
     Ok((id, strength))
 }
 
-/// Finds the entry that is meant.
+/// A lookup of the entry that a name means.
 type Find<'a> = dyn Fn(&Vault) -> Result<VaultPath, vault::Error> + 'a;
 
-/// An entry by any of its names; what is no entry has only the name that `recall` gave it.
+/// Returns the id of an entry under any of its names. Other documents have only the id that `recall` prints.
 fn id(context: &Context<'_>, memory: &str, find: &Find<'_>) -> Result<String, Failure> {
     if memory.contains('#') {
         return Ok(memory.to_owned());
@@ -45,14 +45,14 @@ fn id(context: &Context<'_>, memory: &str, find: &Find<'_>) -> Result<String, Fa
     id_of(&vault, &find(&vault)?)
 }
 
-/// The name by which recall knows the memory in this file.
+/// The id by which recall knows the memory in this file.
 pub(crate) fn id_of(vault: &Vault, path: &VaultPath) -> Result<String, Failure> {
     let read = vault.read_entry(path)?;
     let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, path).id);
     Ok(id.map_or_else(|| format!("{}/{path}", vault.folder_name()), |id| id.to_string()))
 }
 
-/// The same for what an agent names: only what it can see from here.
+/// Returns the id of a document that an agent can see from here.
 fn id_for_agent(context: &Context<'_>, memory: &str) -> Result<String, Failure> {
     let here = context.here();
     if memory.contains('#') {

@@ -1,4 +1,4 @@
-//! Forgets a memory for an agent, and tells what went.
+//! Forgets a memory for an agent, and lists the deleted places.
 
 use rekindle_core::vault::agent_edit::AgentEdit;
 use rekindle_core::vault::journal::Actor;
@@ -7,8 +7,9 @@ use rekindle_engine::forget::{Forgotten, What};
 use super::Context;
 use crate::error::Failure;
 
-/// Forgets for an agent: only a memory of this project that the agent wrote, that the person did not review, and that nothing
-/// else repeats. What is forgotten cannot be brought back, so the person forgets the rest (B-01).
+/// Forgets a memory for an agent. The agent must have written it in this project, the person must not have
+/// reviewed it, and nothing else may repeat it. Deletion is permanent, so everything else is left to the
+/// person (B-01).
 pub(crate) fn forget_for_agent(context: &Context<'_>, reference: &str) -> Result<Forgotten, Failure> {
     let vault = context.vault_to_forget()?;
     let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
@@ -21,7 +22,7 @@ pub(crate) fn forget_for_agent(context: &Context<'_>, reference: &str) -> Result
     Ok(vault.forget(what, Actor::Agent, &context.now)?)
 }
 
-/// The files and places that were deleted, or would be, line by line.
+/// Lists the deleted files and places, line by line; also for a dry run.
 pub(crate) fn lines(forgotten: &Forgotten, word: &str) -> Vec<String> {
     let files = forgotten.files.iter().map(|path| format!("{word}: {path}"));
     let elsewhere = forgotten.places.iter().filter(|(_, count)| *count > 0);

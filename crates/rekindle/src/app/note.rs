@@ -1,4 +1,4 @@
-//! Notes one observation for the log of the day.
+//! Adds one observation to the log of the day.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{Noted, names};
@@ -7,7 +7,7 @@ use rekindle_core::text::admit;
 use super::{Context, events};
 use crate::error::Failure;
 
-/// Leaves a note for the worker and says under which id.
+/// Sends a note to the worker and returns its event id.
 pub(crate) fn note(
     context: &Context<'_>,
     text: &str,

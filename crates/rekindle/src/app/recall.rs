@@ -1,4 +1,4 @@
-//! Recall: looks memories up and says how they were found.
+//! Recall: searches memories and explains the ranking.
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::error::Failure;
 
-/// The longest part of a prompt that is repeated in an answer and in the log.
+/// The most characters of a query that are repeated in an answer and in the log.
 const QUOTED_CHARS: usize = 2000;
 
 /// A search: the question, its filters and its limits.
@@ -31,14 +31,14 @@ pub(crate) struct Wanted<'a> {
     pub(crate) query: &'a str,
     pub(crate) k: usize,
     pub(crate) filters: Filters,
-    /// Another project than the one at hand, or `all`.
+    /// Another project than the current one, or `all`.
     pub(crate) project: Option<String>,
     pub(crate) include_inbox: bool,
-    /// Even where it would rather stay silent.
+    /// True to show hits below the relevance gate.
     pub(crate) anyway: bool,
 }
 
-/// Looks it up, says how it was found (REC-07), and leaves a line in the log, `by` whom.
+/// Searches, reports the ranking (REC-07), and adds a line to the recall log; `by` names the caller.
 pub(crate) fn look_up(
     context: &Context<'_>,
     wanted: &Wanted<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn look_up(
     let report = report(wanted.query, &rewrite, &wanted.filters, &answer, took);
     log(context, &report, by);
     let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
-    // How often something was recalled decides whether it is outdated (FBK-04); nobody waits for that.
+    // The number of recalls decides if a memory is outdated (FBK-04). A failure is ignored.
     Usage::recalled(&context.places.usage(), &shown, context.now.timestamp()).unwrap_or_default();
     if answer.is_worth_indexing() {
         context.index_later();
@@ -85,7 +85,7 @@ pub(crate) fn look_up(
     Ok((answer, report))
 }
 
-/// Every recall leaves a line (REC-23). One that cannot be written keeps nobody from the answer.
+/// Adds a recall to the log (REC-23). A failed write does not stop the answer.
 fn log(context: &Context<'_>, report: &Value, by: &str) {
     let mut line = json!({
         "at": iso(context.now.timestamp()),
@@ -100,7 +100,7 @@ fn log(context: &Context<'_>, report: &Value, by: &str) {
     }
 }
 
-/// The place of a hit, as editors take it.
+/// The place of a hit in the form that editors accept.
 pub(crate) fn place(document: &Document, shown: &Shown) -> String {
     match shown.lines {
         Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
@@ -109,8 +109,8 @@ pub(crate) fn place(document: &Document, shown: &Shown) -> String {
     }
 }
 
-/// The answer of REC-07 and REC-15. What it quotes has passed redaction again (B-03): a file may have changed since it
-/// was indexed.
+/// Builds the answer of REC-07 and REC-15. Quotations are redacted again (B-03), because a file may have
+/// changed since it was indexed.
 pub(crate) fn report(query: &str, rewrite: &Rewrite, filters: &Filters, answer: &Answer, took: f64) -> Value {
     let results: Vec<Value> =
         answer.selection.hits.iter().zip(&answer.shown).map(|(hit, shown)| result(hit, shown)).collect();

@@ -14,17 +14,17 @@ use rekindle_engine::vault::{NewEntry, Saved};
 use super::Context;
 use crate::error::Failure;
 
-/// The words of a text that its slug is made of.
+/// The number of words of a text that form its slug.
 const SLUG_WORDS: usize = 6;
 
-/// Saves the words of an agent: for the project at hand, and believed by nobody until the person looks at them (B-01).
+/// Saves the words of an agent for the current project, as unreviewed (B-01).
 pub(crate) fn keep_for_agent(context: &Context<'_>, new: NewEntry) -> Result<(Saved, Scope), Failure> {
     let provenance = Provenance { origin: Origin::Agent, ..new.provenance };
     let new = NewEntry { provenance, confidence: Confidence::Medium, ..new };
     keep(context, new, false, Actor::Agent)
 }
 
-/// Saves it for the project at hand, unless it is for everywhere, and says how far it reaches.
+/// Saves a memory for the current project, or globally, and returns its scope.
 pub(crate) fn keep(
     context: &Context<'_>,
     new: NewEntry,
@@ -32,14 +32,14 @@ pub(crate) fn keep(
     by: Actor,
 ) -> Result<(Saved, Scope), Failure> {
     let vault = context.vault_to_change()?;
-    // What is pinned outside of any project loads everywhere.
+    // A pinned memory outside any project loads everywhere.
     let pinned = new.to == Destination::AlwaysLoad && context.project_id().is_none();
     let scope = context.scope(global || pinned)?;
     let new = NewEntry { scope: scope.clone(), ..new };
     Ok((vault.save(&new, by, &context.now)?, scope))
 }
 
-/// The kind of a memory that has only a text: the classifier's, or a note where the classifier is not sure.
+/// Infers the kind of a memory from its text: the classifier's label, or `note` if it is unsure.
 pub(crate) fn infer_kind(text: &str) -> String {
     let admitted = admit(text).text;
     let sentence: String = admitted.trim().chars().take(SENTENCE_CHARS).collect();
@@ -47,7 +47,7 @@ pub(crate) fn infer_kind(text: &str) -> String {
     Statements::builtin().label(&context, &sentence).entry_kind().unwrap_or("note").to_owned()
 }
 
-/// The slug of a memory that has only a text: its first words, without secrets.
+/// Builds the slug of a memory from its first words, without secrets.
 pub(crate) fn infer_slug(text: &str) -> String {
     let admitted = admit(text).text;
     let words: Vec<&str> = admitted.split_whitespace().take(SLUG_WORDS).collect();

@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::error::Failure;
 
-/// So many of the newest memories are shown.
+/// The number of recent memories on a terminal.
 const SHOWN: usize = 3;
-/// The same with `--json`.
+/// The number of recent memories with `--json`.
 const LISTED: usize = 20;
-/// So many reasons for skipping are named; the rest is counted.
+/// The number of skip reasons that are named; the rest is counted.
 const REASONS: usize = 3;
 const TITLE_CHARS: usize = 80;
 
@@ -52,7 +52,7 @@ impl<'a> LearningReport<'a> {
         Ok(Self { agents: agents(context), sessions, week })
     }
 
-    /// Adds itself to the answer of `--json`.
+    /// Adds the report to the answer of `--json`.
     pub(crate) fn add_to(&self, answer: &mut Value) {
         let agent = |status: &install::Status| {
             json!({
@@ -90,7 +90,7 @@ impl<'a> LearningReport<'a> {
         });
     }
 
-    /// The rows for a terminal: the name of each and what it says.
+    /// Renders the rows for a terminal: label and text.
     pub(crate) fn rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
         let mut rows: Vec<(&'static str, String)> = Vec::new();
         rows.extend(self.agents_in_words().map(|agents| ("agents", agents)));
@@ -107,12 +107,12 @@ impl<'a> LearningReport<'a> {
         rows
     }
 
-    /// The agents in a sentence; `None` where no agents can be looked for.
+    /// Lists the agents in a sentence; `None` without a home folder to look in.
     pub(crate) fn agents_in_words(&self) -> Option<String> {
         self.agents.as_deref().map(connected)
     }
 
-    /// True if an agent is on this machine, and none of them calls Rekindle.
+    /// True if an agent is on this machine and none is connected.
     pub(crate) fn needs_install(&self) -> bool {
         let agents = self.agents.as_deref().unwrap_or_default();
         agents.iter().any(|agent| agent.found) && !agents.iter().any(is_connected)
@@ -176,7 +176,7 @@ fn connected(all: &[install::Status]) -> String {
     }
 }
 
-/// An agent's name, with what keeps it from calling us.
+/// An agent's name, with the reason why it does not call us.
 fn with_doubt(status: &install::Status) -> String {
     let doubt = match status.state {
         _ if status.obstacle.is_some() => Some("its hooks are switched off"),

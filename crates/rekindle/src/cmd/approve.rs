@@ -1,4 +1,4 @@
-//! `rekindle approve`
+//! `rekindle approve`: approves proposals.
 
 use clap::Args;
 use rekindle_engine::review::proposals::Verdict;

@@ -1,4 +1,4 @@
-//! `rekindle ask`
+//! `rekindle ask`: answers a question with citations.
 
 use clap::Args;
 

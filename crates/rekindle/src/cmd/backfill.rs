@@ -1,4 +1,4 @@
-//! `rekindle backfill`
+//! `rekindle backfill`: learns from sessions of the time before Rekindle.
 
 use std::time::Duration;
 
@@ -25,11 +25,11 @@ use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, in_a_row, size};
 
-/// So many things that came up most are named.
+/// The number of frequent statements that are printed.
 const FREQUENT: u32 = 3;
-/// The most characters of one of them.
+/// The most characters of a frequent statement.
 const FREQUENT_CHARS: usize = 100;
-/// So many files are named that could not be read.
+/// The most unreadable files that are named.
 const MOST_NAMED: usize = 5;
 
 #[derive(Args)]
@@ -108,7 +108,7 @@ impl Backfill {
     }
 }
 
-/// Everything that is over.
+/// The extent of a full backfill: every finished session.
 fn everything(context: &Context<'_>) -> Extent {
     Extent::everything(context.now.timestamp(), context.settings.config.capture.idle_minutes)
 }
@@ -120,7 +120,7 @@ fn plan(context: &Context<'_>, extent: &Extent) -> Result<Plan, Failure> {
     Ok(Engine { places: &context.places, home: &home, projects: &projects }.plan(extent)?)
 }
 
-/// Learns from everything there is, for `rekindle init`, and says what came of it.
+/// Learns from all planned sessions for `rekindle init`, and prints the outcome.
 pub(super) fn learn_everything(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
     let report = learn(context, plan, false)?;
     sum_up(context, &report, &frequent(context)?)
@@ -131,7 +131,7 @@ pub(super) fn find(context: &Context<'_>) -> Result<Plan, Failure> {
     plan(context, &everything(context))
 }
 
-/// `212 sessions of Claude Code and Codex in 6 projects`.
+/// Describes a plan: `212 sessions of Claude Code and Codex in 6 projects`.
 pub(super) fn in_words(plan: &Plan) -> String {
     let names: Vec<&str> = plan.agents().iter().map(|agent| agent.name()).collect();
     let agents = in_a_row(&names);
@@ -148,7 +148,7 @@ fn counted(count: u64, what: &str) -> String {
 
 fn learn(context: &Context<'_>, plan: &Plan, with_model: bool) -> Result<Report, Failure> {
     context.only_the_person(LEARN)?;
-    // Opened to be changed: the index follows when the command ends.
+    // The vault is opened for a change, so that the index is updated at the end of the command.
     context.vault_to_change()?;
     let home = environment::home_folder().ok_or_else(|| Failure::new("there is no home folder"))?;
     let projects = project::load(&context.places.projects_file());
@@ -352,7 +352,7 @@ fn project_name(project: Option<&ProjectId>) -> &str {
     project.map_or("(no project)", |project| project.as_str())
 }
 
-/// Formats that are not known are told once, an agent at a time.
+/// Warns about unknown transcript formats, once for each agent.
 fn name_unknown(context: &Context<'_>, unknown: &[Unknown]) {
     for agent in Agent::ALL {
         let of: Vec<&Unknown> = unknown.iter().filter(|one| one.agent == agent).collect();

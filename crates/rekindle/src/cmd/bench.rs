@@ -1,4 +1,4 @@
-//! `rekindle bench`
+//! `rekindle bench`: measures recall on a data set.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -58,14 +58,14 @@ enum Verb {
     },
 }
 
-/// As the setting `recall.decay` has it.
+/// Parses a value of the setting `recall.decay`.
 fn decay(word: &str) -> Result<Decay, String> {
     serde_json::from_value(Value::from(word)).map_err(|_| "it is one of bounded, literal, off".to_owned())
 }
 
 /// The number of hits that an agent would get.
 const SHOWN: usize = 5;
-/// About how many characters a token has.
+/// The approximate number of characters of a token.
 const CHARS_PER_TOKEN: usize = 4;
 
 impl Bench {

@@ -1,4 +1,4 @@
-//! Text as people give it: `TEXT`, `@FILE`, or `-` for stdin.
+//! Text arguments: `TEXT`, `@FILE`, or `-` for stdin.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,12 +9,13 @@ use rekindle_engine::vault::{self, text};
 
 use crate::error::Failure;
 
-/// Reads a `--body`. `@@…` is a text that begins with an at sign.
+/// Reads a `--body`. A leading `@@` stands for a literal at sign.
 pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, Failure> {
     read_up_to(MAX_BODY_BYTES as u64, argument, cwd)
 }
 
-/// The same for what may be longer than a memory: the data of an event holds a whole session (CAP-22).
+/// Reads a text of up to `limit` bytes, for data larger than a memory: an event may hold a whole session
+/// (CAP-22).
 pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<String, Failure> {
     let body = match argument {
         "-" => {
@@ -38,11 +39,10 @@ pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<Strin
     Ok(body)
 }
 
-/// The most of a prompt that is read. What is searched for is far less (`core` takes both ends of it).
+/// The largest prompt that is read, in bytes. Recall uses far less of it: `core` takes both ends.
 const MAX_PROMPT_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Reads what is looked for. Whatever somebody pasted or piped in gets an answer: nothing at all, a whole log, bytes that
-/// are no text.
+/// Reads a query. Any pasted or piped input gets an answer: empty input, a whole log, bytes that are no text.
 pub(crate) fn prompt(argument: &str, cwd: &Path) -> Result<String, Failure> {
     let bytes = match argument {
         "-" => {

@@ -1,4 +1,4 @@
-//! `rekindle completions`
+//! `rekindle completions`: prints shell completions.
 
 use clap::{Args, Command};
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `rekindle config`
+//! `rekindle config`: shows and changes settings.
 
 use clap::{Args, Subcommand};
 use rekindle_core::config::keys;
@@ -62,10 +62,11 @@ impl Config {
     pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         if matches!(self.verb, Some(Verb::Set { .. } | Verb::Unset { .. })) {
-            // A setting may let an agent decide on proposals, switch memory off or name a program that is run.
+            // A setting may allow an agent to decide on proposals, switch memory off, or name a program to
+            // run.
             only_the_person("change the settings")?;
         }
-        // Must work when the settings are broken: this is how they are found and mended.
+        // This must work with broken settings, because it is the way to find and repair them.
         match &self.verb {
             Some(Verb::Path) => return out.line(home.config_file().display()),
             Some(Verb::Set { key, value }) => {

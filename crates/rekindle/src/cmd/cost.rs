@@ -1,4 +1,4 @@
-//! `rekindle cost`
+//! `rekindle cost`: shows the usage and limits of language models.
 
 mod memory;
 
@@ -108,7 +108,7 @@ impl Share {
     fn of(provider: Provider, settings: &Settings, today: &[Spent]) -> Self {
         let caps = Caps::of(settings, provider);
         let used = used(today, Some(provider.word()));
-        // Only who is asked, or was, is missed.
+        // An exhausted quota matters only for the provider in use, or one that was used today.
         let matters = provider == settings.provider || used.0 > 0;
         Self { caps, used, exhausted: caps.exhausted(today).filter(|_| matters) }
     }

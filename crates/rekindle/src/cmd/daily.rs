@@ -1,4 +1,4 @@
-//! `rekindle daily`
+//! `rekindle daily`: shows a day's log and adds notes to today's.
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::time::{Date, Typed, day};

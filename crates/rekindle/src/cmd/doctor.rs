@@ -1,4 +1,4 @@
-//! `rekindle doctor`
+//! `rekindle doctor`: checks the installation.
 
 use clap::Args;
 use rekindle_core::base::time::TimeZone;
@@ -46,7 +46,7 @@ impl Doctor {
         checks.push(examine_learning(&places, clock::now(TimeZone::UTC).timestamp()));
         checks.extend(examine_surfaces(&places, &settings.config));
         checks.push(examine_models(&home, &settings.config));
-        // Where nobody knows a home folder there are no agents to ask.
+        // Without a home folder there are no agents to check.
         if let Ok(here) = Here::find(global) {
             checks.extend(examine_agents(&here.installer()));
         }

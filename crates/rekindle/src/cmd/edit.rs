@@ -1,4 +1,4 @@
-//! `rekindle edit`
+//! `rekindle edit`: edits a memory or a proposal in the person's editor.
 
 use clap::Args;
 use rekindle_core::base::hash::ContentHash;
@@ -114,7 +114,7 @@ impl Edit {
     }
 }
 
-/// The words that the person made of a proposal's in their editor; `None` if they left them as they were.
+/// Lets the person edit the text of a proposal; `None` if it was not changed.
 fn proposal_words(context: &Context<'_>, ids: &[Id]) -> Result<Option<String>, Failure> {
     context.only_the_person("decide on proposals with a command")?;
     let [id] = ids else { return Ok(None) };
@@ -134,7 +134,7 @@ fn edit_text(context: &Context<'_>, name: &str, text: &str) -> Result<String, Fa
     editor::edit(&context.places.editing(), name, text).map_err(Failure::new)
 }
 
-/// The name of the draft of a memory: its file name, and a mark that tells two of the same name apart.
+/// The name of a memory's draft: its file name, and a hash that distinguishes equal names.
 fn draft_name(path: &VaultPath) -> String {
     format!("{}-{}", path.stem(), ContentHash::of(path.as_str().as_bytes()).short(8))
 }

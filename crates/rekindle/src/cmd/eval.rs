@@ -1,4 +1,4 @@
-//! `rekindle eval`
+//! `rekindle eval`: measures recall on the person's own memories.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -55,9 +55,9 @@ pub(crate) struct Eval {
     json: bool,
 }
 
-/// So many questions are made from titles.
+/// The default number of questions made from titles.
 const MADE: usize = 200;
-/// So many questions that failed are shown.
+/// The most missed questions that are printed.
 const SHOWN_MISSES: usize = 5;
 
 impl Eval {
@@ -100,14 +100,14 @@ impl Eval {
         progress.end();
         let measured = measured?;
         self.report(context, &measured, skipped)?;
-        // Last: a run that nobody saw does not count.
+        // Recorded last, so that only a reported run counts.
         if let Err(error) = eval::record(&context.places.evaluations(), &measured.run) {
             context.out.warn(format!("the run could not be added to the history: {error}"));
         }
         Ok(())
     }
 
-    /// The questions, and how many memories made none.
+    /// Returns the questions, and the number of memories without one.
     fn pairs(
         &self,
         context: &Context<'_>,
@@ -248,8 +248,8 @@ fn read(file: &Path, cwd: &Path) -> Result<Vec<Pair>, Failure> {
     })
 }
 
-/// Counts of recall in use so far: shown to a person, put into a prompt, and the feedback. These are not the
-/// same, and none of them is quality.
+/// Counts of recall in use: shown to a person, injected into a prompt, and feedback. These counts differ, and
+/// none of them measures quality.
 struct Lived {
     shown: usize,
     injected: usize,

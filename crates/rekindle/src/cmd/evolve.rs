@@ -1,4 +1,4 @@
-//! `rekindle evolve`
+//! `rekindle evolve`: gives a memory a new version.
 
 use clap::Args;
 use rekindle_core::session::speaker::Speaker;

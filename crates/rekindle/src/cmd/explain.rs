@@ -1,4 +1,5 @@
-//! The words of a ranking, for people: what each number of a score stands for, and why a memory was left out.
+//! Explanations of a ranking for people: the meaning of every number of a score, and the reason why a memory
+//! was left out.
 
 use rekindle_core::recall::abstain::Reason;
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ const RULES: [(&str, &str); 6] = [
     ("faint", "far less relevant than the best match"),
 ];
 
-/// The outcomes of a memory that an agent was told (FBK-03).
+/// The outcomes of an injected memory (FBK-03).
 const OUTCOMES: [(&str, &str); 6] = [
     ("used", "the agent's answer or a tool call relies on it"),
     ("ignored", "the agent did not use it"),
@@ -49,7 +50,7 @@ fn meaning_of(words: &[(&'static str, &'static str)], name: &str) -> &'static st
     words.iter().find(|(word, _)| *word == name).map_or("", |(_, meaning)| meaning)
 }
 
-/// A score as a table: every part and factor with its value and its meaning, one a line.
+/// Renders a score as a table: every part and factor with its value and its meaning, one a line.
 pub(super) fn score_table(ranked: &Value) -> Vec<String> {
     let rows = |list: &str, words: &'static [(&'static str, &'static str)]| {
         let values = ranked[list].as_object().cloned().unwrap_or_default();
@@ -73,19 +74,19 @@ fn confidence(ranked: &Value) -> Option<String> {
     Some(format!("{}  {value:>7.3}  observed in {sessions} session{plural}", column("confidence", 11)))
 }
 
-/// The rule that left something out, in words.
+/// Explains the rule that dropped a memory.
 pub(super) fn rule(word: &str) -> &str {
     let meaning = meaning_of(&RULES, word);
     if meaning.is_empty() { word } else { meaning }
 }
 
-/// The reason why nothing was shown, in words.
+/// Explains an empty answer.
 pub(super) fn silence(word: &str) -> String {
     serde_json::from_value(json!(word))
         .map_or_else(|_| word.to_owned(), |reason: Reason| reason.explain().to_owned())
 }
 
-/// The meaning of each of these outcomes, one a line, in the order of the list.
+/// Explains these outcomes, one a line, in the order of the list.
 pub(super) fn outcomes(shown: &[String]) -> Vec<String> {
     let wanted = |word: &&(&str, &str)| shown.iter().any(|shown| shown == word.0);
     OUTCOMES.iter().filter(wanted).map(|(word, meaning)| format!("{}  {meaning}", column(word, 10))).collect()

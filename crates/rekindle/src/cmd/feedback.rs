@@ -1,4 +1,4 @@
-//! `rekindle feedback`
+//! `rekindle feedback`: rates a memory.
 
 use clap::{Args, ValueEnum};
 use rekindle_engine::recall::usage::{Signal, Usage};

@@ -1,4 +1,4 @@
-//! `rekindle forget`
+//! `rekindle forget`: deletes a memory and every copy of its text.
 
 use clap::Args;
 use rekindle_core::vault::journal::Actor;
@@ -50,7 +50,8 @@ impl Forget {
             return self.for_agent(context);
         }
         let vault = context.vault_to_forget()?;
-        // What is no entry has only the name that `recall` gave it: its statement goes, wherever it stands.
+        // Documents other than entries have only the id that `recall` printed. The statement behind it is
+        // deleted everywhere.
         let (line, entry) = match self.reference {
             Some(reference) if reference.contains('#') => (Some(statement(context, &reference)?), None),
             reference => (None, reference),
@@ -97,7 +98,7 @@ impl Forget {
     }
 }
 
-/// The text of a line, a section or a message, by the id that `recall` gave it.
+/// Returns the text of a line, a section or a message by its `recall` id.
 fn statement(context: &Context<'_>, id: &str) -> Result<String, Failure> {
     match find::by_id(&context.index(), &Messages::of(&context.places), id)? {
         Some(document) => Ok(document.text),

@@ -1,4 +1,4 @@
-//! `rekindle friction`
+//! `rekindle friction`: looks for recurring problems.
 
 use std::time::Duration;
 

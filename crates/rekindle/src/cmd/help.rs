@@ -24,7 +24,7 @@ pub(crate) struct Help {
 }
 
 impl Help {
-    /// The error that prints the help, or says that there is no such command.
+    /// Returns the error that prints the help, or that reports an unknown command.
     pub(crate) fn render(self, cli: Command) -> clap::Error {
         let screen = if self.all { HelpScreen::All } else { HelpScreen::Long };
         let name = cli.get_name().to_owned();
@@ -46,7 +46,7 @@ pub(crate) const MAIN_GROUPS: [CommandGroup; 4] = [
     ("Insight", &["status", "inspect", "log"]),
 ];
 
-/// Every command.
+/// Every command, in groups.
 const ALL_GROUPS: [CommandGroup; 8] = [
     ("Set up", &["init", "install", "uninstall", "doctor", "config", "llm", "model", "completions", "help"]),
     (
@@ -64,33 +64,34 @@ const ALL_GROUPS: [CommandGroup; 8] = [
 /// The length of a help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HelpScreen {
-    /// `-h`
+    /// The short text of `-h`.
     Short,
-    /// `--help`
+    /// The long text of `--help`.
     Long,
-    /// `help --all`
+    /// The list of all commands, of `help --all`.
     All,
 }
 
-/// True if somebody asked for help.
+/// True for a request for help.
 pub(crate) fn is_help(error: &clap::Error) -> bool {
     matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
-/// The error that prints the help that `arguments` ask for. It parses them once more, so only those who want help wait for it.
+/// Returns the error that prints the requested help. It parses the arguments a second time, so that only
+/// requests for help pay for it.
 pub(crate) fn requested(cli: Command, arguments: &[OsString]) -> Option<clap::Error> {
     let is_long = arguments.iter().skip(1).any(|argument| argument == "--help" || argument == "help");
     parse(cli, if is_long { HelpScreen::Long } else { HelpScreen::Short }, arguments)
 }
 
 fn parse(mut cli: Command, screen: HelpScreen, arguments: &[OsString]) -> Option<clap::Error> {
-    // Adds the arguments of commands, which are deferred.
+    // `build` adds the deferred arguments of commands.
     cli.build();
     let cli = first_screen(written(cli, screen), screen);
     cli.try_get_matches_from(arguments).err()
 }
 
-/// The help texts of a command and its subcommands at this length.
+/// Sets the help texts of a command and its subcommands to this length.
 fn written(command: Command, screen: HelpScreen) -> Command {
     let text = command.get_after_help().map(ToString::to_string);
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
@@ -111,10 +112,10 @@ fn written(command: Command, screen: HelpScreen) -> Command {
     command.mut_subcommands(|subcommand| written(subcommand, screen))
 }
 
-/// The heading of the options that every command takes.
+/// The heading of the options of every command.
 const GLOBAL: &str = "Global options";
 
-/// Replaces clap's list of all commands by groups.
+/// Replaces clap's list of commands by groups.
 fn first_screen(cli: Command, screen: HelpScreen) -> Command {
     let groups: &[CommandGroup] = if screen == HelpScreen::All { &ALL_GROUPS } else { &MAIN_GROUPS };
     let (header, literal) = (*cli.get_styles().get_header(), *cli.get_styles().get_literal());
@@ -147,7 +148,7 @@ fn first_screen(cli: Command, screen: HelpScreen) -> Command {
     cli.help_template(template).after_help(more)
 }
 
-/// Joins the lines of each paragraph. Indented lines stay as they are, and so does a heading before them.
+/// Joins the lines of each paragraph. Indented lines and a heading before them stay unchanged.
 fn unwrapped(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut is_open = false;

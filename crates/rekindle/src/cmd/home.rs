@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
-/// Shows the connected agents, the memories of this week, what waits for the person, and the next step.
+/// Shows the connected agents, this week's memories, the open proposals and the next step.
 pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
     if !is_set_up(global)? {
         out.line("Rekindle gives your coding agents a permanent memory. It is not set up yet.")?;
@@ -68,7 +68,7 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), Failure>
     more(out)
 }
 
-/// The facts that decide on the next step.
+/// The facts that determine the next step.
 struct Overview<'a> {
     off: bool,
     report: &'a LearningReport<'a>,
@@ -78,7 +78,7 @@ struct Overview<'a> {
 }
 
 impl Overview<'_> {
-    /// The next command, and its purpose.
+    /// The next command and its purpose.
     fn next_step(&self) -> (&'static str, &'static str) {
         match self {
             Self { off: true, .. } => ("rekindle doctor", "says how to switch memory on again"),
@@ -97,7 +97,7 @@ fn is_set_up(global: &GlobalOptions) -> Result<bool, Failure> {
     Ok(Vault::open(&home.places(&settings.config)?).is_ok())
 }
 
-/// `--home DIR`, so that the next step stays in the same home.
+/// Repeats `--home DIR`, so that the next step uses the same home.
 fn home_option(global: &GlobalOptions) -> String {
     global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()))
 }

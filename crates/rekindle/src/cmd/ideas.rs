@@ -1,4 +1,4 @@
-//! `rekindle ideas`
+//! `rekindle ideas`: lists, adds and sorts out ideas.
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::provenance::Provenance;
@@ -16,7 +16,7 @@ use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// The decisions about ideas that agents may not make.
+/// The action that agents may not take.
 const REMOVE: &str = "remove an idea";
 
 #[derive(Args)]
@@ -122,7 +122,7 @@ impl Ideas {
 
 fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
     let mut ideas = context.vault()?.ideas()?;
-    // A person sees all of theirs; an agent those of its project.
+    // A person sees all ideas; an agent only those of its project.
     if context.is_agent_shell() {
         let here = context.project_id().map(ProjectId::as_str);
         ideas.retain(|idea| is_shown(idea.project.as_ref().map(ProjectId::as_str), here));
@@ -147,7 +147,7 @@ fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A word where more ideas have gathered than anybody will ever do (IDEA-07).
+/// Reminds the person once there are too many open ideas (IDEA-07).
 fn remind(context: &Context<'_>, ideas: &[Entry]) {
     let open = ideas.iter().filter(|idea| idea.is_open()).count();
     if open > MANY_UNPROMOTED {
@@ -163,7 +163,7 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
         title,
         summary: &summary,
         provenance: Provenance { origin: context.speaker().origin(), ..Provenance::direct() },
-        // An idea that nobody files anywhere else belongs to the project at hand.
+        // Without another scope, an idea belongs to the current project.
         scope: context.scope(false)?,
         related: Vec::new(),
         said_at: None,
@@ -282,7 +282,7 @@ impl Gc {
         Ok(())
     }
 
-    /// Ideas from before this day are old.
+    /// The day before which an idea is old.
     fn before(&self, context: &Context<'_>, today: Date) -> Result<Date, Failure> {
         let span = match self.older_than {
             Some(days) => jiff::Span::new().days(days),

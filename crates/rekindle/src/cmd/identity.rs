@@ -1,4 +1,4 @@
-//! `rekindle identity`
+//! `rekindle identity`: checks and links identity files.
 
 use std::path::PathBuf;
 

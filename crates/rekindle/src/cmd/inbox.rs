@@ -1,4 +1,4 @@
-//! `rekindle inbox`
+//! `rekindle inbox`: keeps or drops memories that were seen only once.
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::time::Zoned;
@@ -131,7 +131,7 @@ fn object(context: &Context<'_>, found: &Found) -> Value {
     object
 }
 
-/// The way it came into the inbox.
+/// The origin of an inbox memory.
 fn how(found: &Found) -> &'static str {
     match (&found.entry.provenance.session, found.entry.confidence) {
         (None, _) => "put there by hand",
@@ -140,7 +140,7 @@ fn how(found: &Found) -> &'static str {
     }
 }
 
-/// Its age in days.
+/// The age of a memory in days.
 fn age(found: &Found, now: &Zoned) -> Option<i64> {
     let created = found.entry.created?;
     Some((now.timestamp().as_second() - created.as_second()).max(0) / 86_400)
@@ -158,7 +158,7 @@ fn days(days: i64) -> String {
     }
 }
 
-/// The size of the inbox, and the age of the oldest memory in it.
+/// The number of memories in the inbox, with the age of the oldest.
 pub(crate) fn tally(waiting: &[Found], now: &Zoned) -> String {
     let count = format!("{} in the inbox", waiting.len());
     match oldest(waiting, now) {
@@ -168,7 +168,7 @@ pub(crate) fn tally(waiting: &[Found], now: &Zoned) -> String {
     }
 }
 
-/// A word where it has become too much to be looked through some day (SID-08).
+/// Reminds the person once the inbox is too long to review in passing (SID-08).
 pub(crate) fn remind(context: &Context<'_>, waiting: &[Found]) {
     if waiting.len() > MANY_IN_INBOX {
         let count = waiting.len();
@@ -190,7 +190,7 @@ fn keep(
         false => (find(context, &vault, references)?, Vec::new()),
     };
     if all {
-        // What cannot be read does not keep the others from being kept.
+        // An unreadable note does not stop the others from being kept.
         let unread = vault.scan(false)?.problems.into_iter();
         let inbox = vault.folder().join("personal-private/_inbox");
         let unread = unread.filter(|problem| problem.path.starts_with(&inbox));
@@ -201,11 +201,11 @@ fn keep(
     tell(context, &kept, "Kept", "kept", &left, as_json)
 }
 
-/// The memories that can be kept without further questions, and the reasons why the rest cannot.
+/// Separates the memories that can be kept at once from the rest, which get a reason.
 fn willing(waiting: Vec<Found>, how: &Keeping) -> (Vec<VaultPath>, Vec<(String, String)>) {
     let (mut paths, mut left) = (Vec::new(), Vec::new());
     for found in waiting {
-        // A note without a kind is called after the folder it is in.
+        // Without a kind, a note takes the name of its folder as kind.
         if how.kind.is_none() && found.entry.kind == "inbox" {
             left.push((found.path.to_string(), "it does not say what kind of memory it is".to_owned()));
         } else {
@@ -234,8 +234,8 @@ fn find(context: &Context<'_>, vault: &Vault, references: &[String]) -> Result<V
     references.iter().map(find).collect()
 }
 
-/// Moves the sightings of a memory to its new place. Best effort: a sighting that knows only the old place
-/// brings nothing back either.
+/// Moves the sightings of a memory to its new path. A failure only warns: a sighting with the old path
+/// restores nothing.
 fn follow(context: &Context<'_>, kept: &Shelved) {
     let Ok(Some(mut db)) = Db::open_existing(&context.places.database()) else { return };
     for entry in &kept.entries {

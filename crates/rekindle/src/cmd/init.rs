@@ -1,4 +1,4 @@
-//! `rekindle init`
+//! `rekindle init`: sets up a home.
 
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ impl Init {
         if asking && !agents.is_empty() {
             let question =
                 format!("Connect Rekindle to {}? You'll see every change first.", in_a_row(&names));
-            // What was to be set up is; the agents can be asked again.
+            // The home is set up by now, and the agents can be connected later.
             match dialog::yes(&question, true) {
                 Ok(true) => {
                     let connected = Here::find(global)
@@ -126,7 +126,7 @@ impl Init {
         }
         first_hour(global, out, asking)?;
         out.line("Next:")?;
-        // A trial in another home goes on there.
+        // The next step uses the same home.
         let home =
             global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
         out.line(format!(
@@ -141,7 +141,7 @@ impl Init {
     }
 }
 
-/// Asks for the folder of notes until it is one that is there.
+/// Asks for the folder of notes until it exists.
 fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
     loop {
         let question = "An existing folder of notes to keep the memories in (empty for a new one):";
@@ -154,20 +154,20 @@ fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
     }
 }
 
-/// Access to the person's notes: which folders recall may read.
+/// Access to the person's notes: the folders that recall may read.
 struct NotesAccess {
-    /// The value to write to the settings.
+    /// The new value of the setting.
     chosen: Option<String>,
-    /// The value that was set before.
+    /// The previous value of the setting.
     before: ReadNotes,
-    /// True if there is more than the memories, and nobody said anything about it.
+    /// True if there are other notes beside the memories and no access was chosen.
     open: bool,
-    /// The notes.
+    /// The name of the vault's folder in the notes.
     vault_folder: String,
 }
 
 impl NotesAccess {
-    /// Takes the answer that was given beforehand, or asks if there is something to ask about.
+    /// Takes the given answer, or asks if there are other notes.
     fn settle(
         home: &Home,
         settings: &Loaded,
@@ -212,7 +212,7 @@ impl NotesAccess {
         Ok(reading)
     }
 
-    /// One line for whoever was not asked.
+    /// The hint for a person who was not asked.
     fn hint(&self) -> Option<String> {
         self.open.then(|| {
             format!(
@@ -223,13 +223,13 @@ impl NotesAccess {
         })
     }
 
-    /// The folders that are read from now on.
+    /// The folders that recall reads from now on.
     fn reads(&self) -> ReadNotes {
         self.chosen.as_deref().and_then(ReadNotes::parse).unwrap_or_else(|| self.before.clone())
     }
 }
 
-/// Checks that an answer names folders that are there.
+/// Checks that an answer names existing folders.
 fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> {
     let readable = ReadNotes::parse(answer).ok_or_else(|| {
         Failure::usage(format!(
@@ -239,7 +239,7 @@ fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> 
     notes::check(&readable, notes, vault_folder).map_err(Failure::usage)
 }
 
-/// The sessions that were there before us, if there are any.
+/// The sessions of the time before Rekindle, if there are any.
 fn found(global: &GlobalOptions, out: &Printer) -> Option<Plan> {
     let context = Context::new(global, out).ok()?;
     backfill::find(&context).ok().filter(|plan| !plan.candidates.is_empty())
@@ -250,7 +250,8 @@ fn told(plan: &Plan) -> Value {
     json!({"sessions": plan.candidates.len(), "agents": agents, "projects": plan.projects()})
 }
 
-/// Says which sessions there are, and offers to learn from them (DIS-01). If that goes wrong, everything else is set up.
+/// Reports the earlier sessions and offers to learn from them (DIS-01). A failure here leaves the rest of the
+/// set-up in place.
 fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(), Failure> {
     let Some(plan) = found(global, out) else { return Ok(()) };
     out.line(format!("Found {}.", backfill::in_words(&plan)))?;
@@ -273,7 +274,7 @@ fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(),
     out.line("")
 }
 
-/// The settings are read from everywhere, so a path in them must not depend on where we are now.
+/// Makes a path absolute, because the settings are read from every folder.
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     match path.strip_prefix("~") {
         Ok(rest) => {

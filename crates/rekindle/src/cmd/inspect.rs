@@ -1,4 +1,4 @@
-//! `rekindle inspect`
+//! `rekindle inspect`: explains past recalls.
 
 mod gate;
 mod observations;
@@ -133,7 +133,7 @@ impl Inspect {
     }
 }
 
-/// The id of the memory that is meant; a name that no memory has any more may still be in the log.
+/// Returns the id of the named memory. An unknown name is kept, because it may still be in the log.
 fn memory(context: &Context<'_>, of: &str) -> Result<String, Failure> {
     let vault = context.vault()?;
     match vault.find(of, &context.cwd) {

@@ -1,4 +1,4 @@
-//! `rekindle install`
+//! `rekindle install`: connects coding agents.
 
 mod plugin;
 pub(crate) mod skill;
@@ -92,7 +92,7 @@ impl Here {
         Agent::ALL.into_iter().map(|agent| Ok(installer.status(agent)?)).collect()
     }
 
-    /// Sets up what an agent that calls us will need, with the defaults of `rekindle init`.
+    /// Sets up a home with the defaults of `rekindle init`, if there is none.
     fn set_up(&self, global: &GlobalOptions) -> Result<bool, Failure> {
         if self.home.config_file().exists() && self.places.vault().exists() {
             return Ok(false);
@@ -111,7 +111,7 @@ impl Install {
         Self { agents, list: false, as_plugin: None, dry_run: false, yes: false, trust: false, json: false }
     }
 
-    /// Runs it; `cli` is the whole command line, which the skill of the plugin describes.
+    /// Runs the installation; `cli` builds the command line, which the skill of the plugin describes.
     pub(crate) fn run(
         self,
         global: &GlobalOptions,
@@ -128,7 +128,7 @@ impl Install {
         self.connect(&here, global, out).map(drop)
     }
 
-    /// Connects the agents; `false` if the person said no.
+    /// Connects the agents. Returns false if the person declined.
     pub(super) fn connect(self, here: &Here, global: &GlobalOptions, out: &Printer) -> Result<bool, Failure> {
         let agents = if self.agents.is_empty() { found(here)? } else { once(&self.agents) };
         let installer = here.installer();
@@ -147,7 +147,7 @@ impl Install {
                 return Ok(false);
             }
         }
-        // Whoever leaves a question open has said yes to nothing yet.
+        // An unanswered question is not a yes, so all questions come before the first change.
         let trusted = plans.iter().map(|plan| self.trusts(plan, out)).collect::<Result<Vec<bool>, _>>()?;
         let mut done = Vec::new();
         let made = !self.dry_run && here.set_up(global)?;
@@ -172,8 +172,8 @@ impl Install {
         Ok(true)
     }
 
-    /// Asks if Codex should trust our hooks. It is a question of its own, because it says that somebody has
-    /// looked at what will be run.
+    /// Asks if Codex should trust our hooks. It is a separate question, because the answer asserts that a
+    /// person has looked at the commands.
     fn trusts(&self, plan: &Plan, out: &Printer) -> Result<bool, Failure> {
         let Some(change) = &plan.trust else { return Ok(false) };
         if self.trust || self.dry_run {
@@ -242,7 +242,7 @@ impl Install {
     }
 }
 
-/// The agents that are here.
+/// The agents on this machine.
 fn found(here: &Here) -> Result<Vec<Agent>, Failure> {
     let found: Vec<Agent> =
         here.all()?.iter().filter(|status| status.found).map(|status| status.agent).collect();
@@ -257,7 +257,7 @@ pub(super) fn once(agents: &[Agent]) -> Vec<Agent> {
     Agent::ALL.into_iter().filter(|agent| agents.contains(agent)).collect()
 }
 
-/// Says in one line per agent what is about to happen, and to which files.
+/// Prints one line per agent with the planned change, and the affected files.
 pub(super) fn summarise(plans: &[Plan], does: &str, out: &Printer) -> Result<(), Failure> {
     for plan in plans.iter().filter(|plan| !plan.changes.is_empty()) {
         out.line(format!("{}  {does}", column(plan.agent.name(), 11)))?;
@@ -278,7 +278,8 @@ fn next_steps(plans: &[Plan], out: &Printer) {
     ));
 }
 
-/// Asks, where there is somebody to ask; `d` shows the changes and asks again. `false` if the person says no.
+/// Asks for confirmation at a terminal; `d` shows the changes and asks again. Returns false if the person
+/// declines.
 pub(super) fn confirm(
     question: &str,
     hint: &str,
@@ -304,7 +305,7 @@ pub(super) fn change_object(change: &Change) -> Value {
     json!({"path": change.path, "diff": redact(&change.diff()).text})
 }
 
-/// A change as `diff -u` shows it. Secrets that stand in the settings are not repeated.
+/// Prints a change as `diff -u` does, with secrets redacted.
 pub(super) fn show(change: &Change, out: &Printer) -> Result<(), Failure> {
     let diff = change.diff();
     for line in redact(&diff).text.lines() {
@@ -371,7 +372,7 @@ fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
 
 /// The agents that `rekindle init` could offer.
 pub(super) fn offered(global: &GlobalOptions) -> Vec<Agent> {
-    // Not knowing where agents keep their settings is no reason for `init` to fail.
+    // `init` must not fail when the agents' folders cannot be found.
     let statuses = Here::find(global).and_then(|here| here.all()).unwrap_or_default();
     let wanted =
         |status: &&Status| status.found && status.state != State::Current && status.problem.is_none();

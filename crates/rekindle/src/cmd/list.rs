@@ -1,4 +1,4 @@
-//! `rekindle list`
+//! `rekindle list`: lists memories.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,8 @@ impl List {
     }
 }
 
-/// Kinds are free words, so a kind that no memory has is most likely a typo: name those that there are.
+/// Reports a kind that no memory has, with the existing ones: kinds are free words, so an unknown one is most
+/// likely a typo.
 fn check_kind(kind: &str, entries: &[Found]) -> Result<(), Failure> {
     let kinds: BTreeSet<&str> = entries.iter().map(|found| found.entry.kind.as_str()).collect();
     if kinds.is_empty() || kinds.contains(kind) {
@@ -119,7 +120,7 @@ fn row(context: &Context<'_>, found: &Found) -> String {
     )
 }
 
-/// One memory as JSON.
+/// Renders one memory as JSON.
 pub(crate) fn object(context: &Context<'_>, found: &Found) -> Value {
     let entry = &found.entry;
     let time = |at: Option<Timestamp>| at.map(iso);

@@ -1,4 +1,4 @@
-//! `rekindle llm`
+//! `rekindle llm`: chooses and tests a language model.
 
 use std::time::{Duration, Instant};
 
@@ -19,9 +19,9 @@ use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// The word that a test asks for.
+/// The word that a test request asks for.
 const WORD: &str = "ember";
-/// A cent, and room for a model that thinks before it says a word.
+/// The budget of a test request: a cent, and enough tokens for a model that thinks first.
 const BUDGET: Budget = Budget { tokens: 1000, cost: Cost { micro_dollars: 10_000 } };
 
 #[derive(Args)]
@@ -114,7 +114,7 @@ impl Llm {
     }
 }
 
-/// The model in use, and those that were found.
+/// Shows the model in use and the models found on this machine.
 fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
     let settings = &context.settings.config.llm;
     let around = Surroundings::look(&context.places);
@@ -183,7 +183,7 @@ impl Use {
             Choice::Openai => Provider::Openai,
         };
         let changes = self.changes(provider, &context.settings.config.llm)?;
-        // As they would be, before anything is written.
+        // The settings after the change, validated before anything is written.
         let root = project::locate(&context.cwd, None).map(|place| place.root);
         let settings = config::read(&context.home, root.as_deref(), &changes)?.config.llm;
         let around = Surroundings::look(&context.places);
@@ -222,7 +222,8 @@ impl Use {
         Ok(())
     }
 
-    /// The settings to be written. The provider comes last: until then nobody is asked.
+    /// The changes to the settings. The provider comes last, so that no model is called before the rest is
+    /// written.
     fn changes(&self, provider: Provider, now: &Settings) -> Result<Vec<(String, String)>, Failure> {
         let misplaced = |option: &str| Failure::usage(format!("{option} is not for {}", provider.word()));
         let mut changes: Vec<(&str, String)> = Vec::new();
@@ -256,8 +257,8 @@ impl Use {
         Ok(changes.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    /// The default models where the ones that are set belong to another provider: the shipped ones, or
-    /// the program's own choice.
+    /// The default models, if the configured ones belong to another provider: the shipped ones, or the
+    /// program's own choice.
     fn usual_models(&self, provider: Provider, now: &Settings) -> Result<Option<[String; 2]>, Failure> {
         let named = self.program.as_deref().unwrap_or(&now.command.program);
         let agent: Option<Agent> =
@@ -281,7 +282,7 @@ impl Use {
             }
             (Provider::Command, Some(Agent::Pi)) => Some(its_choice("pi")).filter(|_| !fits(&["pi"])),
             (Provider::Command, None) => Some(its_choice("command")).filter(|_| !fits(&["command"])),
-            // A server of one's own has models of one's own.
+            // A custom server has models of its own.
             (Provider::Openai, _)
                 if ["anthropic", "claude", "codex", "gemini", "google", "pi", "command"]
                     .contains(&now.observer_model.provider()) =>
@@ -375,7 +376,7 @@ fn fault(error: &Error) -> &'static str {
     }
 }
 
-/// A failure of a model as a failure of a command.
+/// Converts a model failure into a command failure.
 fn failure(error: &Error) -> Failure {
     let failure = Failure::new(&error.message);
     match (error.fault, error.retry) {
@@ -387,7 +388,7 @@ fn failure(error: &Error) -> Failure {
     }
 }
 
-/// The provider, in a few words.
+/// Describes the provider in a few words.
 fn in_use(settings: &Settings) -> String {
     match settings.provider {
         Provider::Offline => "offline: rules on this machine, no model".to_owned(),
@@ -397,7 +398,7 @@ fn in_use(settings: &Settings) -> String {
     }
 }
 
-/// The data that leaves the machine, in words.
+/// Describes the data that leaves the machine.
 fn leaves(leaves: &Leaves) -> String {
     match leaves {
         Leaves::Nothing => "Nothing leaves this machine".to_owned(),
@@ -413,7 +414,7 @@ fn leaves(leaves: &Leaves) -> String {
     }
 }
 
-/// The models that could be used.
+/// The models found on this machine.
 pub(super) struct Found {
     programs: Vec<llm::Program>,
     keys: Vec<(Provider, String)>,
@@ -432,7 +433,7 @@ impl Found {
         }
     }
 
-    /// A line for each model: its kind, and the command that chooses it.
+    /// One line per model: its name, and the command that chooses it.
     fn offers(&self) -> Vec<(String, String)> {
         let program = |found: &llm::Program| {
             let version = found.version.as_ref().map_or_else(String::new, |version| format!(" {version}"));
@@ -448,7 +449,7 @@ impl Found {
         self.programs.iter().map(program).chain(self.keys.iter().map(key)).collect()
     }
 
-    /// One line for whoever sets up, if anything was found.
+    /// One line for `rekindle init`, if a model was found.
     pub(super) fn mention(&self) -> Option<String> {
         let names: Vec<String> = self.offers().into_iter().map(|(what, _)| what).collect();
         (!names.is_empty()).then(|| {
@@ -507,7 +508,7 @@ impl State {
         }
     }
 
-    /// For `rekindle status`: a line each.
+    /// The lines for `rekindle status`.
     pub(super) fn lines(&self, settings: &Settings) -> [String; 3] {
         [in_use(settings), leaves(&self.leaves), format!("today {}", self.today())]
     }

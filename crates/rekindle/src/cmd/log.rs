@@ -1,4 +1,4 @@
-//! `rekindle log`
+//! `rekindle log`: lists changes.
 
 use clap::Args;
 use rekindle_core::base::time::{Timestamp, parse};
@@ -68,14 +68,14 @@ impl Log {
     }
 }
 
-/// The time of a change, in the person's zone.
+/// Formats the time of a change in the person's time zone.
 fn when(context: &Context<'_>, change: &Change) -> String {
     let local = |at: Timestamp| at.to_zoned(context.now.time_zone().clone());
     parse(&change.at)
         .map_or_else(|| change.at.clone(), |at| local(at).strftime("%Y-%m-%dT%H:%M:%S").to_string())
 }
 
-/// The files a change touched, for people.
+/// Lists the files of a change, for people.
 pub(crate) fn places(change: &Change) -> Vec<String> {
     change
         .ops
@@ -103,7 +103,7 @@ fn object(record: &Record) -> Value {
     })
 }
 
-/// The change of one file: hashes, never text.
+/// Renders the change of one file as JSON: hashes, never text.
 fn operation(op: &Op) -> Value {
     match op {
         Op::Create { place, after } => json!({"op": "create", "place": place, "after": after}),

@@ -1,4 +1,4 @@
-//! `rekindle memory`
+//! `rekindle memory`: shows MEMORY.md and adds lines to it.
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::provenance::Origin;
@@ -135,7 +135,7 @@ fn add(
     })
 }
 
-/// A section that somebody named has to be there: a typo would put the line where nobody looks.
+/// Refuses an unknown section: a typo would put the line out of sight.
 fn check_section(vault: &Vault, section: &str, user: &str) -> Result<(), Failure> {
     let text = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?.map(|note| note.text);
     let text = text.unwrap_or_else(|| render_new(user));

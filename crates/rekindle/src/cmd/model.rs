@@ -1,4 +1,4 @@
-//! `rekindle model`
+//! `rekindle model`: manages the embedding models.
 
 use std::path::PathBuf;
 
@@ -217,7 +217,7 @@ fn row(model: &Listed, in_use: bool) -> Map<String, Value> {
     row.insert("in_use".into(), in_use.into());
     row.insert("builtin".into(), builtin.into());
     row.insert("bytes".into(), model.bytes.into());
-    // Of what somebody added, nobody here knows.
+    // The licence of an added model is unknown.
     row.insert("licence".into(), if builtin { "Apache-2.0".into() } else { Value::Null });
     match &model.about {
         Ok(about) => {
@@ -242,7 +242,7 @@ fn pooling_word(pooling: Pooling) -> &'static str {
     }
 }
 
-/// The arithmetic that this processor runs a model with: the first of those it has.
+/// The kernel with which this processor runs a model.
 fn kernels() -> String {
     Path::available().first().map_or_else(String::new, |path| format!("{path:?}").to_lowercase())
 }

@@ -8,7 +8,7 @@ use rekindle_engine::review::proposals;
 use crate::app::Context;
 use crate::error::Failure;
 
-/// The session that is meant among those that are known; `None` if none is.
+/// Resolves the beginning of a session id; `None` without a match.
 pub(super) fn session<'a>(
     typed: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -20,8 +20,8 @@ pub(super) fn session<'a>(
     }
 }
 
-/// The proposals that are meant: whole ids, the beginning of one, or only the number behind its day (`001`) among those
-/// that wait.
+/// Resolves proposals: whole ids, a beginning of one, or only the number behind its day (`001`) among the
+/// open ones.
 pub(super) fn proposals(context: &Context<'_>, typed: &[String]) -> Result<Vec<Id>, Failure> {
     let db = Db::open(&context.places.database())?;
     let all = proposals::all(&db)?;
@@ -35,8 +35,8 @@ pub(super) fn proposals(context: &Context<'_>, typed: &[String]) -> Result<Vec<I
     typed.iter().map(meant).collect()
 }
 
-/// The proposal that a complete id means. Ids of before R-20 had no letters of a machine, so the same text may also be the
-/// beginning of a newer one.
+/// Resolves a complete id. Ids from before R-20 had no letters of a machine, so the same text may also begin
+/// a newer id.
 fn whole_id(id: Id, waiting: &[String], every: &[String]) -> Result<Id, Failure> {
     let typed = id.to_string();
     if every.contains(&typed) {
@@ -50,7 +50,7 @@ fn whole_id(id: Id, waiting: &[String], every: &[String]) -> Result<Id, Failure>
             Meant::Nothing => {}
         }
     }
-    // Whoever looks it up says that there is none.
+    // The caller reports the unknown id.
     Ok(id)
 }
 
@@ -61,7 +61,7 @@ fn proposal(typed: &str, waiting: &[String], every: &[String]) -> Result<Id, Fai
     if let [only] = numbered.as_slice() {
         return whole(only);
     }
-    // What waits is meant before what was decided long ago.
+    // Open proposals have precedence over decided ones.
     for ids in [waiting, every] {
         match by_prefix(typed, ids.iter().map(String::as_str)) {
             Meant::One(id) => return whole(&id),
@@ -75,7 +75,7 @@ fn proposal(typed: &str, waiting: &[String], every: &[String]) -> Result<Id, Fai
     }
 }
 
-/// True if it is the id of a proposal, or the beginning of one. Ids of changes have no hyphen.
+/// True for a proposal's id or its beginning. Ids of changes have no hyphen.
 pub(super) fn is_proposal(typed: &str) -> bool {
     let rest = typed.strip_prefix("p-").or_else(|| typed.strip_prefix("f-"));
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))

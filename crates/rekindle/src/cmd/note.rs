@@ -1,4 +1,4 @@
-//! `rekindle note`
+//! `rekindle note`: adds an observation to today's log.
 
 use clap::Args;
 use rekindle_core::base::provenance::Origin;

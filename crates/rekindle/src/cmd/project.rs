@@ -1,4 +1,4 @@
-//! `rekindle project`
+//! `rekindle project`: shows the project of a folder.
 
 use clap::Args;
 use rekindle_core::context::notice;
@@ -65,7 +65,7 @@ impl Project {
         }
     }
 
-    /// Takes down what the person says about the claim of this folder (B-05).
+    /// Records the person's decision on the claim of this folder (B-05).
     fn answer(&self, context: &Context<'_>) -> Result<(), Failure> {
         context.only_the_person("say which project a folder is")?;
         let Some((found, claim)) = context.project.as_ref().zip(context.claim()) else {

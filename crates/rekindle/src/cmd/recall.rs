@@ -1,4 +1,4 @@
-//! `rekindle recall`
+//! `rekindle recall`: searches memories.
 
 use clap::Args;
 use rekindle_core::base::provenance::Origin;
@@ -103,7 +103,7 @@ fn source(text: &str) -> Result<Source, String> {
 }
 
 impl Recall {
-    /// With `--json` a failure is an answer too: one object that says what and what to do (REC-20).
+    /// Runs the search. With `--json`, a failure is printed as an object with message and hint (REC-20).
     pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let json = self.json;
         let done = Context::new(global, out).and_then(|context| self.answer(&context));
@@ -219,7 +219,7 @@ fn row(context: &Context<'_>, hit: &Hit, shown: &Shown, explain: bool) -> String
     text
 }
 
-/// The number of observations and their dates, if there are several (STO-16).
+/// The number of observations with their dates, if there are several (STO-16).
 fn seen(context: &Context<'_>, hit: &Hit) -> Option<String> {
     let (first, last) = (hit.lineage.first()?, hit.lineage.last()?);
     let day = |mention: &Mention| mention.created.map(|at| context.day(at));

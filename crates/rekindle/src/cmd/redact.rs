@@ -1,4 +1,4 @@
-//! `rekindle redact`
+//! `rekindle redact`: prints a text without secrets.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! `rekindle reflect`
+//! `rekindle reflect`: learns from one session now.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +25,8 @@ use crate::error::Failure;
 /// The longest wait for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// What an agent's shell is refused: a transcript that the agent wrote itself would speak for the person (B-01).
+/// The action that an agent's shell may not take: a transcript written by the agent would speak for the
+/// person (B-01).
 pub(super) const LEARN: &str = "have a transcript learnt from, because it may have written it";
 
 #[derive(Args)]
@@ -90,13 +91,13 @@ impl Reflect {
         }
     }
 
-    /// True if what was named is no file, but could be a session's id.
+    /// True for an argument that is not a file but could be a session id.
     fn is_id(&self, context: &Context<'_>, session: &Path) -> bool {
         let plain = session.components().count() == 1 && session.extension().is_none();
         plain && !context.cwd.join(session).exists()
     }
 
-    /// The transcript that is meant: the one that was named, or the newest of this folder.
+    /// Finds the transcript: the named one, or the newest of this folder.
     fn transcript(&self, context: &Context<'_>) -> Result<(Agent, PathBuf), Failure> {
         if let Some(path) = self.session.as_ref().filter(|path| !self.is_id(context, path)) {
             let path = context.cwd.join(path);
@@ -136,7 +137,7 @@ impl Reflect {
     }
 }
 
-/// The transcript of the session that the beginning of an id means.
+/// Finds the transcript of a session by the beginning of its id.
 fn by_session(typed: &str, found: &[(Agent, transcripts::Found)]) -> Result<(Agent, PathBuf), Failure> {
     let ids: Vec<(String, &(Agent, transcripts::Found))> = found
         .iter()
@@ -160,7 +161,7 @@ struct Came {
     session: String,
     findings: Vec<Finding>,
     lists: [(&'static str, Vec<String>); 4],
-    /// The reason why nothing came of it, and the failures.
+    /// The reason for an empty result, and the failures.
     word: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `rekindle reindex`
+//! `rekindle reindex`: updates the index.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ impl Reindex {
         let (vault, model, index) = (context.vault()?, context.model()?, context.index());
         let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
         let mut progress = Progress::new("reading");
-        // A long job ends at the next file when somebody puts a STOP file there (EXE-16).
+        // A STOP file ends a long run at the next file (EXE-16).
         let stop = context.places.stop_file();
         let mut show = |step: Step| {
             if stop.exists() {
@@ -64,7 +64,7 @@ impl Reindex {
         };
         let extent = if self.all { Extent::Everything } else { Extent::Changed };
         let mut report = upkeep.refresh(extent, &mut show)?;
-        // A prompt should not have to read everything that was ever recalled, line by line.
+        // Sums up the recall counts here, so that a prompt does not read the whole log.
         if let Err(error) = Usage::settle(&context.places.usage()) {
             context.out.warn(format!("what was recalled so far could not be summed up: {error}"));
         }
@@ -135,7 +135,7 @@ impl Reindex {
     }
 }
 
-/// The longest wait for another process. A hundred thousand memories take the better part of an hour.
+/// The longest wait for another process. Indexing a hundred thousand memories takes most of an hour.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
-/// So many files are named that could not be read.
+/// The most unreadable files that are named.
 const MOST_PROBLEMS: usize = 5;

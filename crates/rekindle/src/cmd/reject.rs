@@ -1,4 +1,4 @@
-//! `rekindle reject`
+//! `rekindle reject`: rejects proposals.
 
 use clap::Args;
 use rekindle_engine::review::proposals::Verdict;

@@ -1,4 +1,4 @@
-//! `rekindle retry`
+//! `rekindle retry`: retries failed runs.
 
 use clap::Args;
 use rekindle_core::run::Status;

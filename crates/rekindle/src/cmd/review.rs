@@ -1,4 +1,4 @@
-//! `rekindle review`: what waits for the person.
+//! `rekindle review`: shows the open proposals and starts a review.
 
 use std::collections::HashMap;
 
@@ -67,7 +67,8 @@ pub(crate) struct Review {
 }
 
 impl Review {
-    /// Runs it; `sitting` asks the person about each proposal and says whether there was one.
+    /// Runs the command; `sitting` runs an interactive review and returns false if there was nothing to
+    /// review.
     pub(crate) fn run(
         self,
         context: &Context<'_>,
@@ -76,7 +77,7 @@ impl Review {
         if let Some(verb) = self.verb {
             return verb.run(context);
         }
-        // What was ticked on the page is decided; it is not shown as if it were not.
+        // Decisions marked on the page are read first, so that decided proposals are not shown as open.
         let doubt = read_page(context)?;
         let mut db = Db::open(&context.places.database())?;
         if self.automatic {
@@ -100,7 +101,8 @@ impl Review {
             let ids = named::proposals(context, &self.ids)?;
             return show(context, &db, &ids, &lost, self.json);
         }
-        // An agent that runs us in a terminal of its own gets the list: a sitting decides for the person.
+        // An agent gets the list even in a terminal, because an interactive review decides for the person
+        //
         if !self.list && !self.json && dialog::has_screen() && !context.is_agent_shell() {
             if let Some(doubt) = &doubt {
                 context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));

@@ -1,4 +1,4 @@
-//! `rekindle review apply`: the person changes an identity file as they approved it (IDN-05).
+//! `rekindle review apply`: applies an approved change to an identity file (IDN-05).
 
 use clap::Args;
 use rekindle_core::hosts::install::diff;
@@ -52,7 +52,7 @@ impl Apply {
     fn one(&self, context: &Context<'_>, id: Id) -> Result<Value, Failure> {
         let patch = match look(context, id)? {
             Look::Patch(patch) => patch,
-            // Whoever comes second has what they wanted.
+            // The patch was already applied.
             Look::Applied(standing) => {
                 context.out.note(format!("{}; there is nothing to change.", told(context, &standing)));
                 let file = standing.proposal.file();
@@ -98,14 +98,14 @@ fn post(context: &Context<'_>, id: Id) -> Result<Post, Failure> {
     })
 }
 
-/// The result of looking a patch up.
+/// The state of a patch.
 enum Look {
     Patch(Box<Patch>),
-    /// Nothing: it was applied before.
+    /// The patch was applied before.
     Applied(Box<Standing>),
 }
 
-/// Looks up the effect of a patch; nobody is kept waiting while the person looks at it.
+/// Looks up a patch. The worker's lock is released before the person reads it.
 fn look(context: &Context<'_>, id: Id) -> Result<Look, Failure> {
     let post = post(context, id)?;
     match promote::look_at_patch(&post, &context.world(), id).map_err(Failure::new)? {
@@ -138,7 +138,7 @@ fn waiting(context: &Context<'_>) -> Result<Vec<Id>, Failure> {
     Ok(waiting.iter().map(|patch| patch.standing.proposal.id).collect())
 }
 
-/// The patches that wait to be applied.
+/// Prints the patches that wait to be applied, and returns them as JSON.
 pub(super) fn remind(context: &Context<'_>, db: &Db) -> Result<Vec<Value>, Failure> {
     let waiting = patches::waiting(db, &context.vault()?)?;
     let about = |Waiting { standing, fits }: &Waiting| {

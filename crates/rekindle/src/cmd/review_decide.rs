@@ -1,4 +1,4 @@
-//! Decides on proposals for a command, and says what came of it.
+//! Decides on proposals for a command and prints the outcome.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::app::review::describe::said;
 use crate::app::review::{DecisionOutcome, Reach, settle};
 use crate::error::Failure;
 
-/// Decides, sees to it, and says what came of it.
+/// Decides on proposals, carries the decision out and prints the outcome.
 pub(crate) fn decide(
     context: &Context<'_>,
     ids: &[Id],

@@ -1,4 +1,4 @@
-//! Reports of `rekindle review`: automatic decisions, how the person decides, and a check that every proposal ended once.
+//! Reports of `rekindle review`: automatic decisions, acceptance by category, and a consistency check.
 
 use rekindle_core::base::time::{day, iso};
 use rekindle_core::text::clean::one_line;
@@ -13,7 +13,7 @@ use crate::output::{Style, column};
 /// The most characters of a proposal in a list.
 const TEXT_CHARS: usize = 160;
 
-/// Lists the decisions of triage that nobody has undone (REV-09).
+/// Lists the automatic decisions that were not undone (REV-09).
 pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
     let decided = proposals::automatic(db)?;
     if as_json {
@@ -42,7 +42,7 @@ pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result
     Ok(())
 }
 
-/// Shows how the person decides, by category (FUT-03).
+/// Shows the person's acceptance by category (FUT-03).
 pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
     let accepted = proposals::accepted(db)?;
     let needed = context.settings.config.review.earn;
@@ -84,7 +84,7 @@ pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(),
     Ok(())
 }
 
-/// Checks that every proposal waits or ended exactly once (REV-14).
+/// Checks that every proposal is open or was decided exactly once (REV-14).
 pub(super) fn check(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
     let wrong = proposals::check(db)?;
     if as_json {

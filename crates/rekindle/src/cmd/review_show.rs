@@ -14,9 +14,9 @@ use crate::app::review::describe::{change, expires, section, told, would_hold_in
 use crate::error::Failure;
 use crate::output::Style;
 
-/// The most quotations of one proposal that are shown.
+/// The most quotations of a proposal that are printed.
 const QUOTES: usize = 3;
-/// The most characters of a quotation on the screen.
+/// The most characters of a quotation.
 const QUOTE_CHARS: usize = 160;
 
 /// Shows these proposals with their outcomes.
@@ -71,7 +71,7 @@ pub(super) fn print(
         out.line(format!("  {line}"))?;
     }
     let dim = |text: String| out.line(format!("  {}", out.styled(Style::Dim, text)));
-    // What changes another file than MEMORY.md is shown to the letter.
+    // A change to a file other than MEMORY.md is shown as a diff.
     if proposal.section().is_none()
         && let Some(diff) = change(context, standing)
     {

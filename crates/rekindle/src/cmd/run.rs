@@ -1,4 +1,4 @@
-//! `rekindle run`
+//! `rekindle run`: shows one background run.
 
 use clap::Args;
 use rekindle_core::base::time::iso;
@@ -23,7 +23,7 @@ pub(crate) struct Run {
     json: bool,
 }
 
-/// The one run that an id means.
+/// Finds the run of an id; an ambiguous id is an error.
 pub(crate) fn find(queue: Option<&Queue>, id: &str) -> Result<Found, Failure> {
     let mut runs = match queue {
         Some(queue) if id.len() >= 4 => queue.find(id)?,
@@ -97,7 +97,7 @@ impl Run {
     }
 }
 
-/// The result of a step, in a row: lists are counted, nothing is nested.
+/// Renders the result of a step in one line: lists are counted, and nested values are left out.
 fn in_words(result: &Value) -> String {
     let value = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -128,7 +128,7 @@ fn in_words(result: &Value) -> String {
     }
 }
 
-/// The beginning of a long result.
+/// Shortens a long result.
 fn short(text: &str) -> String {
     match text.char_indices().nth(100) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),

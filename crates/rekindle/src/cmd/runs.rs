@@ -1,4 +1,4 @@
-//! `rekindle runs`
+//! `rekindle runs`: lists background runs.
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -91,19 +91,19 @@ impl Runs {
     }
 }
 
-/// The session that the beginning of an id means. One that nobody knows has no runs.
+/// Resolves the beginning of a session id. An unknown one is kept, and has no runs.
 fn meant(queue: &Queue, typed: Option<String>) -> Result<Option<String>, Failure> {
     let Some(typed) = typed else { return Ok(None) };
     let known = queue.sessions()?;
     Ok(named::session(&typed, known.iter().map(String::as_str))?.or(Some(typed)))
 }
 
-/// The end of an id, which is enough to name it.
+/// The last characters of an id, which are enough to name it.
 pub(crate) fn tail(id: &str) -> &str {
     id.get(id.len().saturating_sub(8)..).unwrap_or(id)
 }
 
-/// A run as JSON; with what its steps returned if `whole`.
+/// Renders a run as JSON, with the results of its steps if `whole` is true.
 pub(crate) fn object(run: &Run, whole: bool) -> Value {
     let at = |at: Option<rekindle_core::base::time::Timestamp>| at.map(|at| at.to_string());
     json!({

@@ -1,4 +1,4 @@
-//! `rekindle save`
+//! `rekindle save`: saves a memory.
 
 use clap::Args;
 use rekindle_core::base::provenance::{Origin, Provenance};

@@ -1,4 +1,4 @@
-//! `rekindle send`
+//! `rekindle send`: sends an event to the worker.
 
 use clap::Args;
 use rekindle_core::base::provenance::Origin;
@@ -12,10 +12,11 @@ use crate::app::Context;
 use crate::app::events::leave;
 use crate::error::Failure;
 
-/// The events that an agent may send: its own observations, and requests that decide nothing. Everything else would speak for
-/// the person or for a host: approvals, button presses, tasks, what was said in a session or a call.
+/// The events that an agent may send: its own observations, and requests that decide nothing. Every other
+/// event would speak for the person or a host: approvals, button presses, tasks, session messages and calls
+///
 const FOR_AGENTS: [&str; 3] = [names::NOTED, names::FRICTION_REQUESTED, names::SYNC_REQUESTED];
-/// The most that an event may hold.
+/// The largest data of an event, in bytes.
 const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Args)]
@@ -49,7 +50,7 @@ impl Send {
         if !REGISTRY.heard().contains(self.event.as_str()) {
             return Err(Failure::usage(format!("nothing listens to `{}` yet", self.event)));
         }
-        // Nobody but the person can send their words.
+        // Only the person can send the person's words.
         if self.event == names::NOTED && context.speaker() == Speaker::Agent && data.get("origin").is_some() {
             data["origin"] = json!(Origin::Agent);
         }

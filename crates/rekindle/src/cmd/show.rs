@@ -1,4 +1,4 @@
-//! `rekindle show`
+//! `rekindle show`: prints the note of a memory.
 
 use clap::Args;
 use rekindle_core::vault::entry::{Entry, title};

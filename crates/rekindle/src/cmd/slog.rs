@@ -1,4 +1,4 @@
-//! `rekindle slog`
+//! `rekindle slog`: logs changes to infrastructure.
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::time::iso;

@@ -1,4 +1,4 @@
-//! `rekindle status`
+//! `rekindle status`: shows agents, sessions, memories and the index.
 
 use clap::Args;
 use rekindle_core::base::time::{day, iso};
@@ -43,13 +43,13 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// True if only the line was asked for.
+    /// True for `--line`.
     pub(crate) fn is_line(&self) -> bool {
         self.line
     }
 
-    /// The line of a status bar (FUT-04). It is asked for all the time, so it reads the page that the briefing counts on and
-    /// opens nothing else; whatever is wrong is not said here.
+    /// Prints the line for a status bar (FUT-04). It runs often, so it reads only the page that the briefing
+    /// counts on, and reports no errors.
     pub(crate) fn line(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         match glance(global) {
             Some(Glance::Off) => out.line("rekindle: memory is off"),
@@ -68,9 +68,9 @@ impl Status {
         let waits = |found: &&Found| found.shelf == Shelf::Inbox;
         let inbox: Vec<Found> = scan.entries.iter().filter(waits).cloned().collect();
         let inbox_since = inbox.iter().filter_map(|found| found.entry.created).min().map(iso);
-        // A file that cannot be read is doctor's business.
+        // `doctor` reports an unreadable file.
         let ideas = vault.ideas().map_or(0, |ideas| ideas.iter().filter(|idea| idea.is_open()).count());
-        // The store is the truth.
+        // The store is authoritative, not the page.
         let db = Db::open_existing(&context.places.database())?;
         let (pending, oldest) = match &db {
             Some(db) => proposals::waiting(db)?,
@@ -184,7 +184,7 @@ impl Status {
     }
 }
 
-/// The reason why nothing is captured, recalled or written; `None` while memory is on (OPS-03, EXE-16).
+/// The reason why memory is off; `None` while it is on (OPS-03, EXE-16).
 pub(super) fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
     let stop = context.places.stop_file();
     if stop.exists() {
@@ -199,7 +199,7 @@ pub(super) fn switched_off(context: &Context<'_>) -> Result<Option<String>, Fail
     )))
 }
 
-/// The jobs that wait, and those that failed.
+/// The number of waiting jobs and of failed ones.
 fn background(waiting: u64, dead: u64) -> String {
     let work = if waiting == 0 { "idle".to_owned() } else { format!("{waiting} jobs to do") };
     match dead {
@@ -210,13 +210,13 @@ fn background(waiting: u64, dead: u64) -> String {
 
 /// The content of a status bar.
 enum Glance {
-    /// Nothing is captured, recalled or written (OPS-03, EXE-16).
+    /// Memory is off (OPS-03, EXE-16).
     Off,
-    /// So many proposals wait.
+    /// The number of open proposals.
     Pending(usize),
 }
 
-/// From the files alone.
+/// Reads the status from files alone.
 fn glance(global: &GlobalOptions) -> Option<Glance> {
     let home = Home::find(global.home.as_deref()).ok()?;
     let settings = config::read(&home, None, &global.settings).ok()?;
@@ -227,7 +227,7 @@ fn glance(global: &GlobalOptions) -> Option<Glance> {
     Some(Glance::Pending(Vault::open(&places).ok()?.pending_review().ok()?))
 }
 
-/// The index, and what it lacks. Whether the model can be used is not asked here: `doctor` says it.
+/// The state of the index. A broken model is reported by `doctor`, not here.
 fn index(context: &Context<'_>, vault: &Vault) -> Result<Condition, Failure> {
     let model = context.model().ok();
     let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());

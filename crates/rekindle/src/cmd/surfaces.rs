@@ -21,10 +21,10 @@ use crate::app::{Context, events};
 use crate::dialog;
 use crate::error::Failure;
 
-/// The most that a webhook may say.
+/// The largest webhook payload, in bytes.
 const MAX_PAYLOAD: u64 = 1024 * 1024;
-/// The variable with the value of the header. Telegram's is the secret itself, which every user of the machine could
-/// read among the arguments of a process.
+/// The variable with the value of the signature header. Telegram's is the secret itself, and every user of
+/// the machine can read the arguments of a process.
 const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
 #[derive(Subcommand)]
@@ -145,7 +145,7 @@ impl Connect {
             (Surface::Todoist, Some(_)) => return Err(Failure::usage("--chat is not for todoist")),
             _ => {}
         }
-        // As they would be, before anything is written.
+        // The settings after the change, validated before anything is written.
         let settings = config::read(&context.home, None, &changes)?.config.review;
         if surface == Surface::Telegram && settings.telegram.chat == 0 {
             return Err(
@@ -165,7 +165,7 @@ impl Connect {
         }
         let who = surfaces::who(&settings, surface)
             .map_err(|trouble| Failure::new(trouble.what).hint("nothing was changed"))?;
-        // Switched on last: until then nothing is sent.
+        // The switch is set last, so that nothing is sent before the rest is written.
         changes.push((format!("{table}.enabled"), "true".to_owned()));
         for (key, value) in &changes {
             config::set(&context.home, key, value)?;
@@ -255,7 +255,7 @@ fn webhook(
             false => context.out.line("It is nothing that decides anything."),
         };
     };
-    // The same delivery again is the same event.
+    // A repeated delivery has the same event id.
     let id = format!("webhook-{}", ContentHash::of(&body).short(32));
     events::leave_as(context, &id, name, data)?;
     match as_json {
@@ -264,7 +264,7 @@ fn webhook(
     }
 }
 
-/// The decision in a payload, if it has one.
+/// The decision in a payload, if it contains one.
 fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, String> {
     let value = |data: serde_json::Result<Value>| data.map_err(|error| error.to_string());
     match surface {
@@ -282,7 +282,7 @@ fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, S
     }
 }
 
-/// The data that leaves the machine, in words.
+/// Describes the data that leaves the machine.
 fn leaves(settings: &Settings, surface: Surface) -> String {
     format!(
         "Each proposal that you are asked about goes, without secrets, to {}: its text, its section, its id, and a few \
@@ -301,7 +301,7 @@ pub(super) fn lines(context: &Context<'_>) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-/// The same as JSON.
+/// Renders the state of the connected services as JSON.
 pub(super) fn object(context: &Context<'_>) -> Result<Value, Failure> {
     let mut object = json!({});
     for (surface, condition) in connected(context)? {

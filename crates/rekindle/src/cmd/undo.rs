@@ -1,4 +1,4 @@
-//! `rekindle undo`
+//! `rekindle undo`: takes back a change or a decision.
 
 use clap::Args;
 use rekindle_core::text::Counts;
@@ -41,7 +41,7 @@ impl Undo {
         let by = if context.is_agent_shell() { Actor::Agent } else { Actor::User };
         let undone = vault.undo(self.reference.as_deref(), by, &context.now)?;
         context.mention(&Counts::default(), &undone.by.conflicts);
-        // A promotion that was taken back is a question again.
+        // An undone promotion makes the proposal open again.
         let waiting = match promote::take_back(&context.world()) {
             Ok(waiting) => waiting,
             Err(error) => {
@@ -69,7 +69,7 @@ impl Undo {
         Ok(())
     }
 
-    /// Takes the decision on a proposal back.
+    /// Takes back the decision on a proposal.
     fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
         context.only_the_person("take back what was decided on a proposal")?;
         let standing = match review::reconsider(context, id, None)? {
@@ -85,7 +85,7 @@ impl Undo {
     }
 }
 
-/// The owner of a change. The newest may be one that the person does not know of.
+/// Names the author of a change, because the newest may not be the person's.
 fn whose(by: Actor) -> &'static str {
     match by {
         Actor::User => "your",

@@ -1,4 +1,4 @@
-//! `rekindle uninstall`
+//! `rekindle uninstall`: disconnects coding agents.
 
 use clap::Args;
 use rekindle_core::base::agent::Agent;

@@ -1,4 +1,4 @@
-//! `rekindle worker`
+//! `rekindle worker`: processes finished sessions.
 
 use std::time::Duration;
 
@@ -44,18 +44,18 @@ pub(crate) struct Worker {
 /// The mode of the worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// Until nothing is due, after whoever is at it.
+    /// Waits for a running worker, then runs until nothing is due.
     Drain {
-        /// The longest wait for them.
+        /// The longest wait for a running worker.
         patience: Duration,
     },
-    /// The same, for a limited time.
+    /// Runs like `Drain`, for a limited time and without waiting.
     Background,
-    /// Until somebody says stop.
+    /// Runs until it is stopped.
     Watch,
 }
 
-/// Does what is due; `None` if somebody else is at it.
+/// Runs the worker; `None` if another one is running.
 pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failure> {
     let mut all: Option<Did> = None;
     let patience = if let How::Drain { patience } = how { patience } else { Duration::ZERO };
@@ -65,11 +65,11 @@ pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failu
         if how == How::Background {
             world = world.for_at_most(LIFETIME);
         }
-        // In batches, so that memory stays flat however much there is, and so that a worker that stays can be asked
-        // about what it did. If it fails, the next batch or the next worker does it.
+        // Works in batches, so that memory stays flat and a permanent worker can report. After a failure, the
+        // next batch or the next worker does the work.
         let mut at = |moment| match moment {
-            // A session that begins shall know what was changed elsewhere (STO-14). If that cannot be read now, recall goes
-            // on with what it has.
+            // A new session should know changes made by other programs (STO-14). If they cannot be read,
+            // recall uses the existing index.
             Moment::Began => {
                 if let Err(error) = index::look_around(&world) {
                     let what = "what was changed elsewhere is not in the index yet";
@@ -88,12 +88,12 @@ pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failu
             _ => worker::drain(&post, &world, &REGISTRY, &mut at)?,
         };
         if done.begun > 0 {
-            // What was found when the session began may need more vectors than are made in passing.
+            // Changes found at the session start may need more embeddings than are computed in passing.
             context.settle_batch();
         }
         all = Some(all.unwrap_or_default().and(done));
         drop(post);
-        // A hook that came while we were ending saw a worker at it and started none.
+        // A hook that arrived during the shutdown saw a running worker and started none.
         if world.should_stop() || Spool::at(context.places.spool()).oldest(1)?.is_empty() {
             return Ok(all);
         }

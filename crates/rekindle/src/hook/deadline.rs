@@ -1,5 +1,5 @@
-//! The hook's deadline over its whole life: an agent waits for the process to end, whatever the disk or the agent's own pipe
-//! does meanwhile.
+//! The deadline of a hook process. An agent waits until the process ends, so it must end in time even with a
+//! slow disk or an open pipe.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{self, Receiver};
@@ -16,26 +16,27 @@ use serde::de::IgnoredAny;
 const EVENT: Duration = Duration::from_millis(500);
 /// The time limit of a prompt or a tool call (BRF-07).
 const PROMPT: Duration = Duration::from_millis(300);
-/// So much of it is left for handing over what is not written yet.
+/// The part of the time limit reserved for the hand-over of unwritten input.
 const HAND_OVER: Duration = Duration::from_millis(30);
-/// … and so much for writing the answer and the notes about it.
+/// The part of the time limit reserved for writing the answer and its log lines.
 const ANSWER: Duration = Duration::from_millis(20);
-/// More than this an agent does not send.
+/// The largest input of a hook, in bytes.
 const MAX_INPUT: u64 = 64 * 1024 * 1024;
-/// The bytes that are read from the pipe at a time.
+/// The number of bytes read from the pipe at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// The agent's input, until it is known to be written down.
+/// The agent's input, until it is durably written.
 type Owed = Mutex<Option<Arc<Vec<u8>>>>;
 
-/// Ends the process in time. What the agent sent and is not written down by then goes to a process of its own.
+/// Ends the process in time. Input that is not yet written goes to a background process.
 pub(super) struct Deadline {
     end: Instant,
     owed: Arc<Owed>,
 }
 
 impl Deadline {
-    /// For an event of an agent that came with the process that began at `began`. `id` is what its signal is written under.
+    /// Starts the deadline of an event, counted from `began`. `id` is the id under which the signal is
+    /// written.
     pub(super) fn start(agent: &str, event: &str, began: Instant, id: &ChangeId) -> Self {
         let kind = agent.parse::<Agent>().ok().and_then(|agent| Kind::of(agent, event));
         let budget = match kind {
@@ -46,10 +47,10 @@ impl Deadline {
         let (at, owed, id) = (deadline.end - HAND_OVER, Arc::clone(&deadline.owed), id.clone());
         std::thread::spawn(move || {
             std::thread::sleep(at.saturating_duration_since(Instant::now()));
-            // Held to the end, so that nobody writes what is being handed over.
+            // The lock is held to the end, so that no other thread writes the input that is handed over.
             let mut owed = lock(&owed);
             if let Some(input) = owed.take() {
-                // There is nobody left to tell; the silence of the session is noticed later.
+                // An error here cannot be reported. The idle time of the session triggers the capture later.
                 background::hand_over(&["--late", id.as_str()], &input).unwrap_or_default();
             }
             std::process::exit(0);
@@ -57,17 +58,17 @@ impl Deadline {
         deadline
     }
 
-    /// The time that is left for a lookup.
+    /// The time left for a lookup.
     pub(super) fn left(&self) -> Duration {
         (self.end - HAND_OVER - ANSWER).saturating_duration_since(Instant::now())
     }
 
-    /// Nothing has to be handed over any more.
+    /// Cancels the hand-over, because the input is written.
     pub(super) fn settle(&self) {
         *lock(&self.owed) = None;
     }
 
-    /// Begins to read what the agent sends.
+    /// Starts reading the agent's input on a thread of its own.
     pub(super) fn input(&self) -> Receiver<io::Result<Arc<Vec<u8>>>> {
         let (sender, received) = mpsc::channel();
         let owed = Arc::clone(&self.owed);
@@ -86,7 +87,7 @@ fn lock(owed: &Owed) -> MutexGuard<'_, Option<Arc<Vec<u8>>>> {
     owed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads until one whole JSON value is there, or to the end: an agent may keep the pipe open.
+/// Reads one complete JSON value, or to the end of the input: an agent may keep the pipe open.
 pub(super) fn read_value(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut from = from.take(MAX_INPUT);
     let (mut input, mut chunk) = (Vec::new(), vec![0; CHUNK]);
@@ -96,7 +97,7 @@ pub(super) fn read_value(from: &mut impl Read) -> io::Result<Vec<u8>> {
             read => read?,
         };
         input.extend_from_slice(&chunk[..read]);
-        // Only an object is what an agent sends, and only where one may end it is worth a look.
+        // Agents send objects, so only a closing brace is worth a parse.
         let may_end = input.trim_ascii_end().ends_with(b"}");
         if read == 0 || (may_end && serde_json::from_slice::<IgnoredAny>(&input).is_ok()) {
             return Ok(input);
@@ -108,7 +109,7 @@ pub(super) fn read_value(from: &mut impl Read) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Gives its pieces one by one, and then never ends.
+    /// A reader that returns its pieces one by one and never ends.
     struct Pieces(Vec<&'static [u8]>);
 
     impl Read for Pieces {

@@ -1,5 +1,6 @@
-//! `rekindle hook`: what agents call. It always ends well, prints only what the agent should see, and is quick: a capture
-//! hook reads nothing but the settings and what the agent sent, and all of it has a deadline ([`deadline`]).
+//! `rekindle hook`: the command that agents call. It always exits with success, prints only text for the
+//! agent, and is fast. A capture hook reads only the settings and the agent's input, under a deadline
+//! ([`deadline`]).
 
 mod deadline;
 
@@ -79,31 +80,31 @@ impl HookReport {
     }
 }
 
-/// The text that goes in front of the agent.
+/// The text injected into the agent's context.
 #[derive(Default)]
 struct Given {
     context: String,
     /// One line for the person.
     line: String,
-    /// The same, if there is nothing to tell the agent.
+    /// The line for the person if there is nothing to inject.
     nudge: String,
     entries: usize,
-    /// The names of what recall chose, and of what is in the context.
+    /// The ids that recall chose, and those in the context.
     chosen: Vec<String>,
     shown: Vec<String>,
-    /// True if a briefing holds everything that always loads.
+    /// True if a briefing contains every always-loaded entry.
     whole: bool,
-    /// Its entry for the log of recalls.
+    /// The entry for the recall log.
     report: Option<Value>,
     failed: Option<String>,
 }
 
 type Work = Box<dyn FnOnce() -> Given + Send>;
 
-/// Something that is being looked up, and by when it has to be there.
+/// A running lookup with its deadline.
 struct Lookup {
     found: Receiver<Given>,
-    /// A smaller lookup for when that takes too long.
+    /// A smaller lookup to run if the first is slow.
     instead: Option<Work>,
     from: Instant,
     limit: Duration,
@@ -114,8 +115,8 @@ impl Lookup {
         Self { found: begin(work), instead, from: Instant::now(), limit }
     }
 
-    /// The result. If it is not there after half of the time, the smaller lookup begins beside it, and at the
-    /// deadline what there is has to do.
+    /// Waits for the result. After half of the time the smaller lookup starts beside the first; at the
+    /// deadline the best available result is used.
     fn finish(self) -> Given {
         let left = |share: u32| (self.limit / share).saturating_sub(self.from.elapsed());
         let late = || Given { failed: Some("nothing was found in time".to_owned()), ..Given::default() };
@@ -148,7 +149,7 @@ fn begin(work: impl FnOnce() -> Given + Send + 'static) -> Receiver<Given> {
 impl Hook {
     pub(crate) fn run(self, global: &GlobalOptions) {
         let began = Instant::now();
-        // Ourselves, asked by ourselves (B-04).
+        // The agent runs on our behalf, so its hooks do nothing (B-04).
         if environment::raw(GUARD).is_some_and(|value| !value.is_empty()) {
             return;
         }
@@ -178,11 +179,11 @@ impl Hook {
             fields.extend(done.session.map(|session| ("session".to_owned(), json!(session))));
             fields.extend(done.detail.map(|detail| ("detail".to_owned(), json!(detail))));
         }
-        // There is nobody left to tell that the log cannot be written.
+        // A failed write of the log cannot be reported.
         hook_log::append(&logs, &line).unwrap_or_default();
     }
 
-    /// Does its work, and makes a line for the log of a panic.
+    /// Runs `work` and turns a panic into a log line.
     fn guarded(
         &self,
         home: &Home,
@@ -192,7 +193,8 @@ impl Hook {
             .unwrap_or_else(|_| Some((home.root().join("state").join("logs"), panicked())))
     }
 
-    /// Finds the places and settings; `Err` is what to log instead, if anything may be written at all.
+    /// Finds the folders and the settings. `Err` holds the log line instead, or `None` if nothing may be
+    /// written.
     fn set_up(
         &self,
         home: &Home,
@@ -211,14 +213,14 @@ impl Hook {
             Ok(places) => places,
             Err(error) => return Err(Some((fallback, HookReport::failed(error)))),
         };
-        // The kill switches (OPS-03, EXE-16): not even a line in the log.
+        // The kill switches forbid even a log line (OPS-03, EXE-16).
         match !settings.config.memory.enabled || places.stop_file().exists() {
             true => Err(None),
             false => Ok((places, settings)),
         }
     }
 
-    /// Reads what the agent sent; `Err` is what to log instead.
+    /// Parses the agent's input; `Err` holds the log line instead.
     fn signal(&self, input: &[u8]) -> Result<Signal, HookReport> {
         let Ok(agent) = self.agent.parse::<Agent>() else {
             return Err(HookReport::failed(format!("`{}` is not an agent", self.agent)));
@@ -227,7 +229,7 @@ impl Hook {
         hook::read(agent, kind, input).map_err(HookReport::failed)
     }
 
-    /// Writes down what a hook was sent that had to end before it could.
+    /// Writes the input of a hook that ran out of time.
     fn finish_late(
         &self,
         home: &Home,
@@ -257,7 +259,7 @@ impl Hook {
         Some((logs, result))
     }
 
-    /// Does what there is to do, and says what goes into which log; `None` if nothing may be written at all.
+    /// Handles the event and returns its log line; `None` if nothing may be written.
     fn answer(
         &self,
         home: &Home,
@@ -308,7 +310,7 @@ impl Hook {
             }
             return Some((logs, write()));
         };
-        // A disk that is slow to write must not keep the answer.
+        // A slow write must not delay the answer.
         let writing = std::thread::spawn(write);
         let given = lookup.finish();
         let (injected, tokens) = (given.entries, tokens::estimate(&given.context));
@@ -322,19 +324,21 @@ impl Hook {
         Some((logs, result))
     }
 
-    /// Tells the agent, and the person beside it: every agent shows `systemMessage` on the screen and keeps it from its model.
-    /// A failed write is ignored: nobody reads the output then.
+    /// Prints the answer for the agent and the message for the person: every agent shows `systemMessage` on
+    /// the screen and keeps it from its model. A failed write is ignored, because then nobody reads the
+    /// output.
     fn give(&self, agent: Agent, given: &Given, notice: Option<&str>) {
         let mut answer = Map::new();
         if !given.context.is_empty() {
             let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
             answer.insert("hookSpecificOutput".to_owned(), specific);
         }
-        // Codex shows it as a warning, which neither what was loaded nor a nudge is worth (BRF-07).
+        // Codex shows it as a warning, so a loading line or a nudge is left out there (BRF-07).
         let loaded = if given.context.is_empty() { &given.nudge } else { &given.line };
         let loaded = (agent != Agent::Codex).then_some(loaded.as_str());
         let lines = loaded.into_iter().chain(notice).filter(|line| !line.is_empty());
-        // The line names memories. It reaches a terminal, and in a later version of a host perhaps its model.
+        // The line names memories. It goes to a terminal, and a later version of a host may pass it to its
+        // model, so it is redacted and fenced.
         let lines: Vec<String> = lines.map(|line| fence::harmless(&admit(line).text).into_owned()).collect();
         if !lines.is_empty() {
             answer.insert("systemMessage".to_owned(), json!(lines.join("\n")));
@@ -348,7 +352,7 @@ impl Hook {
     }
 }
 
-/// Writes a signal to the spool and wakes a worker.
+/// Writes a signal to the spool and starts a worker.
 fn write_down(home: &Home, places: &Places, settings: &Loaded, signal: Signal, id: &ChangeId) -> HookReport {
     let session = Some(signal.session.clone());
     let woken = match hooks::leave(places, signal, id) {
@@ -357,7 +361,7 @@ fn write_down(home: &Home, places: &Places, settings: &Loaded, signal: Signal, i
         Err(error) => return HookReport { session, ..HookReport::failed(error) },
     };
     match woken {
-        // It is on the disk; the next hook tries again.
+        // The signal is on the disk; the next hook starts a worker again.
         Err(error) => {
             let detail = Some(format!("no worker could be started: {error}"));
             HookReport { session, detail, ..HookReport::of("partial") }
@@ -370,14 +374,14 @@ fn panicked() -> HookReport {
     HookReport::failed("a panic; this is a bug")
 }
 
-/// Notes what the agent was told, and that it was so many tokens: only now is it certain. What cannot be noted is said twice
-/// at worst.
+/// Records the injected memories and their tokens once the answer is printed. After a failed record, a memory
+/// is injected twice at worst.
 fn note(places: &Places, given: Given, told: Option<Told>, tokens: u64) {
     if let Some(report) = &given.report {
         Log::at(&places.logs()).append(report).unwrap_or_default();
     }
     let Some(told) = told else { return };
-    // A briefing of nothing and a tool that brings nothing to mind leave no line; a prompt is a turn.
+    // An empty briefing and an empty tool lookup are not recorded; a prompt always counts as a turn.
     if given.context.is_empty() && told.what != What::Prompt && !told.held_out {
         return;
     }
@@ -385,8 +389,8 @@ fn note(places: &Places, given: Given, told: Option<Told>, tokens: u64) {
     injection_log::note(places, Told { tokens, chosen, shown, whole, ..told }).unwrap_or_default();
 }
 
-/// Begins to look up what a session, a prompt or a call needs, while the rest is being done; nothing for hooks that only
-/// capture. Beside it, what is to be noted about the moment.
+/// Starts the lookup for a session start, a prompt or a tool call; capture hooks have none. Also returns the
+/// record for the injection log.
 fn look_up(
     signal: &Signal,
     home: &Home,
@@ -401,7 +405,7 @@ fn look_up(
         Kind::BeforeTool if signal.prompt.is_some() && recall.before_tools => What::Tool,
         _ => return (None, None),
     };
-    // The transcript has it already.
+    // The transcript of a resumed session has the briefing already.
     let goes_on = matches!(signal.reason.as_deref(), Some("resume" | "reload" | "fork"));
     let Ok(zone) = config::zone(settings) else { return (None, None) };
     if signal.subagent || (what == What::Start && goes_on) {
@@ -450,15 +454,15 @@ fn look_up(
                 Some("compact") => Moment::Compacted,
                 _ => Moment::Fresh,
             };
-            // What was told so far is gone with what was summarised, or belongs to another session of this name.
+            // A compaction dropped the injected text, and a new session of the same name never had it.
             injection_log::let_go(&places, agent, &here.session, now).unwrap_or_default();
             (Some(Lookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
         }
     }
 }
 
-/// Writes down a project or a worktree that is new, beside the rest: its folder may be gone before a worker that is busy comes
-/// to this signal (B-05). If the hook ends first, the worker does it.
+/// Records a new project or worktree on a separate thread: its folder may be gone before a busy worker
+/// handles this signal (B-05). If the hook ends first, the worker records it.
 fn remember(places: &Places, found: &Identified) {
     if found.is_news() {
         let (file, found) = (places.projects_file(), found.clone());
@@ -503,7 +507,7 @@ fn recalled(
         Ok(None) => return Given::default(),
         Err(error) => return failed(error),
     };
-    // Every recall leaves a line (REC-23).
+    // Every recall is logged (REC-23).
     let took = start.elapsed().as_secs_f64() * 1000.0;
     let mut line =
         report(&recalled.question, &Rewrite::Disabled, &Default::default(), &recalled.answer, took);

@@ -1,4 +1,4 @@
-//! One call: what it has to work with, and how it is answered.
+//! One tool call: its context and the form of its answer.
 
 use rekindle_core::config::Source;
 use rekindle_core::context::inject::ANSWER_CHARS;
@@ -8,23 +8,23 @@ use rekindle_engine::context::inject;
 use crate::app::Context;
 use crate::error::Failure;
 
-/// The most characters of a failure.
+/// The most characters of an error message.
 const FAILURE_CHARS: usize = 1_000;
-/// The most characters of a line that says what was done.
+/// The most characters of a success message.
 const DONE_CHARS: usize = 2_000;
-/// The most characters of a name: an id, a path, a tag.
+/// The most characters of a name: an id, a path or a tag.
 const NAME_CHARS: usize = 500;
 
 /// The context of a call.
 pub(super) struct Call<'a> {
     pub(super) context: &'a Context<'a>,
-    /// The name of this run, for the marker of its fence.
+    /// The id of this run, from which the marker of its fence is made.
     pub(super) session: &'a str,
 }
 
 impl Call<'_> {
-    /// True if the person lets agents decide on proposals: in their own configuration, for a variable or a flag may come from
-    /// the agent that started this server.
+    /// True if the person lets agents decide on proposals. Only the person's own configuration counts: the
+    /// agent that started this server may have set a variable or a flag.
     pub(super) fn decides(&self) -> bool {
         let settings = &self.context.settings;
         let own = |source: &Source| matches!(source, Source::User(_));
@@ -32,7 +32,7 @@ impl Call<'_> {
             && settings.get("mcp.review_decide").is_ok_and(|setting| own(&setting.place.source))
     }
 
-    /// Text from memory, in the fence of this run.
+    /// Wraps text from memory in the fence of this run.
     pub(super) fn fenced(&self, hint: &str, text: &str) -> Result<String, Failure> {
         let marker = inject::marker(&self.context.places, self.session).map_err(Failure::new)?;
         let cut: String = text.chars().take(ANSWER_CHARS).collect();
@@ -41,24 +41,24 @@ impl Call<'_> {
     }
 }
 
-/// A failure as an agent reads it.
+/// Renders a failure for an agent.
 pub(super) fn explained(failure: &Failure) -> String {
     let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
     harmless(&format!("{}{hint}", failure.message), FAILURE_CHARS)
 }
 
-/// The result of a call, as an agent reads it.
+/// Renders a success message for an agent.
 pub(super) fn done(text: &str) -> String {
     harmless(text, DONE_CHARS)
 }
 
-/// A text that may hold words of a memory, where it cannot stand in a fence.
+/// Redacts and defuses a text that may contain words of a memory, for places without a fence.
 pub(super) fn harmless(text: &str, most: usize) -> String {
     let cut: String = admit(text).text.chars().take(most).collect();
     fence::harmless(&cut).into_owned()
 }
 
-/// A name of a length that somebody could mean.
+/// Refuses a name that is too long.
 pub(super) fn short(what: &str, name: &str) -> Result<(), Failure> {
     match name.chars().count() > NAME_CHARS {
         true => Err(Failure::usage(format!("the {what} is too long"))

@@ -1,5 +1,6 @@
-//! Filters the input of the SDK. It ends the whole server where a client says something before it has introduced
-//! itself, skips lines it cannot read, and a client that gets no answer hangs: so every line that can be answered is.
+//! Filters messages before the SDK. The SDK ends the server on a message before the handshake and skips
+//! unreadable lines, and a client without an answer hangs. The filter therefore answers every line that has
+//! an answer.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use serde_json::{Value, json};
@@ -7,23 +8,24 @@ use serde_json::{Value, json};
 /// The verdict on a line.
 #[derive(Debug)]
 pub(super) enum Judged {
-    /// The SDK answers.
+    /// Pass the message to the SDK.
     Pass(Box<ClientJsonRpcMessage>),
-    /// This is the answer.
+    /// Answer with this message.
     Answer(Value),
-    /// Nobody waits for one.
+    /// Drop the line, because no answer is expected.
     Ignore,
 }
 
-/// Codes of JSON-RPC.
+/// JSON-RPC error codes.
 const PARSE: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
 
-/// The method by which newer clients open a connection without a handshake. We have one, and they know what to do then.
+/// The method with which newer clients connect without a handshake. This server needs one; the error makes
+/// the client fall back to it.
 const DISCOVER: &str = "server/discover";
-/// The methods that the SDK knows. It would call them unknown when their parameters are wrong.
+/// The methods of the SDK. With invalid parameters it would report them as unknown methods.
 const KNOWN: [&str; 7] = [
     "initialize",
     "tools/call",
@@ -38,17 +40,17 @@ pub(super) fn error(id: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-/// A line that was too long to be read.
+/// The error for a line that is too long.
 pub(super) fn too_long(limit: usize) -> Value {
     error(&Value::Null, INVALID_REQUEST, &format!("a message has at most {limit} bytes"))
 }
 
-/// True if somebody waits for an answer under this id already.
+/// The error for an id with an unanswered request.
 pub(super) fn taken(id: &Value) -> Value {
     error(id, INVALID_REQUEST, "a request with this id is being worked on")
 }
 
-/// Judges a line. `open` is whether the client has introduced itself.
+/// Judges a line. `open` is true after the handshake.
 pub(super) fn judge(line: &[u8], open: bool) -> Judged {
     if line.trim_ascii().is_empty() {
         return Judged::Ignore;
@@ -62,7 +64,7 @@ pub(super) fn judge(line: &[u8], open: bool) -> Judged {
     let id = fields.get("id").cloned();
     let method = match fields.get("method") {
         Some(Value::String(method)) => method.clone(),
-        // An answer to what we asked.
+        // A response to a request of ours.
         None if fields.contains_key("result") || fields.contains_key("error") => {
             return match open.then(|| serde_json::from_value(message)) {
                 Some(Ok(answer)) => Judged::Pass(Box::new(answer)),
@@ -115,7 +117,7 @@ fn bad_parameters(method: &str, id: &Value) -> Judged {
     Judged::Answer(error(id, INVALID_PARAMS, &format!("`{method}` does not take these parameters")))
 }
 
-/// True if a message introduces the client.
+/// True for the message that opens the handshake.
 pub(super) fn introduces(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::InitializeRequest(_)))
 }

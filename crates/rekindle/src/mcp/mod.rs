@@ -1,8 +1,9 @@
 //! `rekindle mcp`: memory as tools, over standard input and output (FUT-11).
 //!
-//! The SDK speaks the protocol ([`server`]); what it would choke on is answered before it ([`gate`], [`wire`]). The work is
-//! that of the commands ([`tools`], [`resources`]), one blocking task per call, with settings read anew each time, so that
-//! switching memory off takes effect at once. Nothing here runs for any other command.
+//! The SDK implements the protocol ([`server`]); messages that it cannot handle are answered before it
+//! ([`gate`], [`wire`]). Tools and resources do the work of the commands ([`tools`], [`resources`]), one
+//! blocking task per call. Settings are read for each call, so that switching memory off takes effect at
+//! once. No other command uses this module.
 
 mod call;
 mod gate;
@@ -24,10 +25,10 @@ use rmcp::service::ServerInitializeError;
 use crate::error::Failure;
 use crate::options::GlobalOptions;
 
-/// Calls that are worked on at the same time.
+/// The number of concurrent calls.
 const AT_ONCE: usize = 4;
-/// The time limit for unfinished work after the end of the input. A write is whole or not there at all,
-/// whenever it is cut off.
+/// The time limit for unfinished work after the end of the input. Writes are atomic, so an interruption is
+/// safe.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 #[derive(Args)]
@@ -48,7 +49,7 @@ impl Mcp {
     }
 }
 
-/// Answers until the input ends.
+/// Serves requests until the input ends.
 fn serve(global: &GlobalOptions) -> Result<(), Failure> {
     let cwd = std::env::current_dir()
         .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
@@ -61,7 +62,7 @@ fn serve(global: &GlobalOptions) -> Result<(), Failure> {
     let done = runtime.block_on(async {
         let running = match server.serve(wire::Wire::stdio()).await {
             Ok(running) => running,
-            // Whoever started us changed their mind.
+            // The client closed the connection during the handshake.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
                 return Ok(());
             }
@@ -73,7 +74,7 @@ fn serve(global: &GlobalOptions) -> Result<(), Failure> {
     done
 }
 
-/// A name for this run that nobody can guess, and with it the marker of its fence (B-02).
+/// Creates an unguessable id for this run, and with it the marker of its fence (B-02).
 fn session() -> Result<String, Failure> {
     let bytes: [u8; 16] = random::bytes()?;
     let at = clock::now(rekindle_core::base::time::TimeZone::UTC).timestamp();

@@ -1,5 +1,5 @@
-//! Proposals for agents: listed, and decided by them only where the person has allowed it
-//! (`mcp.review_decide`). Even then an agent cannot make its own words, or a tool's, into what holds (B-01).
+//! Proposals for agents. An agent may list them, and decide only with the person's permission
+//! (`mcp.review_decide`). It can never approve its own words or those of a tool (B-01).
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::knowledge::proposal::Proposal;
@@ -13,7 +13,7 @@ use super::call::{Call, done, short};
 use crate::app::review::{Reach, decide_for};
 use crate::error::Failure;
 
-/// The most proposals that are listed.
+/// The most proposals in a list.
 const MOST_PROPOSALS: usize = 20;
 /// The most characters of a proposal.
 const PROPOSAL_CHARS: usize = 300;
@@ -24,7 +24,7 @@ Approve or reject one proposal, only when the user has just told you to about ex
 the project where it was said; `everywhere` only if the user says so. It is \
 recorded as your decision, the user is told of it, and can take it back.";
 
-/// A decision of an agent.
+/// An agent's decision on a proposal.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decide {
@@ -48,12 +48,12 @@ enum Word {
     Reject,
 }
 
-/// Another project's stay there (B-05).
+/// True if a proposal is visible in this project (B-05).
 fn is_here(call: &Call<'_>, proposal: &Proposal) -> bool {
     proposal.project.is_none() || proposal.project.as_ref() == call.context.project_id()
 }
 
-/// Decides on one.
+/// Decides on a proposal.
 pub(super) fn decided(call: &Call<'_>, asked: &Decide) -> Result<String, Failure> {
     short("id", &asked.id)?;
     let unknown = || {

@@ -1,4 +1,4 @@
-//! The tools: what they are called, what they take, and the work they do, which is that of the commands.
+//! The tools: their names, their parameters and their work, which is that of the commands.
 
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ use crate::error::Failure;
 
 /// The most tags of a memory.
 const MOST_TAGS: usize = 20;
-/// Claude Code hides tools behind a search unless they say so.
+/// The metadata key with which Claude Code loads a tool without a search.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
-// What agents are told of each tool.
+// The descriptions of the tools, for agents.
 const ABOUT_RECALL: &str = "\
 Find memories of earlier work with this user: decisions, fixes, preferences, how-tos, what was said \
 in sessions. Use it before answering or acting whenever something may be known already.";
@@ -59,7 +59,7 @@ const ABOUT_BRIEFING: &str = "\
 What every session starts with: rules, who the user is, recent work. Use it if you do not have it \
 yet.";
 
-/// A call, with arguments that are what they should be.
+/// A call with valid arguments.
 #[derive(Debug)]
 pub(super) enum Asked {
     Recall(Recall),
@@ -137,7 +137,8 @@ fn schema(fields: &Value, required: &[&str]) -> Arc<JsonObject> {
     Arc::new(if let Value::Object(schema) = schema { schema } else { JsonObject::new() })
 }
 
-/// Every tool. The order is the one in which agents see them. Deciding is one only where the person has allowed it.
+/// Lists every tool in the order that agents see. The tool for decisions is listed only with the person's
+/// permission.
 pub(super) fn list(decides: bool) -> Vec<Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let reads = || ToolAnnotations::new().read_only(true).open_world(false);
@@ -216,7 +217,7 @@ pub(super) fn list(decides: bool) -> Vec<Tool> {
     tools
 }
 
-/// Parses a call.
+/// Parses a call and validates its arguments.
 pub(super) fn parse(name: &str, arguments: JsonObject, decides: bool) -> Result<Asked, Failure> {
     let arguments = Value::Object(arguments);
     let asked = match name {
@@ -242,7 +243,7 @@ pub(super) fn parse(name: &str, arguments: JsonObject, decides: bool) -> Result<
     })
 }
 
-/// Does what a call asks for and says what came of it.
+/// Runs a call and returns its answer.
 pub(super) fn run(asked: Asked, call: &Call<'_>) -> Result<String, Failure> {
     match asked {
         Asked::Recall(asked) => recalled(call, &asked),
@@ -370,7 +371,7 @@ fn evolved(call: &Call<'_>, asked: &Evolve) -> Result<String, Failure> {
     }))
 }
 
-/// Forgets a memory. Because that cannot be undone, a slug is not enough.
+/// Forgets a memory. Deletion is permanent, so a slug is not accepted.
 fn forgotten(call: &Call<'_>, asked: &Forget) -> Result<String, Failure> {
     let reference = asked.r#ref.trim();
     let is_path = reference.contains('/') && reference.ends_with(".md");
@@ -389,7 +390,7 @@ fn forgotten(call: &Call<'_>, asked: &Forget) -> Result<String, Failure> {
 fn briefing(call: &Call<'_>) -> Result<String, Failure> {
     let context = call.context;
     let here = Here {
-        // Whoever asks: the one with the least room.
+        // The calling agent is unknown; Codex has the smallest budget.
         agent: Agent::Codex,
         session: call.session.to_owned(),
         project: context.project_id().cloned(),

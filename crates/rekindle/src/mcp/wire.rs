@@ -1,4 +1,4 @@
-//! Standard input and output as a transport: a thread reads lines, whoever has an answer writes it whole.
+//! Standard input and output as a transport: a thread reads lines, and every answer is written whole.
 
 use std::collections::HashSet;
 use std::future::{Future, ready};
@@ -13,25 +13,25 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::gate::{self, Judged};
 
-/// The longest message. A memory has at most a megabyte, and JSON makes six bytes of some.
+/// The longest message, in bytes. A memory has at most a megabyte, and JSON escapes a byte with up to six.
 const MAX_LINE: usize = 16 * 1024 * 1024;
-/// Lines that wait while others are judged.
+/// The number of lines buffered while others are judged.
 const WAITING: usize = 16;
 
-/// A line that the reader found.
+/// An event of the reader.
 enum Input {
     Line(Vec<u8>),
     TooLong,
     End,
 }
 
-/// The agent that started us.
+/// The connection to the client.
 pub(super) struct Wire {
     input: Receiver<Input>,
-    /// To end ourselves when nobody listens any more.
+    /// Ends the server once the client stops reading.
     end: Sender<Input>,
     open: bool,
-    /// The ids that wait for an answer, as they were written.
+    /// The ids of unanswered requests, in their original form.
     asked: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -46,7 +46,7 @@ impl Wire {
 
 fn read(input: &mut impl BufRead, to: &Sender<Input>) {
     loop {
-        // What cannot be read any more has ended.
+        // A read error ends the input.
         let next = next_line(input).unwrap_or(Input::End);
         let is_end = matches!(next, Input::End);
         if to.blocking_send(next).is_err() || is_end {
@@ -55,7 +55,7 @@ fn read(input: &mut impl BufRead, to: &Sender<Input>) {
     }
 }
 
-/// The next line without its end; one that is too long is skipped to its end, not kept.
+/// Reads the next line without its end. A line that is too long is skipped, not buffered.
 fn next_line(input: &mut impl BufRead) -> io::Result<Input> {
     let (mut line, mut too_long) = (Vec::new(), false);
     loop {
@@ -90,7 +90,7 @@ fn lock(asked: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
     asked.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes one message. Lines of different answers never mix.
+/// Writes one message. Lines of concurrent answers never mix.
 fn write(message: &impl serde::Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -100,7 +100,7 @@ fn write(message: &impl serde::Serialize) -> io::Result<()> {
 }
 
 impl Wire {
-    /// The message of a line; `None` if there is nothing to hand on.
+    /// Handles a line; returns the message for the SDK, if there is one.
     fn take(&mut self, line: &[u8]) -> io::Result<Option<ClientJsonRpcMessage>> {
         match gate::judge(line, self.open) {
             Judged::Ignore => Ok(None),
@@ -147,7 +147,7 @@ impl Transport<RoleServer> for Wire {
         }
         let written = write(&item);
         if written.is_err() {
-            // Nobody listens. If lines still wait, the next one that is answered comes here again.
+            // The client stopped reading. If the channel is full, the next answer fails here again.
             self.end.try_send(Input::End).unwrap_or_default();
         }
         ready(written)

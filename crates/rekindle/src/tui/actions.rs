@@ -1,4 +1,4 @@
-//! The actions of the review screen. They do what `rekindle approve` and `rekindle undo` do.
+//! The actions of the review screen, the same as those of `rekindle approve` and `rekindle undo`.
 
 use std::collections::HashMap;
 
@@ -24,9 +24,9 @@ use crate::error::Failure;
 
 /// The outcome of a decision.
 pub(crate) enum Answer {
-    /// It is decided, since then.
+    /// The proposal is decided, at this time.
     Decided { at: Timestamp, told: String },
-    /// It is not, for this reason; it may still wait.
+    /// The proposal is not decided, for this reason; it may still wait.
     Not { is_open: bool, told: String },
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Answer {
 pub(crate) struct Known {
     pub(crate) rows: Vec<Row>,
     pub(crate) is_open: bool,
-    /// Its outcome, if it does not wait any more.
+    /// The outcome, if the proposal is no longer open.
     pub(crate) told: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> ReviewActions<'a> {
         Self { context, world: context.world(), same: HashMap::new() }
     }
 
-    /// Today's share, and what waits behind it.
+    /// Returns today's proposals, and the ones queued behind them.
     pub(crate) fn queue(&mut self) -> Result<(Vec<Card>, Vec<Card>), Failure> {
         let per_day = self.context.settings.config.review.per_day;
         let Asked { today, later } = asked_today(&self.db()?, per_day, &self.world.now())?;
@@ -76,7 +76,7 @@ impl<'a> ReviewActions<'a> {
         }
     }
 
-    /// The project in which it would hold, if the person can choose that.
+    /// The project in which a proposal would hold, if the person can choose it.
     fn holds_in(&self, standing: &Standing) -> Option<ProjectId> {
         standing.proposal.section()?;
         promote::holds_in(standing, &self.world.vault().ok()?).ok()?
@@ -91,7 +91,7 @@ impl<'a> ReviewActions<'a> {
         standing.ok_or_else(|| Failure::new(format!("there is no proposal {id} any more")))
     }
 
-    /// Everything about one, as it stands now and as it would hold in `scope`.
+    /// Reads the details of a proposal as they would be with `scope`.
     pub(crate) fn look(&self, id: Id, scope: Option<Scope>) -> Result<Known, Failure> {
         let standing = self.standing(id)?;
         let own = self.holds_in(&standing);
@@ -113,11 +113,11 @@ impl<'a> ReviewActions<'a> {
         Ok(Known { rows: rows(&facts), is_open, told })
     }
 
-    /// Decides, and sees to it. Whoever was first elsewhere has won.
+    /// Decides on a proposal and carries the decision out. An earlier decision elsewhere wins.
     pub(crate) fn decide(&self, id: Id, verdict: &Verdict, scope: Option<&Scope>) -> Result<Answer, Failure> {
         self.context.only_the_person("decide on proposals")?;
         self.context.vault_to_change()?;
-        // Whoever decided on the page was first.
+        // A decision on the page was made first.
         read_page(self.context)?;
         let at = self.world.now().timestamp();
         let not = |is_open: bool, told: String| Ok(Answer::Not { is_open, told });
@@ -148,7 +148,7 @@ impl<'a> ReviewActions<'a> {
         Ok(Answer::Decided { at, told })
     }
 
-    /// Takes the decision of then back. Says why not, if it stands otherwise now.
+    /// Takes back a decision made at `at`. Returns the reason if a different one holds now.
     pub(crate) fn take_back(&self, id: Id, at: Timestamp) -> Result<Option<String>, Failure> {
         self.context.only_the_person("decide on proposals")?;
         Ok(match reconsider(self.context, id, Some(at))? {
@@ -161,12 +161,12 @@ impl<'a> ReviewActions<'a> {
         })
     }
 
-    /// The words that would be written.
+    /// The text that an approval would write.
     pub(crate) fn words(&self, id: Id) -> Result<String, Failure> {
         Ok(self.standing(id)?.text().to_owned())
     }
 
-    /// Lets the person edit these words.
+    /// Opens the text in the person's editor.
     pub(crate) fn edit(&self, id: Id, words: &str) -> Result<String, Failure> {
         editor::edit(&self.context.places.editing(), &id.to_string(), words).map_err(Failure::new)
     }

@@ -11,26 +11,26 @@ use rekindle_engine::review::proposals::Standing;
 
 use super::text::shown;
 
-/// The most sessions, messages and near-duplicates that are named; the rest is counted.
+/// The most sessions, messages and near-duplicates that are listed; the rest is counted.
 const NAMED: usize = 3;
 
-/// The outcome of a proposal in this sitting.
+/// The outcome of a proposal during this review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It waits.
+    /// The proposal waits.
     Open,
-    /// It waits, and the person went on.
+    /// The proposal waits, and the person skipped it.
     Skipped,
     Approved,
     Superseding,
     Edited,
     Rejected,
-    /// Somebody decided elsewhere.
+    /// The proposal was decided elsewhere.
     Elsewhere,
 }
 
 impl Fate {
-    /// The letter in the list: that of the key, so that nothing is said by colour alone.
+    /// The letter in the list. It equals the key, so that colour is never the only sign.
     pub(crate) fn letter(self) -> char {
         match self {
             Self::Open => ' ',
@@ -43,7 +43,7 @@ impl Fate {
         }
     }
 
-    /// True if it waits for a decision.
+    /// True if the proposal waits for a decision.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Open | Self::Skipped)
     }
@@ -57,16 +57,16 @@ pub(crate) struct Card {
     pub(crate) section: String,
     /// The number of near-duplicates.
     pub(crate) same: usize,
-    /// In how many days it is archived, once that is near.
+    /// The number of days until the proposal expires, once that is near.
     pub(crate) expires: Option<i64>,
-    /// True if it names a line of MEMORY.md.
+    /// True if the proposal replaces a line of MEMORY.md.
     pub(crate) names_line: bool,
-    /// The project in which it would hold, if the person can choose; `None` is everywhere.
+    /// The project in which the proposal would hold, if the person can choose; `None` is everywhere.
     pub(crate) holds_in: Option<ProjectId>,
     pub(crate) fate: Fate,
 }
 
-/// The tone of a row; every tone has its own sign or words besides its colour.
+/// The tone of a row; each has a sign or words besides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -77,27 +77,28 @@ pub(crate) enum Tone {
     Warn,
 }
 
-/// One row of what is known, as long as it is.
+/// One row of details, not yet wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) tone: Tone,
     pub(crate) text: String,
 }
 
-/// Everything about a proposal.
+/// The facts about a proposal.
 pub(crate) struct Facts<'a> {
     pub(crate) standing: &'a Standing,
     pub(crate) section: &'a str,
     /// Its scope, in a sentence.
     pub(crate) reach: Option<String>,
     pub(crate) same: &'a [Id],
-    /// The effect of approving it (instead of the line that it names, if it names one), or the reason why it cannot be.
+    /// The effect of an approval (with the replacement of a line, if one is named), or the reason why it
+    /// cannot be approved.
     pub(crate) preview: Result<Preview, String>,
     pub(crate) now: Timestamp,
     pub(crate) expire_days: i64,
 }
 
-/// The rows about a proposal, ready for a screen.
+/// Renders the rows about a proposal for a screen.
 pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
     let Facts { standing, section, same, .. } = facts;
     let proposal = &standing.proposal;
@@ -142,7 +143,7 @@ pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
 struct Rows(Vec<Row>);
 
 impl Rows {
-    /// Adds rows without control characters, which text from elsewhere may hold.
+    /// Adds rows without control characters, which external text may contain.
     fn add(&mut self, tone: Tone, text: impl AsRef<str>) {
         for line in shown(text.as_ref()).lines() {
             self.0.push(Row { tone, text: line.to_owned() });
@@ -191,7 +192,7 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
         Does::Nothing => format!("{file} says so already; nothing changes."),
     };
     rows.add(Tone::Head, does);
-    // The first two lines name the file, which is said already.
+    // The first two lines repeat the file name.
     for (number, line) in preview.diff.lines().skip(2).enumerate() {
         match line.split_at_checked(1) {
             Some(("@", _)) if number == 0 => {}

@@ -2,7 +2,7 @@
 
 use super::card::{Row, Tone};
 
-/// The keys and the letters of the list, for the screen.
+/// Lists the keys and the letters of the list, for the screen.
 pub(crate) fn help() -> Vec<Row> {
     let lines = [
         (Tone::Head, "Deciding"),

@@ -1,5 +1,5 @@
-//! `rekindle review` at a terminal: full-screen, or line by line. `model` decides what happens, `view` draws it,
-//! `actions` calls the engine, `screen` holds the terminal.
+//! `rekindle review` at a terminal, full-screen or line by line. `model` decides, `view` draws, `actions`
+//! calls the engine, `screen` controls the terminal.
 
 mod actions;
 mod card;
@@ -19,7 +19,7 @@ use self::screen::Screen;
 use crate::app::Context;
 use crate::error::Failure;
 
-/// Holds a sitting over today's share, or over `all`. Says whether there was anything to decide.
+/// Runs a review of today's proposals, or of `all`. Returns false if there was nothing to decide.
 pub(crate) fn review(context: &Context<'_>, all: bool, plain: bool) -> Result<bool, Failure> {
     let mut actions = ReviewActions::new(context);
     let (today, later) = actions.queue()?;
@@ -74,7 +74,7 @@ fn full(context: &Context<'_>, actions: &ReviewActions<'_>, model: &mut Model) -
     }
 }
 
-/// Looks up what is known about the proposal that is shown, if that is not known yet.
+/// Loads the details of the current proposal if they are missing.
 fn catch_up(actions: &ReviewActions<'_>, model: &mut Model) {
     let Some(id) = model.wanted() else { return };
     match actions.look(id, model.scope(id)) {
@@ -86,7 +86,7 @@ fn catch_up(actions: &ReviewActions<'_>, model: &mut Model) {
     }
 }
 
-/// Does what a key asked for, and tells what came of it.
+/// Performs the effect of a key and reports the result to the model.
 fn perform(actions: &ReviewActions<'_>, model: &mut Model, effect: Effect) {
     match effect {
         Effect::Decide(id, verdict, fate) => match actions.decide(id, &verdict, model.scope(id).as_ref()) {
@@ -103,7 +103,7 @@ fn perform(actions: &ReviewActions<'_>, model: &mut Model, effect: Effect) {
     }
 }
 
-/// Prints the result of the sitting, in a line that stays on the terminal.
+/// Prints the result of the review, in a line that stays on the terminal.
 fn summary(context: &Context<'_>, model: &Model) -> Result<(), Failure> {
     let decided: Vec<Fate> = model.decided().collect();
     let rejected = decided.iter().filter(|fate| **fate == Fate::Rejected).count();

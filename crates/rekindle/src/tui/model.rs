@@ -1,5 +1,5 @@
-//! The state of a sitting, and what each key does to it. It knows no terminal and no engine: keys come in, what should be
-//! done comes out, and what came of that is told to it.
+//! The state of a review and the effect of each key. The model knows no terminal and no engine: it takes
+//! keys, returns effects, and is told their results.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -13,7 +13,7 @@ use rekindle_engine::review::proposals::Verdict;
 
 use super::card::{Card, Fate, Row};
 
-/// The most characters of a reason that is typed.
+/// The most characters of a typed reason.
 const REASON_CHARS: usize = 200;
 
 /// A key that was pressed.
@@ -31,37 +31,37 @@ pub(crate) enum Key {
     Backspace,
     /// Ctrl-C.
     Interrupt,
-    /// A text that came in one piece: it is no row of keys.
+    /// Pasted text, which is not a series of keys.
     Paste(String),
 }
 
 /// The effect of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Decide, as this in the list.
+    /// Decide on the proposal and show this outcome in the list.
     Decide(Id, Verdict, Fate),
-    /// Let the person edit the text.
+    /// Open the text in an editor.
     Edit(Id),
-    /// Take back the decision that was made then.
+    /// Take back the decision made at this time.
     TakeBack(Id, Timestamp),
-    /// End the sitting.
+    /// End the review.
     Quit,
 }
 
-/// The mode, which decides what the keys mean.
+/// The input mode, which gives the keys their meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Looking through the list.
+    /// Browsing the list.
     Browse,
-    /// Reading which key does what.
+    /// Reading the help.
     Help,
-    /// Saying why not.
+    /// Typing the reason of a rejection.
     Reason(String),
-    /// New words for one that names a line: instead of it, or beside it?
+    /// New text for a proposal that names a line: replace the line, or keep both.
     Which(String),
 }
 
-/// A decision of this sitting.
+/// A decision made in this review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Made {
     id: Id,
@@ -72,31 +72,31 @@ struct Made {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
-    /// True if it is not what was asked for.
+    /// True for an error.
     pub(crate) wrong: bool,
 }
 
-/// The sitting.
+/// The state of a review.
 #[derive(Debug)]
 pub(crate) struct Model {
     cards: Vec<Card>,
-    /// The number of today's cards; the rest follow.
+    /// The number of today's cards; the queued ones follow.
     today: usize,
     all: bool,
     at: usize,
     detail: Option<(Id, Vec<Row>)>,
     scroll: usize,
-    /// The number of rows, and of those on the screen.
+    /// The number of rows, and of visible rows.
     extent: (usize, usize),
     mode: Mode,
     message: Message,
     made: Vec<Made>,
-    /// Those that the person wants to hold everywhere.
+    /// The proposals that the person extends to every project.
     wide: HashSet<Id>,
 }
 
 impl Model {
-    /// Of today's share and what waits behind it.
+    /// Creates the state from today's proposals and the queued ones.
     pub(crate) fn new(today: Vec<Card>, later: Vec<Card>, all: bool) -> Self {
         let count = today.len();
         Self {
@@ -162,7 +162,7 @@ impl Model {
         self.cards.iter().find(|card| card.id == id)
     }
 
-    /// The proposal whose rows are needed.
+    /// The proposal with missing details.
     pub(crate) fn wanted(&self) -> Option<Id> {
         let current = self.current()?.id;
         let is_there = self.detail.as_ref().is_some_and(|(id, _)| *id == current);
@@ -181,7 +181,7 @@ impl Model {
         }
     }
 
-    /// Sets the number of visible rows, so that nobody scrolls beyond them.
+    /// Sets the number of visible rows, which limits scrolling.
     pub(crate) fn set_extent(&mut self, rows: usize, seen: usize) {
         self.extent = (rows, seen);
         self.scroll = self.scroll.min(rows.saturating_sub(seen));
@@ -197,7 +197,7 @@ impl Model {
         }
     }
 
-    /// It was decided, then; the person goes on to the next.
+    /// Records a decision and moves to the next proposal.
     pub(crate) fn was_decided(&mut self, id: Id, fate: Fate, at: Timestamp, told: &str) {
         self.set(id, fate);
         self.made.push(Made { id, at });
@@ -211,7 +211,7 @@ impl Model {
         self.tell(format!("{told}.{rest}"), false);
     }
 
-    /// It was not decided, and still waits or ended otherwise.
+    /// Records that a proposal was not decided; it still waits, or ended elsewhere.
     pub(crate) fn was_not_decided(&mut self, id: Id, is_open: bool, told: String) {
         if !is_open {
             self.set(id, Fate::Elsewhere);
@@ -220,7 +220,7 @@ impl Model {
         self.tell(told, true);
     }
 
-    /// It waits again.
+    /// Records that a decision was taken back.
     pub(crate) fn was_taken_back(&mut self, id: Id) {
         self.made.retain(|made| made.id != id);
         self.set(id, Fate::Open);
@@ -231,13 +231,13 @@ impl Model {
         self.tell(format!("{id} waits again."), false);
     }
 
-    /// The last decision cannot be taken back, for good.
+    /// Records that the last decision can no longer be taken back.
     pub(crate) fn cannot_be_taken_back(&mut self, id: Id, told: String) {
         self.made.retain(|made| made.id != id);
         self.tell(told, true);
     }
 
-    /// The editor gave this back; `before` is what it was given.
+    /// Takes the edited text; `before` is the original.
     pub(crate) fn was_edited(&mut self, id: Id, before: &str, after: &str) -> Option<Effect> {
         let (before, after) = (before.trim(), after.trim());
         if after.is_empty() {
@@ -252,7 +252,7 @@ impl Model {
         None
     }
 
-    /// A key was pressed.
+    /// Handles a key and returns its effect.
     pub(crate) fn update(&mut self, key: Key) -> Option<Effect> {
         if key == Key::Interrupt {
             return Some(Effect::Quit);
@@ -298,14 +298,14 @@ impl Model {
         None
     }
 
-    /// Everywhere instead of the project where it was said, or back.
+    /// Toggles the scope between every project and the project of origin.
     fn widen(&mut self) {
         let Some(Card { id, holds_in, fate, .. }) = self.current().cloned() else { return };
         match holds_in.filter(|_| fate.is_open()) {
             None if fate.is_open() => self.tell(format!("{id} would not hold in one project only."), true),
             None => self.tell(format!("{id} is decided already; u takes the last decision back."), true),
             Some(project) => {
-                // The preview has to be made again.
+                // The preview depends on the scope.
                 self.detail = None;
                 if self.wide.remove(&id) {
                     self.tell(format!("{id} would hold in {project} only."), false);
@@ -317,7 +317,7 @@ impl Model {
         }
     }
 
-    /// The scope that the person chose for a proposal, if they did.
+    /// The scope that the person chose for a proposal, if any.
     pub(crate) fn scope(&self, id: Id) -> Option<Scope> {
         self.wide.contains(&id).then_some(Scope::Global)
     }
@@ -337,7 +337,7 @@ impl Model {
         self.extent.1.saturating_sub(1).max(1)
     }
 
-    /// Something about the proposal that is shown.
+    /// Handles a key that acts on the current proposal.
     fn choose(&mut self, letter: char) -> Option<Effect> {
         let Card { id, names_line, fate, .. } = self.current()?.clone();
         if !fate.is_open() {
@@ -402,7 +402,7 @@ impl Model {
         Some(Effect::Decide(self.current()?.id, verdict, Fate::Edited))
     }
 
-    /// Makes sure that the one that is shown waits and was not skipped, if there is such a one.
+    /// Moves to an open, unskipped proposal if the current one is not.
     pub(crate) fn find_open(&mut self) {
         if self.current().is_some_and(|card| card.fate != Fate::Open) {
             self.go_on();
@@ -418,7 +418,7 @@ impl Model {
         self.scroll = row.min(self.extent.0.saturating_sub(self.extent.1));
     }
 
-    /// To the next that waits and was not skipped, from here around.
+    /// Moves to the next open, unskipped proposal, wrapping around.
     fn go_on(&mut self) {
         let count = self.cards().len();
         let around = (1..=count).map(|step| (self.at + step) % count);

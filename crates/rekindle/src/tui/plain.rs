@@ -1,5 +1,5 @@
-//! The review line by line: one proposal, one question, one letter and Enter. For screen readers, simple terminals and slow
-//! lines. It goes by the same keys as the full screen.
+//! The review line by line: one proposal, one question, one letter and Enter. It serves screen readers,
+//! simple terminals and slow connections, with the same keys as the full screen.
 
 use std::io::stdin;
 
@@ -14,10 +14,10 @@ use super::{catch_up, perform, summary};
 use crate::app::Context;
 use crate::error::Failure;
 
-/// The letters that are an answer.
+/// The letters accepted as an answer.
 const LETTERS: [char; 10] = ['a', 'S', 'e', 'w', 'r', 's', 'u', 'm', '?', 'q'];
 
-/// Asks until there is nothing more to ask or the person ends it.
+/// Asks until all proposals are decided or the person ends the review.
 pub(crate) fn run(
     context: &Context<'_>,
     actions: &ReviewActions<'_>,
@@ -87,14 +87,15 @@ fn print(context: &Context<'_>, rows: &[Row]) -> Result<(), Failure> {
     rows.iter().filter(|row| !row.text.is_empty()).try_for_each(|row| context.out.line(&row.text))
 }
 
-/// A line that the person typed; none at the end of the input.
+/// Reads a typed line; `None` at the end of the input.
 fn answer() -> Result<Option<String>, Failure> {
     let mut line = String::new();
     let read = stdin().read_line(&mut line)?;
     Ok((read > 0).then(|| line.trim().to_owned()))
 }
 
-/// The effect of a letter, with the reason if one is asked for. The outer none is the end of the input.
+/// Returns the effect of a letter, after asking for a reason if one is needed. The outer `None` is the end of
+/// the input.
 fn asked_further(
     context: &Context<'_>,
     model: &mut Model,
@@ -143,7 +144,7 @@ fn act(
     Ok(())
 }
 
-/// The words, and what the person made of them: in the editor they named, else in one line here.
+/// Returns the text before and after the edit: in the person's editor, or else in one line here.
 fn edited(context: &Context<'_>, actions: &ReviewActions<'_>, id: Id) -> Result<(String, String), Failure> {
     let before = actions.words(id)?;
     let after = match editor::named() {

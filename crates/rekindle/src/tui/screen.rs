@@ -1,5 +1,5 @@
-//! The terminal: taken over, given back. It is given back whatever happens: at the end, before an editor, on a panic, and
-//! when somebody ends the process.
+//! Controls the terminal. It is restored in every case: at the end, before an editor, on a panic, and on a
+//! signal.
 
 use std::io::{self, Stdout, stdout};
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use ratatui::{Frame, Terminal};
 
 use super::model::Key;
 
-/// The whole screen, until it is dropped.
+/// The full-screen terminal, until it is dropped.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    /// True if the terminal is somebody else's just now.
+    /// True while another program uses the terminal.
     away: Arc<AtomicBool>,
 }
 
 impl Screen {
     pub(crate) fn enter() -> io::Result<Self> {
-        // This also gives it back on a panic.
+        // `try_init` installs a panic hook that restores the terminal.
         let terminal = ratatui::try_init()?;
         let screen = Self { terminal, away: Arc::default() };
         execute!(stdout(), EnableBracketedPaste)?;
@@ -40,7 +40,7 @@ impl Screen {
         Ok(drawn)
     }
 
-    /// The next key; none if something else happened, after which everything is drawn anew.
+    /// Waits for the next key; `None` for another event, which needs a redraw.
     pub(crate) fn next(&mut self) -> io::Result<Option<Key>> {
         Ok(match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => understood(key),
@@ -49,7 +49,7 @@ impl Screen {
         })
     }
 
-    /// Gives the terminal to somebody else for a while.
+    /// Lends the terminal to another program.
     pub(crate) fn lend<T>(&mut self, to: impl FnOnce() -> T) -> io::Result<T> {
         self.away.store(true, Ordering::SeqCst);
         give_back()?;
@@ -65,7 +65,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // An error here cannot be reported.
         self.terminal.show_cursor().and_then(|()| give_back()).unwrap_or_default();
     }
 }
@@ -95,7 +95,7 @@ fn understood(key: KeyEvent) -> Option<Key> {
     })
 }
 
-/// Waits for the signals that end a process, gives the terminal back and ends. What was decided is safe at any instant.
+/// Waits for terminating signals, restores the terminal and exits. Decisions are durable at any instant.
 #[cfg(unix)]
 fn give_back_on_signals(away: &Arc<AtomicBool>) {
     use std::future::poll_fn;
@@ -128,7 +128,7 @@ fn give_back_on_signals(away: &Arc<AtomicBool>) {
                 })
                 .await;
                 let lent = away.load(Ordering::SeqCst);
-                // What is typed into an editor is meant for it.
+                // An interrupt typed in the editor belongs to the editor.
                 if lent && typed {
                     continue;
                 }

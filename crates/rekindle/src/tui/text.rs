@@ -1,20 +1,19 @@
-//! Texts for a grid of cells: nothing of them reaches the terminal that it would act on, and their width is counted as it
-//! is shown.
+//! Text for a grid of cells: without control sequences, and measured by its displayed width.
 
 use ratatui::text::Span;
 use rekindle_core::text::clean::clean;
 
-/// A text without escape sequences, control or invisible characters; tabs are spaces.
+/// Removes escape sequences, control and invisible characters; tabs become spaces.
 pub(crate) fn shown(text: &str) -> String {
     clean(text).replace('\t', "    ")
 }
 
-/// The columns that a text takes.
+/// The number of columns of a text.
 pub(crate) fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// `text` in at most `columns`, with `…` where it was cut.
+/// Shortens `text` to at most `columns`, with `…` at a cut.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -26,15 +25,15 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     kept
 }
 
-/// The longest beginning of a text that fits.
+/// The longest prefix of a text that fits.
 fn cut(text: &str, columns: usize) -> &str {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let fits = |end: &usize| text.get(..*end).is_some_and(|start| width(start) <= columns);
     text.get(..ends.take_while(fits).last().unwrap_or(0)).unwrap_or_default()
 }
 
-/// One line as lines of at most `columns`, broken between words where that is possible. Every line but the first begins
-/// with as many spaces as the first, and two more.
+/// Wraps a line to at most `columns`, between words if possible. Continuation lines are indented like the
+/// first, plus two spaces.
 pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let spaces = line.len() - line.trim_start_matches(' ').len();
@@ -43,7 +42,7 @@ pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
     let mut rest = line.to_owned();
     while width(&rest) > columns {
         let head = cut(&rest, columns);
-        // Something wider than the whole window still has to move on.
+        // A single character wider than the window still has to be consumed.
         let head = if head.is_empty() { first(&rest) } else { head };
         let words = head.rfind(' ').filter(|space| !head[..*space].trim().is_empty());
         let follows_space = rest[head.len()..].starts_with(' ');
@@ -51,7 +50,7 @@ pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
         let tail = rest[end..].trim_start_matches(' ').to_owned();
         lines.push(rest[..end].trim_end().to_owned());
         rest = if tail.is_empty() { tail } else { format!("{hanging}{tail}") };
-        // A character that fits only without the spaces goes without them.
+        // A character that fits only without the indentation is placed without it.
         if width(&hanging) + width(first(tail_of(&rest))) > columns {
             rest = rest.trim_start_matches(' ').to_owned();
         }

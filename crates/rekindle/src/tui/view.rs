@@ -1,4 +1,5 @@
-//! The sitting on a grid of cells. 80 by 24 is what it is made for; in less it shows less and says so.
+//! Draws the review on a grid of cells. The layout is designed for 80 by 24; a smaller screen shows less and
+//! says so.
 
 #[cfg(test)]
 mod tests;
@@ -14,18 +15,18 @@ use super::help::help;
 use super::model::{Mode, Model};
 use super::text::{fit, shown, width, wrap};
 
-/// The smallest screen that it is made for.
+/// The smallest screen with the full layout, in columns and rows.
 const MADE_FOR: (u16, u16) = (80, 24);
-/// Below this nothing sensible fits.
+/// The smallest screen that is drawn at all, in columns and rows.
 const LEAST: (u16, u16) = (24, 8);
 
 const KEYS: &str = "a approve  e edit  r reject  s skip  S replace  w where  u undo  ? help  q quit";
 const FEW_KEYS: &str = "a e r s S w u m  ? help  q quit";
 
-/// The rows that there are, and the room for them.
+/// The number of rows, and of visible rows.
 pub(crate) type Extent = (usize, usize);
 
-/// Draws everything; `colour` if there may be any.
+/// Draws the screen, with colours if `colour` is true.
 pub(crate) fn draw(frame: &mut Frame<'_>, model: &Model, colour: bool) -> Extent {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -98,7 +99,7 @@ fn line_of(card: &Card, selected: bool, columns: usize) -> String {
     let section = fit(&shown(&card.section).replace('\n', " "), columns / 4);
     let right = format!("  {section}{same}{ends}");
     let room = columns.saturating_sub(6 + width(&right));
-    // In a narrow window the words themselves come first.
+    // In a narrow window the title has precedence.
     let (right, room) =
         if room < columns / 3 { (String::new(), columns.saturating_sub(6)) } else { (right, room) };
     let title = fit(&shown(&card.title).replace('\n', " "), room);
@@ -130,7 +131,7 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &Model, extent: Extent
         Mode::Reason(words) => {
             let asked = "Why not? Enter rejects, Esc does not: ";
             let room = columns.saturating_sub(width(asked) + 1).max(columns / 3);
-            // The end of what is typed is what a person looks at.
+            // The end of the typed text stays visible.
             let mut tail = shown(words);
             while width(&tail) > room {
                 tail.remove(0);

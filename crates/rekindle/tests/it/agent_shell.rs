@@ -1,4 +1,5 @@
-//! What an agent's shell may not do by our commands: decide, change settings, or speak for the person (B-01, R-19).
+//! Limits of our commands in an agent's shell: no decisions, no settings, no words in the person's name
+//! (B-01, R-19).
 
 use rekindle_core::event::names;
 
@@ -40,7 +41,7 @@ fn r_19_an_agents_shell_takes_back_only_what_an_agent_changed() {
     assert!(!sandbox.path(text(&own, "path")).exists());
     let log = sandbox.rekindle(&["log", "--all", "--json", "-n", "1"]).run().ok().json();
     assert_eq!((text(&log[0], "verb"), text(&log[0], "by")), ("undo", "agent"));
-    // What was decided on a proposal.
+    // The same for a decision on a proposal.
     let id = propose(&sandbox, "Use tabs.", 0);
     sandbox.rekindle(&["reject", &id]).run().ok();
     let said = in_shell(&sandbox, &["undo", &id]).run().fails(1);
@@ -111,7 +112,7 @@ fn r_19_an_agent_with_a_terminal_of_its_own_gets_the_list_and_decides_nothing() 
     assert_eq!(status(&sandbox, &id), "pending");
 }
 
-/// An agent may write a transcript itself, also below the folder in which its host keeps them.
+/// An agent can write a transcript itself, even below the folder of its host's transcripts.
 #[test]
 fn b_01_r_19_an_agents_shell_has_no_transcript_learnt_from() {
     let sandbox = sandbox();
@@ -132,7 +133,7 @@ fn b_01_r_19_an_agents_shell_has_no_transcript_learnt_from() {
         assert!(said.stderr.contains("run it yourself"), "{}", said.stderr);
     }
     assert_eq!(sandbox.everything(), before);
-    // It may ask what there is; the person's word is the person's.
+    // Read-only commands work; text from the agent does not count as the person's.
     let plan = in_shell(&sandbox, &["backfill", "--json"]).run().ok().json();
     assert_eq!(plan["sessions"], 1, "{plan}");
     let came = sandbox.rekindle(&["reflect", "--session", path, "--json"]).cwd(&folder).run().ok().json();

@@ -1,4 +1,4 @@
-//! What was said before we came, and finding it again (B-14, DIS-01).
+//! Backfill: sessions from before the installation are read, learnt from and recalled (B-14, DIS-01).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 use crate::capture::{hook, hook_command, runs, work};
 use crate::{project, recall, results, sandbox, save, text};
 
-/// Reading many sessions takes a while on a machine that does other things as well.
+/// The time limit of a backfill, generous for a busy machine.
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// A session that was over before we came, as Claude Code keeps it: what the person said, an hour apart, each answered.
+/// Writes a finished session as Claude Code keeps it: the person's messages, an hour apart, each with an
+/// answer.
 pub(crate) fn past(sandbox: &Sandbox, cwd: &Path, id: &str, day: &str, said: &str) -> PathBuf {
     let at = |hour: usize, minute: usize| format!("{day}T{:02}:{minute:02}:00.000Z", 9 + hour);
     let mut lines = String::new();
@@ -51,14 +52,14 @@ pub(crate) fn past(sandbox: &Sandbox, cwd: &Path, id: &str, day: &str, said: &st
     path
 }
 
-/// What a session that starts in a folder is told.
+/// Returns the briefing of a session that starts in a folder.
 fn briefing(sandbox: &Sandbox, cwd: &Path) -> String {
     let input = json!({"session_id": "next", "cwd": cwd, "source": "startup"});
     let start = sandbox.rekindle(&["hook", "claude", "SessionStart"]).stdin(input.to_string());
     start.cwd(cwd).run().ok().stdout
 }
 
-/// The bodies of the memories, without those that were put away.
+/// The bodies of all memories outside the archive.
 fn memories(sandbox: &Sandbox) -> BTreeMap<String, String> {
     let files = sandbox.files().into_iter();
     let live =
@@ -66,7 +67,7 @@ fn memories(sandbox: &Sandbox) -> BTreeMap<String, String> {
     live.map(|(path, bytes)| (path, String::from_utf8(bytes).unwrap())).collect()
 }
 
-/// A home with the recorded sessions, held in the folder of a project that is there.
+/// Sets up a home with the recorded sessions, moved into the folder of an existing project.
 fn recorded(sandbox: &Sandbox) -> PathBuf {
     let folder = project(sandbox, "widgets");
     rekindle_testkit::transcripts::copy_into(sandbox.user_home()).unwrap();
@@ -88,7 +89,7 @@ fn backfill(sandbox: &Sandbox, more: &[&str]) -> Value {
     sandbox.rekindle(&[&["backfill", "--json"], more].concat()).limit(LIMIT).run().ok().json()
 }
 
-/// Every message that is kept, by session.
+/// Lists every stored message, by session.
 fn kept(sandbox: &Sandbox) -> BTreeMap<String, Vec<String>> {
     let mut kept = BTreeMap::new();
     for agent in ["claude", "codex", "gemini", "pi"] {
@@ -152,7 +153,7 @@ fn b_14_the_past_is_found_at_once_and_last() {
     assert_eq!((&first["source"], &first["kind"]), (&"message".into(), &"message".into()), "{raw}");
     assert_eq!(first["reviewed"], false);
     assert!(results(&raw).len() <= 5);
-    // The person's own words can be asked for, and a note of the same weight comes before them.
+    // `--origin user` finds only the person's words, and a note of equal relevance ranks before them.
     let mine = ask("heights are in metres", &["--origin", "user", "--source", "message"]);
     assert!(results(&mine).iter().all(|hit| hit["origin"] == "user") && !results(&mine).is_empty(), "{mine}");
     let both = ask("how is the lighthouse list sorted", &["--anyway"]);
@@ -162,10 +163,10 @@ fn b_14_the_past_is_found_at_once_and_last() {
     assert!(sources.iter().any(|source| *source != "message"), "{both}");
     let scores: Vec<f64> = results(&both).iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
-    // Not what nobody asked about, not from another project.
+    // An unrelated question and another project find nothing.
     assert_eq!(results(&ask("quarterly tax declaration form", &[])).len(), 0);
     assert_eq!(results(&recall(&sandbox, "heights are in metres", &[])).len(), 0);
-    // Again, nothing happens; without the index, it comes back.
+    // A second run changes nothing; a deleted index is rebuilt.
     let again = backfill(&sandbox, &["--yes"]);
     assert_eq!((&again["done"]["added"], &again["alreadyDone"]), (&0.into(), &12.into()));
     let checked = |level: &str| {
@@ -197,14 +198,14 @@ fn b_08_forget_reaches_what_was_said() {
     ))
     .unwrap();
     assert!(places["messages"] >= 4, "{gone}");
-    // Other things that were said about the table stay.
+    // Other statements about the same topic stay.
     let state: Vec<_> = sandbox
         .find_bytes("in metres. The tide table shows feet")
         .into_iter()
         .filter(|path| path.starts_with(sandbox.state()))
         .collect();
     assert_eq!(state, Vec::<PathBuf>::new());
-    // The transcripts still say it; it does not come back.
+    // The transcripts still contain the text; a new backfill does not bring it back.
     std::fs::remove_file(sandbox.state().join("messages/backfill.jsonl")).unwrap();
     backfill(&sandbox, &["--yes"]);
     let answer = recall(&sandbox, said, &["--project=all", "--source", "message"]);
@@ -241,7 +242,7 @@ fn ops_03_switched_off_nothing_is_read_in() {
     assert!(!sandbox.state().join("messages").exists());
 }
 
-/// Killed at any step, and once more, a backfill ends as one that was never disturbed.
+/// A backfill that is killed at any step and run again ends like an undisturbed one.
 #[test]
 fn dis_01_a_killed_backfill_loses_and_doubles_nothing() {
     let sandbox = sandbox();
@@ -302,7 +303,7 @@ fn dis_01_the_past_is_learnt_with_its_own_dates_and_is_on_the_next_card() {
     };
     assert_eq!(learnt("widgets")["sessions"], 2, "{done}");
     assert_eq!(learnt("widgets")["saved"].as_array().unwrap().len(), 1, "{done}");
-    // What was said twice came up most, and a greeting is skipped with its reason.
+    // The statement made twice is the most frequent one, and a greeting is skipped with its reason.
     assert_eq!(done["frequent"][0]["sessions"], 2, "{done}");
     assert!(text(&done["frequent"][0], "text").contains("pnpm"), "{done}");
     assert_eq!(
@@ -310,7 +311,7 @@ fn dis_01_the_past_is_learnt_with_its_own_dates_and_is_on_the_next_card() {
         1,
         "{done}"
     );
-    // Under the days on which it was said.
+    // Log entries have the day on which they were said.
     assert!(sandbox.read("memory/2026-03-02.md").contains("pnpm"));
     let logs = sandbox.files().into_keys().filter(|path| path.starts_with("memory/"));
     let days =
@@ -319,7 +320,7 @@ fn dis_01_the_past_is_learnt_with_its_own_dates_and_is_on_the_next_card() {
     assert_eq!(others, [""; 0], "nothing of it was said on another day");
     let memory = memories(&sandbox).into_values().find(|text| text.contains("pnpm")).unwrap();
     assert!(memory.contains("created: 2026-0"), "{memory}");
-    // The next session in each project starts with its own.
+    // The next session in each project gets the memories of that project.
     let (told, other) = (briefing(&sandbox, &widgets), briefing(&sandbox, &gadgets));
     assert!(told.contains("pnpm") && !told.contains("hermes"), "{told}");
     assert!(!other.contains("pnpm"), "{other}");
@@ -370,20 +371,20 @@ fn dis_01_a_session_is_learnt_from_once_whoever_comes_first() {
     let first = past(&sandbox, &widgets, "s1", "2026-03-02", rule);
     backfill(&sandbox, &["--yes"]);
     let before = memories(&sandbox);
-    // The agent resumes the session and ends it, and nothing was said.
+    // The agent resumes the session and ends it with no new message.
     hook(&sandbox, "claude", "SessionEnd", &input("s1", &first));
     work(&sandbox, &[]);
     let last = runs(&sandbox, &[]).into_iter().rfind(|run| run["function"] == "capture").unwrap();
     assert_eq!(last["status"], "SKIPPED", "{last}");
     assert_eq!(memories(&sandbox), before);
-    // A hook came first: there is nothing left to read.
+    // A hook has already captured this session, so nothing is left to read.
     let second =
         past(&sandbox, &widgets, "s2", "2026-04-05", "Never commit to main directly.\nPlease add a test.");
     hook(&sandbox, "claude", "SessionEnd", &input("s2", &second));
     work(&sandbox, &[]);
     let plan = backfill(&sandbox, &[]);
     assert_eq!((&plan["sessions"], &plan["alreadyDone"]), (&0.into(), &2.into()), "{plan}");
-    // One that is going on is left to its hooks.
+    // A running session is left to its hooks.
     let third = past(&sandbox, &widgets, "s3", "2026-05-06", "Use tabs.");
     let stop = hook_command(&sandbox, "claude", "Stop", &input("s3", &third)).run().ok();
     let told = stop.stdout;
@@ -428,7 +429,7 @@ fn dis_01_what_hooks_left_is_not_kept_waiting() {
 fn b_05_what_was_said_in_a_folder_that_is_gone_stays_there_or_in_its_project() {
     let sandbox = sandbox();
     let widgets = project(&sandbox, "widgets");
-    // The project of one was seen before it was moved away, of the other nothing is known.
+    // The first project was known before its folder moved; the second was never seen.
     sandbox.rekindle(&["save", "fix", "x", "--body", "The crane is blue."]).cwd(&widgets).run().ok();
     let moved = sandbox.work().join("moved");
     std::fs::rename(&widgets, &moved).unwrap();

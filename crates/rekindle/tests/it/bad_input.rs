@@ -1,13 +1,14 @@
-//! Bad input gets a message that says what, where and what to do, a non-zero exit, and no change on disk.
+//! Bad input gets a message with the problem, the place and the remedy, a non-zero exit code, and no change
+//! on disk.
 
 use rekindle_testkit::{Output, Sandbox};
 
 use crate::{sandbox, save};
 
-/// Stands in notes and bodies that are refused; no message may ever show it.
+/// A word in notes and bodies that are refused; no message may print it.
 const PRIVATE: &str = "xyzzy-private";
 
-/// Runs a command that must fail with `code`, say all of `words`, and change no file.
+/// Runs a command that must fail with `code`, print all of `words`, and change no file.
 #[track_caller]
 fn refused(sandbox: &Sandbox, args: &[&str], code: i32, words: &[&str]) -> Output {
     let before = contents(sandbox);
@@ -24,7 +25,8 @@ fn refused(sandbox: &Sandbox, args: &[&str], code: i32, words: &[&str]) -> Outpu
     output
 }
 
-/// Every file but the lock, which a writer opens before it knows, and the index, which any command may bring up to date.
+/// Reads every file except the lock, which a writer opens before it validates, and the index, which any
+/// command may refresh.
 fn contents(sandbox: &Sandbox) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     sandbox
         .everything()
@@ -96,7 +98,7 @@ fn links_that_lead_out_of_the_vault() {
     symlink(&outside, sandbox.path("personal-private/linked")).unwrap();
     refused(&sandbox, &["save", "linked", "x", "--body", "x"], 1, &["leads outside"]);
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
-    // One that stays inside is followed.
+    // A link that stays inside the vault is followed.
     save(&sandbox, "fix", "real", "x");
     symlink(sandbox.path("personal-private/fix"), sandbox.path("personal-private/alias")).unwrap();
     save(&sandbox, "alias", "y", "through a link");

@@ -1,5 +1,5 @@
-//! `rekindle bench` speaks the format that scorers of other programs read, and keeps its promises about it: the order,
-//! whose memory it is, what time it is, and what a broken line does.
+//! `rekindle bench` follows the format of external scorers: the order of answers, namespaces, the time of a
+//! question, and broken lines.
 
 use rekindle_testkit::{Command, Sandbox};
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::{found, results, text};
 
 const QUESTION: &str = "how is the harbour crane greased";
-/// After everything that is remembered here.
+/// A time after every message of this file.
 const NOW: &str = "2026-01-01T00:00:00Z";
 
-/// A home where nothing is set up: measuring needs no vault, and all that comes to be in it is the store.
+/// Creates an empty home. Measuring needs no vault, so the store is all that it will hold.
 fn nowhere() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_rekindle"))
 }
@@ -43,14 +43,14 @@ fn ask(sandbox: &Sandbox, more: &[&str], questions: &[Value]) -> Vec<Value> {
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Whose order does not matter.
+/// The found ids in alphabetical order, for answers with no defined order.
 fn sorted(answer: &Value) -> Vec<&str> {
     let mut ids = found(answer);
     ids.sort_unstable();
     ids
 }
 
-/// So many memories that all have something to do with the question.
+/// Creates a number of memories that all relate to the question.
 fn cranes(count: usize) -> Vec<Value> {
     let crane = |number: usize| {
         let said = format!("Harbour crane {number} is greased on day {number}.");
@@ -93,7 +93,7 @@ fn answers_come_in_the_order_of_the_questions() {
 fn b_05_one_persons_memory_is_never_anothers() {
     let sandbox = nowhere();
     let at = "2025-01-01T10:00:00Z";
-    // One session and one id in both: what tells them apart is the namespace alone.
+    // Session and id are equal in both; only the namespace differs.
     let done = remember(
         &sandbox,
         &[
@@ -110,7 +110,7 @@ fn b_05_one_persons_memory_is_never_anothers() {
     assert_eq!(answers[2]["abstain"], true, "of whom nothing is known, nothing is said");
 }
 
-/// As texts these times are in another order than as instants.
+/// Sorted as text, these times have another order than as instants.
 #[test]
 fn nothing_is_found_that_is_later_than_the_question() {
     let sandbox = nowhere();
@@ -150,7 +150,7 @@ fn the_same_id_again_changes_nothing() {
     let asked = [
         question("ada", "crane", NOW, QUESTION),
         question("ada", "lemon", NOW, "can lemon trees stay outside"),
-        // The later text came with a later time: whoever took it would know nothing yet.
+        // A search that took the later text, which has a later time, would find nothing here.
         question("ada", "spring", "2025-03-01T00:00:00Z", QUESTION),
     ];
     let orders = || -> Vec<Value> {
@@ -201,7 +201,7 @@ fn as_many_are_named_as_were_asked_for() {
     }
 }
 
-/// Lines that are neither a message nor a question, and what is said of them.
+/// Lines that are neither a message nor a question, with part of the error for each.
 const BROKEN: [(&str, &str); 5] = [
     ("harbour crane", "expected"),
     (r#"{"ns":"ada","session":"talk","id":"x","qid":"x","#, "EOF"),

@@ -1,5 +1,5 @@
-//! Every block that hooks put in front of each agent, word for word, so that a change of one shows in review. They are in
-//! `tests/blocks/`; `REKINDLE_UPDATE_BLOCKS=1` writes them anew.
+//! Snapshots of every block that hooks give to each agent, so that a review shows every change. They are in
+//! `tests/blocks/`; `REKINDLE_UPDATE_BLOCKS=1` rewrites them.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::capture::hook_command;
 use crate::{sandbox, save};
 
-/// A vault with something in every part of a briefing.
+/// Sets up a vault with content for every part of a briefing.
 fn vault() -> Sandbox {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
@@ -35,7 +35,7 @@ fn vault() -> Sandbox {
     sandbox
 }
 
-/// The names that agents have for the two moments.
+/// Each agent's name for the prompt event.
 const AGENTS: [(&str, &str); 4] = [
     ("claude", "UserPromptSubmit"),
     ("codex", "UserPromptSubmit"),
@@ -54,7 +54,7 @@ fn fire(sandbox: &Sandbox, agent: &str, event: &str, input: &Value) -> String {
     format!("{}\n\n{}", masked(&format!("{answer:#}")), masked(context.as_str().unwrap()))
 }
 
-/// What is different on every run, by its shape: markers, ids, dates and times.
+/// Replaces values that differ on every run, by their shape: markers, ids, dates and times.
 fn masked(text: &str) -> String {
     let shapes = [
         ("rekindle-memory-", "################", "rekindle-memory-MARKER"),
@@ -66,7 +66,7 @@ fn masked(text: &str) -> String {
     for (before, shape, instead) in shapes {
         text = replaced(&text, before, shape, instead);
     }
-    // On the card an id is cut short.
+    // The card shows a shortened id.
     let text: String = text
         .split_inclusive(']')
         .map(|part| match part.rsplit_once(" [m-") {
@@ -86,7 +86,7 @@ fn masked(text: &str) -> String {
     std::iter::once(parts[0].to_owned()).chain(rest).collect()
 }
 
-/// `#` stands for a hexadecimal digit.
+/// Replaces a shape; `#` stands for a hexadecimal digit.
 fn replaced(text: &str, before: &str, shape: &str, instead: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(next) = rest.chars().next() {
@@ -131,7 +131,7 @@ fn brf_01_brf_07_every_block_is_as_it_was() {
         let session = |name: &str| format!("{agent}-{name}");
         let start =
             |source: &str| json!({"session_id": session("s"), "source": source, "cwd": sandbox.work()});
-        // A session that was not told at its start.
+        // A session without a briefing at its start.
         let ask = |words: &str| json!({"session_id": session("p"), "prompt": words, "cwd": sandbox.work()});
         compare(&format!("{agent}-start.txt"), &fire(&sandbox, agent, "SessionStart", &start("startup")));
         let needs = ask("which port does the ledger database listen on?");
@@ -160,7 +160,7 @@ fn what_memory_costs_a_session_is_told() {
         ["claude", "codex"].map(|agent| told["days"][0]["byAgent"][agent].as_u64().unwrap());
     assert!(codex > claude && claude as usize > given / 8 && (claude as usize) < given, "{told}");
     assert_eq!(told["tokens"], claude + codex);
-    // Each session's own record says the same.
+    // The record of each session agrees.
     let injected = |session: &str| {
         let one = sandbox.rekindle(&["inspect", "--session", session, "--json"]).run().ok().json();
         one["tokens"]["injected"].as_u64().unwrap()

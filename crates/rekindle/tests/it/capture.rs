@@ -1,4 +1,4 @@
-//! From an agent's hook to a run: what is captured, when, how often, and what is left alone.
+//! Capture, from a hook to a run: the captured messages, the triggers, deduplication, and exclusions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::{found, recall, sandbox, text};
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
-/// A transcript in the shape that Claude Code writes, which grows as the session goes on.
+/// A growing transcript in the format of Claude Code.
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
-    /// The folder in which it is held.
+    /// The working folder of the session.
     pub(crate) cwd: PathBuf,
     turns: usize,
 }
@@ -26,7 +26,7 @@ impl Session {
         Self { id: id.to_owned(), path, cwd: sandbox.work().to_owned(), turns: 0 }
     }
 
-    /// The person says something, and the agent answers.
+    /// Appends a message of the person and an answer.
     pub(crate) fn says(&mut self, words: &str) {
         let at = |part: usize| format!("2026-11-14T10:{:02}:{part:02}.000Z", self.turns % 60);
         let id = |part: &str| format!("{}-{}-{part}", self.id, self.turns);
@@ -75,7 +75,7 @@ pub(crate) fn hook_command(sandbox: &Sandbox, agent: &str, event: &str, input: &
     sandbox.rekindle(&["hook", agent, event]).stdin(input.to_string())
 }
 
-/// Fires a hook, which ends well and says nothing.
+/// Runs a hook that must succeed and print nothing.
 #[track_caller]
 pub(crate) fn hook(sandbox: &Sandbox, agent: &str, event: &str, input: &Value) -> Output {
     let output = hook_command(sandbox, agent, event, input).run().ok();
@@ -95,7 +95,7 @@ pub(crate) fn runs(sandbox: &Sandbox, more: &[&str]) -> Vec<Value> {
     runs
 }
 
-/// Function and status of every run, in order.
+/// Lists function and status of every run, in order.
 pub(crate) fn stands(sandbox: &Sandbox) -> Vec<(String, String)> {
     let pair = |run: &Value| (text(run, "function").to_owned(), text(run, "status").to_owned());
     runs(sandbox, &[]).iter().map(pair).collect()
@@ -105,7 +105,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(function, status)| ((*function).to_owned(), (*status).to_owned())).collect()
 }
 
-/// The events behind the runs of `observe`, with their data.
+/// Lists the events of the `observe` runs, with their data.
 pub(crate) fn observed(sandbox: &Sandbox) -> Vec<Value> {
     let runs = runs(sandbox, &[]);
     let observe = runs.iter().filter(|run| run["function"] == "observe" && run["status"] == "COMPLETED");
@@ -119,7 +119,7 @@ pub(crate) fn observed(sandbox: &Sandbox) -> Vec<Value> {
 pub(crate) fn log(sandbox: &Sandbox) -> String {
     let files =
         fs::read_dir(sandbox.vault().join("memory")).into_iter().flatten().map(|day| day.unwrap().path());
-    // A refused removal leaves the old version behind for the next writer.
+    // A refused removal leaves the old version for the next writer to remove.
     let mut days: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     days.sort();
@@ -170,7 +170,7 @@ fn cap_12_ver_02_a_compaction_and_an_end_are_two_windows_and_the_same_hook_twice
     let mut session = Session::new(&sandbox, "s");
     session.hook(&sandbox, "SessionStart");
     session.goes_on_for(2);
-    // A compaction has no minimum (CAP-02). The host asks twice, as some do.
+    // A compaction has no minimum of messages (CAP-02). Some hosts fire the hook twice.
     session.hook(&sandbox, "PreCompact");
     session.hook(&sandbox, "PreCompact");
     session.goes_on_for(3);
@@ -196,7 +196,7 @@ fn cap_01_gemini_is_compacted_only_where_its_history_really_shrank() {
     ] {
         let sandbox = sandbox();
         let input = json!({"session_id": name, "transcript_path": chats.join(name), "cwd": sandbox.work()});
-        // It asks before every call to its model, whether it compresses anything or not.
+        // Gemini fires this hook before every model call, even without a compression.
         for _ in 0..3 {
             hook(&sandbox, "gemini", "PreCompress", &input);
         }
@@ -288,7 +288,7 @@ fn exe_15_a_client_that_was_killed_is_captured_when_it_has_been_silent() {
     work(&sandbox, &now);
     work(&sandbox, &now);
     assert_eq!(stands(&sandbox), pairs(&[("capture", "COMPLETED"), ("observe", "COMPLETED")]));
-    // It was only a long lunch.
+    // The session continues after a long pause.
     session.goes_on_for(1);
     session.hook(&sandbox, "Stop");
     work(&sandbox, &now);
@@ -341,7 +341,7 @@ fn a_hook_ends_well_whatever_it_is_given() {
     for arguments in [vec!["hook"], vec!["hook", "claude"], vec!["hook", "--what", "is", "this", "now"]] {
         sandbox.rekindle(&arguments).stdin("{}").run().ok();
     }
-    // Broken settings, a home that is a file, a state folder that cannot be written to.
+    // Three failures: broken settings, a home that is a file, and a read-only state folder.
     fs::write(sandbox.home().join("config.toml"), "[memory\n").unwrap();
     sandbox.rekindle(&["hook", "claude", "Stop"]).stdin("{}").run().ok();
     fs::remove_file(sandbox.home().join("config.toml")).unwrap();
@@ -366,7 +366,7 @@ fn b_03_a_secret_reaches_neither_the_spool_nor_the_database_nor_the_log() {
     session.goes_on_for(5);
     session.says(&format!("Remember that the deploy key is {TOKEN} for now."));
     session.hook(&sandbox, "SessionEnd");
-    // And one from a host that keeps no transcript.
+    // The same for a host that keeps no transcript.
     hook(&sandbox, "pi", "UserPromptSubmit", &json!({"session_id": "p", "prompt": format!("use {TOKEN}")}));
     hook(&sandbox, "pi", "SessionEnd", &json!({"session_id": "p"}));
     let transcript = session.path.clone();
@@ -404,7 +404,7 @@ fn what_was_asked_to_be_remembered_in_a_short_session_is_noted_and_found() {
     assert!(log.contains("staging database is read-only on Fridays") && log.contains("origin=user"), "{log}");
     let answer = recall(&sandbox, "is staging writable on friday", &[]);
     assert!(!found(&answer).is_empty(), "{answer}");
-    // The same end again does not note it again.
+    // A repeated end of the session adds no entry.
     session.hook(&sandbox, "SessionEnd");
     work(&sandbox, &[]);
     assert_eq!(self::log(&sandbox), log);
@@ -581,7 +581,7 @@ fn a_hook_starts_a_worker_that_ends_by_itself() {
         .without_env("REKINDLE_CAPTURE_BACKGROUND")
         .run()
         .ok();
-    // `--once` waits for the one that is at it.
+    // `--once` waits for a running worker.
     work(&sandbox, &[]);
     assert_eq!(observed(&sandbox).len(), 1);
     let lock = sandbox.state().join("locks/worker.lock");
@@ -608,7 +608,7 @@ fn b_08_what_is_forgotten_leaves_the_database_and_does_not_come_back() {
     let statement = "Remember that the harbour master is called Quillfeather.";
     sandbox.rekindle(&["forget", "--text", statement, "--yes"]).run().ok();
     assert_eq!(holding(), [] as [PathBuf; 0]);
-    // Somebody deletes the database, and the session is captured again from its transcript.
+    // Without the database, the session is captured again from its transcript.
     fs::remove_file(sandbox.state().join("rekindle.db")).unwrap();
     session.hook(&sandbox, "SessionEnd");
     work(&sandbox, &[]);
@@ -616,7 +616,7 @@ fn b_08_what_is_forgotten_leaves_the_database_and_does_not_come_back() {
     assert_eq!(holding(), [] as [PathBuf; 0]);
 }
 
-/// Waits until something is so.
+/// Polls until a condition holds.
 #[track_caller]
 fn wait_until(what: &str, so: impl Fn() -> bool) {
     let began = std::time::Instant::now();
@@ -635,7 +635,7 @@ fn an_older_worker_makes_room_for_a_newer_one() {
     let locks = sandbox.state().join("locks");
     fs::create_dir_all(&locks).unwrap();
     let (lock, successor) = (locks.join("worker.lock"), locks.join("worker.successor"));
-    // Somebody of an older version is at it.
+    // A worker of an older version holds the lock.
     fs::write(&lock, "0 1").unwrap();
     let held = fs::File::open(&lock).unwrap();
     held.lock().unwrap();
@@ -648,7 +648,7 @@ fn an_older_worker_makes_room_for_a_newer_one() {
     worker.join().unwrap().ok();
     assert_eq!(observed(&sandbox).len(), 1);
     assert!(!successor.exists());
-    // And one of a version to come asks us: everything waits for it.
+    // A worker of a newer version asks for the lock, and this worker yields.
     session.goes_on_for(1);
     session.hook(&sandbox, "SessionEnd");
     fs::write(&successor, "99").unwrap();

@@ -1,5 +1,5 @@
-//! Capturing that is cut off: hook and worker killed or refused at every step they take towards the disk. Each session ends
-//! in exactly one observation per trigger, none lost, none doubled (VER-02, VER-03, EXE-18).
+//! Interrupted capture: hook and worker are killed or get an error at every disk operation. Each session ends
+//! in exactly one observation per trigger, with no loss and no duplicate (VER-02, VER-03, EXE-18).
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn ended_session(sandbox: &Sandbox) -> Session {
     session
 }
 
-/// One observation, one handoff, one memory: whatever happened before.
+/// Asserts one observation, one handoff and one memory, whatever happened before.
 fn assert_once(sandbox: &Sandbox, what: &str) {
     let observed = observed(sandbox);
     assert_eq!(observed.len(), 1, "{what}\n{:?}", runs(sandbox, &[]));
@@ -39,7 +39,7 @@ fn assert_once(sandbox: &Sandbox, what: &str) {
     });
     assert_eq!(memories.count(), 1, "{what}\n{:?}", sandbox.files().keys());
     assert!(fs::read_dir(sandbox.state().join("spool")).unwrap().all(|file| {
-        // What a killed hook left half-written has no name yet, and is nobody's.
+        // A killed hook may leave a temporary file, which nobody reads.
         file.unwrap().file_name().to_string_lossy().starts_with(".rekindle-")
     }));
 }
@@ -66,7 +66,7 @@ fn a_hook_that_is_cut_off_anywhere_loses_nothing() {
             if !matches!(kind(at).kind, faults::Kind::Kill | faults::Kind::KillAfter) {
                 assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""), "{what}");
             }
-            // The end may not have been written down; then the silence tells.
+            // If the end of the session was not recorded, the idle time ends it.
             work(&sandbox, &["-c", "capture.idle_minutes=0"]);
             assert_once(&sandbox, &what);
         }
@@ -86,7 +86,7 @@ fn a_worker_that_is_cut_off_anywhere_is_followed_by_one_that_finishes() {
     let command = sandbox.rekindle(&["worker", "--once"]);
     let start = sandbox.snapshot();
     let mut broken = 0;
-    // Samples of more than a thousand steps; `scripts/faults.sh` does all of them.
+    // The test samples more than a thousand steps; `scripts/faults.sh` runs all of them.
     let every = std::env::var_os("REKINDLE_FAULT_ROUNDS").is_some();
     for (kind, stride) in KILLS.into_iter().zip(if every { [1, 1] } else { [3, 9] }) {
         for at in (1..).step_by(stride) {
@@ -102,7 +102,7 @@ fn a_worker_that_is_cut_off_anywhere_is_followed_by_one_that_finishes() {
     }
     eprintln!("worker: {broken} kills");
     assert!(broken >= 100, "only {broken} steps to break: is the tracer seeing them?");
-    // A failed attempt waits for its next, which `retry` brings forward.
+    // `retry` starts the next attempt of a failed run at once.
     let stride = if every { 1 } else { 23 };
     for kind in REFUSALS {
         for at in (1..).step_by(stride) {

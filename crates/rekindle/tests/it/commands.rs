@@ -1,5 +1,5 @@
-//! The command line as a person meets it: the home screen, the help, a save without ceremony, edits, other names. And the
-//! calls of other programs, which stay as they are.
+//! The command line for people: the home screen, the help, short saves, edits and aliases. Also the calls of
+//! other programs, which must not change.
 
 use rekindle_testkit::Sandbox;
 use serde_json::json;
@@ -12,13 +12,13 @@ fn printed(sandbox: &Sandbox, args: &[&str]) -> String {
     sandbox.rekindle(args).run().ok().stdout
 }
 
-/// The names of the commands on a screen of help.
+/// The names of the commands on a help screen.
 fn names(help: &str) -> Vec<&str> {
     let indented = help.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     indented.filter_map(|line| line.split_whitespace().next()).filter(|name| !name.starts_with('-')).collect()
 }
 
-/// An editor that runs a line of shell on the file it is given.
+/// Writes an editor that runs a line of shell on its file.
 fn editor(sandbox: &Sandbox, line: &str) -> String {
     let path = sandbox.user_home().join("editor.sh");
     std::fs::write(&path, format!("{line}\n")).unwrap();
@@ -84,7 +84,7 @@ fn the_first_screen_has_few_commands_in_groups_and_help_all_has_every_one() {
         assert!(all.contains(&name), "{name} is not in {all:?}");
         assert!(printed(&sandbox, &["help", name]).contains("Examples:"), "{name}");
     }
-    // Every command has its place: completions know all of them.
+    // Every command is in a group; the completions list all of them.
     let script = printed(&sandbox, &["completions", "fish"]);
     let known = script.lines().filter(|line| line.contains("__fish_rekindle_needs_command"));
     let known = known.filter_map(|line| line.split(" -a \"").nth(1)?.split('"').next());
@@ -119,14 +119,14 @@ fn a_text_alone_is_saved_under_its_first_words() {
     let told = sandbox.rekindle(&["save", "We decided to keep Postgres for the ledger."]).run().ok();
     assert!(told.stdout.contains("/we-decided-to-keep-postgres-for.md"), "{}", told.stdout);
     assert!(told.stderr.contains("rekindle edit m-"), "{}", told.stderr);
-    // Nothing telling: a note. From standard input, and with the options that a save has.
+    // Text without a keyword becomes a note, also from standard input and with the options of a full save.
     let piped = sandbox.rekindle(&["save", "-", "--tag", "x", "--json"]).stdin("7 8 9").run().ok().json();
     assert_eq!(text(&piped, "path"), "personal-private/note/7-8-9.md");
     let secret = "The registry password is hunter2-Xk9qLw3Z";
     let saved = sandbox.rekindle(&["save", secret, "--json"]).run().ok().json();
     assert!(!text(&saved, "path").contains("hunter2"), "{saved}");
     assert_eq!(sandbox.find_bytes("hunter2").len(), 0);
-    // The same again is not lost in silence, and no words are refused.
+    // A duplicate reports the existing note, and several words need quotes.
     let again = sandbox.rekindle(&["save", "Use tabs here"]).run().fails(2);
     assert!(again.stderr.contains("use-tabs-here.md"), "{}", again.stderr);
     let unquoted = sandbox.rekindle(&["save", "Use", "tabs"]).run().fails(2);
@@ -199,7 +199,7 @@ fn edit_opens_a_memory_in_the_editor_and_the_store_reads_it_again() {
     assert_eq!((text(&log[0], "verb"), text(&log[0], "by")), ("edit", "user"));
     sandbox.rekindle(&["undo"]).run().ok();
     assert!(sandbox.read(&path).contains("yellow"));
-    // VISUAL is asked first, as other programs do; one that fails changes nothing.
+    // `VISUAL` has precedence over `EDITOR`. A failing editor changes nothing.
     let failed = edit().env("VISUAL", "false").run().fails(1);
     assert!(failed.stderr.contains("`false` ended with an error"), "{}", failed.stderr);
     assert!(sandbox.read(&path).contains("yellow"));
@@ -227,19 +227,19 @@ fn a_broken_edit_says_what_and_where_and_loses_nothing() {
     assert_eq!(sandbox.read(&path), before, "the memory is as it was");
     let kept = said.stderr.split("your text is in ").nth(1).unwrap().split(", and").next().unwrap();
     assert!(std::fs::read_to_string(kept).unwrap().contains("Every word of mine."), "{kept}");
-    // The next edit opens the same text; mended, it is saved, and the draft is gone.
+    // The next edit opens the draft; once it is valid, the draft is saved and removed.
     let mend = editor(&sandbox, "sed -i.old 's/\\[db/[db]/' \"$1\" && rm \"$1.old\"");
     let said = sandbox.rekindle(&["edit", "crane"]).env("EDITOR", mend).run().ok();
     assert!(said.stderr.contains("was not saved"), "{}", said.stderr);
     assert!(sandbox.read(&path).ends_with("Every word of mine.\n"));
     assert!(!std::path::Path::new(kept).exists());
-    // Somebody changes the note while the editor is open: both texts stay.
+    // The note changes while the editor is open: both texts are kept.
     let file = sandbox.path(&path);
     let race = format!("echo mine >> \"$1\"; echo theirs >> '{}'", file.display());
     let said = sandbox.rekindle(&["edit", "crane"]).env("EDITOR", editor(&sandbox, &race)).run().fails(1);
     assert!(sandbox.read(&path).ends_with("theirs\n"), "{}", said.stderr);
     assert!(std::fs::read_to_string(kept).unwrap().ends_with("mine\n"), "{}", said.stderr);
-    // What is forgotten is forgotten in drafts as well.
+    // `forget` covers drafts.
     sandbox.rekindle(&["forget", "--text", "Every word of mine.", "--yes"]).run().ok();
     assert_eq!(sandbox.find_bytes("Every word of mine").len(), 0);
 }
@@ -257,7 +257,7 @@ fn r_19_only_the_person_edits_in_an_editor() {
         in_shell(&sandbox, &["edit", name]).env("EDITOR", editor).run().fails(1);
     }
     assert_eq!(sandbox.read("personal-private/fix/crane.md"), before);
-    // At a terminal, the words of a proposal are the editor's.
+    // At a terminal, an edited proposal takes the words from the editor.
     let words = editor(&sandbox, "echo 'Use tabs, but not in YAML.' > \"$1\"");
     sandbox.rekindle(&["edit", &id]).env("EDITOR", words).run().ok();
     assert!(sandbox.read("MEMORY.md").contains("Use tabs, but not in YAML."));
@@ -267,7 +267,7 @@ fn r_19_only_the_person_edits_in_an_editor() {
     assert_eq!(status(&sandbox, &other), "triaged");
 }
 
-/// Requirements: none of ours: other programs call these, and they stay exactly as they are.
+/// Requirements: none. Other programs call these commands, so they must not change.
 #[cfg(unix)]
 #[test]
 fn what_other_programs_call_stays_as_it_is() {

@@ -1,12 +1,12 @@
-//! Somebody else writes to the vault at the same time (B-09, SEC-07).
+//! Concurrent writes by other programs to the vault (B-09, SEC-07).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{sandbox, save, text};
 
-/// An editor that rewrites a note in place or by rename, as fast as it can, while we evolve it: every text it wrote
-/// is at the path, in the archive, in a conflict copy, or was overwritten by the editor itself.
+/// An editor rewrites a note in place or by rename, as fast as it can, while we evolve it. Every text of the
+/// editor is at the path, in the archive or in a conflict copy, unless the editor itself overwrote it.
 #[test]
 fn an_edit_that_comes_in_between_is_never_lost() {
     let sandbox = sandbox();
@@ -47,7 +47,7 @@ fn an_edit_that_comes_in_between_is_never_lost() {
         text.contains(last.lines().last().unwrap())
     });
     assert!(somewhere, "the last edit is gone ({refused} evolves were refused)");
-    // Every note is whole.
+    // No note is half-written.
     for (path, bytes) in sandbox.files().iter().filter(|(path, _)| path.contains("busy")) {
         let text = String::from_utf8(bytes.clone()).unwrap();
         assert!(text.starts_with("---\n") && text.ends_with('\n'), "{path}:\n{text}");

@@ -1,4 +1,5 @@
-//! What the person says now and what a memory says: both cannot hold, so they are shown both and asked (REF-05, REV-13).
+//! Contradictions: a new statement that contradicts a memory is shown beside it, and the person decides
+//! (REF-05, REV-13).
 
 use std::fs;
 

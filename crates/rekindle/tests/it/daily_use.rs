@@ -1,5 +1,5 @@
-//! What a person meets every day at the terminal: answers in sentences, names that are almost right, dates as people say
-//! them, and words that explain themselves.
+//! Daily use at the terminal: answers in sentences, tolerant names, natural dates, and output that explains
+//! itself.
 
 use rekindle_testkit::Sandbox;
 use serde_json::json;
@@ -7,13 +7,13 @@ use serde_json::json;
 use crate::capture::{Session, work};
 use crate::{project, sandbox, save, text};
 
-/// What a command prints, both streams.
+/// Returns both output streams of a command.
 fn printed(sandbox: &Sandbox, args: &[&str]) -> String {
     let output = sandbox.rekindle(args).run().ok();
     output.stdout + &output.stderr
 }
 
-/// What a command that was typed wrong is told.
+/// Returns the error message of an invalid command.
 fn refused(sandbox: &Sandbox, args: &[&str]) -> String {
     sandbox.rekindle(args).run().fails(2).stderr
 }
@@ -113,7 +113,7 @@ fn the_beginning_of_an_id_is_enough() {
     assert!(printed(&sandbox, &["feedback", &id[..7], "good"]).contains(id));
     let said = printed(&sandbox, &["inspect", "--of", &id[..7]]);
     assert!(said.contains("strength") && said.contains("+0."), "{said}");
-    // A change: the beginning of what `log` shows.
+    // A change can be named by a prefix of the id in `log`.
     let log = sandbox.rekindle(&["log"]).run().ok().stdout;
     let change = log.split_whitespace().next().unwrap().to_owned();
     assert!(printed(&sandbox, &["undo", &change[..5]]).contains(&change), "{log}");
@@ -332,7 +332,7 @@ fn help_is_wrapped_once() {
             let lines: Vec<&str> = help.lines().collect();
             let start = lines.iter().rposition(|line| line.starts_with("      --color")).unwrap();
             let words = |line: &str| !line.is_empty() && !line.starts_with(' ');
-            // Only the last line of a paragraph is short.
+            // Only the last line of a paragraph may be short.
             for pair in lines[start..].windows(2).filter(|pair| words(pair[0]) && words(pair[1])) {
                 assert!(pair[0].chars().count() >= least, "{command} at {columns}: `{}`\n{help}", pair[0]);
             }
@@ -437,7 +437,7 @@ fn sto_08_recall_can_ask_for_what_is_stale() {
     assert!(!fresh.is_empty() && !fresh.contains(&"m-000000000002".to_owned()), "{fresh:?}");
 }
 
-/// What a session of Claude Code is told at its start.
+/// Returns the briefing of a Claude Code session.
 fn briefing(sandbox: &Sandbox, session: &str) -> String {
     let input = serde_json::json!({"session_id": session, "cwd": sandbox.work(), "source": "startup"});
     sandbox.rekindle(&["hook", "claude", "SessionStart"]).stdin(input.to_string()).run().ok().stdout

@@ -1,4 +1,4 @@
-//! From a session to what is worth keeping: by rules, and by a model that is not believed unchecked.
+//! Distilling a session: by rules, and by a model with every claim checked.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use crate::{project, recall, results, sandbox, text};
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
-/// A transcript as Claude Code writes it, line by line.
+/// A transcript in the format of Claude Code, built line by line.
 pub(crate) struct Told {
     pub(crate) id: String,
     cwd: PathBuf,
@@ -71,7 +71,7 @@ impl Told {
         path
     }
 
-    /// The session ends, and the worker does what there is to do.
+    /// Ends the session and runs the worker.
     pub(crate) fn ends(&self, sandbox: &Sandbox) {
         let input = json!({"session_id": self.id, "transcript_path": self.path(sandbox), "cwd": self.cwd});
         hook(sandbox, "claude", "SessionEnd", &input);
@@ -79,7 +79,7 @@ impl Told {
     }
 }
 
-/// A session in which the person lays down a rule and the agent mends a test.
+/// A session in which the person states a rule and the agent fixes a test.
 pub(crate) fn pump_session(cwd: PathBuf, id: &str) -> Told {
     let mut told = Told::new(cwd, id);
     told.user("The valve test fails on my machine, can you look into it?")
@@ -146,14 +146,14 @@ fn exe_02_ver_04_a_session_becomes_observations_and_what_was_said_outright_a_mem
     let entry = fs::read_to_string(sandbox.vault().join(saved[0])).unwrap();
     assert!(entry.contains("origin: user") && entry.contains("session: s1"), "{entry}");
     assert!(entry.contains("scope: project") && entry.contains("project: github.com/acme/pumps"), "{entry}");
-    // It can be recalled at once, in its project and in no other.
+    // The project can recall it at once; other projects cannot.
     let answer =
         sandbox.rekindle(&["recall", "how do we run the tests?", "--json"]).cwd(&cwd).run().ok().json();
     let paths: Vec<&str> = results(&answer).iter().map(|result| text(result, "path")).collect();
     assert!(paths.iter().any(|path| path.ends_with(saved[0])), "{answer}");
     let elsewhere = recall(&sandbox, "how do we run the tests?", &["--source=entry"]);
     assert_eq!(results(&elsewhere).len(), 0, "{elsewhere}");
-    // Undone like everything else.
+    // The save can be undone.
     sandbox.rekindle(&["undo", "--yes"]).run();
 }
 
@@ -278,7 +278,7 @@ fn b_08_what_was_forgotten_is_not_learnt_again() {
     assert!(!sandbox.vault().join(saved).exists());
 }
 
-/// A program that answers as a model would. It keeps what it was asked, one file a question.
+/// Installs a program that answers like a model and stores each question in a file.
 pub(crate) fn model(sandbox: &Sandbox, script: &str) {
     let path = sandbox.user_home().join("bin/oracle");
     let asked = sandbox.user_home().join("asked");
@@ -333,10 +333,10 @@ fn obs_01_ver_06_a_model_observes_and_is_not_believed_unchecked() {
     let output = &run["output"];
     assert_eq!(run["status"], "COMPLETED", "{run}");
     assert!(text(output, "observer").contains('/') && output["observer"] != "offline/rules", "{output}");
-    // The check that failed is what the rules found beside that.
+    // The rules add the failed check.
     assert_eq!((&output["observations"], &output["dropped"]), (&json!(3), &json!(1)), "{output}");
     assert_eq!(output["faults"], json!({"invented": 1, "time": 1}));
-    // The gate has judged what is left, and held nothing back (FBK-08).
+    // The gate has judged the rest and held nothing back (FBK-08).
     assert_eq!(
         (&output["gate"]["judged"], &output["gate"]["conflicting"]),
         (&json!(3), &json!(0)),
@@ -387,7 +387,7 @@ fn a_model_that_cannot_be_used_does_not_stop_anything() {
 #[test]
 fn x_04_a_run_without_its_model_says_so_in_the_log() {
     let sandbox = sandbox();
-    // Rules that somebody chose are no makeshift.
+    // Rules that the user chose are not a fallback.
     pump_session(project(&sandbox, "pumps"), "s1").ends(&sandbox);
     observe_run(&sandbox);
     assert!(
@@ -406,7 +406,7 @@ fn x_04_a_run_without_its_model_says_so_in_the_log() {
         said[0].contains("observed by rules, without the model:") && said[0].contains("oracle"),
         "{said:?}"
     );
-    // An answer that is none is no observation of the model's either.
+    // An invalid answer yields no observation by the model.
     model(&sandbox, "echo 'As a language model I would rather talk about the weather.'");
     pump_session(project(&sandbox, "boilers"), "s3").ends(&sandbox);
     observe_run(&sandbox);

@@ -1,4 +1,4 @@
-//! Sessions and models as nobody wants them: the transcript stays, and what came of it can be seen.
+//! Malformed sessions and failing models: the transcript stays, and the run reports the problem.
 
 use std::fs;
 
@@ -11,13 +11,13 @@ use crate::{project, sandbox, text};
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
-/// What `reflect --json` says of a transcript.
+/// Returns the output of `reflect --json` for a transcript.
 fn reflected(sandbox: &Sandbox, path: &std::path::Path) -> Value {
     let path = path.to_str().unwrap();
     sandbox.rekindle(&["reflect", "--session", path, "--json"]).run().ok().json()
 }
 
-/// A model whose observations are these lines, and that mines nothing.
+/// Installs a model that returns these observations and mines nothing.
 fn observer(sandbox: &Sandbox, facts: &str) {
     let script = format!(
         r#"
@@ -161,7 +161,7 @@ fn b_04_a_session_with_nothing_to_learn_is_dropped_before_a_model_is_asked_and_s
     assert_eq!(run["status"], "SKIPPED", "{run}");
     assert_eq!(text(&run, "reason"), "only 6 words were said and no file was changed");
     assert_eq!(asked(&sandbox), Vec::<String>::new(), "nobody was asked");
-    // The same session with something in it is worth the question.
+    // The same session with real content does ask the model.
     told.user("why does the pump trip?").runs("cargo test", true, "1 failed").agent("It does not wait.");
     told.ends(&sandbox);
     assert!(!asked(&sandbox).is_empty());

@@ -16,7 +16,7 @@ fn rev_12_a_line_goes_into_its_section_and_everything_else_stays() {
     assert_eq!(now.replacen(&added, "", 1), mine);
     let rule = now.find("Never push").unwrap();
     assert!(now.find("old rule").unwrap() < rule && rule < now.find("```").unwrap());
-    // The same statement again changes nothing; another section is not this one.
+    // The same statement again changes nothing, whatever its case.
     let again = sandbox
         .rekindle(&["memory", "add", "never push to MAIN", "-s", "Hard Rules", "--json"])
         .run()
@@ -24,7 +24,7 @@ fn rev_12_a_line_goes_into_its_section_and_everything_else_stays() {
         .json();
     assert_eq!((text(&again, "outcome"), &again["change"]), ("merged", &serde_json::Value::Null));
     assert_eq!(sandbox.read("MEMORY.md"), now);
-    // rev_15: the person's own section is not there.
+    // rev_15: the default section does not exist yet, so it is added.
     sandbox.rekindle(&["memory", "add", "Something else."]).run().ok();
     assert!(sandbox.read("MEMORY.md").contains("## Reflected ("));
     sandbox.rekindle(&["undo"]).run().ok();
@@ -56,7 +56,7 @@ fn b_09_an_earlier_line_is_taken_back_after_later_ones() {
     for change in [&second, &first, &third] {
         sandbox.rekindle(&["undo", change]).run().ok();
     }
-    // Out of order, the blank line that the first one brought stays.
+    // After an undo out of order, the blank line of the first addition stays.
     let lines =
         |text: &str| text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(lines(&sandbox.read("MEMORY.md")), lines(&empty));

@@ -1,4 +1,5 @@
-//! Robust at the edges: a slow disk, a full one, a lost database, a wrong clock, and what killed commands leave behind.
+//! Robustness: a slow disk, a full disk, a lost database, a wrong clock, and the leftovers of killed
+//! commands.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +15,7 @@ use crate::capture::{Session, hook_command, observed, runs, work};
 use crate::inject::{context, start};
 use crate::{sandbox, text};
 
-/// A shared machine may be this much slower than the budget of a hook.
+/// The tolerance on a hook's time budget, for a shared machine.
 const SLACK: Duration = Duration::from_millis(350);
 
 fn can_trace() -> bool {
@@ -26,7 +27,7 @@ fn spooled(sandbox: &Sandbox) -> usize {
     files.filter(|file| file.path().extension().is_some_and(|end| end == "json")).count()
 }
 
-/// Runs a hook whose standard input stays open; how long it took, and what it said.
+/// Runs a hook with standard input left open; returns the elapsed time and the output.
 fn with_open_pipe(sandbox: &Sandbox, event: &str, input: &str) -> (Duration, String) {
     let began = Instant::now();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rekindle"))
@@ -60,11 +61,11 @@ fn with_open_pipe(sandbox: &Sandbox, event: &str, input: &str) -> (Duration, Str
 fn brf_06_brf_07_a_pipe_that_stays_open_holds_no_hook_up() {
     let sandbox = sandbox();
     let session = Session::new(&sandbox, "s");
-    // The whole value came: nothing is waited for.
+    // A complete JSON value is not waited on.
     let (took, _) = with_open_pipe(&sandbox, "SessionEnd", &session.input().to_string());
     assert!(took < Duration::from_millis(500) + SLACK, "{took:?}");
     assert_eq!(spooled(&sandbox), 1);
-    // It did not, and never will.
+    // An incomplete value never ends; the hook stops at its deadline.
     for (event, budget) in [("UserPromptSubmit", 300), ("SessionStart", 500), ("Stop", 500)] {
         let (took, said) = with_open_pipe(&sandbox, event, "{\"session_id\": \"s\", ");
         assert!(took < Duration::from_millis(budget) + SLACK, "{event}: {took:?}");
@@ -83,7 +84,7 @@ fn brf_06_cap_16_a_slow_sync_holds_no_hook_up_and_loses_no_signal() {
         hook_command(&sandbox, "claude", "SessionStart", &json!({"session_id": "s1", "source": "startup"}));
     let (output, took) = faults::run_slowly(&command, Slow::Sync(Duration::from_millis(500)));
     assert!(took < Duration::from_millis(500) + SLACK, "{took:?}");
-    // The tracer slows everything else down too, so the briefing may miss the deadline here.
+    // The tracer slows everything down, so the briefing may miss its deadline here.
     output.ok();
     assert_eq!(spooled(&sandbox), 1, "what it was sent is written down after it ended");
     let session = Session::new(&sandbox, "s2");
@@ -111,7 +112,7 @@ fn brf_07_cap_16_a_slow_stat_keeps_the_hook_within_its_budget() {
         let command = hook_command(&sandbox, "claude", event, &input);
         let (output, took) = faults::run_slowly(&command, slow);
         output.ok();
-        // Before its first line a traced process spends some slow calls on being loaded. Without a deadline it takes 1.6 s.
+        // A traced process is slow to load before its first line. Without a deadline it takes 1.6 s.
         assert!(took < Duration::from_millis(budget) + 2 * SLACK, "{event}: {took:?}");
     }
     assert_eq!(spooled(&sandbox), 2);
@@ -175,7 +176,7 @@ fn exe_14_a_session_on_a_full_disk_is_found_by_the_name_of_its_marker() {
     let folder = sandbox.user_home().join(".claude/projects/-work");
     fs::create_dir_all(&folder).unwrap();
     session.path = folder.join(format!("{}.jsonl", session.id));
-    // What a hook leaves there: the file, and no room for its content.
+    // A hook with a full disk leaves the file with no content.
     let marker = sandbox.state().join(format!("sessions/session-id-{}.start", session.id));
     fs::create_dir_all(marker.parent().unwrap()).unwrap();
     fs::write(&marker, "").unwrap();
@@ -265,7 +266,7 @@ fn exe_16_a_reindex_that_is_stopped_leaves_the_index_as_it_was() {
     assert!(output.stderr.contains("stopped: "), "{}", output.stderr);
     assert_eq!((&stopped["stopped"], &stopped["read"]), (&json!(true), &json!(0)), "{stopped}");
     assert_eq!(stopped["documents"], before["documents"], "the index is as it was");
-    // Nothing to read is nothing to stop.
+    // With nothing to read, nothing is stopped.
     let output = sandbox.rekindle(&["reindex", "--json"]).run().ok();
     assert_eq!((output.stderr.as_str(), &output.json()["stopped"]), ("", &json!(false)));
     fs::remove_file(&stop).unwrap();
@@ -284,7 +285,7 @@ fn brf_01_a_start_tells_of_failed_runs_and_an_index_that_is_behind() {
     work(&sandbox, &[]);
     let fine = told("s3");
     assert!(!fine.contains("background run"), "the worker knows better: {fine}");
-    // The change is in the journal, and the index is from before it.
+    // The journal has the change; the index is older.
     let index = sandbox.state().join("index");
     let copy = sandbox.state().join("index-before");
     assert!(std::process::Command::new("cp").arg("-a").args([&index, &copy]).status().unwrap().success());

@@ -159,7 +159,7 @@ fn vlt_04_evolve_archives_the_old_version() {
     assert!(now.contains("status: active\n") && now.ends_with("- Port 5435.\n"));
     let listed = |args: &[&str]| sandbox.rekindle(args).run().ok().json().as_array().unwrap().len();
     assert_eq!((listed(&["list", "--json"]), listed(&["list", "--all", "--json"])), (1, 3));
-    // An archived version is not something to build on.
+    // An archived version cannot be evolved.
     sandbox.rekindle(&["evolve", one, "--body", "x", "--reason", "y"]).run().fails(2);
 }
 
@@ -202,7 +202,7 @@ fn b_03_secrets_are_left_out_and_counted() {
     assert!(!output.stderr.contains(&token) && !output.stdout.contains(&token));
     assert!(sandbox.find_bytes(token.as_bytes()).is_empty());
     assert!(sandbox.read("personal-private/note/token.md").contains("[redacted:github-token]"));
-    // What a person typed into their own file stays, and is reported.
+    // A secret in a file written by the person stays and is reported.
     sandbox.write("personal-private/note/mine.md", format!("My {token}\n"));
     let report = sandbox.rekindle(&["doctor"]).run().ok();
     assert!(report.stdout.contains("mine.md, line 1: looks like a secret"), "{}", report.stdout);

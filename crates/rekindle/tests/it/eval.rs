@@ -1,4 +1,4 @@
-//! Measuring recall on the person's own memories, and what is said about the index (B-10).
+//! Evaluation of recall on the person's own memories, and reports on the index (B-10).
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{sandbox, save, text};
 
-/// Memories with a title and more: what, and the word that is only in the rest.
+/// Memories: slug, title, and a text with words that the title lacks.
 const MEMORIES: [(&str, &str, &str); 5] = [
     ("staging-port", "Staging database port", "Postgres listens on 5433 there, not 5432."),
     ("release", "How a release is made", "Tag the commit, wait for the pipeline, then announce it."),
@@ -16,14 +16,14 @@ const MEMORIES: [(&str, &str, &str); 5] = [
     ("printer", "Printer in the office", "It wants paper in tray two and a reboot on Mondays."),
 ];
 
-/// A home where no process works on by itself.
+/// Sets up a home without background processes.
 fn quiet() -> Sandbox {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "index.background", "false"]).run().ok();
     sandbox
 }
 
-/// The same with the memories saved and indexed; and their ids.
+/// Adds the memories to the home, indexes them and returns their ids.
 fn filled() -> (Sandbox, Vec<String>) {
     let sandbox = quiet();
     let ids = MEMORIES.map(|(slug, title, rest)| {
@@ -55,7 +55,7 @@ fn b_10_memories_are_asked_for_by_their_titles() {
     assert!(run["bytes"].as_u64() > Some(1000) && text(&run, "model").starts_with("builtin/"), "{run}");
     assert!(run["silent"].as_u64() >= run["hidden"].as_u64());
 
-    // The same few are chosen each time, by their ids.
+    // A limit selects the same questions each time, by their ids.
     assert_eq!(eval(&sandbox, &["--limit", "2"])["pairs"], 2);
     let shown = sandbox.rekindle(&["eval", "--k", "3"]).run().ok().stdout;
     for row in
@@ -64,7 +64,7 @@ fn b_10_memories_are_asked_for_by_their_titles() {
         assert!(shown.contains(row), "{row}:\n{shown}");
     }
 
-    // Numbers are kept, no word of the notes; measuring is no recalling.
+    // The log keeps numbers and no word of the notes. Measuring does not count as recall.
     let kept = fs::read_to_string(sandbox.state().join("eval.jsonl")).unwrap();
     assert_eq!(kept.lines().count(), 3);
     assert!(!kept.contains("Staging") && !kept.contains(&ids[0]), "{kept}");
@@ -91,7 +91,7 @@ fn b_10_questions_of_ones_own_name_what_they_expect() {
     let run = eval(&sandbox, &["--pairs", "pairs.jsonl", "--k", "1"]);
     assert_eq!((&run["from"], &run["pairs"], &run["k"]), (&"file".into(), &4.into(), &1.into()));
     assert_eq!((run["hit_at_k"].as_f64(), run["mrr"].as_f64()), (Some(0.75), Some(0.75)), "{run}");
-    // Of two that were expected, one can be first.
+    // Of two expected memories only one can be first.
     assert_eq!(run["recall_at_k"].as_f64(), Some(0.625));
     assert_eq!(run["unknown"], serde_json::json!(["m-000000000000"]));
     assert_eq!(run["misses"][0]["query"], "printer paper");
@@ -151,7 +151,7 @@ fn b_10_what_cannot_be_measured_is_refused_with_what_to_do() {
     assert!(history.stdout.is_empty() && history.stderr.contains("Nothing was measured yet"));
 }
 
-/// What `doctor` says about the index, line by line, and the word that `status` has for it.
+/// Returns the findings of `doctor` about the index and the word of `status`.
 fn index(sandbox: &Sandbox, code: i32) -> (String, String) {
     let doctor = sandbox.rekindle(&["doctor", "--json"]).run();
     let doctor = if code == 0 { doctor.ok() } else { doctor.fails(code) }.json();
@@ -180,7 +180,7 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     assert!(rows.contains("index       ") && rows.contains(", current\n"), "{rows}");
     assert!(rows.contains("compared by builtin/all-minilm-l6-v2"), "{rows}");
 
-    // Changed outside; only touched is not changed.
+    // A changed file makes the index stale; a new modification time alone does not.
     let note = sandbox.path("personal-private/note/staging.md");
     fs::File::options().write(true).open(&note).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
     expect(0, "current", "documents can be recalled");
@@ -190,14 +190,14 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     sandbox.rekindle(&["reindex"]).run().ok();
     expect(0, "current", "documents can be recalled");
 
-    // Left behind by somebody who was killed.
+    // Temporary files of a killed process.
     fs::write(folder.join("000000.base"), "old").unwrap();
     fs::write(folder.join(".rekindle-base-1.tmp"), "half").unwrap();
     expect(0, "current", "warning 2 file(s) were left behind");
     sandbox.rekindle(&["reindex", "--all"]).run().ok();
     assert!(!index(&sandbox, 0).0.contains("left behind"));
 
-    // An index from before the last change, as a restored backup is.
+    // An index from before the last change, as after restoring a backup.
     let before: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     let before: Vec<_> = before.into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
     save(&sandbox, "note", "later", "# Later\n\nThis came later.");
@@ -207,7 +207,7 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     expect(0, "behind", "warning the newest changes are not in it yet");
     sandbox.rekindle(&["reindex"]).run().ok();
 
-    // More than fits into the time of a save.
+    // More text than a save indexes in its time budget.
     for n in 0..40 {
         let text =
             format!("# Part {n}\n\n{}\n", format!("word{n} of many that follow each other. ").repeat(12));
@@ -218,7 +218,7 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     sandbox.rekindle(&["reindex"]).run().ok();
     expect(0, "current", "documents can be recalled");
 
-    // A byte that is no longer what it was.
+    // One corrupted byte.
     let base = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
     let base = base.into_iter().find(|file| file.extension().is_some_and(|ending| ending == "base")).unwrap();
     let mut bytes = fs::read(&base).unwrap();

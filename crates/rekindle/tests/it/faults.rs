@@ -1,7 +1,8 @@
-//! Planned failures: the real binary is killed (`kill -9`), or the system says no, at every step it takes towards the
-//! disk. Afterwards every acknowledged write is whole, no file is half-written, and the next command cleans up.
+//! Fault injection: the real binary is killed (`kill -9`), or a system call fails, at every disk operation.
+//! Afterwards every acknowledged write is whole, no file is half-written, and the next command cleans up.
 //!
-//! `cargo test` walks every step once; `scripts/faults.sh` repeats it from many states (REKINDLE_FAULT_ROUNDS).
+//! `cargo test` covers every step once; `scripts/faults.sh` repeats them from many states
+//! (`REKINDLE_FAULT_ROUNDS`).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::{sandbox, save};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// The vault as a person sees it, ids and times aside (they differ from run to run).
+/// Reads the vault as a person sees it, without ids and times, which differ from run to run.
 fn seen(sandbox: &Sandbox) -> Files {
     let ideas = std::fs::read(sandbox.vault().parent().unwrap().join("Ideas.md"));
     sandbox
@@ -30,7 +31,7 @@ fn without_ids(bytes: &[u8]) -> Vec<u8> {
     let kept = text.lines().filter(|line| {
         !["id: ", "created: ", "updated: ", "reviewed: "].iter().any(|key| line.starts_with(key))
     });
-    // In a log they stand in headings and comments.
+    // In a log, times and ids are in headings and comments.
     let logged = |line: &str| match line {
         heading if heading.starts_with("### ") => heading.replace(|c: char| c.is_ascii_digit(), "0"),
         marks if marks.starts_with("<!-- rekindle ") => {
@@ -42,8 +43,8 @@ fn without_ids(bytes: &[u8]) -> Vec<u8> {
     kept.map(logged).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-/// Breaks `command` at every one of its steps, each time from the same state, and holds what is left against what a
-/// whole run makes.
+/// Breaks `command` at each of its steps, always from the same state, and compares the result with a complete
+/// run.
 fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, forgets: Option<&[u8]>) {
     let start = sandbox.snapshot();
     let before = seen(sandbox);
@@ -66,7 +67,7 @@ fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, forgets: O
             );
             let acknowledged = output.code == Some(0);
 
-            // Whatever comes next finds everything whole, and finishes or takes back what was begun.
+            // The next command finds whole files, and completes or reverts the interrupted change.
             let middle = seen(sandbox);
             for (path, bytes) in &middle {
                 let whole = before.get(path) == Some(bytes) || after.get(path) == Some(bytes);
@@ -101,7 +102,7 @@ fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, forgets: O
     sandbox.restore(&start);
 }
 
-/// Skips with a word where processes cannot be traced.
+/// Returns false, with a message, if processes cannot be traced.
 fn can_trace() -> bool {
     faults::available().inspect_err(|why| rekindle_testkit::skipped(why)).is_ok()
 }
@@ -112,7 +113,7 @@ fn rounds() -> usize {
 
 const SECRET: &str = "The launch code of the toaster is forty-two rabbits.";
 
-/// A sandbox with some history; more of it every round.
+/// Sets up a sandbox with a history that grows every round.
 fn lived_in(round: usize) -> Sandbox {
     let sandbox = sandbox();
     for number in 0..=round {
@@ -304,7 +305,7 @@ fn a_full_or_read_only_disk_is_explained_and_nothing_changes() {
     }
 }
 
-/// A change that was cut off and whose folder now leads elsewhere must not keep everybody from writing.
+/// An interrupted change must not block writers after its folder was replaced by a link.
 #[cfg(unix)]
 #[test]
 fn a_folder_that_became_a_link_after_a_crash_blocks_nobody() {
@@ -330,7 +331,7 @@ fn a_folder_that_became_a_link_after_a_crash_blocks_nobody() {
     }
 }
 
-/// A new folder's own name has to be on the disk before what is in it is acknowledged.
+/// The directory entry of a new folder is synced before its content is acknowledged.
 #[test]
 fn a_new_folder_is_synced_into_the_one_above() {
     if !can_trace() {

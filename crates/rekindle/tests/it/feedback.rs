@@ -1,4 +1,4 @@
-//! What becomes of what an agent was told: used, ignored, put right; measured, and each turn once.
+//! Feedback on injected memories: used, ignored or corrected, counted once a turn.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::capture::{hook, hook_command, runs, work};
 use crate::inject::{context, fire, start, warm};
 use crate::{save, text};
 
-/// A session of Claude Code that is talked into, with the hooks as they fire.
+/// A Claude Code session with hooks.
 struct Talk {
     id: String,
     path: PathBuf,
@@ -27,14 +27,14 @@ impl Talk {
         json!({"session_id": self.id, "transcript_path": self.path, "cwd": "/home/dev/project"})
     }
 
-    /// What the hook says to a prompt.
+    /// Runs the prompt hook and returns its output.
     fn asks(&self, sandbox: &Sandbox, words: &str) -> Value {
         let mut input = self.input();
         input["prompt"] = json!(words);
         fire(sandbox, "UserPromptSubmit", &input)
     }
 
-    /// The host writes the turn down.
+    /// Appends a turn to the transcript, as the host does.
     fn written(&mut self, words: &str, answer: &str, command: Option<&str>) {
         let id = |part: &str| format!("{}-{}-{part}", self.id, self.turns);
         let parent = self.turns.checked_sub(1).map(|turn| format!("{}-{turn}-a", self.id));
@@ -54,7 +54,7 @@ impl Talk {
         self.turns += 1;
     }
 
-    /// The agent has answered. The hook may tell the person what was kept, and says nothing to the agent.
+    /// Runs the `Stop` hook. It may notify the person and must add nothing to the agent's context.
     fn stops(&self, sandbox: &Sandbox) {
         let output = hook_command(sandbox, "claude", "Stop", &self.input()).run().ok();
         assert!(
@@ -64,7 +64,7 @@ impl Talk {
         );
     }
 
-    /// A whole turn; says what the hook put in front of it.
+    /// Runs a whole turn and returns the output of the prompt hook.
     fn turn(&mut self, sandbox: &Sandbox, words: &str, answer: &str) -> Value {
         let told = self.asks(sandbox, words);
         self.written(words, answer, None);
@@ -100,7 +100,7 @@ fn fbk_01_fbk_02_fbk_03_what_a_turn_makes_use_of_rises_once() {
     let told = talk.turn(&sandbox, ASKED, "It listens on port 7410.");
     assert!(context(&told).contains("7410"));
     assert_eq!(signals(&sandbox), ["used"]);
-    // Whatever comes again changes nothing.
+    // Repeated events change nothing.
     talk.stops(&sandbox);
     work(&sandbox, &[]);
     hook(&sandbox, "claude", "SessionEnd", &talk.input());
@@ -122,7 +122,7 @@ fn fbk_01_fbk_02_fbk_03_what_a_turn_makes_use_of_rises_once() {
     assert!(tokens["share"].as_f64().is_some_and(|share| share > 0.0 && share < 1.0), "{tokens}");
     let shown = sandbox.rekindle(&["inspect", "--session", "s1"]).run().ok().stdout;
     assert!(shown.contains("used") && shown.contains("7410"), "{shown}");
-    // A person's word goes to the same store and weighs more.
+    // Feedback by a person goes to the same store and weighs more.
     let id = text(&prompt["memories"][0], "id").to_owned();
     let said = sandbox.rekindle(&["feedback", &id, "wrong", "--json"]).run().ok().json();
     assert!((said["strength"].as_f64().unwrap() + 0.3).abs() < 1e-6, "{said}");
@@ -142,7 +142,7 @@ fn fbk_01_what_stands_there_for_nothing_sinks_and_a_command_counts() {
     busy.stops(&sandbox);
     work(&sandbox, &[]);
     assert_eq!(signals(&sandbox), ["ignored", "used"]);
-    // A turn for which nothing was found asks for no run.
+    // A turn without injected memories starts no run.
     busy.turn(&sandbox, "write a poem about autumn leaves", "Leaves fall.");
     assert_eq!(echoes(&sandbox).len(), 2);
 }
@@ -192,7 +192,7 @@ fn fbk_05_a_correction_marks_what_should_have_been_there_and_becomes_a_lesson() 
     assert!(signals(&sandbox).contains(&"missed".to_owned()));
     let waiting = sandbox.rekindle(&["review", "--json"]).run().ok().stdout;
     assert!(waiting.contains("Lessons") && waiting.contains("blue script"), "{waiting}");
-    // Once, however often it is looked at.
+    // A missed memory counts once.
     talk.stops(&sandbox);
     work(&sandbox, &[]);
     assert_eq!(signals(&sandbox).iter().filter(|signal| *signal == "missed").count(), 1);
@@ -247,7 +247,7 @@ fn a_share_of_sessions_is_left_without_recall_and_can_be_compared() {
         (Some(1), Some(2), Some(1)),
         "{compared}"
     );
-    // The same session always is, or never is.
+    // The holdout is stable for a session.
     sandbox.rekindle(&["config", "set", "recall.holdout", "0.5"]).run().ok();
     let silent = |session: &str| Talk::new(&sandbox, session).asks(&sandbox, ASKED).is_null();
     let out = (0..24).filter(|number| silent(&format!("h{number}"))).count();
@@ -283,18 +283,18 @@ fn brf_07_what_is_ready_at_the_deadline_is_given() {
     let index = sandbox.state().join("messages/index");
     fs::remove_dir_all(&index).unwrap_or_default();
     fs::create_dir_all(&index).unwrap();
-    // Whoever opens this waits for ever.
+    // Opening this pipe blocks forever.
     assert!(std::process::Command::new("mkfifo").arg(index.join("CURRENT")).status().unwrap().success());
     let began = std::time::Instant::now();
     let told = Talk::new(&sandbox, "s1").asks(&sandbox, ASKED);
     let took = began.elapsed();
     assert!(context(&told).contains("7410"), "{told}");
-    // The hook keeps some of its 300 ms for giving the answer.
+    // The hook reserves part of its 300 ms for the answer.
     assert!(took.as_millis() >= 200, "{took:?}: nothing was slow");
     let log = fs::read_to_string(sandbox.state().join("logs/hooks.jsonl")).unwrap();
     let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
     assert!(last["result"] == "partial" && text(&last, "detail").contains("words"), "{last}");
-    // Words alone have to fit better.
+    // Keyword search alone needs a better match.
     assert_eq!(
         Talk::new(&sandbox, "s2").asks(&sandbox, "paint the port of Lisbon in autumn, with ships"),
         Value::Null

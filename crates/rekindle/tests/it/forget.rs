@@ -1,4 +1,4 @@
-//! forget (B-08).
+//! `rekindle forget`: deletes every copy of a text (B-08).
 
 use crate::{sandbox, save, text};
 
@@ -42,13 +42,13 @@ fn b_08_forgotten_means_gone_from_everywhere() {
 
     sandbox.rekindle(&["forget", text(&saved, "id")]).run().ok();
     assert_eq!(sandbox.find_bytes(MARK), Vec::<std::path::PathBuf>::new());
-    // What stood beside it stays.
+    // Text beside it stays.
     assert_eq!(sandbox.read("memory/2026-01-01.md"), "# Log\n\n* 🟡 (10:03) other\n");
     assert!(sandbox.read("MEMORY.md").contains("Keep this one line."));
     assert!(!sandbox.files().contains_key("personal-private/_inbox/twin.md"));
     let spool = std::fs::read_to_string(sandbox.state().join("spool/1.json")).unwrap();
     assert!(spool.contains("hello"));
-    // The tombstone knows it without saying it, and nothing can be undone back.
+    // The tombstone stores only a hash, and no undo brings the text back.
     let stones = sandbox.read("_meta/tombstones.jsonl");
     assert!(stones.contains(text(&saved, "id")) && stones.contains("\"hash\""));
     let log = sandbox.rekindle(&["log", "--json", "-n", "50"]).run().ok().json();
@@ -71,7 +71,7 @@ fn what_sync_brings_back_is_not_shown_and_is_reported() {
     sandbox.rekindle(&["forget", "personal-private/fix/host.md"]).run().ok();
     assert!(sandbox.find_bytes(MARK).is_empty());
     assert_eq!(sandbox.read("_meta/tombstones.jsonl").matches(text(&saved, "id")).count(), 1);
-    // Saying it again is the person's right, and is said.
+    // The person may save the same text again; the output says that it was forgotten.
     let again = sandbox
         .rekindle(&["save", "fix", "host", "--body", "the staging host is called hermes-seventeen"])
         .run()

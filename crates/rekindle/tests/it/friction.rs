@@ -1,4 +1,4 @@
-//! What keeps going wrong, found through the real binary (SPEC section 10).
+//! Friction: recurring problems, found through the real binary (SPEC section 10).
 
 use rekindle_core::base::time::{TimeZone, Timestamp};
 use rekindle_core::knowledge::observe::Kind;
@@ -20,7 +20,7 @@ fn exe_06_fri_08_friction_asks_for_what_was_said_three_times_and_says_why_not() 
     }
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let now = Timestamp::now();
-    // Whatever the zone of the binary, it is one of the last seven days.
+    // A day within the last seven in any time zone.
     let day = now.to_zoned(TimeZone::UTC).date().yesterday().unwrap();
     for session in ["a", "b"] {
         observed_on(&sandbox, session, Kind::Correction, WORDS, day, now);

@@ -1,7 +1,7 @@
-//! Words and meaning together keep what each of them finds alone (REC-01, R-08), on memories that are made for it: what a
-//! question is about is said with its words, with its names, or with neither.
+//! Hybrid search keeps the hits of keywords and of embeddings (REC-01, R-08). The memories are made for it: a
+//! question shares words with its memory, names, or neither.
 //!
-//! The arms alone are as plain as they can be: BM25 over words as they stand, and the cosine of whole texts.
+//! The single rankers are as plain as possible: BM25 over unchanged words, and the cosine of whole texts.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -16,10 +16,10 @@ use serde_json::Value;
 use crate::{found, text};
 
 const SHOWN: usize = 5;
-/// A thousand memories, on a machine that has other things to do.
+/// The time limit for a thousand memories on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// One question, and who has its memory among the first five.
+/// One question, and the rankers that have its memory among the first five.
 struct Asked {
     qid: String,
     kind: String,
@@ -63,7 +63,7 @@ fn parsed<T: AsRef<str>>(lines: &[T]) -> Vec<Value> {
     lines.iter().map(|line| serde_json::from_str(line.as_ref()).unwrap()).collect()
 }
 
-/// What the program answers.
+/// Returns the answers of the program.
 fn product(set: &FusionSet) -> Vec<Value> {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
     let bench = |verb: &str, lines: &[String]| -> Command {
@@ -76,7 +76,7 @@ fn product(set: &FusionSet) -> Vec<Value> {
     parsed(&output.stdout.lines().collect::<Vec<_>>())
 }
 
-/// The first five places in the order of their scores; what scores nothing was not found.
+/// Returns the five best positions by score; a score of zero is not a hit.
 fn best(scores: &[f64]) -> impl Iterator<Item = usize> {
     let mut places: Vec<usize> = (0..scores.len()).filter(|place| scores[*place] > 0.0).collect();
     places.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
@@ -105,7 +105,7 @@ fn bm25(documents: &[Vec<String>], question: &str) -> Vec<f64> {
     scores
 }
 
-/// All vectors are one long.
+/// Cosine similarity of normalised vectors.
 fn cosines(passages: &[Vec<f32>], question: &[f32]) -> Vec<f64> {
     let cosine = |passage: &Vec<f32>| {
         passage.iter().zip(question).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
@@ -113,7 +113,7 @@ fn cosines(passages: &[Vec<f32>], question: &[f32]) -> Vec<f64> {
     passages.iter().map(cosine).collect()
 }
 
-/// How many questions of these kinds an arm answers alone, and which of them both together do not.
+/// Counts the questions of these kinds that one ranker answers, and lists those that the hybrid search loses.
 fn lost(kinds: &[&str], alone: fn(&Asked) -> bool) -> (usize, Vec<String>) {
     let answered: Vec<&Asked> =
         ASKED.iter().filter(|asked| kinds.contains(&asked.kind.as_str()) && alone(asked)).collect();

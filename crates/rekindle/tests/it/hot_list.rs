@@ -1,4 +1,4 @@
-//! The hot list of observations, and what of it outlives it.
+//! The hot list of observations, and the parts that outlive it.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! The house keeps its word: what the documents name exists, what README shows is what happens, no test is forgotten.
+//! Consistency checks: paths and commands in the documents exist, the README's output is real, and every test
+//! file runs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,10 +16,10 @@ pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Documents whose every path and command has to exist.
+/// Documents in which every path and command must exist.
 const CHECKED: [&str; 3] = ["README.md", "docs/ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-/// What stands between backticks or as the target of a link, outside code blocks; and the lines of code blocks.
+/// Returns code spans and link targets outside code blocks, and the lines of code blocks.
 fn named(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut spans, mut commands, mut fence) = (Vec::new(), Vec::new(), None);
     for line in text.lines() {
@@ -41,7 +42,7 @@ fn named(text: &str) -> (Vec<String>, Vec<String>) {
 fn commands(sandbox: &Sandbox, of: &[&str]) -> Vec<String> {
     let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
     if of.is_empty() {
-        // All of them stand in groups, each command indented by two.
+        // Commands are in groups, each indented by two spaces.
         let help = sandbox.rekindle(&["help", "--all"]).run().ok().stdout;
         let listed = help.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         let names = listed.filter(|line| !line.trim_start().starts_with('-')).filter_map(name);
@@ -60,7 +61,7 @@ fn every_path_and_command_that_the_documents_name_exists() {
     let mut checked = 0;
     for document in CHECKED {
         let (spans, lines) = named(&read(document));
-        // The tables of ARCHITECTURE.md name files below the crate of their heading.
+        // The tables of ARCHITECTURE.md name files relative to the crate of their heading.
         let sources = [
             "",
             "docs/",
@@ -82,7 +83,7 @@ fn every_path_and_command_that_the_documents_name_exists() {
                         checked += 1;
                         continue;
                     }
-                    // A crate or folder of that name, not a command.
+                    // A crate or folder, not a command.
                     assert!(rest.is_empty(), "{document} names the command `{span}`");
                 }
                 ["cargo", subcommand, ..] => {
@@ -139,7 +140,7 @@ fn ci_runs_nothing_that_the_readme_does_not_say() {
     }
 }
 
-/// The tour is run as it stands; ids, scores, times and the home aside, it has to print what README shows.
+/// Runs the README tour. The output must match except for ids, scores, times and the home folder.
 #[test]
 fn the_tour_in_the_readme_is_real() {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
@@ -159,7 +160,7 @@ fn the_tour_in_the_readme_is_real() {
     }
     assert!(steps.len() >= 10, "only {} steps", steps.len());
     let folder = Path::new(env!("CARGO_BIN_EXE_rekindle")).parent().unwrap();
-    // Not everything on the path: `init` offers the agents that it finds there.
+    // The path is short, because `init` offers the agents that it finds on it.
     let path = format!("{}:/usr/bin:/bin", folder.display());
     let home = sandbox.user_home().to_str().unwrap().to_owned();
     let run = |command: &str| {
@@ -168,14 +169,15 @@ fn the_tour_in_the_readme_is_real() {
     };
     for (command, expected) in steps {
         let output = run(&command);
-        // A person is slower than this: what a process of its own would have done by then is done.
+        // A person is slower than this test, so the index is refreshed explicitly instead of in the
+        // background.
         run("rekindle reindex");
         let printed = (output.stderr + &output.stdout).replace(&home, "/home/ada");
         assert_eq!(alike(&printed), alike(&expected), "`{command}` prints\n{printed}");
     }
 }
 
-/// The text with ids, scores, times and days made alike, and runs of spaces as one.
+/// Replaces ids, scores, times and days with placeholders, and runs of spaces with one space.
 fn alike(text: &str) -> String {
     let word = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
@@ -250,7 +252,7 @@ fn no_test_file_is_forgotten() {
     }
 }
 
-/// Every file of the repository, without what is built.
+/// Lists every file of the repository except build output.
 pub(crate) fn files() -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![root()]);
     while let Some(folder) = folders.pop() {
@@ -271,7 +273,7 @@ pub(crate) fn files() -> Vec<PathBuf> {
 fn the_source_speaks_of_the_product_only() {
     for path in files() {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        // Nothing here may need what only one machine has.
+        // No file may depend on the paths of one machine.
         for place in [concat!("/wo", "rk/"), concat!("../sha", "red"), concat!("/ro", "ot/")] {
             assert!(!text.contains(place), "{} names {place}", path.display());
         }

@@ -1,4 +1,4 @@
-//! What becomes of ideas, through the binary (IDEA-05…07, X-25, B-09).
+//! The life of ideas, through the binary (IDEA-05…07, X-25, B-09).
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn write_ledger(sandbox: &Sandbox, text: &str) {
     fs::write(sandbox.vault().parent().unwrap().join("Ideas.md"), text).unwrap();
 }
 
-/// An idea from long ago.
+/// Adds an idea with an old date.
 fn add_old(sandbox: &Sandbox, title: &str) {
     add(sandbox, title);
     let now = ledger(sandbox);
@@ -54,7 +54,7 @@ fn idea_05_a_promoted_idea_is_a_project_and_its_section_says_so() {
     assert!(line.contains(" to MemoryVault/personal-projects/index-by-year/\n\n## "), "{line}");
     let listed = sandbox.rekindle(&["ideas"]).run().ok().stdout;
     assert!(listed.contains("Index by year (promoted 20") && listed.ends_with("Other one\n"), "{listed}");
-    // It is found as what it is now, and only there.
+    // Recall finds it at its new path only.
     let answer = crate::recall(&sandbox, "index by year", &["--source", "entry", "--anyway"]);
     assert_eq!(
         text(&crate::results(&answer)[0], "path"),
@@ -156,7 +156,7 @@ fn idea_06_keep_archive_and_delete_do_as_they_say_and_can_be_taken_back() {
     sandbox.rekindle(&["undo"]).run().ok();
     assert_eq!(state(), start);
 
-    // What is no text could not be brought back.
+    // Binary files cannot be restored, so deletion is refused.
     let refused = sandbox.rekindle(&["ideas", "gc", "--delete", "second-plan", "--yes"]).run().fails(2);
     assert!(
         refused.stderr.contains("scan.pdf") && refused.stderr.contains("--archive"),
@@ -183,7 +183,7 @@ fn idea_07_more_than_twenty_ideas_are_worth_a_word() {
     assert_eq!(sandbox.rekindle(&["ideas"]).run().ok().stderr, "");
 }
 
-/// A program that looks things up, and keeps what it was given.
+/// Installs a research program that stores its input.
 fn looks_up(sandbox: &Sandbox, answer: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let path = sandbox.user_home().join("look-it-up");
@@ -230,7 +230,7 @@ fn x_22_idea_04_an_idea_is_looked_into_only_by_a_program_that_the_person_chose()
         ("", ""),
         "an empty folder, and nothing on the line"
     );
-    // What it says is nobody's word, and waits to be looked at.
+    // Research results have the origin `tool` and wait for review.
     let recalled = crate::recall(&sandbox, "do others shard an index by month", &["--anyway"]);
     let hit =
         crate::results(&recalled).iter().find(|hit| hit["path"].as_str().unwrap().ends_with("research.md"));
@@ -239,7 +239,7 @@ fn x_22_idea_04_an_idea_is_looked_into_only_by_a_program_that_the_person_chose()
         (&"tool".into(), &false.into()),
         "{recalled}"
     );
-    // Nor is it put in front of an agent that did not ask (B-02).
+    // Hooks do not inject research either (B-02).
     let asks =
         json!({"session_id": "s", "prompt": "Do others shard an index by month?", "cwd": sandbox.work()});
     let told = crate::inject::fire(&sandbox, "UserPromptSubmit", &asks).to_string();
@@ -276,7 +276,7 @@ fn idea_04_x_22_an_idea_of_a_session_is_looked_into_at_once_if_the_person_wants_
     assert_eq!(came["ideas"].as_array().unwrap().len(), 1, "{came}");
     let note = sandbox.read(came["researched"][0].as_str().unwrap());
     assert!(note.contains("> Others draw it as a heat map.") && note.contains("\norigin: tool\n"), "{note}");
-    // One that finds nothing out costs the session nothing: the idea is there, and the run says why.
+    // If the research fails, the idea stays and the run names the reason.
     looks_up(&sandbox, "echo 'no network' >&2; exit 7");
     let came = held("s3", "Idea for later: we could print the log of a pump as a ticket.");
     assert_eq!(came["ideas"].as_array().unwrap().len(), 1, "{came}");

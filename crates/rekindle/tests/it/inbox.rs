@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{recall, results, sandbox, save, text};
 
-/// A note as the worker leaves it in the inbox.
+/// Writes a note into the inbox, in the form that the worker leaves.
 pub(crate) fn inboxed(sandbox: &Sandbox, slug: &str, id: &str, created: &str, body: &str) -> String {
     let note = format!(
         "---\nid: {id}\nkind: fix\nstatus: active\ncreated: {created}\nupdated: {created}\ngroup: personal-private\nscope: global\nconfidence_rating_at_capture: low\norigin: agent\nsession: s-1\nmessages: [a]\n---\n\n{body}"
@@ -95,7 +95,7 @@ fn several_are_kept_as_one_change_with_another_kind_and_a_free_name() {
     let kept = run(&sandbox, &["keep", "newer", "--always-load"]);
     assert_eq!(text(&kept["kept"][0], "path"), "personal-private/_always-load/newer.md");
     assert!(sandbox.read("personal-private/_always-load/newer.md").contains("always_load: true\n"));
-    // Everything that can be kept; the rest stays, and says why.
+    // `--all` keeps every valid note; the rest stays and names the problem.
     sandbox.write("personal-private/_inbox/no-kind.md", "By hand.\n");
     sandbox.write("personal-private/_inbox/broken.md", "---\nkind: [never\n");
     let all = sandbox.rekindle(&["inbox", "keep", "--all", "--json"]).run().ok();
@@ -133,7 +133,7 @@ fn b_09_an_edit_after_the_listing_goes_with_the_note() {
     sandbox.write("personal-private/_inbox/older.md", &edited);
     run(&sandbox, &["keep", "older"]);
     assert!(sandbox.read("personal-private/fix/older.md").ends_with("The truth, edited.\n\nMore."));
-    // An edit of what was kept is not undone.
+    // A note edited after it was kept is not undone.
     let mine = sandbox.read("personal-private/fix/older.md") + "\nMine.";
     sandbox.write("personal-private/fix/older.md", &mine);
     assert!(sandbox.rekindle(&["undo"]).run().fails(1).stderr.contains("changed since"));

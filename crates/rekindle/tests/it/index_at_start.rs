@@ -1,4 +1,4 @@
-//! What changed while nobody looked is in the index once a session begins.
+//! The start of a session brings the index up to date.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::capture::{hook_command, work};
 use crate::{found, recall, results, sandbox, save, text};
 
-/// A session begins, and the worker that its hook would start does what is due.
+/// Begins a session and runs the worker that its hook would start.
 fn begin(sandbox: &Sandbox, id: &str) {
     let input = json!({"session_id": id, "cwd": "/home/dev/project", "source": "startup"});
     hook_command(sandbox, "claude", "SessionStart", &input).run().ok();
@@ -60,7 +60,7 @@ fn sto_11_sto_15_a_session_that_begins_has_the_missing_vectors_made() {
     assert_eq!(asked()["degraded"], json!(["other-model"]));
     let input = json!({"session_id": "s1", "cwd": "/home/dev/project", "source": "startup"});
     hook_command(&sandbox, "claude", "SessionStart", &input).run().ok();
-    // What takes longer than a worker should is left to a process of its own.
+    // Work beyond a worker's time budget is left to a background process.
     let worker = sandbox.rekindle(&["worker", "--once"]).without_env("REKINDLE_INDEX_BACKGROUND");
     worker.run().ok();
     let until = Instant::now() + Duration::from_secs(60);

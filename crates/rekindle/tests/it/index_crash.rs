@@ -1,5 +1,6 @@
-//! Indexing that is cut off: killed or refused at every step it takes towards the disk, killed at random instants, run by
-//! several processes at once. Afterwards recall answers, and one `reindex` makes it what a fresh build is.
+//! Interrupted indexing: killed or refused at every disk operation, killed at random instants, and run by
+//! several processes at once. Afterwards recall answers, and one `reindex` gives the same index as a fresh
+//! build.
 //!
 //! `REKINDLE_FAULT_ROUNDS` repeats the random kills from more states.
 
@@ -19,7 +20,7 @@ fn index(sandbox: &Sandbox) -> std::path::PathBuf {
     sandbox.state().join("index")
 }
 
-/// Everything that must not depend on how the index came about.
+/// Returns the parts of answers that must not depend on the history of the index.
 fn answers(sandbox: &Sandbox) -> Vec<Value> {
     let ask = |query: &&str| {
         let answer = recall(sandbox, query, &COMPARABLE);
@@ -28,7 +29,7 @@ fn answers(sandbox: &Sandbox) -> Vec<Value> {
     QUERIES.iter().map(ask).collect()
 }
 
-/// The answers of an index that is made from nothing. The one that was there is put back.
+/// Returns the answers of an index built from nothing, and restores the old index.
 fn fresh(sandbox: &Sandbox) -> Vec<Value> {
     let before = sandbox.snapshot();
     if index(sandbox).exists() {
@@ -55,7 +56,8 @@ fn furnish(sandbox: &Sandbox, lines: usize) {
     sandbox.write("MEMORY.md", format!("# Memory\n\n## Patterns\n{lines}"));
 }
 
-/// Breaks `command` at every step, each time from the same state, and holds what a `reindex` then makes against `truth`.
+/// Breaks `command` at every step, always from the same state, and compares the result of a `reindex` with
+/// `truth`.
 fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, kinds: &[fn(usize) -> Fault]) -> usize {
     let truth = fresh(sandbox);
     let start = sandbox.snapshot();
@@ -73,7 +75,7 @@ fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, kinds: &[f
                 output.stderr
             );
             assert!(!output.stderr.contains("panicked"), "{what}");
-            // Somebody asks before anybody mends: there is an answer, and it is made of texts that are there.
+            // Recall answers before any repair, from texts that exist.
             let meanwhile = recall(sandbox, QUERIES[0], &["--anyway"]);
             assert!(text(&results(&meanwhile)[0], "text").contains("greased"), "{what}\n{meanwhile}");
             sandbox.rekindle(&["reindex"]).run().ok();
@@ -81,7 +83,7 @@ fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, kinds: &[f
             let left: Vec<_> =
                 fs::read_dir(index(sandbox)).unwrap().map(|file| file.unwrap().file_name()).collect();
             let is_temporary = |name: &std::ffi::OsString| name.to_string_lossy().starts_with(".rekindle-");
-            // A killed process leaves its temporary files; they are few, and go with the next generation.
+            // A killed process leaves at most one temporary file, which the next generation removes.
             assert!(left.iter().filter(|name| is_temporary(name)).count() <= 1, "{what}\n{left:?}");
         }
     }
@@ -128,7 +130,7 @@ fn sto_14_an_index_that_is_renewed_survives_every_break() {
     assert!(broken > 60, "only {broken} steps to break: is the tracer seeing them?");
 }
 
-/// A save is acknowledged when the note is safe; what its index step was doing then must not matter.
+/// A save is acknowledged once the note is safe; its index step may be interrupted.
 #[test]
 fn sto_13_a_save_that_is_cut_off_in_its_index_step_is_caught_up_with() {
     if !can_trace() {
@@ -159,7 +161,7 @@ fn sto_13_a_save_that_is_cut_off_in_its_index_step_is_caught_up_with() {
                 is_there || answer["degraded"] != json!([]),
                 "{what}: neither there nor said to be missing"
             );
-            // The next save catches up with it, without a word from anybody.
+            // The next save catches up without a `reindex`.
             save(&sandbox, "probe", "next", "The lantern is lit at dusk.");
             let answer = recall(&sandbox, QUERIES[0], &["-k", "10", "--anyway"]);
             assert!(answer.to_string().contains("by Ada"), "{what}\n{answer}");
@@ -170,7 +172,7 @@ fn sto_13_a_save_that_is_cut_off_in_its_index_step_is_caught_up_with() {
     }
 }
 
-/// A small generator of our own, so that a seed means the same on every machine.
+/// A deterministic random generator, so that a seed gives the same sequence on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -180,7 +182,7 @@ impl Dice {
     }
 }
 
-/// Starts `reindex` and kills it after a while. Says whether it was still running.
+/// Starts `reindex` and kills it after a while. Returns true if it was still running.
 fn kill_after(sandbox: &Sandbox, args: &[&str], while_: Duration) -> bool {
     let mut child = Process::new(env!("CARGO_BIN_EXE_rekindle"))
         .args(args)
@@ -210,7 +212,7 @@ fn fnd_10_killed_at_random_instants_it_still_becomes_what_a_fresh_build_is() {
     let mut dice = Dice(20_261_115);
     let mut killed = 0;
     for round in 0..6 * rounds {
-        // Something changed, or all of it is gone, and nobody gets to finish for a while.
+        // A change, or a deleted index, and a `reindex` that is killed several times.
         match round % 3 {
             0 => fs::remove_dir_all(index(&sandbox)).unwrap(),
             1 => furnish_more(&sandbox, round),
@@ -273,7 +275,7 @@ fn fnd_10_saving_indexing_and_recalling_at_once_lose_nothing_and_never_fail() {
     for output in outputs.iter().flatten() {
         assert!(!output.stderr.contains("panicked") && !output.stderr.contains("error"), "{}", output.stderr);
     }
-    // One more save catches up with whatever found the locks taken; from then on all of it is there.
+    // One more save indexes the notes of saves that found the lock taken.
     saving(&sandbox, "last", 0).run().ok();
     let answer = recall(&sandbox, "tally", &["--anyway"]);
     let expected = 3 + 10 + 2 * SAVES + 1;

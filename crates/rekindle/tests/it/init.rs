@@ -24,7 +24,7 @@ fn r_02_everything_is_made_under_one_home() {
         assert!(sandbox.path("personal-private").join(folder).is_dir(), "{folder}");
     }
     assert!(sandbox.read("MEMORY.md").contains("## Ada\n"));
-    // Nothing outside it.
+    // Nothing is written outside the Rekindle home.
     assert_eq!(std::fs::read_dir(sandbox.user_home()).unwrap().count(), 0);
     assert_eq!(std::fs::read_dir(sandbox.work()).unwrap().count(), 0);
     sandbox.rekindle(&["doctor"]).run().ok();
@@ -68,7 +68,7 @@ fn it_is_safe_to_run_again() {
     assert_eq!(std::fs::read_to_string(sandbox.home().join("agents/SOUL.md")).unwrap(), "my soul");
     let after = sandbox.files();
     assert!(before.iter().all(|(path, bytes)| after.get(path) == Some(bytes)));
-    // A name can be given later.
+    // A later `init` can set the name.
     sandbox.rekindle(&["init", "--name", "Grace \"Amazing\" Hopper"]).run().ok();
     let name = sandbox.rekindle(&["config", "get", "user.name"]).run().ok().stdout;
     assert_eq!(name, "Grace \"Amazing\" Hopper\n");
@@ -86,7 +86,7 @@ fn memories_can_live_in_notes_that_are_there() {
     sandbox.rekindle(&["save", "fix", "a", "--body", "x"]).run().ok();
     assert!(notes.join("MemoryVault/personal-private/fix/a.md").is_file());
     assert_eq!(std::fs::read_to_string(notes.join("Diary.md")).unwrap(), "dear diary");
-    // State never goes there (R-02), and notes that are not there are not made.
+    // State never goes there (R-02), and a missing notes folder is not created.
     assert!(!notes.join("state").exists() && sandbox.state().is_dir());
     let refused = fresh().rekindle(&["init", "--notes", "nowhere"]).run().fails(2);
     assert!(refused.stderr.contains("nowhere"), "{}", refused.stderr);
@@ -131,7 +131,7 @@ fn exe_13_session_markers_are_counted_and_broken_ones_named() {
     assert!(sandbox.rekindle(&["doctor"]).run().ok().stdout.contains("session-id-6b3e.start: "));
 }
 
-/// Notes that are there before we come: a diary, work, and recipes.
+/// Creates a person's existing notes: a diary, work and recipes.
 fn notes(sandbox: &Sandbox) -> std::path::PathBuf {
     let notes = sandbox.work().join("Notes");
     for (file, text) in [
@@ -147,7 +147,7 @@ fn notes(sandbox: &Sandbox) -> std::path::PathBuf {
     notes
 }
 
-/// The notes that recall knows of.
+/// Lists the notes that recall finds.
 fn read(sandbox: &Sandbox) -> Vec<String> {
     sandbox.rekindle(&["reindex"]).run().ok();
     let mut found = Vec::new();
@@ -169,7 +169,7 @@ fn r_16_without_an_answer_only_the_vault_is_read_and_init_says_so() {
     let hint = "Of your notes only MemoryVault/ is read. To let more be read: `rekindle config set recall.notes all`";
     assert_eq!(output.stdout.matches(hint).count(), 1, "{}", output.stdout);
     assert_eq!(read(&sandbox), [""; 0]);
-    // Nor does the prompt's hook see it, with an index and without one.
+    // The prompt hook does not see it either, with or without an index.
     let prompt = |sandbox: &Sandbox| {
         let input = r#"{"session_id":"s","cwd":"/","prompt":"what about the lighthouse keeper"}"#;
         sandbox.rekindle(&["hook", "claude", "UserPromptSubmit"]).stdin(input).run().ok().stdout
@@ -179,7 +179,7 @@ fn r_16_without_an_answer_only_the_vault_is_read_and_init_says_so() {
     assert!(!prompt(&sandbox).contains("nobody"));
     let asked = sandbox.rekindle(&["ask", "what about the lighthouse keeper"]).run();
     assert!(!asked.stdout.contains("nobody"), "{asked:?}");
-    // A new folder of our own holds nothing to be asked about.
+    // A new vault of our own contains no notes to ask about.
     let plain = fresh().rekindle(&["init", "--name", "Ada"]).run().ok();
     assert!(!plain.stdout.contains("is read"), "{}", plain.stdout);
 }
@@ -203,7 +203,7 @@ fn r_16_the_answer_can_be_given_beforehand_and_changed() {
     assert_eq!(read(&sandbox), ["Recipes/Bread.md", "Work/Harbour.md"]);
     set("all").ok();
     assert_eq!(read(&sandbox), ["Diary.md", "Recipes/Bread.md", "Work/Harbour.md"]);
-    // What may not be read any more is not shown from that moment on, and leaves the index with the next refresh.
+    // A note that may no longer be read is hidden at once and leaves the index with the next refresh.
     set("none").ok();
     let answer = crate::recall(&sandbox, "lighthouse keeper", &["--anyway"]);
     assert!(!answer.to_string().contains("nobody"), "{answer}");
@@ -215,13 +215,13 @@ fn r_16_the_answer_can_be_given_beforehand_and_changed() {
     assert_eq!(documents(&sandbox), without + 3);
     let unknown = set("Wrok").fails(2);
     assert!(unknown.stderr.contains("there is no folder `Wrok`"), "{}", unknown.stderr);
-    // A folder that goes away later stops nothing; doctor says it.
+    // A folder that disappears later causes no failure; `doctor` reports it.
     set("Work").ok();
     std::fs::remove_dir_all(sandbox.work().join("Notes/Work")).unwrap();
     assert_eq!(read(&sandbox), [""; 0]);
     let report = sandbox.rekindle(&["doctor"]).run();
     assert!(report.stdout.contains("there is no folder `Work`"), "{}", report.stdout);
-    // A repository cannot open the person's notes.
+    // A repository's settings cannot open the person's notes.
     let project = crate::project(&sandbox, "widgets");
     std::fs::write(project.join(".rekindle.toml"), "[recall]\nnotes = 'all'\n").unwrap();
     let got = sandbox.rekindle(&["config", "get", "recall.notes"]).cwd(&project).run().ok();

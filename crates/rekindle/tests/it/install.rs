@@ -1,4 +1,4 @@
-//! install, uninstall, and what doctor says of agents (B-15, OPS-04).
+//! `install`, `uninstall`, and reports of `doctor` on agents (B-15, OPS-04).
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{project, sandbox, text};
 
-/// The settings of an agent in the person's home.
+/// The settings file of an agent in the person's home.
 fn settings(sandbox: &Sandbox, agent: &str) -> PathBuf {
     sandbox.user_home().join(match agent {
         "claude" => ".claude/settings.json",
@@ -26,8 +26,8 @@ fn write(path: &Path, text: impl AsRef<[u8]>) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Copies a program to be run, by another process: one that this process had open for writing could not be started while
-/// another test's child still holds a copy of that file.
+/// Copies a program with another process. If this process wrote the file, a child of another test could
+/// inherit the open handle, and the program could not be started.
 fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
     let paths = [from.as_ref(), to.as_ref()].map(|path| path.to_str().unwrap().to_owned());
     Command::new("/bin/cp", "/").args(&[&paths[0], &paths[1]]).run().ok();
@@ -37,7 +37,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every file and folder of the person's home, with what is in it.
+/// Reads every file and folder of the person's home.
 pub(crate) fn home(sandbox: &Sandbox) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let (mut found, mut open) = (BTreeMap::new(), vec![sandbox.user_home().to_owned()]);
     while let Some(folder) = open.pop() {
@@ -62,7 +62,7 @@ fn listed(sandbox: &Sandbox, agent: &str) -> Value {
 
 const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "pi"];
 
-/// Settings as they are found in the wild, one per agent.
+/// Settings in forms found in practice, one per agent.
 const WILD: [(&str, &str); 7] = [
     (
         "claude",
@@ -105,7 +105,7 @@ fn b_15_what_was_not_there_is_gone_again() {
     sandbox.rekindle(&["uninstall", "--yes"]).run().ok();
     assert_eq!(home(&sandbox), BTreeMap::new());
     assert!(!sandbox.state().join("installed.json").exists());
-    // What somebody else has put there meanwhile stays.
+    // Files that others added meanwhile stay.
     sandbox.rekindle(&["install", "claude", "pi", "--yes"]).run().ok();
     let other = sandbox.user_home().join(".pi/agent/extensions/other.ts");
     write(&other, "// theirs");
@@ -184,7 +184,7 @@ fn settings_that_cannot_be_read_are_left_alone() {
         assert_eq!(read(&file), bad);
         assert!(listed(&sandbox, agent)["problem"].is_string() || agent == "codex");
     }
-    // One that is broken stops the others too: all or none.
+    // One broken settings file stops the others too: all or none.
     sandbox.rekindle(&["install", "pi", "claude", "--yes"]).run().fails(1);
     assert!(!settings(&sandbox, "pi").exists());
     std::fs::write(settings(&sandbox, "claude"), [0xff, 0xfe]).unwrap();
@@ -240,7 +240,7 @@ fn agents_that_live_elsewhere_are_found_there() {
     assert_eq!(home(&sandbox), BTreeMap::new());
 }
 
-/// The same program under another path.
+/// Copies the program to another path.
 fn moved(sandbox: &Sandbox, folder: &str) -> PathBuf {
     let program = sandbox.work().join(folder).join("rekindle");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -271,7 +271,7 @@ fn a_program_that_moved_is_called_where_it_is_now() {
     let line = format!("'{}' --home {} hook claude Stop", program.display(), sandbox.home().display());
     let value: Value = serde_json::from_str(&after).unwrap();
     assert_eq!(value["hooks"]["Stop"][0]["hooks"][0]["command"], line);
-    // The line with its quotes is one that a shell runs.
+    // A shell accepts the quoted command line.
     let checks = run(&["doctor", "--json"]).ok().json();
     for agent in ["claude", "pi"] {
         let check =
@@ -289,7 +289,7 @@ fn the_home_it_was_run_with_is_in_every_command() {
     let home = sandbox.home().to_str().unwrap();
     assert_eq!(read(&settings(&sandbox, "claude")).matches(&format!("--home {home}")).count(), 6);
     assert!(read(&settings(&sandbox, "pi")).contains(&format!("[\"--home\", \"{home}\"]")));
-    // Another home, and none in particular.
+    // Another home, and the default home.
     let usual =
         sandbox.rekindle(&["install", "--list", "--json"]).without_env("REKINDLE_HOME").run().ok().json();
     assert_eq!(
@@ -352,7 +352,7 @@ fn every_agent_is_told_where_the_tools_are() {
     }
     let config = read(&at(".codex/config.toml"));
     assert!(config.contains(&format!("args = {}", serde_json::to_string(&args).unwrap())), "{config}");
-    // One agent without hooks of ours still loses the server.
+    // `uninstall` removes the server of an agent without our hooks too.
     std::fs::remove_file(settings(&sandbox, "codex")).unwrap();
     sandbox.rekindle(&["uninstall", "claude", "codex", "gemini", "pi", "--yes"]).run().ok();
     let left: Vec<PathBuf> = home(&sandbox).into_keys().filter(|path| path.is_file()).collect();
@@ -386,7 +386,7 @@ fn ops_04_uninstall_never_touches_the_vault() {
     sandbox.rekindle(&["uninstall", "--yes"]).run().ok();
     assert_eq!(sandbox.files(), before);
     assert!(sandbox.home().join("config.toml").exists());
-    // And it can be asked for where nothing is.
+    // `uninstall` without an installation succeeds.
     let nothing = sandbox.rekindle(&["uninstall"]).run().ok().stdout;
     assert!(nothing.contains("no agent"), "{nothing}");
 }
@@ -423,7 +423,7 @@ fn doctor_fires_the_hooks_and_says_what_came_back() {
     assert!(text(&findings[0], "what").starts_with("6 hooks answer within"), "{findings}");
     assert_eq!(spool(), spooled, "a probe leaves nothing behind");
     assert!(sandbox.find_bytes("rekindle-probe").is_empty());
-    // Hooks that are broken in every way.
+    // Hooks with every kind of defect.
     let file = settings(&sandbox, "claude");
     let good = read(&file);
     for (program, problem) in
@@ -507,7 +507,7 @@ fn b_15_a_crash_leaves_the_old_settings_or_the_new() {
             broken += 1;
             let now = read(&file);
             assert!(now == before || now == after, "after {call}:\n{now}");
-            // Whatever was left behind is swept by the next one, and everything can be taken back.
+            // The next `install` removes leftovers, and everything can be undone.
             install.run().ok();
             assert_eq!(read(&file), after, "after {call}");
             let names =

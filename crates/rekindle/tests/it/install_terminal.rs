@@ -1,4 +1,5 @@
-//! What `rekindle init` and `rekindle install` ask at a real terminal: yes, no, the end of the input and Ctrl-C.
+//! Questions of `rekindle init` and `rekindle install` at a real terminal, answered with yes, no, end of
+//! input and Ctrl-C.
 
 use std::fs;
 
@@ -7,7 +8,7 @@ use rekindle_testkit::{Sandbox, TELEGRAM_TOKEN, TelegramServer};
 use crate::install::home;
 use crate::review_terminal::Terminal;
 
-/// No agent of the machine is found, only those in the person's home.
+/// Variables that hide agents outside the person's home.
 const ONLY_HERE: [(&str, &str); 6] = [
     ("PATH", "/usr/bin:/bin"),
     ("USER", "ada"),
@@ -17,7 +18,7 @@ const ONLY_HERE: [(&str, &str); 6] = [
     ("PI_CODING_AGENT_DIR", ""),
 ];
 
-/// A home in which agents were used and nothing is set up.
+/// Sets up a person's home with agents and without Rekindle.
 fn with_agents(agents: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
     for agent in agents {
@@ -38,11 +39,11 @@ fn answer(terminal: &Terminal, command: &str, answers: &[(&str, &[&str])]) -> St
         terminal.until(question);
         terminal.keys(keys);
     }
-    // What is typed while Ctrl-C is on its way is thrown away by the terminal.
+    // The terminal discards keys typed while it handles Ctrl-C.
     if answers.last().is_some_and(|(_, keys)| *keys == INTERRUPT) {
         terminal.until_it("the prompt", |screen| screen.trim_end().ends_with(['#', '$']));
     }
-    // The shell is asked only once the command has ended.
+    // The shell reads this line after the command has ended.
     terminal.run("echo over-$((1 + 1))-$?");
     terminal.until("over-2-")
 }
@@ -70,7 +71,8 @@ fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
     untouched("the end of the input");
     answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", INTERRUPT)]);
     untouched("Ctrl-C");
-    // A yes to the first question is none to the second, and until it is answered nothing is written.
+    // A yes to the first question does not answer the second, and nothing is written before the second
+    // answer.
     let trust = "Trust these hooks in Codex? [y/N]";
     let screen =
         answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", YES), (trust, END)]);
@@ -103,11 +105,11 @@ fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
         answer(&terminal, "sh r init", &[(name, ENTER), (notes, leave)]);
         assert!(!sandbox.home().exists() && home(&sandbox) == before, "{leave:?}");
     }
-    // The end of the input at the last question leaves the agents alone; what was to be made is.
+    // End of input at the last question leaves the agents alone; the home is made.
     let offer = "Connect Rekindle to Claude Code? You'll see every change first. [Y/n]";
     let answers = [(name, ["Ada", "Enter"].as_slice()), (notes, ENTER), (offer, END)];
     let screen = answer(&terminal, "sh r init", &answers);
-    // What is typed ahead may stand before it, and then it goes on in the next line.
+    // Keys typed ahead may precede the message and wrap it.
     let joined = screen.replace('\n', "");
     assert!(joined.contains("no answer; your agents' settings stay as they are"), "{screen}");
     assert!(screen.contains("Next:") && screen.contains("over-2-0"), "{screen}");
@@ -115,7 +117,7 @@ fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
     let config = fs::read_to_string(sandbox.home().join("config.toml")).unwrap();
     assert!(config.contains("\"Ada\"") && sandbox.vault().exists(), "{config}");
 
-    // Again: the name is known, and only the agents are asked about.
+    // The second run knows the name and asks only about agents.
     let made = fs::read(sandbox.home().join("config.toml")).unwrap();
     for leave in [NO, INTERRUPT] {
         answer(&terminal, "sh r init", &[(offer, leave)]);
@@ -142,17 +144,17 @@ fn r_16_init_asks_which_notes_may_be_read() {
     let (name, folder) = ("What should your agents call you?", "empty for a new one");
     let question = "may Rekindle read";
     let first = [(name, ENTER), (folder, ["Notes", "Enter"].as_slice())];
-    // The end of the input is no answer: nothing is made.
+    // End of input is no answer, so nothing is made.
     answer(&terminal, "sh r init", &[first[0], first[1], (question, END)]);
     assert!(!sandbox.home().exists());
-    // A name that is not there is said, and asked about again.
+    // An unknown name is reported, and the question is repeated.
     let wrong = (question, ["Wrok", "Enter"].as_slice());
     let answers = [first[0], first[1], wrong, ("there is no folder `Wrok`", ["Work", "Enter"].as_slice())];
     let screen = answer(&terminal, "sh r init", &answers);
     assert!(screen.contains("over-2-0"), "{screen}");
     let config = fs::read_to_string(sandbox.home().join("config.toml")).unwrap();
     assert!(config.contains("notes = [\"Work\"]"), "{config}");
-    // Asked once.
+    // The question is asked once.
     let screen = answer(&terminal, "sh r init", &[]);
     assert!(!screen.contains(question), "{screen}");
 }
@@ -183,11 +185,11 @@ fn dis_01_init_finds_the_past_and_offers_to_learn_from_it() {
     assert!(screen.contains("Found 1 session of Claude Code in 1 project."), "{screen}");
     assert!(screen.contains("Read 1 session and learnt from 1"), "{screen}");
     assert!(screen.contains("over-2-0"), "{screen}");
-    // The next session there starts with it.
+    // The briefing of the next session there contains it.
     let input = format!("{{\"session_id\":\"new\",\"cwd\":{project:?},\"source\":\"startup\"}}");
     let told = sandbox.rekindle(&["hook", "claude", "SessionStart"]).stdin(input).cwd(&project).run().ok();
     assert!(told.stdout.contains("pnpm"), "{}", told.stdout);
-    // Nothing is left to be offered.
+    // Nothing is left to offer.
     let screen = answer(&terminal, "sh r init", &[]);
     assert!(!screen.contains("Found"), "{screen}");
 }

@@ -1,4 +1,4 @@
-//! Words to any agent that are no prompt, writing that a session leaves behind, and work that it leaves open.
+//! Messages to agents other than prompts, files that a session leaves behind, and open tasks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn ends(sandbox: &Sandbox, agent: &str, id: &str, cwd: &Path, lines: &[Value]) {
     work(sandbox, &[]);
 }
 
-/// The context with which a new session of Claude Code in `cwd` starts.
+/// Returns the briefing of a new Claude Code session in `cwd`.
 fn briefing(sandbox: &Sandbox, cwd: &PathBuf) -> String {
     let answer =
         fire(sandbox, "SessionStart", &json!({"session_id": "next", "source": "startup", "cwd": cwd}));

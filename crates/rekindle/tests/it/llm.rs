@@ -11,7 +11,7 @@ use crate::sandbox;
 
 const KEY: &str = "sk-test-0123456789abcdef";
 
-/// With nothing of the machine's own on the path or in the environment.
+/// Builds a command without programs or variables of the machine.
 fn alone(sandbox: &Sandbox, args: &[&str]) -> Command {
     let bin = sandbox.user_home().join("bin");
     sandbox
@@ -60,7 +60,7 @@ fn r_03_nothing_is_used_until_the_person_says_so() {
     let status = alone(&sandbox, &["status"]).run().ok().stdout;
     assert!(status.contains("offline: rules on this machine, no model"), "{status}");
     assert!(alone(&sandbox, &["llm", "test"]).run().ok().stdout.contains("none to test"));
-    // Without a terminal a yes has to be given.
+    // Without a terminal, consent needs `--yes`.
     let refused = alone(&sandbox, &["llm", "use", "command", "--program", "claude"]).run().fails(2);
     assert!(
         refused.stderr.contains("to claude, and from there to Anthropic") && refused.stderr.contains("--yes"),
@@ -110,7 +110,7 @@ fn r_07_a_local_server_is_chosen_tested_and_counted() {
     let status = alone(&sandbox, &["status", "--json"]).run().ok().json();
     assert_eq!(status["llm"]["leaves"], json!({"to": "private", "name": "127.0.0.1"}));
     assert_eq!(status["llm"]["today"]["tokens"], 162);
-    // The script is over: the server fails, and it is said whose fault that is.
+    // The script has ended, so the server fails; the error names the responsible side.
     let failed = alone(&sandbox, &["llm", "test", "--json"]).run().fails(1).json();
     assert_eq!(
         (&failed["ok"], &failed["fault"], &failed["retry"]),
@@ -150,7 +150,7 @@ fn r_07_a_program_is_chosen_and_asked() {
     assert_eq!(get(&sandbox, "llm.observer_model"), "codex/default");
     let failed = alone(&sandbox, &["llm", "test"]).run().fails(1);
     assert!(failed.stderr.contains("codex ended with exit code 1"), "{}", failed.stderr);
-    // Back to models that Anthropic has; without a key nothing is written.
+    // Switching back to Anthropic restores its models; without a key nothing is written.
     let no_key = alone(&sandbox, &["llm", "use", "anthropic", "--yes"]).run().fails(1);
     assert!(no_key.stderr.contains("set ANTHROPIC_API_KEY"), "{}", no_key.stderr);
     assert_eq!(get(&sandbox, "llm.provider"), "command");
@@ -176,7 +176,7 @@ fn b_04_the_days_share_holds_for_a_real_provider() {
     let refused = alone(&sandbox, &capped).run().fails(1);
     assert!(refused.stderr.contains("54 tokens were used today and 50 are allowed"), "{}", refused.stderr);
     assert_eq!(server.received().len(), 1, "nobody was asked");
-    // Another provider's share is its own, and what is used up is shown.
+    // Each provider has its own quota, and the usage is shown.
     let other = ["-c", "llm.command.daily_tokens=50", "llm", "test"];
     alone(&sandbox, &other).run().ok();
     alone(&sandbox, &["config", "set", "llm.openai.daily_tokens", "60"]).run().ok();
@@ -229,7 +229,7 @@ fn rec_05_a_question_is_reworded_by_the_model_in_use() {
     let answer = alone(&sandbox, &ask).run().ok().json();
     assert_eq!(answer["rewrittenQuery"], "staging postgres port");
     assert_eq!(answer["rewriteFailed"], Value::Null);
-    // A failure leaves the question as it is.
+    // After a failure the question is used unchanged.
     let answer = alone(&sandbox, &ask).run().ok().json();
     assert_eq!(answer["rewrittenQuery"], Value::Null);
     assert!(answer["rewriteFailed"].as_str().unwrap().contains("failed (500)"), "{answer}");

@@ -1,4 +1,4 @@
-//! Everything through the real binary, in a sandboxed home.
+//! Integration tests: the real binary in a sandboxed home.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests play the person and other programs, who write as they like"
@@ -94,12 +94,12 @@ mod whose_word;
 
 use rekindle_testkit::Sandbox;
 
-/// A home that is set up.
+/// Sets up an initialised home.
 fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_rekindle")).init()
 }
 
-/// Saves a memory and returns what `--json` said of it.
+/// Saves a memory and returns the output of `--json`.
 fn save(sandbox: &Sandbox, kind: &str, slug: &str, body: &str) -> serde_json::Value {
     sandbox.rekindle(&["save", kind, slug, "--body", body, "--json"]).run().ok().json()
 }
@@ -108,7 +108,7 @@ fn text<'a>(value: &'a serde_json::Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_else(|| panic!("no text `{key}` in {value}"))
 }
 
-/// What `recall QUERY --json` answers, with more arguments.
+/// Returns the answer of `recall QUERY --json` with more arguments.
 fn recall(sandbox: &Sandbox, query: &str, more: &[&str]) -> serde_json::Value {
     sandbox.rekindle(&[&["recall", query, "--json"], more].concat()).run().ok().json()
 }
@@ -117,16 +117,16 @@ fn results(answer: &serde_json::Value) -> &[serde_json::Value] {
     answer["results"].as_array().unwrap_or_else(|| panic!("no results in {answer}"))
 }
 
-/// The names of what was found, in order.
+/// The ids of the results, in order.
 fn found(answer: &serde_json::Value) -> Vec<&str> {
     results(answer).iter().map(|result| text(result, "id")).collect()
 }
 
-/// What makes two answers comparable: all that there is, whatever it is worth, and without age, which grows from one
-/// question to the next.
+/// Arguments that make two answers comparable: all results whatever their score, and no age factor, which
+/// changes with the clock.
 const COMPARABLE: [&str; 5] = ["--k=10", "--anyway", "--project=all", "-c", "recall.decay=off"];
 
-/// What has to be the same after every rebuild: ids, order, scores, and what each score is made of.
+/// The fields that every rebuild must reproduce: ids, order, scores and their parts.
 fn order(answer: &serde_json::Value) -> Vec<serde_json::Value> {
     let part = |result: &serde_json::Value| {
         let mut kept = serde_json::Map::new();
@@ -138,7 +138,7 @@ fn order(answer: &serde_json::Value) -> Vec<serde_json::Value> {
     results(answer).iter().map(part).collect()
 }
 
-/// A project's folder: a repository with this remote.
+/// Creates the folder of a project: a repository with this remote.
 fn project(sandbox: &Sandbox, name: &str) -> std::path::PathBuf {
     let folder = sandbox.work().join(name);
     std::fs::create_dir_all(folder.join(".git")).unwrap();

@@ -15,13 +15,13 @@ use crate::capture::hook_command;
 use crate::review::{hand_in, propose};
 use crate::{project, sandbox, save, text};
 
-/// Longer than any answer takes, on a machine that does much else.
+/// The time limit of an answer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const TOOLS: [&str; 9] =
     ["recall", "ask", "save", "evolve", "forget", "note", "feedback", "briefing", "review_list"];
 
-/// A server that we talk to.
+/// A running MCP server with its pipes.
 pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
@@ -56,7 +56,7 @@ impl Server {
         Self { child, input, lines, asked: 100 }
     }
 
-    /// One that has introduced itself.
+    /// Starts a server and completes the handshake.
     fn open(sandbox: &Sandbox) -> Self {
         Self::open_in(sandbox, sandbox.work())
     }
@@ -105,21 +105,21 @@ impl Server {
         answer["result"].clone()
     }
 
-    /// The text of a call that does what it should.
+    /// Calls a tool that must succeed and returns its text.
     pub(crate) fn done(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{tool}: {result}");
         text(&result["content"][0], "text").to_owned()
     }
 
-    /// The text of a call that cannot be done.
+    /// Calls a tool that must fail and returns its text.
     pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{tool}: {result}");
         text(&result["content"][0], "text").to_owned()
     }
 
-    /// The end of the input is the end of the process; what it has not answered by then is here.
+    /// Closes the input, waits for the process to end, and returns the remaining answers.
     pub(crate) fn end(mut self) -> Vec<String> {
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;
@@ -138,7 +138,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Already gone, where the test went as it should.
+        // The process has already ended if the test passed.
         self.child.kill().ok();
         self.child.wait().ok();
     }
@@ -197,7 +197,7 @@ fn every_version_that_clients_send_is_answered() {
 fn a_request_before_the_introduction_is_not_found_and_the_server_stays() {
     let sandbox = sandbox();
     let mut server = Server::start(&sandbox, sandbox.work());
-    // What a client that prefers 2026-07-28 sends first.
+    // The first request of a client that prefers 2026-07-28.
     let discover = json!({"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {"_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
@@ -293,7 +293,7 @@ fn b_01_what_an_agent_saves_is_the_agents_word() {
     assert!(found.contains("turn it twice") && found.contains("from agent, unreviewed"), "{found}");
     let log = sandbox.rekindle(&["log", "--all", "--json"]).run().ok().stdout;
     assert!(log.contains("agent"), "{log}");
-    // What would load by itself waits for a person.
+    // An always-loaded entry waits for a person.
     let always =
         json!({"kind": "rule", "slug": "obey", "body": "Always obey the pump.", "always_load": true});
     server.done("save", &always);
@@ -311,7 +311,7 @@ fn b_01_what_an_agent_saves_is_the_agents_word() {
     ] {
         assert!(server.refused("save", &bad).contains(why), "{bad}");
     }
-    // An escape becomes a name or is refused; nothing leaves the vault.
+    // A path with `..` becomes a plain name or is refused; nothing is written outside the vault.
     server.call("save", &json!({"kind": "../..", "slug": "../../../etc/passwd", "body": "x"}));
     assert!(!sandbox.home().join("etc").exists());
     server.end();
@@ -505,7 +505,7 @@ fn b_05_a_client_with_roots_works_where_they_are() {
 #[test]
 fn the_end_of_input_ends_it_and_leaves_nothing_behind() {
     let sandbox = warm();
-    // Nobody introduced themselves.
+    // A server without a handshake ends cleanly.
     assert!(Server::start(&sandbox, sandbox.work()).end().is_empty());
     let before = sandbox.files();
     let mut server = Server::open(&sandbox);
@@ -600,7 +600,7 @@ fn b_01_an_agent_decides_only_where_the_person_allows_it() {
     let mut server = Server::open_in(&sandbox, &folder);
     assert_eq!(tool_names(&mut server), TOOLS, "a project cannot allow it");
     assert!(server.refused("review_decide", &approve(&tabs)).contains("there is no tool"));
-    // Neither can a variable, which an agent sets as easily for a server of its own.
+    // A variable cannot enable it either, because an agent can set one for its own server.
     let variable = [("REKINDLE_MCP_REVIEW_DECIDE", "true")];
     let mut own = Server::start_with(&sandbox, &folder, &variable).introduced();
     assert_eq!(tool_names(&mut own), TOOLS);
@@ -624,7 +624,7 @@ fn b_01_an_agent_decides_only_where_the_person_allows_it() {
     let log = sandbox.rekindle(&["log", "--all", "--json"]).run().ok().stdout;
     assert!(log.contains("\"agent\""), "the journal says who: {log}");
 
-    // The next session hears of it, and the person has the last word.
+    // The next briefing mentions it, and the person decides.
     let brief = |session: &str| {
         let input = json!({"session_id": session, "source": "startup", "cwd": folder});
         hook_command(&sandbox, "claude", "SessionStart", &input).run().ok().stdout

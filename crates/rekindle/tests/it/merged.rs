@@ -1,4 +1,4 @@
-//! What was observed several times is one hit, and the log keeps every line (STO-16, X-17).
+//! Repeated observations are one hit, and the log keeps every line (STO-16, X-17).
 
 use std::fs;
 
@@ -66,7 +66,7 @@ fn asked(sandbox: &Sandbox, more: &[&str]) -> Value {
     recall(sandbox, "do the integration tests need the staging database", &options)
 }
 
-/// What was found, without what differs from call to call.
+/// The results, without fields that differ from call to call.
 fn results(sandbox: &Sandbox) -> Value {
     asked(sandbox, &[])["results"].clone()
 }
@@ -96,14 +96,14 @@ fn sto_16_x_17_what_was_observed_three_times_is_one_hit_with_its_lineage() {
     assert_eq!(places, expected.iter().map(|(id, path)| (id, path)).collect::<Vec<_>>());
     assert!(observed["places"][0]["lines"][0].as_u64().is_some());
     assert!(hit(&found, "o-a").is_null() && hit(&found, "o-b").is_null(), "{found:#}");
-    // Another number, the opposite and another project are not the same.
+    // A different number, a negation and another project are not merged.
     for other in ["o-d", "o-e", "o-n", "o-m"] {
         assert!(hit(&found, other)["observed"].is_null(), "{other}: {found:#}");
     }
     assert!(!hit(&found, "o-d").is_null() && !hit(&found, "o-e").is_null(), "{found:#}");
     let everywhere = asked(&sandbox, &["--project", "all"])["results"].clone();
     assert_eq!(hit(&everywhere, "o-c")["observed"]["times"], 3);
-    // Seen in three sessions against once.
+    // Three sessions against one.
     assert_eq!((&newest["confidence"], &observed["sessions"]), (&json!(0.6), &json!(3)));
     assert_eq!(hit(&found, "o-d")["confidence"], json!(0.5));
     let question = "do the integration tests need the staging database";
@@ -121,7 +121,7 @@ fn sto_16_x_17_what_was_observed_three_times_is_one_hit_with_its_lineage() {
 #[test]
 fn x_17_a_rebuilt_index_merges_the_same() {
     let sandbox = logged();
-    // One more day by way of the small segments, then all of it anew.
+    // One more day through the delta segments, then a full rebuild.
     sandbox.write("memory/2026-05-20.md", log("s5", &[("o-f", AGAIN)]));
     sandbox.rekindle(&["reindex"]).run().ok();
     let grown = results(&sandbox);
@@ -135,7 +135,7 @@ fn x_17_a_rebuilt_index_merges_the_same() {
 fn x_17_b_08_what_is_forgotten_leaves_the_others_right() {
     let sandbox = logged();
     sandbox.rekindle(&["forget", "--text", AGAIN]).run().ok();
-    // The index gave up more than it had to; it takes the rest back from the logs.
+    // The index dropped more than necessary; `reindex` restores the rest from the logs.
     sandbox.rekindle(&["reindex"]).run().ok();
     let found = results(&sandbox);
     let observed = &hit(&found, "o-c")["observed"];

@@ -1,5 +1,5 @@
-//! A seeded model test: random commands, hand edits and broken runs against a model in memory. After every step the
-//! vault on disk is exactly what the model says.
+//! A seeded model test: random commands, hand edits and broken runs against a model in memory. After every
+//! step the vault on disk equals the model.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use rekindle_testkit::Sandbox;
 
 use crate::{sandbox, text};
 
-/// A small generator of our own, so that a seed means the same on every machine.
+/// A deterministic random generator, so that a seed gives the same sequence on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -17,7 +17,7 @@ impl Dice {
     }
 }
 
-/// What the vault should hold: for each slug the body now, and the bodies in the archive.
+/// The expected vault: for each slug the current body and the archived ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Model {
     current: BTreeMap<String, String>,
@@ -49,7 +49,7 @@ fn play(seed: u64, steps: usize) {
     let sandbox = sandbox();
     let mut dice = Dice(seed);
     let mut model = Model::default();
-    // For each change: the model before it, so that undo has an answer. A hand edit or a forget clears it.
+    // The model before each change, for undo. A hand edit or a forget clears the history.
     let mut history: Vec<Model> = Vec::new();
     for step in 0..steps {
         let slug = format!("s{}", dice.roll(6));
@@ -100,7 +100,7 @@ fn play(seed: u64, steps: usize) {
                 }
             }
             _ => {
-                // A restart that lost the state folder's lock file: nothing may depend on it.
+                // A restart that lost the lock file of the state folder, which must not matter.
                 std::fs::remove_file(sandbox.state().join("locks/vault.lock")).unwrap_or_default();
             }
         }

@@ -1,4 +1,4 @@
-//! Models of one's own, through the binary: added, listed, used, removed, and refused (R-04, STO-10, STO-11).
+//! Custom models, through the binary: added, listed, used, removed and refused (R-04, STO-10, STO-11).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn r_04_a_model_is_added_listed_used_and_removed() {
         added.stdout
     );
     assert!(added.stderr.contains("its licence is not known here"), "{}", added.stderr);
-    // What was added does not need its folder any more.
+    // An added model no longer needs its folder.
     fs::remove_dir_all(sandbox.work().join("Tiny Bert v1.5")).unwrap();
     folder(&sandbox, "first", &TinyBert::cls(2));
     let added = run(&["add", "first", "--name", "local/other", "--json"]).ok().json();
@@ -95,7 +95,7 @@ fn sec_01_a_model_is_the_owners_and_needs_no_vault() {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&everything[0]), mode(&sandbox.home().join("models"))), (0o600, 0o700));
     }
-    // `.` is called what the folder is called.
+    // `.` takes the name of the folder.
     let here = sandbox.rekindle(&["model", "add", "."]).cwd(sandbox.work().join("tiny")).run().fails(2);
     assert!(here.stderr.contains("there is already a model local/tiny"), "{}", here.stderr);
 }
@@ -194,7 +194,7 @@ fn what_cannot_be_added_is_refused_with_the_reason_and_leaves_nothing() {
     fs::write(tiny.join("pytorch_model.bin"), b"").unwrap();
     without(&["model.safetensors"], "it has pytorch_model.bin; only safetensors are read");
 
-    // Sparse, so it takes no room; and not read, so it takes no time.
+    // The file is sparse, so it takes no disk space, and it is refused before it is read.
     let weights = tiny.join("model.safetensors");
     fs::rename(&weights, tiny.join("kept")).unwrap();
     fs::File::create(&weights).unwrap().set_len((2 << 30) + (1 << 20)).unwrap();
@@ -264,15 +264,15 @@ fn sto_10_a_stronger_setting_is_not_overlooked() {
     let used = stronger(&["use", "tiny"], BUILTIN).run().ok();
     assert_eq!(used.stdout, "your config.toml now says local/tiny\n");
     assert!(used.stderr.contains("EMBEDDING_MODEL says otherwise"), "{}", used.stderr);
-    // The file still wants it, whatever the variable says today; and the other way round.
+    // A model in use by the file cannot be removed, whatever the variable says, and vice versa.
     stronger(&["remove", "tiny"], BUILTIN).run().fails(2);
     sandbox.rekindle(&["model", "use", BUILTIN]).run().ok();
     let refused = stronger(&["remove", "tiny"], "local/tiny").run().fails(2);
     assert!(refused.stderr.contains("(environment variable EMBEDDING_MODEL)"), "{}", refused.stderr);
-    // Another program's model is not ours.
+    // A model name of another program gets a warning.
     let foreign = stronger(&["list"], "nomic-ai/nomic-embed-text-v1.5").run().ok();
     assert!(foreign.stderr.contains("embed.model is nomic-ai/nomic-embed-text-v1.5"), "{}", foreign.stderr);
-    // A setting that cannot be right is put right.
+    // `model use` replaces an invalid setting.
     fs::write(sandbox.home().join("config.toml"), "embed.model = 'minilm'\n").unwrap();
     sandbox.rekindle(&["model", "list"]).run().fails(2);
     sandbox.rekindle(&["model", "use", "tiny"]).run().ok();

@@ -1,5 +1,5 @@
-//! A month of a hundred sessions with a model that follows a script: nothing is lost, nothing is invented, the same again gives
-//! the same.
+//! A month of a hundred sessions with a scripted model: no loss, no invention, and the same result on a
+//! second run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,8 +11,8 @@ use crate::capture::{hook, log, runs, work};
 use crate::distil::{Told, model};
 use crate::{project, sandbox, text};
 
-/// What is said: every fifth session lays down a rule of its own, every seventh the same one again, every ninth nothing worth
-/// a word, and all of them have work in them.
+/// Builds a session: every ninth is only small talk, and all others contain work. Of those, every fifth
+/// states a rule of its own and every seventh repeats one rule.
 fn session(sandbox: &Sandbox, number: usize) -> Told {
     let mut told = Told::new(sandbox.work().join("pumps"), &format!("s{number:03}"));
     if number.is_multiple_of(9) {
@@ -37,7 +37,7 @@ fn session(sandbox: &Sandbox, number: usize) -> Told {
     told
 }
 
-/// Writes down what the person laid down, says something that nobody said, and repeats itself.
+/// A scripted model: it extracts the person's rules, invents one claim, and repeats itself.
 const SCRIPT: &str = r#"
 lines=$(sed -n 's/^#\([0-9]*\) .*\(From now on [a-z].*\)$/* 🔴 \2 [#\1]/p' "$q")
 if grep -q '^<memories>' "$q"; then
@@ -57,7 +57,7 @@ else
 fi
 "#;
 
-/// Holds the sessions, a week at a time.
+/// Runs the sessions, a week at a time.
 fn hold(sandbox: &Sandbox, count: usize) {
     project(sandbox, "pumps");
     model(sandbox, SCRIPT);
@@ -71,7 +71,7 @@ fn hold(sandbox: &Sandbox, count: usize) {
     }
 }
 
-/// What the observer of each session came to, without what is random.
+/// The outcomes of the observer for each session, without random values.
 fn outcomes(sandbox: &Sandbox) -> Vec<Value> {
     let mut all: Vec<Value> = runs(sandbox, &["--hours", "24"])
         .into_iter()
@@ -91,14 +91,14 @@ fn a_month_of_sessions_loses_nothing_invents_nothing_and_repeats_itself_exactly(
         all.iter().filter(|run| run["function"] == function && run["status"] == status).count()
     };
     assert!(all.iter().all(|run| run["status"] == "COMPLETED" || run["status"] == "SKIPPED"));
-    // Every session counts (R-13); eleven hold nothing, and the noise gate says so; all others are observed, each once.
+    // Every session counts (R-13): the noise gate skips eleven, and the others are observed once each.
     assert_eq!(
         (of("capture", "COMPLETED"), of("observe", "SKIPPED"), of("observe", "COMPLETED")),
         (100, 11, 89)
     );
     let sessions: BTreeSet<&str> = all.iter().map(|run| text(run, "sessionId")).collect();
     assert_eq!(sessions.len(), 100);
-    // Every rule is a memory, once; the one that is repeated as well.
+    // Every rule is one memory, also the repeated one.
     let entries: Vec<String> = sandbox
         .files()
         .into_iter()
@@ -112,7 +112,7 @@ fn a_month_of_sessions_loses_nothing_invents_nothing_and_repeats_itself_exactly(
     }
     assert_eq!(entries.iter().filter(|entry| entry.contains("never use sleep")).count(), 1);
     assert_eq!(entries.len(), rules.len() + 1);
-    // Nothing that the model made up is anywhere, and what it repeated is there once.
+    // Invented claims appear nowhere, and repeated ones once.
     let log = log(&sandbox);
     for invented in ["XR-5000", "node-99", "03:14"] {
         assert!(
@@ -129,7 +129,7 @@ fn a_month_of_sessions_loses_nothing_invents_nothing_and_repeats_itself_exactly(
     let cost = sandbox.rekindle(&["cost", "--json"]).run().ok().stdout;
     eprintln!("a month: {cost}");
     assert!(cost.contains("267"), "three calls for each of 89 sessions: {cost}");
-    // The same sessions somewhere else come to the same.
+    // The same sessions in another home give the same result.
     let again = crate::sandbox();
     hold(&again, 20);
     let first: Vec<Value> =

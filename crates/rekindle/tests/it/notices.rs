@@ -1,4 +1,5 @@
-//! Messages to the person: what was kept and how to take it back, once; outcomes of sessions; what was learnt this week.
+//! Notices to the person: new memories with their undo, shown once; outcomes of sessions; and the week's
+//! summary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +15,14 @@ use crate::{project, sandbox, text};
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
-/// The output of a hook as JSON; null where it prints nothing.
+/// Runs a hook and returns its output as JSON, or null for no output.
 fn fires(sandbox: &Sandbox, agent: &str, event: &str, input: &Value) -> Value {
     let output = hook_command(sandbox, agent, event, input).run().ok();
     assert_eq!(output.stderr, "");
     if output.stdout.is_empty() { Value::Null } else { output.json() }
 }
 
-/// The line for the person about what was kept, if a hook of Claude Code in this folder has one.
+/// Runs a hook of Claude Code in this folder and returns its notice of new memories, if any.
 fn told(sandbox: &Sandbox, event: &str, session: &str, cwd: &Path) -> Option<String> {
     let input = json!({"session_id": session, "cwd": cwd, "source": "startup", "prompt": "go on"});
     kept(&fires(sandbox, "claude", event, &input))
@@ -32,7 +33,7 @@ fn kept(answer: &Value) -> Option<String> {
     message.lines().find(|line| line.starts_with("Rekindle kept: ")).map(str::to_owned)
 }
 
-/// A session in which the person says these things, and the paths of what came of it.
+/// Runs a session with these statements and returns the paths of the new memories.
 fn says(sandbox: &Sandbox, cwd: PathBuf, id: &str, rules: &[&str]) -> Vec<String> {
     let mut told = Told::new(cwd, id);
     told.user("Please rename the valve module.").edits("src/valve.rs").agent("Renamed.");
@@ -58,7 +59,7 @@ fn r_14_the_next_hook_of_the_project_says_what_was_kept_and_how_to_undo_it_once(
     let before = sandbox.files();
     let saved = says(&sandbox, pumps.clone(), "s1", &["From now on always run the tests with --release."]);
     assert_eq!((saved.len(), other.len()), (1, 1), "{saved:?} {other:?}");
-    // Neither another project nor an agent's helper nor a session that nobody watches hears of it.
+    // Other projects, subagents and unattended sessions get no notice.
     assert_eq!(told(&sandbox, "SessionStart", "k3", &kettles), None);
     let input =
         json!({"session_id": "s2", "cwd": pumps, "source": "startup", "agent_id": "a1", "prompt": "go on"});
@@ -81,7 +82,7 @@ fn r_14_the_next_hook_of_the_project_says_what_was_kept_and_how_to_undo_it_once(
     for event in ["SessionStart", "UserPromptSubmit", "Stop"] {
         assert_eq!(told(&sandbox, event, "s4", &pumps), None, "it was said already");
     }
-    // The undo takes back exactly that memory.
+    // The undo removes exactly that memory.
     sandbox.rekindle(&["undo", undo_of(&line)]).run().ok();
     let after = sandbox.files();
     assert!(!after.contains_key(&saved[0]) && after.contains_key(&other[0]));
@@ -118,12 +119,12 @@ fn r_14_what_was_asked_for_is_kept_when_the_turn_ends_and_told_at_the_next_promp
     };
     let before = entries(&sandbox);
     assert_eq!(before.len(), 2, "{before:?}");
-    // The look at the whole session knows both, keeps neither again and tells nothing twice.
+    // The pass over the whole session keeps neither again and repeats no notice.
     session.ends(&sandbox);
     assert_eq!(entries(&sandbox), before);
     assert_eq!(told(&sandbox, "SessionStart", "s2", &cwd), None);
     assert_eq!(sandbox.find_bytes(TOKEN), Vec::<PathBuf>::new());
-    // Taken back, it does not return by itself.
+    // After the undo, the memory does not return.
     sandbox.rekindle(&["undo", undo_of(&line)]).run().ok();
     session.ends(&sandbox);
     assert_eq!(entries(&sandbox).len(), 1);
@@ -144,7 +145,7 @@ fn r_14_every_agent_shows_it_in_its_own_way() {
         assert_eq!(says(&sandbox, cwd.clone(), agent, &[rule]).len(), 1, "{rule}");
         let mut input = json!({"session_id": "other", "cwd": cwd, "prompt": "go on"});
         if *agent == "pi" {
-            // Without a screen, or with an extension that cannot show it, it waits.
+            // Without a screen, or with an extension that cannot show it, the notice waits.
             for screen in [json!(null), json!(false)] {
                 input["prompt"] = json!(format!("go on, screen {screen}"));
                 input["has_ui"] = screen;
@@ -212,7 +213,7 @@ fn rec_10_the_message_with_the_old_value_is_not_recalled() {
     says(&sandbox, cwd.clone(), "s3", &["The staging database listens on 5434 now."]);
     let changed = |text: String| assert!(text.contains("5434") && !text.contains("5433"), "{text}");
     changed(recalled("s4"));
-    // What was noted about messages follows from the entries.
+    // Notes about superseded messages are derived from the entries.
     let file = sandbox.state().join("messages/cited");
     let superseded = || fs::read_to_string(&file).unwrap().matches("superseded").count();
     assert_eq!(superseded(), 1);
@@ -220,7 +221,7 @@ fn rec_10_the_message_with_the_old_value_is_not_recalled() {
     sandbox.rekindle(&["reindex", "--all"]).run().ok();
     assert_eq!(superseded(), 1);
     changed(recalled("s5"));
-    // Whoever asks for messages gets them.
+    // An explicit search for messages still finds them.
     let arguments = ["recall", "staging database", "--source", "message", "--project", "all"];
     assert!(sandbox.rekindle(&arguments).run().ok().stdout.contains("5433"));
 }
@@ -233,7 +234,7 @@ fn b_02_b_03_neither_secrets_nor_escape_sequences_are_shown() {
         format!("Always deploy with \u{1b}[31mthe red\u{1b}[0m script and the token {TOKEN} from now on.");
     assert_eq!(says(&sandbox, cwd.clone(), "s1", &[&rule]).len(), 1);
     assert_eq!(sandbox.find_bytes(TOKEN), Vec::<PathBuf>::new());
-    // Somebody else wrote into the file.
+    // The notice file contains a line from another program.
     let file = sandbox.state().join("notices/kept.jsonl");
     let bent =
         fs::read_to_string(&file).unwrap().replace("Always deploy", "Always\\u001b]0;owned\\u0007 deploy");
@@ -316,7 +317,7 @@ fn r_13_b_04_status_and_doctor_say_why_sessions_were_skipped() {
     assert_eq!(level, "warning", "{said}");
     assert!(said.contains(reason) && said.contains("config set capture.min_user_messages 1"), "{said}");
 
-    // With the default, what holds nothing is skipped by the noise gate, and says so.
+    // By default the noise gate skips an empty session and names the reason.
     sandbox.rekindle(&["config", "set", "capture.min_user_messages", "1"]).run().ok();
     let mut greeting = Told::new(project(&sandbox, "pumps"), "hello");
     greeting.user("hi there").agent("Hello!");
@@ -338,7 +339,7 @@ fn r_13_status_shows_the_agents_and_what_was_learnt_this_week() {
     let sandbox = sandbox();
     sandbox.rekindle(&["install", "claude", "--yes"]).run().ok();
     let cwd = project(&sandbox, "pumps");
-    // Said today: what was said long ago is no news of this week, whenever it is read.
+    // Statements of today count for this week; old statements do not, whenever they are read.
     let session = |id: &str, rule: &str, today: bool| {
         let mut told = Told::new(cwd.clone(), id);
         told.user(rule).agent("Understood.").user("and fix the imports").edits("src/main.rs").agent("Fixed.");

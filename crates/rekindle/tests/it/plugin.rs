@@ -1,4 +1,4 @@
-//! `rekindle install --as-plugin`: one folder for every agent, written again without a trace of the last time.
+//! `rekindle install --as-plugin`: one folder for every agent; a rewrite leaves no trace of the previous one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::capture::hook_command;
 use crate::{sandbox, text};
 
-/// Every file of a folder, with what is in it.
+/// Reads every file of a folder.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let (mut found, mut open) = (BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(next) = open.pop() {
@@ -45,7 +45,7 @@ fn b_15_a_plugin_calls_us_as_install_does() {
     assert_eq!(said["files"].as_u64().unwrap() as usize + 1, made.len(), "and the list of them: {said}");
     assert_eq!(said["changed"].as_array().unwrap().len(), made.len() - 1);
     assert_eq!(Path::new(text(&said, "home")), sandbox.home());
-    // What install writes into settings is what the plugin has.
+    // The plugin contains the same hooks that `install` writes into settings.
     sandbox.rekindle(&["install", "claude", "codex", "gemini", "pi", "--yes"]).run().ok();
     let there = |path: &str| std::fs::read_to_string(sandbox.user_home().join(path)).unwrap();
     assert_eq!(made["plugin/hooks/hooks.json"], there(".claude/settings.json"));
@@ -57,7 +57,7 @@ fn b_15_a_plugin_calls_us_as_install_does() {
     let extension: Value = serde_json::from_str(&made["gemini/gemini-extension.json"]).unwrap();
     assert_eq!((&gemini["hooks"], &gemini["mcpServers"]), (&hooks["hooks"], &extension["mcpServers"]));
     assert_eq!(extension["version"], env!("CARGO_PKG_VERSION"));
-    // The skill is the same for all, and its commands are of this program and this home.
+    // The skill is the same for all agents, and its commands name this program and this home.
     let skill = &made["plugin/skills/memory/SKILL.md"];
     assert!(made["gemini/skills/memory/SKILL.md"] == *skill && made["pi/skills/memory/SKILL.md"] == *skill);
     for verb in ["save", "evolve", "reflect", "recall", "ask", "inbox", "ideas"] {
@@ -65,7 +65,7 @@ fn b_15_a_plugin_calls_us_as_install_does() {
     }
     let home = format!("--home {}", sandbox.home().display());
     assert!(skill.contains(env!("CARGO_BIN_EXE_rekindle")) && skill.contains(&home), "{skill}");
-    // Agents that have both are told.
+    // The output warns about agents that have both.
     let screen = sandbox.rekindle(&["install", "--as-plugin", folder.to_str().unwrap()]).run().ok();
     assert!(
         screen.stdout.contains("there ") && screen.stderr.contains("`rekindle uninstall codex`"),
@@ -82,7 +82,7 @@ fn b_15_a_plugin_is_written_again_and_only_what_is_ours_goes() {
     let again = write(&sandbox, &folder);
     assert_eq!((&again["changed"], &again["removed"]), (&json!([]), &json!([])), "{again}");
     assert_eq!(files(&folder), once);
-    // What was lost comes back, what the person put there stays, what an older version wrote goes.
+    // A lost file is restored, the person's file stays, and a file of an older version is removed.
     std::fs::remove_file(folder.join("plugin/.mcp.json")).unwrap();
     std::fs::write(folder.join("plugin/mine.md"), "mine").unwrap();
     let list = folder.join(".rekindle-plugin.json");
@@ -119,7 +119,7 @@ fn b_15_a_folder_that_is_not_ours_is_left_alone() {
     assert_eq!(files(&theirs), BTreeMap::from([("README.md".to_owned(), "theirs".to_owned())]));
     let file = theirs.join("README.md");
     sandbox.rekindle(&["install", "--as-plugin", file.to_str().unwrap()]).run().fails(1);
-    // A file of ours that somebody changed is not thrown away without a word.
+    // A modified file of ours is not overwritten without a message.
     let folder = folder(&sandbox);
     write(&sandbox, &folder);
     let skill = folder.join("plugin/skills/memory/SKILL.md");
@@ -133,7 +133,7 @@ fn b_15_a_folder_that_is_not_ours_is_left_alone() {
 #[test]
 fn a_plugins_hooks_run_as_they_are_written() {
     let sandbox = sandbox();
-    // Its own command has nothing of the sandbox's environment.
+    // The plugin's command runs without the variables of the sandbox.
     sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
     sandbox.rekindle(&["config", "set", "index.background", "false"]).run().ok();
     sandbox.rekindle(&["memory", "add", "Never push to main.", "--section", "Hard Rules"]).run().ok();
@@ -147,7 +147,7 @@ fn a_plugins_hooks_run_as_they_are_written() {
     ] {
         let hooks: Value = serde_json::from_str(&made[path]).unwrap();
         let line = text(&hooks["hooks"]["SessionStart"][0]["hooks"][0], "command");
-        // Agents pass on only part of the environment: what the command needs is in it.
+        // Agents pass on only part of the environment, so the command contains every needed value.
         let input = json!({"session_id": format!("{agent}-1"), "source": "startup", "cwd": sandbox.work()});
         let shell = Command::new("/bin/sh", sandbox.work()).args(&["-c", line]);
         let output = shell.env("HOME", sandbox.user_home()).stdin(input.to_string()).run().ok();
@@ -167,10 +167,10 @@ fn b_15_an_agent_that_has_both_is_told_once() {
     assert_eq!(fire("SessionStart", &start), "", "by the plugin as well");
     let log = std::fs::read_to_string(sandbox.state().join("logs/hooks.jsonl")).unwrap();
     assert!(log.lines().last().unwrap().contains("another hook of ours"), "{log}");
-    // Another session, and what happens later in this one, are told.
+    // Another session, and later events of this one, get their context.
     assert!(fire("SessionStart", &json!({"session_id": "s2", "source": "startup"})).contains("Never push"));
     assert!(fire("SessionStart", &json!({"session_id": "s1", "source": "compact"})).contains("Never push"));
-    // What only we keep is kept once.
+    // Data that only our hooks record is recorded once.
     let prompt = json!({"session_id": "s3", "prompt": "From now on, always use tabs."});
     let before = std::fs::read_dir(sandbox.state().join("spool")).unwrap().count();
     fire("UserPromptSubmit", &prompt);

@@ -1,4 +1,4 @@
-//! Which project a folder belongs to, through the binary (B-05). The rules themselves are tested in the engine.
+//! Project detection of a folder, through the binary (B-05). The engine tests the rules themselves.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ fn repository(folder: PathBuf, remote: Option<&str>) -> PathBuf {
     folder
 }
 
-/// The same, after git fetched from its remote.
+/// Creates a repository that git fetched from its remote.
 fn clone(folder: PathBuf, remote: &str) -> PathBuf {
     let folder = repository(folder, Some(remote));
     std::fs::write(folder.join(".git/FETCH_HEAD"), "").unwrap();
@@ -76,7 +76,7 @@ fn outside_any_project_memories_are_global() {
 
 const VALVE: &str = "The valve opens at forty bar.";
 
-/// A project with a memory, and a folder whose git configuration was copied from it.
+/// Creates a project with a memory, and a folder with a copy of its git configuration.
 fn claimed(sandbox: &rekindle_testkit::Sandbox) -> (PathBuf, PathBuf) {
     let url = "https://github.com/acme/widgets";
     let own = clone(sandbox.work().join("widgets"), url);
@@ -104,7 +104,7 @@ fn b_05_a_copied_git_config_shares_no_memory_and_is_asked_about_once() {
     let shown = sandbox.rekindle(&["project", "--json"]).cwd(&copied).run().ok().json();
     assert!(text(&shown, "id").starts_with("local/copied-"), "{shown}");
     assert_eq!(text(&shown, "claims"), "github.com/acme/widgets");
-    // The project itself is not asked about.
+    // The project itself raises no question.
     assert!(start("s3", &own).contains(VALVE));
     let shown = sandbox.rekindle(&["project", "--json"]).cwd(&own).run().ok().json();
     assert_eq!((text(&shown, "id"), &shown["claims"]), ("github.com/acme/widgets", &json!(null)));

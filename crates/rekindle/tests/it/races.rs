@@ -1,4 +1,4 @@
-//! Several processes at once.
+//! Concurrent processes that write to one vault.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use rekindle_testkit::race;
 
 use crate::{sandbox, save, text};
 
-/// How many saves two processes make between them.
+/// The total number of saves by two processes.
 const SAVES: usize = 1000;
 
 #[test]

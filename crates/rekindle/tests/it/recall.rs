@@ -1,11 +1,11 @@
-//! Recall, through the binary: what is found, what is said about it, and who may see it.
+//! Recall, through the binary: results, explanations and visibility.
 
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::{found, order, project, recall, results, sandbox, save, text};
 
-/// A few memories about different things, by slug.
+/// Memories on different topics: kind, slug and text.
 const MEMORIES: [(&str, &str, &str); 8] = [
     (
         "fix",
@@ -97,7 +97,7 @@ fn rec_07_rec_15_an_answer_says_what_it_did() {
     assert!(MEMORIES[0].2.starts_with(text(best, "title").trim_end_matches('…')), "{best}");
     assert_eq!((text(best, "origin"), &best["reviewed"]), ("user", &json!(true)));
     assert!(text(best, "created").ends_with('Z'));
-    // The score is its parts times its factors.
+    // The score is the sum of its parts times the product of its factors.
     let sum = |value: &Value, but: &str| -> f64 {
         value
             .as_object()
@@ -112,7 +112,7 @@ fn rec_07_rec_15_an_answer_says_what_it_did() {
     let relevance = best["parts"]["relevance"].as_f64().unwrap();
     assert!((sum(&best["parts"], "relevance") - relevance).abs() < 1e-5, "{best}");
     assert!((relevance * product - best["score"].as_f64().unwrap()).abs() < 1e-5, "{best}");
-    // And the same for people.
+    // The same for the output without `--json`.
     let shown = sandbox.rekindle(&["recall", "staging postgres port", "--explain"]).run().ok().stdout;
     for word in [ids[0].as_str(), "staging-port.md", "listens on port 5433", "\n    meaning  "] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
@@ -131,7 +131,7 @@ fn x_19_five_unless_asked_for_more() {
     assert_eq!(count(&["-c", "recall.k=7"]), 7);
     let refused = sandbox.rekindle(&["recall", "crane", "--k", "201", "--json"]).run().fails(2);
     assert!(text(&refused.json()["error"], "message").contains("at most 200"), "{}", refused.stdout);
-    // What came close is counted, not lost from sight.
+    // Near misses are counted.
     let answer = recall(&sandbox, "how is the harbour crane greased", &[]);
     assert!(answer["dropped"].as_array().unwrap().iter().any(|dropped| dropped["rule"] == "cap"));
 }
@@ -225,7 +225,7 @@ const DISPUTED: &str = "# 2026-05-02
 * 🟢 (10:04) The harbour lamp is not switched by relay nine of the north panel any more. <!-- rekindle id=o-2 origin=agent messages=m2 -->
 ";
 
-/// A session saw something in tool output that a person's memory denies, and guessed something else.
+/// A session saw something in tool output that contradicts a person's memory, and guessed something else.
 #[test]
 fn rec_06_ver_12_what_is_not_trusted_is_dropped_or_marked_and_counted() {
     let sandbox = sandbox();
@@ -312,7 +312,7 @@ fn b_05_another_project_s_memories_stay_there() {
         found.sort_unstable();
         expected.sort_unstable();
         assert_eq!(found, expected, "{more:?} in {}", folder.display());
-        // Neither among the results nor among what was left out.
+        // It is neither among the results nor among the dropped ones.
         assert!(hidden.is_none_or(|words| !said.contains(words)), "{said}");
     }
     let (answer, _) = ask(&widgets, &[]);
@@ -433,7 +433,7 @@ fn b_03_a_secret_in_a_note_is_never_passed_on() {
     let query = format!("deploy the crane from the bastion with {token}");
     let answer = recall(&sandbox, &query, &["--anyway"]);
     assert!(text(&results(&answer)[0], "text").contains("[redacted:github-token]"), "{answer}");
-    // Nor when the file was changed after it was indexed.
+    // The same for a file that changed after indexing.
     std::fs::write(
         &note,
         format!("# Deploying the crane\n\nThe crane is now deployed with {token} from there.\n"),
@@ -473,7 +473,7 @@ fn ver_12_rewriting_without_a_model_says_so_and_answers() {
     let answer = output.json();
     assert_eq!(answer["rewrittenQuery"], Value::Null);
     assert_eq!(found(&answer)[0], ids[0]);
-    // Switched off, nobody speaks of it, and the answer is the same.
+    // With the setting off, there is no message, and the answer is the same.
     let off = sandbox.rekindle(&args[..5]).run().ok();
     assert!(off.stderr.is_empty(), "{}", off.stderr);
     assert_eq!(order(&off.json()), order(&answer));
@@ -494,7 +494,7 @@ fn rec_02_rec_03_the_literal_formulas_are_settings() {
     // REC-02: similarity times 0.7 plus 0.3 for each of the two words that match.
     assert!((number(&linear["parts"]["words"]) - 0.6).abs() < 1e-6, "{linear}");
     assert!(number(&linear["parts"]["meaning"]) <= 0.7 && linear["score"] != usual["score"]);
-    // REC-03: after six years nothing is left by the letter, and nearly everything as bounded.
+    // REC-03: after six years the literal decay leaves almost nothing, and the bounded one nearly everything.
     let literal = best(&["--anyway", "-c", "recall.decay=literal"]);
     assert!(number(&literal["factors"]["decay"]) < 1e-4, "{literal}");
     assert!(number(&usual["factors"]["decay"]) > 0.9, "{usual}");

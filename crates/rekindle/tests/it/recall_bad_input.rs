@@ -1,4 +1,4 @@
-//! Bad input and broken ground: recall answers, or says in one piece why it cannot.
+//! Bad input and damaged files: recall answers, or explains in one message why it cannot.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::{COMPARABLE, found, order, recall, results, sandbox, save, text};
 
 const QUERY: &str = "how is the harbour crane greased";
 
-/// A vault with some memories of every sort in the index, some of them beside its large segment.
+/// Sets up a vault with memories of every kind in the index, some in the delta.
 fn lived_in() -> Sandbox {
     let sandbox = sandbox();
     for number in 0..6 {
@@ -64,7 +64,7 @@ fn any_query_gets_an_answer() {
         let command = sandbox.rekindle(&["recall", "--json", "--anyway"]).arg("-").stdin(odd);
         command.run().ok().json();
     }
-    // A name as an argument may begin with a hyphen.
+    // A query may begin with a hyphen.
     recall(&sandbox, "--force is never used with the crane", &[]);
     let output = sandbox.rekindle(&["recall", "-", "--json", "--anyway"]).stdin("").run().ok();
     assert_eq!(output.json()["results"], json!([]));
@@ -79,7 +79,7 @@ fn a_megabyte_of_prompt_is_answered_by_what_stands_at_its_ends() {
         let output = sandbox.rekindle(&["recall", "-", "--json", "--anyway"]).stdin(prompt).run().ok();
         assert!(text(&results(&output.json())[0], "text").contains("greased"), "{:.2000}", output.stdout);
     }
-    // One word of a megabyte, and three megabytes of nothing.
+    // A one-word megabyte, and three megabytes of spaces.
     for prompt in ["x".repeat(1 << 20), " ".repeat(3 << 20), "漢".repeat(400_000)] {
         sandbox.rekindle(&["recall", "-", "--json"]).stdin(prompt).run().ok().json();
     }
@@ -121,7 +121,7 @@ fn sto_11_sto_18_an_index_of_another_version_is_left_and_made_again() {
     }
 }
 
-/// A way to hurt a file.
+/// A function that damages a file.
 type Harm = fn(&[u8]) -> Option<Vec<u8>>;
 
 const HARMS: [(&str, Harm); 9] = [
@@ -142,8 +142,9 @@ const HARMS: [(&str, Harm); 9] = [
     ("all ones", |bytes| Some(vec![0xff; bytes.len()])),
 ];
 
-/// What an answer owns up to when a file was hurt like that. Readers check `CURRENT`, the header of a base and every frame of a
-/// delta; of the parts of a base they say something only where they stumble over a document (`docs/adr/0013`).
+/// The degradation that an answer must report for this damage. Readers check `CURRENT`, the header of a base
+/// and every frame of a delta. They report the parts of a base only when a document cannot be read
+/// (`docs/adr/0013`).
 fn owned_up(file: &str, harm: &str) -> Option<&'static str> {
     match (file.rsplit('.').next(), harm) {
         (Some("CURRENT"), "gone") => Some("no-index"),
@@ -185,7 +186,7 @@ fn b_08_fnd_10_a_damaged_index_harms_nothing_and_is_mended() {
             );
             let mut missing = known.iter().filter(|words| !told.contains(words));
             match expected {
-                // What was saved last was in the delta; the rest is found as ever.
+                // The last save was in the delta; everything else is still found.
                 Some("behind") => assert!(missing.all(is_last), "{what}: {told:?}"),
                 Some("no-index" | "damaged-index") => {
                     assert_eq!(missing.next(), None, "{what}: the notes themselves hold everything");
@@ -199,7 +200,7 @@ fn b_08_fnd_10_a_damaged_index_harms_nothing_and_is_mended() {
             sandbox.rekindle(&["reindex"]).run().ok();
             let mended = recall(&sandbox, QUERY, &COMPARABLE);
             assert_eq!((order(&mended), &mended["degraded"]), (good.clone(), &json!([])), "{what}");
-            // Or somebody saves before anybody mends.
+            // A save before the repair.
             hurt();
             save(&sandbox, "probe", "meanwhile", "A lantern was bought meanwhile.");
             sandbox.rekindle(&["reindex"]).run().ok();
@@ -218,7 +219,7 @@ fn what_keeps_us_from_the_index_does_not_keep_us_from_the_notes() {
     let good: Vec<Value> = all(&sandbox).iter().map(|result| result["text"].clone()).collect();
     let index = sandbox.state().join("index");
     fs::rename(&index, sandbox.state().join("elsewhere")).unwrap();
-    // A file where the folder was, a folder where a file was.
+    // A file in place of the folder, and a folder in place of a file.
     fs::write(&index, "in the way").unwrap();
     let in_the_way = |what: &str| {
         let answer = recall(&sandbox, QUERY, &COMPARABLE);
@@ -250,7 +251,7 @@ fn fnd_10_a_deleted_index_comes_back_the_same() {
         sandbox.rekindle(arguments).run().ok();
         assert_eq!(all(&sandbox), good, "{arguments:?}");
     }
-    // A save alone makes it as well, where that takes no time.
+    // A save alone rebuilds a small index.
     fs::remove_dir_all(sandbox.state().join("index")).unwrap();
     save(&sandbox, "probe", "p", "A lantern was bought.");
     sandbox.rekindle(&["undo"]).run().ok();
@@ -291,7 +292,7 @@ fn dates_that_cannot_be_are_no_reason_to_fail() {
             format!("{head}\nThe {slug} ferry leaves from pier four.\n"),
         );
     }
-    // The clock was wrong when these were written.
+    // These files were written with a wrong clock.
     for (slug, seconds) in [("future", 40_000_000_000_u64), ("past", 0)] {
         let file = fs::File::options()
             .write(true)
@@ -317,7 +318,7 @@ fn dates_that_cannot_be_are_no_reason_to_fail() {
     assert_eq!(report["read"], 0, "strange times are still times that do not change");
 }
 
-/// A clock that is six years behind, laid under the unmodified program from outside.
+/// A clock six years behind, preloaded into the unmodified program.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const CLOCK: &str = r"
 #include <sys/syscall.h>
@@ -331,7 +332,7 @@ int clock_gettime(clockid_t id, struct timespec *now) {
 }
 ";
 
-/// [`CLOCK`] as a library; `None` where there is no compiler.
+/// Compiles [`CLOCK`] as a library; `None` without a compiler.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn clock_of_years_ago(sandbox: &Sandbox) -> Option<PathBuf> {
     let (source, library) = (sandbox.work().join("clock.c"), sandbox.work().join("clock.so"));
@@ -364,7 +365,7 @@ fn b_08_a_clock_that_went_back_years_fails_nothing_and_loses_nothing() {
     for arguments in [&["worker", "--once"][..], &["doctor"], &["reindex", "--all"]] {
         past(arguments);
     }
-    // The clock is put right, and all of it is still there and can be taken back in its order.
+    // With the clock corrected, everything is still there and can be undone in order.
     for (query, words) in [
         ("was a lantern bought", "A lantern was bought."),
         ("does the harbour winch need grease", "The harbour winch needs no grease any more."),
@@ -390,7 +391,7 @@ fn ten_thousand_times_the_same_text_is_said_once() {
     assert!(answer["documents"].as_u64().unwrap() > 10_000);
     let greased: Vec<&str> = results(&answer).iter().map(|result| text(result, "text")).collect();
     assert_eq!(greased.iter().filter(|text| text.contains("yellow tin")).count(), 1, "{greased:?}");
-    // And what differs is not pushed out by the many.
+    // Many similar notes do not push out the different one.
     let filtered = recall(&sandbox, QUERY, &["--kind", "howto", "--anyway"]);
     assert_eq!(found(&filtered).len(), 1);
     assert_eq!(order(&recall(&sandbox, QUERY, &COMPARABLE)), order(&answer), "and every time the same");
@@ -435,7 +436,7 @@ fn rec_20_a_broken_setup_is_one_json_object_and_no_stack_trace() {
                 output.stderr
             );
         }
-        // Without --json it is said to people.
+        // Without `--json` the error is text for people.
         let output = sandbox.rekindle(&["recall", QUERY]).run();
         assert!(output.stdout.is_empty() && output.stderr.starts_with("error: "), "{name}: {output:?}");
     }
@@ -447,7 +448,7 @@ fn what_may_not_be_read_or_written_is_no_reason_to_fail() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let sandbox = lived_in();
     let good = all(&sandbox);
-    // A loop of links, a link to nowhere, a folder named like a note, a pipe nobody writes to.
+    // A symlink loop, a dangling link, a folder named like a note, and a pipe without a writer.
     symlink(sandbox.home().join("vault"), sandbox.path("personal-private/loop")).unwrap();
     symlink("/nowhere/at/all", sandbox.path("personal-private/howto/dangling.md")).unwrap();
     fs::create_dir(sandbox.path("personal-private/howto/folder.md")).unwrap();
@@ -457,7 +458,7 @@ fn what_may_not_be_read_or_written_is_no_reason_to_fail() {
     let report = sandbox.rekindle(&["reindex", "--all", "--json"]).run().ok().json();
     assert!(report["problems"].to_string().contains("binary.md"), "{report}");
     assert_eq!(all(&sandbox), good);
-    // A state folder in which nothing can be written: what was recalled cannot be noted, and is said all the same.
+    // With a read-only state folder, recall cannot log and still answers.
     let state = sandbox.state();
     for folder in [&state, &state.join("logs"), &state.join("index")] {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();

@@ -1,4 +1,4 @@
-//! Recall follows what is changed: through the program, behind its back, and by what is said about a memory.
+//! Recall follows changes: by the program, by other programs, and by feedback.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn b_08_what_is_forgotten_is_nowhere_in_the_state() {
     let secret = "The smugglers meet at Albatross Cove on Thursdays.";
     save(&sandbox, "fix", "cove", secret);
     save(&sandbox, "fix", "other", "The customs office closes at five.");
-    // It has been recalled, folded into the large segment, and saved beside it again.
+    // The note was recalled, merged into the base segment, and saved to the delta again.
     recall(&sandbox, "where do the smugglers meet", &[]);
     sandbox.rekindle(&["reindex", "--all"]).run().ok();
     let args = ["evolve", "cove", "--body", "They now meet at Albatross Cove on Fridays.", "--reason", "r"];
@@ -81,15 +81,15 @@ fn sto_14_an_edit_in_an_editor_shows_without_reindexing() {
     assert_eq!(hit["refreshed"], true);
     let shown = sandbox.rekindle(&["recall", "which fuse does the bilge pump have"]).run().ok().stdout;
     assert!(shown.contains("35 ampere") && shown.contains("changed since it was indexed"), "{shown}");
-    // A file that is only touched is what it was.
+    // A file with only a new modification time is unchanged.
     sandbox.write("personal-private/fix/valve.md", sandbox.read("personal-private/fix/valve.md"));
     let answer = recall(&sandbox, "how is the bilge valve shut", &[]);
     assert_eq!(results(&answer)[0]["refreshed"], false);
-    // Gone from the disk is gone from the answer.
+    // A deleted file leaves the answers at once.
     sandbox.remove("personal-private/fix/pump.md");
     let answer = recall(&sandbox, "which fuse does the bilge pump have", &["--anyway"]);
     assert!(!answer.to_string().contains("fuse.") && !found(&answer).contains(&id.as_str()), "{answer}");
-    // Nor is what a person marked as no longer true.
+    // A memory that a person marked as resolved leaves them too.
     let file = sandbox.read("personal-private/fix/valve.md");
     sandbox.write("personal-private/fix/valve.md", file.replace("status: active", "status: resolved"));
     assert!(found(&recall(&sandbox, "how is the bilge valve shut", &["--anyway"])).is_empty());
@@ -107,7 +107,7 @@ fn b_05_an_edit_that_moves_a_memory_to_another_project_counts_at_once() {
     let answer = sandbox.rekindle(&args).cwd(&widgets).run().ok();
     assert!(!answer.stdout.contains("at the yard"), "{}", answer.stdout);
     let args = [&args[..], &["--project", "github.com/acme/gadgets"]].concat();
-    // The index still says it is everywhere, so it is found there.
+    // The index still has the old, global scope, so it is found there.
     assert_eq!(results(&sandbox.rekindle(&args).cwd(&widgets).run().ok().json()).len(), 1);
 }
 
@@ -125,7 +125,7 @@ fn sto_14_reindex_brings_in_what_changed_elsewhere() {
     let report = sandbox.rekindle(&["reindex", "--json"]).run().ok().json();
     assert_eq!((&report["read"], &report["gone"]), (&json!(0), &json!(1)));
     assert!(!recall(&sandbox, "where is the dinghy", &["--anyway"]).to_string().contains("boathouse"));
-    // A second time there is nothing to do.
+    // A second run has nothing to do.
     let report = sandbox.rekindle(&["reindex", "--json"]).run().ok().json();
     assert_eq!((&report["read"], &report["gone"], &report["embedded"]), (&json!(0), &json!(0), &json!(0)));
 }
@@ -244,7 +244,7 @@ fn sto_17_what_cannot_be_indexed_is_saved_all_the_same_and_said() {
         );
         assert!(saved.stdout.starts_with("Saved "), "{name}: {}", saved.stdout);
         assert!(sandbox.read("personal-private/fix/b.md").contains(body), "{name}");
-        // The next save that finds the way free brings both in.
+        // The next save that gets the lock indexes both.
         fs::remove_dir(index.join("delta.lock")).or_else(|_| fs::remove_file(&index)).unwrap();
         save(&sandbox, "fix", "c", "The lantern is lit at dusk.");
         let answer = recall(&sandbox, "where is the dinghy kept", &["--anyway"]);
@@ -264,7 +264,7 @@ fn sto_17_no_recall_waits_for_a_writer_and_a_save_says_that_it_did_not_get_in() 
         lock.lock().unwrap();
         lock
     });
-    // A busy machine may slow one of them down; whoever waits for a lock waits for two seconds, every time.
+    // A busy machine may slow one of them down, but waiting for a lock would take two seconds every time.
     let quickest = (0..3)
         .map(|_| {
             let start = Instant::now();
@@ -335,7 +335,7 @@ fn rec_08_what_helped_ranks_higher_and_what_misled_lower() {
         sandbox.rekindle(&["feedback", &first, "wrong"]).run().ok();
     }
     assert_eq!(found(&ask()), [second.as_str(), &first]);
-    // By path, and only for what exists.
+    // Feedback takes a path, and only for an existing memory.
     sandbox.rekindle(&["feedback", "personal-private/fix/north.md", "stale"]).run().ok();
     sandbox.rekindle(&["feedback", "m-000000000000", "good"]).run().fails(2);
     sandbox.rekindle(&["feedback", &first, "meh"]).run().fails(2);
@@ -376,7 +376,7 @@ fn rec_23_b_11_inspect_shows_what_was_recalled_and_why() {
     for word in [id.as_str(), "what does the red buoy mark", "meaning", "decay"] {
         assert!(told.contains(word), "{word} is not in\n{told}");
     }
-    // What was left out is named with the rule.
+    // Dropped results are listed with the rule.
     let silent = sandbox.rekindle(&["inspect", "1"]).run().ok().stdout;
     assert!(
         silent.contains("touches the topic, but does not answer the question") && silent.contains(&id),
@@ -388,7 +388,7 @@ fn rec_23_b_11_inspect_shows_what_was_recalled_and_why() {
     sandbox.rekindle(&["inspect", "0"]).run().fails(2);
 }
 
-/// The only test that lets a process work on: it must do its work, leave alone what is not its own, and end.
+/// The only test with a background process: it must finish the work, touch nothing else, and end.
 #[test]
 fn sto_15_what_a_save_leaves_undone_is_done_in_the_background() {
     let sandbox = sandbox();
@@ -407,7 +407,7 @@ fn sto_15_what_a_save_leaves_undone_is_done_in_the_background() {
         assert!(Instant::now() < until, "still {}", answer["degraded"]);
         std::thread::sleep(Duration::from_millis(100));
     }
-    // Whoever takes the locks now finds them free: nobody is left.
+    // The locks are free, so no process is left.
     let before = order(&recall(&sandbox, "how many cranes has harbour number 217", &COMPARABLE));
     let report = sandbox.rekindle(&["reindex", "--json"]).run().ok().json();
     assert_eq!((&report["read"], &report["embedded"], &report["pending"]), (&json!(0), &json!(0), &json!(0)));

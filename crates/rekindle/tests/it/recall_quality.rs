@@ -1,11 +1,11 @@
-//! A small vault with fixed questions (VER-16): what has to be among the five that are shown. The built-in model and the
-//! ranking are the same on every machine, so these are exact.
+//! A small vault with fixed questions (VER-16) and the expected memories among the five results. The built-in
+//! model and the ranking are deterministic, so the expectations are exact.
 
 use std::collections::BTreeMap;
 
 use crate::{found, recall, sandbox};
 
-/// Fifty memories of a team that runs an online bookshop: slug, kind, text.
+/// Fifty memories of a team that runs an online bookshop: slug, kind and text.
 const VAULT: [(&str, &str, &str); 50] = [
     ("db-port", "fact", "The staging Postgres listens on port 5433; 5432 belongs to the old replica."),
     (
@@ -195,7 +195,7 @@ const VAULT: [(&str, &str, &str); 50] = [
     ("stock-preorder", "decision", "Preorders are charged when the book ships, not when it is ordered."),
 ];
 
-/// Questions, and what has to be among the five.
+/// Questions with the memories expected among the five results.
 const QUESTIONS: [(&str, &[&str]); 20] = [
     ("which port is the staging database on", &["db-port"]),
     ("how do I get yesterday's data back after a crash", &["db-restore", "db-backup"]),
@@ -219,7 +219,7 @@ const QUESTIONS: [(&str, &[&str]); 20] = [
     ("two warehouses sell the same last copy", &["stock-sync"]),
 ];
 
-/// What has nothing to do with the shop's memories.
+/// Questions unrelated to the shop's memories.
 const ELSEWHERE: [&str; 5] = [
     "tell me a joke about penguins",
     "thanks, looks good to me!",

@@ -12,12 +12,12 @@ use crate::{sandbox, text};
 
 const DAY: Date = Date::constant(2026, 11, 14);
 
-/// Puts something on the hot list, as the observer does.
+/// Adds an observation to the hot list, as the observer does.
 fn observed(sandbox: &Sandbox, session: &str, kind: Kind, words: &str) {
     observed_on(sandbox, session, kind, words, DAY, Timestamp::from_second(1_800_000_000).unwrap());
 }
 
-/// The same on any day.
+/// Adds an observation on a given day.
 pub(crate) fn observed_on(
     sandbox: &Sandbox,
     session: &str,
@@ -44,7 +44,7 @@ pub(crate) fn observed_on(
     assert!(observations::add(&mut db, &entry).unwrap());
 }
 
-/// A day is full: what the observer sends then.
+/// Sends the observer's event for a full day.
 fn accumulated(sandbox: &Sandbox) {
     let data = json!({"date": DAY, "totalTokens": 41_000, "observationCount": 2, "capturedAt": "2026-11-14T18:00:00Z"});
     let send = ["send", "memory/observations.accumulated", "--data", &data.to_string()];

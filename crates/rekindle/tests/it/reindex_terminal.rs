@@ -1,11 +1,11 @@
-//! `rekindle reindex` where a person looks, and where nobody does.
+//! `rekindle reindex` with and without a terminal.
 
 use std::fs;
 
 use crate::review_terminal::Terminal;
 use crate::sandbox;
 
-/// A run that reached its end has a whole bar.
+/// The bar of a complete run.
 const WHOLE: &str = "[##############################]";
 
 #[test]
@@ -13,7 +13,7 @@ fn fnd_10_a_terminal_sees_how_far_it_is_and_a_pipe_does_not() {
     let sandbox = sandbox().reading_all_notes();
     let notes = sandbox.vault().parent().unwrap().join("Harbour");
     fs::create_dir(&notes).unwrap();
-    // So many that none of them are embedded in passing.
+    // The number of notes exceeds what is embedded in passing.
     for number in 0..320 {
         let text = format!(
             "# Berth {number}\n\nBerth {number} of the harbour has a crane for boats of {number} tons.\n"

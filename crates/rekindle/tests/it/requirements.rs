@@ -120,7 +120,7 @@ fn problems(page: &str, cited: &BTreeSet<String>, tests: &Tests) -> Vec<String> 
 fn docs_requirements_agree_with_sources_and_tests() {
     let (mut ids, mut tests) = (BTreeSet::new(), Tests::new());
     for path in files() {
-        // Data is not searched: in it, such a word is something else.
+        // Data files are not searched, because an id in them means something else.
         let name = path.file_name().unwrap().to_str().unwrap();
         if ![".rs", ".md", ".toml", ".sh", ".py", ".ts"].iter().any(|ending| name.ends_with(ending)) {
             continue;

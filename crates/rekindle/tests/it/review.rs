@@ -1,4 +1,4 @@
-//! Deciding on proposals: by commands and in REVIEW.md, through the real worker (SPEC section 9).
+//! Decisions on proposals: by commands and in REVIEW.md, through the real worker (SPEC section 9).
 
 use std::fs;
 
@@ -13,19 +13,19 @@ use serde_json::Value;
 
 use crate::{recall, results, sandbox, text};
 
-/// A home in which nothing is done unless it is asked for.
+/// Sets up a home without background work.
 pub(crate) fn quiet() -> Sandbox {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
     sandbox
 }
 
-/// Puts a proposal into the store, as reflection does; it is so many days old.
+/// Stores a proposal, as reflection does, with an age in days.
 pub(crate) fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
     hand_in(sandbox, words, None, days, Origin::User)
 }
 
-/// The same for one that names a line of MEMORY.md, and with whose words support it.
+/// Stores a proposal that may supersede a line of MEMORY.md, with the origin of its evidence.
 pub(crate) fn hand_in(
     sandbox: &Sandbox,
     words: &str,
@@ -44,7 +44,7 @@ pub(crate) fn hand_in(
     })
 }
 
-/// Puts into the store what is made of a plain proposal, an hour old.
+/// Stores a modified plain proposal, an hour old.
 pub(crate) fn hand_in_as(sandbox: &Sandbox, as_what: impl Fn(Proposal) -> Proposal) -> String {
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let created = Timestamp::now() - jiff_hours(1);
@@ -79,7 +79,7 @@ pub(crate) fn memory(sandbox: &Sandbox) -> String {
     fs::read_to_string(sandbox.vault().join("MEMORY.md")).unwrap()
 }
 
-/// What the person does to a line of the page.
+/// Marks a line of the page, as the person does.
 fn mark(sandbox: &Sandbox, id: &str, with: &str) {
     let text = page(sandbox);
     assert!(text.contains(&format!("- [ ] `{id}`")), "{text}");
@@ -120,7 +120,7 @@ fn ver_09_rev_12_approve_reject_and_edit_by_id() {
     for line in before.lines() {
         assert!(after.contains(line), "REV-13: {line}");
     }
-    // Again: nothing changes, and whoever decides otherwise is told.
+    // The same decision again changes nothing; a different one is refused.
     sandbox.rekindle(&["approve", &ids[0], &ids[2]]).run().ok();
     sandbox.rekindle(&["reject", &ids[1]]).run().ok();
     let late = sandbox.rekindle(&["approve", &ids[1]]).run().fails(1);
@@ -149,7 +149,7 @@ fn rev_03_rev_04_the_worker_reads_the_page_when_it_wakes() {
             .iter()
             .map(|words| propose(&sandbox, words, 0))
             .collect();
-    // Deciding on one of them writes the page.
+    // A decision on one of them rewrites the page.
     sandbox.rekindle(&["reject", &ids[4]]).run().ok();
     mark(&sandbox, &ids[0], "x");
     mark(&sandbox, &ids[1], "-");
@@ -159,11 +159,11 @@ fn rev_03_rev_04_the_worker_reads_the_page_when_it_wakes() {
         ["promoted", "rejected", "triaged"]
     );
     assert!(memory(&sandbox).contains("Use tabs."));
-    // Whoever ticks later than somebody decided is too late, and nothing breaks.
+    // The tick was read first, so the later command is refused.
     mark(&sandbox, &ids[2], "x");
     let late = sandbox.rekindle(&["reject", &ids[2]]).run().fails(1);
     assert!(late.stderr.contains("was promoted in REVIEW.md on "), "{}", late.stderr);
-    // A page that lost most of its lines decides nothing and says so.
+    // A page that lost most of its lines decides nothing and reports it.
     let more: Vec<String> = ["Name branches after tickets.", "Squash before a merge."]
         .iter()
         .map(|words| propose(&sandbox, words, 0))
@@ -221,7 +221,7 @@ fn r_05_what_waits_behind_the_page_is_recalled_until_it_is_decided() {
     ];
     let ids: Vec<String> = rules.iter().map(|words| propose(&sandbox, words, 0)).collect();
     sandbox.rekindle(&["worker", "--once"]).run().ok();
-    // Which two are on the page goes by their age in seconds; one of those takes its place of the day with it.
+    // The age in seconds selects the two on the page; a rejected one still uses up its place of the day.
     let rejected = ids.iter().find(|id| page(&sandbox).contains(*id)).unwrap();
     sandbox.rekindle(&["reject", rejected]).run().ok();
     let listed = review(&sandbox, &["--all"]);
@@ -236,7 +236,7 @@ fn r_05_what_waits_behind_the_page_is_recalled_until_it_is_decided() {
         let is_later = later.contains(&id.as_str());
         assert_eq!(text(hit, "path").contains("_meta/waiting-"), is_later, "{hit}");
     }
-    // Forgotten, it is nowhere; decided, it is no proposal any more.
+    // A forgotten proposal is gone everywhere; a decided one no longer waits.
     let (gone, kept) = (later[0], later[1]);
     let words = rules[ids.iter().position(|id| id == gone).unwrap()];
     sandbox.rekindle(&["forget", "--text", words, "--yes"]).run().ok();
@@ -312,7 +312,7 @@ fn fut_04_a_status_line_is_short_and_never_in_the_way() {
     let ids = ["Use tabs.", "Deploy on Mondays.", "Be brief."].map(|words| propose(&sandbox, words, 0));
     sandbox.rekindle(&["reject", &ids[0]]).run().ok();
     assert_eq!(line(), "rekindle: 2 to review\n");
-    // No database is needed for it, and nothing that is wrong is its business.
+    // The status line needs no database and reports no errors.
     fs::remove_file(sandbox.state().join("rekindle.db")).unwrap();
     assert_eq!(line(), "rekindle: 2 to review\n");
     assert!(!sandbox.state().join("rekindle.db").exists());
@@ -385,7 +385,7 @@ fn b_07_a_proposal_follows_a_section_that_was_renamed_and_says_when_it_cannot() 
     assert!(lost["proposals"][0]["target_lost"].as_str().unwrap().contains("no section"), "{lost}");
 }
 
-/// Gives a proposal the id that it would have had before every id ended with the machine's letters.
+/// Gives a proposal an id in the old form, without the letters of the machine.
 fn as_before(sandbox: &Sandbox, id: &str) -> String {
     let old = id.rsplit_once('-').unwrap().0;
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
@@ -406,7 +406,7 @@ fn r_20_b_16_two_machines_never_give_the_same_id_and_old_ids_stay_valid() {
     assert_ne!(id, theirs);
     assert_eq!(id.rsplit_once('-').unwrap().0, theirs.rsplit_once('-').unwrap().0, "both count from one");
     one.rekindle(&["approve", &id]).run().ok();
-    // As rsync brings it.
+    // The file arrives as with rsync.
     let brought = memory(&one);
     fs::write(other.vault().join("MEMORY.md"), &brought).unwrap();
     other.rekindle(&["approve", &theirs]).run().ok();

@@ -1,6 +1,6 @@
-//! Whatever people, editors, sync, Todoist, Telegram, other programs, triage, the clock and kills do to proposals, in whatever
-//! order, through the real binary: each proposal waits or has exactly one end, and no byte that a person wrote into MEMORY.md
-//! or AGENTS.md is lost (VER-09, REV-14, IDN-05).
+//! A model test of proposals through the real binary. People, editors, sync, Todoist, Telegram, other
+//! programs, triage, the clock and kills act on proposals in random order. Each proposal waits or has exactly
+//! one outcome, and no byte that a person wrote into MEMORY.md or AGENTS.md is lost (VER-09, REV-14, IDN-05).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::surfaces::later;
 use crate::{sandbox, save, text};
 
-/// A small generator of our own, so that a seed means the same on every machine.
+/// A deterministic random generator, so that a seed gives the same sequence on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -32,7 +32,7 @@ impl Dice {
     }
 }
 
-/// Some of them say nearly the same.
+/// Texts of proposals, some nearly equal.
 const TEXTS: [&str; 10] = [
     "Always run the tests with the release profile.",
     "Always run tests with the release profile",
@@ -49,7 +49,7 @@ const TEXTS: [&str; 10] = [
 /// The idea that may become a project.
 const IDEA: &str = "poll-with-epoll";
 
-/// The chat that is asked.
+/// The Telegram chat.
 const CHAT: i64 = 4242;
 
 struct Walk {
@@ -58,7 +58,7 @@ struct Walk {
     telegram: TelegramServer,
     /// The path of a memory that proposals are about.
     entry: String,
-    /// What was pressed, to be told again.
+    /// Button presses, for replay.
     presses: Vec<Value>,
     /// The lines that the person wrote to AGENTS.md.
     mine_for_agents: Vec<String>,
@@ -66,17 +66,17 @@ struct Walk {
     ids: Vec<Id>,
     /// The lines that the person wrote to MEMORY.md.
     mine: Vec<String>,
-    /// Pages as they once were.
+    /// Earlier versions of the page.
     pages: Vec<String>,
-    /// How each proposal had ended when it was last looked at, and whether something was taken back since.
+    /// The outcome of each proposal at the last check, and whether anything was undone since.
     ended: BTreeMap<Id, Status>,
     taken_back: bool,
     kills: usize,
-    /// Which of the days it is where the person is.
+    /// The index of the current day in `DAYS`.
     day: usize,
 }
 
-/// Zones in which it is a day later each time: what the log of a day is goes by the person's days.
+/// Time zones a day apart: the person's date selects the log of the day.
 const DAYS: [&str; 3] = ["FIRST24:59", "UTC", "LAST-24:59"];
 
 impl Walk {
@@ -132,7 +132,7 @@ impl Walk {
         self.run(&["worker", "--once"]).ok();
     }
 
-    /// Killed at a step of its work on the disk, if it gets that far.
+    /// Runs a command and kills it at a step of its disk work, if it gets that far.
     fn killed(&mut self, arguments: &[&str]) {
         let (at, after) = (1 + self.dice.roll(120), self.dice.roll(2) == 0);
         later(&self.sandbox);
@@ -141,7 +141,7 @@ impl Walk {
         if faults::available().is_ok() {
             self.kills += usize::from(faults::run(&command, fault).fault.is_some());
         }
-        // Nobody may look for days.
+        // The page may stay unread for days.
         if self.dice.roll(2) == 0 {
             self.day = DAYS.len() - 1;
         }
@@ -285,7 +285,7 @@ impl Walk {
         self.sandbox.home().join("agents/AGENTS.md")
     }
 
-    /// Presses a button below a message about it, if there is one.
+    /// Presses a button of the message about a proposal, if there is one.
     fn press(&mut self, id: &str) {
         let message = self.telegram.messages().into_iter().find(|message| text(message, "text").contains(id));
         let Some(message) = message else { return };
@@ -293,13 +293,13 @@ impl Walk {
         self.presses.push(self.telegram.press(CHAT, &message, &format!("memory:{word}:{id}")));
     }
 
-    /// The time has come to archive what is old.
+    /// Makes the next run of the archiving function due.
     fn clock(&self) {
         let sql = "INSERT INTO schedule VALUES ('promote', 0) ON CONFLICT (function) DO UPDATE SET last = 0";
         self.db().change(|transaction| transaction.execute(sql, [])).unwrap();
     }
 
-    /// Lets everything come to rest and looks at it.
+    /// Runs the worker until nothing is left to do, and checks the invariants.
     fn check(&mut self, what: &str) {
         self.work();
         self.work();
@@ -324,7 +324,7 @@ impl Walk {
             let status = standing.proposal.status;
             let what = format!("{what}: {id} is {status:?}");
             let approved = matches!(status, Status::Approved | Status::Edited);
-            // Only what the person has to apply stays approved.
+            // Only a proposal that the person has to apply stays approved.
             assert!(!approved || standing.proposal.identity().is_some(), "{what}");
             let before = self.ended.get(id).filter(|_| !self.taken_back);
             if let Some(before) = before.filter(|before| !matches!(before, Status::Approved | Status::Edited))
@@ -332,7 +332,7 @@ impl Walk {
                 assert_eq!(status, *before, "{what}");
             }
             let own = receipts.get(&id.to_string()).cloned().unwrap_or_default();
-            // In the order in which it happened: an end, taken back, an end. What was only on its way has no line.
+            // Outcomes and undos alternate in order. A pending outcome has no line.
             let is_undone = |(at, end): (usize, &End)| (*end == End::Undone) == (at % 2 == 1);
             assert!(own.iter().enumerate().all(is_undone), "{what}: {own:?}");
             let expected = match status {
@@ -347,7 +347,7 @@ impl Walk {
             let has_line = is_there && standing.proposal.section().is_some();
             assert_eq!(marked, usize::from(has_line), "{what} in\n{memory}");
             let line = format!("- {}\n", standing.text());
-            // Another one that asks for the same may have been approved after this one had ended.
+            // Another proposal with the same text may have been approved after this one ended.
             let is_there = standings.iter().any(|other| {
                 other.proposal.status == Status::Promoted
                     && other.with.is_none()
@@ -390,7 +390,7 @@ impl Walk {
         }
     }
 
-    /// What the logs say became of each proposal.
+    /// Reads the outcomes of each proposal from the logs.
     fn receipts(&self) -> BTreeMap<String, Vec<End>> {
         let mut found: BTreeMap<String, Vec<End>> = BTreeMap::new();
         let files = fs::read_dir(self.sandbox.vault().join("memory")).into_iter().flatten();

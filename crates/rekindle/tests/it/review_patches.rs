@@ -1,4 +1,4 @@
-//! Approved changes of identity files, through the real binary and the tools that take patches (IDN-05).
+//! Approved changes of identity files, through the real binary and real patch tools (IDN-05).
 #![cfg(unix)]
 
 use std::fs;
@@ -15,7 +15,7 @@ fn agents(sandbox: &Sandbox) -> PathBuf {
     sandbox.home().join("agents/AGENTS.md")
 }
 
-/// A proposal for AGENTS.md.
+/// Stores a proposal for AGENTS.md.
 pub(crate) fn for_agents(sandbox: &Sandbox, words: &str, supersedes: Option<&str>) -> String {
     hand_in_as(sandbox, |one| Proposal {
         place: Place::Section("AGENTS.md".to_owned()),
@@ -34,7 +34,7 @@ fn read(sandbox: &Sandbox) -> String {
 #[test]
 fn idn_05_the_person_applies_what_they_approved_and_can_take_it_back() {
     let sandbox = quiet();
-    // The identity is kept elsewhere and linked, as people do with their dotfiles.
+    // The identity file is a link to another folder, as with dotfiles.
     let kept = sandbox.user_home().join("dotfiles");
     fs::create_dir(&kept).unwrap();
     fs::rename(agents(&sandbox), kept.join("AGENTS.md")).unwrap();
@@ -107,13 +107,13 @@ fn idn_05_the_patch_is_one_that_git_and_patch_take() {
             let patch = sandbox.state().join(format!("patches/{id}.patch"));
             let folder = agents(&sandbox).parent().unwrap().to_owned();
             let command = Command::new(tool[0], folder).args(&tool[1..]);
-            // GNU patch keeps carriage returns only when it is told that they are bytes.
+            // GNU patch keeps carriage returns only with `--binary`.
             let command =
                 if tool[0] == "patch" { command.arg(patch).arg("--binary") } else { command.arg(patch) };
             let output = command.env("PATH", std::env::var_os("PATH").unwrap()).run();
             assert_eq!(output.code, Some(0), "{tool:?}: {}{}", output.stdout, output.stderr);
             assert_eq!(read(&sandbox), new, "{tool:?}");
-            // Whoever applied it, it is where it belongs: known to whoever looks next, and to apply it once more is no harm.
+            // The applied patch is detected whichever tool applied it, and applying it again does no harm.
             if tool[0] == "git" {
                 let listed = review(&sandbox, &[]);
                 assert_eq!(listed["patches"].as_array().unwrap().len(), 0, "{listed}");

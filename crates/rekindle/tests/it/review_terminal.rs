@@ -1,4 +1,4 @@
-//! `rekindle review` at a real terminal: tmux plays the terminal, keys are sent to it, and its screen is looked at.
+//! `rekindle review` at a real terminal: tmux plays the terminal, receives keys and returns its screen.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,24 +11,24 @@ use rekindle_testkit::Sandbox;
 
 use crate::review::{hand_in, memory, page, propose, quiet, status};
 
-/// How long a screen may take to be what it should be, on a machine that has much else to do.
+/// The time limit for a screen to appear on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A terminal with a shell in it. Its server is its own, and ends with it.
+/// A terminal with a shell, on a tmux server of its own that ends with it.
 pub(crate) struct Terminal {
     socket: PathBuf,
     work: PathBuf,
 }
 
 impl Terminal {
-    /// None, with a word, where there is no tmux.
+    /// Opens a terminal; `None`, with a message, if tmux is missing.
     pub(crate) fn open(sandbox: &Sandbox, variables: &[(&str, &str)]) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             rekindle_testkit::skipped("there is no tmux here");
             return None;
         }
         let terminal = Self { socket: sandbox.work().join("tmux"), work: sandbox.work().to_owned() };
-        // So that a test knows the process, and can end it.
+        // The script records the process id, so that a test can end the process.
         let script = format!("echo $$ > pid; exec {} \"$@\"\n", env!("CARGO_BIN_EXE_rekindle"));
         fs::write(terminal.work.join("r"), script).unwrap();
         let work = terminal.work.to_str().unwrap();
@@ -51,7 +51,7 @@ impl Terminal {
 
     fn tmux(&self, arguments: &[&str]) -> Output {
         let mut tmux = Command::new("tmux");
-        // The person's own settings of colour are not what is tested.
+        // The person's own colour settings are not under test.
         tmux.env_remove("TMUX").env_remove("NO_COLOR").env_remove("VISUAL").env_remove("EDITOR");
         tmux.arg("-S").arg(&self.socket).args(arguments).output().unwrap()
     }
@@ -70,7 +70,7 @@ impl Terminal {
         String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap()
     }
 
-    /// The screen as soon as it shows this.
+    /// Waits until the screen shows a text and returns the screen.
     #[track_caller]
     pub(crate) fn until(&self, wanted: &str) -> String {
         self.until_it(wanted, |screen| screen.contains(wanted))
@@ -142,7 +142,7 @@ fn rev_12_rev_14_a_sitting_approves_rejects_takes_back_and_leaves_the_screen_as_
     assert_eq!(memory(&sandbox), before, "as if nothing had been decided");
     assert_eq!([&first, &second].map(|id| status(&sandbox, id)), ["pending", "pending"]);
 
-    // Somebody else is first; whoever comes second is told.
+    // Another command decides first; the second decision is refused.
     sandbox.rekindle(&["reject", &first]).run().ok();
     terminal.keys(&["a"]);
     terminal.until(&format!("{first} was rejected by a command"));
@@ -329,7 +329,7 @@ fn a_simple_terminal_is_asked_line_by_line() {
     assert_eq!(status(&sandbox, &third), "pending");
     terminal.run("clear");
     terminal.until_it("a clear screen", |screen| !screen.contains("waiting"));
-    // Without a terminal on both sides there is a list.
+    // Without a terminal on both sides, the command prints a list.
     terminal.run("sh r review | cat; echo end");
     let screen = terminal.until("\nend");
     assert!(screen.contains(&third) && !screen.contains(question), "{screen}");

@@ -1,4 +1,5 @@
-//! Where things hold: in the project where they were said, or everywhere if the person says so (R-14, R-15, R-20, B-05).
+//! Scopes: a rule holds in the project where it was stated, or everywhere if the person says so (R-14, R-15,
+//! R-20, B-05).
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ use crate::inject::{context, fire};
 use crate::review::{hand_in_as, memory, page, quiet, review, status};
 use crate::{project, results, sandbox, text};
 
-/// What a session in a project starts with.
+/// Returns the briefing of a session in a project.
 fn briefing(sandbox: &Sandbox, name: &str) -> String {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let session = format!("{name}-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -25,14 +26,14 @@ fn briefing(sandbox: &Sandbox, name: &str) -> String {
     if answer["hookSpecificOutput"].is_null() { String::new() } else { context(&answer).to_owned() }
 }
 
-/// The texts that `recall` finds in a project, whatever they are worth.
+/// The texts that `recall` finds in a project, whatever their score.
 fn recalled(sandbox: &Sandbox, name: &str, question: &str) -> Vec<String> {
     let asks = ["recall", question, "--anyway", "--k=10", "--json"];
     let answer = sandbox.rekindle(&asks).cwd(project(sandbox, name)).run().ok().json();
     results(&answer).iter().map(|hit| text(hit, "text").to_owned()).collect()
 }
 
-/// A proposal that came up in a project.
+/// Stores a proposal that came up in a project.
 fn propose_in(sandbox: &Sandbox, name: &str, words: &str) -> String {
     hand_in_as(sandbox, |one| Proposal {
         title: words.to_owned(),
@@ -42,7 +43,7 @@ fn propose_in(sandbox: &Sandbox, name: &str, words: &str) -> String {
     })
 }
 
-/// A session in a project in which the person says this in passing.
+/// Runs a session in a project with this statement in it.
 fn session(sandbox: &Sandbox, name: &str, id: &str, words: &str) -> Value {
     let mut told = Told::new(project(sandbox, name), id);
     told.user("Please rename the valve module.")
@@ -74,7 +75,7 @@ fn r_15_a_line_of_memory_is_shown_only_where_it_holds() {
         text.contains("rebuilt with ledgerctl. (project: github.com/acme/pumps) <!-- user -->\n"),
         "{text}"
     );
-    // A person who names a project writes what they call it.
+    // A person may name a project by a name of their own.
     let typed = "## Hard Rules\n\n- The otter queue drains at noon. (project: boats)\n";
     fs::write(sandbox.vault().join("MEMORY.md"), text.replace("## Hard Rules\n\n", typed)).unwrap();
     sandbox.rekindle(&["reindex"]).run().ok();
@@ -118,7 +119,7 @@ fn r_15_an_approved_line_holds_where_it_was_said_unless_the_person_says_everywhe
     let (pumps, boats) = (briefing(&sandbox, "pumps"), briefing(&sandbox, "boats"));
     assert!(pumps.contains("pressure check") && pumps.contains("say why"), "{pumps}");
     assert!(!boats.contains("pressure check") && boats.contains("say why"), "{boats}");
-    // Nothing was said about where, so it is where it was said, and taking it back forgets the choice.
+    // Without a stated scope, the project of origin is used; an undo clears the choice.
     sandbox.rekindle(&["undo", &wide]).run().ok();
     sandbox.rekindle(&["approve", &wide]).run().ok();
     assert!(memory(&sandbox).contains("Commit messages say why. (project: github.com/acme/pumps)"));
@@ -146,7 +147,7 @@ fn r_15_a_line_that_takes_the_place_of_another_holds_where_that_one_held() {
         "{lines}"
     );
     sandbox.rekindle(&["undo", &id]).run().ok();
-    // For this project only, the old line goes on holding elsewhere.
+    // With `--this-project`, the old line still holds elsewhere.
     sandbox.rekindle(&["approve", &id, "--this-project"]).run().ok();
     let lines = memory(&sandbox);
     assert!(!lines.contains("~~") && lines.contains("Use pnpm. (project: github.com/acme/pumps)"), "{lines}");
@@ -290,7 +291,7 @@ fn r_15_words_that_say_everywhere_without_certainty_are_asked_about() {
     let saved = listed(&run["output"]["saved"])[0].to_owned();
     let entry = fs::read_to_string(sandbox.vault().join(&saved)).unwrap();
     let asked = waiting(&sandbox);
-    // Either the classifier is sure, or the person is asked; a rule never enters other projects otherwise.
+    // Either the classifier is sure, or the person is asked; a rule enters other projects in no other way.
     match entry.contains("scope: global") {
         true => assert!(asked.is_empty(), "{asked:?}"),
         false => assert_eq!(text(&asked[0], "source"), "everywhere", "{asked:?}"),
@@ -312,7 +313,7 @@ fn rejecting_a_proposal_archives_the_memory_of_the_same_words_and_nobody_asks_ag
     let archived = sandbox.find_bytes("Never squash the commits");
     assert!(archived.iter().any(|path| path.to_string_lossy().contains("_archive")), "{archived:?}");
 
-    // Both are one thing for undo as well.
+    // One undo reverts both.
     sandbox.rekindle(&["undo", &id]).run().ok();
     assert!(sandbox.vault().join(&kept).exists());
     assert_eq!(status(&sandbox, &id), "pending");
@@ -349,7 +350,7 @@ fn r_20_an_id_ends_with_letters_of_the_machine() {
     assert_eq!((letters[0].len(), letters[0]), (4, letters[1]), "{ids:?}");
     let unknown = sandbox.rekindle(&["approve", "p-20261114-009"]).run().fails(1);
     assert!(unknown.stderr.contains("there is no proposal"), "{}", unknown.stderr);
-    // The beginning of an id is enough.
+    // A prefix of an id is enough.
     let short = ids[0].trim_end_matches(letters[0]).trim_end_matches('-');
     sandbox.rekindle(&["approve", short]).run().ok();
     assert!(memory(&sandbox).contains(&format!("<!-- {} user -->", ids[0])));

@@ -1,4 +1,4 @@
-//! Sessions as nobody wants them: kept, dated and placed right, or a clear reason why not.
+//! Malformed sessions: kept with the right date and project, or skipped with a clear reason.
 
 use std::fs;
 use std::io::{BufWriter, Write as _};
@@ -13,7 +13,7 @@ use crate::distil::{self, Told, observe_run};
 use crate::inject::{context, fire};
 use crate::{project, sandbox, text};
 
-/// A sentence that stands as a memory, whatever surrounds it.
+/// A sentence that becomes a memory, whatever surrounds it.
 const RULE: &str = "From now on always flush the valve before a pressure test.";
 
 fn days(sandbox: &Sandbox) -> Vec<String> {
@@ -40,7 +40,7 @@ fn ends(sandbox: &Sandbox, agent: &str, id: &str, path: &Path, cwd: &Path) {
     work(sandbox, &[]);
 }
 
-/// The transcript of `told` with other times.
+/// Replaces the times in a transcript.
 fn with_times(path: &Path, time: impl Fn(usize) -> Value) {
     let text: String = fs::read_to_string(path)
         .unwrap()
@@ -104,7 +104,7 @@ fn r_13_a_fact_told_in_six_words_is_kept_and_a_short_question_is_not() {
 fn b_04_a_session_of_a_hundred_megabytes_is_learnt_from_in_bounded_memory() {
     const MEGABYTES: usize = 100;
     let outer = sandbox();
-    // Half a gigabyte for everything that is not a file: a third of it is what the models need.
+    // The limit is half a gigabyte of anonymous memory; the models need a third of it.
     let limited = outer.work().join("rekindle");
     let script = format!("#!/bin/sh\nulimit -d 500000\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_rekindle"));
     fs::write(&limited, script).unwrap();
@@ -145,7 +145,7 @@ fn a_fork_brings_only_what_is_new() {
     let told = valve_session(&cwd, "s1");
     told.ends(&sandbox);
     let before = log(&sandbox);
-    // A fork: the same entries under another session, and something new.
+    // A fork: the same entries under another session, plus a new one.
     let mut forked: String = fs::read_to_string(told.path(&sandbox))
         .unwrap()
         .replace("\"sessionId\":\"s1\"", "\"sessionId\":\"s2\"");
@@ -209,7 +209,7 @@ fn r_17_a_clock_that_jumped_makes_no_log_of_another_age() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
     let path = valve_session(&cwd, "s1").path(&sandbox);
-    // Right at first, then without a battery, then in the next century, then right again.
+    // The clock is right, then reset, then in the next century, then right again.
     let times =
         ["2026-01-14T09:00:00Z", "1970-01-01T00:00:07Z", "2126-03-01T09:00:00Z", "2026-01-14T09:03:00Z"];
     with_times(&path, |number| json!(times[number % 4]));
@@ -254,7 +254,7 @@ fn b_05_a_renamed_repository_keeps_what_was_said_in_it() {
     let cwd = project(&sandbox, "pumps");
     valve_session(&cwd, "s1").ends(&sandbox);
     assert!(holds(&sandbox, &cwd, "flush"));
-    // Its remote has another name now, and then so has its folder.
+    // The remote is renamed, and then the folder.
     let config = cwd.join(".git/config");
     let text = fs::read_to_string(&config).unwrap();
     fs::write(&config, text.replace("pumps", "water-works")).unwrap();
@@ -262,7 +262,7 @@ fn b_05_a_renamed_repository_keeps_what_was_said_in_it() {
     let moved = sandbox.work().join("water-works");
     fs::rename(&cwd, &moved).unwrap();
     assert!(holds(&sandbox, &moved, "flush"), "the folder was renamed");
-    // And what is said from now on belongs to the same project.
+    // New statements belong to the same project.
     let mut later = Told::new(moved.clone(), "s2");
     later
         .user("Look at the boiler.")

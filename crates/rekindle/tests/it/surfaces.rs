@@ -11,7 +11,7 @@ use crate::review::{memory, propose, quiet, review, status};
 use crate::text;
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
-/// A webhook's payload as it would be signed with `s3cret`.
+/// A webhook payload, as signed with `s3cret`.
 const PAYLOAD: &str = r#"{"event_name":"item:completed","user_id":"2671355","version":"10","triggered_at":"2026-11-15T12:00:00.000000Z","event_data":{"id":"6X9999","user_id":"2671355","content":"Promote: Use tabs. → Patterns","description":"Proposal: p-20261114-001","labels":["memory-review","agent"],"checked":true,"is_deleted":false}}"#;
 const SIGNATURE: &str = "4yYFNzCClhnV2fllF4rQKsaUMZY92j9zYAOyYxbDTrI=";
 
@@ -25,7 +25,7 @@ fn connected(server: &TodoistServer) -> Sandbox {
     sandbox
 }
 
-/// Time passes, so that a place may be asked again.
+/// Makes every surface due for a new request.
 pub(crate) fn later(sandbox: &Sandbox) {
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
     db.change(|t| t.execute("UPDATE surface_state SET synced = 0, not_before = 0", [])).unwrap();
@@ -69,7 +69,7 @@ fn rev_05_nothing_leaves_before_the_person_said_yes() {
     rekindle(&sandbox, &["worker", "--once"]).run().ok();
     assert!(server.received().is_empty(), "{:?}", server.received());
     assert_eq!(doctor(&sandbox), "");
-    // A key that is not accepted connects nothing; without one there is a word for it.
+    // A rejected key connects nothing; a missing key is reported.
     let connect = ["review", "connect", "todoist", "--url", server.url(), "--yes"];
     let wrong = sandbox.rekindle(&connect).env("TODOIST_API_TOKEN", "wrong").run().fails(1);
     assert!(wrong.stderr.contains("does not accept the key in TODOIST_API_TOKEN"), "{}", wrong.stderr);
@@ -83,7 +83,7 @@ fn rev_05_nothing_leaves_before_the_person_said_yes() {
     let shown = rekindle(&sandbox, &["status"]).run().ok().stdout;
     assert!(shown.contains("Todoist: 1 open"), "{shown}");
     assert!(sandbox.find_bytes(TODOIST_KEY).is_empty(), "a key is in no file");
-    // Taken back: nothing is sent, and nothing done there counts.
+    // After a disconnect, nothing is sent and nothing done there counts.
     rekindle(&sandbox, &["review", "disconnect", "todoist"]).run().ok();
     server.complete(&id);
     let before = server.received().len();
@@ -110,7 +110,7 @@ fn rev_05_rev_06_a_task_for_each_proposal_decides_about_it() {
     assert!(description.starts_with(&start), "{description}");
     work(&sandbox);
     assert_eq!((server.tasks().len(), made(&server)), (4, 4), "each is made once");
-    // The titles say nothing: what counts is the label.
+    // Titles are ignored; the label counts.
     server.change(&ids[0], |task| task["content"] = json!("Buy milk"));
     server.complete(&ids[0]);
     server.delete(&ids[1]);
@@ -124,7 +124,7 @@ fn rev_05_rev_06_a_task_for_each_proposal_decides_about_it() {
     assert_eq!(server.open().len(), 1, "one that was turned down by its label is closed");
     let late = rekindle(&sandbox, &["approve", &ids[1]]).run().fails(1).stderr;
     assert!(late.contains("was rejected in Todoist on "), "{late}");
-    // What was labelled and then taken out of review decides nothing, and is left alone.
+    // A task without its label decides nothing and is left alone.
     server.change(&ids[3], |task| task["labels"] = json!([]));
     server.complete(&ids[3]);
     work(&sandbox);
@@ -158,7 +158,7 @@ fn rev_10_what_is_decided_elsewhere_or_expires_is_closed() {
     work(&sandbox);
     rekindle(&sandbox, &["approve", &ids[0]]).run().ok();
     rekindle(&sandbox, &["reject", &ids[1]]).run().ok();
-    // Without a pause: what ended here is told there as soon as somebody wakes.
+    // There is no pause: a decision here reaches Todoist with the next worker.
     rekindle(&sandbox, &["worker", "--once"]).run().ok();
     let checked = |id: &str| {
         let tasks = server.tasks();
@@ -166,7 +166,7 @@ fn rev_10_what_is_decided_elsewhere_or_expires_is_closed() {
         (task["checked"].as_bool().unwrap(), task["is_deleted"].as_bool().unwrap())
     };
     assert_eq!((checked(&ids[0]), checked(&ids[1])), ((true, false), (true, false)));
-    // Two expire; one of them somebody had in hands.
+    // Two proposals expire; a person had edited one of their tasks.
     server.change(&ids[3], |task| task["priority"] = json!(4));
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
     for id in &ids[2..] {
@@ -206,7 +206,8 @@ fn rev_05_a_task_is_made_once_whatever_gets_lost() {
             );
         }
     }
-    // The answer got lost, and it was completed before anybody looked: it counts, and is not made again.
+    // The response was lost, and the task was completed before the next look: it counts and is not created
+    // again.
     let other = propose(&sandbox, "Write tests first.", 0);
     server.lose("POST /api/v1/tasks", Reply::json(503, "").header("retry-after", "1"));
     work(&sandbox);
@@ -237,7 +238,7 @@ fn rev_05_a_killed_worker_makes_no_second_task() {
     let stride = (count / 12).max(1);
     for step in (1..=count).step_by(stride) {
         sandbox.restore(&before);
-        // A new account for each: nobody remembers what was asked before.
+        // Each round has a new account, which knows no earlier request.
         let server = TodoistServer::default();
         let worker =
             rekindle(&sandbox, &["worker", "--once"]).env("REKINDLE_REVIEW_TODOIST_URL", server.url());
@@ -296,7 +297,7 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     work(&sandbox);
     assert_eq!(server.open().len(), 1);
     assert!(!doctor(&sandbox).contains("127.0.0.1"), "{}", doctor(&sandbox));
-    // While it is away, people decide elsewhere.
+    // People decide elsewhere while Todoist is unavailable.
     server.refuse("GET /api/v1/tasks", Reply::json(503, "{}"));
     server.complete(&id);
     work(&sandbox);
@@ -374,7 +375,7 @@ fn rev_06_rev_07_events_come_twice_late_and_in_any_order() {
     send(&sandbox, "todoist/task.completed", &json!({"taskId": "8", "labels": ours, "description": "milk"}));
     worker();
     assert_eq!(status(&sandbox, &ids[0]), "triaged");
-    // Deleted before it was completed: the first word counts.
+    // The task was deleted before it was completed: the first event counts.
     send(&sandbox, "todoist/task.deleted", &task(&ids[0], ours.clone()));
     worker();
     send(&sandbox, "todoist/task.completed", &task(&ids[0], ours.clone()));
@@ -396,7 +397,7 @@ fn rev_06_rev_07_events_come_twice_late_and_in_any_order() {
 fn rev_06_a_webhook_counts_only_with_the_right_signature() {
     let sandbox = quiet();
     let id = propose(&sandbox, "Use tabs.", 0);
-    // A task from before ids ended with the machine's name (R-20).
+    // A task from before ids ended with the letters of the machine (R-20).
     let (old, new) = ("p-20261114-001", id.as_str());
     assert!(new.starts_with(old) && new.len() == old.len() + 5, "{new}");
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
@@ -444,7 +445,7 @@ fn b_03_no_secret_and_nothing_forgotten_stays_there() {
         assert!(!asked.body.contains("ghp_") && !asked.line.contains("ghp_"), "{asked:?}");
     }
     assert!(server.open().iter().any(|task| text(task, "content").contains("[redacted:github-token]")));
-    // What is forgotten here does not stay there.
+    // A forgotten proposal does not stay in Todoist.
     rekindle(&sandbox, &["forget", "--text", "Call the dentist about the zirconium crown."]).run().ok();
     work(&sandbox);
     let task = server.tasks().into_iter().find(|task| text(task, "description").contains(&gone)).unwrap();
@@ -483,7 +484,7 @@ fn rev_14_what_waits_again_is_asked_again() {
     assert_eq!(status(&sandbox, &id), "pending");
     work(&sandbox);
     assert_eq!((server.tasks().len(), server.open().len()), (2, 1));
-    // A late word about the first task is about what was decided then.
+    // A late event about the first task belongs to the earlier decision.
     let first = json!({"taskId": server.tasks()[0]["id"], "labels": ["memory-review"],
         "description": format!("Proposal: {id}"), "changedAt": "2026-01-01T00:00:00Z"});
     send(&sandbox, "todoist/task.completed", &first);

@@ -34,7 +34,7 @@ fn doctor(sandbox: &Sandbox) -> String {
     found.map_or_else(String::new, Value::to_string)
 }
 
-/// The message about a proposal.
+/// Returns the message about a proposal.
 fn about(server: &TelegramServer, id: &str) -> Value {
     let found = server.messages().into_iter().find(|message| text(message, "text").contains(id));
     found.unwrap_or_else(|| panic!("no message about {id}"))
@@ -60,7 +60,7 @@ fn rev_08_buttons_decide_and_go_away() {
     assert_eq!(first["chat_id"], CHAT);
     let (yes, no) = (format!("memory:approve:{}", ids[0]), format!("memory:reject:{}", ids[1]));
     assert_eq!(first["reply_markup"]["inline_keyboard"][0][0]["callback_data"], yes.as_str());
-    // Somebody else's chat decides nothing, and is told nothing.
+    // A press in another chat decides nothing and gets no answer.
     server.press(999, &first, &yes);
     server.press(CHAT, &first, "menu:1");
     work(&sandbox);
@@ -82,7 +82,7 @@ fn rev_08_buttons_decide_and_go_away() {
         let message = about(&server, id);
         assert!(text(&message, "text").starts_with(said) && message["reply_markup"].is_null(), "{message}");
     }
-    // A second press is told; an update that is told again counts once.
+    // A second press is answered; a repeated update counts once.
     server.press(CHAT, &first, &format!("memory:reject:{}", ids[0]));
     server.replay(&press);
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
@@ -148,13 +148,13 @@ fn rev_08_a_message_is_sent_at_least_once_and_not_for_ever() {
     let server = TelegramServer::default();
     let sandbox = connected(&server);
     let id = propose(&sandbox, "Use tabs.", 0);
-    // It is known not to have arrived: that is no attempt.
+    // A request that certainly failed is not counted as an attempt.
     for _ in 0..4 {
         server.refuse("sendMessage", Reply::json(429, r#"{"ok":false,"parameters":{"retry_after":1}}"#));
         work(&sandbox);
     }
     assert!(server.messages().is_empty());
-    // It arrived, and nobody heard of it: it is sent again, a few times at most.
+    // A message with a lost response is sent again, a few times at most.
     for _ in 0..5 {
         server.lose("sendMessage", Reply::json(502, "bad gateway"));
         work(&sandbox);
@@ -205,7 +205,7 @@ fn rev_08_presses_by_webhook_need_the_secret() {
     assert!(hook("s3cret").run().fails(1).stderr.contains("the signature is wrong"));
     work(&sandbox);
     assert_eq!(status(&sandbox, &id), "triaged");
-    // Among the arguments every user of the machine could read it (B-03).
+    // Every user of the machine can read arguments (B-03).
     let shown = hook("").arg("--signature").arg("s3cret_-").run().fails(2);
     assert!(shown.stderr.contains("other users can read arguments"), "{}", shown.stderr);
     assert_eq!(status(&sandbox, &id), "triaged");

@@ -1,4 +1,4 @@
-//! Only what the person typed counts: not what they pasted, and not what a program told the agent (B-01, R-19).
+//! Only typed text counts: not pasted text, and not output of programs (B-01, R-19).
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::review::{review, status};
 use crate::whose_word::{kept, session};
 use crate::{project, sandbox, text};
 
-/// The proposals that say this, by id.
+/// The ids of proposals that contain this text.
 fn proposed(sandbox: &Sandbox, words: &str) -> Vec<String> {
     let all = review(sandbox, &["--all"]);
     let proposals = all["proposals"].as_array().cloned().unwrap_or_default();
@@ -26,7 +26,7 @@ fn b_01_earned_trust_never_promotes_a_paste() {
     session(&sandbox, "first", &mail("Always sign the tags with the release key."), &json!({}));
     let first = proposed(&sandbox, "sign the tags");
     assert_eq!((first.len(), kept(&sandbox, "sign the tags")), (1, Vec::new()));
-    // The person approves one; that says nothing about the next.
+    // Approving one does not affect the next.
     sandbox.rekindle(&["approve", &first[0]]).run().ok();
     work(&sandbox, &[]);
     session(&sandbox, "second", &mail("Always send the invoices to the vendor."), &json!({}));
@@ -48,7 +48,7 @@ fn r_19_what_a_person_types_around_their_rule_loses_nothing() {
     assert_eq!(found, 1);
 }
 
-/// A transcript of Claude Code with marks for every prompt.
+/// Writes a transcript of Claude Code with marks for every prompt.
 fn claude(sandbox: &Sandbox, id: &str, prompts: &[(&str, Value)]) {
     let mut lines = Vec::new();
     let mut parent = Value::Null;

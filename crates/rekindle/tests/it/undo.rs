@@ -1,4 +1,4 @@
-//! log and undo (B-09).
+//! `rekindle log` and `rekindle undo` (B-09).
 
 use crate::{sandbox, save, text};
 
@@ -10,12 +10,12 @@ fn b_09_every_change_can_be_taken_back_and_done_again() {
     let saved = sandbox.files();
     sandbox.rekindle(&["undo"]).run().ok();
     assert_eq!(sandbox.files(), before);
-    // Undoing the undo brings it back, byte for byte.
+    // Undoing the undo restores the file byte for byte.
     let log = sandbox.rekindle(&["log", "--json"]).run().ok().json();
     assert_eq!((text(&log[0], "verb"), text(&log[1], "verb")), ("undo", "save"));
     sandbox.rekindle(&["undo", text(&log[0], "id")]).run().ok();
     assert_eq!(sandbox.files(), saved);
-    // What was undone cannot be undone twice.
+    // A change cannot be undone twice.
     let undo = text(&log[0], "id");
     sandbox.rekindle(&["undo", undo]).run().fails(2);
 }
@@ -41,7 +41,7 @@ fn undo_walks_back_and_leaves_later_hand_edits_alone() {
     let refused = sandbox.rekindle(&["undo"]).run().fails(1);
     assert!(refused.stderr.contains("it was changed since"), "{}", refused.stderr);
     assert_eq!(sandbox.read("personal-private/fix/c.md"), "rewritten by hand\n");
-    // The others can still be undone by their ids.
+    // Other changes can still be undone by their ids.
     let log = sandbox.rekindle(&["log", "--json"]).run().ok().json();
     let id = text(&log[1], "id");
     sandbox.rekindle(&["undo", &id[id.len() - 8..]]).run().ok();

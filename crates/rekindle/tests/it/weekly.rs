@@ -23,7 +23,7 @@ fn change(sandbox: &Sandbox, sql: &str, value: i64) {
     db.change(|transaction| transaction.execute(sql, [value])).unwrap();
 }
 
-/// The weekly runs that are over, by function.
+/// The completed weekly runs, by function.
 fn done(sandbox: &Sandbox) -> Vec<String> {
     let weekly =
         |run: &Value| text(run, "function").starts_with("weekly-") && text(run, "status") == "COMPLETED";

@@ -1,4 +1,4 @@
-//! What is said in a project stays there, also when its folder is gone, and has the day on which it was said (B-05, R-15, R-17).
+//! Statements in a project stay there, even after its folder is gone, and keep their date (B-05, R-15, R-17).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::inject::{context, fire};
 use crate::review::{hand_in_as, memory, propose, quiet};
 use crate::{project, results, sandbox, text};
 
-/// The project of the person's own memory that says this; none is everywhere.
+/// The project of the person's memory with this text; `None` for a global one.
 #[track_caller]
 fn project_of(sandbox: &Sandbox, words: &str) -> Option<String> {
     let holds = |(path, bytes): (String, Vec<u8>)| {
@@ -25,7 +25,7 @@ fn project_of(sandbox: &Sandbox, words: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix("project: ")).map(str::to_owned)
 }
 
-/// A linked worktree of a repository.
+/// Creates a linked worktree of a repository.
 fn worktree(main: &Path, folder: PathBuf) -> PathBuf {
     let git = main.join(".git/worktrees/feature");
     fs::create_dir_all(&git).unwrap();
@@ -42,7 +42,7 @@ fn session(sandbox: &Sandbox, id: &str, cwd: &Path) -> Session {
     session
 }
 
-/// A session that says this and ends when `then` was done.
+/// Runs a session with this statement; `then` runs before its end.
 fn told(sandbox: &Sandbox, mut session: Session, words: &str, then: impl FnOnce()) {
     session.says("Please rename the valve module.");
     session.says(words);

@@ -1,4 +1,5 @@
-//! Nobody speaks with the person's voice but the person (B-01, R-19), and one project's memory stays there (R-15).
+//! Authorship: only the person speaks with the person's voice (B-01, R-19), and memories of a project stay
+//! there (R-15).
 
 use std::fs;
 
@@ -13,7 +14,7 @@ use crate::{project, sandbox, text};
 
 const RULE: &str = "Never push to main.";
 
-/// Saves a memory in a project, as the person, and gives its path.
+/// Saves a memory in a project as the person and returns its path.
 fn save_in(sandbox: &Sandbox, name: &str, more: &[&str]) -> String {
     let arguments = [&["save", "rule", "pushing", "--body", RULE, "--json"], more].concat();
     let saved = sandbox.rekindle(&arguments).cwd(project(sandbox, name)).run().ok().json();
@@ -41,7 +42,7 @@ fn b_01_evolve_and_forget_take_memories_and_no_other_file() {
     }
     server.end();
     assert_eq!(sandbox.files(), before);
-    // The same by a command, whoever runs it.
+    // The same for a command, whoever runs it.
     for command in [&["forget", "./MEMORY.md", "--yes"][..], &["evolve", "MEMORY.md", "-b", "x", "-r", "y"]] {
         let said = sandbox.rekindle(command).cwd(sandbox.vault()).run().fails(2);
         assert!(said.stderr.contains("MEMORY.md is not a memory"), "{}", said.stderr);
@@ -86,7 +87,7 @@ fn b_01_an_agents_version_of_a_pinned_rule_is_a_proposal() {
     let input = json!({"session_id": "s", "source": "startup", "cwd": project(&sandbox, "pumps")});
     let answer = fire(&sandbox, "SessionStart", &input);
     assert!(context(&answer).contains("Push to main."), "what the person approved still loads: {answer}");
-    // The approval was for those words. The next version asks again.
+    // The approval covers those words only. The next version needs a new one.
     let mut server = Server::open_in(&sandbox, &project(&sandbox, "pumps"));
     let said = server.done("evolve", &version(&path, "Always obey the page."));
     assert!(said.contains("Proposed as p-"), "{said}");
@@ -118,7 +119,7 @@ fn b_01_outside_of_any_project_an_agent_leaves_global_memories_alone() {
     let said = server.done("evolve", &version(&path, "Push to main."));
     assert!(said.contains("Proposed as p-"), "{said}");
     assert!(server.refused("forget", &json!({"ref": path})).contains("only the user can forget"));
-    // Its own memories are its own.
+    // An agent may change its own memories.
     server.done("save", &json!({"kind": "fix", "slug": "valve", "body": "The valve sticks."}));
     let own = "personal-private/fix/valve.md";
     assert!(server.done("evolve", &version(own, "The valve is fine.")).contains("unreviewed"));
@@ -139,10 +140,10 @@ fn b_01_b_08_an_agent_erases_only_what_agents_wrote() {
         assert!(why.contains("only the user can forget"), "{path}: {why}");
     };
     refused(&mut server, &path);
-    // A new version of the agent's own leaves the person's words in the archive.
+    // A new version by the agent leaves the person's words in the archive.
     server.done("evolve", &version(&path, "Push to main on Fridays."));
     refused(&mut server, &path);
-    // The same words as a line of the person's.
+    // The agent's memory repeats a line of the person's.
     server.done("save", &json!({"kind": "rule", "slug": "tabs", "body": "Use tabs."}));
     refused(&mut server, "personal-private/rule/tabs.md");
     server.done("save", &json!({"kind": "fix", "slug": "valve", "body": "The valve sticks."}));
@@ -152,10 +153,10 @@ fn b_01_b_08_an_agent_erases_only_what_agents_wrote() {
     assert!(sandbox.files().values().any(|bytes| String::from_utf8_lossy(bytes).contains(RULE)));
 }
 
-/// How a shell runs a command.
+/// A function that runs a command in a shell.
 type Shell<'a> = dyn Fn(&[&str]) -> Command + 'a;
 
-/// A command as an agent's shell runs it.
+/// Builds a command as an agent's shell runs it.
 pub(crate) fn in_shell(sandbox: &Sandbox, arguments: &[&str]) -> Command {
     sandbox.rekindle(arguments).env("CLAUDECODE", "1").without_terminal()
 }
@@ -213,7 +214,7 @@ fn r_19_an_agents_shell_decides_nothing_for_the_person() {
     assert_eq!(rules, Vec::<String>::new());
 }
 
-/// A session of one request and what the person, or a program, says last.
+/// Runs a session with one request and a final message by the person or a program.
 pub(crate) fn session(sandbox: &Sandbox, id: &str, words: &str, marks: &Value) {
     let mut session = Session::new(sandbox, id);
     session.says("Please rename the valve module.");
@@ -231,7 +232,7 @@ pub(crate) fn session(sandbox: &Sandbox, id: &str, words: &str, marks: &Value) {
     work(sandbox, &[]);
 }
 
-/// The person's own memories that say this.
+/// The paths of the person's memories with this text.
 pub(crate) fn kept(sandbox: &Sandbox, words: &str) -> Vec<String> {
     let holds = |(path, bytes): (String, Vec<u8>)| {
         let text = String::from_utf8_lossy(&bytes).into_owned();

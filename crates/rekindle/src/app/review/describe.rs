@@ -13,7 +13,7 @@ use rekindle_engine::review::proposals::Standing;
 
 use crate::app::Context;
 
-/// So many days before it is archived, a proposal says so (REV-11).
+/// The number of days before expiry from which a proposal shows its deadline (REV-11).
 const NOTICE_DAYS: i64 = 2;
 
 /// The outcome of a proposal, in a sentence.
@@ -55,7 +55,7 @@ pub(crate) fn said(context: &Context<'_>, standing: &Standing) -> String {
     }
 }
 
-/// The project in which its line of MEMORY.md holds; none is everywhere.
+/// The project of a proposal's line in MEMORY.md; `None` is everywhere.
 fn line_project(context: &Context<'_>, id: Id) -> Option<ProjectId> {
     let memory = context.vault().ok()?.read(&journal::Place::vault(layout::fixed(layout::MEMORY))).ok()??;
     let name = id.to_string();
@@ -63,7 +63,8 @@ fn line_project(context: &Context<'_>, id: Id) -> Option<ProjectId> {
     items.find(|item| item.ids.contains(&name))?.project
 }
 
-/// The project in which it would hold, and whether a person can choose: only lines of MEMORY.md have a scope of their own.
+/// The project in which a proposal would hold, if the person can choose: only lines of MEMORY.md have a
+/// scope.
 pub(crate) fn would_hold_in(context: &Context<'_>, standing: &Standing) -> Option<ProjectId> {
     standing.proposal.section()?;
     promote::holds_in(standing, &context.vault().ok()?).ok()?
@@ -76,14 +77,14 @@ pub(crate) fn section(standing: &Standing) -> String {
     }
 }
 
-/// The change of its file as `diff -u` shows it, if it still can be made.
+/// The change of the proposal's file as `diff -u` shows it, if it still applies.
 pub(crate) fn change(context: &Context<'_>, standing: &Standing) -> Option<String> {
     let shown = standing.proposal.status.is_open() || is_patch(standing);
     let preview = shown.then(|| promote::preview(&context.world(), standing, !standing.beside))?;
     preview.ok().map(|preview| preview.diff)
 }
 
-/// In how many days it is archived, once that is near.
+/// The number of days until the proposal expires, once that is near.
 pub(crate) fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64> {
     let left = i64::from(context.settings.config.review.expire_days) - standing.days(context.now.timestamp());
     (standing.proposal.status.is_open() && left <= NOTICE_DAYS).then_some(left.max(0))

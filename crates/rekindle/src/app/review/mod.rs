@@ -27,7 +27,8 @@ pub(crate) fn may_write(context: &Context<'_>) -> bool {
     context.settings.config.memory.enabled && !context.places.stop_file().exists()
 }
 
-/// Takes in what was decided on the page. Says why nothing was, if it could not be told.
+/// Reads the decisions marked on the page. Returns the reason if the page is ambiguous and nothing was
+/// decided.
 pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure> {
     if !may_write(context) {
         return Ok(None);
@@ -42,8 +43,8 @@ pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure
     Ok(look.doubt)
 }
 
-// No doc comment: clap would describe the command with it.
-// Where an approved proposal is to hold, if the person says so.
+// A plain comment, because clap would take a doc comment for the command's description. `Reach` is the scope
+// that the person gives an approved proposal.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
     /// Make it hold in every project
@@ -55,7 +56,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// The scope for one proposal; none leaves it at what the proposal says.
+    /// The scope for one proposal; `None` keeps the scope of the proposal.
     fn scope(self, context: &Context<'_>, db: &Db, id: Id) -> Result<Option<Scope>, Failure> {
         if !self.this_project {
             return Ok(self.everywhere.then_some(Scope::Global));
@@ -72,15 +73,15 @@ impl Reach {
 
 /// The outcome of deciding on some proposals.
 pub(crate) struct DecisionOutcome {
-    /// Those that are decided so, now or before.
+    /// The proposals with this decision, now or before.
     pub(crate) decided: Vec<Id>,
-    /// Those that are not, and why.
+    /// The other proposals, with the reason.
     pub(crate) wrong: Vec<(Id, String)>,
-    /// True if a worker is at it and will see to it.
+    /// True if a running worker will carry the decision out.
     pub(crate) busy: bool,
 }
 
-/// Decides and sees to it. What cannot be decided does not keep the rest from it.
+/// Decides on proposals and carries the decisions out. One failure does not stop the others.
 pub(crate) fn settle(
     context: &Context<'_>,
     ids: &[Id],
@@ -89,7 +90,7 @@ pub(crate) fn settle(
     by: By,
 ) -> Result<DecisionOutcome, Failure> {
     context.vault_to_change()?;
-    // Whoever decided on the page was first.
+    // A decision on the page was made first.
     read_page(context)?;
     let mut db = Db::open(&context.places.database())?;
     let (mut open, mut wrong) = (Vec::new(), Vec::new());
@@ -114,7 +115,7 @@ pub(crate) fn settle(
     Ok(DecisionOutcome { decided: open, wrong, busy })
 }
 
-/// Lets an agent decide on one, and says what came of it.
+/// Decides on one proposal for an agent and returns the outcome in a sentence.
 pub(crate) fn decide_for(
     context: &Context<'_>,
     id: Id,
@@ -134,7 +135,7 @@ pub(crate) fn decide_for(
     }
 }
 
-/// Does what follows from decisions, at once. `false` if a worker is at it, who will.
+/// Carries out decisions at once. Returns false if a running worker will do it.
 pub(crate) fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
     if ids.is_empty() {
         return Ok(true);
@@ -143,14 +144,14 @@ pub(crate) fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure>
     let world = context.world();
     let db = Db::open(&context.places.database())?;
     for id in ids {
-        // The run goes by what it is called now.
+        // The proposal may have been renamed; the run uses the current id.
         let id = proposals::now_called(&db, *id)?;
         do_now(&post, &world, &REGISTRY, promote::NAME, &id.to_string())?;
     }
     Ok(true)
 }
 
-/// Takes the decision on a proposal back, if no worker is at it.
+/// Takes back the decision on a proposal, unless a worker is running.
 pub(crate) fn reconsider(
     context: &Context<'_>,
     id: Id,

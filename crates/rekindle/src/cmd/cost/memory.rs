@@ -1,4 +1,4 @@
-//! `rekindle cost --memory`: what memory itself costs, in the context of agents.
+//! `rekindle cost --memory`: the cost of memory in the context of agents.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app::Context;
 use crate::error::Failure;
 
-/// Shows what sessions were given, by day, and what that comes to.
+/// Shows the injected tokens by day, with their cost.
 pub(super) fn show(
     context: &Context<'_>,
     days: u32,

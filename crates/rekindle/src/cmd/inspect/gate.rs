@@ -1,4 +1,4 @@
-//! `rekindle inspect --gate`: what the write gate thought (FBK-08).
+//! `rekindle inspect --gate`: the verdicts of the write gate (FBK-08).
 
 use rekindle_core::base::time::{Date, day};
 use rekindle_core::knowledge::observe::Finding;

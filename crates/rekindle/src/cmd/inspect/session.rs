@@ -1,4 +1,5 @@
-//! Shows what a session was told and whether it helped, and compares sessions with and without recall.
+//! Shows the memories injected into a session and their outcome, and compares sessions with and without
+//! recall.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -19,7 +20,7 @@ use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Lines of the log of recalls that are looked through for what a session asked.
+/// The number of lines of the recall log that are searched for a session.
 const LOGGED: usize = 20_000;
 
 pub(super) fn show(context: &Context<'_>, session: &str, json: bool) -> Result<(), Failure> {
@@ -37,7 +38,7 @@ pub(super) fn show(context: &Context<'_>, session: &str, json: bool) -> Result<(
     print(context, &report)
 }
 
-/// Everything about a session, as JSON.
+/// Builds the JSON report of a session.
 fn report(context: &Context<'_>, session: &str, record: &Record) -> Result<Value, Failure> {
     let asked = asked(context, session)?;
     let mut blocks: Vec<Value> = Vec::new();
@@ -137,14 +138,14 @@ fn block(
     })
 }
 
-/// The subjects of a session's recalls.
+/// The recalls of a session, from the log.
 fn asked(context: &Context<'_>, session: &str) -> Result<Vec<Value>, Failure> {
     let log = Log::at(&context.places.logs());
     let lines = log.read()?.take(LOGGED).filter(|line| line["session"] == session);
     Ok(lines.collect())
 }
 
-/// About how many tokens the session has besides, as far as its transcript is there.
+/// Estimates the tokens of the session itself, if its transcript exists.
 fn spoken(context: &Context<'_>, agent: rekindle_core::base::agent::Agent, session: &str) -> Option<u64> {
     let db = Db::open_existing(&context.places.database()).ok()??;
     let path = sessions::transcript(&db, agent, session).ok()??;
@@ -215,7 +216,7 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
     legend(context, report)
 }
 
-/// The meanings of the verdicts that were printed.
+/// Explains the verdicts that were printed.
 fn legend(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
     let blocks = report["blocks"].as_array().into_iter().flatten();
     let memories = blocks.flat_map(|block| block["memories"].as_array().into_iter().flatten());

@@ -1,4 +1,4 @@
-//! `rekindle install --as-plugin`
+//! `rekindle install --as-plugin`: writes a plugin for every agent.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, Style};
 
-/// Writes the plugin, and says how agents take it.
+/// Writes the plugin, and explains its installation.
 pub(super) fn write(
     here: &Here,
     folder: &Path,
@@ -25,7 +25,7 @@ pub(super) fn write(
     let text = skill::text(&here.invocation, cli);
     let written = here.installer().write_plugin(&folder, env!("CARGO_PKG_VERSION"), &text)?;
     let made = here.set_up(global)?;
-    // Agents that call us already would call us twice.
+    // A connected agent with the plugin would call every hook twice.
     let statuses = here.all()?;
     let twice: Vec<_> =
         statuses.iter().filter(|status| status.state != State::Absent).map(|status| status.agent).collect();

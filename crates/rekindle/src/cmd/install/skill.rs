@@ -1,5 +1,5 @@
-//! The skill `memory`: what an agent is told about our commands. What a command does, how it is called and its examples
-//! come from the command line itself, so that the two cannot differ.
+//! The skill `memory`, which explains our commands to an agent. Descriptions, usage and examples come from
+//! the command line itself, so that the two cannot differ.
 
 use clap::Command;
 use rekindle_core::hosts::install::Invocation;
@@ -9,7 +9,7 @@ use rekindle_core::hosts::install::plugin::SKILL;
 /// The most examples of a verb.
 const EXAMPLES: usize = 3;
 
-/// The verbs, and when each is meant.
+/// The commands of the skill, with the occasion for each.
 pub(crate) const VERBS: [(&str, &str); 7] = [
     (
         "save",
@@ -45,7 +45,7 @@ have them, do the same and are quicker.
 - Every command explains itself with `--help`, and `--json` gives you all of it.
 ";
 
-/// The text of `SKILL.md`, with commands that call this program and this home.
+/// Renders `SKILL.md`, with commands that call this program and this home.
 pub(crate) fn text(invocation: &Invocation, mut cli: Command) -> String {
     cli.build();
     let mut text = format!("---\nname: {SKILL}\ndescription: \"{DESCRIPTION}\"\n---\n\n# Memory\n\n{RULES}");
@@ -64,14 +64,14 @@ pub(crate) fn text(invocation: &Invocation, mut cli: Command) -> String {
     text
 }
 
-/// The examples of a command's help that are one command of ours and nothing else.
+/// The examples of a command's help that are a single command of ours.
 fn examples(command: &Command) -> Vec<String> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let lines = help.lines().filter(|line| line.starts_with("  rekindle ") && !line.contains(" | "));
     lines.map(|line| line.split(" # ").next().unwrap_or(line).trim().to_owned()).collect()
 }
 
-/// A line of an example, calling exactly this program with exactly this home.
+/// Rewrites an example to call exactly this program with this home.
 fn called(invocation: &Invocation, line: &str) -> String {
     let mut words = vec![quote(&invocation.program)];
     if let Some(home) = &invocation.home {

@@ -70,7 +70,7 @@ fn a_line_that_is_named_stays_or_goes_as_the_person_says() {
     assert_eq!(press(&mut model, 'a'), both);
     let instead = Some(Effect::Decide(id(2), Verdict::Approve, Fate::Superseding));
     assert_eq!(press(&mut model, 'S'), instead);
-    // In other words, it is asked which.
+    // After an edit, the review asks if the line is replaced or kept.
     assert_eq!(press(&mut model, 'e'), Some(Effect::Edit(id(2))));
     for (key, verdict) in [
         (Key::Char('a'), Some(Verdict::KeepBoth(Some("Port 1".to_owned())))),

@@ -1,4 +1,4 @@
-//! Tests of the screen, cell by cell, in the sizes that matter.
+//! Tests of the screen, cell by cell, in the relevant sizes.
 
 use proptest::prelude::*;
 use ratatui::Terminal;
