@@ -1,14 +1,14 @@
 //! The only writer of Markdown.
 //!
 //! - [`Vault`] opens the folders and reads notes
-//! - `door`: which file a path really means, and who may write there
-//! - `lock`, `journal`, `commit`, `recover`: how a change becomes all of it or none of it, and can be taken back
-//! - `entries`, `documents`, `logs`: what people do: save, evolve, add a line or a section
-//! - `amend`: a line for an identity file or a memory, as a proposal has it
-//! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
-//! - `scan`, `find`: what there is, and which memory a person means
-//! - `synced`: whether other machines have a part in it
-//! - `undo`: takes changes back
+//! - `door`: resolves a path to its file and checks write permission
+//! - `lock`, `journal`, `commit`, `recover`: atomic and undoable changes
+//! - `entries`, `documents`, `logs`: save, evolve, add a line or a section
+//! - `amend`: adds a proposal's line to an identity file or a memory
+//! - `inbox`, `incubator`: decisions about captured memories and ideas
+//! - `scan`, `find`: listing, and lookup by id, path or slug
+//! - `synced`: detects other machines that share the vault
+//! - `undo`: undoes changes
 //! - [`sources`]: the notes that recall reads
 
 mod amend;
