@@ -1,4 +1,5 @@
-//! What an agent is given: the briefing at session start, the memories with a prompt, and one-line notices.
+//! The context given to an agent: the briefing at session start, the memories with a prompt, and one-line
+//! notices.
 
 pub mod briefing;
 pub mod inject;

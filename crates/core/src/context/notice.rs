@@ -1,35 +1,36 @@
-//! The one line in which the person is told, through an agent's hook, what was kept and how to take it back.
+//! The notice shown to the user through an agent's hook: what was saved, and how to undo it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::clean::one_line;
 
-/// So many things are named; the rest is counted.
+/// The number of memories listed; the rest is counted.
 const NAMED: usize = 3;
-/// The most characters of each.
+/// The maximum length of each, in characters.
 const TEXT_CHARS: usize = 120;
 
-/// A memory that was kept, and the change that kept it.
+/// A saved memory, and the change that saved it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The id of the change, as `rekindle log` shows it and `rekindle undo` takes it.
     pub change: String,
-    /// Where the memory is in the vault.
+    /// The path of the memory in the vault.
     pub path: String,
-    /// Its text.
+    /// The text of the memory.
     pub text: String,
 }
 
 impl Kept {
-    /// Without anything that a terminal would act on, and short enough to be read in passing.
+    /// Creates the notice: control characters are removed and the text is shortened.
     pub fn new(change: &str, path: &str, text: &str) -> Self {
         Self { change: change.to_owned(), path: path.to_owned(), text: one_line(text, TEXT_CHARS) }
     }
 }
 
-/// `Rekindle kept: …`, with `more` things beyond those that are listed. `None` if there is nothing to name.
+/// The line `Rekindle kept: …`, with `more` for those that are not listed. `None` if there is nothing to
+/// list.
 pub fn kept_line(kept: &[Kept], more: u64) -> Option<String> {
-    // Cleaned once more: the file that it comes from can be written by anybody.
+    // Clean it again: anybody can write the file that it comes from.
     let name = |kept: &Kept| {
         let (text, change) = (one_line(&kept.text, TEXT_CHARS), one_line(&kept.change, TEXT_CHARS));
         (!text.is_empty() && !change.is_empty()).then_some((text, change))
@@ -53,7 +54,8 @@ pub fn kept_line(kept: &[Kept], more: u64) -> Option<String> {
     }
 }
 
-/// Asks whether a folder is the project that its git configuration names. `folder`: where that project is known to be.
+/// Asks the user to confirm that a folder is the project that its git configuration names. `folder` is the
+/// known location of that project.
 pub fn claim_line(project: &str, folder: &str) -> String {
     let (project, folder) = (one_line(project, TEXT_CHARS), one_line(folder, TEXT_CHARS));
     format!(

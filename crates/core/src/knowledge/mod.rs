@@ -1,7 +1,7 @@
-//! From sessions to memories: what is observed, proposed and decided.
+//! From sessions to memories: observations, proposals and decisions.
 //!
-//! [`observe`] finds statements in a session, [`reflect`] turns a day of them into proposals, [`triage`] and the person decide,
-//! [`feedback`] counts what was used. [`mine`] finds ideas, [`friction`] finds what annoys.
+//! [`observe`] finds statements in a session, [`reflect`] turns a day of them into proposals, [`triage`] and
+//! the user decide, [`feedback`] counts uses. [`mine`] finds ideas, [`friction`] finds recurring problems.
 
 pub mod feedback;
 pub mod friction;

@@ -1,4 +1,5 @@
-//! What every hook did, a line each in `logs/hooks.jsonl` (O11-12). Rotated weekly, kept for 30 days (MNT-08).
+//! The hook log: one line per hook call in `logs/hooks.jsonl` (O11-12). Rotated weekly, kept for 30 days
+//! (MNT-08).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,19 +13,19 @@ const NAME: &str = "hooks.jsonl";
 const KEEP_DAYS: i32 = 30;
 const ROTATE_AFTER_DAYS: i32 = 7;
 
-/// Adds a line. Not synced: it is about what happened, and what happened is in the spool.
+/// Appends a line. It is not synced: the event itself is in the spool.
 pub fn append(logs: &Path, line: &Value) -> io::Result<()> {
     disk::make_folder(logs)?;
     Lines::open(&logs.join(NAME))?.append(&format!("{line}\n"), false)
 }
 
-/// The lines, the newest first.
+/// The lines of the current log, newest first.
 pub fn read(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
     let lines = BackwardLines::open(&logs.join(NAME))?;
     Ok(lines.into_iter().flatten().filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
 }
 
-/// All lines that are kept, those of earlier weeks included, in no order that matters.
+/// All kept lines, including rotated logs, in no particular order.
 pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
     let mut files = vec![logs.join(NAME)];
     for file in std::fs::read_dir(logs).into_iter().flatten() {
@@ -36,13 +37,13 @@ pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
     Ok(lines.filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
 }
 
-/// The day on which a log was put aside.
+/// The day on which a log was rotated.
 fn rotated_on(path: &Path) -> Option<jiff::civil::Date> {
     let day = path.file_name()?.to_str()?.strip_prefix("hooks-")?.strip_suffix(".jsonl")?;
     day.parse().ok()
 }
 
-/// Puts a log of a week aside under its date, and removes those that are too old. Says how many went.
+/// Renames a log of a week after its date, and removes those that are too old. Returns the number removed.
 pub fn rotate(logs: &Path, now: &Zoned) -> io::Result<u64> {
     let today = now.date();
     let named = |path: &PathBuf| rotated_on(path);

@@ -1,4 +1,4 @@
-//! Whether every agent reads the same identity (IDN-01…03, BRF-12).
+//! Checks that all agents read the same identity file (IDN-01…03, BRF-12).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,27 +8,27 @@ use serde::Serialize;
 
 use crate::platform::home::Places;
 
-/// Why a link could not be made. Nothing was changed.
+/// A link that could not be made. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is nothing to link to.
+    /// The shared file does not exist.
     #[error("there is no {} to link to", .0.display())]
     NoFile(PathBuf),
-    /// Somebody's own file is there.
+    /// The user has another file there.
     #[error("{} exists and is another file", .0.display())]
     Taken(PathBuf),
-    /// The system refused.
+    /// The system reported an error.
     #[error("could not make the link {}: {source}", .path.display())]
     Io {
-        /// The link.
+        /// The path of the link.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// What to do next.
+    /// The next step for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoFile(_) => Some("`rekindle init` makes a starter".into()),
@@ -40,30 +40,30 @@ impl Error {
     }
 }
 
-/// What an agent's folder has in place of the shared file.
+/// The state of the shared file in an agent's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Link {
-    /// The very same file.
+    /// It is the shared file.
     Same,
-    /// Another file: agents would follow different instructions.
+    /// It is another file: agents would follow different instructions.
     Differs,
-    /// Nothing; this agent gets no shared instructions.
+    /// It is missing: this agent gets no shared instructions.
     None,
-    /// No such folder: this agent is not installed.
+    /// The folder does not exist: this agent is not installed.
     Absent,
 }
 
-/// The state of the identity tier.
+/// The state of the identity files.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Each file, where it is and whether it is there.
+    /// Each file, its path, and true if it exists.
     pub files: Vec<(Document, PathBuf, bool)>,
-    /// Each agent's folder and what it has.
+    /// Each agent's folder and the state of its link.
     pub links: Vec<(PathBuf, Link)>,
 }
 
-/// Looks at the files and at the agents' links to them.
+/// Checks the files and the agents' links to them.
 pub fn check(places: &Places) -> Report {
     let file = |document: Document| {
         let path = places.identity().join(document.name);
@@ -86,13 +86,13 @@ fn state(folder: &Path, shared: &Path) -> Link {
     match same_file(&theirs, shared) {
         Some(true) => Link::Same,
         Some(false) => Link::Differs,
-        // A link that leads nowhere is not nothing: its agent believes it has instructions.
+        // A dangling link is not `None`: its agent believes that it has instructions.
         None if theirs.symlink_metadata().is_ok() => Link::Differs,
         None => Link::None,
     }
 }
 
-/// Whether two names mean one file; `None` if the first means none.
+/// True if both names mean the same file; `None` if the first does not exist.
 fn same_file(theirs: &Path, ours: &Path) -> Option<bool> {
     let theirs_is = std::fs::metadata(theirs).ok()?;
     let Ok(ours_is) = std::fs::metadata(ours) else { return Some(false) };
@@ -108,7 +108,7 @@ fn same_file(theirs: &Path, ours: &Path) -> Option<bool> {
     }
 }
 
-/// Makes the shared file appear in an agent's folder, as the person asked. What is there already stays.
+/// Links the shared file into an agent's folder, on the user's request. An existing file stays.
 pub fn link(places: &Places, folder: &Path) -> Result<(PathBuf, bool), Error> {
     let shared = places.identity().join(SHARED);
     if !shared.is_file() {

@@ -1,4 +1,4 @@
-//! What the agents keep on disk: settings, transcripts, and how their hooks are connected.
+//! The agents' files on disk: settings, transcripts and hook connections.
 //!
 //! - [`install`]: connects and disconnects agents
 //! - [`transcripts`]: reads transcripts as messages

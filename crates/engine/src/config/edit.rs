@@ -1,14 +1,14 @@
-//! Changing one setting in TOML text and not a byte beside it.
+//! Changes one setting in TOML text and no other byte.
 //!
-//! `toml_edit` finds the place and spells the value; the text itself is spliced. Letting it render the whole
-//! document would turn CRLF into LF and regroup dotted keys, and a person's file is theirs.
+//! `toml_edit` finds the place and formats the value; the text itself is spliced. Rendering the whole
+//! document would turn CRLF into LF and regroup dotted keys in a file that belongs to the user.
 
 use std::ops::Range;
 
 use rekindle_core::config::Value;
 use toml_edit::{Document, InlineTable, Item, Table};
 
-/// A value as TOML.
+/// Formats a value as TOML.
 pub(super) fn render(value: &Value) -> String {
     let value: toml_edit::Value = match value {
         Value::Bool(value) => (*value).into(),
@@ -20,8 +20,8 @@ pub(super) fn render(value: &Value) -> String {
     value.to_string()
 }
 
-/// The text with the key set. None if it is no TOML, or if the key's place is taken by something that is no
-/// value.
+/// The text with the key set. `None` if the text is not TOML, or if something other than a value has the
+/// key's place.
 pub(super) fn set(text: &str, key: &str, value: &Value) -> Option<String> {
     let document = Document::parse(text).ok()?;
     let value = render(value);
@@ -58,7 +58,7 @@ pub(super) fn set(text: &str, key: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// The text without the key; the same text if it is not there. None as for [`set`].
+/// The text without the key, or unchanged if the key is not set. `None` as for [`set`].
 pub(super) fn unset(text: &str, key: &str) -> Option<String> {
     let document = Document::parse(text).ok()?;
     let spot = locate(document.as_table(), key)?;
@@ -71,7 +71,7 @@ pub(super) fn unset(text: &str, key: &str) -> Option<String> {
             let gone = match (index, spans.len()) {
                 (0, 1) => inside(table)?,
                 (0, _) => inside(table)?.start..found.end + text[found.end..].find(',')? + 1,
-                // The comma before it goes too.
+                // Remove the comma before it too.
                 _ => spans[index - 1].end..found.end,
             };
             Some(splice(text, gone, ""))
@@ -90,10 +90,10 @@ pub(super) fn unset(text: &str, key: &str) -> Option<String> {
     }
 }
 
-/// Where a key is, or would go.
+/// The place of a key, existing or new.
 struct Spot<'a> {
     body: Body<'a>,
-    /// The key as it is written in that body: what of the path the body's own name does not say.
+    /// The key as written in that body: the part of the path that the body's own name lacks.
     name: String,
     key: Option<Range<usize>>,
     value: Option<Range<usize>>,
@@ -103,9 +103,9 @@ struct Spot<'a> {
 enum Body<'a> {
     /// The lines under a header, or those before the first one.
     Lines(&'a Table),
-    /// Between braces.
+    /// An inline table in braces.
     Inline(&'a InlineTable),
-    /// Nowhere yet: a header at the end of the file.
+    /// A new header at the end of the file.
     New(String),
 }
 
@@ -114,13 +114,13 @@ fn locate<'a>(root: &'a Table, key: &str) -> Option<Spot<'a>> {
     let mut body = Body::Lines(root);
     let mut name: Vec<&str> = Vec::new();
     let mut here: &dyn toml_edit::TableLike = root;
-    // A table that only exists because a header names one inside it has no lines of its own.
+    // A table that exists only because a header names one inside it has no lines of its own.
     let mut implicit = true;
 
     let segments: Vec<&str> = path.split('.').collect();
     for (depth, segment) in segments.iter().enumerate() {
         let Some(item) = here.get(segment) else {
-            // A dotted or inline table cannot be opened again by a header.
+            // A header cannot reopen a dotted or inline table.
             let pinned = matches!(body, Body::Inline(_)) || !name.is_empty();
             if pinned {
                 name.extend(&segments[depth..]);
@@ -175,7 +175,7 @@ fn inside(table: &InlineTable) -> Option<Range<usize>> {
     Some(span.start + 1..span.end.checked_sub(1)?)
 }
 
-/// The end of the line that a byte is on, its newline included, and whether it has one.
+/// The end of the line with this byte, newline included, and true if it has a newline.
 fn after_line(text: &str, at: usize) -> (usize, bool) {
     text[at..].find('\n').map_or((text.len(), false), |newline| (at + newline + 1, true))
 }

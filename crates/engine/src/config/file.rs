@@ -1,4 +1,4 @@
-//! One configuration file on disk.
+//! Reads and writes one configuration file.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
@@ -7,11 +7,11 @@ use std::path::Path;
 use super::Error;
 use crate::platform::disk;
 
-/// The file's text, None if there is no such file, or what is wrong with it in words that follow its name.
+/// The file's text; `None` if the file does not exist. The error is worded to follow the file's name.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<String>, String> {
     let cannot = |error: io::Error| format!("cannot be read: {error}");
     let about = match fs::metadata(path) {
-        // A link to nowhere is a file that went missing, not one that never was.
+        // A dangling link is a file that went missing, not one that never existed.
         Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
             return Ok(None);
         }
@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<String>, String> {
         return Err(format!("is {what} where a file should be; move it away"));
     }
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a file that grew since from one that fits.
+    // One byte more than the limit detects a file that grew since.
     fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(cannot)?;
     if bytes.len() as u64 > limit {
         return Err(format!("is larger than {} KiB, too large for settings", limit / 1024));
@@ -39,10 +39,10 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<String>, String> {
     })
 }
 
-/// Writes the file whole: a reader or a power cut sees the old text or the new one. `before` is what the
-/// change was made from, None for a new file; if the file says something else by now, nothing is written.
+/// Writes the file atomically. `before` is the text that the change was based on, `None` for a new file; if
+/// the file has changed since, nothing is written.
 pub(super) fn write(path: &Path, text: &str, before: Option<&str>) -> Result<(), Error> {
-    // People link their settings into a dotfiles folder: the link stays, its target changes.
+    // Users link their settings into a dotfiles folder: the link stays, its target changes.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if fs::read(&target).ok().as_deref() != before.map(str::as_bytes) {
         return Err(Error::Changed { path: path.to_owned() });

@@ -16,46 +16,46 @@ use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::home::{self, Home};
 
-/// The project's own file, in its root.
+/// The project's own settings file, in its root.
 pub const PROJECT_FILE: &str = ".rekindle.toml";
 
-/// Far above any honest file. The project's cap is small because its file is somebody else's and is read by
-/// every hook.
+/// The maximum size of the user's file, far above any honest one. The limit of a project's file is small,
+/// because other people write it and every hook reads it.
 const MAX_USER_FILE: u64 = 1024 * 1024;
 const MAX_PROJECT_FILE: u64 = 16 * 1024;
 
-/// What went wrong, where, and what to do.
+/// An error of the settings.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A layer says something that is not allowed.
+    /// A layer holds an invalid setting.
     #[error(transparent)]
     Setting(#[from] settings::Error),
-    /// The settings put things where they cannot be.
+    /// The configured folders are invalid.
     #[error(transparent)]
     Home(#[from] home::Error),
-    /// A zone that is spelt like one and is none.
+    /// The time zone's name is well-formed but unknown.
     #[error(
         "{place}: this system knows no time zone of that name; take one of the IANA names, such as Europe/Berlin"
     )]
     Zone {
-        /// Where it was set.
+        /// The place of the setting.
         place: Place,
     },
-    /// `recall.notes` names a folder that is not there.
+    /// `recall.notes` names a missing folder.
     #[error(transparent)]
     Notes(#[from] notes::UnknownFolder),
-    /// The file is too unusual to change one setting and nothing else.
+    /// The file's form does not allow to change one setting and nothing else.
     #[error("{}: {key} cannot be changed without touching other lines; please edit the file by hand", path.display())]
     Edit {
-        /// The person's file.
+        /// The path of the user's file.
         path: PathBuf,
-        /// The setting.
+        /// The key of the setting.
         key: String,
     },
-    /// Somebody else wrote the file while we were changing it.
+    /// Another program wrote the file at the same time.
     #[error("{} was changed by somebody else just now; nothing was written, please try again", path.display())]
     Changed {
-        /// The person's file.
+        /// The path of the user's file.
         path: PathBuf,
     },
     /// The file could not be written.
@@ -63,19 +63,19 @@ pub enum Error {
     Write {
         /// The file or its folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: std::io::Error,
     },
 }
 
-/// The settings that count here and now. What is wrong in a project's file ends up in [`Loaded::warnings`];
-/// anything else that is wrong is an error.
+/// Loads the effective settings. Errors in a project's file end up in [`Loaded::warnings`]; all others are
+/// returned.
 pub fn read(home: &Home, project_root: Option<&Path>, flags: &[(String, String)]) -> Result<Loaded, Error> {
     read_with(home, project_root, flags, &environment::raw)
 }
 
-/// The same with the environment given.
+/// The same as [`read`], with the environment given.
 pub fn read_with(
     home: &Home,
     project_root: Option<&Path>,
@@ -112,7 +112,7 @@ fn merge(
     flags: &[(String, String)],
     variables: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Loaded, Error> {
-    // Left out silently, a path that is not Unicode would mean the default folder.
+    // If it were ignored, a path that is not Unicode would mean the default folder.
     let garbled = |name: &String| variables(name).is_some_and(|value| value.to_str().is_none());
     if let Some(name) = settings::variable_names().into_iter().find(garbled) {
         let problem = "the value is not valid Unicode".to_owned();
@@ -122,7 +122,7 @@ fn merge(
     Ok(settings::load(&Layers { flags, variables: &variables, project, user })?)
 }
 
-/// The time zone of the person's days. Looked up only by what needs one: it reads the system's zone files.
+/// The user's time zone. Only callers that need it look it up, because that reads the system's zone files.
 pub fn zone(loaded: &Loaded) -> Result<TimeZone, Error> {
     let name = &loaded.config.time.zone;
     if name.is_empty() {
@@ -134,13 +134,13 @@ pub fn zone(loaded: &Loaded) -> Result<TimeZone, Error> {
     })
 }
 
-/// Sets one key in the person's file and returns the file's new text. Every other byte stays as it is.
-/// Nothing is written if the settings would not load afterwards.
+/// Sets one key in the user's file and returns the file's new text. Every other byte stays the same. Nothing
+/// is written if the settings would not load afterwards.
 pub fn set(home: &Home, key: &str, text: &str) -> Result<String, Error> {
     set_with(home, key, text, &environment::raw)
 }
 
-/// The same with the environment given.
+/// The same as [`set`], with the environment given.
 pub fn set_with(
     home: &Home,
     key: &str,
@@ -150,13 +150,13 @@ pub fn set_with(
     change(home, key, Some(&settings::check(key, text)?), variables)
 }
 
-/// Takes one key out of the person's file, so that its default counts again, and returns the file's new text.
+/// Removes one key from the user's file, so that its default applies again, and returns the file's new text.
 /// A comment behind the value stays.
 pub fn unset(home: &Home, key: &str) -> Result<String, Error> {
     unset_with(home, key, &environment::raw)
 }
 
-/// The same with the environment given.
+/// The same as [`unset`], with the environment given.
 pub fn unset_with(
     home: &Home,
     key: &str,
@@ -179,7 +179,7 @@ fn change(
     Ok(new)
 }
 
-/// The text of the person's file after the change, if all settings load with it.
+/// The text of the user's file after the change, if all settings load with it.
 fn changed(
     home: &Home,
     old: &str,
@@ -200,14 +200,14 @@ fn changed(
     };
     let was = load_alone(Some(&file(old)));
     let Some(new) = edited else {
-        // If the file itself is at fault, that says more.
+        // An error of the file itself says more.
         was?;
         return Err(Error::Edit { path, key: key.to_owned() });
     };
     let new = file(&new);
 
-    // The splice is trusted only as far as a second reading goes: this key changed, and no other. A file that
-    // could not be read before is being repaired, and there is nothing to compare with.
+    // Verify the splice with a second parse: this key changed, and no other. A file that did not load before
+    // is being repaired, so there is nothing to compare with.
     let now = load_alone(Some(&new))?;
     if let Ok(was) = was {
         let value = value.unwrap_or(&default);
@@ -230,7 +230,7 @@ fn changed(
     Ok(new.text)
 }
 
-/// The person's first file, for `rekindle init`.
+/// The initial settings file of the user, for `rekindle init`.
 pub fn user_file(name: &str, notes: Option<&str>) -> Result<String, Error> {
     let mut text = String::from(
         "# Your settings for Rekindle. Whatever is not here has its default: `rekindle config list` shows every\n\

@@ -1,5 +1,5 @@
-//! The person's own notes beside the memories, as far as `rekindle init` asks about them: which folders there are.
-//! Names only; nothing is read here.
+//! The folders of the user's own notes beside the memory vault, as `rekindle init` offers them. Reads
+//! names only, no content.
 
 use std::path::{Path, PathBuf};
 
@@ -7,18 +7,18 @@ use rekindle_core::config::ReadNotes;
 use rekindle_core::recall::collect;
 use rekindle_core::vault::layout;
 
-/// So many names are looked at before a folder counts as one without notes.
+/// The maximum number of names checked before a folder counts as one without notes.
 const LOOKED_AT: usize = 20_000;
 
-/// A folder was named that is not there.
+/// A named folder does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no folder `{name}` in {}{}", notes.display(), known(there))]
 pub struct UnknownFolder {
-    /// As it was written.
+    /// The name as written.
     pub name: String,
-    /// The notes.
+    /// The notes vault.
     pub notes: PathBuf,
-    /// The folders that are there.
+    /// The existing folders.
     pub there: Vec<String>,
 }
 
@@ -29,17 +29,17 @@ fn known(there: &[String]) -> String {
     }
 }
 
-/// What the notes hold besides the vault.
+/// The notes outside of the memory vault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Others {
-    /// The folders with notes in them, by name.
+    /// The names of the folders that contain notes.
     pub folders: Vec<String>,
-    /// Whether there are notes outside of any folder.
+    /// True if there are notes outside of any folder.
     pub loose: bool,
 }
 
 impl Others {
-    /// Looks through the names below `notes`.
+    /// Searches the names below `notes`.
     pub fn look(notes: &Path, vault_folder: &str) -> Self {
         let mut others = Self::default();
         for (name, is_folder) in names(notes) {
@@ -57,13 +57,13 @@ impl Others {
         others
     }
 
-    /// Whether there is nothing to ask about.
+    /// True if there are no such notes.
     pub fn is_empty(&self) -> bool {
         self.folders.is_empty() && !self.loose
     }
 }
 
-/// Makes sure that every folder that may be read is there.
+/// Checks that all folders that may be read exist.
 pub fn check(readable: &ReadNotes, notes: &Path, vault_folder: &str) -> Result<(), UnknownFolder> {
     let ReadNotes::Folders(folders) = readable else { return Ok(()) };
     match folders.iter().find(|folder| !notes.join(folder).is_dir()) {
@@ -79,7 +79,7 @@ pub fn check(readable: &ReadNotes, notes: &Path, vault_folder: &str) -> Result<(
     }
 }
 
-/// Whether there is a note in a folder or below it. Links are not followed.
+/// True if a folder or its subfolders contain a note. Links are not followed.
 fn has_notes(folder: &Path, vault_folder: &str) -> bool {
     let (mut folders, mut left) = (vec![folder.to_owned()], LOOKED_AT);
     while let Some(folder) = folders.pop() {
@@ -97,7 +97,7 @@ fn has_notes(folder: &Path, vault_folder: &str) -> bool {
     false
 }
 
-/// The names of files and folders in a folder, and which are folders. What cannot be looked into holds none.
+/// The names in a folder, each with true for a folder. An unreadable folder counts as empty.
 fn names(folder: &Path) -> Vec<(String, bool)> {
     let Ok(items) = std::fs::read_dir(folder) else { return Vec::new() };
     let name = |item: std::fs::DirEntry| {

@@ -10,7 +10,7 @@ fn nothing(_: &str) -> Option<OsString> {
     None
 }
 
-/// A home of its own, with a person's file if there is text for it.
+/// A temporary home, with a settings file if there is text for it.
 struct Trial {
     folder: TempDir,
     home: Home,
@@ -123,7 +123,7 @@ fn links_pipes_and_locked_files_are_told_apart() {
 
     let trial = Trial::new(Some("recall.k = 3\n"));
     fs::set_permissions(trial.home.config_file(), fs::Permissions::from_mode(0o000)).unwrap();
-    // Root may read anything.
+    // Root may read any file.
     if let Err(error) = trial.read() {
         assert!(error.to_string().contains("config.toml: cannot be read: "), "{error}");
     }
@@ -169,17 +169,17 @@ fn time_zones_are_the_systems_to_know() {
 #[test]
 fn set_changes_the_value_and_nothing_else() {
     let cases = [
-        // Already there.
+        // The key exists.
         ("[recall]\nk=7   # mine\n", "[recall]\nk=3   # mine\n"),
         ("recall.k = 7", "recall.k = 3"),
         ("recall = { k = 7 } # x\r\n", "recall = { k = 3 } # x\r\n"),
         ("recall . 'k' = 0x7\n", "recall . 'k' = 3\n"),
-        // Its table is there.
+        // Only the table exists.
         ("# top\n[recall]\n\n# end\n[user]\n", "# top\n[recall]\nk = 3\n\n# end\n[user]\n"),
         ("[recall] # why\r\n[user]\r\n", "[recall] # why\r\nk = 3\r\n[user]\r\n"),
         ("[recall]", "[recall]\nk = 3\n"),
         ("recall = {}\n", "recall = { k = 3 }\n"),
-        // Nothing is there.
+        // The file is empty or lacks the table.
         ("", "[recall]\nk = 3\n"),
         ("\u{feff}", "\u{feff}[recall]\nk = 3\n"),
         ("# only me", "# only me\n\n[recall]\nk = 3\n"),
@@ -196,22 +196,22 @@ fn set_changes_the_value_and_nothing_else() {
 #[test]
 fn set_finds_the_place_in_nested_tables() {
     let cases = [
-        // Beside its siblings, before the next header.
+        // A new key goes beside its siblings, before the next header.
         (
             "[memory]\nscope = 'auto' # x\n# note\n\n[memory.confidence]\nhigh = 0.9\n",
             "[memory]\nscope = 'auto' # x\nlog_level = \"debug\"\n# note\n\n[memory.confidence]\nhigh = 0.9\n",
         ),
-        // A header below does not mean there is one for the table itself.
+        // A header for a subtable does not create lines for the table itself.
         (
             "[memory.confidence]\nhigh = 0.9\n",
             "[memory.confidence]\nhigh = 0.9\n\n[memory]\nlog_level = \"debug\"\n",
         ),
-        // Dotted keys cannot be followed by a header of the same name.
+        // A header cannot reopen a table of dotted keys.
         (
             "memory.confidence.high = 0.9\n\n[user]\n",
             "memory.confidence.high = 0.9\nmemory.log_level = \"debug\"\n\n[user]\n",
         ),
-        // Nor can inline tables.
+        // A header cannot reopen an inline table.
         ("memory = { scope = 'auto', }\n", "memory = { scope = 'auto', log_level = \"debug\", }\n"),
         (
             "memory = { confidence.high = 0.9 }\n",
@@ -333,7 +333,7 @@ fn the_first_file_loads_and_says_where_to_look() {
     assert!(user_file("two\nlines", None).is_err());
 }
 
-/// Files as people write them, with the name in some spelling or not at all. The name's old value is always
+/// Settings files in many styles, with the name in some spelling or missing. The name's old value is always
 /// `'old'`.
 fn person_file() -> impl Strategy<Value = (String, bool)> {
     let top = prop::sample::select(vec![
@@ -379,7 +379,7 @@ fn load_text(text: &str) -> Loaded {
     settings::load(&Layers { flags: &[], variables: &|_| None, project: None, user: Some(&file) }).unwrap()
 }
 
-/// Whether one text is the other with something put in at one place.
+/// True if the second text is the first with one insertion.
 fn only_inserted(before: &str, after: &str) -> bool {
     let (before, after) = (before.as_bytes(), after.as_bytes());
     let prefix = before.iter().zip(after).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! The database lets go of a text: events hold what was said in sessions, runs and steps hold what came of it.
+//! Erases a text from the database: events hold session text, runs and steps hold results made from it.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::store::Store;
 use crate::platform::db::{self, Db};
 use crate::vault::Error;
 
-/// The columns that hold text: table, what names a row in it, the column.
+/// The columns that hold text: table, key column, text column.
 const TEXTS: [(&str, &str, &str); 9] = [
     ("events", "id", "data"),
     ("runs", "id", "output"),
@@ -23,7 +23,7 @@ const TEXTS: [(&str, &str, &str); 9] = [
     ("surface_state", "surface", "problem"),
 ];
 
-/// The same for rows that are about one thing: they go as a whole.
+/// Columns whose whole row is deleted.
 const ROWS: [(&str, &str, &str); 6] = [
     ("proposals", "id", "proposal"),
     ("proposals", "id", "worded"),
@@ -33,7 +33,7 @@ const ROWS: [(&str, &str, &str); 6] = [
     ("sightings", "CAST(number AS TEXT)", "evidence"),
 ];
 
-/// Events and runs.
+/// The event and run tables.
 pub(super) struct Database {
     pub(super) path: PathBuf,
 }
@@ -48,7 +48,7 @@ impl Database {
     }
 }
 
-/// The rows of a column that say it, with the column's text.
+/// The rows with the text in a column, and the column's value.
 fn rows(
     connection: &Connection,
     (table, key, column): (&str, &str, &str),
@@ -100,7 +100,7 @@ impl Store for Database {
         });
         let erased = erased.map_err(|error| self.failed(error))?;
         if erased > 0 {
-            // Old pages are overwritten (secure_delete); what the write-ahead log still holds has to go as well.
+            // Deleted pages are overwritten (secure_delete); the write-ahead log must be emptied too.
             db.run(|connection| connection.execute_batch("VACUUM")).map_err(|error| self.failed(error))?;
             db.checkpoint().map_err(|error| self.failed(error))?;
         }

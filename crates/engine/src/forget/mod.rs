@@ -1,8 +1,8 @@
-//! The one write that cannot be taken back (B-08): a memory and its text leave the notes, the archive, the daily
-//! logs, the journal and everything derived, and a tombstone keeps them from coming back.
+//! The one write that cannot be undone (B-08): it erases a memory and its text from the notes, the archive,
+//! the daily logs, the journal and all derived data, and leaves a tombstone so that it is not learnt again.
 //!
-//! What is to be forgotten is first written to `state/forget/`, and that file is the last thing to go: a forget that
-//! was cut off is finished by the next writer.
+//! The request is first written to `state/forget/`, and that file is deleted last: the next writer finishes
+//! an interrupted forget.
 
 mod database;
 mod store;
@@ -30,27 +30,27 @@ use crate::vault::journal::Journal;
 use crate::vault::scan::{all_files, walk};
 use crate::vault::{Draft, Error, Vault, Write};
 
-/// What a person asked to be forgotten.
+/// The target of a forget.
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
     /// A memory with all its versions.
     Entry(&'a VaultPath),
-    /// A statement, wherever it stands.
+    /// A statement, in every place that holds it.
     Text(&'a str),
 }
 
-/// A forget on its way: enough to finish it.
+/// A forget in progress, with the data needed to finish it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Going {
     at: String,
     by: Actor,
-    /// The files that go as a whole.
+    /// The files to delete.
     files: BTreeSet<VaultPath>,
-    /// What they, or the person, said.
+    /// The texts of those files, or the text that the user named.
     versions: Vec<Version>,
     messages: Vec<String>,
-    /// Whether it was tried to the end and something was left: then only another `forget` tries again, so that a
-    /// file nobody can change does not slow down every save.
+    /// True if an attempt left something behind. Then only another `forget` retries, so that a file that
+    /// nobody can change does not slow down every save.
     stuck: bool,
 }
 
@@ -71,19 +71,19 @@ impl Going {
     }
 }
 
-/// What was, or would be, forgotten.
+/// The result of a forget, or of its plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Forgotten {
     /// The files of the memory itself, relative to the vault.
     pub files: Vec<VaultPath>,
-    /// How many places each store had it in.
+    /// The number of matches in each store.
     pub places: Vec<(&'static str, usize)>,
-    /// Notes of the person's own that say the same; they are not ours to change.
+    /// The user's own notes with the same text. Rekindle does not change them.
     pub also_in: Vec<PathBuf>,
 }
 
 impl Vault {
-    /// What [`Vault::forget`] would remove.
+    /// Lists everything that [`Vault::forget`] would remove.
     pub fn plan_forget(&self, what: What<'_>) -> Result<Forgotten, Error> {
         let going = self.going(what, Actor::User, String::new())?;
         let target = going.target();
@@ -96,8 +96,9 @@ impl Vault {
         Ok(Forgotten { files: going.files.into_iter().collect(), places, also_in: self.elsewhere(&target)? })
     }
 
-    /// Whether an agent may carry out this plan: it wrote every version itself, the person reviewed none of them, and neither
-    /// another document nor a message says the same. A forget cannot be undone, so anything else is the person's to forget.
+    /// True if an agent may carry out this plan: it wrote every version itself, the user reviewed none of
+    /// them, and no other document or message has the same text. A forget cannot be undone, so the user
+    /// decides everything else.
     pub fn agent_may_forget(&self, plan: &Forgotten) -> Result<bool, Error> {
         let says_the_same = |(store, count): &(&str, usize)| stores::IN_WORDS.contains(store) && *count > 0;
         if plan.places.iter().any(says_the_same) || !plan.also_in.is_empty() {
@@ -113,7 +114,7 @@ impl Vault {
         Ok(true)
     }
 
-    /// Forgets, verifies, and leaves a tombstone.
+    /// Erases the target, verifies that it is gone, and leaves a tombstone.
     pub fn forget(&self, what: What<'_>, by: Actor, now: &Zoned) -> Result<Forgotten, Error> {
         let mut writer = self.writer(now)?;
         let going = self.going(what, by, iso(now.timestamp()))?;
@@ -122,7 +123,7 @@ impl Vault {
         let note = folder.join(format!("{id}.json"));
         going.keep(&note)?;
         let forgotten = writer.carry_out(&going, &note)?;
-        // Whoever forgets one thing wants the earlier ones gone as well.
+        // Also retry earlier forgets that left something behind.
         writer.resume_forgetting(true);
         Ok(forgotten)
     }
@@ -135,7 +136,7 @@ impl Vault {
         Ok(())
     }
 
-    /// The forgets that were asked for and have not come to their end.
+    /// The number of unfinished forgets.
     pub fn unfinished_forgets(&self) -> usize {
         notes(&self.places.forget()).len()
     }
@@ -156,7 +157,7 @@ impl Vault {
         Ok(going)
     }
 
-    /// An entry, the versions it took the place of, the version that took its place, and their conflict copies.
+    /// Adds an entry, its older and newer versions, and their conflict copies.
     fn add_versions(&self, path: &VaultPath, going: &mut Going) -> Result<(), Error> {
         if layout::shelf(path) == Shelf::Other {
             return Err(Error::NotAMemory(path.to_string()));
@@ -170,7 +171,7 @@ impl Vault {
                 going.files.remove(&path);
                 continue;
             };
-            // A note whose properties are broken is still a note that can be forgotten.
+            // A note with broken properties can still be forgotten.
             let Ok(note) = Note::parse(&read.text) else {
                 going.versions.push(Version { id: None, text: read.text });
                 continue;
@@ -180,7 +181,7 @@ impl Vault {
             going.messages.extend(entry.provenance.messages.clone());
             let linked = [&entry.supersedes, &entry.superseded_by].into_iter().flatten();
             let linked = linked.filter_map(|link| VaultPath::parse(link).ok());
-            // A property that names a shared document takes nothing of it along.
+            // A property that names a shared document does not delete that document.
             next.extend(linked.filter(|path| layout::shelf(path) != Shelf::Other));
             next.extend(self.conflict_copies(&path)?);
         }
@@ -209,8 +210,8 @@ impl Vault {
         self.vault_path(file).is_some_and(|path| going.files.contains(&path))
     }
 
-    /// What a killed forget took out of a file of the state folder and had not yet overwritten. Other temporary files
-    /// there may be in use: not everything in the state folder is written under our lock.
+    /// Data that a killed forget cut from a file of the state folder and had not yet overwritten. Other
+    /// temporary files there may be in use, because not every writer of the state folder holds our lock.
     fn torn_out(&self) -> Result<Vec<PathBuf>, Error> {
         let state = self.places.state();
         let files = all_files(state).map_err(Error::io("read", state))?;
@@ -222,7 +223,7 @@ impl Vault {
         Ok(files.into_iter().filter(ours).collect())
     }
 
-    /// The person's own notes around the vault that say the same.
+    /// The user's own notes around the vault with the same text.
     fn elsewhere(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
         if target.is_empty() || !self.folder().starts_with(&self.notes) {
             return Ok(Vec::new());
@@ -238,15 +239,15 @@ impl Vault {
     }
 }
 
-/// The requests that are still there.
+/// The pending requests.
 fn notes(folder: &Path) -> Vec<PathBuf> {
     let found = std::fs::read_dir(folder).map(|notes| notes.filter_map(Result::ok).collect());
     found.unwrap_or_else(|_| Vec::<std::fs::DirEntry>::new()).into_iter().map(|note| note.path()).collect()
 }
 
 impl Writer<'_> {
-    /// Finishes every forget that was cut off, and with `stuck` those that had something left. What cannot be
-    /// finished keeps its note, which `doctor` reports; it must not keep anyone from saving.
+    /// Finishes every interrupted forget, and with `stuck` also those that left something behind. A forget
+    /// that cannot be finished keeps its request file, which `doctor` reports, but must not block saves.
     fn resume_forgetting(&mut self, stuck: bool) {
         for note in notes(&self.vault.places.forget()) {
             let going =
@@ -255,7 +256,7 @@ impl Writer<'_> {
             let done = match going {
                 Some(going) if is_whole && going.stuck && !stuck => Ok(()),
                 Some(going) if is_whole => self.carry_out(&going, &note).map(|_| ()),
-                // Staged or shredded half-way: the request was never acknowledged, or is done.
+                // Written or shredded half-way: the request was never acknowledged, or is done.
                 _ => disk::shred(&note).map_err(Error::io("remove", &note)),
             };
             done.unwrap_or_default();
@@ -270,13 +271,13 @@ impl Writer<'_> {
         for store in stores::all(vault) {
             places.push((store.name(), store.erase(going, &target)?));
         }
-        // The journal is another file now.
+        // The journal was rewritten, so open it again.
         self.journal = Journal::open(&vault.places.journal())?;
         for path in &going.files {
             let file = vault.file(&Place::vault(path.clone()))?;
             disk::shred(&file).map_err(Error::io("remove", &file))?;
         }
-        // We hold the lock, so a temporary file can only be from a run that was cut off.
+        // We hold the lock, so a temporary file can only come from an interrupted run.
         for file in vault.left_overs()?.into_iter().chain(vault.torn_out()?) {
             disk::shred(&file).map_err(Error::io("remove", &file))?;
         }
@@ -296,7 +297,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The tombstones go first: whatever happens next, nothing mines it again.
+    /// Writes the tombstones first: even after a crash nothing learns it again.
     fn bury(&mut self, going: &Going) -> Result<(), Error> {
         let graves = self.vault.graveyard()?;
         let fresh =

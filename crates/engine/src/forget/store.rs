@@ -1,4 +1,4 @@
-//! What `forget` asks of whatever keeps text.
+//! The interface of `forget` to everything that stores text.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use rekindle_core::vault::erase::Target;
 use super::Going;
 use crate::vault::Error;
 
-/// Something that keeps text and has to be able to let go of it.
+/// A store of text that can erase some of it.
 pub(super) trait Store {
-    /// What a report calls it.
+    /// The name of the store in reports.
     fn name(&self) -> &'static str;
-    /// Takes the text out. Says how many places it was in.
+    /// Erases the text. Returns the number of matches.
     fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error>;
-    /// Where the text still is.
+    /// The files that still contain the text.
     fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error>;
 }

@@ -1,4 +1,4 @@
-//! Everything that keeps text, and how each lets go of it.
+//! All stores of text, and the way to erase text from each.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
 
 const VAULT: &str = "vault";
 const MESSAGES: &str = "messages";
-/// The stores that hold what people and agents said, as they said it.
+/// The stores that hold the words of users and agents unchanged.
 pub(super) const IN_WORDS: [&str; 2] = [VAULT, MESSAGES];
 
-/// Every store there is. One that is added and not named here would make `forget` lie.
+/// All stores. A store missing here would make `forget` report a false success.
 pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
     vec![
         Box::new(Documents { vault }),
@@ -88,14 +88,14 @@ impl Store for Documents<'_> {
 }
 
 impl Documents<'_> {
-    /// An entry that said nothing else is gone with what it said; any other document stays, however short.
+    /// True for an entry that has no other content: it is deleted. Any other document stays, however short.
     fn says_nothing(&self, file: &Path, left: &str) -> bool {
         let is_entry = self.vault.vault_path(file).is_some_and(|path| layout::shelf(&path) != Shelf::Other);
         is_entry && Note::parse(left).is_ok_and(|note| note.body().trim().is_empty())
     }
 }
 
-/// The record of changes: it holds ranges of text, and names that say as much.
+/// The journal of changes: it holds ranges of text, and names that reveal it.
 struct Journal {
     path: PathBuf,
 }
@@ -127,7 +127,7 @@ impl Store for Journal {
     }
 }
 
-/// Which memories helped: their names, which may be those of files.
+/// The usage counts of memories: their names may be those of files.
 struct Helped<'a> {
     vault: &'a Vault,
 }
@@ -150,12 +150,12 @@ impl Store for Helped<'_> {
     }
 }
 
-/// Whether a name ends here, or goes on with the part of the file that it means.
+/// True if a name ends here or continues with the anchor in the file.
 fn is_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-/// What was said in sessions, and the index over it.
+/// The messages of sessions, and their index.
 struct Said {
     messages: Messages,
 }
@@ -174,7 +174,7 @@ impl Store for Said {
     }
 }
 
-/// The index: texts as they were when they were indexed, and their vectors.
+/// The index: texts as they were when indexed, and their embeddings.
 struct Recallable<'a> {
     vault: &'a Vault,
     index: Index,
@@ -211,7 +211,7 @@ impl Store for Recallable<'_> {
     }
 }
 
-/// Files of JSON, of lines of JSON, or of plain text: the spool, the logs, what is being edited.
+/// Folders of JSON, JSON lines or plain text: the spool, the logs, edits in progress.
 struct JsonFolder {
     name: &'static str,
     folder: PathBuf,
@@ -235,7 +235,7 @@ impl Store for JsonFolder {
         let mut erased = 0;
         for file in holding(self.files()?, target)? {
             erased += 1;
-            // A line that is no JSON has no structure to keep.
+            // A line that is not JSON has no structure to preserve.
             cut_file(&file, |text| {
                 let json = target.cut_json(text);
                 let text = json.as_deref().unwrap_or(text);
@@ -263,13 +263,13 @@ pub(super) fn is_in(file: &Path, target: &Target) -> Result<bool, Error> {
     }
     match disk::read(file, MAX_NOTE_BYTES).map_err(Error::io("read", file))? {
         Content::Bytes(bytes) => Ok(target.is_in_file(&bytes)),
-        // Larger than any note of ours: a person's own file.
+        // A larger file cannot be ours; it is the user's own.
         Content::Missing | Content::NotAFile | Content::TooLarge(_) => Ok(false),
     }
 }
 
-/// Rewrites a file with what `cut` leaves of it, and returns that. An edit that somebody makes meanwhile wins: their
-/// version is put back and cut in turn.
+/// Replaces a file with the result of `cut`, and returns that. A concurrent edit wins: its version is put
+/// back and cut in turn.
 fn cut_file(file: &Path, cut: impl Fn(&str) -> Option<String>) -> Result<Option<String>, Error> {
     let writing = |error| Error::io("write", file)(error);
     loop {

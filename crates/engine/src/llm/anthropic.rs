@@ -1,4 +1,4 @@
-//! Anthropic's Messages API, as a stream: what was said before the line broke is kept, and counted.
+//! Anthropic's Messages API, streamed: text received before a broken connection is kept and counted.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::stream::{self, Hears};
 use super::{report, shape, within_budget};
 
 const VERSION: &str = "2023-06-01";
-/// A busy server says so in the middle of a stream as well.
+/// The retry delay for an overloaded server. It may report this in the middle of a stream as well.
 const BUSY: Duration = Duration::from_secs(60);
 
-/// What newer models and other people's servers may not understand.
+/// Request fields that newer models and compatible servers may reject.
 const OPTIONAL: &[Optional] = &[
     Optional { field: "temperature", words: &["temperature"], instead: None },
     Optional { field: "output_config", words: &["output_config", "output config", "schema"], instead: None },
@@ -72,17 +72,17 @@ impl Model for Anthropic {
     }
 }
 
-/// What has arrived of an answer.
+/// The part of the answer received so far.
 #[derive(Debug, Default)]
 struct Heard {
     text: String,
     input: Option<u64>,
     output: Option<u64>,
-    /// Why it ended, in the server's word.
+    /// The server's stop reason.
     stop: Option<String>,
-    /// What the server says went wrong in the middle: kind and words.
+    /// The error event of the server: type and message.
     failed: Option<(String, String)>,
-    /// Something came that is no answer at all.
+    /// True if an event was not a valid answer.
     nonsense: bool,
 }
 
@@ -110,7 +110,7 @@ impl Hears for Heard {
             "content_block_start" => {
                 self.text.push_str(event["content_block"]["text"].as_str().unwrap_or_default());
             }
-            // Only text: what a model thinks is not what it says.
+            // Only text: thinking is not part of the answer.
             "content_block_delta" => self.text.push_str(event["delta"]["text"].as_str().unwrap_or_default()),
             "message_delta" => {
                 self.usage(&event["usage"]);
@@ -143,7 +143,7 @@ impl Heard {
         deadline: Duration,
     ) -> Result<Answer, Error> {
         let host = model.server.host();
-        // What was said before a break is paid for, whether or not the server came to tell.
+        // Text received before a break is billed, even if the server did not report its usage.
         let estimate = prices::estimated(request, &self.text);
         let output = match (self.output, &self.stop) {
             (Some(output), Some(_)) => output,

@@ -1,9 +1,10 @@
-//! A program of the person's that answers (OBS-01): the agent they have and pay for anyway, or any other that reads a
-//! question and prints an answer.
+//! A local program as language model (OBS-01): the agent that the user has and pays for anyway, or any other
+//! program that reads a question and prints an answer.
 //!
-//! The question goes in by stdin, never as an argument and never through a shell (SEC-09, CAP-22). The program runs in
-//! an empty folder of its own that is gone afterwards, without the variables of the session that a worker may have been
-//! born in, and with the guard that keeps our own hooks quiet (B-04). At the deadline it ends with everything it started.
+//! The question goes in by stdin, never as an argument and never through a shell (SEC-09, CAP-22). The
+//! program runs in an empty folder that is deleted afterwards, without the session variables that the worker
+//! may have inherited, and with the guard that keeps our own hooks quiet (B-04). At the deadline it ends with
+//! all its child processes.
 
 mod known;
 mod output;
@@ -28,17 +29,17 @@ use crate::platform::background;
 
 pub(super) use self::known::agent;
 
-/// When to come back to a program that failed.
+/// The retry delay after a failed program.
 const FAILED: Duration = Duration::from_secs(30);
-/// How much of the time is kept for cleaning up after an answer, at most. It is part of the deadline: whoever waits for
-/// an answer waits for this as well.
+/// The maximum time reserved for cleaning up after an answer. It is part of the deadline, because the caller
+/// waits for the clean-up too.
 const CLEANING: Duration = Duration::from_secs(10);
 
 pub(super) struct Command {
     program: PathBuf,
     agent: Option<Agent>,
     name: Name,
-    /// How the program calls the model; none for its own choice.
+    /// The model name in the program's own form; `None` for its default.
     model: Option<String>,
     arguments: Vec<String>,
     limit: Duration,
@@ -85,7 +86,7 @@ impl Command {
         })
     }
 
-    /// A program that looks into things by its own means: whatever it is, it is asked as one that we do not know.
+    /// The program that researches ideas by its own means. It always runs as an unknown program.
     pub(super) fn researcher(settings: &Research, around: &Surroundings) -> Result<Self, Error> {
         let named = &settings.program;
         let program = around.program(named).filter(|_| !named.is_empty()).ok_or_else(|| {
@@ -135,7 +136,7 @@ impl Model for Command {
         let kept = call.afterwards.as_ref().map_or(Duration::ZERO, |_| CLEANING.min(deadline.length / 3));
         let result = run(&call.arguments, &call.input, deadline.left().saturating_sub(kept));
         if let Some(arguments) = call.afterwards {
-            // The answer counts, whether or not the program could be made to forget it.
+            // The answer counts even if the clean-up fails.
             run(&arguments, "", deadline.left()).map(drop).unwrap_or_default();
         }
         let ended = result.map_err(|error| {
@@ -146,7 +147,7 @@ impl Model for Command {
 }
 
 impl Command {
-    /// What to call it when talking to the person.
+    /// The program's name in messages to the user.
     fn word(&self) -> String {
         self.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }

@@ -1,5 +1,5 @@
-//! What language models cost, and that it stays within what the person allows (B-04, O11-15). Every call goes through
-//! [`Metered`]: it is refused when the day's share is used up, and written down when it was answered.
+//! Usage and daily limits of language models (B-04, O11-15). Every call goes through [`Metered`]: it is
+//! refused once the day's limit is reached, and recorded when it is answered.
 
 use std::cell::RefCell;
 
@@ -12,36 +12,36 @@ use rekindle_core::text::tokens;
 use crate::platform::clock;
 use crate::platform::db::{self, Db, params};
 
-/// What was used on one day by one model of one provider.
+/// The usage of one model of one provider on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spent {
-    /// The day.
+    /// The day of the calls.
     pub day: Date,
-    /// The word of the provider through which it was used; empty where that was not written down yet.
+    /// The word of the provider; empty for records made before it was stored.
     pub provider: String,
-    /// `provider/model`.
+    /// The model, as `provider/model`.
     pub model: String,
-    /// How many calls were answered.
+    /// The number of answered calls.
     pub calls: u64,
-    /// Tokens read and written.
+    /// The tokens read and written.
     pub usage: Usage,
-    /// Money, as far as the provider told.
+    /// The cost, as far as the provider reported it.
     pub cost: Cost,
-    /// Calls of which nobody knows what they cost.
+    /// The number of calls with unknown cost.
     pub unpriced: u64,
 }
 
-/// What may be used in a day; `None` is no limit.
+/// A daily limit; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// Tokens, read and written.
+    /// The tokens, read and written.
     pub tokens: Option<u64>,
-    /// Money.
+    /// The amount of money.
     pub cost: Option<Cost>,
 }
 
 impl Limit {
-    /// As the settings have it: 0 is no limit.
+    /// Reads the limit from the settings, where 0 is no limit.
     fn of(tokens: u64, dollars: f64) -> Self {
         let micro_dollars = (dollars * 1e6).round() as u64;
         Self {
@@ -50,7 +50,8 @@ impl Limit {
         }
     }
 
-    /// Why nothing more may be used today, if that is so. `table` is where the limit is set, `through` says by whom.
+    /// The reason why today's limit is reached, or `None`. `table` is the settings table of the limit,
+    /// `through` names the provider.
     fn reached(&self, (tokens, cost): (u64, Cost), table: &str, through: &str) -> Option<String> {
         match (self.tokens, self.cost) {
             (Some(most), _) if tokens >= most => Some(format!(
@@ -64,19 +65,19 @@ impl Limit {
     }
 }
 
-/// What a provider may use in a day, and what all of them may use together (B-04).
+/// The daily limits of a provider, and of all providers together (B-04).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
-    /// The provider.
+    /// The provider that the limits apply to.
     pub provider: Provider,
-    /// Its own share.
+    /// The limit of the provider.
     pub own: Limit,
-    /// Everybody's.
+    /// The limit of all providers together.
     pub total: Limit,
 }
 
 impl Caps {
-    /// As the settings have it.
+    /// Reads the limits from the settings.
     pub fn of(settings: &Llm, provider: Provider) -> Self {
         let (tokens, dollars) = settings.daily(provider);
         Self {
@@ -86,7 +87,7 @@ impl Caps {
         }
     }
 
-    /// Why the provider may use nothing more today, if that is so.
+    /// The reason why the provider's limit for today is reached, or `None`.
     pub fn exhausted(&self, today: &[Spent]) -> Option<String> {
         let word = self.provider.word();
         let (own, total) = (used(today, Some(word)), used(today, None));
@@ -96,7 +97,7 @@ impl Caps {
     }
 }
 
-/// What was used through a provider, or through all of them. What nobody knows the provider of counts for each: a cap
+/// Sums the usage through one provider, or through all. Usage of an unknown provider counts for each: a limit
 /// that is too low for a day is better than one that does not hold.
 pub fn used(spent: &[Spent], provider: Option<&str>) -> (u64, Cost) {
     let counts =
@@ -113,7 +114,7 @@ fn midnight(date: Date, zone: &TimeZone) -> i64 {
     date.to_zoned(zone.clone()).map_or(0, |start| start.timestamp().as_millisecond())
 }
 
-/// What was used on the last `days` days, the newest first.
+/// The usage of the last `days` days, newest first.
 pub fn spent(db: &Db, days: u32, now: &Zoned) -> Result<Vec<Spent>, db::Error> {
     let zone = now.time_zone();
     let mut all = Vec::new();
@@ -173,7 +174,7 @@ fn record(
     Ok(())
 }
 
-/// A model whose calls are counted and kept within the day's share.
+/// A model with metered calls within the daily limit.
 pub struct Metered<M> {
     model: M,
     db: RefCell<Db>,
@@ -182,7 +183,7 @@ pub struct Metered<M> {
 }
 
 impl<M: Model> Metered<M> {
-    /// Counts in this database, by the person's days.
+    /// Meters calls in this database, by days in the user's time zone.
     pub fn new(model: M, db: Db, caps: Caps, zone: TimeZone) -> Self {
         Self { model, db: RefCell::new(db), caps, zone }
     }
@@ -195,7 +196,8 @@ impl<M: Model> Model for Metered<M> {
 
     fn answer(&self, request: &Request) -> Result<Answer, Error> {
         let now = clock::now(self.zone.clone());
-        // A call that cannot be counted is not made: a cap that only holds in good weather is none.
+        // A call that cannot be recorded is not made. Otherwise the limit would not hold while the database
+        // fails.
         let uncounted = |error: db::Error| {
             Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"))
         };
@@ -212,14 +214,14 @@ impl<M: Model> Model for Metered<M> {
         let answer = match self.model.answer(request) {
             Ok(answer) => answer,
             Err(error) => {
-                // An answer that was of no use is paid for like any other.
+                // An unusable answer is billed like any other.
                 if let Some((usage, cost)) = error.spent {
                     count(usage, cost)?;
                 }
                 return Err(error);
             }
         };
-        // A provider that does not say how much it was is taken at our own estimate.
+        // If a provider does not report its usage, use our own estimate.
         let usage = answer.usage.unwrap_or_else(|| Usage {
             input: tokens::estimate(request.prompt.instructions())
                 + tokens::estimate(request.prompt.material()),
@@ -287,7 +289,7 @@ mod tests {
         assert_eq!((spent[0].calls, spent[0].usage.input, spent[0].unpriced), (3, 270, 3));
     }
 
-    /// Requirements: PERF-08.
+    /// Refuses calls beyond the daily cost limit. Requirements: PERF-08.
     #[test]
     fn b_04_the_days_share_of_money_holds() {
         let caps = own(Limit { tokens: None, cost: Some(Cost { micro_dollars: 1000 }) });

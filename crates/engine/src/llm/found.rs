@@ -1,4 +1,5 @@
-//! What is on this machine that could answer, and where what is asked would go. Nothing is used by being found.
+//! Detects programs and servers on this machine that can answer, and says where questions would go. Detection
+//! alone uses nothing.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -10,21 +11,21 @@ use rekindle_core::config::{Llm, Provider};
 use super::{Surroundings, command, http};
 use crate::agents::install::{Machine, version};
 
-/// Longer than anything on this machine takes.
+/// The connection timeout, longer than anything on this machine takes.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// A program that could be asked.
+/// An agent program that can answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The agent that it is.
+    /// The agent that the program is.
     pub agent: Agent,
-    /// Where it is.
+    /// The path of the program.
     pub path: PathBuf,
     /// Its version, as far as it can be read without starting it.
     pub version: Option<String>,
 }
 
-/// The agents on the path.
+/// The agents on the search path.
 pub fn programs(around: &Surroundings) -> Vec<Program> {
     let found = |agent: Agent| {
         let path = around.program(agent.word())?;
@@ -41,7 +42,7 @@ pub fn programs(around: &Surroundings) -> Vec<Program> {
 /// A server that answers on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answering {
-    /// What usually listens there.
+    /// The software that usually listens on this port.
     pub name: &'static str,
     /// The address for `llm.openai.url`.
     pub url: &'static str,
@@ -55,7 +56,7 @@ const USUAL: [Answering; 4] = [
     Answering { name: "vLLM", url: "http://127.0.0.1:8000/v1", port: 8000 },
 ];
 
-/// Where on this machine something listens that may be a model's server. Nothing is sent.
+/// Finds ports of this machine with a listener that may be a model server. Sends nothing.
 pub fn listening() -> Vec<Answering> {
     let listens = |one: &Answering| {
         TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, one.port)), PATIENCE).is_ok()
@@ -63,31 +64,31 @@ pub fn listening() -> Vec<Answering> {
     USUAL.into_iter().filter(listens).collect()
 }
 
-/// What leaves this machine, as the settings have it.
+/// The data that leaves this machine under the current settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// Nothing.
+    /// No data leaves.
     Nothing,
-    /// What was said goes to a program, and wherever that sends it.
+    /// Sessions go to a program, and wherever it sends them.
     Program {
-        /// As it is named in the settings.
+        /// The program as the settings name it.
         program: String,
-        /// Who answers it, as far as we know.
+        /// The company behind the program, as far as known.
         to: &'static str,
     },
-    /// What was said goes to a server of this machine or a private network.
+    /// Sessions go to a server of this machine or of a private network.
     House {
-        /// The server.
+        /// The host name.
         host: String,
     },
-    /// What was said goes to a server somewhere else.
+    /// Sessions go to a remote server.
     Server {
-        /// The server.
+        /// The host name.
         host: String,
     },
 }
 
-/// What leaves this machine, as the settings have it.
+/// Tells from the settings which data leaves this machine.
 pub fn leaves(settings: &Llm) -> Leaves {
     let server = |url: &str| {
         let host = http::host(url).to_owned();

@@ -1,4 +1,4 @@
-//! A server on the other end: where it may be, what is sent with a question, and what its refusals mean.
+//! HTTP access to a model server: its address, the request and the meaning of its refusals.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
@@ -11,29 +11,29 @@ use super::{Surroundings, report};
 use crate::platform::http::{self, Method, wait};
 pub(super) use crate::platform::http::{host, is_local};
 
-/// More than any refusal has to say.
+/// The maximum length of a refusal.
 const LARGEST_REFUSAL: u64 = 64 * 1024;
-/// The variables in which keys to the makers' own servers are. They are shown to nobody who is asked without encryption:
-/// a server of one's own has no use for them.
+/// The variables that hold keys to the makers' own servers. They are never sent without encryption: a
+/// self-hosted server has no use for them.
 const OF_THE_MAKERS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
-/// How often what a server does not understand is left out of a question before we give up.
+/// The maximum number of fields left out of a request after refusals.
 const MAX_CONCESSIONS: usize = 4;
-/// When to come back if nobody says: it is busy; it is broken; it is not there.
+/// The default retry delays: the server is busy, broken, or not reachable.
 const BUSY: Duration = Duration::from_secs(60);
 const BROKEN: Duration = Duration::from_secs(20);
 const AWAY: Duration = Duration::from_secs(60);
 
-/// A server, and the key to it.
+/// A server and its key.
 pub(super) struct Server {
     url: String,
     host: String,
     key: Option<String>,
     key_variable: String,
-    /// Where its settings are: `llm.openai`.
+    /// The settings table of the server, such as `llm.openai`.
     table: &'static str,
 }
 
-/// How long an answer may take.
+/// The time limit of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     until: Instant,
@@ -41,7 +41,7 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// From now on: as long as whoever asks waits, and no longer than the settings allow.
+    /// Starts now and ends with the caller's deadline or the settings' limit, whichever is earlier.
     pub(super) fn new(request: &Request, limit: Duration) -> Self {
         let length = request.deadline.min(limit);
         Self { until: Instant::now() + length, length }
@@ -52,12 +52,12 @@ impl Deadline {
     }
 }
 
-/// Why a line ended before the answer did.
+/// The reason why a connection ended before the answer did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// The time was up.
+    /// The deadline passed.
     Late,
-    /// It was cut.
+    /// The connection broke.
     Cut,
 }
 
@@ -73,26 +73,26 @@ impl Broken {
     }
 }
 
-/// Something in a question that not every server understands.
+/// A request field that some servers reject.
 pub(super) struct Optional {
-    /// Its field.
+    /// The field's name.
     pub(super) field: &'static str,
-    /// The words by which a refusal means it.
+    /// The words that name the field in a refusal.
     pub(super) words: &'static [&'static str],
-    /// What to put in its place.
+    /// The field to send instead.
     pub(super) instead: Option<&'static str>,
 }
 
-/// A server that began to answer.
+/// A response whose body has not been read.
 pub(super) struct Response {
-    /// Whether it comes bit by bit.
+    /// True if the body is a stream of events.
     pub(super) is_stream: bool,
-    /// The rest of it.
+    /// The unread body.
     pub(super) body: Box<dyn Read>,
 }
 
 impl Server {
-    /// The server of a table of settings. Its key comes from the environment and nowhere else (SEC-04).
+    /// The server of a settings table. Its key comes from the environment only (SEC-04).
     pub(super) fn new(
         table: &'static str,
         settings: &config::Server,
@@ -129,7 +129,7 @@ impl Server {
         self.key.as_deref()
     }
 
-    /// Sends a question until the server understands it: what it objects to and can be done without is left out.
+    /// Sends a request, and again without each optional field that the server rejects.
     pub(super) fn ask(
         &self,
         path: &str,
@@ -203,7 +203,7 @@ impl Server {
         }
     }
 
-    /// What a refusal means.
+    /// Maps a refusal to an error.
     fn refused(&self, status: u16, wait: Option<Duration>, text: &str, request: &Request) -> Error {
         let host = &self.host;
         let (kind, words) = words(text);
@@ -247,8 +247,8 @@ impl Server {
     }
 }
 
-/// Which part of the question a refusal is about. A schema is the likeliest where nothing is named: it comes first in
-/// the list.
+/// The field that a refusal is about. If none is named, the schema is the most likely: it comes first in the
+/// list.
 fn objection<'a>(body: &Map<String, Value>, optional: &'a [Optional], text: &str) -> Option<&'a Optional> {
     let there: Vec<&Optional> = optional.iter().filter(|part| body.contains_key(part.field)).collect();
     let text = text.to_lowercase();
@@ -259,15 +259,15 @@ fn objection<'a>(body: &Map<String, Value>, optional: &'a [Optional], text: &str
 
 fn refusal(response: &mut http::Answer) -> String {
     let mut bytes = Vec::new();
-    // Half a refusal is one too.
+    // A partial refusal is still useful.
     response.body_mut().as_reader().take(LARGEST_REFUSAL).read_to_end(&mut bytes).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What kind of refusal it is, and what it says, in the ways in which servers put it.
+/// The error type and message of a refusal, in the formats that servers use.
 pub(super) fn words(text: &str) -> (String, String) {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
-        // A page of a proxy's tells nobody anything.
+        // The HTML page of a proxy is no use in a message.
         let plain = if text.trim_start().starts_with('<') { "" } else { text };
         return (String::new(), plain.to_owned());
     };

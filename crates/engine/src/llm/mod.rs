@@ -1,8 +1,9 @@
-//! The language models: one door for whoever wants an answer, and a file for every way to get one.
+//! The language models: one entry point for all callers, and one file per provider.
 //!
-//! Nobody is asked until the person says so: [`model`] is `None` for as long as `llm.provider` is `offline`, and every
-//! caller has a way on without. What leaves the machine then has passed `Prompt::new`, which takes secrets out.
-//! Errors say whose fault it was and whether to try again, and never repeat the question, an answer or a key.
+//! No model is called until the user enables one: [`model`] is `None` while `llm.provider` is `offline`, and
+//! every caller works without a model. Everything sent has passed `Prompt::new`, which redacts
+//! secrets. Errors say whose fault it was and whether to retry, and never repeat the question, an answer or a
+//! key.
 
 mod anthropic;
 mod command;
@@ -31,17 +32,17 @@ use crate::platform::home::Places;
 pub use self::found::{Answering, Leaves, Program, leaves, listening, programs};
 pub use self::prices::{AS_OF, Price, list_price, price};
 
-/// What a model is wanted for: each has a setting of its own.
+/// The job of a model: each has its own setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
-    /// Sessions to observations, and whatever else is small (OBS-02).
+    /// Turns sessions into observations, and does other small tasks (OBS-02).
     Observer,
-    /// Observations to proposals (REF-02).
+    /// Turns observations into proposals (REF-02).
     Reflector,
 }
 
 impl Job {
-    /// Both.
+    /// All jobs.
     pub const ALL: [Self; 2] = [Self::Observer, Self::Reflector];
 
     /// The setting that names its model.
@@ -52,7 +53,7 @@ impl Job {
         }
     }
 
-    /// The model that the settings name for it.
+    /// The model that the settings name for the job.
     pub fn model(self, settings: &Llm) -> &Name {
         match self {
             Self::Observer => &settings.observer_model,
@@ -61,19 +62,19 @@ impl Job {
     }
 }
 
-/// What of this machine a provider may use.
+/// The parts of this machine that a provider may use.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// Where programs run: a folder that is ours.
+    /// The folder in which programs run; it belongs to Rekindle.
     pub scratch: PathBuf,
-    /// The person's home folder.
+    /// The user's home folder.
     pub home: Option<PathBuf>,
-    /// The environment.
+    /// The environment variables.
     pub variables: BTreeMap<OsString, OsString>,
 }
 
 impl Surroundings {
-    /// This machine.
+    /// Reads the surroundings of this process.
     pub fn look(places: &Places) -> Self {
         Self {
             scratch: places.state().join("llm"),
@@ -104,8 +105,8 @@ impl Surroundings {
     }
 }
 
-/// The model that the settings name for a job; none if they name nobody. It asks nobody yet: what is wrong here is wrong
-/// with the settings, and the person's to mend.
+/// The model that the settings name for a job; `None` if they name none. Calls no model yet: an error here is
+/// an error in the settings that the user can fix.
 pub fn model(settings: &Llm, job: Job, around: &Surroundings) -> Result<Option<Box<dyn Model>>, Error> {
     let limit = Duration::from_secs(settings.timeout_seconds.into());
     let name = job.model(settings);
@@ -135,7 +136,7 @@ pub fn model(settings: &Llm, job: Job, around: &Surroundings) -> Result<Option<B
     Ok(Some(model))
 }
 
-/// The program that looks into ideas; none while the person wants none.
+/// The program that researches ideas; `None` if research is off.
 pub fn researcher(settings: &Research, around: &Surroundings) -> Result<Option<Box<dyn Model>>, Error> {
     match settings.when {
         ResearchWhen::Off => Ok(None),
@@ -145,7 +146,7 @@ pub fn researcher(settings: &Research, around: &Surroundings) -> Result<Option<B
     }
 }
 
-/// Refuses what would cost more than it may, where the price is known.
+/// Refuses a request that could exceed its budget, if the price is known.
 fn within_budget(price: Option<Price>, request: &rekindle_core::llm::Request) -> Result<(), Error> {
     let Some(price) = price else { return Ok(()) };
     let most = price.most(request);

@@ -1,5 +1,6 @@
-//! OpenAI's chat completions, and every server that speaks like it: Ollama, llama.cpp, vLLM. They differ in what they
-//! understand, so what one objects to is left out, and in what they tell, so nothing but the text is relied on.
+//! OpenAI's chat completions, and all compatible servers: Ollama, llama.cpp, vLLM. They differ in the fields
+//! that they accept, so rejected fields are left out, and in those that they return, so only the text is
+//! required.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use super::{report, shape, within_budget};
 
 const BUSY: Duration = Duration::from_secs(60);
 
-/// What not every server understands.
+/// Request fields that some servers reject.
 const OPTIONAL: &[Optional] = &[
     Optional { field: "max_tokens", words: &["max_tokens"], instead: Some("max_completion_tokens") },
     Optional { field: "temperature", words: &["temperature"], instead: None },
@@ -85,12 +86,12 @@ impl Model for OpenAi {
     }
 }
 
-/// What has arrived of an answer.
+/// The part of the answer received so far.
 #[derive(Debug, Default)]
 struct Heard {
     text: String,
     usage: Option<Usage>,
-    /// Why it ended, in the server's word.
+    /// The server's stop reason.
     stop: Option<String>,
     declined: bool,
     failed: Option<String>,

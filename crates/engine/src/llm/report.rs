@@ -1,4 +1,4 @@
-//! What is said about a failure. It never repeats the question, an answer or a key (SEC-04).
+//! Error messages of model failures. They never repeat the question, an answer or a key (SEC-04).
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use rekindle_core::llm::{Error, Fault, Request, Retry};
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
 
-/// As much of somebody else's words as helps.
+/// The maximum length of a quoted server message.
 const MAX_CHARS: usize = 300;
-/// A piece of the question of this many characters in what somebody says is no coincidence.
+/// The length of a piece of the question that counts as a quotation of it.
 const TELLING: usize = 20;
 
 pub(super) fn person(message: impl Into<String>) -> Error {
@@ -23,12 +23,13 @@ pub(super) fn provider(after: Duration, message: impl Into<String>) -> Error {
     Error::new(Fault::Provider, Retry::After(after), message)
 }
 
-/// The provider will not answer this, whoever asks again.
+/// An error for a refusal that no retry changes.
 pub(super) fn unwilling(message: impl Into<String>) -> Error {
     Error::new(Fault::Provider, Retry::Never, message)
 }
 
-/// `: what they said`, on one line, without secrets; nothing if it repeats the question. `key` is what we showed them.
+/// Formats `: their message`, on one line, without secrets; empty if it repeats the question. `key` is the
+/// key that we sent.
 pub(super) fn said(text: &str, request: &Request, key: Option<&str>) -> String {
     let text = match key {
         Some(key) => text.replace(key, "[key]"),
@@ -42,14 +43,14 @@ pub(super) fn said(text: &str, request: &Request, key: Option<&str>) -> String {
     if repeats(&text, &asked) {
         return " (what it says repeats the question, and is left out)".to_owned();
     }
-    // The end is what tells: programs put their reason last.
+    // Keep the end: programs put their reason last.
     let skip = text.chars().count().saturating_sub(MAX_CHARS);
     let end: String = text.chars().skip(skip).collect();
     format!(": {}{end}", if skip > 0 { "…" } else { "" })
 }
 
-/// Whether a piece of `asked` stands in `text`. Pieces are looked for at every tenth character, so that one of thirty is
-/// found wherever it begins.
+/// True if a piece of `asked` occurs in `text`. It tries a piece at every tenth character, so that any match
+/// of thirty characters is found.
 fn repeats(text: &str, asked: &str) -> bool {
     let asked: Vec<char> = asked.chars().collect();
     if asked.len() < TELLING {

@@ -1,9 +1,9 @@
-//! The shape of an answer, told in the way that whoever is asked understands.
+//! The expected format of an answer, expressed for each kind of provider.
 
 use rekindle_core::llm::{Expects, Request};
 use serde_json::{Value, json};
 
-/// The instructions; with `in_words` also the schema, for those that can be told in no other way.
+/// The instructions. `in_words` adds the schema, for providers that have no field for it.
 pub(super) fn instructions(request: &Request, in_words: bool) -> String {
     let words = request.prompt.instructions();
     match &request.expects {
@@ -22,8 +22,8 @@ pub(super) fn schema(request: &Request) -> Option<&Value> {
     }
 }
 
-/// Whether every object names all its fields, requires them and forbids others: what OpenAI asks of a schema that is
-/// to be kept strictly.
+/// True if every object names all its fields, requires them and forbids others, as OpenAI demands of a strict
+/// schema.
 pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
@@ -42,7 +42,7 @@ pub(super) fn is_strict(schema: &Value) -> bool {
     }
 }
 
-/// Without what a small model thought aloud before it answered.
+/// Strips the thinking that small models write before an answer.
 pub(super) fn without_thoughts(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>")) {
         Some((_, answer)) => answer.trim_start(),

@@ -1,4 +1,4 @@
-//! Server-sent events: an answer as it comes. What has arrived when the line breaks is not lost.
+//! Server-sent events: reads an answer as it arrives. Data received before a broken connection is kept.
 
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -9,19 +9,19 @@ use rekindle_core::llm::Error;
 use super::http::{Broken, Deadline, Response};
 use super::report;
 
-/// More than any answer is long.
+/// The maximum size of an answer.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
-/// What a provider understands of an answer, as far as it has arrived.
+/// A provider's parser of an answer in progress.
 pub(super) trait Hears: Default {
-    /// The next event of a stream; says whether to listen on.
+    /// Handles the next event of a stream; says whether to continue.
     fn event(&mut self, data: &str) -> ControlFlow<()>;
 
-    /// All of an answer at once, from a server that does not stream.
+    /// Handles a complete answer, from a server that does not stream.
     fn whole(&mut self, bytes: &[u8]);
 }
 
-/// Listens to an answer until it is over, and says what ended it before that, if anything did.
+/// Reads an answer until it ends. Returns the reason if it ended early.
 pub(super) fn listen<H: Hears>(response: Response, deadline: Deadline) -> (H, Option<Broken>) {
     let mut heard = H::default();
     if !response.is_stream {
@@ -45,7 +45,7 @@ pub(super) fn listen<H: Hears>(response: Response, deadline: Deadline) -> (H, Op
     (heard, None)
 }
 
-/// Why nothing was said, where the server itself does not tell.
+/// The error for an empty answer, if the server gave no reason.
 pub(super) fn silence(broken: Option<Broken>, nonsense: bool, host: &str, deadline: Duration) -> Error {
     match broken {
         Some(Broken::Late) => Error::late(deadline),
@@ -59,7 +59,7 @@ pub(super) fn silence(broken: Option<Broken>, nonsense: bool, host: &str, deadli
     }
 }
 
-/// The data of the events of a stream, one after the other.
+/// An iterator over the data of a stream's events.
 struct Events<R> {
     lines: BufReader<std::io::Take<R>>,
 }
@@ -78,7 +78,7 @@ impl<R: Read> Iterator for Events<R> {
         loop {
             let mut line = Vec::new();
             match self.lines.read_until(b'\n', &mut line) {
-                // An event that was not finished is none, except where the blank line is all that is missing.
+                // An unfinished event is dropped, unless only the blank line is missing.
                 Ok(0) => return data.map(Ok),
                 Ok(_) => {}
                 Err(error) => return Some(Err(Broken::of(&error))),

@@ -1,4 +1,4 @@
-//! Work that goes on when a command has ended, and ends itself.
+//! Background processes: work that continues after a command ended, and ends by itself.
 #![expect(clippy::disallowed_methods, reason = "the one room that starts a process")]
 
 use std::io::{self, Write};
@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use crate::platform::environment;
 
-/// Variables that an agent sets for what it starts, by how they begin. A process that goes on without the agent must not
-/// carry them: the agents that it may start itself would take themselves for helpers of one that is gone.
+/// Prefixes of the variables that an agent sets for its child processes. A process that outlives the agent
+/// must not carry them: agents that it starts would take themselves for subagents of one that is gone.
 const OF_A_SESSION: &[&str] = &["CLAUDECODE", "CLAUDE_", "CODEX_", "GEMINI_", "PI_", "AI_AGENT"];
-/// Settings of the agents, which say where their files are and who pays.
+/// Settings of the agents that match those prefixes: the location of their files and the account that pays.
 const NOT_OF_A_SESSION: &[&str] =
     &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME", "PI_TELEMETRY"];
-/// The same, by how they begin: who pays, and what the person does not want to happen.
+/// Prefixes of further settings: the account that pays, and features that the user turned off.
 const SETTINGS: &[&str] = &["CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", "CLAUDE_CODE_DISABLE_"];
 
-/// Whether a variable belongs to the session of an agent, and not to the person.
+/// True if a variable belongs to an agent's session and not to the user.
 pub(crate) fn is_of_a_session(name: &str) -> bool {
     let is_key = (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && !name.contains("_SESSION_");
     let is_setting =
@@ -25,8 +25,8 @@ pub(crate) fn is_of_a_session(name: &str) -> bool {
     !is_setting && OF_A_SESSION.iter().any(|start| name.starts_with(start))
 }
 
-/// Sees to it that no file which an agent left open in this process stays open in one that is started now: the agent may
-/// wait for the end of a pipe, and a lock lives as long as its last copy.
+/// Marks all file descriptors that an agent left open as close-on-exec. The agent may wait for the end of a
+/// pipe, and a lock lives as long as its last copy.
 #[cfg(unix)]
 fn keep_nothing_open() {
     use std::os::fd::{BorrowedFd, RawFd};
@@ -40,7 +40,7 @@ fn keep_nothing_open() {
             reason = "a file of somebody else's has no owner here; if it is closed by now, the call fails"
         )]
         let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-        // One that was closed meanwhile (the list's own) is as good.
+        // A descriptor that was closed meanwhile (the list's own) is fine.
         rustix::io::fcntl_setfd(borrowed, rustix::io::FdFlags::CLOEXEC).unwrap_or_default();
     }
 }
@@ -48,17 +48,18 @@ fn keep_nothing_open() {
 #[cfg(not(unix))]
 fn keep_nothing_open() {}
 
-/// Starts this program again with `arguments`, on its own: no terminal, no pipes, no folder that it would keep busy. It
-/// leaves the session it was born in as soon as it runs ([`detach`]), so closing a terminal does not end it.
+/// Starts this program again with `arguments`, detached: no terminal, no pipes, no busy working folder. It
+/// leaves its session as soon as it runs ([`detach`]), so closing a terminal does not end it.
 pub fn start(arguments: &[&str], folder: &Path) -> io::Result<()> {
     let mut command = again()?;
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    // Nobody waits for it: whoever started it is about to end, and the system cleans up after both.
+    // Do not wait for it: the parent is about to end, and the system reaps both.
     command.spawn().map(drop)
 }
 
-/// Starts this program again, on its own, in the same folder and with the same arguments and `more` of them, and gives it
-/// `input`: for a process that has to end before its work is done. Returns once the input is in the pipe.
+/// Starts this program again, detached, in the same folder, with the same arguments plus `more`, and writes
+/// `input` to its stdin: for a process that has to end before its work is done. Returns once the input is in
+/// the pipe.
 pub fn hand_over(more: &[&str], input: &[u8]) -> io::Result<()> {
     let mut command = again()?;
     command.args(environment::arguments()).args(more).stdin(Stdio::piped());
@@ -66,7 +67,7 @@ pub fn hand_over(more: &[&str], input: &[u8]) -> io::Result<()> {
     child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
 }
 
-/// This program, without what belongs to an agent's session and without anything open.
+/// A command that runs this program, without an agent's session variables and open files.
 fn again() -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     for (name, _) in environment::all() {
@@ -79,25 +80,25 @@ fn again() -> io::Result<Command> {
     Ok(command)
 }
 
-/// Nothing in the background lasts longer, whatever it waits for: a disk that does not answer cannot be interrupted in any
-/// other way. What was begun is taken up by the next one.
+/// The maximum lifetime of a background process. Nothing else interrupts a disk that does not answer. The
+/// next process resumes the work.
 const LIMIT: Duration = Duration::from_secs(35 * 60);
 
-/// Leaves the session this process was born in, where there are sessions, and sees to it that it ends.
+/// Leaves the session of the parent process, if the system has sessions, and limits the lifetime of this one.
 pub fn detach() {
     std::thread::spawn(|| {
         std::thread::sleep(LIMIT);
         std::process::exit(70);
     });
     #[cfg(unix)]
-    // It fails only for a process that already leads one.
+    // It fails only for a process that already leads a session.
     rustix::process::setsid().map(drop).unwrap_or_default();
 }
 
-/// Lets everybody else go first: agents and their hooks must not feel a long run.
+/// Lowers the priority of this process, so that agents and their hooks do not feel a long run.
 pub fn give_way() {
     #[cfg(unix)]
-    // Where it is refused, the run is as important as any other.
+    // If refused, the process keeps its normal priority.
     rustix::process::nice(10).map(drop).unwrap_or_default();
 }
 

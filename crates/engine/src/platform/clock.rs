@@ -11,22 +11,22 @@ use jiff::{Timestamp, Zoned};
 use crate::platform::disk::{self, Content};
 use crate::platform::environment;
 
-/// Where Unix systems keep zone files.
+/// The folders that hold zone files on Unix.
 const DATABASES: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo"];
 const LOCAL: &str = "/etc/localtime";
-/// Far above any zone file.
+/// The maximum size of a zone file, far above any real one.
 const MAX_ZONE_BYTES: u64 = 256 * 1024;
 
-/// What a clock that is set beyond all calendars is taken to say: 9998-01-01, so that there is room to add to it.
+/// The timestamp for a clock set beyond all calendars: 9998-01-01, which leaves room for additions.
 const LATEST: i64 = 253_339_228_800;
 
-/// Now, in a zone.
+/// The current time in a zone.
 #[expect(clippy::disallowed_methods, reason = "this is the room that may")]
 pub fn now(zone: TimeZone) -> Zoned {
     moment(SystemTime::now()).to_zoned(zone)
 }
 
-/// What a clock says, within what a timestamp can hold.
+/// Converts a clock's time, clamped to the range of a timestamp.
 fn moment(clock: SystemTime) -> Timestamp {
     let latest = Timestamp::from_second(LATEST).unwrap_or(Timestamp::UNIX_EPOCH);
     match Timestamp::try_from(clock) {
@@ -36,7 +36,7 @@ fn moment(clock: SystemTime) -> Timestamp {
     }
 }
 
-/// The system's zone: `TZ`, else what `/etc/localtime` says, else UTC.
+/// The system's zone: from `TZ`, else from `/etc/localtime`, else UTC.
 pub fn system_zone() -> TimeZone {
     if cfg!(not(unix)) {
         return TimeZone::system();
@@ -49,7 +49,7 @@ pub fn system_zone() -> TimeZone {
     chosen.map(by_name).or_else(|| read("Local", LOCAL)).unwrap_or(TimeZone::UTC)
 }
 
-/// The zone of an IANA name, if this system knows it.
+/// The zone with an IANA name, if this system has it.
 pub fn named_zone(name: &str) -> Option<TimeZone> {
     if name == "UTC" {
         return Some(TimeZone::UTC);

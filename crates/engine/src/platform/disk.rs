@@ -1,5 +1,5 @@
-//! The few ways a file may be written. Every one leaves either the old bytes or the new, never something between,
-//! whenever the process is killed. `clippy.toml` shuts the other ways.
+//! The permitted ways to write a file. Each is atomic: after a kill the file holds the old bytes or the new,
+//! never a mix. `clippy.toml` forbids all other ways.
 #![expect(clippy::disallowed_methods, reason = "this is the room that may write, rename and remove")]
 
 mod growing;
@@ -15,8 +15,8 @@ use rekindle_core::base::hash::ContentHash;
 pub use growing::{Identity, append, appended, behind, cut, each_piece, hash_of_first};
 pub use lines::{BackwardLines, Lines};
 
-/// Makes a folder and those above it, for the owner only (SEC-01). Folders that exist keep their mode; the names of
-/// those that do not are on the disk when this returns.
+/// Creates a folder and its parents, for the owner only (SEC-01). Existing folders keep their mode; the names
+/// of new ones are on the disk when this returns.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     let made: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     let mut builder = std::fs::DirBuilder::new();
@@ -29,14 +29,14 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     parents.rev().try_for_each(sync_folder)
 }
 
-/// For the owner only (SEC-01).
+/// Restricts a new file to the owner (SEC-01).
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
 }
 
-/// Makes an empty file for the owner only, unless there is one already. For programs that open files their own way.
+/// Creates an empty file for the owner only, unless it exists. For libraries that open files themselves.
 pub fn make_private(path: &Path) -> io::Result<()> {
     match private(OpenOptions::new().write(true).create_new(true)).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -44,16 +44,16 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What [`read`] found.
+/// The result of [`read`].
 #[derive(Debug)]
 pub enum Content {
-    /// No such file.
+    /// The file does not exist.
     Missing,
     /// The whole file.
     Bytes(Vec<u8>),
-    /// More than was asked for: its size.
+    /// The file is larger than the limit: its size.
     TooLarge(u64),
-    /// A folder, a device, a pipe: opening it could hang.
+    /// A folder, a device or a pipe: opening it could hang.
     NotAFile,
 }
 
@@ -79,15 +79,15 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
     Ok(if bytes.len() as u64 > limit { Content::TooLarge(metadata.len()) } else { Content::Bytes(bytes) })
 }
 
-/// Reads a file of at most `limit` bytes that is no link, with what the system said of it before; `None` for anything
-/// else, or if there is none.
+/// Reads a file of at most `limit` bytes that is not a link, with its metadata before the read; `None` for
+/// anything else.
 pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u8>)>> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
-        // Opening a pipe must not wait for somebody to write into it.
+        // Opening a pipe must not wait for a writer.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
     }
@@ -100,7 +100,7 @@ pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        // A link, where links are not followed.
+        // The path is a link, and links are not followed.
         #[cfg(unix)]
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             return Ok(None);
@@ -112,7 +112,7 @@ pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u
         return Ok(None);
     }
     let mut bytes = vec![0; usize::try_from(metadata.len()).unwrap_or(0) + 1];
-    // One call where the file is as long as the system said, which one byte less than there is room for tells.
+    // One call suffices if the file is as long as its metadata said; the spare byte of the buffer proves it.
     let first = (&file).read(&mut bytes)?;
     bytes.truncate(first);
     if first as u64 != metadata.len() {
@@ -121,12 +121,12 @@ pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u
     Ok((bytes.len() as u64 <= limit).then_some((metadata, bytes)))
 }
 
-/// The hash of a file of any size; `None` if there is none.
+/// The hash of a file of any size; `None` if it does not exist.
 pub fn hash(path: &Path) -> io::Result<Option<ContentHash>> {
     hash_of_first(path, u64::MAX)
 }
 
-/// Whether anything, even a dangling link, has this name.
+/// True if anything, even a dangling link, has this name.
 pub fn is_taken(path: &Path) -> io::Result<bool> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -135,7 +135,7 @@ pub fn is_taken(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Writes a new file and waits until it is on the disk. With `like`, it takes that file's mode.
+/// Writes a new file and waits until it is on the disk. It takes the mode of the file `like`, if given.
 pub fn stage(path: &Path, bytes: &[u8], like: Option<&Path>) -> io::Result<()> {
     stage_with(path, &mut |file| file.write_all(bytes), like)
 }
@@ -153,7 +153,8 @@ fn stage_with(
     file.sync_all()
 }
 
-/// Gives a staged file its name, unless the name is taken: then `AlreadyExists`, and nothing has happened.
+/// Gives a staged file its final name. If the name is taken, it fails with `AlreadyExists` and changes
+/// nothing.
 pub fn publish(staged: &Path, target: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
@@ -163,7 +164,7 @@ pub fn publish(staged: &Path, target: &Path) -> io::Result<()> {
             other => return Ok(other?),
         }
     }
-    // A hard link refuses a taken name as well; the two names then briefly mean one file.
+    // A hard link refuses a taken name as well; both names then briefly mean the same file.
     match std::fs::hard_link(staged, target) {
         Ok(()) => std::fs::remove_file(staged),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
@@ -172,8 +173,8 @@ pub fn publish(staged: &Path, target: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets two files change places, so that what was at `target` can be looked at before it is given up. Where the
-/// system cannot, the target is first kept under `staged`'s name by a copy beside it.
+/// Exchanges two files, so that the caller can check the old `target` before it is deleted. If the system
+/// cannot do this, a copy of the target first takes `staged`'s name.
 pub fn exchange(staged: &Path, target: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
@@ -197,11 +198,11 @@ fn is_unsupported(error: rustix::io::Errno) -> bool {
 
 /// Waits until the names in a folder are on the disk.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
-    // Windows has no way to sync a folder; its renames are ordered by the file system's own journal.
+    // Windows cannot sync a folder; the file system's journal orders its renames.
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-/// Removes a file; one that is not there is as good.
+/// Removes a file. A missing file is no error.
 pub fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -209,8 +210,8 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a file after overwriting its bytes, as far as the file system writes in place. The name goes first: no
-/// reader may ever see the zeros.
+/// Removes a file after overwriting its bytes, as far as the file system writes in place. It is renamed
+/// first, so that no reader sees the zeros.
 pub fn shred(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent() else { return remove(path) };
     let hidden = free_name(folder, SHREDDING)?;
@@ -233,43 +234,44 @@ pub fn shred(path: &Path) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Replaces a machine's own file (configuration, registry) as a whole.
+/// Replaces one of our own files (configuration, registry) atomically.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_whole_with(path, &mut |file| file.write_all(bytes))
 }
 
-/// The same, for what is too much to be in memory as a whole.
+/// Replaces a file like [`write_whole`], for data too large for memory.
 pub fn write_whole_with(path: &Path, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_folder(folder)?;
     let staged = free_name(folder, "write-")?;
     let like = path.exists().then_some(path);
     stage_with(&staged, write, like).and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
-        // The error that brought us here is the one to report; a left-over is swept by `doctor`.
+        // Report the first error; `doctor` sweeps the left-over.
         remove(&staged).unwrap_or_default();
     })?;
     sync_folder(folder)
 }
 
-/// Writes a machine's own file as a whole, unless the name is taken: then `AlreadyExists`, and nothing has happened.
+/// Writes one of our own files atomically. If the name is taken, it fails with `AlreadyExists` and changes
+/// nothing.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_folder(folder)?;
     let staged = free_name(folder, "write-")?;
     stage(&staged, bytes, None).and_then(|()| publish(&staged, path)).inspect_err(|_| {
-        // As above.
+        // Report the first error here too.
         remove(&staged).unwrap_or_default();
     })?;
     sync_folder(folder)
 }
 
-/// Writes a new small file without waiting for the disk, for what is also written elsewhere.
+/// Writes a small new file without waiting for the disk, for data that also exists elsewhere.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     private(OpenOptions::new().write(true).create_new(true)).open(path)?.write_all(bytes)
 }
 
-/// Replaces a file whose old bytes must not stay on the disk. If somebody changed it since `old` was read, their
-/// version is put back, and the answer is `false`.
+/// Replaces a file whose old bytes must not stay on the disk. If the file changed since `old` was read, the
+/// newer version is put back and the result is `false`.
 pub fn replace_shredding(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let staged = free_name(folder, REPLACING)?;
@@ -284,8 +286,8 @@ pub fn replace_shredding(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
     Ok(ours)
 }
 
-/// Replaces somebody else's file, keeping its mode. If it is not `old` any more, it is left as it is, and the answer is
-/// `false`.
+/// Replaces a file of the user, keeping its mode. If it is no longer `old`, it stays unchanged and the result
+/// is `false`.
 pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
     if std::fs::read(path)? != old {
         return Ok(false);
@@ -297,7 +299,8 @@ pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
         if std::fs::read(&staged)? == old {
             return Ok(true);
         }
-        // What came out is newer than what we knew, so it goes back, until what comes out is what we had put there.
+        // The exchanged file is newer than `old`, so put it back, and repeat until we get our own version
+        // out.
         let mut ours = new.to_vec();
         loop {
             let theirs = std::fs::read(&staged)?;
@@ -308,14 +311,14 @@ pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
             ours = theirs;
         }
     });
-    // Whatever happened, what is under the other name is nobody's any more.
+    // The file under the temporary name is no longer needed in any case.
     remove(&staged)?;
     let unchanged = replaced?;
     sync_folder(folder)?;
     Ok(unchanged)
 }
 
-/// Removes somebody else's file. If it is not `old` any more, it is left as it is, and the answer is `false`.
+/// Removes a file of the user. If it is no longer `old`, it stays unchanged and the result is `false`.
 pub fn remove_unchanged(path: &Path, old: &[u8]) -> io::Result<bool> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let aside = free_name(folder, REMOVING)?;
@@ -323,7 +326,7 @@ pub fn remove_unchanged(path: &Path, old: &[u8]) -> io::Result<bool> {
     let unchanged = std::fs::read(&aside)? == old;
     match unchanged {
         true => remove(&aside)?,
-        // Should somebody have put a new one there meanwhile, that is the newer.
+        // If a new file took the name meanwhile, that one is newer.
         false => match publish(&aside, path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove(&aside)?,
             other => other?,
@@ -333,7 +336,7 @@ pub fn remove_unchanged(path: &Path, old: &[u8]) -> io::Result<bool> {
     Ok(unchanged)
 }
 
-/// Removes a folder if nothing is in it; one that is not there is as good.
+/// Removes a folder if it is empty. A missing folder is no error.
 pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
     match std::fs::remove_dir(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
@@ -343,13 +346,13 @@ pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a file of ours that cannot be used any more out of the way. An earlier one there is replaced.
+/// Moves an unusable file of ours aside. An earlier one there is replaced.
 pub fn set_aside(path: &Path, aside: &Path) -> io::Result<()> {
     std::fs::rename(path, aside)
 }
 
-/// Opens a lock file and holds its lock until the file is dropped. Waits at most `patience` for another holder, then
-/// fails with `TimedOut`: a process that was stopped in the middle must not stop this one for ever.
+/// Opens a lock file and holds its lock until the file is dropped. Waits at most `patience` for another
+/// holder, then fails with `TimedOut`: a stopped process must not stop this one for ever.
 pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
     const NAP: Duration = Duration::from_millis(2);
     let file = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)?;
@@ -373,9 +376,9 @@ pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
     }
 }
 
-/// Rewrites a small file of ours in its place, under its own lock and without waiting for the disk, for what only matters
-/// for a moment: whoever is killed here may leave something between. `change` sees what stands there and may leave it.
-/// Whether it was changed.
+/// Rewrites a small file of ours in place, under its own lock and without waiting for the disk, for
+/// short-lived data: a kill here may leave a partial write. `change` gets the old text and may decline.
+/// Returns true if the file was changed.
 pub fn revise(
     path: &Path,
     patience: Duration,
@@ -392,19 +395,19 @@ pub fn revise(
     Ok(true)
 }
 
-/// The beginning of the name of every temporary file of ours; note apps hide names that begin with a dot.
+/// The prefix of the names of our temporary files; note apps hide names that begin with a dot.
 pub const TEMPORARY: &str = ".rekindle-";
 
-/// Part of the temporary name of a file that is being shredded.
+/// The name part of a temporary file that is being shredded.
 pub const SHREDDING: &str = "shred-";
-/// Part of the temporary name of a file that is being replaced and whose old bytes must go.
+/// The name part of a temporary file that replaces one whose old bytes must go.
 pub const REPLACING: &str = "replace-";
 
-/// Part of the temporary name of somebody else's file that is being removed: it may hold what they wrote last.
+/// The name part of a temporary file of the user that is being removed: it may hold their latest version.
 const REMOVING: &str = "remove-";
 
-/// Removes the temporary files in a folder that are from before `before`: whoever made them was killed (MNT-08). `deep` looks
-/// into the folders in it as well. Says how many went.
+/// Removes the temporary files in a folder that were last written before `before`: the processes that made
+/// them were killed (MNT-08). `deep` includes subfolders. Returns the number of files removed.
 pub fn sweep_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::Result<u64> {
     let (mut swept, mut folders) = (0, vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -422,7 +425,7 @@ pub fn sweep_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::R
             else {
                 continue;
             };
-            // One that is gone meanwhile is as good.
+            // A file that is gone meanwhile is fine.
             let is_old = |metadata: Metadata| metadata.modified().is_ok_and(|modified| modified < before);
             if purpose.starts_with(REMOVING) || !kind.is_file() || !item.metadata().is_ok_and(is_old) {
                 continue;
@@ -437,7 +440,7 @@ pub fn sweep_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::R
     Ok(swept)
 }
 
-/// What a temporary file of ours is for, if the name is one of such a file.
+/// The purpose part of a temporary file's name; `None` for other names.
 fn temporary_purpose(name: &str) -> Option<&str> {
     name.strip_prefix(TEMPORARY)?.strip_suffix(".tmp")
 }
@@ -500,7 +503,7 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("settings.json");
         std::fs::write(&path, "0").unwrap();
-        // They write as editors do: a whole new file takes the name.
+        // Write as editors do: rename a whole new file over the old one.
         let theirs = || {
             for edit in 1..=2000 {
                 let beside = folder.path().join("editing");
@@ -515,7 +518,7 @@ mod tests {
                 let old = std::fs::read_to_string(&path).unwrap();
                 let edit = old.split(' ').next().unwrap();
                 let new = format!("{edit} and ours");
-                // Whether it was ours that came through is a matter of luck here.
+                // Either writer may win here.
                 replace_unchanged(&path, old.as_bytes(), new.as_bytes()).unwrap();
                 tried += 1;
             }
@@ -549,7 +552,7 @@ mod tests {
     fn a_file_over_the_limit_is_not_read() {
         let folder = folder();
         let path = folder.path().join("f");
-        // Sparse: reading it would take a while.
+        // A sparse file: reading it would take a while.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert!(matches!(read(&path, 10).unwrap(), Content::TooLarge(1_099_511_627_776)));
     }

@@ -1,5 +1,5 @@
-//! A text in the person's own editor: `$VISUAL`, else `$EDITOR`, else `vi`. The file is gone afterwards, whatever happened;
-//! one that a killed process left is shredded a day later, when the next text is edited.
+//! Edits a text in the user's own editor: `$VISUAL`, else `$EDITOR`, else `vi`. The file is always deleted
+//! afterwards; one that a killed process left is shredded a day later, on the next edit.
 #![expect(clippy::disallowed_methods, reason = "the editor is the person's own, and it is waited for")]
 
 use std::io;
@@ -12,47 +12,47 @@ use thiserror::Error;
 use crate::platform::disk::{self, Content};
 use crate::platform::environment;
 
-/// More than this is no line of MEMORY.md any more, and is not read back.
+/// The maximum size of the edited text. A larger one cannot be a line of MEMORY.md and is not read back.
 const MOST_BYTES: u64 = 256 * 1024;
-/// The beginning of the file name of a draft.
+/// The prefix of the file name of a draft.
 const DRAFT: &str = "draft-";
-/// Nobody is still at a file that is older than this.
+/// The age at which a file is no longer in use.
 const LEFT_BEHIND: Duration = Duration::from_secs(24 * 3600);
 
-/// Why nothing came back from the editor.
+/// An error of an edit.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The file could not be written or read.
     #[error("cannot use {path}: {cause}")]
     File {
-        /// Which.
+        /// The file's path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         cause: io::Error,
     },
     /// The editor could not be started.
     #[error("cannot start the editor `{editor}`: {cause}; set VISUAL or EDITOR")]
     Start {
-        /// What was tried.
+        /// The editor's command line.
         editor: String,
-        /// Why.
+        /// The system's error.
         cause: io::Error,
     },
-    /// It said that it failed.
+    /// The editor reported a failure.
     #[error("the editor `{0}` ended with an error, so its text does not count")]
     Failed(String),
-    /// It left something that is no text.
+    /// The editor left a file that is not text.
     #[error("what the editor left is no text of at most 256 KiB")]
     NotText,
 }
 
-/// The editor that the person named, if they did.
+/// The editor that the environment names, if any.
 pub fn named() -> Option<String> {
     let set = |name| environment::variable(name).filter(|value| !value.trim().is_empty());
     set("VISUAL").or_else(|| set("EDITOR"))
 }
 
-/// Lets the person edit `text`, in a file of `folder` whose name begins with `name`, and gives back what they made of it.
+/// Lets the user edit `text`, in a file of `folder` whose name begins with `name`, and returns the result.
 pub fn edit(folder: &Path, name: &str, text: &str) -> Result<String, Error> {
     let editor = named().unwrap_or_else(|| "vi".to_owned());
     let path = folder.join(format!("{name}-{}.md", std::process::id()));
@@ -65,13 +65,13 @@ pub fn edit(folder: &Path, name: &str, text: &str) -> Result<String, Error> {
     }
     match left? {
         Content::Bytes(bytes) => String::from_utf8(bytes).map_err(|_| Error::NotText),
-        // Whoever deletes the file wants nothing of it.
+        // A deleted file means an empty text.
         Content::Missing => Ok(String::new()),
         Content::NotAFile | Content::TooLarge(_) => Err(Error::NotText),
     }
 }
 
-/// The draft of this name: a text that could not be saved ([`keep_draft`]).
+/// The draft with this name: a text that could not be saved ([`keep_draft`]).
 pub fn draft(folder: &Path, name: &str) -> Result<Option<String>, Error> {
     let path = draft_path(folder, name);
     match disk::read(&path, MOST_BYTES).map_err(|cause| Error::File { path, cause })? {
@@ -81,7 +81,7 @@ pub fn draft(folder: &Path, name: &str) -> Result<Option<String>, Error> {
     }
 }
 
-/// Keeps a text that could not be saved, until [`drop_draft`], and says where.
+/// Stores a text that could not be saved, until [`drop_draft`], and returns its path.
 pub fn keep_draft(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
     let path = draft_path(folder, name);
     match disk::write_whole(&path, text.as_bytes()) {
@@ -90,7 +90,7 @@ pub fn keep_draft(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Erro
     }
 }
 
-/// Shreds the draft of this name, if there is one.
+/// Shreds the draft with this name, if it exists.
 pub fn drop_draft(folder: &Path, name: &str) -> Result<(), Error> {
     let path = draft_path(folder, name);
     match path.exists() {
@@ -103,7 +103,7 @@ fn draft_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{DRAFT}{name}.md"))
 }
 
-/// What is in the variable may have arguments, so a shell reads it, as it does for other programs.
+/// Runs the editor through a shell, because the variable may hold arguments.
 fn run(editor: &str, path: &Path) -> Result<(), Error> {
     let mut command = if cfg!(unix) {
         let mut shell = Command::new("/bin/sh");
@@ -120,7 +120,7 @@ fn run(editor: &str, path: &Path) -> Result<(), Error> {
     if status.success() { Ok(()) } else { Err(Error::Failed(editor.to_owned())) }
 }
 
-/// Removes what killed processes and their editors left, without a trace.
+/// Shreds the files that killed processes and their editors left.
 fn sweep(folder: &Path) -> io::Result<()> {
     let files = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

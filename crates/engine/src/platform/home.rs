@@ -1,4 +1,4 @@
-//! Where things are.
+//! The folders and files of Rekindle.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -7,68 +7,68 @@ use rekindle_core::config::{Config, ReadNotes};
 
 use crate::platform::environment;
 
-/// Names the folder everything lives under.
+/// The variable that names the home folder of Rekindle.
 pub const VARIABLE: &str = "REKINDLE_HOME";
 
-/// Why there is no place for things.
+/// An error in the configured folders.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody said where, and the system knows no home folder.
+    /// No folder was configured, and the system has no home folder.
     #[error("there is no home folder to put Rekindle in; set REKINDLE_HOME or pass --home DIR")]
     NoHome,
-    /// `--home` or `REKINDLE_HOME` is no path.
+    /// `--home` or `REKINDLE_HOME` is not a path.
     #[error("the Rekindle home must be the path of a folder: {0}")]
     BadHome(std::io::Error),
-    /// What `REKINDLE_HOME` names depends on the folder a command runs in, so that every folder would get a memory of its own.
+    /// `REKINDLE_HOME` is a relative path, so every working folder would get a memory of its own.
     #[error("REKINDLE_HOME is `{}`, which is not a whole path; write it from the root, such as /home/you/.rekindle", .0.display())]
     RelativeHome(PathBuf),
-    /// A path begins with `~` and nobody knows what that is.
+    /// A path begins with `~`, but the system has no home folder.
     #[error("{setting} begins with ~, but the system knows no home folder; write the whole path")]
     Tilde {
-        /// The setting.
+        /// The name of the setting.
         setting: &'static str,
     },
-    /// R-02.
+    /// The state folder is inside the notes vault (R-02).
     #[error(
         "paths.state ({}) is inside the notes vault ({}): syncing and note apps corrupt databases and locks; set \
          paths.state to a folder outside, or vault.notes to another one",
         state.display(), notes.display()
     )]
     StateInNotes {
-        /// The state folder.
+        /// The path of the state folder.
         state: PathBuf,
-        /// The notes vault.
+        /// The path of the notes vault.
         notes: PathBuf,
     },
-    /// The other way round: state is deleted and rebuilt, notes are not.
+    /// The notes vault is inside the state folder: state is deleted and rebuilt, notes are not.
     #[error(
         "the notes vault ({}) is inside paths.state ({}), which holds what may be deleted and rebuilt; set vault.notes \
          to a folder outside",
         notes.display(), state.display()
     )]
     NotesInState {
-        /// The state folder.
+        /// The path of the state folder.
         state: PathBuf,
-        /// The notes vault.
+        /// The path of the notes vault.
         notes: PathBuf,
     },
 }
 
-/// The folder everything lives under, unless a setting says otherwise.
+/// The home folder of Rekindle, the parent of all others unless a setting says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     root: PathBuf,
-    /// What `~` means.
+    /// The folder that `~` stands for.
     person: Option<PathBuf>,
 }
 
 impl Home {
-    /// `--home DIR`, else `REKINDLE_HOME`, else `~/.rekindle`.
+    /// Takes `--home DIR`, else `REKINDLE_HOME`, else `~/.rekindle`.
     pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
         Self::choose(flag, environment::raw(VARIABLE).as_deref(), environment::home_folder())
     }
 
-    /// The same, with what [`Home::find`] would look up.
+    /// The same as [`Home::find`], with the environment given.
     pub fn choose(
         flag: Option<&Path>,
         variable: Option<&OsStr>,
@@ -82,7 +82,7 @@ impl Home {
             return Err(Error::RelativeHome(path.to_owned()));
         }
         let root = match given {
-            // Shells leave `--home=~/x` as it is.
+            // Shells do not expand `--home=~/x`.
             Some(path) => match path.strip_prefix("~") {
                 Ok(rest) => person.as_ref().ok_or(Error::NoHome)?.join(rest),
                 Err(_) => std::path::absolute(path).map_err(Error::BadHome)?,
@@ -97,24 +97,25 @@ impl Home {
         &self.root
     }
 
-    /// The person's settings.
+    /// The user's settings file.
     pub fn config_file(&self) -> PathBuf {
         self.root.join("config.toml")
     }
 
-    /// The models that were added (R-04). Not in the state folder, which may be deleted: nobody makes them again.
+    /// The models that the user added (R-04). They are outside of the state folder, which may be deleted:
+    /// nothing can rebuild them.
     pub fn models(&self) -> PathBuf {
         self.root.join("models")
     }
 
-    /// Everything whose place the settings decide. Fails if state and notes would mix (R-02); touches
-    /// nothing.
+    /// The folders that the settings choose. Fails if state and notes would mix (R-02); changes nothing on
+    /// disk.
     pub fn places(&self, config: &Config) -> Result<Places, Error> {
         let notes = self.path("vault.notes", &config.vault.notes, "vault")?;
         let state = self.path("paths.state", &config.paths.state, "state")?;
         let identity = self.path("paths.identity", &config.paths.identity, "agents")?;
-        // Shipped links begin with ~. Where there is no such folder there is nothing to link, and a machine
-        // without one must still work with --home.
+        // Default links begin with ~. A machine without a home folder has nothing to link, and must still
+        // work with --home.
         let links =
             config.identity.links.iter().filter_map(|text| self.path("identity.links", text, "").ok());
         let links = links.collect();
@@ -140,7 +141,7 @@ impl Home {
     }
 }
 
-/// The places that the settings decide. None of them needs to exist yet.
+/// The folders that the settings choose. None of them needs to exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     notes: PathBuf,
@@ -152,22 +153,22 @@ pub struct Places {
 }
 
 impl Places {
-    /// The notes vault: `Ideas.md` and whatever else the person keeps.
+    /// The notes vault: `Ideas.md` and the user's other notes.
     pub fn notes(&self) -> &Path {
         &self.notes
     }
 
-    /// Which notes outside the vault may be read for recall (R-16).
+    /// The notes outside the vault that recall may read (R-16).
     pub fn readable(&self) -> &ReadNotes {
         &self.readable
     }
 
-    /// The memories, in the notes vault.
+    /// The memory vault, inside the notes vault.
     pub fn vault(&self) -> &Path {
         &self.vault
     }
 
-    /// What only this machine reads.
+    /// The state folder, which only this machine reads.
     pub fn state(&self) -> &Path {
         &self.state
     }
@@ -182,77 +183,77 @@ impl Places {
         &self.links
     }
 
-    /// Locks between processes.
+    /// The folder of lock files.
     pub fn locks(&self) -> PathBuf {
         self.state.join("locks")
     }
 
-    /// What was changed, and how to take it back (B-09).
+    /// The journal of changes, for undo (B-09).
     pub fn journal(&self) -> PathBuf {
         self.state.join("journal.jsonl")
     }
 
-    /// What hooks left for the worker.
+    /// The spool: events that hooks left for the worker.
     pub fn spool(&self) -> PathBuf {
         self.state.join("spool")
     }
 
-    /// Events, runs and sessions.
+    /// The database of events, runs and sessions.
     pub fn database(&self) -> PathBuf {
         self.state.join("rekindle.db")
     }
 
-    /// What was said in sessions, as far as it can be found again.
+    /// The searchable session messages.
     pub fn messages(&self) -> PathBuf {
         self.state.join("messages")
     }
 
-    /// Session markers (EXE-13).
+    /// The session markers (EXE-13).
     pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")
     }
 
-    /// What is in the person's editor just now.
+    /// Texts open in the user's editor.
     pub fn editing(&self) -> PathBuf {
         self.state.join("editing")
     }
 
-    /// Approved changes of identity files that wait to be applied: derived, may be deleted.
+    /// Approved changes to identity files that wait to be applied: derived data, may be deleted.
     pub fn patches(&self) -> PathBuf {
         self.state.join("patches")
     }
 
-    /// Messages to the person that wait for a hook that can show them.
+    /// Messages to the user that wait for a hook that can show them.
     pub fn notices(&self) -> PathBuf {
         self.state.join("notices")
     }
 
-    /// Logs.
+    /// The folder of log files.
     pub fn logs(&self) -> PathBuf {
         self.state.join("logs")
     }
 
-    /// What can be recalled: derived, may be deleted.
+    /// The index for recall: derived data, may be deleted.
     pub fn index(&self) -> PathBuf {
         self.state.join("index")
     }
 
-    /// Which memories helped (REC-08).
+    /// The usage of memories (REC-08).
     pub fn usage(&self) -> PathBuf {
         self.state.join("usage.jsonl")
     }
 
-    /// How well recall did, each time it was measured (B-10).
+    /// The results of recall evaluations (B-10).
     pub fn evaluations(&self) -> PathBuf {
         self.state.join("eval.jsonl")
     }
 
-    /// Forgettings under way (B-08).
+    /// The unfinished forgets (B-08).
     pub fn forget(&self) -> PathBuf {
         self.state.join("forget")
     }
 
-    /// While this file is there, nothing runs.
+    /// The stop file: while it exists, nothing runs.
     pub fn stop_file(&self) -> PathBuf {
         self.state.join("STOP")
     }
@@ -263,7 +264,7 @@ impl Places {
     }
 }
 
-/// The path with links followed as far as it exists, so that two ways to write one folder compare as one.
+/// The path with links resolved as far as it exists, so that two ways to write one folder compare as equal.
 fn resolve(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
@@ -311,11 +312,12 @@ mod tests {
         assert!(matches!(root(None, None, None), Err(Error::NoHome)));
         assert!(matches!(root(Some("~/trial"), None, None), Err(Error::NoHome)));
         assert!(matches!(root(Some(""), None, Some("/u")), Err(Error::BadHome(_))));
-        // A relative variable would mean another folder in every folder; a relative flag is typed for this one.
+        // A relative variable would mean another folder in every folder; a relative flag is typed for this
+        // one.
         assert!(matches!(root(None, Some("mem"), Some("/u")), Err(Error::RelativeHome(_))));
     }
 
-    /// Requirements: FND-09.
+    /// Derives all places from one root. Requirements: FND-09.
     #[test]
     fn r_02_two_places_under_one_root() {
         let places = home().places(&config(&[])).unwrap();

@@ -1,13 +1,13 @@
-//! What every server on the other end has in common: where it may be, how it is asked once, and when it wants to be asked
-//! again. Whom it is asked for, and what its refusals mean, is for those who ask.
+//! The parts of HTTP that all callers share: allowed addresses, a single request and the retry delay. Callers
+//! choose the server and interpret its refusals.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Longer waits are not believed.
+/// The longest retry delay that a server may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How a server is asked.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
@@ -15,10 +15,10 @@ pub(crate) enum Method {
     Delete,
 }
 
-/// What a server answered, whatever it is.
+/// The raw response of a server.
 pub(crate) type Answer = ureq::http::Response<ureq::Body>;
 
-/// Asks once. Nobody is followed elsewhere: whoever sends us there would get the key and what goes with it.
+/// Sends one request. Redirects are not followed: their target would get the key and the body.
 pub(crate) fn ask(
     method: Method,
     url: &str,
@@ -33,7 +33,7 @@ pub(crate) fn ask(
         .max_redirects_will_error(false)
         .user_agent(concat!("rekindle/", env!("CARGO_PKG_VERSION")));
     if is_local(host(url)) {
-        // What stays in the house does not go through a proxy.
+        // Local requests do not go through a proxy.
         config = config.proxy(None);
     }
     let agent: ureq::Agent = config.build().into();
@@ -52,14 +52,14 @@ pub(crate) fn ask(
     }
 }
 
-/// How long the server wants us to wait.
+/// The retry delay that the server asks for.
 pub(crate) fn wait(headers: &ureq::http::HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after").or_else(|| Some(number("retry-after-ms")? / 1000.0))?;
     Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
 }
 
-/// Whether something may be sent there at all: encrypted, or to a place of the house.
+/// True if data may be sent to this address: encrypted, or local.
 pub(crate) fn is_private(url: &str) -> bool {
     url.starts_with("https://") || is_local(host(url))
 }
@@ -74,8 +74,8 @@ pub(crate) fn host(url: &str) -> &str {
     }
 }
 
-/// Whether what is sent there stays on this machine or in a private network. A name says nothing about where it leads,
-/// except the one that every system has.
+/// True if the host is this machine or in a private network. A name says nothing about its address, except
+/// for `localhost`.
 pub(crate) fn is_local(host: &str) -> bool {
     if host.eq_ignore_ascii_case("localhost") {
         return true;

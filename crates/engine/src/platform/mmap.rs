@@ -1,24 +1,24 @@
-//! A file as memory: read in place, page by page, by whoever asks.
+//! Memory-mapped files, read in place.
 
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
-/// The bytes of a file that nobody changes in place.
+/// The bytes of a file that is never changed in place.
 #[derive(Debug)]
 pub struct Mapped(Inner);
 
 #[derive(Debug)]
 enum Inner {
-    /// Empty files cannot be mapped, and some systems map none.
+    /// The bytes read into memory: for empty files, and systems without mmap.
     Read(Vec<u8>),
     #[cfg(unix)]
     Mapped(pages::Pages),
 }
 
 impl Mapped {
-    /// Maps a file as it is now.
+    /// Maps the current content of a file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -40,7 +40,7 @@ impl Mapped {
         Ok(Self(Inner::Read(bytes)))
     }
 
-    /// Asks for a part of the file at once instead of page by page.
+    /// Advises the system to load a part of the file at once instead of page by page.
     pub fn will_need(&self, from: usize, length: usize) {
         #[cfg(unix)]
         if let Inner::Mapped(pages) = &self.0 {
@@ -80,7 +80,7 @@ mod pages {
 
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-    /// Pages of a file, ours until dropped.
+    /// The mapped pages of a file, unmapped on drop.
     #[derive(Debug)]
     pub(super) struct Pages {
         start: NonNull<c_void>,
@@ -89,13 +89,13 @@ mod pages {
 
     // SAFETY: the pages are only read, and live as long as this value.
     unsafe impl Send for Pages {}
-    // SAFETY: as above.
+    // SAFETY: as for `Send`, the pages are only read.
     unsafe impl Sync for Pages {}
 
     impl Pages {
         pub(super) fn new(file: &File, length: usize) -> io::Result<Self> {
-            // SAFETY: a fresh mapping, readable only. Whoever publishes such a file writes it under another name first
-            // and never changes its length again, so no page of it disappears under a reader.
+            // SAFETY: a fresh, read-only mapping. Writers of such a file create it under another name first
+            // and never change its length again, so no page of it disappears under a reader.
             let start =
                 unsafe { mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, file, 0)? };
             let start = NonNull::new(start).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -105,13 +105,14 @@ mod pages {
             Ok(pages)
         }
 
-        /// What is not in memory yet is to be read in large pieces, which are mapped as one each. A file that was written so is
-        /// kept so, but only until the system wants its memory back: read again as usual, 60 MB take 0.6 to 3.4 ms to map (docs/adr/0029).
+        /// Asks for huge pages for the parts that are not in memory yet. A freshly written file stays in such
+        /// pages, but only until the system reclaims its memory: with normal pages, 60 MB take 0.6 to 3.4 ms
+        /// to map (docs/adr/0029).
         #[cfg(target_os = "linux")]
         fn in_large_pieces(&self) {
-            // SAFETY: within the mapping, and advice changes nothing that can be observed.
+            // SAFETY: the range is within the mapping, and advice changes nothing that can be observed.
             let advised = unsafe { madvise(self.start.as_ptr(), self.length, Advice::LinuxHugepage) };
-            // Not every kernel knows such pieces.
+            // Not every kernel supports huge pages.
             advised.unwrap_or_default();
         }
 
@@ -127,16 +128,16 @@ mod pages {
             let advice = Advice::LinuxPopulateRead;
             #[cfg(not(target_os = "linux"))]
             let advice = Advice::WillNeed;
-            // SAFETY: within the mapping, and advice changes nothing that can be observed.
+            // SAFETY: the range is within the mapping, and advice changes nothing that can be observed.
             let advised = unsafe { madvise(self.start.as_ptr().byte_add(from), length, advice) };
-            // An older kernel does not know the advice; the pages then come one by one.
+            // An older kernel does not support the advice; it then loads page by page.
             advised.unwrap_or_default();
         }
     }
 
     impl Drop for Pages {
         fn drop(&mut self) {
-            // SAFETY: mapped by `new`, and nobody can hold a part of it any more.
+            // SAFETY: `new` made the mapping, and no reference to a part of it remains.
             let unmapped = unsafe { munmap(self.start.as_ptr(), self.length) };
             unmapped.unwrap_or_default();
         }

@@ -1,10 +1,11 @@
-//! Which project the person is in (B-05): find the place, read its marks, compare them with what was seen before.
+//! Identifies the user's project (B-05): finds its folder, reads its marks, and compares them with those of
+//! known projects.
 //!
-//! Git's files are read directly: starting `git` costs more than a hook may take, and runs whatever the
-//! repository's configuration names. `GIT_DIR` and its kin are ignored: agents and git's own hooks hand them down
-//! to every child, and they then say where some command was pointed and not where the person works.
+//! Git's files are read directly: starting `git` costs more than a hook may take, and runs commands that the
+//! repository's configuration names. `GIT_DIR` and related variables are ignored: agents and git's own hooks
+//! pass them to all child processes, where they name the target of some command and not the user's folder.
 //!
-//! [`identify`] only reads, so that hooks can call it; [`remember`] is for whoever may write.
+//! [`identify`] only reads, so hooks can call it; [`remember`] is for callers that may write.
 
 mod place;
 mod read;
@@ -22,40 +23,40 @@ use rekindle_core::project::{
 pub use place::{Place, locate};
 pub use registry::{RememberError, load};
 
-/// Before the name of a folder that is gone and of which nothing else is known.
+/// The first part of the id of a project whose folder is gone and otherwise unknown.
 const GONE: &str = "gone";
 
 /// The project a folder belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// Its name in scopes: the same in every worktree, clone and subfolder.
+    /// The name in scopes: the same in every worktree, clone and subfolder.
     pub id: ProjectId,
-    /// Its name on a screen.
+    /// The name for display.
     pub name: String,
-    /// The top folder of this copy of it; each worktree has its own.
+    /// The top folder of this copy; each worktree has its own.
     pub root: PathBuf,
 }
 
-/// A project as it was found, and what there is to remember about it.
+/// An identified project, and the data to remember about it.
 #[derive(Clone, Debug)]
 pub struct Identified {
-    /// The project.
+    /// The identified project.
     pub project: Project,
-    /// The known project that its folder claims to be, if the person has to say whether it is.
+    /// The known project that the folder claims to be, if the user has to confirm it.
     pub claim: Option<Claim>,
     trail: Trail,
     is_news: bool,
 }
 
 impl Identified {
-    /// Whether [`remember`] has something to write down.
+    /// True if [`remember`] has something to write.
     pub fn is_news(&self) -> bool {
         self.is_news
     }
 }
 
-/// Names the project at `place`. Reads a few small files and writes nothing, so what is new here is known next time
-/// only if somebody calls [`remember`].
+/// Identifies the project at `place`. It reads a few small files and writes nothing, so new marks are known
+/// next time only if a caller runs [`remember`].
 pub fn identify(place: &Place, known: &KnownProjects) -> Identified {
     let trail = repository::trail(place);
     let settled = settle(&trail, known);
@@ -64,12 +65,12 @@ pub fn identify(place: &Place, known: &KnownProjects) -> Identified {
     Identified { project: Project::new(settled, &place.root), claim, trail, is_news }
 }
 
-/// The ids of a project and of what it was cloned from.
+/// The ids of a project and of the one that it was cloned from.
 pub(crate) fn settle(trail: &Trail, known: &KnownProjects) -> Settled {
     known.settle(trail, &|folder| Path::new(folder).is_dir())
 }
 
-/// Writes down what the person says about the claim of a folder (B-05), and names the project that it is from now on.
+/// Records the user's answer to a folder's claim (B-05), and returns the project under its new id.
 pub fn answer_claim(
     registry: &Path,
     found: &Identified,
@@ -79,7 +80,7 @@ pub fn answer_claim(
     Ok(Project::new(settled, &found.project.root))
 }
 
-/// The project that a session was held in, by its folder. One that is gone belongs to the project that was seen there, or to
+/// The project of a session, by its folder. A missing folder belongs to the project seen there before, or to
 /// the one around it.
 pub fn of_session(cwd: &Path, home: Option<&Path>, known: &KnownProjects) -> Option<ProjectId> {
     if !cwd.is_dir() {
@@ -91,13 +92,13 @@ pub fn of_session(cwd: &Path, home: Option<&Path>, known: &KnownProjects) -> Opt
     Some(identify(&locate(cwd, home)?, known).project.id)
 }
 
-/// Whether a project is a folder that is gone and of which nothing else is known.
+/// True if the project's folder is gone and nothing else is known of it.
 pub fn is_gone(project: &ProjectId) -> bool {
     project.as_str().strip_prefix(GONE).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// What is known of a project whose folder is gone: the repository that a session's host noted, or a name of its own, so that
-/// what was said there is shown in no other project (B-05).
+/// The marks of a project whose folder is gone: the repository that the session's host recorded, or a name of
+/// its own, so that its messages appear in no other project (B-05).
 pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
     let name = cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let remote = match repository.and_then(normalise_remote) {
@@ -118,16 +119,16 @@ pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
     Trail { own, upstream: Vec::new() }
 }
 
-/// Writes down which project a folder belonged to that is gone.
+/// Records the project of a folder that is gone.
 pub fn remember_gone(registry: &Path, trail: &Trail) -> Result<ProjectId, RememberError> {
     Ok(registry::record(registry, trail)?.own.id)
 }
 
-/// Writes down what `found` was recognised by, for the day it is moved or its remote renamed. Does nothing if there
-/// is no news.
+/// Records the marks of `found`, so that the project is recognised after it moves or its remote is renamed.
+/// Does nothing if there is no news.
 ///
-/// The answer is the project as it is known from now on: a process that was faster may have given it another id
-/// meanwhile, and whoever is about to save something under the id should use this one.
+/// Returns the project as recorded: a faster process may have given it another id meanwhile, and callers
+/// should save under that id.
 pub fn remember(registry: &Path, found: &Identified) -> Result<Project, RememberError> {
     if !found.is_news {
         return Ok(found.project.clone());

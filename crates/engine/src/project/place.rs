@@ -1,4 +1,4 @@
-//! The folder that a working directory belongs to.
+//! Finds the project folder of a working directory.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -7,21 +7,21 @@ use rekindle_core::project::{common_dir_by_name, common_dir_target, git_file_tar
 
 use super::read;
 
-/// How much of a `.git` or `commondir` file is read: one path.
+/// The maximum size of a `.git` or `commondir` file: one path.
 const MAX_POINTER_BYTES: u64 = 4 * 1024;
 
-/// Put there for us: it makes any folder a project.
+/// Our own file, which makes any folder a project.
 const PROJECT_FILE: &str = ".rekindle.toml";
 
-/// Put there for agents: they make a folder a project, but not the one that everything else is in.
+/// The files for agents: they make a folder a project, except for the home folder and those around it.
 const AGENT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// A folder that is a project's, before anything is known about which.
+/// The folder of a project that is not identified yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The top folder: of the worktree, of the bare repository, or the one with the project's files.
     pub root: PathBuf,
-    /// The git dir that all worktrees share, canonical where it exists; `None` without git.
+    /// The git dir that all worktrees share, canonical if it exists; `None` without git.
     pub(super) common_dir: Option<PathBuf>,
 }
 
@@ -40,8 +40,8 @@ pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
         let common_dir = common_dir(&git_dir(folder)?);
         Some(Place { root: folder.to_owned(), common_dir: Some(common_dir) })
     };
-    // Only where there is no worktree around it: a repository may contain what looks like a bare one, with any
-    // remote it likes, and must not get at another project's memories that way.
+    // Check this only without a worktree around it: a repository may contain a fake bare one with any remote,
+    // and must not reach another project's memories that way.
     let bare = |folder: &Path| {
         is_git_dir(folder).then(|| Place { root: folder.to_owned(), common_dir: Some(common_dir(folder)) })
     };
@@ -51,8 +51,8 @@ pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
         is_project.then(|| Place { root: folder.to_owned(), common_dir: None })
     };
     let folders = || start.ancestors();
-    // People keep their dotfiles in a repository at home, or all users' files in one above it; the projects below are no
-    // part of it.
+    // Users keep dotfiles in a repository at home, or in one above it for all users; the projects below do
+    // not belong to it.
     let below_home = || folders().filter(|folder| !has_everything(folder));
     below_home()
         .find_map(worktree)
@@ -60,8 +60,8 @@ pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
         .or_else(|| folders().find_map(without_git))
 }
 
-/// The shared git dir of the repository in a folder, be it a worktree or bare; also found without the `.git` that
-/// people leave off a bare one.
+/// The shared git dir of the repository in a folder, with worktree or bare; the `.git` suffix of a bare one
+/// may be left out.
 pub(super) fn repository_at(folder: &Path) -> Option<PathBuf> {
     let mut with_suffix = folder.as_os_str().to_owned();
     with_suffix.push(".git");
@@ -71,7 +71,8 @@ pub(super) fn repository_at(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// What the `.git` in a folder is or points to. An empty `.git` folder, which containers leave behind, is none.
+/// The git dir that the `.git` of a folder is or points to. An empty `.git` folder, which containers leave
+/// behind, does not count.
 fn git_dir(folder: &Path) -> Option<PathBuf> {
     let dot_git = folder.join(".git");
     let kind = fs::metadata(&dot_git).ok()?;
@@ -82,8 +83,9 @@ fn git_dir(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(path_of(git_file_target(&content)?)))
 }
 
-/// The git dir that `git_dir` shares with the other worktrees: itself, unless it is a linked worktree's. If the
-/// repository is gone from where it is said to be, that place is the answer: it may be all there is to know it by.
+/// The git dir that `git_dir` shares with the other worktrees: itself, unless it belongs to a linked
+/// worktree. If the repository is no longer at the recorded path, the result is that path: it may be the only
+/// mark left.
 fn common_dir(git_dir: &Path) -> PathBuf {
     let pointer = read::whole(&git_dir.join("commondir"), MAX_POINTER_BYTES);
     let common = match pointer.as_deref().and_then(common_dir_target) {
@@ -94,17 +96,17 @@ fn common_dir(git_dir: &Path) -> PathBuf {
     common.canonicalize().unwrap_or_else(|_| without_dots(&common))
 }
 
-/// As git decides it: a folder with a `HEAD`, `objects` and `refs`.
+/// True for a folder with a `HEAD`, `objects` and `refs`, as git decides it.
 fn is_git_dir(folder: &Path) -> bool {
     has_head(folder) && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }
 
-/// `HEAD` used to be a link to a branch, which need not exist.
+/// True if the folder has a `HEAD`. It used to be a link to a branch, which need not exist.
 fn has_head(git_dir: &Path) -> bool {
     fs::symlink_metadata(git_dir.join("HEAD")).is_ok_and(|head| !head.is_dir())
 }
 
-/// A path without `.` and `..`, for one that the system cannot resolve because it does not exist.
+/// The path without `.` and `..`, for paths that do not exist and that the system cannot resolve.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

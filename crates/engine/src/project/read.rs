@@ -1,10 +1,10 @@
-//! Reading other people's files: never more than a cap, never anything but a regular file.
+//! Bounded reads of files written by others: never more than a limit, regular files only.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The first `cap` bytes of a file, and whether that is all of it.
+/// The first `cap` bytes of a file, and true if that is all of it.
 pub(super) fn beginning(path: &Path, cap: u64) -> io::Result<(Vec<u8>, bool)> {
     // Opening a pipe would wait for a writer that may never come.
     if !fs::metadata(path)?.is_file() {
@@ -17,12 +17,13 @@ pub(super) fn beginning(path: &Path, cap: u64) -> io::Result<(Vec<u8>, bool)> {
     Ok((bytes, whole))
 }
 
-/// A file that has at most `cap` bytes.
+/// The content of a file with at most `cap` bytes.
 pub(super) fn whole(path: &Path, cap: u64) -> Option<Vec<u8>> {
     beginning(path, cap).ok().filter(|(_, whole)| *whole).map(|(bytes, _)| bytes)
 }
 
-/// The lines that fit into `cap` bytes, a last one that was cut left out: half an address is another address.
+/// The lines within the first `cap` bytes. A truncated last line is dropped: half an address is another
+/// address.
 pub(super) fn lines(path: &Path, cap: u64) -> Option<String> {
     let (mut bytes, whole) = beginning(path, cap).ok()?;
     if !whole {

@@ -1,4 +1,4 @@
-//! The file that remembers which marks belong to which project.
+//! The registry file: maps marks to projects.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,14 +10,14 @@ use rekindle_core::project::{ClaimAnswer, KnownProjects, Settled, Trail};
 use super::{read, settle};
 use crate::platform::disk;
 
-/// Far more than the most that [`KnownProjects`] keeps; a larger file is not ours.
+/// The maximum size of the registry, far above the size that [`KnownProjects`] allows.
 const MAX_REGISTRY_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How long we wait for another process: a thousand times what a change takes. A process that was stopped in the
-/// middle must not stop this one too.
+/// The longest wait for another process, a thousand times the duration of a change. A stopped process must
+/// not stop this one too.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Why the registry could not be changed. The project has its id all the same.
+/// The registry could not be changed. The project still has its id.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot {action} {}: {source}; projects are still told apart, but one without a remote may not be recognised \
@@ -30,13 +30,13 @@ pub struct RememberError {
     source: io::Error,
 }
 
-/// What stands in the registry; nothing if it is missing, broken or unreadable, since an identity made from the
+/// Loads the registry; empty if the file is missing, broken or unreadable, because an identity from the
 /// repository alone is better than none.
 pub fn load(registry: &Path) -> KnownProjects {
     read(registry).ok().and_then(Content::known).unwrap_or_default()
 }
 
-/// Adds to the registry what it does not know yet, and says what it knows then.
+/// Adds new marks to the registry, and returns the resulting ids.
 pub(super) fn record(registry: &Path, trail: &Trail) -> Result<Settled, RememberError> {
     change(registry, trail, |known, settled| {
         let is_news = !known.knows(settled);
@@ -47,7 +47,7 @@ pub(super) fn record(registry: &Path, trail: &Trail) -> Result<Settled, Remember
     })
 }
 
-/// Adds what the person says about the claim of a folder.
+/// Records the user's answer to a folder's claim.
 pub(super) fn answer_claim(
     registry: &Path,
     trail: &Trail,
@@ -59,7 +59,7 @@ pub(super) fn answer_claim(
     })
 }
 
-/// Changes the registry if `work` says so, and gives what it knows of `trail` then.
+/// Changes the registry if `work` returns true, and returns the ids of `trail` afterwards.
 fn change(
     registry: &Path,
     trail: &Trail,
@@ -72,7 +72,7 @@ fn change(
     if let Some(folder) = registry.parent() {
         disk::make_folder(folder).map_err(failed("create", folder))?;
     }
-    // The lock is a file of its own because the registry is replaced.
+    // The lock is a separate file, because the registry is replaced.
     let lock_path = beside(registry, ".lock");
     let _lock = disk::lock(&lock_path, PATIENCE).map_err(failed("lock", &lock_path))?;
     let mut known = match read(registry).map_err(failed("read", registry))? {
@@ -116,7 +116,7 @@ fn read(registry: &Path) -> io::Result<Content> {
     }
 }
 
-/// `projects.json` and `.lock` make `projects.json.lock`.
+/// Appends to the file name: `projects.json` and `.lock` make `projects.json.lock`.
 fn beside(registry: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(registry);
     name.push(suffix);

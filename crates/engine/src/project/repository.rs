@@ -1,4 +1,4 @@
-//! The marks of a place, read from its git files, and those of the repositories it was cloned from.
+//! Reads the marks of a place from its git files, and those of the repositories that it was cloned from.
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -12,16 +12,17 @@ use rekindle_core::project::{
 use super::place::{Place, repository_at};
 use super::read;
 
-/// How much of a repository's configuration is read; the largest real ones have some thousand branches.
+/// The maximum number of bytes read from a repository's configuration; the largest real ones have some
+/// thousand branches.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
-/// How much of the first line of a reflog is read; what matters stands in the first few hundred bytes.
+/// The maximum number of bytes read from the first line of a reflog; the first few hundred suffice.
 const MAX_REFLOG_BYTES: u64 = 4 * 1024;
 
-/// How many times a remote that is a folder is followed.
+/// The maximum number of remotes that are folders to follow.
 const MAX_FOLLOWED: usize = 4;
 
-/// What a place is recognised by.
+/// The marks of a place.
 pub(super) fn trail(place: &Place) -> Trail {
     match &place.common_dir {
         Some(common_dir) => {
@@ -46,7 +47,8 @@ pub(super) fn trail(place: &Place) -> Trail {
     }
 }
 
-/// The top folder of `place`, if it is a linked worktree outside of the main folder. One inside it is found by that folder.
+/// The top folder of `place`, if it is a linked worktree outside of the main folder. One inside it is found
+/// by the main folder.
 fn linked_worktree(place: &Place, common_dir: &Path) -> Option<String> {
     let main = work_folder(common_dir).unwrap_or(common_dir);
     (!place.root.starts_with(main)).then(|| place.root.to_string_lossy().into_owned())
@@ -70,8 +72,8 @@ fn repository_trail(common_dir: &Path) -> Trail {
     }
 }
 
-/// Repositories that are each other's remote are one project, whichever of them is asked: the one whose path sorts
-/// first speaks for all. `entry` is where the way back into the circle leads.
+/// Repositories that are each other's remote are one project: the one whose path sorts first stands for all.
+/// `entry` is the repository at which the cycle closes.
 fn circle(own: Repository, mut followed: Vec<Repository>, entry: &Path) -> Trail {
     let own_is_in = own.common_dir == entry;
     let start = followed.iter().position(|seen| seen.common_dir == entry).unwrap_or(0);
@@ -93,11 +95,11 @@ fn circle(own: Repository, mut followed: Vec<Repository>, entry: &Path) -> Trail
 struct Repository {
     common_dir: PathBuf,
     marks: Marks,
-    /// Where its remote is, if that is a folder.
+    /// The path of the remote, if it is a folder.
     local_remote: Option<PathBuf>,
 }
 
-/// The remote of a repository, as its configuration has it.
+/// The remote of a repository, from its configuration.
 pub(super) fn remote(common_dir: &Path) -> Option<String> {
     preferred_remote(&read::lines(&common_dir.join("config"), MAX_CONFIG_BYTES)?)
 }
@@ -121,7 +123,8 @@ impl Repository {
         Self { common_dir: common_dir.to_owned(), marks, local_remote }
     }
 
-    /// The repository its remote is, if that is one on this machine. Relative to where git is run: the main folder.
+    /// The repository on this machine that is the remote. A relative path starts at the main folder, as in
+    /// git.
     fn upstream(&self) -> Option<PathBuf> {
         let base = work_folder(&self.common_dir).unwrap_or(&self.common_dir);
         repository_at(&base.join(self.local_remote.as_ref()?))
@@ -133,8 +136,8 @@ fn work_folder(common_dir: &Path) -> Option<&Path> {
     common_dir.parent().filter(|_| common_dir.file_name() == Some(OsStr::new(".git")))
 }
 
-/// What people call a repository: its main folder, or `widgets` for `widgets.git`. Names that begin with a dot say
-/// what a folder is for (`.git`, `.bare`), so the one around it counts.
+/// The display name of a repository: its main folder, or `widgets` for `widgets.git`. Names that begin with a
+/// dot (`.git`, `.bare`) describe a purpose, so the parent folder's name is used.
 fn name_of(common_dir: &Path) -> String {
     let own = text_of(common_dir.file_name());
     if own.starts_with('.') {
@@ -156,8 +159,8 @@ fn first_reflog_line(common_dir: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next()?).into_owned())
 }
 
-/// True if git has fetched here: it leaves `FETCH_HEAD`, branches of the remote, or a reflog that begins with the clone. A bare
-/// clone has none of these, but its branches are packed.
+/// True if git has fetched here: it leaves `FETCH_HEAD`, remote branches, or a reflog that begins with the
+/// clone. A bare clone has none of these, but its branches are packed.
 fn has_fetched(common_dir: &Path) -> bool {
     let has_branches =
         fs::read_dir(common_dir.join("refs/remotes")).is_ok_and(|mut names| names.next().is_some());
@@ -175,7 +178,7 @@ fn folder_mark(path: &Path) -> FolderMark {
     let (device, inode) = metadata.as_ref().and_then(numbers).unzip();
     let born = metadata.and_then(|metadata| {
         let since = metadata.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        // Some file systems say 1970 for "not kept".
+        // Some file systems report 1970 if they do not store the time.
         i64::try_from(since.as_nanos()).ok().filter(|nanos| *nanos > 0)
     });
     FolderMark { path: path.to_string_lossy().into_owned(), device, inode, born }

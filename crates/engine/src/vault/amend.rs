@@ -1,5 +1,6 @@
-//! A line for a file that a person keeps by hand, as an approved proposal has it: an identity file, which changes only when
-//! the person applies the patch themselves (IDN-05), or a memory, which gets a new version (VLT-04).
+//! Amendments: an approved proposal's line in a file that the user keeps by hand. The file is an identity
+//! file, which changes only when the user applies the patch (IDN-05), or a memory, which gets a new version
+//! (VLT-04).
 
 use std::path::PathBuf;
 
@@ -23,35 +24,35 @@ use super::documents::structure;
 use super::entries::NewVersion;
 use super::{Committed, Draft, Error, NoteText, PROMOTE, Vault, Write};
 
-/// The verb of a change that puts away what a rejected proposal says.
+/// The verb of a change that archives the memories of a rejected proposal.
 pub const REJECT: &str = "reject";
 
-/// What should be written where.
+/// A line to write into a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Amendment<'a> {
-    /// The proposal that it carries out.
+    /// The proposal behind the amendment.
     pub proposal: &'a Proposal,
-    /// What it says.
+    /// The text of the line.
     pub statement: &'a str,
-    /// The line that it takes the place of.
+    /// The line that it replaces.
     pub supersedes: Option<&'a str>,
 }
 
-/// What an amendment would do.
+/// The result of an amendment, before it is applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Amended {
-    /// The file, with links followed.
+    /// The file, with links resolved.
     pub file: PathBuf,
-    /// What is there; none if there is no such file.
+    /// The current text; `None` if the file does not exist.
     pub before: Option<String>,
-    /// What would be there. The same if the file says so already.
+    /// The text with the amendment; unchanged if the file already says so.
     pub after: String,
-    /// The file as it was looked at.
+    /// The hash of the file when it was read.
     pub hash: Option<ContentHash>,
 }
 
 impl Amended {
-    /// Whether the file says so already.
+    /// True if the file already contains the line.
     pub fn is_there(&self) -> bool {
         self.before.as_ref() == Some(&self.after)
     }
@@ -82,7 +83,7 @@ impl Amendment<'_> {
 }
 
 impl Vault {
-    /// What an amendment would do to the file as it is now.
+    /// Computes the result of an amendment to the current file.
     pub fn amended(&self, new: &Amendment<'_>) -> Result<Amended, Error> {
         if let Some(slug) = new.proposal.idea() {
             let day = new.proposal.created.to_zoned(self.zone().clone()).date();
@@ -108,8 +109,8 @@ impl Vault {
         Ok(Amended { file, before, after, hash })
     }
 
-    /// Changes an identity file as the person has seen it and asked for (IDN-05): nothing happens if it is not what they
-    /// looked at any more.
+    /// Applies a change to an identity file that the user has seen and requested (IDN-05). Fails if the file
+    /// has changed since then.
     pub fn apply(&self, new: &Amendment<'_>, seen: &Amended, now: &Zoned) -> Result<Committed, Error> {
         let place = new.place()?;
         let mut writer = self.writer(now)?;
@@ -125,7 +126,7 @@ impl Vault {
         })
     }
 
-    /// Gives a memory a new version with the line in it. Says whether that was needed.
+    /// Gives a memory a new version with the line in it. Returns false if the line was there already.
     pub fn amend_entry(&self, new: &Amendment<'_>, by: Actor, now: &Zoned) -> Result<bool, Error> {
         let place = new.place()?;
         if self.amended(new)?.is_there() {
@@ -147,8 +148,8 @@ impl Vault {
         Ok(true)
     }
 
-    /// Lets a memory of one project hold in every project. Those that other projects have in the same words are not
-    /// needed beside it. Says whether anything changed.
+    /// Extends a memory of one project to all projects. Copies of it in other projects become
+    /// redundant and are archived. Returns true if anything changed.
     pub fn widen_entry(&self, proposal: &Proposal, by: Actor, now: &Zoned) -> Result<bool, Error> {
         let new = Amendment { proposal, statement: &proposal.text, supersedes: None };
         let place = new.place()?;
@@ -173,8 +174,8 @@ impl Vault {
         Ok(true)
     }
 
-    /// Puts the memories away that say what a rejected proposal says, as one change that `undo` takes back. Only those that
-    /// were made of its words: what a person saved or reworded stays. Gives their old paths.
+    /// Archives the memories with the text of a rejected proposal, as one undoable change. Only those made
+    /// from its words: memories that a user saved or reworded stay. Returns their old paths.
     pub fn put_away(&self, proposal: &Proposal, by: Actor, now: &Zoned) -> Result<Vec<VaultPath>, Error> {
         let here = proposal.project.as_ref().map(ProjectId::as_str);
         let mut paths = self.said_in_sessions(&proposal.text)?;
@@ -199,7 +200,7 @@ impl Vault {
         Ok(paths)
     }
 
-    /// The memories that were made of these words in sessions, and still say nothing else.
+    /// The memories that were made from these words in sessions and still say nothing else.
     fn said_in_sessions(&self, text: &str) -> Result<Vec<VaultPath>, Error> {
         let said = normalised(text);
         let mut found = Vec::new();
@@ -215,7 +216,7 @@ impl Vault {
         Ok(found)
     }
 
-    /// The memory that was made of the same words when they were said, before the person was asked.
+    /// The memory made from the same words before the user was asked.
     fn twin(&self, proposal: &Proposal, target: &VaultPath) -> Result<Option<VaultPath>, Error> {
         let said = |session: &Option<String>| {
             session.as_ref().is_some_and(|session| proposal.evidence.sessions.contains(session))
@@ -231,7 +232,7 @@ impl Vault {
         Ok(None)
     }
 
-    /// Whoever is trusted less stands for a text of both (B-01).
+    /// The less trusted origin of the file and the line, because the result holds both (B-01).
     fn less_trusted(&self, place: &Place, origin: Origin) -> Result<Origin, Error> {
         let text = self.read(place)?.map(|read| read.text).unwrap_or_default();
         let there = Note::parse(&text).ok().and_then(|note| note.text_of("origin")?.parse::<Origin>().ok());
@@ -240,7 +241,7 @@ impl Vault {
     }
 }
 
-/// The text of a memory that holds in every project from now on.
+/// The text of a memory with the scope of all projects.
 fn widened(place: &Place, text: &str) -> Result<String, Error> {
     let document = |source| Error::Document { path: place.to_string(), source };
     let note = Note::parse(text).map_err(document)?;
@@ -250,7 +251,7 @@ fn widened(place: &Place, text: &str) -> Result<String, Error> {
     Ok(note.head_with(&[("scope", Some(Scope::Global.word()))]).map_err(document)? + note.body())
 }
 
-/// What a new identity file begins with.
+/// The initial text of a new identity file.
 fn starter(place: &Place) -> &'static str {
     let known = DOCUMENTS.iter().find(|document| document.name == place.path.as_str());
     known.map_or("", |document| document.starter)

@@ -1,12 +1,13 @@
-//! How a change to one or several notes becomes all of it or none of it.
+//! Atomic changes to one or several notes.
 //!
 //! 1. every new text is staged beside its target and synced
 //! 2. the change is written to the journal and synced: from here on it will happen
-//! 3. the staged files take their targets' places; what was there comes out and is looked at
-//! 4. the folders are synced, what came out is removed, the journal says it is done
+//! 3. the staged files replace their targets; the old files come out and are checked
+//! 4. the folders are synced, the old files are removed, the journal records the end
 //!
-//! Killed before 2, nothing has happened; after it, the next writer finishes (`recover`). What comes out in 3 and is
-//! not what was read is somebody's edit: it is kept beside the note as a conflict copy and reported (B-09).
+//! After a kill before step 2 nothing has happened; after it, the next writer finishes (`recover`). If the
+//! file that comes out in step 3 differs from the one read, somebody edited it: it is kept beside the note as
+//! a conflict copy and reported (B-09).
 
 use std::collections::BTreeSet;
 use std::io;
@@ -25,56 +26,56 @@ use super::{Error, NoteText, Vault, door};
 use crate::platform::disk;
 use crate::platform::random;
 
-/// What should happen to one file.
+/// The operation on one file.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// A new note.
+    /// Creates a note.
     Create {
-        /// Where.
+        /// The place of the new note.
         place: Place,
-        /// Its text.
+        /// The text of the new note.
         text: String,
     },
-    /// A note that is there, as it was read.
+    /// Replaces an existing note.
     Replace {
-        /// Where.
+        /// The place of the note.
         place: Place,
-        /// What was read.
+        /// The note as it was read.
         read: NoteText,
-        /// Its new text.
+        /// The new text.
         text: String,
     },
-    /// A log that is there and grows at its end, in its place.
+    /// Appends to an existing log, in place.
     Append {
-        /// Where.
+        /// The place of the log.
         place: Place,
-        /// How it was found.
+        /// The end of the log as it was read.
         end: End,
-        /// What comes behind it.
+        /// The text to append.
         text: String,
     },
-    /// A note that should be gone, as it was read.
+    /// Removes an existing note.
     Remove {
-        /// Where.
+        /// The place of the note.
         place: Place,
-        /// What was read.
+        /// The note as it was read.
         read: NoteText,
     },
-    /// A file of the vault that gets another place there, whatever it is and however large.
+    /// Moves a file of any type and size inside the vault.
     Move {
-        /// Where it is.
+        /// The current place.
         from: Place,
-        /// Where it goes.
+        /// The new place.
         to: Place,
-        /// What it is.
+        /// The hash of the file.
         hash: ContentHash,
     },
-    /// Only a line in the journal: something is being forgotten elsewhere.
+    /// Writes only a line to the journal: a text is being forgotten elsewhere.
     Forget,
 }
 
 impl Write {
-    /// Replaces what was read, or creates what was not there.
+    /// Replaces a note that was read, or creates one that did not exist.
     pub fn put(place: Place, read: Option<NoteText>, text: String) -> Self {
         match read {
             Some(read) => Self::Replace { place, read, text },
@@ -122,20 +123,20 @@ impl Write {
     }
 }
 
-/// A change that is about to be made.
+/// A change to be made.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The command.
+    /// The verb of the command.
     pub verb: &'static str,
-    /// Who gives it.
+    /// The actor who makes the change.
     pub by: Actor,
-    /// Why it may write outside the vault, if it does.
+    /// The permission to write outside the vault, if needed.
     pub permission: Option<Permission>,
-    /// The change it takes back.
+    /// The id of the change that it undoes.
     pub undoes: Option<ChangeId>,
     /// The proposal that it carries out.
     pub about: Option<String>,
-    /// What should happen, in order.
+    /// The operations, in order.
     pub writes: Vec<Write>,
 }
 
@@ -146,16 +147,16 @@ impl Draft {
     }
 }
 
-/// A change that was made.
+/// A committed change.
 #[derive(Clone, Debug)]
 pub struct Committed {
-    /// Its id; `None` if there was nothing to change.
+    /// The id; `None` if there was nothing to change.
     pub change: Option<ChangeId>,
-    /// Somebody's edits that came in between and are kept here.
+    /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
-/// The holder of the lock: the only one that may change the vault now.
+/// The holder of the lock: only it may change the vault.
 #[derive(Debug)]
 pub struct Writer<'a> {
     pub(crate) vault: &'a Vault,
@@ -164,24 +165,24 @@ pub struct Writer<'a> {
     pub(crate) now: Zoned,
 }
 
-/// One operation with the files it works on.
+/// One operation with its files.
 pub(super) struct Step {
     pub(super) op: Op,
     pub(super) place: Place,
     pub(super) target: PathBuf,
-    /// Where the new text waits and the old one comes out. A file that is moved waits at the place where it was.
+    /// The path where the new text waits and the old one comes out. For a move it is the old place.
     pub(super) staged: PathBuf,
 }
 
-/// What was left when a change was durable.
+/// The outcome of a durable change.
 pub(super) struct Settled {
     pub(super) conflicts: Vec<PathBuf>,
-    /// Whether no temporary file is left.
+    /// True if no temporary file remains.
     pub(super) is_clean: bool,
 }
 
 impl Vault {
-    /// Waits for the lock and finishes what a killed writer left undone.
+    /// Waits for the lock and finishes the work of a killed writer.
     pub fn writer(&self, now: &Zoned) -> Result<Writer<'_>, Error> {
         let lock = Lock::take(&self.places.locks())?;
         let journal = Journal::open(&self.places.journal())?;
@@ -210,7 +211,7 @@ impl Vault {
 }
 
 impl Writer<'_> {
-    /// Makes a change. An error means that nothing of it happened.
+    /// Commits a change. After an error nothing of it has happened.
     pub fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
         let Draft { verb, by, permission, undoes, about, writes } = draft;
         let writes: Vec<Write> = writes.into_iter().filter(changes_something).collect();
@@ -230,14 +231,14 @@ impl Writer<'_> {
         let temporaries = steps.iter().filter_map(Step::temporary).map(Path::to_owned).collect();
         self.lock.announce(&InFlight { change: change.id.clone(), temporaries })?;
         if let Err(error) = stage_all(&steps, &writes).and_then(|()| self.journal.begin(&change)) {
-            // Best effort: what cannot be removed now is announced in the lock and goes with the next writer.
+            // Best effort: the lock announces left-over files, and the next writer removes them.
             for temporary in steps.iter().filter_map(Step::temporary) {
                 disk::remove(temporary).unwrap_or_default();
             }
             return Err(error);
         }
         if let Err(error) = apply_all(&steps) {
-            // What could not even be taken back is left to the next writer, who will find it begun.
+            // If the roll-back failed too, the next writer finds the change begun and finishes it.
             if !steps.iter().any(Step::is_torn) {
                 self.close(&change.id, Outcome::Aborted);
             }
@@ -250,12 +251,12 @@ impl Writer<'_> {
         Ok(Committed { change: Some(change.id), conflicts: settled.conflicts })
     }
 
-    /// Says that a change is over. Best effort: what cannot be said now, the next writer finds out by itself.
+    /// Records the end of a change. Best effort: the next writer detects it without the record.
     fn close(&mut self, id: &ChangeId, outcome: Outcome) {
         self.journal.end(id, outcome).and_then(|()| self.lock.clear()).unwrap_or_default();
     }
 
-    /// Whether a write may happen, before anything is touched.
+    /// Checks that a write is allowed, before anything is touched.
     fn check(&self, write: &Write, permission: Option<Permission>) -> Result<(), Error> {
         let Some(place) = write.place() else { return Ok(()) };
         let standing = place.root == Root::Notes && place.path.as_str() == layout::IDEAS;
@@ -266,7 +267,7 @@ impl Writer<'_> {
         }
         let target = self.vault.file(place)?;
         if let Write::Append { end, .. } = write {
-            // Under the lock nobody of us writes, and whoever else does changes this.
+            // Our own writers wait for the lock; writes of others change the metadata.
             let now = std::fs::metadata(&target).map_err(Error::io("read", &target))?;
             return match disk::Identity::of(&now) == end.identity {
                 true => Ok(()),
@@ -302,7 +303,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Looks at what came out, makes the new names durable, and removes what is no longer needed.
+    /// Checks the files that came out, makes the new names durable, and removes temporary files.
     pub(super) fn settle(&self, steps: &[Step]) -> Result<Settled, Error> {
         let (mut conflicts, mut is_clean) = (Vec::new(), true);
         for step in steps {
@@ -310,13 +311,14 @@ impl Writer<'_> {
         }
         for folder in folders(steps) {
             match disk::sync_folder(folder) {
-                // Emptied by a change that is being finished, and tidied away.
+                // The folder was emptied by a change that is being finished, and removed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 synced => synced.map_err(Error::io("sync", folder))?,
             }
         }
         for step in steps {
-            // A second look, right before it goes: an editor that had the old file open may have written to it.
+            // Check again just before the removal: an editor that had the old file open may have written to
+            // it.
             conflicts.extend(self.keep_foreign(step)?);
             // The change is durable; an old version that cannot be removed now is left to the next writer.
             is_clean &= step.temporary().is_none_or(|temporary| disk::remove(temporary).is_ok());
@@ -324,8 +326,8 @@ impl Writer<'_> {
         Ok(Settled { conflicts, is_clean })
     }
 
-    /// If what stands under the temporary name is neither the old nor the new text, a person wrote it: it becomes a
-    /// conflict copy beside the note.
+    /// Keeps a user's edit: if the file under the temporary name is neither the old nor the new text, it
+    /// becomes a conflict copy beside the note.
     fn keep_foreign(&self, step: &Step) -> Result<Option<PathBuf>, Error> {
         let Some(temporary) = step.temporary() else { return Ok(None) };
         let Some(out) = disk::hash(temporary).map_err(Error::io("read", temporary))? else {
@@ -375,7 +377,7 @@ fn stage_all(steps: &[Step], writes: &[Write]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Step 3. On an error, what was already applied is taken back.
+/// Applies all steps (step 3). On an error it rolls back those already applied.
 fn apply_all(steps: &[Step]) -> Result<(), Error> {
     for (number, step) in steps.iter().enumerate() {
         if let Err(error) = step.apply() {
@@ -392,13 +394,13 @@ fn apply_all(steps: &[Step]) -> Result<(), Error> {
 }
 
 impl Step {
-    /// The file that is ours alone and goes when the change is done; a file that is moved is nobody's temporary one, and
-    /// one that grows needs none.
+    /// The temporary file, which is removed after the change; `None` for a move or an append, which have
+    /// none.
     pub(super) fn temporary(&self) -> Option<&Path> {
         (!matches!(self.op, Op::Move { .. } | Op::Append { .. })).then_some(&self.staged)
     }
 
-    /// Whether a part of what was to be added is there.
+    /// True if a part of an append was written.
     fn is_torn(&self) -> bool {
         match &self.op {
             Op::Append { size, patch: Some(patch), .. } => {
@@ -428,7 +430,7 @@ impl Step {
         })
     }
 
-    /// The opposite of [`Step::apply`], as long as the temporary file is still there.
+    /// Reverses [`Step::apply`], while the temporary file still exists.
     pub(super) fn take_back(&self) -> Result<(), Error> {
         let taken = match &self.op {
             Op::Create { .. } | Op::Move { .. } => disk::publish(&self.target, &self.staged),
@@ -509,7 +511,7 @@ mod tests {
         assert_eq!(vault.read(&place).unwrap().unwrap().text, "by hand");
     }
 
-    /// The instant between the last look and the exchange, played by hand.
+    /// Simulates an edit between the last check and the exchange.
     #[test]
     fn b_09_an_edit_in_the_last_instant_becomes_a_conflict_copy() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The documents that several hands write: MEMORY.md, Ideas.md, the system log. Each change reads the
-//! document under the lock, lets `core` decide what it becomes, and commits exactly that.
+//! The shared documents: MEMORY.md, Ideas.md, the system log. Each change reads the document under the lock,
+//! lets `core` compute the new text, and commits exactly that.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -24,16 +24,16 @@ use super::incubator::SURFACED;
 use super::{Committed, Draft, Error, Vault, Write};
 use crate::platform::random;
 
-/// A line that was added to a document.
+/// A line added to a document.
 #[derive(Clone, Debug)]
 pub struct LineAdded<T> {
-    /// What became of it.
+    /// The outcome of the addition.
     pub outcome: T,
-    /// The change that made it; `None` if nothing had to change.
+    /// The id of the change; `None` if nothing had to change.
     pub change: Option<ChangeId>,
-    /// The secrets that were left out.
+    /// The redacted secrets.
     pub redacted: Counts,
-    /// Somebody's edits that came in between and are kept here.
+    /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
@@ -43,69 +43,69 @@ impl<T> LineAdded<T> {
     }
 }
 
-/// An idea to be written down.
+/// A new idea.
 #[derive(Clone, Debug)]
 pub struct NewIdea<'a> {
-    /// A few words.
+    /// A short title.
     pub title: &'a str,
-    /// A sentence or two.
+    /// A summary of one or two sentences.
     pub summary: &'a str,
-    /// Whose idea, and from where.
+    /// The speaker and the source of the idea.
     pub provenance: Provenance,
-    /// Where its page and its section in Ideas.md are shown.
+    /// The scope of its page and of its section in Ideas.md.
     pub scope: Scope,
-    /// What it has to do with: links to notes, one each (IDEA-03).
+    /// Links to related notes, one each (IDEA-03).
     pub related: Vec<String>,
-    /// When it was said; `None`: now.
+    /// The time of the statement; `None` for now.
     pub said_at: Option<Timestamp>,
 }
 
 /// The verb of a change that promotes.
 pub const PROMOTE: &str = "promote";
 
-/// An approved proposal.
+/// An approved proposal for MEMORY.md.
 #[derive(Clone, Copy, Debug)]
 pub struct Promotion<'a> {
-    /// The section it is meant for.
+    /// The target section.
     pub section: &'a str,
-    /// What it says.
+    /// The text of the statement.
     pub statement: &'a str,
-    /// The line that it takes the place of.
+    /// The line that it replaces.
     pub supersedes: Option<&'a str>,
-    /// Its id, and whose words support it.
+    /// The id and the origin of the supporting words.
     pub mark: &'a Mark,
-    /// When it was said last; `None`: now.
+    /// The time of the latest statement; `None` for now.
     pub said: Option<Timestamp>,
 }
 
 impl Promotion<'_> {
-    /// The day that its line carries, in the person's zone.
+    /// The day on the line, in the user's time zone.
     fn day(&self, now: &Zoned) -> Date {
         self.said.map_or_else(|| now.clone(), |said| said.to_zoned(now.time_zone().clone())).date()
     }
 }
 
-/// What became of an approved proposal in MEMORY.md.
+/// The outcome of a promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promoted {
-    /// Where its statement is.
+    /// The place of the statement.
     pub outcome: memory::Outcome,
-    /// Whether a line was struck for it.
+    /// True if another line was struck for it.
     pub replaced: bool,
 }
 
-/// What a promotion would do.
+/// A preview of a promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Previewed {
-    /// MEMORY.md as it is.
+    /// The current MEMORY.md.
     pub before: String,
-    /// MEMORY.md as it would be.
+    /// MEMORY.md after the promotion.
     pub after: String,
-    /// What would become of the statement.
+    /// The outcome of the promotion.
     pub outcome: Promoted,
 }
 
-/// MEMORY.md with an approved statement in it, and whether a line was struck for it.
+/// MEMORY.md with an approved statement in it, and true if a line was struck for it.
 fn promoted(
     place: &Place,
     text: &str,
@@ -116,7 +116,7 @@ fn promoted(
     let (broken, date) = (structure(place), new.day(now));
     let old = memory::sections(text).map_err(|error| broken(&error))?;
     let items = old.iter().flat_map(|section| &section.items);
-    // A line that holds in more places than the new one stays: there it is not replaced.
+    // A line with a wider scope than the new one stays: elsewhere nothing replaces it.
     let reaches = |item: &memory::Item| match (&item.project, &new.mark.project) {
         (_, None) => true,
         (Some(old), Some(new)) => new.is_called(old.as_str()),
@@ -133,7 +133,7 @@ fn promoted(
     let changed = changed.map_err(|error| broken(&error))?;
     let after = memory::sections(&changed.text).map_err(|error| broken(&error))?;
     let mut after = after.iter().flat_map(|section| &section.items);
-    // Every line that was there is there, in order (REV-13).
+    // Every earlier line is still there, in order (REV-13).
     let is_kept = |kept: &memory::Item, item: &memory::Item| {
         kept.text == item.text && kept.date == item.date && kept.project == item.project
     };
@@ -143,19 +143,20 @@ fn promoted(
     Ok((changed, replaced.is_some()))
 }
 
-/// What became of the page of proposals.
+/// The outcome of updating the page of proposals.
 #[derive(Debug)]
 pub enum ReviewShown {
-    /// It shows what waits.
+    /// The page was updated.
     Written(Committed),
-    /// It did already.
+    /// The page was up to date.
     Unchanged,
-    /// It stays as it is, for this reason; what waits is in the store.
+    /// The page was left unchanged, for this reason; the proposals are in the store.
     Left(String),
 }
 
-/// What a page showed when it was written: by the version it carries, and the last one if somebody took that away. Of an
-/// older copy only what is on it counts as shown, so that nothing it lacks was deleted by anybody.
+/// The proposals that a page showed when it was written: by its version, or by the latest version if the user
+/// removed the mark. For an older copy only its remaining proposals count as shown, so that none it lacks
+/// counts as deleted by the user.
 fn shown_on(text: &str, known: &[review::Shown]) -> Option<review::Shown> {
     let page = review::parse(text).ok()?;
     let version = page.footer.and_then(|footer| footer.version);
@@ -178,7 +179,7 @@ pub(super) fn structure(place: &Place) -> impl Fn(&dyn std::fmt::Display) -> Err
 }
 
 impl Vault {
-    /// Adds a statement to a section of MEMORY.md (REV-12, VLT-09). A vault without one gets it first.
+    /// Adds a statement to a section of MEMORY.md (REV-12, VLT-09). Creates the file if it is missing.
     pub fn remember(
         &self,
         user: &str,
@@ -200,8 +201,8 @@ impl Vault {
         Ok(LineAdded::new(changed.outcome, admitted.redacted, committed))
     }
 
-    /// Puts an approved proposal where it belongs in MEMORY.md, as a change that `undo` takes back (REV-12, REV-13). A line
-    /// that it was to take the place of is struck and stays; if it is not there any more, the statement stands by itself.
+    /// Adds an approved proposal to MEMORY.md, as an undoable change (REV-12, REV-13). The line that it
+    /// replaces is struck and stays; if that line is gone, the statement is simply added.
     pub fn promote(
         &self,
         user: &str,
@@ -213,7 +214,7 @@ impl Vault {
         let place = Place::vault(layout::fixed(layout::MEMORY));
         let mut writer = self.writer(now)?;
         if self.read(&place)?.is_none() {
-            // A change of its own, so that taking the promotion back leaves the rest.
+            // A separate change, so that undoing the promotion keeps the file.
             let text = memory::render_new(user);
             writer.commit(Draft::new("memory", by, vec![Write::Create { place: place.clone(), text }]))?;
         }
@@ -225,7 +226,7 @@ impl Vault {
         Ok(LineAdded::new(outcome, admitted.redacted, committed))
     }
 
-    /// MEMORY.md as it is, and as [`Vault::promote`] would leave it.
+    /// The current MEMORY.md, and the result of [`Vault::promote`].
     pub fn preview(&self, user: &str, new: &Promotion<'_>, now: &Zoned) -> Result<Previewed, Error> {
         let place = Place::vault(layout::fixed(layout::MEMORY));
         let read = self.read(&place)?;
@@ -235,7 +236,7 @@ impl Vault {
         Ok(Previewed { before, after: changed.text, outcome })
     }
 
-    /// Adds a line to the system log (FND-05).
+    /// Appends a line to the system log (FND-05).
     pub fn log_system(&self, line: &system_log::Line, by: Actor, now: &Zoned) -> Result<Committed, Error> {
         let place = Place::vault(layout::fixed(layout::SYSTEM_LOG));
         let mut writer = self.writer(now)?;
@@ -244,13 +245,13 @@ impl Vault {
         writer.commit(Draft::new("slog", by, vec![Write::put(place, read, text)]))
     }
 
-    /// The system log.
+    /// Reads the system log.
     pub fn system_log(&self) -> Result<system_log::Log, Error> {
         let read = self.read(&Place::vault(layout::fixed(layout::SYSTEM_LOG)))?;
         Ok(read.map(|note| system_log::parse(&note.text)).unwrap_or_default())
     }
 
-    /// Writes an idea down: a section in Ideas.md and its folder in the incubator, as one change (IDEA-02, IDEA-03).
+    /// Saves an idea: a section in Ideas.md and a folder in the incubator, as one change (IDEA-02, IDEA-03).
     pub fn add_idea(&self, new: &NewIdea<'_>, by: Actor, now: &Zoned) -> Result<LineAdded<String>, Error> {
         let (title, summary) = (admit(new.title), admit(new.summary));
         let mut redacted = title.redacted;
@@ -310,9 +311,9 @@ impl Vault {
         ideas::parse(&note.text).map_err(|error| structure(&place)(&error))
     }
 
-    /// Brings REVIEW.md up to `queue` without taking anything from the person who may be at it (REV-02, REV-03). `known`
-    /// are the pages that were written before; `keep` is called with what the page will show before it shows it, so that
-    /// no page is out there that we do not know.
+    /// Updates REVIEW.md to `queue` without losing concurrent edits of the user (REV-02, REV-03). `known` are
+    /// the earlier versions of the page; `keep` receives the new version before it is written, so that no
+    /// unknown version of the page can exist.
     pub fn show_review(
         &self,
         queue: &review::Queue,
@@ -333,7 +334,7 @@ impl Vault {
         };
         let remember = |error| Error::io("remember what is shown on", self.folder())(error);
         if text == Some(carried.text.as_str()) {
-            // An older copy that is as good as the last one is the last one from now on.
+            // An equivalent older copy becomes the latest version.
             if known.last().is_some_and(|last| last.version != carried.shown.version) {
                 keep(&carried.shown).map_err(remember)?;
             }
@@ -345,7 +346,7 @@ impl Vault {
         Ok(ReviewShown::Written(committed))
     }
 
-    /// Writes down what waits behind the page, so that it can be recalled.
+    /// Writes the proposals that do not fit on the page to a file, so that recall finds them.
     pub fn show_waiting(
         &self,
         waits: &[review::Proposal],
@@ -356,7 +357,7 @@ impl Vault {
         let mut writer = self.writer(now)?;
         let mut files = vec![(waiting::path(machine), waiting::render(waits))];
         if machine.is_some() {
-            // From before it had company.
+            // The file name used before machines shared a vault.
             files.push((waiting::path(None), String::new()));
         }
         let mut writes = Vec::new();
@@ -375,12 +376,12 @@ impl Vault {
         Ok(())
     }
 
-    /// How many proposals wait: undecided on REVIEW.md, or behind it until there is room. From the files alone, because
-    /// hooks and the status line open no database.
+    /// The number of pending proposals: undecided on REVIEW.md, or waiting behind it. Reads files only,
+    /// because hooks and the status line open no database.
     pub fn pending_review(&self) -> Result<usize, Error> {
         let place = Place::vault(layout::fixed(layout::REVIEW));
         let mut ids: HashSet<review::Id> = HashSet::new();
-        // What is decided on the page does not wait behind it either.
+        // A proposal decided on the page does not wait behind it either.
         let mut decided: HashSet<review::Id> = HashSet::new();
         if let Some(note) = self.read(&place)? {
             let parsed = review::parse(&note.text).map_err(|error| structure(&place)(&error))?;
@@ -401,7 +402,7 @@ impl Vault {
         Ok(ids.len())
     }
 
-    /// The files of what waits behind the page, one of every machine that shares the vault.
+    /// The files of waiting proposals, one for each machine that shares the vault.
     fn waiting_files(&self) -> Vec<VaultPath> {
         let files = std::fs::read_dir(self.folder().join(layout::META)).into_iter().flatten().flatten();
         let names = files.filter_map(|file| file.file_name().into_string().ok());

@@ -1,4 +1,4 @@
-//! Which file a vault path really means. A link may point somewhere else inside the same root; nothing may lead out.
+//! Resolves vault paths to files. A link may point elsewhere inside the same root, but never outside.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) fn resolve(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
                 at.extend(parts);
                 return Ok(at);
             }
-            // A file where a folder should be: the write itself will say so.
+            // A file stands where a folder should be: the write itself reports it.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 at.extend(parts);
                 return Ok(at);
@@ -38,7 +38,7 @@ pub(super) fn resolve(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
     Ok(at)
 }
 
-/// The file that `path` names below `root`, wherever a link at its end leads.
+/// The file that `path` names below `root`, with a final link resolved to any target.
 pub(super) fn follow(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
     let at = path.parts().fold(root.to_owned(), |at, part| at.join(part));
     match std::fs::symlink_metadata(&at) {
@@ -49,7 +49,7 @@ pub(super) fn follow(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
     }
 }
 
-/// A name in the same folder that another system would take for the same file.
+/// A name in the same folder that another system would treat as the same file.
 pub(super) fn collision(file: &Path) -> Option<String> {
     let (folder, name) = (file.parent()?, file.file_name()?.to_str()?);
     let wanted = folded(name);

@@ -1,4 +1,4 @@
-//! Saving a memory and giving it a new version.
+//! Saves memories and gives them new versions.
 
 use std::path::PathBuf;
 
@@ -20,48 +20,48 @@ use rekindle_core::vault::path::{VaultPath, slug};
 use super::{Draft, Error, NoteText, Vault, Write};
 use crate::platform::random;
 
-/// How often one entry may be evolved in a day before something is clearly wrong.
+/// The maximum number of versions of one entry per day; more means an error elsewhere.
 const MAX_ARCHIVED_A_DAY: usize = 9999;
 
-/// A memory to be saved.
+/// A new memory.
 #[derive(Clone, Debug)]
 pub struct NewEntry {
-    /// The sort of memory.
+    /// The kind of memory.
     pub kind: String,
-    /// What to call it.
+    /// The name of the note.
     pub slug: String,
-    /// Where it goes.
+    /// The destination.
     pub to: Destination,
-    /// Words for finding it.
+    /// The search tags.
     pub tags: Vec<String>,
-    /// How far it reaches.
+    /// The scope of the memory.
     pub scope: Scope,
-    /// What it says.
+    /// The text of the memory.
     pub body: String,
-    /// How sure we are.
+    /// The confidence in it.
     pub confidence: Confidence,
-    /// Whose words it is.
+    /// The speaker and the source.
     pub provenance: Provenance,
-    /// When it was said; now if that is not known.
+    /// The time of the statement; now if unknown.
     pub said_at: Option<Timestamp>,
 }
 
-/// A memory that was saved.
+/// The result of a save.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// Its id.
+    /// The id of the memory.
     pub id: EntryId,
-    /// Where it is.
+    /// The path of the note.
     pub path: VaultPath,
-    /// The change that made it.
+    /// The id of the change.
     pub change: Option<ChangeId>,
-    /// The secrets that were left out.
+    /// The redacted secrets.
     pub redacted: Counts,
-    /// Whether the same text had been forgotten before.
+    /// True if the same text was forgotten before.
     pub was_forgotten: bool,
 }
 
-/// A new version of a memory, but for what it says.
+/// A new version of a memory, without its text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewVersion<'a> {
     pub(super) path: &'a VaultPath,
@@ -69,50 +69,50 @@ pub(super) struct NewVersion<'a> {
     pub(super) origin: Origin,
     /// The proposal that it carries out.
     pub(super) about: Option<&'a str>,
-    /// Another memory that says the same and is not needed beside it.
+    /// Another memory with the same text, which becomes redundant.
     pub(super) twin: Option<&'a VaultPath>,
     pub(super) by: Actor,
-    /// When the person said it; `None`: now.
+    /// The time of the user's statement; `None` for now.
     pub(super) said_at: Option<Timestamp>,
-    /// How the person felt when they said it.
+    /// The user's sentiment at that time.
     pub(super) sentiment: Option<Sentiment>,
 }
 
-/// A memory that got a new version.
+/// The result of giving a memory a new version.
 #[derive(Clone, Debug)]
 pub struct Evolved {
     /// The id of the new version.
     pub id: EntryId,
-    /// Where it is.
+    /// The path of the new version.
     pub path: VaultPath,
-    /// Where the old version is.
+    /// The path of the archived version.
     pub archive: VaultPath,
-    /// The change that made it.
+    /// The id of the change.
     pub change: Option<ChangeId>,
-    /// The secrets that were left out.
+    /// The redacted secrets.
     pub redacted: Counts,
-    /// Somebody's edits that came in between and are kept here.
+    /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
-/// A memory whose note was edited.
+/// The result of an edit.
 #[derive(Clone, Debug)]
 pub struct Edited {
-    /// The change that edited it.
+    /// The id of the change.
     pub change: Option<ChangeId>,
-    /// The secrets that were left out.
+    /// The redacted secrets.
     pub redacted: Counts,
-    /// Somebody's edits that came in between and are kept here.
+    /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
 impl Vault {
-    /// Saves a new memory (VLT-01). One that exists is never overwritten.
+    /// Saves a new memory (VLT-01). It never overwrites an existing one.
     pub fn save(&self, new: &NewEntry, by: Actor, now: &Zoned) -> Result<Saved, Error> {
         self.save_said(new, None, by, now)
     }
 
-    /// The same for words of a session, with how the person felt when they said them (FBK-07).
+    /// The same as [`Vault::save`] for session text, with the user's sentiment (FBK-07).
     pub fn save_said(
         &self,
         new: &NewEntry,
@@ -146,8 +146,8 @@ impl Vault {
         Ok(Saved { id, path, change: committed.change, redacted, was_forgotten })
     }
 
-    /// Replaces the body of a memory; the old version goes to the archive (VLT-04). Readers see the old note or the
-    /// new one at its path, never neither (VLT-05).
+    /// Replaces the body of a memory; the old version goes to the archive (VLT-04). Readers see the old or
+    /// the new note at its path, never none (VLT-05).
     pub fn evolve(
         &self,
         path: &VaultPath,
@@ -162,7 +162,8 @@ impl Vault {
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
-    /// The same for words of the person that a session holds: the new version is dated by when they were said.
+    /// The same as [`Vault::evolve`] for the user's words from a session: the new version has the date of the
+    /// statement.
     pub fn evolve_said(
         &self,
         path: &VaultPath,
@@ -177,7 +178,7 @@ impl Vault {
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
-    /// The same with a body that is made of the one that is there.
+    /// The same, with a body computed from the current one.
     pub(super) fn evolve_with(
         &self,
         version: &NewVersion<'_>,
@@ -195,7 +196,8 @@ impl Vault {
         let mut redacted = Counts::default();
         redacted.merge(&reason.redacted);
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
-        // Everything is read under the lock, so that two evolves of one entry make two versions, not one.
+        // Read everything under the lock, so that two concurrent evolves of one entry make two versions, not
+        // one.
         let mut writer = self.writer(now)?;
         let read = self.read_entry(path)?;
         let document = |source| Error::Document { path: path.to_string(), source };
@@ -232,8 +234,8 @@ impl Vault {
         Ok(Evolved { id, path, archive, change: committed.change, redacted, conflicts: committed.conflicts })
     }
 
-    /// Replaces the note of a memory by the text that the person made of it, as one change that `undo` takes back. Fails if
-    /// the text has no readable frontmatter, or if the note is not `read` any more.
+    /// Replaces the note of a memory with the user's edited text, as one undoable change. Fails if the text
+    /// has no readable frontmatter, or if the note is no longer `read`.
     pub fn edit_entry(
         &self,
         path: &VaultPath,
@@ -253,7 +255,7 @@ impl Vault {
         let mut edited = String::with_capacity(text.len());
         for line in text.strip_suffix(Note::parse(text).map_err(document)?.body()).unwrap_or_default().lines()
         {
-            // Ids and hashes that were there before are no secrets.
+            // Ids and hashes from the old text are no secrets.
             if read.text.lines().any(|before| before == line) {
                 edited.push_str(line);
             } else {
@@ -275,7 +277,7 @@ impl Vault {
         Ok(Edited { change: committed.change, redacted, conflicts: committed.conflicts })
     }
 
-    /// The first archive name of the day that is free.
+    /// The first unused archive name of the day.
     pub(super) fn free_archive(&self, path: &VaultPath, now: &Zoned) -> Result<VaultPath, Error> {
         for number in 1..=MAX_ARCHIVED_A_DAY {
             let archive = layout::archive(path, now.date(), number)?;
@@ -288,7 +290,7 @@ impl Vault {
     }
 }
 
-/// A body as it may be stored: within its cap, cleaned, without secrets (B-02, B-03).
+/// Admits a body for storage: checks its size, cleans it and redacts secrets (B-02, B-03).
 fn admitted(what: &str, body: &str) -> Result<(String, Counts), Error> {
     if body.len() > MAX_BODY_BYTES {
         let (bytes, limit) = (body.len() as u64, MAX_BODY_BYTES as u64);

@@ -1,187 +1,187 @@
-//! What can go wrong with the vault: what, where, and what to do next. No message holds what a note says.
+//! Errors of the vault, with hints. No message contains the text of a note.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::vault::{frontmatter, path};
 
-/// A problem with the vault. Unless it says otherwise, nothing was changed.
+/// An error of the vault. Unless it says otherwise, nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The vault folder is not there.
+    /// The vault folder does not exist.
     #[error("there is no vault at {}", .0.display())]
     Missing(PathBuf),
-    /// Something else is where the vault should be.
+    /// The vault's path is not a folder.
     #[error("{} is not a folder", .0.display())]
     NotAFolder(PathBuf),
-    /// The index would not let go of something.
+    /// The index could not erase a text.
     #[error(transparent)]
     Index(crate::index::Error),
-    /// What was said in sessions would not let go of something.
+    /// The message store could not erase a text.
     #[error(transparent)]
     Messages(Box<dyn std::error::Error + Send + Sync>),
-    /// The system refused something.
+    /// The system reported an error.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {
-        /// What was being done, after "could not".
+        /// The attempted action, worded to follow "could not".
         doing: &'static str,
-        /// To what.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A name or path that cannot be in the vault.
+    /// A name or path that the vault cannot contain.
     #[error(transparent)]
     Path(#[from] path::Error),
-    /// A link leads out of the folder it is in.
+    /// A link points outside of its root.
     #[error("{} leads outside {}", .path.display(), .root.display())]
     LeadsOutside {
-        /// The link.
+        /// The path of the link.
         path: PathBuf,
-        /// The folder it must stay in.
+        /// The root that it must stay in.
         root: PathBuf,
     },
-    /// A write outside the vault without a permission.
+    /// A write outside the vault without permission.
     #[error("{0} is outside the vault and nobody asked for it to be written")]
     NotPermitted(String),
-    /// A folder, pipe or device where a note should be.
+    /// The path of a note is a folder, pipe or device.
     #[error("{} is not a file", .0.display())]
     NotAFile(PathBuf),
-    /// More than a note may hold.
+    /// The text exceeds the size limit.
     #[error("{what} is {} KiB; the most that is taken is {} KiB", bytes / 1024, limit / 1024)]
     TooLarge {
         /// The file or argument.
         what: String,
-        /// Its size.
+        /// The actual size.
         bytes: u64,
-        /// What it may have.
+        /// The size limit.
         limit: u64,
     },
-    /// Bytes that are no text.
+    /// The bytes are not UTF-8 text.
     #[error("{what}, line {line}: not UTF-8 text")]
     NotText {
         /// The file or argument.
         what: String,
-        /// The first line that cannot be read.
+        /// The first invalid line.
         line: usize,
     },
-    /// A document whose properties cannot be read or changed.
+    /// The properties of a document cannot be read or changed.
     #[error("{path}, {source}")]
     Document {
-        /// Which.
+        /// The path of the document.
         path: String,
-        /// What is wrong.
+        /// The parse error.
         source: frontmatter::Error,
     },
-    /// A document whose structure cannot be read or changed.
+    /// The structure of a document cannot be read or changed.
     #[error("{path}: {why}")]
     Structure {
-        /// Which.
+        /// The path of the document.
         path: String,
-        /// What is wrong, with its line.
+        /// The error, with its line.
         why: String,
     },
-    /// The name is taken.
+    /// The name is already used.
     #[error("{0} exists already")]
     Exists(String),
-    /// The name is taken by one that differs only in case.
+    /// The name differs from an existing one only in case.
     #[error("{wanted} and {there} would be one file on systems that ignore case")]
     Collides {
-        /// What was asked for.
+        /// The requested name.
         wanted: String,
-        /// What is there.
+        /// The existing name.
         there: String,
     },
-    /// No such memory.
+    /// The memory does not exist.
     #[error("there is no memory `{0}`")]
     NotFound(String),
-    /// No such memory, but some of nearly that name.
+    /// The memory does not exist, but similar names do.
     #[error("there is no memory `{wanted}`")]
     Misspelt {
-        /// What was asked for.
+        /// The requested name.
         wanted: String,
-        /// What may have been meant.
+        /// The similar names.
         alike: Vec<String>,
     },
-    /// A file of the vault that is no memory: a shared document, a log, bookkeeping.
+    /// The file is not a memory: a shared document, a log, internal data.
     #[error("{0} is not a memory")]
     NotAMemory(String),
-    /// A memory of another project, named by an agent.
+    /// An agent named a memory of another project.
     #[error("{0} is not a memory of this project")]
     OtherProject(String),
-    /// More than one.
+    /// More than one memory matches.
     #[error("`{wanted}` could be any of these:\n{}", .matches.iter().map(|m| format!("  {m}")).collect::<Vec<_>>().join("\n"))]
     Ambiguous {
-        /// What was asked for.
+        /// The reference as given.
         wanted: String,
-        /// What it could be.
+        /// The matching memories.
         matches: Vec<String>,
     },
-    /// Somebody changed the file since it was read.
+    /// The file changed since it was read.
     #[error("{0} was changed by someone else in the meantime")]
     Changed(String),
-    /// An earlier version cannot be evolved.
+    /// An archived version cannot be evolved.
     #[error("{0} is an archived version; the current one is what can be changed")]
     Archived(String),
-    /// A memory that is somewhere else.
+    /// The memory is not in the inbox.
     #[error("{0} is not in the inbox")]
     NotInInbox(String),
-    /// A note of the inbox that does not say what sort of memory it is.
+    /// A note in the inbox lacks the kind of memory.
     #[error("{0} does not say what kind of memory it is")]
     NoKind(String),
-    /// No such idea.
+    /// The idea does not exist.
     #[error("there is no idea `{0}` in Ideas.md")]
     NoIdea(String),
-    /// An idea without a folder in the incubator.
+    /// The idea has no folder in the incubator.
     #[error("the idea `{0}` has no folder in the incubator")]
     NoFolder(String),
-    /// An idea that was promoted or put away.
+    /// The idea was already promoted or archived.
     #[error("the idea `{0}` was promoted or put away already")]
     Decided(String),
-    /// A file whose name some systems could not hold.
+    /// Some systems cannot store the file's name.
     #[error("{} has a name that not every system can hold", .0.display())]
     OddName(PathBuf),
-    /// No such change.
+    /// The change is not in the journal.
     #[error("there is no change `{0}` in the journal")]
     NoChange(String),
-    /// Nothing to take back.
+    /// The journal has no change to undo.
     #[error("there is nothing to undo")]
     NothingToUndo,
-    /// A change that was taken back already.
+    /// The change was already undone.
     #[error("change {0} was undone already")]
     Undone(String),
-    /// A change that an agent wants to take back and did not make.
+    /// An agent wants to undo a change that no agent made.
     #[error("an agent cannot take back change {0}: no agent made it")]
     NotTheAgents(String),
-    /// A change whose text was forgotten.
+    /// The text of the change was forgotten.
     #[error("change {0} cannot be undone: what it held was forgotten")]
     Forgotten(String),
-    /// A change that no longer applies backwards.
+    /// The change cannot be reversed any more.
     #[error("change {change} cannot be undone: {path}: {why}")]
     CannotUndo {
-        /// Which change.
+        /// The id of the change.
         change: String,
-        /// Where it fails.
+        /// The file at which it fails.
         path: String,
-        /// Why.
+        /// The reason of the failure.
         why: String,
     },
-    /// Another process holds the vault for too long.
+    /// Another process holds the lock for too long.
     #[error("another rekindle process has been writing for {0} seconds")]
     Busy(u64),
-    /// A forgotten text is still somewhere.
+    /// A forgotten text still exists somewhere.
     #[error("not everything is gone yet: the text is still in {}", .0.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))]
     StillThere(Vec<PathBuf>),
 }
 
 impl Error {
-    /// For `map_err`: what was being done, and to what.
+    /// Wraps an I/O error, for `map_err`: the attempted action and its path.
     pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }
 
-    /// Whether the person asked for something that cannot be, rather than the system failing.
+    /// True if the user's request was invalid, false if the system failed.
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -207,7 +207,7 @@ impl Error {
         )
     }
 
-    /// What to do next.
+    /// The next step for the user.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Missing(_) => "run `rekindle init`, or point `vault.notes` at your notes".into(),

@@ -1,4 +1,4 @@
-//! Which memory a person means by an id, a path or a slug.
+//! Finds the memory that a user means by an id, a path or a slug.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use rekindle_core::vault::path::{VaultPath, folded};
 use super::{Error, Found, Vault};
 
 impl Vault {
-    /// The path of the memory that `reference` names: an id (current or archived), a path (absolute, from `cwd`,
-    /// from the notes or from the vault), a slug that only one current entry has, or the beginning of an id, current ones
-    /// first.
+    /// The path of the memory that `reference` names: an id (current or archived), a path (absolute, or
+    /// relative to `cwd`, the notes or the vault), a unique slug of a current entry, or the prefix of an id,
+    /// current ones first.
     pub fn find(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
         if let Some(id) = EntryId::parse(reference) {
             return self.find_id(&id);
@@ -40,8 +40,9 @@ impl Vault {
         }
     }
 
-    /// The path of the memory that an agent means, and whether the change needs the person's approval. `here` is where the
-    /// agent works: it reaches the memories of that project and those of everywhere, and no other file (B-01, R-15).
+    /// The path of the memory that an agent names, and true if the change needs the user's approval. `here`
+    /// is the agent's project: it can reach the memories of that project and the global ones, and no other
+    /// file (B-01, R-15).
     pub fn find_for_agent(
         &self,
         reference: &str,
@@ -61,7 +62,7 @@ impl Vault {
         }
     }
 
-    /// The archived memory whose id begins like that.
+    /// The archived memory whose id begins with `reference`.
     fn archived(&self, reference: &str) -> Result<Option<VaultPath>, Error> {
         match reference.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("m-")) {
             true => by_beginning(reference, &self.scan(true)?.entries),
@@ -72,7 +73,7 @@ impl Vault {
     fn find_id(&self, id: &EntryId) -> Result<VaultPath, Error> {
         let mut matches = self.scan(true)?.entries;
         matches.retain(|found| found.entry.id.as_ref() == Some(id));
-        // An entry copied by hand has the id of its original; the one that is current is meant.
+        // A manual copy has the id of its original; prefer the current one.
         matches.sort_by_key(|found| found.shelf == Shelf::Archive);
         matches.into_iter().next().map(|found| found.path).ok_or_else(|| Error::NotFound(id.to_string()))
     }
@@ -88,7 +89,7 @@ impl Vault {
     }
 }
 
-/// The memory whose id begins like that.
+/// The memory whose id begins with `reference`.
 fn by_beginning(reference: &str, entries: &[Found]) -> Result<Option<VaultPath>, Error> {
     let id = |found: &&Found| found.entry.id.as_ref().map(EntryId::as_str).map(str::to_owned);
     let ids: Vec<(String, &VaultPath)> =
@@ -101,7 +102,7 @@ fn by_beginning(reference: &str, entries: &[Found]) -> Result<Option<VaultPath>,
     }
 }
 
-/// Nothing is called that; the names that are nearly this one, if there are any.
+/// The error for an unknown reference, with similar names if there are any.
 fn unknown(reference: &str, entries: &[Found]) -> Error {
     let alike = alike(reference, entries.iter().map(|found| found.path.stem()));
     let alike: Vec<String> = alike.into_iter().map(str::to_owned).collect();

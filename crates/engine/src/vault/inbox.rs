@@ -1,5 +1,5 @@
-//! What waits in the inbox, and what the person decides about it (SID-06, SID-08, R-05). What they keep goes to its kind,
-//! what they do not want to the archive; either is one change, with all that was named.
+//! The inbox, and the user's decisions about it (SID-06, SID-08, R-05). Kept memories move to their kind,
+//! dropped ones to the archive; each command is one change.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,42 +16,42 @@ use rekindle_core::vault::shelving;
 use super::{Draft, Error, Found, NoteText, Vault, Write};
 use crate::platform::disk;
 
-/// Names that are taken are numbered up to this.
+/// The highest number that is tried to make a name unique.
 const MOST_NAMES: usize = 999;
 
-/// How something is kept.
+/// The options of keeping a memory.
 #[derive(Clone, Debug, Default)]
 pub struct Keeping {
-    /// Another kind than the note says.
+    /// A kind that overrides the note's own.
     pub kind: Option<String>,
-    /// Whether it loads at every session start.
+    /// True if it loads at every session start.
     pub always_load: bool,
 }
 
-/// What went from one shelf to another.
+/// The result of moving entries.
 #[derive(Clone, Debug, Default)]
 pub struct Shelved {
-    /// What went, in the order it was named.
+    /// The moved entries, in the given order.
     pub entries: Vec<ShelvedEntry>,
-    /// The change that did it.
+    /// The id of the change.
     pub change: Option<ChangeId>,
-    /// Somebody's edits that came in between and are kept here.
+    /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
-/// One of them.
+/// A moved entry.
 #[derive(Clone, Debug)]
 pub struct ShelvedEntry {
-    /// Its id, if it has one.
+    /// The id, if it has one.
     pub id: Option<EntryId>,
-    /// Where it was.
+    /// The old path.
     pub from: VaultPath,
-    /// Where it is.
+    /// The new path.
     pub path: VaultPath,
 }
 
 impl Vault {
-    /// What waits in the inbox, the oldest first; what has no date comes last.
+    /// The entries of the inbox, oldest first; those without a date come last.
     pub fn inbox(&self) -> Result<Vec<Found>, Error> {
         let mut waiting = self.scan(false)?.entries;
         waiting.retain(|found| found.shelf == Shelf::Inbox);
@@ -59,8 +59,8 @@ impl Vault {
         Ok(waiting)
     }
 
-    /// The path of what `reference` names in the inbox: an id, a path or a slug. A slug means what waits, even where
-    /// another memory is called the same.
+    /// The path of the inbox entry that `reference` names: an id, a path or a slug. A slug prefers the inbox,
+    /// even if another memory has the same name.
     pub fn find_in_inbox(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
         let wanted = folded(reference.strip_suffix(".md").unwrap_or(reference));
         let mut named = self.inbox()?;
@@ -75,7 +75,7 @@ impl Vault {
         }
     }
 
-    /// Keeps what waits in the inbox: every note goes to its kind, with the words it has now.
+    /// Keeps inbox entries: each note moves to its kind with its current text.
     pub fn keep_inboxed(
         &self,
         paths: &[VaultPath],
@@ -99,7 +99,7 @@ impl Vault {
         })
     }
 
-    /// Puts what waits in the inbox into the archive: nobody wants it, and nothing is lost.
+    /// Drops inbox entries: they move to the archive, so nothing is lost.
     pub fn drop_inboxed(&self, paths: &[VaultPath], by: Actor, now: &Zoned) -> Result<Shelved, Error> {
         self.shelve("drop", paths, by, now, |path, read, _| {
             let text = shelving::dropped(&read.text);
@@ -108,8 +108,8 @@ impl Vault {
         })
     }
 
-    /// One change for all of them. Every note is read under the lock, so that what the person wrote into it a moment ago
-    /// goes with it.
+    /// Moves all entries in one change. Every note is read under the lock, so that the user's latest edit is
+    /// included.
     fn shelve(
         &self,
         verb: &'static str,
@@ -133,7 +133,7 @@ impl Vault {
             let (to, text) = place(path, &read, &note)?;
             let id = Entry::of(&note, path).id;
             entries.push(ShelvedEntry { id, from: path.clone(), path: to.clone() });
-            // First the new one: a reader sees it twice for an instant, never not at all.
+            // Create the new one first: a reader may see the entry twice for an instant, but never misses it.
             writes.push(Write::Create { place: Place::vault(to), text });
             writes.push(Write::Remove { place: Place::vault(path.clone()), read });
         }
@@ -141,7 +141,7 @@ impl Vault {
         Ok(Shelved { entries, change: committed.change, conflicts: committed.conflicts })
     }
 
-    /// The name that an entry gets where the one it has may be taken.
+    /// A free name for an entry, numbered if its own is taken.
     fn free_name(
         &self,
         to: Destination,

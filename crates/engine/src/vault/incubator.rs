@@ -1,5 +1,5 @@
-//! What becomes of ideas: a project (IDEA-05), or, when nobody did anything about them for long, whatever the person
-//! decides (IDEA-06). The folder and the line in Ideas.md are always one change.
+//! Decisions about ideas: promotion to a project (IDEA-05), or the user's choice after a long time without
+//! progress (IDEA-06). Folder and line in Ideas.md always change together.
 
 use std::path::PathBuf;
 
@@ -20,40 +20,40 @@ use super::{Amended, Draft, Error, NoteText, Vault, Write};
 use crate::platform::disk::{self, TEMPORARY};
 use crate::vault::sources;
 
-/// The page of an idea that says what it is.
+/// The main page of an idea.
 const PAGE: &str = "_index.md";
-/// The property of that page that says in which sessions the idea came up (IDEA-03).
+/// The property of that page that lists the sessions with the idea (IDEA-03).
 pub(super) const SURFACED: &str = "surfaced_in_session";
-/// More sessions are not noted.
+/// The maximum number of sessions recorded.
 const MOST_SESSIONS: usize = 20;
 
-/// An idea that went somewhere.
+/// The result of moving an idea.
 #[derive(Clone, Debug)]
 pub struct IdeaMoved {
-    /// Its name in the incubator.
+    /// The name in the incubator.
     pub slug: String,
-    /// What it is called.
+    /// The title of the idea.
     pub title: String,
-    /// Where its folder is now; `None` if it is gone, or stayed.
+    /// The new path of the folder; `None` if it was deleted or stayed.
     pub folder: Option<VaultPath>,
-    /// The change that did it.
+    /// The id of the change.
     pub change: Option<ChangeId>,
-    /// Somebody's edits that came in between and are kept here.
+    /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
-/// An idea that nobody has done anything about.
+/// An idea without progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Overdue {
-    /// Its name in the incubator.
+    /// The name in the incubator.
     pub slug: String,
-    /// What it is called.
+    /// The title of the idea.
     pub title: String,
-    /// The day it came up.
+    /// The day on which it came up.
     pub date: String,
-    /// The day from which its age counts: when it came up, or when the person last chose to keep it.
+    /// The day from which its age counts: when it came up, or when the user last chose to keep it.
     pub since: String,
-    /// Its age in days.
+    /// The age in days.
     pub days: i32,
 }
 
@@ -65,12 +65,12 @@ pub(super) struct Known {
 }
 
 impl Vault {
-    /// Makes an idea a project: its folder goes to `personal-projects/`, and its section says so.
+    /// Promotes an idea to a project: its folder moves to `personal-projects/`, and its section records this.
     pub fn promote_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
         self.promote_idea_for(reference, None, by, now)
     }
 
-    /// The same for the proposal `about`, which the change names.
+    /// The same as [`Vault::promote_idea`] for the proposal `about`, which the change names.
     pub fn promote_idea_for(
         &self,
         reference: &str,
@@ -101,7 +101,7 @@ impl Vault {
         Ok(known.moved(Some(to), committed))
     }
 
-    /// What making an idea a project would do to Ideas.md; its folder moves as it is.
+    /// Previews the promotion's effect on Ideas.md; the folder moves unchanged.
     pub fn idea_promotion(&self, reference: &str, today: Date) -> Result<Amended, Error> {
         let known = self.open_idea(reference)?;
         let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, today);
@@ -110,7 +110,7 @@ impl Vault {
         Ok(Amended { file, before: Some(known.read.text), after, hash: Some(known.read.hash) })
     }
 
-    /// Notes on the page of an idea that it came up in this session as well. Says in which it did so far.
+    /// Records on the idea's page that it came up in this session too. Returns all sessions recorded so far.
     pub fn idea_surfaced(
         &self,
         reference: &str,
@@ -136,7 +136,7 @@ impl Vault {
         Ok(sessions)
     }
 
-    /// Puts an idea away: its folder goes to the archive, and its section says so.
+    /// Archives an idea: its folder moves to the archive, and its section records this.
     pub fn archive_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
@@ -149,7 +149,8 @@ impl Vault {
         Ok(known.moved(Some(to), committed))
     }
 
-    /// Takes an idea out: its folder and its section go. `undo` brings both back, so what is no text stays out of it.
+    /// Deletes an idea with its folder and section. `undo` restores both, so files that are not text are
+    /// excluded.
     pub fn delete_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
@@ -176,8 +177,8 @@ impl Vault {
         Ok(known.moved(None, committed))
     }
 
-    /// The ideas that came up before `before`, were not promoted or put away, and that no other note speaks of, the oldest
-    /// first.
+    /// The ideas from before `before` that are neither promoted nor archived, and that no other note
+    /// mentions, oldest first.
     pub fn overdue_ideas(&self, before: Date, today: Date) -> Result<Vec<Overdue>, Error> {
         let place = ideas_place();
         let Some(ledger) = self.read(&place)? else { return Ok(Vec::new()) };
@@ -212,7 +213,7 @@ impl Vault {
         Ok(told.collect())
     }
 
-    /// Every text in which somebody could speak of an idea: the notes, less Ideas.md and what was put away.
+    /// All texts that could mention an idea: the notes, without Ideas.md and the archive.
     fn other_texts(&self) -> Result<Vec<(String, String)>, Error> {
         let archive = format!("/{}/", layout::ARCHIVE);
         let mut texts = Vec::new();
@@ -221,7 +222,7 @@ impl Vault {
                 continue;
             }
             let path = self.notes().join(&file);
-            // What cannot be read speaks of nothing.
+            // An unreadable file mentions nothing.
             if let Ok(disk::Content::Bytes(bytes)) = disk::read(&path, super::MAX_NOTE_BYTES)
                 && let Ok(text) = String::from_utf8(bytes)
             {
@@ -231,7 +232,7 @@ impl Vault {
         Ok(texts)
     }
 
-    /// The day on which the person last chose to keep an idea.
+    /// The day on which the user last chose to keep an idea.
     fn kept_since(&self, slug: &str) -> Result<Option<Date>, Error> {
         let Ok(page) = page(slug) else { return Ok(None) };
         let Some(read) = self.read(&Place::vault(page))? else { return Ok(None) };
@@ -239,7 +240,7 @@ impl Vault {
         Ok(at.map(|at| at.to_zoned(TimeZone::clone(self.zone())).date()))
     }
 
-    /// The idea that a person means: by its name in the incubator, or by its title.
+    /// Finds an idea by its name in the incubator or by its title.
     fn known_idea(&self, reference: &str) -> Result<Known, Error> {
         let place = ideas_place();
         let no_such = || Error::NoIdea(reference.to_owned());
@@ -273,7 +274,7 @@ impl Vault {
         if known.idea.is_open() { Ok(known) } else { Err(Error::Decided(known.slug)) }
     }
 
-    /// The files of an idea, hidden ones too.
+    /// The files of an idea, including hidden ones.
     fn idea_files(&self, slug: &str) -> Result<Vec<VaultPath>, Error> {
         let folder = self.file(&Place::vault(layout::idea_folder(slug)?))?;
         let mut paths = Vec::new();
@@ -285,7 +286,7 @@ impl Vault {
         Ok(paths)
     }
 
-    /// What it takes to bring the folder of an idea to `to`, with a new first page.
+    /// The writes that move the folder of an idea to `to`, with a new main page.
     fn relocate(
         &self,
         slug: &str,
@@ -326,7 +327,7 @@ impl Vault {
         Err(Error::Exists(from.to_string()))
     }
 
-    /// Removes the folders that nothing is left in. What cannot be removed is empty, and does no harm.
+    /// Removes empty folders. A folder that cannot be removed is empty and harmless.
     fn tidy_away(&self, slug: &str) -> Result<(), Error> {
         let root = self.file(&Place::vault(layout::idea_folder(slug)?))?;
         let mut folders = vec![root];
@@ -356,7 +357,7 @@ impl Known {
     }
 }
 
-/// Every file below a folder, less what is ours for an instant; none if there is no folder.
+/// All files below a folder without our temporary files; empty if the folder does not exist.
 fn all_files_in(folder: &std::path::Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = match all_files(folder) {
         Ok(files) => files,

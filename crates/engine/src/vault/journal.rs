@@ -1,7 +1,7 @@
-//! The record of every change, in `state/journal.jsonl`: a line when a change is decided, a line when it is done.
+//! The journal of all changes, in `state/journal.jsonl`: one line when a change begins, one when it ends.
 //!
-//! The first line is on the disk before any file of the vault changes, so a change that was cut off is always known
-//! (see `recover`). A file of lines was chosen over a table in SQLite: docs/adr/0003 has the numbers.
+//! The first line is on the disk before any file of the vault changes, so an interrupted change is always
+//! detected (see `recover`). docs/adr/0003 compares this with a table in SQLite, in numbers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use crate::platform::disk::{BackwardLines, Lines, replace_shredding};
 
-/// How a change ended.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -21,7 +21,7 @@ pub enum Outcome {
     Done,
     /// None of it happened.
     Aborted,
-    /// It was cut off; the next writer will finish or abort it.
+    /// It was interrupted; the next writer will finish or abort it.
     Pending,
 }
 
@@ -32,12 +32,12 @@ enum Line {
     End { id: ChangeId, outcome: Outcome },
 }
 
-/// A change and how it ended.
+/// A change and its outcome.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The change.
+    /// The recorded change.
     pub change: Change,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
@@ -54,12 +54,13 @@ impl Journal {
         Ok(Self { lines, path: path.to_owned() })
     }
 
-    /// The point of no return: once this is on the disk, the change will happen.
+    /// Records the start of a change. Once this is on the disk, the change will happen.
     pub(super) fn begin(&mut self, change: &Change) -> Result<(), Error> {
         self.append(&Line::Begin(change.clone()), true)
     }
 
-    /// Not synced: if it is lost, the next writer finds the change done and says so again.
+    /// Records the end of a change. Not synced: if the line is lost, the next writer finds the change done
+    /// and writes it again.
     pub(super) fn end(&mut self, id: &ChangeId, outcome: Outcome) -> Result<(), Error> {
         self.append(&Line::End { id: id.clone(), outcome }, false)
     }
@@ -90,7 +91,7 @@ fn parse(line: &[u8]) -> Option<Line> {
     serde_json::from_slice(line).ok()
 }
 
-/// All changes, the newest first. A line that cannot be read is passed over: the journal is history, not truth.
+/// All changes, newest first. Unreadable lines are skipped: the journal is history, not the source of truth.
 pub(super) fn changes(path: &Path) -> Result<impl Iterator<Item = Result<Record, Error>> + use<>, Error> {
     let path = path.to_owned();
     let lines = BackwardLines::open(&path).map_err(Error::io("read", &path))?;
@@ -113,7 +114,8 @@ pub(super) fn changes(path: &Path) -> Result<impl Iterator<Item = Result<Record,
     }))
 }
 
-/// Lets `alter` change every record; the old bytes are overwritten. Only under the lock. Says how many it altered.
+/// Lets `alter` change every record; the old bytes are overwritten. The caller must hold the lock. Returns
+/// the number of altered records.
 pub(crate) fn rewrite(path: &Path, mut alter: impl FnMut(&mut Change) -> bool) -> Result<usize, Error> {
     let old = match std::fs::read(path) {
         Ok(old) => old,
@@ -134,7 +136,7 @@ pub(crate) fn rewrite(path: &Path, mut alter: impl FnMut(&mut Change) -> bool) -
         }
     }
     if altered > 0 {
-        // Only the holder of the lock appends, so nothing can have come in between.
+        // Only the holder of the lock appends, so the file cannot have changed meanwhile.
         replace_shredding(path, &old, &new).map_err(Error::io("write", path))?;
     }
     Ok(altered)

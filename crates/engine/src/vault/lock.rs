@@ -1,7 +1,7 @@
-//! One writer at a time on this machine. The lock lives in the state folder, never in a synced one.
+//! The vault lock: one writer at a time on this machine. It is in the state folder, never in a synced one.
 //!
-//! The lock file also says which temporary files its holder is about to make, so that the next holder can clean up
-//! after one that was killed without walking the vault.
+//! The lock file also names the temporary files that its holder is about to create, so that the next holder
+//! can clean up after a killed one without walking the vault.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use crate::platform::disk;
 
-/// How long a command waits for another one's write to end. A write takes milliseconds.
+/// The longest wait for another writer. A write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the holder is about to do.
+/// The temporary files that the holder is about to create.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct InFlight {
     pub(super) change: ChangeId,
     pub(super) temporaries: Vec<PathBuf>,
 }
 
-/// Held until dropped.
+/// The lock, held until dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
@@ -32,7 +32,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock, waiting a little for another holder.
+    /// Takes the lock, with a short wait for another holder.
     pub(super) fn take(folder: &Path) -> Result<Self, Error> {
         disk::make_folder(folder).map_err(Error::io("make", folder))?;
         let path = folder.join("vault.lock");
@@ -43,18 +43,19 @@ impl Lock {
         }
     }
 
-    /// What the last holder was doing when it was killed, if it was.
+    /// The note of a killed holder, if there is one.
     pub(super) fn left_over(&mut self) -> Result<Option<InFlight>, Error> {
         let mut note = String::new();
         self.file
             .seek(SeekFrom::Start(0))
             .and_then(|_| self.file.read_to_string(&mut note))
             .map_err(Error::io("read", &self.path))?;
-        // A torn note was written before any temporary file was made.
+        // A torn note was written before any temporary file was created.
         Ok(serde_json::from_str(&note).ok())
     }
 
-    /// Says what is about to be done. Not synced: a killed process leaves it, and a power cut leaves the journal.
+    /// Announces the temporary files. Not synced: the note survives a killed process, and the journal
+    /// survives a power cut.
     pub(super) fn announce(&mut self, note: &InFlight) -> Result<(), Error> {
         let note = serde_json::to_vec(note).map_err(|error| Error::io("write", &self.path)(error.into()))?;
         self.file
@@ -64,7 +65,7 @@ impl Lock {
             .map_err(Error::io("write", &self.path))
     }
 
-    /// All done, or nothing begun.
+    /// Clears the note: all is done, or nothing begun.
     pub(super) fn clear(&mut self) -> Result<(), Error> {
         self.file.set_len(0).map_err(Error::io("write", &self.path))
     }

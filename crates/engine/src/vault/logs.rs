@@ -1,9 +1,9 @@
-//! The daily logs: each section is added at the end, in the file's place, and nothing that is there is read twice by the
-//! same process.
+//! The daily logs. Each section is appended in place, and a process reads existing content only once.
 //!
-//! What has to be known of a log to add to it (how it ends, which keys it has, its hash) is found by reading it piece by
-//! piece, and then kept up with what is added. It holds as long as the file is the one that was written last: its number,
-//! size and times tell. So a day of ten thousand sections costs no more memory, and no more for each, than one of ten.
+//! Appending needs some facts about a log (its last bytes, its keys, its hash). They are computed in one pass
+//! over the file and then updated with each append. The cache is valid while the file is the one last
+//! written, by inode number, size and times. So a day of ten thousand sections needs no more memory or time
+//! per append than one of ten.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -22,18 +22,18 @@ use crate::platform::disk::{self, Identity};
 #[cfg(test)]
 mod tests;
 
-/// How much of the end of a file is looked at for what stands before an addition.
+/// The number of bytes read from the end of a file to determine the context of an append.
 const LEAD: u64 = 64;
-/// Today's and yesterday's.
+/// The number of cached logs: today's and yesterday's.
 const KEPT: usize = 2;
 
-/// The end of a file, as it was found.
+/// The end of a file as it was read.
 #[derive(Clone, Debug)]
 pub struct End {
     pub(super) identity: Identity,
     pub(super) hash: ContentHash,
     hashing: Hashing,
-    /// Its last characters.
+    /// The last characters.
     lead: String,
 }
 
@@ -50,7 +50,7 @@ impl End {
     }
 }
 
-/// A log that was read.
+/// The cached facts about a log.
 #[derive(Clone, Debug)]
 struct Known {
     file: PathBuf,
@@ -59,23 +59,23 @@ struct Known {
     tail: Tail,
 }
 
-/// What is known of the logs that were written or read last.
+/// A cache of the logs last written or read.
 #[derive(Debug, Default)]
 pub struct Logs(Mutex<Vec<Known>>);
 
-/// How a log is, whole.
+/// The state of a whole log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole {
-    /// Its hash.
+    /// The hash of the content.
     pub hash: ContentHash,
-    /// Its lines.
+    /// The number of lines.
     pub lines: usize,
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
 impl Logs {
-    /// Asks what is known of a file, reading it first if it is not what was read; `None` if there is none.
+    /// Answers from the cache, after reading the file again if it changed; `None` if the file does not exist.
     fn ask<T>(&self, file: &Path, answer: impl FnOnce(&Known) -> T) -> Result<Option<T>, Error> {
         let metadata = match std::fs::metadata(file) {
             Ok(metadata) if metadata.is_file() => metadata,
@@ -100,7 +100,7 @@ impl Logs {
         Ok(logs.get(at).map(answer))
     }
 
-    /// What a file is now; `None` if there is none.
+    /// The current state of a file; `None` if it does not exist.
     pub fn whole(&self, file: &Path) -> Result<Option<Whole>, Error> {
         self.ask(file, |known| Whole {
             hash: known.hashing.so_far(),
@@ -109,7 +109,7 @@ impl Logs {
         })
     }
 
-    /// Whether a section with this key is in a log (LOG-06).
+    /// True if a section with this key is in the log (LOG-06).
     fn has_key(&self, file: &Path, key: &str) -> Result<bool, Error> {
         if !self.ask(file, |known| known.tail.may_contain_key(key))?.unwrap_or(false) {
             return Ok(false);
@@ -125,7 +125,8 @@ impl Logs {
         Ok(found)
     }
 
-    /// What has to be written to a log for it to have a section, and behind what; `None` if there is no log.
+    /// The text that adds a section to a log, and the end of the log to append it to; `None` if there is no
+    /// log.
     fn addition(&self, file: &Path, section: &Section) -> Result<Option<(End, String)>, Error> {
         let known =
             self.ask(file, |known| (known.identity, known.hashing.clone(), known.tail.addition(section)))?;
@@ -134,7 +135,7 @@ impl Logs {
         Ok(Some((End { identity, hash: hashing.so_far(), hashing, lead }, text)))
     }
 
-    /// Keeps up with what was added to a file. If anything else happened to it, it will be read again.
+    /// Updates the cache after an append. After any other change the file will be read again.
     fn grew(&self, file: &Path, before: &Identity, text: &str) {
         let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(at) = logs.iter().position(|known| known.file == file) else { return };
@@ -157,11 +158,11 @@ impl Logs {
     }
 }
 
-/// Reads a log from its beginning to its end.
+/// Reads a log from beginning to end.
 fn read(file: &Path) -> Result<Known, Error> {
     let failed = |error| Error::io("read", file)(error);
     let mut open = File::open(file).map_err(failed)?;
-    // Looked at before it is read: what is written meanwhile makes it another one.
+    // Take the identity before the read: a concurrent write changes it.
     let identity = Identity::of(&open.metadata().map_err(failed)?);
     let (mut tail, mut hashing, mut bad_line) = (Tail::default(), Hashing::default(), None);
     disk::each_piece(&mut open, |piece| {
@@ -193,19 +194,19 @@ fn last_characters(file: &Path, size: u64) -> io::Result<String> {
 }
 
 impl Vault {
-    /// Adds a section to the log of its day (LOG-01). What is given has been admitted by whoever made the section.
+    /// Appends a section to the log of its day (LOG-01). The caller has admitted the text.
     pub fn log(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Committed, Error> {
         let mut writer = self.writer(now)?;
         self.add_to_log(&mut writer, section, "daily", by, now.date())
     }
 
-    /// The same for a section with a key, unless that key is in the log of this day or of the day before already (LOG-06):
-    /// a step that is run twice logs once. `None` if there was nothing to do.
+    /// The same as [`Vault::log`] for a section with a key, unless the log of this day or of the day before
+    /// has that key (LOG-06): a repeated step logs once. `None` if there was nothing to do.
     pub fn log_once(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Option<Committed>, Error> {
         self.log_once_on(now.date(), section, by, now)
     }
 
-    /// The same in the log of another day: what was said counts for the day on which it was said.
+    /// The same as [`Vault::log_once`] in the log of another day: a statement counts for its own day.
     pub fn log_once_on(
         &self,
         day: Date,
@@ -226,7 +227,7 @@ impl Vault {
         self.add_to_log(&mut writer, section, verb, by, day).map(Some)
     }
 
-    /// Whether a section with this key is in the log of a day, after whoever was killed while they wrote it came to an end.
+    /// True if a section with this key is in the log of a day. Finishes the work of a killed writer first.
     pub fn is_logged(&self, key: &str, date: Date, now: &Zoned) -> Result<bool, Error> {
         let _writer = self.writer(now)?;
         self.logs.has_key(&self.file(&Place::vault(layout::daily_log(date)))?, key)
@@ -242,7 +243,7 @@ impl Vault {
     ) -> Result<Committed, Error> {
         let place = Place::vault(layout::daily_log(date));
         let file = self.file(&place)?;
-        // A file that may not be written to can still be replaced, as every other note is.
+        // A read-only file can still be replaced, as every other note.
         let is_shut = std::fs::metadata(&file).is_ok_and(|metadata| metadata.permissions().readonly());
         let addition = if is_shut { None } else { self.logs.addition(&file, section)? };
         let Some((end, text)) = addition else {

@@ -1,14 +1,14 @@
 //! The only writer of Markdown.
 //!
 //! - [`Vault`] opens the folders and reads notes
-//! - `door`: which file a path really means, and who may write there
-//! - `lock`, `journal`, `commit`, `recover`: how a change becomes all of it or none of it, and can be taken back
-//! - `entries`, `documents`, `logs`: what people do: save, evolve, add a line or a section
-//! - `amend`: a line for an identity file or a memory, as a proposal has it
-//! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
-//! - `scan`, `find`: what there is, and which memory a person means
-//! - `synced`: whether other machines have a part in it
-//! - `undo`: takes changes back
+//! - `door`: resolves a path to its file and checks write permission
+//! - `lock`, `journal`, `commit`, `recover`: atomic and undoable changes
+//! - `entries`, `documents`, `logs`: save, evolve, add a line or a section
+//! - `amend`: adds a proposal's line to an identity file or a memory
+//! - `inbox`, `incubator`: decisions about captured memories and ideas
+//! - `scan`, `find`: listing, and lookup by id, path or slug
+//! - `synced`: detects other machines that share the vault
+//! - `undo`: undoes changes
 //! - [`sources`]: the notes that recall reads
 
 mod amend;
@@ -57,15 +57,15 @@ use crate::platform::clock;
 use crate::platform::disk::{self, Content};
 use crate::platform::home::Places;
 
-/// The largest note that is read whole. Larger files are a person's own and are left alone.
+/// The maximum size of a note that is read whole. Larger files are the user's own and are left alone.
 pub const MAX_NOTE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A note as it was read: what a later write must still find there.
+/// A note as it was read. A later write requires that it is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteText {
-    /// The text.
+    /// The text of the note.
     pub text: String,
-    /// Its hash.
+    /// The hash of the text.
     pub hash: ContentHash,
 }
 
@@ -76,14 +76,14 @@ pub struct Vault {
     pub(crate) notes: PathBuf,
     identity: PathBuf,
     pub(crate) places: Places,
-    /// The zone of the person's days, once somebody asked for it.
+    /// The user's time zone, loaded on first use.
     zone: OnceLock<TimeZone>,
-    /// What is known of the daily logs.
+    /// The cache of daily logs.
     pub(crate) logs: Arc<Logs>,
 }
 
 impl Vault {
-    /// Opens the vault that is there. Creates nothing.
+    /// Opens an existing vault. Creates nothing.
     pub fn open(places: &Places) -> Result<Self, Error> {
         let resolve = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = match std::fs::metadata(places.vault()) {
@@ -104,17 +104,17 @@ impl Vault {
         })
     }
 
-    /// The same vault with what another one has learnt about the daily logs.
+    /// The same vault with another one's cache of daily logs.
     pub fn knowing(self, logs: Arc<Logs>) -> Self {
         Self { logs, ..self }
     }
 
-    /// The same vault with the person's days in `zone` instead of the system's.
+    /// The same vault with `zone` instead of the system's time zone.
     pub fn in_zone(self, zone: TimeZone) -> Self {
         Self { zone: OnceLock::from(zone), ..self }
     }
 
-    /// The zone of the person's days.
+    /// The user's time zone.
     pub fn zone(&self) -> &TimeZone {
         self.zone.get_or_init(clock::system_zone)
     }
@@ -124,17 +124,17 @@ impl Vault {
         &self.folder
     }
 
-    /// The notes that the vault is a part of, with links resolved.
+    /// The notes that contain the vault, with links resolved.
     pub fn notes(&self) -> &Path {
         &self.notes
     }
 
-    /// Which notes outside the vault folder may be read for recall.
+    /// The notes outside the vault folder that recall may read.
     pub fn readable(&self) -> &ReadNotes {
         self.places.readable()
     }
 
-    /// The name of the vault folder, as links inside the notes spell it.
+    /// The name of the vault folder, as links in the notes spell it.
     pub fn folder_name(&self) -> String {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
@@ -147,8 +147,8 @@ impl Vault {
         }
     }
 
-    /// The file a place means, links followed as far as they stay inside. An identity file may be a link to wherever the
-    /// person keeps it (IDN-02).
+    /// The file of a place. Links are followed as long as they stay inside. An identity file may link to any
+    /// place that the user chose (IDN-02).
     pub fn file(&self, place: &Place) -> Result<PathBuf, Error> {
         if place.root == Root::Identity {
             return door::follow(&self.identity, &place.path);
@@ -156,7 +156,7 @@ impl Vault {
         door::resolve(self.root(place.root), &place.path)
     }
 
-    /// Reads a note; `None` if there is none.
+    /// Reads a note; `None` if it does not exist.
     pub fn read(&self, place: &Place) -> Result<Option<NoteText>, Error> {
         let file = self.file(place)?;
         match disk::read(&file, MAX_NOTE_BYTES).map_err(Error::io("read", &file))? {
@@ -172,24 +172,24 @@ impl Vault {
         }
     }
 
-    /// Reads a note of the vault that has to be there.
+    /// Reads a note of the vault, which must exist.
     pub fn read_entry(&self, path: &VaultPath) -> Result<NoteText, Error> {
         self.read(&Place::vault(path.clone()))?.ok_or_else(|| Error::NotFound(path.to_string()))
     }
 
-    /// What was forgotten in this vault.
+    /// The texts forgotten in this vault.
     pub fn graveyard(&self) -> Result<Graveyard, Error> {
         let stones = self.read(&Place::vault(layout::fixed(layout::TOMBSTONES)))?;
         Ok(stones.map(|note| Graveyard::parse(&note.text)).unwrap_or_default())
     }
 
-    /// The changes made to this vault on this machine, the newest first.
+    /// The changes made to this vault on this machine, newest first.
     pub fn changes(&self) -> Result<impl Iterator<Item = Result<Record, Error>>, Error> {
         journal::changes(&self.places.journal())
     }
 }
 
-/// Bytes as text, or the line where they stop being one.
+/// Converts bytes to text. The error names the first invalid line.
 pub fn text(what: &str, bytes: Vec<u8>) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];

@@ -1,8 +1,8 @@
-//! What the next writer does about one that was killed.
+//! Crash recovery: the next writer finishes or reverts the change of a killed one.
 //!
-//! The temporary files are the witnesses. A change that reached the journal is finished: each staged file that is
-//! still there takes its place. If a note was changed by somebody in the meantime, the change, which nobody was ever
-//! told had happened, is taken back instead.
+//! The temporary files show how far it came. A change that reached the journal is finished: each staged file
+//! that still exists takes its place. If somebody changed a note meanwhile, the change is reverted instead;
+//! it was never reported as done.
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::vault::journal::Op;
@@ -25,14 +25,14 @@ impl Writer<'_> {
         if let Some(change) = self.journal.pending()? {
             let outcome = match self.vault.steps(&change) {
                 Ok(steps) => self.conclude(&steps)?,
-                // A folder was replaced by a link that leads out. Nobody was told that the change had happened, and
-                // it must not keep everybody from writing for ever.
+                // A folder was replaced by a link that leads outside. The change was never reported as done,
+                // and it must not block all later writes.
                 Err(_) => Outcome::Aborted,
             };
             self.journal.end(&change.id, outcome)?;
         }
         if let Some(left) = left {
-            // Staged for a change that never reached the journal: nobody has seen it and nobody was told.
+            // Staged for a change that never reached the journal and was never reported.
             for temporary in &left.temporaries {
                 disk::remove(temporary).map_err(Error::io("remove", temporary))?;
             }
@@ -96,7 +96,7 @@ impl Step {
                 Some(hash) if hash == *before => Progress::Waiting,
                 Some(_) => Progress::Blocked,
             },
-            // Once it is at its new place, whatever is at the old one is somebody else's.
+            // After the move is done, a file at the old place is another one.
             Op::Move { before, .. } if staged.is_some() && target != Some(*before) => match target {
                 None => Progress::Waiting,
                 Some(_) => Progress::Blocked,
@@ -105,8 +105,8 @@ impl Step {
         })
     }
 
-    /// A file that was to grow: it has all of it, or none or a part of it and nothing else, or somebody was at it. Then it
-    /// is as they left it, with ours in it or without.
+    /// The state of an append: complete, missing, partial, or with edits of others. In the last case the file
+    /// stays as edited, with our text or without.
     fn grown(
         &self,
         target: Option<ContentHash>,
@@ -130,7 +130,7 @@ impl Step {
         Ok(if has_it { Progress::Applied } else { Progress::Blocked })
     }
 
-    /// Whether nobody touched the target since this step was applied, so that it can be taken back.
+    /// True if nobody changed the target since this step was applied, so that it can be reverted.
     fn is_untouched(&self) -> Result<bool, Error> {
         let (target, staged) = self.hashes()?;
         Ok(match &self.op {

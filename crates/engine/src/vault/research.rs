@@ -1,5 +1,5 @@
-//! What was found out about an idea, beside its page in the incubator (IDEA-03): the text of a program, from anywhere.
-//! It says so in its properties and its first line, and counts as tool output that nobody has reviewed.
+//! Research on an idea, stored beside its page in the incubator (IDEA-03): the output of a program, from any
+//! source. Its properties and first line say so, and it counts as unreviewed tool output.
 
 use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::time::{Zoned, day};
@@ -14,23 +14,23 @@ use super::incubator::{document, page};
 use super::{Draft, Error, Vault, Write};
 use crate::platform::random;
 
-/// The most characters of a program's name.
+/// The maximum length of a program's name, in characters.
 const MAX_PROGRAM: usize = 100;
 
-/// An idea that can be looked into.
+/// An idea without research.
 #[derive(Clone, Debug)]
 pub struct Researchable {
-    /// Its name in the incubator.
+    /// The name in the incubator.
     pub slug: String,
-    /// What it is called.
+    /// The title of the idea.
     pub title: String,
-    /// What its page says, without what it has to do with.
+    /// The text of its page, without related links.
     pub summary: String,
     scope: rekindle_core::base::scope::Scope,
 }
 
 impl Vault {
-    /// An idea that is open and was not looked into yet.
+    /// An open idea that has no research yet.
     pub fn researchable(&self, reference: &str) -> Result<Researchable, Error> {
         let known = self.open_idea(reference)?;
         let (place, found) = (Place::vault(page(&known.slug)?), Place::vault(found_page(&known.slug)?));
@@ -39,7 +39,7 @@ impl Vault {
         }
         let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
         let note = Note::parse(&read.text).map_err(document(&place))?;
-        // Links lead to memories, and are nobody else's business.
+        // Links lead to memories, which stay private.
         let summary = note.body().split("\n## ").next().unwrap_or_default().trim();
         Ok(Researchable {
             title: known.idea.title.clone(),
@@ -49,7 +49,7 @@ impl Vault {
         })
     }
 
-    /// Keeps what a program found, as a quotation.
+    /// Stores the research of a program as a quotation.
     pub fn add_research(
         &self,
         idea: &Researchable,

@@ -1,4 +1,4 @@
-//! What there is in the vault: a walk that reads the beginning of every note.
+//! Lists the vault: a walk that reads the first part of every note.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,51 +16,52 @@ use super::{Error, MAX_NOTE_BYTES, Vault, text};
 use crate::platform::disk::{self, Content, TEMPORARY};
 use rekindle_core::recall::citation::Citation;
 
-/// How much of a note is read for a listing: all of its properties and the beginning of its body.
+/// The number of bytes of a note read for a listing: all properties and the start of the body.
 const HEAD_BYTES: u64 = frontmatter::MAX_BYTES as u64 + 4096;
-/// Most notes are small; this much is read first.
+/// The number of bytes read first; most notes are smaller.
 const FIRST_BYTES: u64 = 4096;
 
-/// Reading notes waits on memory more than on the processor; more threads than this bring nothing.
+/// The maximum number of threads. Reading notes is limited by memory, so more do not help.
 const MAX_THREADS: usize = 4;
-/// Fewer files than this are read before a thread has started.
+/// The minimum number of files per thread. Fewer are read before a thread has started.
 const MIN_SHARE: usize = 500;
 
 /// One entry of a listing.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Where it is.
+    /// The path of the note.
     pub path: VaultPath,
-    /// On which shelf.
+    /// The shelf of the note.
     pub shelf: Shelf,
-    /// Its properties.
+    /// The properties of the note.
     pub entry: Entry,
-    /// Its first line.
+    /// The first line of the note.
     pub title: String,
 }
 
-/// A note that could not be read. It is left alone.
+/// A note that could not be read. It is left unchanged.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Where it is.
+    /// The path of the note.
     pub path: PathBuf,
-    /// What is wrong, with its line.
+    /// The error, with its line.
     pub what: String,
 }
 
 /// The result of a walk.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
-    /// The entries, by path.
+    /// The entries, sorted by path.
     pub entries: Vec<Found>,
-    /// What could not be read.
+    /// The unreadable notes.
     pub problems: Vec<Problem>,
-    /// The losing sides of sync conflicts.
+    /// The conflict copies of sync programs.
     pub conflicts: Vec<PathBuf>,
 }
 
 impl Vault {
-    /// Walks the groups. Archived versions only if asked for; forgotten entries that a sync brought back never.
+    /// Lists all groups. Archived versions are included on request only; forgotten entries that a sync
+    /// restored never are.
     pub fn scan(&self, with_archive: bool) -> Result<Scan, Error> {
         let graves = self.graveyard()?;
         let mut scan = self.walk_groups(with_archive)?;
@@ -97,7 +98,7 @@ impl Vault {
                 Err(error) => return Err(Error::io("read", &folder)(error)),
             }
         }
-        // Opening and parsing twenty thousand notes is most of a second on one core.
+        // Opening and parsing twenty thousand notes takes most of a second on one core.
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let share = files.len().div_ceil(threads).max(MIN_SHARE);
         let read = |files: &[PathBuf]| {
@@ -111,7 +112,7 @@ impl Vault {
             let others: Vec<_> = shares.map(|files| scope.spawn(move || read(files))).collect();
             let mut scan = read(first);
             for other in others {
-                // A reader that panicked has read nothing that could be trusted.
+                // Propagate a panic: its result cannot be trusted.
                 let part = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 scan.entries.extend(part.entries);
                 scan.problems.extend(part.problems);
@@ -121,7 +122,7 @@ impl Vault {
         })
     }
 
-    /// The forgotten entries that are there again.
+    /// The forgotten entries that exist again.
     pub fn returned(&self) -> Result<Vec<VaultPath>, Error> {
         let graves = self.graveyard()?;
         if graves.is_empty() {
@@ -135,7 +136,7 @@ impl Vault {
         Ok(back.map(|found| found.path).collect())
     }
 
-    /// Temporary files of ours that nobody is using any more. Only sensible while no other command runs.
+    /// Our temporary files that are no longer in use. Valid only while no other command runs.
     pub fn left_overs(&self) -> Result<Vec<PathBuf>, Error> {
         let files = all_files(self.folder()).map_err(Error::io("read", self.folder()))?;
         let ours = |file: &PathBuf| {
@@ -144,7 +145,8 @@ impl Vault {
         Ok(files.into_iter().filter(ours).collect())
     }
 
-    /// Removes temporary files from before `before` in the vault and beside it. Under the lock, which finishes what was cut off.
+    /// Removes temporary files from before `before` in the vault and beside it. Takes the lock, which
+    /// finishes interrupted changes.
     pub fn sweep_temporaries(&self, before: SystemTime, now: &Zoned) -> Result<u64, Error> {
         let _writer = self.writer(now)?;
         let inside = disk::sweep_temporaries(self.folder(), before, true);
@@ -153,7 +155,7 @@ impl Vault {
         Ok(inside + beside.map_err(Error::io("sweep", &self.notes))?)
     }
 
-    /// Every text of the vault that is not too large to be one, with its path.
+    /// All texts of the vault within the size limit, with their paths.
     pub fn texts(&self) -> Result<Vec<(VaultPath, String)>, Error> {
         let files = walk(self.folder()).map_err(Error::io("read", self.folder()))?;
         let mut texts = Vec::new();
@@ -206,13 +208,13 @@ impl Vault {
     }
 }
 
-/// Every file below a folder. Links are not followed: what they point at is either inside, and found there, or
-/// outside, and none of ours. Hidden names belong to other programs.
+/// All files below a folder. Links are not followed: their target is either inside and found there, or
+/// outside and not ours. Hidden names belong to other programs.
 pub(crate) fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files_below(folder, |name| !name.starts_with(b"."))
 }
 
-/// Every file below a folder, hidden ones too: a temporary file of ours may hold what was forgotten.
+/// All files below a folder, including hidden ones: a temporary file of ours may hold a forgotten text.
 pub(crate) fn all_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files_below(folder, |_| true)
 }
@@ -236,7 +238,7 @@ fn files_below(folder: &Path, wanted: impl Fn(&[u8]) -> bool) -> io::Result<Vec<
     Ok(files)
 }
 
-/// The beginning of a note, cut at a character boundary.
+/// The first part of a note, cut at a character boundary.
 fn read_head(file: &Path, path: &VaultPath) -> Result<String, String> {
     let reading = |error: io::Error| format!("it could not be read: {error}");
     let mut opened = File::open(file).map_err(reading)?;
@@ -246,7 +248,7 @@ fn read_head(file: &Path, path: &VaultPath) -> Result<String, String> {
         opened.take(HEAD_BYTES - FIRST_BYTES).read_to_end(&mut bytes).map_err(reading)?;
     }
     if bytes.len() as u64 == HEAD_BYTES {
-        // The cut may have gone through a character.
+        // The cut may have split a character.
         let whole =
             (0..4).map(|back| bytes.len() - back).find(|end| std::str::from_utf8(&bytes[..*end]).is_ok());
         bytes.truncate(whole.unwrap_or(bytes.len()));

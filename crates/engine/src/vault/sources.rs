@@ -1,8 +1,9 @@
-//! The files of the notes that can be recalled from: found without being read, and read one by one or many at once.
+//! The note files that recall uses: listed without reading, and read one by one or in parallel.
 //!
-//! A file goes by its path below the notes, with `/`; those of the vault are below its folder's name, wherever that
-//! folder really is. Links are not followed: what they point at is either inside, and found there, or outside, and not
-//! the person's notes. Outside the vault only the folders that `recall.notes` names are looked into.
+//! A file is named by its path below the notes, with `/`; files of the vault are below its folder's name,
+//! even if that folder is a link. Other links are not followed: their target is either inside and found
+//! there, or outside and not part of the notes. Outside the vault only the folders in `recall.notes` are
+//! searched.
 
 #[cfg(test)]
 mod tests;
@@ -25,45 +26,46 @@ use rekindle_core::vault::tombstone::Graveyard;
 use crate::platform::disk::{self, Content};
 use crate::vault::{Error, Vault, Whole, text};
 
-/// Nobody nests notes deeper.
+/// The maximum depth of nested folders.
 const MAX_DEPTH: usize = 64;
-/// Nobody keeps more notes; a folder with more is something else that got in by mistake.
+/// The maximum number of files; a folder with more was included by mistake.
 const MAX_FILES: usize = 500_000;
-/// Reading notes waits on memory more than on the processor; more threads than this bring nothing.
+/// The maximum number of threads. Reading notes is limited by memory, so more do not help.
 const MAX_THREADS: usize = 4;
-/// Files that a thread takes at a time; as many are read before another has started.
+/// The number of files that a thread takes at a time; as many are read before another thread has started.
 const SHARE: usize = 32;
-/// From so many files on, a second thread looks at half of them.
+/// The number of files from which a second thread reads half of the metadata.
 const LOOKED_AT_TOGETHER: usize = 512;
-/// So many files are looked at at a time.
+/// The number of files whose metadata is read in one batch.
 const LOOKED_AT: usize = 8192;
-/// So many folders may be open meanwhile: a process may have a thousand files, often no more.
+/// The maximum number of open folders: a process may often open only a thousand files.
 const OPEN_AT_MOST: usize = 128;
 
-/// A file that can be recalled from, unread.
+/// A listed file, not read yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Below the notes, with `/`.
+    /// The path below the notes, with `/`.
     pub path: String,
-    /// When it was last changed, in nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     pub modified: i64,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub size: u64,
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Clone, Debug)]
 pub struct Listing<File> {
-    /// The files, by path.
+    /// The files, sorted by path.
     pub files: Vec<File>,
-    /// What could not be listed, and why.
+    /// The unreadable paths, with reasons.
     pub problems: Problems,
 }
 
-/// Files, and why there is nothing to be had from them.
+/// Unreadable paths, each with the reason.
 pub type Problems = Vec<(String, String)>;
 
-/// The paths of all files that can be recalled from: the vault's, and those below the notes that may be read. What cannot be looked into is a problem, not a failure.
+/// The paths of all files for recall: the vault's, and those below the notes that may be read. An unreadable
+/// folder is reported as a problem, not as a failure.
 pub fn names(vault: &Vault) -> Result<Listing<String>, Error> {
     let mut files = Vec::new();
     let walk = Walk::below(vault, |found, _| files.extend(found.into_iter().map(|(_, path)| path)))?;
@@ -71,7 +73,7 @@ pub fn names(vault: &Vault) -> Result<Listing<String>, Error> {
     Ok(Listing { files, problems: walk.problems })
 }
 
-/// The same files, and since when each is what it is.
+/// The same files as [`names`], with time and size.
 pub fn list(vault: &Vault) -> Result<Listing<Listed>, Error> {
     let mut files = Vec::new();
     let walk = Walk::below(vault, |found, problems| {
@@ -81,7 +83,7 @@ pub fn list(vault: &Vault) -> Result<Listing<Listed>, Error> {
                 Ok(metadata) => {
                     files.push(Listed { modified: modified(&metadata), size: metadata.len(), path });
                 }
-                // It went away while we looked.
+                // The file was deleted meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => problems.push((path, format!("it could not be read: {error}"))),
             }
@@ -99,18 +101,18 @@ fn too_large() -> String {
 struct Walk {
     vault_folder: String,
     problems: Problems,
-    /// Folders to look into: where they are, their path with a `/` at its end, and how deep they are.
+    /// The folders to visit: location, path with a final `/`, and depth.
     folders: Vec<(PathBuf, String, usize)>,
-    /// Files that were found, and their paths.
+    /// The files found, with their paths.
     files: Vec<(DirEntry, String)>,
-    /// How many folders they keep open.
+    /// The number of folders that they keep open.
     open: usize,
-    /// How many files were found in all.
+    /// The total number of files found.
     count: usize,
 }
 
 impl Walk {
-    /// Hands all files below the notes to `take`, some at a time, together with what could not be looked into so far.
+    /// Passes all files below the notes to `take`, in batches, with the problems so far.
     fn below(
         vault: &Vault,
         mut take: impl FnMut(Vec<(DirEntry, String)>, &mut Problems),
@@ -136,7 +138,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Where to begin outside the vault: the notes as a whole, or the folders that may be read.
+    /// The starting points outside the vault: all notes, or the folders that may be read.
     fn begins(&mut self, vault: &Vault) -> Vec<(PathBuf, String)> {
         let ReadNotes::Folders(folders) = vault.readable() else {
             return vec![(vault.notes().to_owned(), String::new())];
@@ -146,7 +148,7 @@ impl Walk {
             let path = format!("{name}/");
             let is_below = |other: &String| other != name && path.starts_with(&format!("{other}/"));
             let is_known = begins.iter().any(|(_, known)| *known == path) || folders.iter().any(is_below);
-            // The vault is walked anyway.
+            // The vault is walked separately.
             if is_known
                 || in_vault(name, &self.vault_folder)
                 || !collect::is_wanted(&path, &self.vault_folder)
@@ -174,7 +176,7 @@ impl Walk {
                 continue;
             };
             let kind = item.file_type()?;
-            // The vault was walked by itself.
+            // The vault was walked separately.
             let is_vault = path.is_empty() && name == self.vault_folder;
             let below = format!("{path}{name}{}", if kind.is_dir() { "/" } else { "" });
             if is_vault || !collect::is_wanted(&below, &self.vault_folder) {
@@ -188,7 +190,7 @@ impl Walk {
                 self.count += 1;
                 match self.count.saturating_sub(MAX_FILES) {
                     0 => self.files.push((item, below)),
-                    // Once is enough.
+                    // Report it only once.
                     1 => self.problems.push((
                         below,
                         format!("there are more than {MAX_FILES} files; the rest is left out"),
@@ -201,7 +203,7 @@ impl Walk {
     }
 }
 
-/// When they were changed and how large they are.
+/// Reads the metadata of a batch of files.
 fn look(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
     let look =
         |files: &[(DirEntry, String)]| files.iter().map(|(file, _)| file.metadata()).collect::<Vec<_>>();
@@ -217,13 +219,13 @@ fn look(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
     })
 }
 
-/// Reads one file. Without documents: it is gone, it is not one that can be recalled from, or it cannot be read.
+/// Reads one file. A unit without documents means that the file is gone, not for recall, or unreadable.
 pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
     Ok(Reader::new(vault)?.read(path, &mut Beside::default()).0)
 }
 
-/// What a daily log has more than it had when `before` was its stamp, if it is what `now` says and nothing but grown; `None`
-/// if it has to be read as a whole.
+/// The documents added to a daily log since `before`, if the log has only grown up to the stamp `now`; `None`
+/// if it must be read as a whole.
 pub fn read_grown(
     vault: &Vault,
     path: &str,
@@ -252,10 +254,9 @@ pub fn read_grown(
     Ok(documents.map(|documents| Unit { path: path.to_owned(), stamp: Some(stamp), documents }))
 }
 
-/// Reads many files, makes something of each, and says which could not be read, and why. Every file that was asked for has
-/// its unit, in the order they were asked for; one that could not be read is like one that is gone. Whoever reads has
-/// something of its own to make things with. `go_on` is told now and then how many are read; if it says no, that is where it
-/// ends.
+/// Reads many files in parallel, passes each to `make`, and returns the problems. Every requested file has a
+/// unit, in the requested order; an unreadable one counts as deleted. Each thread has its own `With`. `go_on`
+/// regularly receives the number of files read, and may return false to stop.
 pub fn read_many<T: Send, With: Default>(
     vault: &Vault,
     paths: &[&str],
@@ -264,14 +265,14 @@ pub fn read_many<T: Send, With: Default>(
 ) -> (Vec<T>, Problems) {
     let reader = match Reader::new(vault) {
         Ok(reader) => reader,
-        // Without knowing what was forgotten, nothing may be shown.
+        // Without the list of forgotten texts nothing may be shown.
         Err(error) => {
             let refused = |path: &&str| ((*path).to_owned(), error.to_string());
             return (Vec::new(), paths.iter().map(refused).collect());
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    // Whoever is done takes the next few: files are of any length, and processors are not always there.
+    // Each thread takes the next batch when it is done, because file sizes and CPU time vary.
     let shares = Mutex::new(Some(paths.chunks(SHARE).enumerate()));
     let waiting = || shares.lock().unwrap_or_else(PoisonError::into_inner);
     let done = AtomicUsize::new(0);
@@ -297,7 +298,7 @@ pub fn read_many<T: Send, With: Default>(
             .collect();
         let mut all = read(go_on);
         for other in others {
-            // A reader that panicked has read nothing that could be trusted.
+            // Propagate a panic: its result cannot be trusted.
             all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         all
@@ -311,18 +312,18 @@ pub fn read_many<T: Send, With: Default>(
     (made.collect(), problems)
 }
 
-/// Whether a path below the notes is the vault folder or inside it.
+/// True if a path below the notes is the vault folder or inside it.
 fn in_vault(path: &str, vault_folder: &str) -> bool {
     path.strip_prefix(vault_folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a file may be read: it is in the vault, or in a folder that the person lets us read.
+/// True if a file may be read: it is in the vault, or in a folder that the user allows.
 pub fn is_readable(vault: &Vault, path: &str) -> bool {
     in_vault(path, &vault.folder_name()) || vault.readable().allows(path)
 }
 
-/// Whether a file is as it was when `stamp` was made: by time and size, and by its content where only the time differs. One
-/// that may not be read any more is not.
+/// True if a file is unchanged since `stamp`: by time and size, or by content if only the time differs. False
+/// if it may no longer be read.
 pub fn is_unchanged(vault: &Vault, path: &str, stamp: &Stamp) -> bool {
     let file = file_of(vault, &vault.folder_name(), path).filter(|_| is_readable(vault, path));
     let Some(file) = file else { return false };
@@ -335,7 +336,7 @@ pub fn is_unchanged(vault: &Vault, path: &str, stamp: &Stamp) -> bool {
     }
 }
 
-/// What reading any file takes.
+/// The context for reading files.
 struct Reader<'a> {
     vault: &'a Vault,
     vault_folder: String,
@@ -348,7 +349,7 @@ impl<'a> Reader<'a> {
         Ok(Self { vault, vault_folder: vault.folder_name(), graves: vault.graveyard()?, zone: vault.zone() })
     }
 
-    /// A file's unit, and what was wrong with it.
+    /// Reads a file's unit, and the problem if there was one.
     fn read(&self, path: &str, beside: &mut Beside) -> (Unit, Option<String>) {
         let unit = |stamp, documents| Unit { path: path.to_owned(), stamp, documents };
         if !collect::is_wanted(path, &self.vault_folder) || !is_readable(self.vault, path) {
@@ -357,7 +358,7 @@ impl<'a> Reader<'a> {
         match self.bytes(path, beside) {
             Ok(Some((stamp, bytes))) => match self.documents(path, &stamp, bytes) {
                 Ok(documents) => (unit(Some(stamp), documents), None),
-                // With its stamp it is not read again and again.
+                // The stamp prevents another read of the same broken file.
                 Err(what) => (unit(Some(stamp), Vec::new()), Some(what)),
             },
             Ok(None) => (unit(None, Vec::new()), None),
@@ -365,11 +366,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `None` if there is no such file.
+    /// The stamp and bytes of a file; `None` if it does not exist.
     fn bytes(&self, path: &str, beside: &mut Beside) -> Result<Option<(Stamp, Vec<u8>)>, String> {
         let Some(file) = beside.file(self.vault, &self.vault_folder, path) else { return Ok(None) };
         let failed = |error: io::Error| format!("it could not be read: {error}");
-        // Looked at before it is read: what changes meanwhile is newer than the stamp and will be noticed.
+        // The metadata is from before the read: a concurrent change is newer than the stamp and will be
+        // noticed.
         let Some((metadata, bytes)) = disk::read_plain(&file, MAX_FILE_BYTES).map_err(failed)? else {
             let is_large = plain_file(&file).map_err(failed)?.is_some_and(|file| file.len() > MAX_FILE_BYTES);
             return if is_large { Err(too_large()) } else { Ok(None) };
@@ -389,12 +391,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The file that a path means; `None` if it could be one outside.
+/// The file of a path; `None` if it could be outside.
 fn file_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
     Beside::default().file(vault, vault_folder, path)
 }
 
-/// The folder that was looked at last: the next file is mostly in the same one.
+/// A cache of the last folder: the next file is usually in the same one.
 #[derive(Default)]
 struct Beside {
     path: Option<String>,
@@ -412,12 +414,12 @@ impl Beside {
     }
 }
 
-/// A part of a path that stays where it is.
+/// True if a part of a path stays inside its folder.
 fn is_plain(part: &str) -> bool {
     !part.is_empty() && part != "." && part != ".." && !(cfg!(windows) && part.contains(['\\', ':']))
 }
 
-/// The folder that a path means; `None` if it could be one outside.
+/// The folder of a path; `None` if it could be outside.
 fn folder_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
     if path.is_empty() {
         return Some(vault.notes().to_owned());
@@ -432,7 +434,7 @@ fn folder_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
             return None;
         }
         folder.push(part);
-        // What is behind a link is listed where it really is.
+        // Files behind a link are listed at their real path.
         if std::fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()) {
             return None;
         }
@@ -440,7 +442,7 @@ fn folder_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The metadata of a file that is no link, folder or device; `None` if there is none.
+/// The metadata of a regular file; `None` if it does not exist or is a link, folder or device.
 fn plain_file(file: &Path) -> io::Result<Option<Metadata>> {
     match std::fs::symlink_metadata(file) {
         Ok(metadata) => Ok(metadata.is_file().then_some(metadata)),
@@ -451,7 +453,7 @@ fn plain_file(file: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// When a file was last changed, in nanoseconds since 1970; 0 where the system does not know.
+/// The time of a file's last change, in nanoseconds since 1970; 0 if unknown.
 fn modified(metadata: &Metadata) -> i64 {
     let Ok(time) = metadata.modified() else { return 0 };
     match time.duration_since(UNIX_EPOCH) {

@@ -1,4 +1,4 @@
-//! Taking a change back, as a change of its own.
+//! Undoes a change, as a change of its own.
 
 use std::collections::HashSet;
 
@@ -10,19 +10,19 @@ use super::journal::Outcome;
 use super::{Committed, Draft, Error, Vault, Write};
 use crate::platform::disk;
 
-/// A change that was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug)]
 pub struct Undone {
-    /// The change that was taken back.
+    /// The change that was undone.
     pub change: Change,
-    /// The change that did it.
+    /// The change that undid it.
     pub by: Committed,
 }
 
 impl Vault {
-    /// Takes back the change that `reference` names, or the newest that has not been undone and is neither itself an
-    /// undo nor the setting up. Undoing an undo does the change again. An agent takes back only what an agent changed: the
-    /// rest is the person's, or follows from what they said or decided.
+    /// Undoes the change that `reference` names, or the newest that is not undone and is neither an undo nor
+    /// the set-up. Undoing an undo repeats the change. An agent can undo only changes of agents: all others
+    /// come from the user's words or decisions.
     pub fn undo(&self, reference: Option<&str>, by: Actor, now: &Zoned) -> Result<Undone, Error> {
         let mut writer = self.writer(now)?;
         let change = self.undoable(reference)?;
@@ -57,7 +57,7 @@ impl Vault {
             let wanted = match reference {
                 Some(reference) => change.id.matches(reference),
                 None => {
-                    // The page of proposals and the receipts say what is; they follow when that is taken back.
+                    // The page of proposals and the receipts are derived; they are updated after the undo.
                     let by_itself =
                         !["init", "forget"].contains(&change.verb.as_str()) && !change.is_bookkeeping();
                     by_itself && change.undoes.is_none() && !undone.contains(&change.id)
@@ -104,7 +104,7 @@ impl Vault {
                 Some(_) => Err(cannot(place, "something else has its name now")),
                 None => Ok(Write::Create { place: place.clone(), text: text.clone() }),
             },
-            // Its place is taken back; what was written into it since stays in it.
+            // The move is reversed; later edits of the file stay in it.
             Op::Move { place, from, .. } => {
                 let file = self.file(place)?;
                 let hash = disk::hash(&file).map_err(Error::io("read", &file))?;

@@ -1,5 +1,6 @@
-//! The project card: every live statement of the person about this project, and about their work everywhere, at the session's
-//! start. The same statements give the same bytes, so that prompt caches hold from session to session.
+//! The project card, shown at session start: all live statements of the user about this project and about
+//! their work everywhere. The same statements give the same bytes, so prompt caches hold from session to
+//! session.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,39 +10,39 @@ use crate::base::time::{Date, day};
 use crate::text::clean::one_line;
 use crate::text::specifics::specifics;
 
-/// Characters of the whole card: some forty statements.
+/// The maximum length of the card, in characters: about forty statements.
 pub(super) const CARD_CHARS: usize = 3_100;
-/// Characters of one statement, if it has an end before that.
+/// The length at which a statement is cut at its next sentence end, in characters.
 const STATEMENT_CHARS: usize = 190;
-/// A shorter beginning of a statement may only lead up to it.
+/// A shorter first part of a statement may only introduce the rest.
 const LEAD_CHARS: usize = 60;
-/// Characters of an id that name an entry on the command line.
+/// The number of characters of an id that the command line needs.
 const ID_CHARS: usize = 6;
 
 /// A statement on the card.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardLine {
-    /// The entry's id.
+    /// The id of the entry.
     pub id: String,
-    /// What it says.
+    /// The text of the statement.
     pub text: String,
-    /// The entry's kind.
+    /// The kind of the entry.
     pub kind: String,
-    /// The day on which it was said.
+    /// The day on which the user said it.
     pub said: Option<Date>,
-    /// Whether it holds in this project only.
+    /// True if it holds in this project only.
     pub here: bool,
-    /// How often it was used, less how often it was ignored.
+    /// The number of uses, less the number of times it was ignored.
     pub uses: i64,
 }
 
 impl CardLine {
-    /// Whether the agent is told to do something, rather than how things are.
+    /// True if the statement gives an instruction rather than a fact.
     fn instructs(&self) -> bool {
         matches!(self.kind.as_str(), "rule" | "preference" | "convention" | "correction" | "workflow")
     }
 
-    /// The day without its year where that is `year`: a card has no room for what everybody knows.
+    /// Renders the line. The day omits the year if it is `year`, to save room.
     fn render(&self, year: i16) -> String {
         let said = self.said.map(|date| match day(date) {
             full if date.year() == year => full.chars().skip(5).collect(),
@@ -58,8 +59,8 @@ impl CardLine {
     }
 }
 
-/// As many sentences of a statement as a line of the card has room for; recall shows the rest. The first ones, unless they are
-/// only what leads up to the statement.
+/// Shortens a statement to the sentences that fit on one line of the card; recall shows the rest. It keeps
+/// the first sentences, unless they only introduce the statement.
 fn shortened(text: &str) -> &str {
     if text.chars().count() <= STATEMENT_CHARS {
         return text;
@@ -77,8 +78,9 @@ fn shortened(text: &str) -> &str {
     starts.iter().filter_map(|start| from(*start)).max_by_key(|run| run.len()).unwrap_or(text)
 }
 
-/// What agents found in this project, as far as it fits into `room` characters: the newest sessions first, in turns, so that none
-/// takes all the room; of a session what names most. Reference, since no person said so (B-01).
+/// Renders agents' findings in this project, up to `room` characters: the newest sessions first, in turns, so
+/// that no session takes all the room; within a session, the findings with the most names first. They are
+/// reference data, since no user said them (B-01).
 pub(super) fn render_findings(
     lines: &[CardLine],
     room: usize,
@@ -111,10 +113,11 @@ pub(super) fn render_findings(
     (part.titled("What agents found here", cut), chosen.iter().map(|line| line.id.clone()).collect())
 }
 
-/// Whether a line belongs to a section.
+/// A predicate: true if a line belongs to a section.
 type Belongs = fn(&CardLine) -> bool;
 
-/// The card's sections, and the ids of what is on it. What does not fit is chosen by use and then by age; recall brings the rest.
+/// Renders the sections of the card and returns the ids on it. If the card is full, use and then age decide;
+/// recall brings the rest.
 pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<String>) {
     let mut chosen: Vec<&CardLine> = lines.iter().collect();
     let year = lines.iter().filter_map(|line| line.said).max().map_or(0, Date::year);
@@ -130,7 +133,7 @@ pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<
         left_out += usize::from(!fits);
         fits
     });
-    // In the order in which it was said, whatever was chosen first: a new line does not move the others.
+    // Sort by the time of the statement, not by rank, so that a new line does not move the others.
     chosen.sort_by(|a, b| (a.said, &a.text).cmp(&(b.said, &b.text)));
     let sections: [(&str, Belongs); 3] = [
         ("The user's standing instructions for this project", |line| line.here && line.instructs()),

@@ -1,5 +1,5 @@
-//! What was decided on proposals without the person: by triage, or by an agent that they allowed to. They hear of it in the
-//! next briefings, until they take it back (REV-09, B-01).
+//! Decisions on proposals made without the user: by triage, or by an agent with permission. The next
+//! briefings name them, until the user undoes them (REV-09, B-01).
 
 use std::collections::HashSet;
 
@@ -8,20 +8,20 @@ use crate::base::time::day;
 use crate::text::clean::one_line;
 use crate::vault::daily_log::{self, Decider, End, Section};
 
-/// The most decisions that are named.
+/// The maximum number of decisions listed.
 const MOST: usize = 5;
-/// The most characters of what was decided on.
+/// The maximum length of a decision's text, in characters.
 const TEXT_CHARS: usize = 120;
 
-/// A line for each decision that still stands, the newest first.
+/// Renders one line per decision that still stands, newest first.
 pub(super) fn lines(material: &Material) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    // The logs are the newest first.
+    // Logs are sorted newest first.
     for (date, text) in &material.logs {
         let receipts =
             daily_log::parse(text).sections.into_iter().rev().filter_map(|section| match section {
-                // Another project's stay there (B-05).
+                // Receipts of other projects are left out (B-05).
                 Section::Receipts(receipts) => {
                     let project = &receipts.source.project;
                     (project.is_none() || *project == material.project).then_some(receipts.receipts)
@@ -29,7 +29,7 @@ pub(super) fn lines(material: &Material) -> Vec<String> {
                 _ => None,
             });
         for receipt in receipts.flat_map(|receipts| receipts.into_iter().rev()) {
-            // The last word about a proposal counts.
+            // The latest decision about a proposal wins.
             if !seen.insert(receipt.id.clone()) || receipt.by == Decider::Person {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! What the person put right: "no, I told you …" (FBK-05). Only their own words count, typed and not pasted, and only where
-//! the agent had said or done something before.
+//! Corrections by the user: "no, I told you …" (FBK-05). Only their own words count, typed and not pasted,
+//! and only after the agent said or did something.
 
 use std::collections::HashSet;
 
@@ -11,16 +11,16 @@ use crate::text::specifics::{coverage, is_clock, is_count, occurs, specifics, wo
 use crate::text::terms;
 use crate::text::word_sets::Words;
 
-/// A memory that holds so much of what was put right would have told it …
+/// The word overlap at which a memory already contained the correction …
 const COVERED: f64 = 0.6;
-/// … and so much, if it names the same thing.
+/// … and the lower overlap if both name the same thing.
 const NAMED: f64 = 0.4;
-/// Two statements that share so much are about the same thing.
+/// The word overlap at which two statements have the same subject.
 const ABOUT: f64 = 0.5;
-/// So many words behind a "not" are what is not so.
+/// The number of words behind a "not" that are denied.
 const BEHIND_NOT: usize = 4;
 
-/// What comes in front of what is not so.
+/// Words that introduce the denied part.
 const NOT: &str = "\
 not | instead of | rather than | no longer | never
 nicht | statt | anstatt | kein | keine | keinen
@@ -29,22 +29,22 @@ pas | au lieu de | plutôt que
 não | em vez de | ao invés de
 не | вместо
 ";
-/// The same without spaces.
+/// The same for languages without spaces.
 const DENSE_NOT: &str = "ではなく | じゃなくて | 不是 | 而不是 | 不要用 | 别用";
 
-/// Whether a prompt sounds like a correction, before anybody has looked at what it answers.
+/// True if a prompt sounds like a correction, regardless of the message before it.
 pub fn sounds_like(prompt: &str) -> bool {
     let messages =
         [Message::new("a", None, Role::Assistant, "Done."), Message::new("u", None, Role::User, prompt)];
     !rules::corrections(&messages).is_empty()
 }
 
-/// What the last message of the person puts right.
+/// The corrections in the user's last message.
 pub fn corrections(messages: &[Message]) -> Vec<Correction> {
     rules::corrections(messages)
 }
 
-/// Whether a memory says what had to be said again.
+/// True if a memory already contains a correction.
 pub fn covers(memory: &str, correction: &Correction) -> bool {
     let right = &correction.right;
     if contradicts(memory, correction) {
@@ -55,21 +55,21 @@ pub fn covers(memory: &str, correction: &Correction) -> bool {
     share >= COVERED || (named && share >= NAMED)
 }
 
-/// Whether a memory says what was put right the wrong way round.
+/// True if a memory says the opposite of a correction.
 pub fn contradicts(memory: &str, correction: &Correction) -> bool {
     let right = &correction.right;
     let affirmed = affirmed(right);
     denies(memory, right) || differs(memory, affirmed) || Words::of(affirmed).contradict(&Words::of(memory))
 }
 
-/// "…, not 7410": what comes before the denial, if that says something by itself.
+/// The text before the denial ("…, not 7410"), if it makes sense by itself.
 fn affirmed(right: &str) -> &str {
     let cues = phrases(NOT).filter_map(|cue| right.find(&format!(" {cue} ")));
     let end = cues.chain(phrases(DENSE_NOT).filter_map(|cue| right.find(cue))).min();
     end.map(|end| &right[..end]).filter(|before| words(before).len() >= 2).unwrap_or(right)
 }
 
-/// "…, not 7410": what is denied is in the memory, and what is said instead is not.
+/// True if the memory contains the denied part ("…, not 7410") and not the right one.
 fn denies(memory: &str, right: &str) -> bool {
     let there = words(memory);
     let lower = right.to_lowercase();
@@ -89,7 +89,7 @@ fn denies(memory: &str, right: &str) -> bool {
     })
 }
 
-/// The same subject with another number or name.
+/// True if the memory has the same subject with another number or name.
 fn differs(memory: &str, right: &str) -> bool {
     let (ours, theirs) = (telling(right), telling(memory));
     let only_ours = ours.iter().any(|specific| !occurs(specific, memory));
@@ -102,7 +102,7 @@ fn differs(memory: &str, right: &str) -> bool {
     only_ours && only_theirs && !shared && subject.len() >= 2 && coverage(&subject, &words(memory)) >= ABOUT
 }
 
-/// The specifics that make a statement what it is.
+/// The specifics that identify a statement.
 fn telling(text: &str) -> Vec<String> {
     specifics(text).into_iter().filter(|specific| !is_count(specific) && !is_clock(specific)).collect()
 }

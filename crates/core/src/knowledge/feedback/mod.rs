@@ -1,31 +1,31 @@
-//! What became of what was put in front of an agent (FBK-01…05): whether the agent made use of it ([`used`]), and what the
-//! person put right ([`correction`]). Both only look; the ranking that follows from it is `engine`'s store of usage.
+//! Feedback on injected memories (FBK-01…05): use by the agent ([`used`]), and corrections by the user
+//! ([`correction`]). Both only detect; `engine`'s usage store derives the ranking.
 
 pub mod correction;
 pub mod used;
 
 use serde::{Deserialize, Serialize};
 
-/// What a turn shows about a memory that stood in front of it.
+/// The verdict of a turn on a memory shown before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The answer or a call holds what only the memory could tell.
+    /// The answer or a call contains something that only the memory could tell.
     Used,
-    /// Nothing of it came up.
+    /// Nothing of the memory came up.
     Ignored,
-    /// Nobody can tell: it says nothing that the agent did not have from elsewhere, or it can be heeded without a trace.
+    /// Undecidable: the agent knew its content from elsewhere, or it can be followed without a trace.
     Unclear,
 }
 
-/// A verdict, and what it rests on.
+/// A verdict, and its grounds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// The memory's name.
+    /// The name of the memory.
     pub id: String,
-    /// The verdict.
+    /// The verdict of the turn.
     pub verdict: Verdict,
-    /// What of the memory came up, at most a few.
+    /// A few matches that support the verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! Whether an agent made use of a memory (FBK-01). Words that both happen to say prove nothing: what counts is something
-//! specific to the memory that the agent said or did *before* anybody else in the session had said it.
+//! Detects use of a memory by an agent (FBK-01). Shared words prove nothing: proof is something specific to
+//! the memory that the agent said or did *before* anybody else in the session.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,43 +9,44 @@ use crate::text::domain_stopwords::is_commonplace;
 use crate::text::specifics::{self, is_clock, is_count, plain, stands_in};
 use crate::text::terms;
 
-/// What is looked at of one message or output: where something came from is told by its beginning.
+/// The number of bytes examined of one message or output, from its start.
 const MAX_PIECE: usize = 64 * 1024;
-/// From here on it was used.
+/// The score from which a memory counts as used.
 const ENOUGH: f64 = 1.0;
-/// Without anything specific: so many of its own words have to come up …
+/// Without specifics: the minimum number of the memory's own words that must come up …
 const FEWEST_WORDS: usize = 3;
-/// … that are so rare together …
+/// … their minimum total weight …
 const WORDS_WEIGHT: f64 = 1.2;
-/// … and are so much of all its own words.
+/// … and their minimum share of all its own words.
 const WORDS_SHARE: f64 = 0.4;
-/// A word as rare as this is a name of something.
+/// The rarity from which a word is a name.
 const NAME: f64 = 0.98;
-/// What a name is worth that is only mentioned. In a call it is worth all.
+/// The weight of a name that is only mentioned. In a call it has full weight.
 const MENTIONED: f64 = 0.5;
-/// What a round number or a date is worth: they come up by themselves.
+/// The weight of a round number or a date: they often come up by chance.
 const ROUND: f64 = 0.5;
-/// What every programmer's word is worth of its rarity.
+/// The weight of a common programming word, relative to its rarity.
 const COMMONPLACE: f64 = 0.2;
-/// What a pair of signs is worth in scripts without spaces.
+/// The weight of a pair of characters in scripts without spaces.
 const PAIR: f64 = 0.4;
-/// The most that a verdict names as its grounds.
+/// The maximum number of grounds listed.
 const MOST_GROUNDS: usize = 5;
 
 /// A memory as it was shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
-    /// Its name.
+    /// The name of the memory.
     pub id: &'a str,
-    /// What it says.
+    /// The text of the memory.
     pub text: &'a str,
-    /// Whether it can be heeded without a trace: a rule, a preference. Then nothing in the answer means nothing.
+    /// True if it can be followed without a trace, such as a rule or a preference. Then an answer without it
+    /// proves nothing.
     pub silent: bool,
 }
 
-/// What somebody said, did or printed.
+/// A message, call or output.
 struct Piece {
-    /// Whose: the agent's words, the agent's calls, or anything that the agent could read.
+    /// The source: the agent's words, the agent's calls, or anything that the agent could read.
     by: By,
     plain: String,
     terms: HashSet<u64>,
@@ -58,14 +59,14 @@ enum By {
     Others,
 }
 
-/// A turn, ready to be held against memories.
+/// A turn, prepared for comparison with memories.
 pub struct Turn {
     pieces: Vec<Piece>,
 }
 
 impl Turn {
-    /// `known` is what the session held before: the prompt, and what was said earlier. `messages` are what follows the
-    /// prompt.
+    /// Prepares a turn. `known` is the earlier content of the session: the prompt and the messages before.
+    /// `messages` follow the prompt.
     pub fn new(known: &[&str], messages: &[Message]) -> Self {
         let mut pieces: Vec<Piece> = known.iter().map(|text| piece(By::Others, text)).collect();
         for message in messages {
@@ -88,12 +89,12 @@ impl Turn {
         Self { pieces }
     }
 
-    /// Whether the agent said or did anything at all.
+    /// True if the agent said or did anything.
     pub fn is_answered(&self) -> bool {
         self.pieces.iter().any(|piece| piece.by != By::Others && !piece.plain.is_empty())
     }
 
-    /// Who came up with something first: the agent in words, in a call, or somebody else.
+    /// The source that first contained something: the agent's words, its calls, or others.
     fn first(&self, holds: impl Fn(&Piece) -> bool) -> Option<By> {
         self.pieces.iter().find(|piece| holds(piece)).map(|piece| piece.by)
     }
@@ -105,7 +106,7 @@ fn piece(by: By, text: &str) -> Piece {
     Piece { by, plain: plain(text), terms: specifics::words(text) }
 }
 
-/// The verdict on a memory that stood in front of a turn. `rarity` says how rare a word is in general, from 0 to 1.
+/// Judges a memory that was shown before a turn. `rarity` returns the general rarity of a word, from 0 to 1.
 pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> Judged {
     let mut grounds: Vec<String> = Vec::new();
     let (mut score, mut could) = (0.0, 0.0);
@@ -146,7 +147,7 @@ pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> 
             }
         }
     }
-    // All that is specific to it was said by others before.
+    // Others had said everything specific to it before.
     known_before &= could == 0.0;
     let by_words = found.len() >= FEWEST_WORDS && said >= WORDS_WEIGHT && said >= WORDS_SHARE * own;
     let by_both = score >= ROUND && found.len() >= 2 && said >= WORDS_SHARE * own;
@@ -167,7 +168,7 @@ pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> 
     Judged { id: memory.id.to_owned(), verdict, by }
 }
 
-/// What a specific is worth as proof.
+/// The weight of a specific as proof.
 fn weight(specific: &str) -> f64 {
     let digits = specific.bytes().filter(u8::is_ascii_digit).count();
     let number = digits == specific.len();
@@ -178,7 +179,7 @@ fn weight(specific: &str) -> f64 {
     } else if year || date || (number && specific.ends_with("00")) {
         ROUND
     } else if specific.chars().all(char::is_alphabetic) {
-        // A name without anything that only code writes is weighed among the words.
+        // A name without code characters is weighed among the words.
         0.0
     } else if specific.contains(' ') {
         let long = specific.split(' ').count() >= 3 || specific.chars().count() >= 12;
@@ -191,11 +192,11 @@ fn weight(specific: &str) -> f64 {
 struct Word {
     text: String,
     weight: f64,
-    /// Whether it is a piece of a longer stretch without spaces.
+    /// True if it is a part of a longer stretch without spaces.
     part: bool,
 }
 
-/// The words that say something in a text, by their terms. What a path or a name is made of says nothing by itself.
+/// The significant words of a text, by their terms. Parts of a path or a name are not significant alone.
 fn distinct(text: &str, rarity: &dyn Fn(&str) -> f64) -> BTreeMap<u64, Word> {
     let mut words = BTreeMap::new();
     let is_code = |token: &str| {

@@ -1,5 +1,5 @@
-//! The same look with a language model, if the settings name one (FRI-03): it may add patterns, and each is held against the
-//! observations as a reflector's claims are (B-01).
+//! Detection of friction by a language model, if the settings name one (FRI-03). It may add patterns, and
+//! each is checked against the observations as a reflector's claims are (B-01).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::text::admit;
 use crate::vault::memory::{FIXED_SECTIONS, user_section};
 
-/// More of a document is not shown; what it says is checked against all of it.
+/// The maximum length of a document in the prompt; claims are checked against all of it.
 const MOST_CHARS: usize = 20_000;
-/// What one answer may be and cost.
+/// The length and cost limit of one answer.
 const BUDGET: Budget = Budget { tokens: 2_000, cost: Cost { micro_dollars: 500_000 } };
 
-/// Asks what keeps going wrong.
+/// The request for recurring problems.
 pub fn ask(period: &Period<'_>, agents: Option<&str>, found: &[Pattern], deadline: Duration) -> Request {
     let shown = |text: &str| admit(text).text.chars().take(MOST_CHARS).collect::<String>();
     let user = user_section(period.user);
@@ -37,7 +37,7 @@ pub fn ask(period: &Period<'_>, agents: Option<&str>, found: &[Pattern], deadlin
     Request { prompt, expects: Expects::Tags(&["proposals"]), deadline, budget: BUDGET }
 }
 
-/// The patterns of an answer that the observations bear out; none if it is no answer.
+/// The patterns of an answer that the observations support; `None` if the answer is unreadable.
 pub fn heard(answer: &str, whole: bool, period: &Period<'_>) -> Option<Vec<Pattern>> {
     let claims = parse::parse(answer, whole)?.claims;
     let drafts = check::check(&claims, period).drafts;

@@ -1,4 +1,4 @@
-//! Patterns in a week of observations (FRI-02), by counting: nothing that was said once is one.
+//! Detects patterns in a week of observations (FRI-02) by counting: a single statement is no pattern.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ use crate::text::clean::one_line;
 use crate::text::similarity::Statement;
 use crate::vault::memory::sections;
 
-/// So many findings are held against each other, the newest ones.
+/// The maximum number of findings compared with each other, newest first.
 const MOST_FINDINGS: usize = 600;
-/// How much of a finding is kept as a quotation.
+/// The maximum length of a quoted finding.
 const QUOTE_CHARS: usize = 200;
-/// The longest name of a command that is one.
+/// The maximum length of a command's name.
 const COMMAND_CHARS: usize = 80;
 
-/// The same thing, as often as it was found.
+/// Sightings of the same thing.
 struct Cluster<'a> {
     statement: Statement,
     seen: Vec<Seen<'a>>,
 }
 
-/// Everything that came up, however often. What came up too seldom is left to [`super::fixes`], which counts it.
+/// Detects all patterns, including rare ones. [`super::fixes`] counts and drops the rare ones.
 pub fn detect(period: &Period<'_>) -> Vec<Pattern> {
     let mut seen: Vec<Seen<'_>> = period.findings().collect();
     seen.sort_by_key(|seen| seen.observation.at);
@@ -55,7 +55,7 @@ fn clusters<'a>(seen: impl Iterator<Item = Seen<'a>>) -> Vec<Cluster<'a>> {
     clusters
 }
 
-/// What the person has to say again and again. Only their own words count (B-01).
+/// Repeated corrections. Only the user's own words count (B-01).
 fn corrections(seen: &[Seen<'_>]) -> Vec<Pattern> {
     use observe::Kind::{Correction, Preference, Rule};
     let own = seen.iter().copied().filter(|seen| {
@@ -67,7 +67,7 @@ fn corrections(seen: &[Seen<'_>]) -> Vec<Pattern> {
 impl Cluster<'_> {
     fn pattern(&self, kind: Kind) -> Option<Pattern> {
         let origin = self.seen.iter().map(|seen| seen.finding.origin).min_by_key(|one| distance(*one))?;
-        // The newest words of the most trusted: what only a tool said does not speak for the person.
+        // The newest words of the most trusted origin: tool output does not speak for the user.
         let told = self.seen.iter().rev().find(|seen| seen.finding.origin == origin)?;
         let text = one_line(&admit(&told.finding.text).text, usize::MAX);
         if text.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
@@ -106,7 +106,7 @@ struct Sighting<'a> {
     quote: &'a str,
 }
 
-/// What sightings come to, and the newest time in each session.
+/// The evidence of sightings, and the newest time in each session.
 fn rests_on<'a>(sightings: impl Iterator<Item = Sighting<'a>>) -> (Evidence, Vec<Timestamp>) {
     let mut evidence = Evidence::default();
     let mut times: BTreeMap<&str, Timestamp> = BTreeMap::new();
@@ -124,7 +124,7 @@ fn rests_on<'a>(sightings: impl Iterator<Item = Sighting<'a>>) -> (Evidence, Vec
     (evidence, times.into_values().collect())
 }
 
-/// The commands that failed, as the rules of observation write it down: in a finding or in what a session came to.
+/// Failed commands, as the observation rules write them down: in a finding or in a session's ending.
 fn failures(period: &Period<'_>) -> Vec<Pattern> {
     let mut found: BTreeMap<(String, String), Vec<Sighting<'_>>> = BTreeMap::new();
     for observation in period.observations {
@@ -161,7 +161,7 @@ fn failures(period: &Period<'_>) -> Vec<Pattern> {
             ),
             supersedes: None,
             section: None,
-            // That it failed is what the tool says.
+            // A failure is reported by the tool.
             origin: Origin::Tool,
             strength: Strength::Inferred,
             evidence,
@@ -172,7 +172,7 @@ fn failures(period: &Period<'_>) -> Vec<Pattern> {
     found.into_iter().map(pattern).collect()
 }
 
-/// The command of "`cargo test` failed…" or "… `cargo test` still failed at the end".
+/// The command in "`cargo test` failed…" or "… `cargo test` still failed at the end".
 fn failed(text: &str) -> Option<String> {
     let mut rest = text;
     while let Some((_, behind)) = rest.split_once('`') {
@@ -188,7 +188,7 @@ fn failed(text: &str) -> Option<String> {
     None
 }
 
-/// The lines of `MEMORY.md` that newer observations contradict, by the words that do.
+/// The lines of `MEMORY.md` that newer observations contradict, each with the newer words.
 fn stale(period: &Period<'_>, seen: &[Seen<'_>]) -> Vec<Pattern> {
     let Ok(sections) = sections(period.memory) else { return Vec::new() };
     let mut patterns = Vec::new();
@@ -196,7 +196,7 @@ fn stale(period: &Period<'_>, seen: &[Seen<'_>]) -> Vec<Pattern> {
         for item in section.items.iter().filter(|item| item.superseded.is_none()) {
             let line = Statement::of(&item.text);
             let newer = seen.iter().copied().filter(|seen| {
-                // Another project says nothing about a line of this one.
+                // Another project cannot contradict a line of this one.
                 item.is_shown(seen.observation.project.as_ref().map(ProjectId::as_str))
                     && seen.finding.origin != Origin::Tool
                     && item.date.is_none_or(|since| since < seen.observation.day)

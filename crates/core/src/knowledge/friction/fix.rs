@@ -1,4 +1,4 @@
-//! Patterns into fixes: each a line for one file, that nobody was asked about before (FRI-04, FRI-05).
+//! Turns patterns into fixes: one line for one file each, not proposed before (FRI-04, FRI-05).
 
 use std::cmp::Reverse;
 
@@ -15,7 +15,7 @@ use crate::vault::identity::SHARED;
 use crate::vault::layout;
 use crate::vault::review::{Id, Kind as Letter, Place};
 
-/// What to propose, the most severe first, and why nothing for the rest.
+/// The fixes to propose, most severe first, and the reasons for dropping the others.
 pub fn fixes(patterns: Vec<Pattern>, known: &Known<'_>) -> Fixes {
     let memory = Memory::read(known.period.memory);
     let before: Vec<(&Earlier, Statement)> =
@@ -73,7 +73,8 @@ fn judge(
         let proposal = &earlier.proposal;
         match proposal.status {
             status if status.is_open() => return Judged::Again(proposal.id),
-            // It is remembered, and still has to be said: an instruction that every agent reads is another thing.
+            // It is in memory and still had to be repeated: an instruction that all agents read is a new
+            // proposal.
             Status::Promoted if is_agents && proposal.section().is_some() => {
                 if since(pattern, earlier.decided) < known.gate.sessions {
                     return Judged::Dropped(Why::Decided);
@@ -85,12 +86,12 @@ fn judge(
     Judged::New
 }
 
-/// In how many sessions it came up after then.
+/// The number of sessions in which it came up after a time.
 fn since(pattern: &Pattern, then: Option<Timestamp>) -> usize {
     pattern.times.iter().filter(|at| then.is_none_or(|then| **at > then)).count()
 }
 
-/// The file that a fix belongs into.
+/// The target file of a fix.
 fn target(pattern: &Pattern, known: &Known<'_>) -> Target {
     match pattern.kind {
         Kind::RepeatedCorrection if known.agents.is_some() => Target::Identity(SHARED.to_owned()),
@@ -106,7 +107,7 @@ fn target(pattern: &Pattern, known: &Known<'_>) -> Target {
 }
 
 impl Fix {
-    /// As it is handed in. The store gives it its id.
+    /// The fix as a proposal. The store assigns the id.
     pub fn proposal(&self, day: Date, created: Timestamp) -> Proposal {
         let Self { pattern, target } = self;
         let sessions = pattern.evidence.sessions.len();

@@ -1,6 +1,6 @@
-//! Friction (FRI-01…08): what keeps going wrong within a week of observations, and one line that would mend each. Without any
-//! model, which is the default, what is counted is what the person said themselves and how often a command failed. It prefers to find nothing over
-//! guessing, and says why it found nothing.
+//! Friction (FRI-01…08): recurring problems within a week of observations, and a one-line fix for each. By
+//! default no model is used: it counts the user's own statements and failed commands. It prefers no finding
+//! to a guess, and reports the reason if it finds none.
 
 mod ask;
 mod detect;
@@ -24,28 +24,28 @@ pub use ask::{ask, heard};
 pub use detect::detect;
 pub use fix::fixes;
 
-/// So many days are looked at (FRI-01).
+/// The length of the window, in days (FRI-01).
 pub const WINDOW_DAYS: i64 = 7;
-/// So many fixes come of one look at most.
+/// The maximum number of fixes per run.
 pub const MOST_FIXES: usize = 5;
-/// The section of `MEMORY.md` for what the person had to say again (FBK-05).
+/// The section of `MEMORY.md` for repeated corrections (FBK-05).
 pub const LESSONS: &str = "Lessons";
-/// The section for what keeps failing.
+/// The section for recurring failures.
 const PATTERNS: &str = "Patterns";
 
-/// When there is enough to look at (FRI-07).
+/// The minimum amount of data for a run (FRI-07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// So many findings have to be known.
+    /// The minimum number of findings.
     pub observations: usize,
-    /// The oldest of them has to be so many days old.
+    /// The minimum age of the oldest finding, in days.
     pub days: i64,
-    /// Something has to come up in so many sessions.
+    /// The minimum number of sessions with the same pattern.
     pub sessions: usize,
 }
 
 impl Gate {
-    /// Why there is too little to look at; none if there is enough.
+    /// The reason why there is too little data; `None` if there is enough.
     pub fn closed(&self, findings: usize, oldest: Option<Date>, today: Date) -> Option<String> {
         if findings < self.observations {
             return Some(format!(
@@ -60,22 +60,22 @@ impl Gate {
     }
 }
 
-/// What kind of thing keeps happening (FRI-02).
+/// The type of a pattern (FRI-02).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The person says the same again and again.
+    /// The user repeats the same correction.
     RepeatedCorrection,
-    /// A command fails again and again.
+    /// A command fails repeatedly.
     RecurringFailure,
-    /// A line of `MEMORY.md` does not hold any more.
+    /// A line of `MEMORY.md` no longer holds.
     StaleMemory,
-    /// What a model found, and the observations bear out.
+    /// A model reported it, and the observations support it.
     Reported,
 }
 
 impl Kind {
-    /// How much it costs each time, by estimate.
+    /// The estimated cost of one occurrence.
     fn impact(self) -> u32 {
         match self {
             Self::RepeatedCorrection => 3,
@@ -85,57 +85,58 @@ impl Kind {
     }
 }
 
-/// Something that keeps happening.
+/// A recurring problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pattern {
-    /// What kind of thing.
+    /// The type of the pattern.
     pub kind: Kind,
-    /// What would be written: the person's own words, or a counted fact.
+    /// The text to write: the user's own words, or a counted fact.
     pub text: String,
-    /// The line of `MEMORY.md` that does not hold any more.
+    /// The line of `MEMORY.md` that no longer holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
-    /// The section that the line stands in.
+    /// The section of that line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
-    /// Whose words it is.
+    /// The origin of the words.
     pub origin: Origin,
-    /// How plainly they were said.
+    /// The strength of the statement.
     pub strength: Strength,
-    /// What it rests on.
+    /// The supporting evidence.
     pub evidence: Evidence,
-    /// When it came up, once for each session: the newest time of it.
+    /// The newest time in each session.
     pub times: Vec<Timestamp>,
-    /// The project, if all of it comes from one.
+    /// The project, if all evidence is from one.
     pub project: Option<ProjectId>,
 }
 
 impl Pattern {
-    /// Frequency × impact (FRI-04): the sessions it came up in, and what it costs in each.
+    /// The severity, frequency × impact (FRI-04): the number of sessions times the cost in each.
     pub fn severity(&self) -> u32 {
         u32::try_from(self.evidence.sessions.len()).unwrap_or(u32::MAX).saturating_mul(self.kind.impact())
     }
 }
 
-/// Why nothing is proposed for a pattern. Each is counted, so that a look without a finding says why (FRI-08).
+/// The reason for not proposing a pattern. Reasons are counted, so that a run without a fix can explain
+/// itself (FRI-08).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// It came up in too few sessions.
+    /// It occurred in too few sessions.
     Rare,
-    /// The file it is for says it already.
+    /// The target file already says it.
     Said,
-    /// One that waits says it; that has more to rest on now.
+    /// A pending proposal says it, and gets the new evidence.
     Waiting,
-    /// The same was decided on before.
+    /// The user already decided on the same.
     Decided,
-    /// More than anybody reads.
+    /// It exceeds the maximum number of fixes.
     Surplus,
 }
 
 impl Why {
-    /// The words in a sentence.
+    /// The phrase for messages.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Rare => "came up in too few sessions",
@@ -147,43 +148,43 @@ impl Why {
     }
 }
 
-/// A fix that is proposed.
+/// A proposed fix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fix {
-    /// What it mends.
+    /// The pattern that it fixes.
     pub pattern: Pattern,
-    /// The file that it changes.
+    /// The target file.
     pub target: Target,
 }
 
-/// What a look came to.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fixes {
-    /// What is proposed, the most severe first.
+    /// The proposed fixes, most severe first.
     pub fixes: Vec<Fix>,
-    /// Those that wait and came up again, with what they rest on now.
+    /// The pending proposals that came up again, with their new evidence.
     pub again: Vec<(Id, Evidence)>,
-    /// What is not, and why.
+    /// The number of dropped patterns by reason.
     pub dropped: BTreeMap<Why, u64>,
 }
 
-/// An earlier proposal, and when it was decided on.
+/// An earlier proposal, and the time of its decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
-    /// The proposal.
+    /// The proposal as it was made.
     pub proposal: Proposal,
-    /// When.
+    /// The time of the decision; `None` while it is pending.
     pub decided: Option<Timestamp>,
 }
 
-/// What fixes are held against.
+/// The context for judging patterns.
 pub struct Known<'a> {
-    /// The week.
+    /// The observations of the week.
     pub period: &'a Period<'a>,
-    /// `AGENTS.md`, where there is one.
+    /// The text of `AGENTS.md`, if it exists.
     pub agents: Option<&'a str>,
-    /// Every proposal there is, in whatever state.
+    /// All earlier proposals, of any status.
     pub before: &'a [Earlier],
-    /// When there is enough.
+    /// The minimum amount of data.
     pub gate: Gate,
 }

@@ -1,4 +1,4 @@
-//! Detection on made-up weeks.
+//! Tests of the detection with synthetic weeks.
 
 use super::*;
 use crate::fixtures::{finding, observed};
@@ -23,7 +23,7 @@ fn window(session: usize, narrative: &str, findings: Vec<Finding>) -> Observatio
     }
 }
 
-/// The same finding in so many sessions.
+/// The same finding in a number of sessions.
 fn said(sessions: usize, kind: Found, origin: Origin, text: &str) -> Vec<Observation> {
     (0..sessions).map(|session| window(session, "", vec![finding(kind, origin, text)])).collect()
 }
@@ -127,7 +127,7 @@ fn fri_08_nobody_is_asked_twice() {
         assert_eq!((found.fixes.len(), found.dropped.get(&why)), (0, Some(&1)), "{status:?}");
         assert_eq!(found.again.len(), usize::from(status == Status::Pending));
     }
-    // What is remembered and still has to be said in session after session is worth an instruction.
+    // A remembered line that the user repeats session after session becomes an instruction.
     let remembered = Proposal { target: None, place: Place::Section("Patterns".to_owned()), ..ours };
     let promoted =
         |decided| look(&week, Some(AGENTS), &[earlier(remembered.clone(), Status::Promoted, decided)]);

@@ -1,4 +1,4 @@
-//! The two passes with a model: what it is shown, what it may answer, and what of that can be believed.
+//! The two passes with a model: its input, the format of its answer, and the checks on it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -24,18 +24,18 @@ use crate::text::normal::normalised;
 use crate::text::specifics::{coverage, words};
 use crate::vault::entry::Confidence;
 
-/// What one pass may write.
+/// The maximum length of one pass's answer, in tokens.
 const ANSWER_TOKENS: u32 = 1_500;
-/// What one pass may cost.
+/// The maximum cost of one pass.
 const MOST_COST: Cost = Cost { micro_dollars: 50_000 };
-/// The most characters of one of the person's messages that are shown.
+/// The maximum length of one user message in the prompt, in characters.
 const MESSAGE_CHARS: usize = 1_500;
-/// The most characters that are shown in all.
+/// The maximum length of the material, in characters.
 const MATERIAL_CHARS: usize = 60_000;
-/// The most memories or ideas of one session; whoever finds more has not chosen.
+/// The maximum number of memories or ideas per session. An answer with more has not selected.
 pub const MOST: usize = 10;
 
-/// What both passes are shown: the observations, then what the person said, numbered as in the session.
+/// The material of both passes: the observations, then the user's messages, numbered as in the session.
 pub fn material(observed: &Observed, messages: &[Message]) -> String {
     let mut text = String::from("Observations:\n");
     let number = |id: &String| messages.iter().position(|message| message.id == *id).map(|place| place + 1);
@@ -69,7 +69,7 @@ fn request(template: Template, material: &str, items: &str, item: &Value, deadli
     }
 }
 
-/// Asks for memories.
+/// The request for memories.
 pub fn ask_memories(material: &str, deadline: Duration) -> Request {
     let item = json!({
         "type": "object", "additionalProperties": false, "required": ["kind", "confidence", "text", "messages"],
@@ -82,7 +82,7 @@ pub fn ask_memories(material: &str, deadline: Duration) -> Request {
     request(prompts::MINE, material, "memories", &item, deadline)
 }
 
-/// Asks for ideas.
+/// The request for ideas.
 pub fn ask_ideas(material: &str, deadline: Duration) -> Request {
     let item = json!({
         "type": "object", "additionalProperties": false, "required": ["title", "summary", "messages"],
@@ -94,7 +94,7 @@ pub fn ask_ideas(material: &str, deadline: Duration) -> Request {
     request(prompts::IDEAS, material, "ideas", &item, deadline)
 }
 
-/// What a model names as worth remembering.
+/// A memory as the model returns it.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Named {
     kind: Category,
@@ -127,7 +127,7 @@ fn inside<'a>(text: &'a str, tag: &str) -> &'a str {
     body.split_once(&format!("</{tag}>")).map_or(body, |(body, _)| body)
 }
 
-/// The JSON of an answer, with or without a fence around it.
+/// Parses the JSON of an answer, with or without a code fence.
 fn json_of<T: for<'a> Deserialize<'a>>(text: &str) -> Option<T> {
     let (start, end) = (text.find('{')?, text.rfind('}')?);
     serde_json::from_str(text.get(start..=end)?).ok()
@@ -163,7 +163,7 @@ fn titled(text: &str) -> Vec<Titled> {
     inside(text, "ideas").lines().filter_map(line).collect()
 }
 
-/// What of a model's memories can be believed: each rests on messages, and how sure we are is for them to say.
+/// The verified memories of an answer: each is supported by messages, which determine the confidence.
 pub fn memories(
     answer: &str,
     messages: &[Message],
@@ -181,8 +181,8 @@ pub fn memories(
         if noise.pass(&text, &support).is_err() {
             continue;
         }
-        // Only where the person really used such words is it more than meant (SID-04): another wish in the same message says
-        // nothing about it, and one that may be pasted neither.
+        // It counts as stated only if the user really used such words (SID-04). Another request in the same
+        // message proves nothing, and a possibly pasted one neither.
         let stated = words(&text);
         let lays_down = |wish: &Wish| wish.certain && coverage(&stated, &words(&wish.text)) >= COVERED;
         let theirs = || support.places.iter().filter_map(|place| messages.get(*place));
@@ -219,8 +219,8 @@ pub fn memories(
     believed
 }
 
-/// A model's memories, and what the person laid down: their own words stand instead of what a model made less of, and what
-/// they said outright is there whether a model names it or not (SID-04).
+/// Adds the user's explicit statements to a model's memories. Their own words replace the model's paraphrase,
+/// and explicit statements are included even if the model missed them (SID-04).
 pub fn completed(mut believed: Vec<Candidate>, noise: &Noise<'_>, thresholds: Thresholds) -> Vec<Candidate> {
     for finding in noise.lasting() {
         let Some(own) = candidate(finding, thresholds) else { continue };
@@ -234,7 +234,7 @@ pub fn completed(mut believed: Vec<Candidate>, noise: &Noise<'_>, thresholds: Th
     believed
 }
 
-/// How sure we are, as a number.
+/// The confidence as a number.
 fn sure(confidence: Confidence) -> u8 {
     match confidence {
         Confidence::High => 2,
@@ -243,7 +243,7 @@ fn sure(confidence: Confidence) -> u8 {
     }
 }
 
-/// What of a model's ideas can be believed: somebody thought of it as something for later.
+/// The verified ideas of an answer: somebody in the session considered each for later.
 pub fn ideas(answer: &str, evidence: &Evidence<'_>, noise: &Noise<'_>) -> Vec<Idea> {
     let mut seen = HashSet::new();
     let mut believed = Vec::new();
@@ -265,7 +265,7 @@ pub fn ideas(answer: &str, evidence: &Evidence<'_>, noise: &Noise<'_>) -> Vec<Id
     believed
 }
 
-/// The candidates of the rules, and what a model found beside them.
+/// The candidates of the rules, plus those that only a model found.
 pub fn added(mut known: Vec<Candidate>, more: Vec<Candidate>) -> Vec<Candidate> {
     for one in more {
         let said = words(&one.text);

@@ -1,4 +1,4 @@
-//! Candidates for memories, and where each goes.
+//! Candidates for memories, and their destinations.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,23 +9,23 @@ use crate::knowledge::observe::{Finding, Kind, Observed};
 use crate::knowledge::proposal::title;
 use crate::vault::entry::Confidence;
 
-/// The three categories (SID-03).
+/// The three categories of candidates (SID-03).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
-    /// How the person wants things done, what they corrected and decided.
+    /// The user's preferences, corrections and decisions.
     Preference,
-    /// What went wrong, why, and what helps.
+    /// A problem, its cause and its solution.
     Fix,
-    /// A way that worked.
+    /// A procedure that worked.
     Workflow,
 }
 
 impl Category {
-    /// Every category.
+    /// All categories.
     pub const ALL: [Self; 3] = [Self::Preference, Self::Fix, Self::Workflow];
 
-    /// The word for it; also the kind of an entry.
+    /// The category's word; also the kind of an entry.
     pub fn word(self) -> &'static str {
         match self {
             Self::Preference => "preference",
@@ -35,39 +35,39 @@ impl Category {
     }
 }
 
-/// Something that may become a memory.
+/// A candidate for a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Which category.
+    /// The category of the candidate.
     pub category: Category,
-    /// What sort of thing was found.
+    /// The kind of the finding.
     pub kind: Kind,
-    /// A few words.
+    /// A short title.
     pub title: String,
-    /// What would be remembered.
+    /// The text to remember.
     pub text: String,
-    /// Whose words.
+    /// The origin of the words.
     pub origin: Origin,
-    /// How sure we are.
+    /// The confidence in it.
     pub confidence: Confidence,
-    /// It is about the person or all of their work, not this project alone.
+    /// True if it concerns the user or all of their work, not only this project.
     #[serde(default)]
     pub everywhere: bool,
-    /// It may be, and the person is asked.
+    /// True if that is possible, and the user is asked.
     #[serde(default)]
     pub perhaps_everywhere: bool,
-    /// It says that something which held before no longer does.
+    /// True if it says that something no longer holds.
     #[serde(default)]
     pub ends: bool,
-    /// How the person felt when they said it (FBK-07).
+    /// The user's sentiment (FBK-07).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentiment: Option<Sentiment>,
-    /// The messages that say it.
+    /// The ids of the supporting messages.
     pub messages: Vec<String>,
 }
 
 impl Candidate {
-    /// The folder of the entry it becomes.
+    /// The kind folder of the resulting entry.
     pub fn entry_kind(&self) -> &'static str {
         match self.kind {
             Kind::Decision => "decision",
@@ -78,7 +78,7 @@ impl Candidate {
         }
     }
 
-    /// Whether it tells agents what to do, rather than how things are.
+    /// True if it gives agents an instruction rather than a fact.
     pub fn instructs(&self) -> bool {
         matches!(
             self.kind,
@@ -86,10 +86,10 @@ impl Candidate {
         )
     }
 
-    /// The section of `MEMORY.md` that it belongs to (REF-09); `user` is what the person's own section is called.
+    /// The section of `MEMORY.md` for it (REF-09); `user` names the user's own section.
     pub fn section<'a>(&self, user: &'a str) -> &'a str {
         match (self.category, self.kind) {
-            // A hard rule is what the person laid down, never what a tool printed.
+            // A hard rule comes from the user, never from tool output.
             (_, Kind::Rule) if self.origin == Origin::User => "Hard Rules",
             (_, Kind::Correction) if self.origin == Origin::User => "Lessons",
             (_, Kind::Decision | Kind::Change | Kind::Convention | Kind::Fact) => "System Architecture",
@@ -99,17 +99,17 @@ impl Candidate {
     }
 }
 
-/// From which strength on a candidate counts as explicit, and as inferred (SID-07).
+/// The minimum strengths of explicit and inferred candidates (SID-07).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
-    /// From here up it was said outright.
+    /// The minimum strength of an explicit statement.
     pub high: f64,
-    /// From here up it was meant.
+    /// The minimum strength of an inferred statement.
     pub medium: f64,
 }
 
 impl Thresholds {
-    /// How sure we are of something of this strength and origin. Only the person's own words are ever more than meant.
+    /// The confidence for a strength and an origin. Only the user's own words are ever more than inferred.
     pub fn confidence(self, strength: Strength, origin: Origin) -> Confidence {
         let value = strength.value();
         match origin {
@@ -120,12 +120,12 @@ impl Thresholds {
     }
 }
 
-/// What should be known later, of what was observed.
+/// The candidates among the observed findings.
 pub fn candidates(observed: &Observed, thresholds: Thresholds) -> Vec<Candidate> {
     observed.findings().filter_map(|finding| candidate(finding, thresholds)).collect()
 }
 
-/// What should be known later of one finding, if anything.
+/// The candidate made from a finding, if any.
 pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate> {
     let category = match finding.kind {
         Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision | Kind::Convention | Kind::Fact => {
@@ -141,7 +141,7 @@ pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate>
         | Kind::Commit
         | Kind::Other => return None,
     };
-    // A tool's output is nobody's preference (B-01).
+    // Tool output is never a preference (B-01).
     if category == Category::Preference && finding.origin != Origin::User {
         return None;
     }
@@ -160,20 +160,20 @@ pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate>
     })
 }
 
-/// Something to be done or looked into one day.
+/// An idea for later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Idea {
-    /// A few words.
+    /// A short title.
     pub title: String,
-    /// At most two sentences.
+    /// A summary of at most two sentences.
     pub summary: String,
-    /// Whose idea.
+    /// The origin of the idea.
     pub origin: Origin,
-    /// The messages that say it.
+    /// The ids of the supporting messages.
     pub messages: Vec<String>,
 }
 
-/// The ideas in what was observed; all of them surface (IDEA-01), but none that only a tool printed.
+/// The ideas among the observations; all surface (IDEA-01), except those found only in tool output.
 pub fn ideas(observed: &Observed) -> Vec<Idea> {
     let ideas =
         observed.findings().filter(|finding| finding.kind == Kind::Idea && finding.origin != Origin::Tool);

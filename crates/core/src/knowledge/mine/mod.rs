@@ -1,5 +1,6 @@
-//! The sidecar: from what was observed in a session to what should be known in every later one (SID-02…06) and to ideas
-//! (IDEA-01). How sure we are decides where it goes, and only the person's own explicit words are saved unasked.
+//! The sidecar: extracts memories (SID-02…06) and ideas (IDEA-01) from a session's observations. The
+//! confidence decides the destination, and only the user's own explicit words are saved without asking
+//!
 
 pub mod answer;
 pub mod candidate;

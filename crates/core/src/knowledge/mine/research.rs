@@ -1,5 +1,5 @@
-//! What a program finds out about an idea (IDEA-04, X-22): the question, and what of the answer is kept. It is somebody
-//! else's text from anywhere, and stays a quotation.
+//! Research on an idea by a program (IDEA-04, X-22): the request, and the part of the answer that is kept.
+//! The answer is untrusted text and stays a quotation.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::llm::prompts::RESEARCH;
 use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::text::admit;
 
-/// What looking into one idea may cost.
+/// The maximum cost of researching one idea.
 pub const MOST_COST: Cost = Cost { micro_dollars: 250_000 };
-/// Characters of a token, about.
+/// The approximate number of characters per token.
 const TOKEN_CHARS: usize = 4;
-/// The most characters of an idea that are told.
+/// The maximum length of an idea in the request, in characters.
 const MAX_IDEA: usize = 2_000;
 const TAG: &str = "research";
 
-/// What is asked about an idea.
+/// The request about an idea.
 pub fn request(title: &str, summary: &str, limits: &Research) -> Request {
     let idea: String = format!("{title}\n\n{summary}").chars().take(MAX_IDEA).collect();
     let told = format!(
@@ -31,8 +31,8 @@ pub fn request(title: &str, summary: &str, limits: &Research) -> Request {
     }
 }
 
-/// What was found, as a quotation of at most so many tokens; `None` if it is nothing. A program that knows no tags is
-/// taken at all it says.
+/// The answer as a quotation of at most `tokens` tokens; `None` if it is empty. If a program does not use the
+/// tags, its whole answer counts.
 pub fn quotation(answer: &str, tokens: u32) -> Option<String> {
     let (open, close) = (format!("<{TAG}>"), format!("</{TAG}>"));
     let inside = answer.split_once(&open).map_or(answer, |(_, rest)| rest);

@@ -1,5 +1,5 @@
-//! Nothing a model says is believed unchecked. A statement is held against the messages it cites: what it names has to be
-//! there, its time has to be theirs, and whose words support it is found out here and not taken from the model (B-01).
+//! Checks an observer's answer against the cited messages. Its names must occur there, its time must be
+//! theirs, and the supporting speaker is determined here and not taken from the model (B-01).
 
 use std::collections::HashSet;
 
@@ -18,26 +18,26 @@ use crate::text::clean::one_line;
 use crate::vault::daily_log::When;
 use crate::vault::priority::Priority;
 
-/// The most characters of one statement.
+/// The maximum length of a statement, in characters.
 pub const MAX_TEXT: usize = 400;
-/// The most characters of a narrative, a task or a suggestion.
+/// The maximum length of a narrative, a task or a suggestion, in characters.
 pub const MAX_NARRATIVE: usize = 600;
-/// The most statements of one window: whoever finds more has copied, not distilled.
+/// The maximum number of statements per window. An answer with more has copied, not distilled.
 pub const MAX_FINDINGS: usize = 40;
 
-/// What is left of an observer's answer.
+/// The result of checking an observer's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// What can be believed.
+    /// The verified observations.
     pub observed: Observed,
-    /// What was wrong with the rest.
+    /// The faults in the rest.
     pub faults: Faults,
 }
 
-/// The fixed words for a session that is done (OBS-16).
+/// The fixed text for a finished session (OBS-16).
 pub const DONE: &str = "Session completed normally.";
 
-/// Holds an observer's answer against the messages it is about.
+/// Checks an observer's answer against its messages.
 pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> Checked {
     let evidence = Evidence::new(messages, zone);
     let noise = Noise::new(messages, zone);
@@ -69,7 +69,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
         }
         checked.observed.parts.extend(parts.all);
     }
-    // A model need not keep to the order of the days; what has no day counts for the last one.
+    // A model need not keep the order of days; parts without a day count for the last one.
     checked.observed.parts.sort_by_key(|part| part.day.unwrap_or(Date::MAX));
     let spoken =
         |text: &str| Some(one_line(&admit(text).text, MAX_NARRATIVE)).filter(|text| evidence.is_spoken(text));
@@ -81,7 +81,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     checked
 }
 
-/// What happened, and the day on which it was said.
+/// A narrative, and the day on which it was said.
 fn narrative(text: &str, evidence: &Evidence<'_>) -> (String, Option<Date>) {
     let text = one_line(&admit(text).text, MAX_NARRATIVE);
     match evidence.support(&text, &[]) {
@@ -93,7 +93,7 @@ fn narrative(text: &str, evidence: &Evidence<'_>) -> (String, Option<Date>) {
     }
 }
 
-/// A segment as parts of one day each: a session may go on past midnight.
+/// A segment, divided by day: a session may continue past midnight.
 struct Days {
     all: Vec<Part>,
 }
@@ -104,7 +104,7 @@ impl Days {
         Self { all: if part.narrative.is_empty() { Vec::new() } else { vec![part] } }
     }
 
-    /// A finding without a time goes with the one before it.
+    /// Adds a finding. Without a time it joins the one before.
     fn add(&mut self, finding: Finding, day: Option<Date>) {
         let day = day.or_else(|| self.all.last()?.day);
         match self.all.iter_mut().find(|part| part.day == day) {
@@ -114,7 +114,7 @@ impl Days {
     }
 }
 
-/// What an observer claims.
+/// A statement of an observer.
 struct Claim {
     priority: Priority,
     when: Option<When>,
@@ -133,8 +133,8 @@ fn claim(line: &str) -> Option<Claim> {
     (!text.is_empty()).then_some(Claim { priority, when, text, cited, feels })
 }
 
-/// `… [#3] {urgent}`: the line without its last word in braces, and what that word says, if it is one of the few that say
-/// something (FBK-07). Braces that follow no citation are part of the text.
+/// Splits `… [#3] {urgent}` into the line and its sentiment, if the word in braces is a known one (FBK-07).
+/// Braces without a citation before them belong to the text.
 fn feeling(text: &str) -> (&str, Option<Sentiment>) {
     let braced = || {
         let (before, word) = text.trim_end().strip_suffix('}')?.rsplit_once('{')?;
@@ -146,7 +146,7 @@ fn feeling(text: &str) -> (&str, Option<Sentiment>) {
     braced().unwrap_or((text, None))
 }
 
-/// `… [#3, #7]`: the text, and the numbers behind it.
+/// Splits `… [#3, #7]` into the text and the cited numbers.
 pub fn citations(text: &str) -> (&str, Vec<usize>) {
     let trimmed = text.trim_end();
     let numbers = |open: usize| -> Option<Vec<usize>> {
@@ -195,7 +195,7 @@ fn finding(
     let most = match support.origin {
         _ if !certain => Priority::Low,
         Origin::User if !question => Priority::High,
-        // What an agent says of a fault and its cure is what it knows; without a name in it, it is talk.
+        // An agent's statement of a fault and its fix counts as knowledge if it names something.
         Origin::Agent if !question && !Wanted::of(&claim.text).names.is_empty() => Priority::High,
         _ => Priority::Medium,
     };
@@ -216,7 +216,7 @@ fn finding(
         everywhere: false,
         perhaps_everywhere: false,
         ends: false,
-        // Only a person feels something, and only about what they said themselves.
+        // Sentiment exists only for the user's own words.
         sentiment: claim.feels.filter(|_| support.origin == Origin::User),
         gate: None,
         messages: evidence.ids(&support.places),

@@ -1,4 +1,5 @@
-//! The messages of a session as evidence: whose words support a statement, when they were said, and what nobody said.
+//! The messages of a session as evidence: the speaker and the time of a statement, and names that nobody
+//! mentioned.
 
 use std::collections::HashSet;
 
@@ -9,16 +10,16 @@ use crate::session::{Message, Role};
 use crate::text::specifics::{self, coverage, plain, stands_in, words};
 use crate::vault::daily_log::{Clock, When};
 
-/// So much of what a statement says has to be in the words that support it.
+/// The minimum word overlap between a statement and its support.
 pub(crate) const COVERED: f64 = 0.5;
-/// So much of it, and it may be what somebody concluded; less, and nobody said it.
+/// The minimum overlap of a conclusion; below it the statement is unsupported.
 const TOUCHED: f64 = 0.3;
-/// So many characters in a row, taken from a tool's output, are a copy (OBS-13).
+/// The number of consecutive characters of tool output that counts as a copy (OBS-13).
 const COPIED: usize = 100;
-/// The most messages that a statement points back to.
+/// The maximum number of messages that a statement cites.
 pub(super) const MAX_MESSAGES: usize = 6;
 
-/// What a statement names, and the small numbers in it: a wrong count only makes it doubtful.
+/// The names and the small numbers in a statement. A wrong number only lowers the trust.
 pub(super) struct Wanted {
     pub names: Vec<String>,
     pub counts: Vec<String>,
@@ -32,7 +33,7 @@ impl Wanted {
     }
 }
 
-/// The messages, prepared for looking things up in them.
+/// The messages of a session, indexed for lookups.
 pub struct Evidence<'a> {
     messages: &'a [Message],
     plain: Vec<String>,
@@ -41,21 +42,21 @@ pub struct Evidence<'a> {
     days: Vec<Option<Date>>,
 }
 
-/// What supports a statement.
+/// The support of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Support {
-    /// Whose words.
+    /// The speaker of the supporting words.
     pub origin: Origin,
-    /// Which messages, by their place.
+    /// The indexes of the supporting messages.
     pub places: Vec<usize>,
-    /// How much of what it says is there.
+    /// The share of the statement's words found there.
     pub covered: f64,
-    /// Whether every small number is there, too.
+    /// True if all small numbers occur there too.
     pub counted: bool,
 }
 
 impl<'a> Evidence<'a> {
-    /// Reads the messages once.
+    /// Indexes the messages.
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
         let texts: Vec<String> = messages.iter().map(said_and_done).collect();
         let clock = |message: &Message| message.at.map(|at| Clock::of(&at.to_zoned(zone.clone())));
@@ -68,7 +69,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The day on which the first of these messages that has a time was said.
+    /// The day of the first of these messages that has a time.
     pub fn day(&self, places: &[usize]) -> Option<Date> {
         places.iter().find_map(|place| *self.days.get(*place)?)
     }
@@ -82,8 +83,8 @@ impl<'a> Evidence<'a> {
             .collect()
     }
 
-    /// What supports `text`, looking first at the messages it cites, counted from 1. `Err` says what it names that nobody
-    /// said.
+    /// Finds the support for `text`, first in the cited messages (counted from 1). `Err` names the part that
+    /// nobody said.
     pub fn support(&self, text: &str, cited: &[usize]) -> Result<Support, Fault> {
         let wanted = Wanted::of(text);
         let content = words(text);
@@ -94,7 +95,7 @@ impl<'a> Evidence<'a> {
             .collect();
         let places = self.extended(&wanted, &content, cited)?;
         let mut best: Option<Support> = None;
-        // The person's own words alone, then with the agent's, then with whatever tools printed.
+        // Try the user's words alone, then with the agent's, then with tool output.
         for (origin, roles) in [
             (Origin::User, &[Role::User][..]),
             (Origin::Agent, &[Role::User, Role::Assistant, Role::Summary][..]),
@@ -115,14 +116,14 @@ impl<'a> Evidence<'a> {
                 best = Some(support);
             }
         }
-        // What is only touched upon is nobody's own word.
+        // A weakly supported statement never counts as the user's own words.
         let best = best.ok_or(Fault::Unsupported)?;
         let origin = if best.origin == Origin::User { Origin::Agent } else { best.origin };
         Ok(Support { origin, ..best })
     }
 
-    /// The cited messages, and for every name that is in none of them one that has it. Where they do not cover the
-    /// statement, or none was cited, those that share most with it as well.
+    /// The cited messages, plus one for each name that they lack. If they do not cover the statement, or none
+    /// is cited, the messages with the most overlap are added.
     fn extended(
         &self,
         wanted: &Wanted,
@@ -147,7 +148,7 @@ impl<'a> Evidence<'a> {
                 continue;
             }
             let found = (0..self.plain.len()).filter(|place| stands_in(name, &self.plain[*place]));
-            // The person's words before the agent's before a tool's.
+            // Prefer the user's words to the agent's, and those to tool output.
             let trust = |place: &usize| match self.messages[*place].role {
                 Role::User => 0,
                 Role::Assistant | Role::Summary => 1,
@@ -164,13 +165,13 @@ impl<'a> Evidence<'a> {
         Ok(places)
     }
 
-    /// Whether a name stands in one of these messages.
+    /// True if one of these messages contains the name.
     pub(super) fn has(&self, name: &str, ids: &[String]) -> bool {
         let cited = self.messages.iter().zip(&self.plain).filter(|(message, _)| ids.contains(&message.id));
         cited.into_iter().any(|(_, text)| stands_in(name, text))
     }
 
-    /// Whether `text` was copied from a tool's output.
+    /// True if `text` was copied from tool output.
     pub(super) fn is_copied(&self, text: &str) -> bool {
         let text: Vec<char> = plain(text).chars().collect();
         let mut pieces = text.windows(COPIED).step_by(COPIED / 4);
@@ -182,7 +183,7 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// The time of a statement, which is a message's or none; and whether what was claimed was wrong.
+    /// The time of a statement, taken from a message or `None`; and true if the claimed time was wrong.
     pub(super) fn when(&self, claimed: Option<When>, places: &[usize]) -> (Option<When>, bool) {
         let theirs = || places.iter().filter_map(|place| self.clocks[*place]);
         match claimed {
@@ -192,7 +193,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Whether a task or suggestion is in the words of the person and the agent.
+    /// True if a task or suggestion uses the words of the user and the agent.
     pub(super) fn is_spoken(&self, text: &str) -> bool {
         let wanted = Wanted::of(text);
         let (mut spoken, mut printed) = (HashSet::new(), HashSet::new());
@@ -209,7 +210,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// What a message says, and what it does.
+/// The text and the calls of a message.
 pub(super) fn said_and_done(message: &Message) -> String {
     let mut text = message.text.clone();
     for call in &message.calls {

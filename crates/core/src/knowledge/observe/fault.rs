@@ -1,37 +1,37 @@
-//! What can be wrong with what a model says.
+//! Faults in a model's statements.
 
 use std::collections::BTreeMap;
 
-/// What was wrong with a statement.
+/// A fault of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// It names what nobody said: dropped.
+    /// It names something that nobody mentioned: dropped.
     Invented,
-    /// Nothing that was said supports it: dropped.
+    /// No message supports it: dropped.
     Unsupported,
     /// It was copied from output: dropped.
     Copied,
-    /// It is a message word for word in which nothing is laid down: dropped.
+    /// It repeats a message that states nothing lasting: dropped.
     Quoted,
-    /// It tells who did or asked what, and nothing that came of it: dropped.
+    /// It only retells actions or requests, without a result: dropped.
     Retold,
-    /// It says what another says: dropped.
+    /// It duplicates another statement: dropped.
     Repeated,
-    /// There were too many: dropped.
+    /// It exceeds the maximum number: dropped.
     TooMany,
-    /// Its time is no message's: the time is taken from the message, or away.
+    /// Its time matches no message: replaced or removed.
     Time,
-    /// It was marked higher than what supports it allows: lowered.
+    /// Its priority exceeds its support: lowered.
     Lowered,
 }
 
 impl Fault {
-    /// Whether the statement is gone for it.
+    /// True if the fault drops the statement.
     pub fn drops(self) -> bool {
         !matches!(self, Self::Time | Self::Lowered)
     }
 }
 
-/// How often each thing was wrong.
+/// The number of faults by type.
 pub type Faults = BTreeMap<Fault, u64>;

@@ -1,4 +1,4 @@
-//! What an observer found in a session, whoever it was.
+//! The observations of a session, from any observer.
 
 use crate::base::provenance::Strength;
 use crate::base::sentiment::Sentiment;
@@ -12,12 +12,12 @@ use crate::vault::as_text;
 use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
 use crate::vault::priority::Priority;
 
-/// Words in the marker of a line of the daily log.
+/// Traits in the marker of a line of the daily log.
 const EVERYWHERE: &str = "everywhere";
 const PERHAPS_EVERYWHERE: &str = "perhaps-everywhere";
 const ENDS: &str = "ends";
 
-/// The word for a value in files and JSON.
+/// The word of a value in files and JSON.
 fn word(value: &impl Serialize) -> Option<String> {
     serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
@@ -27,154 +27,155 @@ fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
 
-/// What came of a session.
+/// The observations of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Observed {
-    /// By topic, in the order of the session (OBS-14).
+    /// The topics, in the order of the session (OBS-14).
     pub parts: Vec<Part>,
-    /// What the session was doing when it ended.
+    /// The task at the end of the session.
     pub current_task: Option<String>,
-    /// How it could go on.
+    /// The suggested next step.
     pub suggested_response: Option<String>,
 }
 
-/// One topic: what happened, and what to retain of it (OBS-15).
+/// One topic: a narrative, and the findings to keep (OBS-15).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// The day on which it was over, where the messages have times.
+    /// The day on which the topic ended, if the messages have times.
     #[serde(default, with = "as_text::option", skip_serializing_if = "Option::is_none")]
     pub day: Option<Date>,
-    /// One to three sentences.
+    /// A narrative of one to three sentences.
     pub narrative: String,
-    /// What is worth keeping.
+    /// The findings worth keeping.
     pub findings: Vec<Finding>,
 }
 
-/// One thing worth keeping.
+/// A statement worth keeping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What sort of thing.
+    /// The kind of the finding.
     pub kind: Kind,
-    /// How long it is worth keeping (OBS-04…06).
+    /// The priority, by the time it stays useful (OBS-04…06).
     pub priority: Priority,
-    /// When it was said; never made up (OBS-07).
+    /// The time of the statement; never made up (OBS-07).
     pub when: Option<When>,
-    /// The thing itself, in one or two sentences that stand alone.
+    /// The statement in one or two self-contained sentences.
     pub text: String,
-    /// Whose words support it (B-01).
+    /// The origin of the supporting words (B-01).
     pub origin: Origin,
-    /// How plainly it was said.
+    /// The strength of the statement.
     pub strength: Strength,
-    /// It is about the person or all of their work, not this project alone.
+    /// True if it concerns the user or all of their work, not only this project.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub everywhere: bool,
-    /// It may be, and the person is asked.
+    /// True if that is possible, and the user is asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub perhaps_everywhere: bool,
-    /// It says that something which held before no longer does.
+    /// True if it says that something no longer holds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends: bool,
-    /// How the person felt about it, where the words tell (FBK-07).
+    /// The user's sentiment, if the words show it (FBK-07).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentiment: Option<Sentiment>,
-    /// What the gate thinks of it; it was not asked where there is nothing (FBK-08).
+    /// The verdict of the write gate; `None` if it was not asked (FBK-08).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Verdict>,
-    /// The ids of the messages that support it.
+    /// The ids of the supporting messages.
     pub messages: Vec<String>,
 }
 
-/// What the gate thinks of a finding.
+/// The write gate's verdict on a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What speaks against keeping it.
+    /// The reasons against keeping it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
-    /// What it contradicts: the name under which recall shows it, and none of its words, which may be forgotten one day.
+    /// The name under which recall shows the contradicted memory. It holds no words of it, since they may be
+    /// forgotten one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
 }
 
-/// What speaks against keeping a finding.
+/// A reason against keeping a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Doubt {
-    /// It names what the messages it rests on do not have, or rests on none.
+    /// It names things that its messages lack, or it has no messages.
     Unfounded,
-    /// It names nothing that could be looked up, and nobody said it in these words.
+    /// It names nothing that can be looked up, and nobody said it in these words.
     Vague,
-    /// It tells a step on the way.
+    /// It reports an intermediate step.
     Step,
-    /// It was meant for once.
+    /// It was meant for one occasion.
     Once,
 }
 
 impl Verdict {
-    /// Whether it can be looked up.
+    /// True if it can be verified.
     pub fn verifiable(&self) -> bool {
         !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfounded | Doubt::Vague))
     }
 
-    /// Whether a colleague would want it next time.
+    /// True if it is useful next time.
     pub fn useful(&self) -> bool {
         !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Step | Doubt::Once))
     }
 
-    /// Whether it contradicts something that stands.
+    /// True if it contradicts an existing memory.
     pub fn conflicting(&self) -> bool {
         self.against.is_some()
     }
 
-    /// Whether a gate that decides would let it through as it is.
+    /// True if an enforcing gate would let it pass unchanged.
     pub fn passes(&self) -> bool {
         self.doubts.is_empty() && self.against.is_none()
     }
 }
 
-/// What sort of thing was found.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The person wants something done always, or never.
+    /// The user wants something done always, or never.
     Rule,
-    /// The person likes it one way rather than another.
+    /// The user prefers one way to another.
     Preference,
-    /// The person told the agent that it was wrong.
+    /// The user told the agent that it was wrong.
     Correction,
-    /// Something was decided, by the person.
+    /// The user made a decision.
     Decision,
-    /// What was broken, why, and what mended it.
+    /// A problem, its cause and its solution.
     Fix,
-    /// How things are done in this project, said in passing.
+    /// A convention of this project, mentioned in passing.
     Convention,
-    /// A fact of the environment: a host, a version, where something lives, who owns it.
+    /// A fact about the environment: a host, a version, a location, an owner.
     Fact,
-    /// What is left to be done.
+    /// Remaining work.
     Work,
-    /// Title and body of a commit, a pull request or an issue.
+    /// The title and body of a commit, a pull request or an issue.
     Commit,
-    /// A service, a tool or a setting is different now.
+    /// A changed service, tool or setting.
     Change,
-    /// Files that were changed, and what for.
+    /// Changed files, and the purpose.
     Files,
-    /// A way of doing something that worked.
+    /// A procedure that worked.
     Workflow,
-    /// Something that nobody answered.
+    /// An unanswered question.
     Question,
-    /// Something to be done or looked into one day.
+    /// Something to do or research one day.
     Idea,
-    /// Anything else, as a model puts it.
+    /// Any other statement, in a model's words.
     Other,
 }
 
 impl Observed {
-    /// Every finding, in order.
+    /// All findings, in order.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.parts.iter().flat_map(|part| &part.findings)
     }
 
-    /// The same for a session without a person at the keyboard: what a program told the agent is nobody's own word.
+    /// The same for a session without a user at the keyboard: a program's prompt is nobody's own word.
     #[must_use]
     pub fn without_person(mut self) -> Self {
         for finding in self.parts.iter_mut().flat_map(|part| &mut part.findings) {
@@ -186,13 +187,13 @@ impl Observed {
         self
     }
 
-    /// Whether there is nothing worth a line in the log.
+    /// True if there is nothing to write to the log.
     pub fn is_empty(&self) -> bool {
         self.findings().next().is_none() && self.parts.iter().all(|part| part.narrative.is_empty())
     }
 
-    /// The observation that a section of a daily log of `day` holds: the inverse of [`Self::body`]. What the gate holds it to
-    /// contradict is not in the log.
+    /// Reads the observation from a section of the daily log of `day`: the inverse of [`Self::body`]. The
+    /// contradiction found by the gate is not in the log.
     pub fn of_section(section: &daily_log::Observation, day: Date) -> Self {
         let part = |narrative: &str, facts: &[Fact]| Part {
             day: Some(day),
@@ -211,7 +212,7 @@ impl Observed {
         Self { parts, current_task, suggested_response }
     }
 
-    /// Puts a finding where it belongs in the order of the session, whose messages are `messages`.
+    /// Inserts a finding at its place in the order of `messages`.
     pub fn insert(&mut self, finding: Finding, messages: &[Message]) {
         let place =
             |finding: &Finding| messages.iter().position(|message| finding.messages.contains(&message.id));
@@ -230,7 +231,7 @@ impl Observed {
         part.findings.insert(at, finding);
     }
 
-    /// The days it is about, in order, each with its part of it; what has no day counts for `otherwise`.
+    /// The days in order, each with its part; parts without a day count for `otherwise`.
     pub fn days(&self, otherwise: Date) -> Vec<(Date, Observed)> {
         let mut days: Vec<(Date, Observed)> = Vec::new();
         for part in &self.parts {
@@ -240,7 +241,7 @@ impl Observed {
                 None => days.push((day, Observed { parts: vec![part.clone()], ..Observed::default() })),
             }
         }
-        // How it ended belongs to the last day.
+        // The ending belongs to the last day.
         if let Some((_, last)) = days.last_mut() {
             last.current_task.clone_from(&self.current_task);
             last.suggested_response.clone_from(&self.suggested_response);
@@ -248,12 +249,13 @@ impl Observed {
         days
     }
 
-    /// As the log of the day holds it (LOG-03). Each fact has an id by its place, so that it can be pointed at.
+    /// The text of the section in the daily log (LOG-03). Each fact has an id by its position, so that it can
+    /// be cited.
     pub fn body(&self, dedupe_key: &str) -> Body {
         self.body_from(dedupe_key, 0)
     }
 
-    /// The same for the rest of a session, of which so many facts are in the log of an earlier day.
+    /// The same for the rest of a session, whose first `number` facts are in the log of an earlier day.
     pub fn body_from(&self, dedupe_key: &str, mut number: usize) -> Body {
         let parts = self.parts.iter().filter(|part| !part.findings.is_empty() || !part.narrative.is_empty());
         let segment = |part: &Part| Segment {
@@ -286,7 +288,7 @@ impl Finding {
         Fact { priority: self.priority, when: self.when, text: self.text.clone(), mark }
     }
 
-    /// Its kind, its strength and where it holds, in words.
+    /// The kind, the strength and the scope, in words.
     fn traits(&self) -> Vec<String> {
         let flags =
             [(self.everywhere, EVERYWHERE), (self.perhaps_everywhere, PERHAPS_EVERYWHERE), (self.ends, ENDS)];
@@ -294,7 +296,8 @@ impl Finding {
         word(&self.kind).into_iter().chain(word(&self.strength)).chain(flags).collect()
     }
 
-    /// What a line of the daily log holds. One without traits was written by an earlier version, or by a person.
+    /// Reads a finding from a line of the daily log. A line without traits is from an earlier version, or
+    /// written by a user.
     fn of_fact(fact: &Fact) -> Self {
         let Fact { priority, when, text, mark } = fact;
         let is = |flag: &str| mark.traits.iter().any(|word| word == flag);

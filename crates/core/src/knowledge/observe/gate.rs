@@ -1,6 +1,6 @@
-//! The write gate (FBK-08), which only takes notes: of every finding it says whether it can be looked up, whether anybody
-//! will want it next time, and what it contradicts. Nothing is held back or changed for it, so that it can be compared with
-//! what people keep before anybody lets it decide.
+//! The write gate (FBK-08), in shadow mode: for each finding it records verifiability, usefulness and
+//! contradictions. It neither drops nor changes anything, so that its verdicts can be compared with the
+//! users' decisions before it enforces them.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,24 +14,24 @@ use crate::text::sentences::folded;
 use crate::text::similarity::Statement;
 use crate::text::specifics::{is_clock, is_count, specifics};
 
-/// How many findings there were, and how many of them the gate doubts.
+/// The number of findings, and of each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// Findings that were judged.
+    /// The number of judged findings.
     pub judged: u64,
-    /// That would pass.
+    /// The number that would pass.
     pub passed: u64,
-    /// That cannot be looked up.
+    /// The number that cannot be verified.
     pub unverifiable: u64,
-    /// That nobody will want.
+    /// The number that is not useful later.
     pub useless: u64,
-    /// That contradict something.
+    /// The number that contradicts an existing memory.
     pub conflicting: u64,
 }
 
 impl Counts {
-    /// Of everything that was observed and judged.
+    /// Counts the verdicts of an observation.
     pub fn of(observed: &Observed) -> Self {
         let mut counts = Self::default();
         for verdict in observed.findings().filter_map(|finding| finding.gate.as_ref()) {
@@ -45,23 +45,23 @@ impl Counts {
     }
 }
 
-/// Something that stands: a line of `MEMORY.md`, an entry, an earlier observation.
+/// An existing statement: a line of `MEMORY.md`, an entry, an earlier observation.
 #[derive(Clone, Debug)]
 pub struct Standing {
-    /// Its name.
+    /// The name of the statement.
     pub id: String,
-    /// What it says.
+    /// The parsed statement.
     pub statement: Statement,
 }
 
 impl Standing {
-    /// Takes a text apart.
+    /// Parses a text.
     pub fn new(id: &str, text: &str) -> Self {
         Self { id: id.to_owned(), statement: Statement::of(text) }
     }
 }
 
-/// Judges a finding by the messages it rests on, and by what stands.
+/// Judges a finding by its messages and by existing statements.
 pub fn judge(finding: &Finding, evidence: &Evidence<'_>, standing: &[Standing]) -> Verdict {
     let doubts = [verifiable(finding, evidence), useful(finding)].into_iter().flatten().collect();
     let statement = Statement::of(&finding.text);
@@ -78,7 +78,7 @@ fn verifiable(finding: &Finding, evidence: &Evidence<'_>) -> Option<Doubt> {
     if finding.messages.is_empty() || !founded {
         return Some(Doubt::Unfounded);
     }
-    // What the person said can be looked up where they said it.
+    // The user's words can be verified in their message.
     (named.is_empty() && finding.origin != Origin::User).then_some(Doubt::Vague)
 }
 
@@ -87,7 +87,7 @@ fn useful(finding: &Finding) -> Option<Doubt> {
     if has(&text, gate::ONCE) || has_dense(&text, gate::DENSE_ONCE) {
         return Some(Doubt::Once);
     }
-    // A rule, a decision or a fix is what it is, however it begins.
+    // A rule, a decision or a fix counts regardless of its first words.
     let told = matches!(finding.kind, Kind::Other | Kind::Files | Kind::Change | Kind::Workflow);
     (told && retells(&finding.text)).then_some(Doubt::Step)
 }

@@ -1,5 +1,5 @@
-//! A session becomes observations: by rules that need no model, or by a model whose answer is read
-//! ([`mod@parse`]) and checked against what was really said. Both come to the same: [`Observed`].
+//! Turns a session into observations: by rules without a model, or by a model whose answer is parsed
+//! ([`mod@parse`]) and checked against the messages. Both produce [`Observed`].
 
 pub mod check;
 pub mod evidence;

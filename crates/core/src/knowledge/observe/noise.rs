@@ -1,6 +1,8 @@
-//! What is true and still not worth keeping: a message word for word, and the course of a session retold (OBS-03, OBS-13).
+//! Detects true statements that are not worth keeping: copied messages, and retold steps of a session
+//! (OBS-03, OBS-13).
 //!
-//! Small models do little else. What the person laid down is kept however it is told: the rules say where they did.
+//! Small models produce little else. The user's explicit statements are kept in any wording, as the rules
+//! find them.
 
 use super::evidence::{COVERED, Support, said_and_done};
 use super::fault::Fault;
@@ -17,20 +19,20 @@ use crate::text::sentences;
 use crate::text::sentences::folded;
 use crate::text::specifics::{coverage, specifics, words};
 
-/// A statement of fewer words that say something states nothing by itself.
+/// The minimum number of significant words of a statement.
 const FEWEST_WORDS: usize = 4;
 
-/// A session, prepared for telling noise apart.
+/// A session, prepared for detecting noise.
 pub struct Noise<'a> {
     messages: &'a [Message],
     /// The words of each message, with spaces around them.
     lines: Vec<String>,
-    /// What the rules find in it.
+    /// The findings of the rules.
     found: Vec<Finding>,
 }
 
 impl<'a> Noise<'a> {
-    /// Reads the messages once.
+    /// Indexes the messages.
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
         Self {
             messages,
@@ -39,7 +41,7 @@ impl<'a> Noise<'a> {
         }
     }
 
-    /// Whether a statement with this support is worth keeping; if not, why.
+    /// Checks that a statement with this support is worth keeping. The error is the reason if not.
     pub fn pass(&self, text: &str, support: &Support) -> Result<(), Fault> {
         if self.laid_down(text, &support.places) {
             return Ok(());
@@ -47,12 +49,12 @@ impl<'a> Noise<'a> {
         if self.is_idle_copy(text) {
             return Err(Fault::Quoted);
         }
-        // What the person said is no step of the agent, however it begins.
+        // The user's words are never a step of the agent, in any wording.
         let step = support.origin != Origin::User && retells(text);
         if step || retells_request(text) { Err(Fault::Retold) } else { Ok(()) }
     }
 
-    /// Whether the rules find in one of these messages what a statement says.
+    /// True if the rules find the statement in one of these messages.
     fn laid_down(&self, text: &str, places: &[usize]) -> bool {
         let said = words(text);
         let here = |finding: &&Finding| {
@@ -63,10 +65,10 @@ impl<'a> Noise<'a> {
         found.filter(here).any(|finding| coverage(&said, &words(&finding.text)) >= COVERED)
     }
 
-    /// Whether a statement is a message, or a part of one, that states nothing which lasts.
+    /// True if a statement copies a message, or a part of one, that states nothing lasting.
     fn is_idle_copy(&self, text: &str) -> bool {
         let line = in_words(text);
-        // The person's own message before the agent's before a tool's: whoever repeats somebody says the same words.
+        // Prefer the user's message to the agent's, and that to tool output: repetitions have the same words.
         let of = |role: fn(Role) -> bool| {
             self.messages
                 .iter()
@@ -82,7 +84,7 @@ impl<'a> Noise<'a> {
         of(|role| role == Role::Tool)
     }
 
-    /// Whether one of these messages thinks of something that is not done now: what a model calls an idea rests on one.
+    /// True if one of these messages considers something for later, as an idea requires.
     pub fn thinks_ahead(&self, places: &[usize]) -> bool {
         let said = |message: &&Message| message.role != Role::Tool;
         let here = places.iter().filter_map(|place| self.messages.get(*place)).filter(said);
@@ -95,7 +97,7 @@ impl<'a> Noise<'a> {
         })
     }
 
-    /// What the person laid down, in their own words.
+    /// The user's explicit statements, in their own words.
     pub fn lasting(&self) -> impl Iterator<Item = &Finding> {
         self.found.iter().filter(|finding| {
             let kind = finding.kind;
@@ -107,18 +109,18 @@ impl<'a> Noise<'a> {
         })
     }
 
-    /// What of that none of these statements says.
+    /// The explicit statements that are missing in these statements.
     pub fn passed_over(&self, said: &[&str]) -> impl Iterator<Item = &Finding> {
         self.lasting().filter(move |finding| !said.iter().any(|text| says(text, finding)))
     }
 }
 
-/// Whether a statement says what was found.
+/// True if a statement contains a finding.
 pub fn says(statement: &str, finding: &Finding) -> bool {
     coverage(&words(&finding.text), &words(statement)) >= COVERED
 }
 
-/// The words of a text and nothing between them, with spaces around them.
+/// The words of a text, separated and surrounded by single spaces.
 fn in_words(text: &str) -> String {
     let mut line = String::from(" ");
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -128,7 +130,7 @@ fn in_words(text: &str) -> String {
     line
 }
 
-/// Whether a message has all of a statement, up to a word in front or behind that was put there.
+/// True if a message contains the statement, except for an added first or last word.
 fn holds(message: &str, statement: &str) -> bool {
     let inner = statement.trim();
     let after = inner.split_once(' ').map(|(_, rest)| format!(" {rest} "));
@@ -140,7 +142,7 @@ fn holds(message: &str, statement: &str) -> bool {
             || before.filter(long).is_some_and(|part| message.contains(&part)))
 }
 
-/// Whether a sentence of the person states something that can be looked up, and asks for nothing.
+/// True if a sentence of the user states something verifiable and asks for nothing.
 fn asserts(text: &str) -> bool {
     let folded = folded(text);
     let asks = sentences::asks_or_quotes(&folded)
@@ -155,7 +157,7 @@ fn asserts(text: &str) -> bool {
     !asks && !orders && !approves && content(text).len() >= FEWEST_WORDS && !specifics(text).is_empty()
 }
 
-/// Whether the agent says how something is, and not only what it is about to do.
+/// True if the agent explains something, rather than announcing its next step.
 fn explains(text: &str) -> bool {
     sentences::sentences(text).into_iter().any(|sentence| {
         let folded = folded(sentence);

@@ -1,5 +1,5 @@
-//! Reads what an observer wrote. A model may forget a tag, add a code fence or write the old flat form; whatever it does,
-//! what it said is kept (OBS-20).
+//! Parses an observer's answer. A model may forget a tag, add a code fence or use the old flat form; its
+//! statements are kept in all cases (OBS-20).
 
 use serde::{Deserialize, Serialize};
 
@@ -15,32 +15,32 @@ const CURRENT_TASK: &str = "current-task";
 const SUGGESTED_RESPONSE: &str = "suggested-response";
 const DATE: &str = "Date:";
 
-/// What an observer said, as far as it was understood (OBS-19).
+/// The parsed answer of an observer (OBS-19).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObserverOutput {
-    /// The observations as they were written, trimmed.
+    /// The observations as written, trimmed.
     pub observations: String,
-    /// By topic; none in the flat form.
+    /// The topics; empty in the flat form.
     pub segments: Vec<DistilledSegment>,
-    /// What the session was doing.
+    /// The current task of the session.
     pub current_task: Option<String>,
-    /// How it could go on.
+    /// The suggested next step.
     pub suggested_response: Option<String>,
-    /// Whether the observations stood where they belong.
+    /// True if the observations were inside their tag.
     pub parsed: bool,
 }
 
-/// One topic: what happened, and what to retain (OBS-15).
+/// One topic: a narrative, and the facts to keep (OBS-15).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DistilledSegment {
-    /// One to three sentences.
+    /// A narrative of one to three sentences.
     pub narrative: String,
-    /// The bullets, as they were written.
+    /// The bullets as written.
     pub facts: Vec<String>,
 }
 
-/// Reads what an observer wrote. There is always something: at worst the text itself.
+/// Parses an observer's answer. It never fails: at worst the result is the text itself.
 pub fn parse(text: &str) -> ObserverOutput {
     if let Some(output) = from_json(text) {
         return output;
@@ -59,7 +59,7 @@ pub fn parse(text: &str) -> ObserverOutput {
     }
 }
 
-/// The same in JSON, as servers with a schema give it.
+/// The JSON form of the answer, from servers with schema support.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Json {
@@ -91,7 +91,7 @@ struct JsonFact {
 }
 
 impl JsonFact {
-    /// The line that says the same.
+    /// The bullet line with the same content.
     fn line(&self) -> String {
         let mut line = format!("* {} ", self.priority.emoji());
         let time = self.time.as_deref().map(|time| time.trim().trim_matches(['(', ')'])).unwrap_or_default();
@@ -141,14 +141,14 @@ fn render(segment: &DistilledSegment) -> String {
     format!("<segment>\n<narrative>{}</narrative>\n<facts>\n{facts}\n</facts>\n</segment>", segment.narrative)
 }
 
-/// Without the tags: the lines that look like observations, or else everything (OBS-20).
+/// Parses an answer without tags: the lines that look like observations, or else everything (OBS-20).
 fn fallback(text: &str) -> ObserverOutput {
     let marked: Vec<&str> = text.lines().filter(|line| bullet(line).is_some()).map(str::trim_end).collect();
     let observations = if marked.is_empty() { text.trim().to_owned() } else { marked.join("\n") };
     ObserverOutput { observations, ..ObserverOutput::default() }
 }
 
-/// The segments in the observations; none in the flat form. A segment without its end goes up to the next one.
+/// Parses the segments; empty in the flat form. A segment without end tag extends to the next one.
 pub fn parse_segments(observations: &str) -> Vec<DistilledSegment> {
     let mut segments = Vec::new();
     let mut rest = observations;
@@ -168,19 +168,19 @@ pub fn parse_segments(observations: &str) -> Vec<DistilledSegment> {
 }
 
 impl ObserverOutput {
-    /// The day that the observer says it is about.
+    /// The day that the observer names.
     pub fn date(&self) -> Option<Date> {
         self.observations.lines().find_map(|line| line.trim().strip_prefix(DATE)?.trim().parse().ok())
     }
 
-    /// The highest priority in it (OBS-21).
+    /// The highest priority in the answer (OBS-21).
     pub fn priority(&self) -> Option<Priority> {
         self.observations.lines().filter_map(bullet).map(|(priority, _)| priority).max()
     }
 }
 
-/// Only what is worth weeks (OBS-22): the 🔴 lines with the date and blank lines; of segments their structure with the 🔴
-/// facts, and none that would be empty.
+/// The observations worth keeping for weeks (OBS-22): the 🔴 lines with the date and blank lines; of segments
+/// the structure with 🔴 facts, without empty ones.
 pub fn optimize_for_context(observations: &str) -> String {
     let is_high = |line: &str| bullet(line).is_some_and(|(priority, _)| priority == Priority::High);
     let segments = parse_segments(observations);
@@ -204,14 +204,14 @@ pub fn optimize_for_context(observations: &str) -> String {
     text.trim().to_owned()
 }
 
-/// The priority of a line that is an observation, and what it says.
+/// Parses an observation line into priority and text.
 pub(super) fn bullet(line: &str) -> Option<(Priority, &str)> {
     let line = line.trim_start();
     let line = line.strip_prefix(['*', '-', '•']).unwrap_or(line).trim_start();
     Priority::prefix(line).map(|(priority, rest)| (priority, rest.trim()))
 }
 
-/// Where a tag begins, in whatever case it is written.
+/// The position of a tag, ignoring case.
 fn find(text: &str, tag: &str) -> Option<usize> {
     let (text, tag) = (text.as_bytes(), tag.as_bytes());
     (0..text.len().checked_sub(tag.len() - 1)?)
@@ -226,14 +226,14 @@ fn closing(text: &str, name: &str) -> Option<usize> {
     find(text, &format!("</{name}>"))
 }
 
-/// What is before an opening tag and what is behind it.
+/// Splits a text at an opening tag.
 fn opened<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     let at = opening(text, name)?;
     Some((text.get(..at)?, text.get(at + name.len() + 2..)?))
 }
 
-/// What stands between a pair of tags. Without the closing one it goes up to the next tag of the outermost kind, or to the
-/// end: a model that was cut off has still said something.
+/// The text between a pair of tags. Without the closing tag it extends to the next top-level tag, or to the
+/// end: the answer of a truncated model is still useful.
 fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, body) = opened(text, name)?;
     let outer = [OBSERVATIONS, CURRENT_TASK, SUGGESTED_RESPONSE];
@@ -242,7 +242,7 @@ fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     body.get(..end)
 }
 
-/// Without the code fence that some models put around everything.
+/// Strips a code fence around the whole answer.
 fn unfenced(text: &str) -> &str {
     let trimmed = text.trim();
     let inner = trimmed.strip_prefix("```").and_then(|rest| rest.split_once('\n')).map(|(_, rest)| rest);
@@ -285,7 +285,7 @@ Primary: rewire fuse 8
 Go on with fuse 8.
 </suggested-response>";
 
-    /// Requirements: OBS-19.
+    /// Reads segments, task and response. Requirements: OBS-19.
     #[test]
     fn ver_01_segments_task_and_response_are_read() {
         let output = parse(WHOLE);

@@ -1,4 +1,4 @@
-//! A window as an observer is shown it: numbered messages, in pieces that fit (OBS-18).
+//! The prompt of an observer: numbered messages, in pieces that fit (OBS-18).
 
 use std::time::Duration;
 
@@ -12,39 +12,40 @@ use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::session::{Message, Role, serialise};
 use crate::text::tokens;
 
-/// What an observer may write.
+/// The maximum length of an answer, in tokens.
 pub const ANSWER_TOKENS: u32 = 4_000;
-/// What one answer may cost: a quarter of a dollar, several times what a cheap model takes for a full window.
+/// The maximum cost of one answer: a quarter of a dollar, several times the price of a full window with a
+/// cheap model.
 pub const MOST_COST: Cost = Cost { micro_dollars: 250_000 };
-/// A message longer than this is shown by its beginning: what matters of a long paste is what is said about it.
+/// The length at which a message is cut, in tokens: in a long paste only the text around it matters.
 const MESSAGE_TOKENS: u64 = 2_000;
 
-/// What is known of a window besides its messages.
+/// The metadata of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
-    /// Why it was captured.
+    /// The trigger of the capture.
     pub trigger: Trigger,
-    /// A few words that name the session.
+    /// A short name of the session.
     pub name: Option<&'a str>,
-    /// The person's day.
+    /// The day in the user's zone.
     pub day: Date,
-    /// The person's zone.
+    /// The time zone of the user.
     pub zone: &'a TimeZone,
 }
 
-/// A piece of a window: its first message and how many, and how it is shown.
+/// A piece of a window: its range of messages, and their text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// The place of its first message.
+    /// The index of its first message.
     pub first: usize,
-    /// How many messages.
+    /// The number of messages.
     pub len: usize,
-    /// What an observer is given.
+    /// The input of the observer.
     pub material: String,
 }
 
-/// Cuts a window into pieces of at most `most` tokens, each beginning with something that the person said where that is
-/// possible. Numbers count from 1 in each piece.
+/// Splits a window into pieces of at most `most` tokens, each starting with a user message if possible.
+/// Numbers count from 1 in each piece.
 pub fn pieces(messages: &[Message], about: &About<'_>, most: u64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let shown: Vec<Option<String>> = messages.iter().map(|message| show(message, about.zone)).collect();
@@ -58,7 +59,8 @@ pub fn pieces(messages: &[Message], about: &About<'_>, most: u64) -> Vec<Piece> 
             end += 1;
         }
         if end < messages.len() {
-            // A request begins something new; a piece that is half as long is better than one cut in the middle.
+            // A request starts something new; a piece of half the length is better than one split in the
+            // middle.
             let border =
                 (first + (end - first) / 2 + 1..=end).rev().find(|at| messages[*at].role == Role::User);
             end = border.unwrap_or(end);
@@ -91,13 +93,13 @@ fn material(shown: &[Option<String>], about: &About<'_>) -> String {
     text.push_str(&format!("What follows is the {what}.\n"));
     for (place, shown) in shown.iter().enumerate() {
         let Some(shown) = shown else { continue };
-        // No line of a message can pass for the number of another.
+        // Escape lines that look like the number of another message.
         text.push_str(&format!("\n#{} {}\n", place + 1, shown.replace("\n#", "\n\\#")));
     }
     text
 }
 
-/// What is asked about one piece.
+/// The request for one piece.
 pub fn request(piece: &Piece, deadline: Duration) -> Request {
     Request {
         prompt: Prompt::new(OBSERVE, &piece.material),

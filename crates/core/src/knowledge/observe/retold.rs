@@ -1,12 +1,12 @@
-//! Telling what happened instead of what came of it.
+//! Detects statements that retell actions instead of results.
 
 use super::rules::words::{cause, retold};
 use crate::text::phrases::{begins, has, has_dense};
 use crate::text::sentences::folded;
 use crate::text::specifics::specifics;
 
-/// Whether a statement only tells a step on the way, which nobody will want to know next time. A change of something
-/// that is named, with what for, is more (OBS-05), and so is whatever gives a reason.
+/// True if a statement only reports an intermediate step, which is of no use next time. A change of something
+/// named, with its purpose, is more (OBS-05), and so is any statement with a reason.
 pub(super) fn retells(statement: &str) -> bool {
     let text = folded(statement);
     if reasons(&text) {
@@ -24,7 +24,7 @@ pub(super) fn retells(statement: &str) -> bool {
     begins(did, retold::LOOKS, "").is_some() || changed.is_some_and(|what| !aimed(what))
 }
 
-/// Whether a statement only tells that the person asked for something, reported something or was content.
+/// True if a statement only says that the user asked for something, reported something or was content.
 pub(super) fn retells_request(statement: &str) -> bool {
     const ASSERTS: &str =
         "confirms that | confirmed that | agrees that | agreed that | agreed to | agrees to";

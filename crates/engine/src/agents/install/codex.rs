@@ -1,4 +1,4 @@
-//! Codex: hooks in `~/.codex/hooks.json`, plain JSON, and the person's trust in them in `config.toml`.
+//! Codex: hooks in `~/.codex/hooks.json`, plain JSON, and the user's trust in them in `config.toml`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,8 @@ pub(super) fn config_file(machine: &Machine) -> PathBuf {
     folder(machine, machine.home.as_deref()).unwrap_or_default().join("config.toml")
 }
 
-/// The path by which Codex calls the file of hooks: it resolves `CODEX_HOME`, and takes the usual folder as it is.
+/// The path under which Codex knows the file of hooks: it resolves `CODEX_HOME`, but uses the default folder
+/// as it is.
 pub(super) fn hooks_file(machine: &Machine) -> PathBuf {
     let folder = folder(machine, machine.home.as_deref()).unwrap_or_default();
     let named = match &machine.codex {

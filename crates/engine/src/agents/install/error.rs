@@ -1,64 +1,64 @@
-//! Why our hooks are not where they should be.
+//! Errors of installing and removing hooks.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::hosts::jsonc;
 
-/// Why an agent's settings were left as they are.
+/// The reason why an agent's settings were left unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody knows where agents keep their settings.
+    /// The system has no home folder, so the agents' settings cannot be found.
     #[error("there is no home folder, so nobody knows where the agents keep their settings")]
     NoHome,
-    /// The program cannot say where it is.
+    /// The path of this program is unknown or not text.
     #[error("the path of this program cannot be written into settings: {0}")]
     Program(String),
-    /// The settings are no JSON, or not the JSON they should be.
+    /// The settings are not JSON, or not of the expected form.
     #[error("{}: {problem}; nothing was changed", path.display())]
     Json {
-        /// The settings.
+        /// The settings file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The error and its position.
         problem: jsonc::Error,
     },
     /// Codex's configuration cannot be read or extended.
     #[error("{}: {problem}; nothing was changed", path.display())]
     Trust {
-        /// The configuration.
+        /// The configuration file.
         path: PathBuf,
-        /// What is wrong.
+        /// The description of the error.
         problem: String,
     },
-    /// Not text.
+    /// The file is not text.
     #[error("{} is not UTF-8 text; nothing was changed", .0.display())]
     NotText(PathBuf),
-    /// A folder, a pipe, or far too large.
+    /// The path is a folder or a pipe, or the file is far too large.
     #[error("{} is not a file of settings; nothing was changed", .0.display())]
     NotAFile(PathBuf),
-    /// A symbolic link to nothing.
+    /// The path is a dangling symbolic link.
     #[error("{} is a link to a file that is not there; nothing was changed", .0.display())]
     Dangling(PathBuf),
-    /// Somebody else's file has the name of ours.
+    /// Another program's file has the name of ours.
     #[error("{} is not ours; nothing was changed", .0.display())]
     NotOurs(PathBuf),
-    /// A folder for a plugin that has something else in it.
+    /// The plugin folder contains other files.
     #[error("{} is not empty and no plugin of ours; nothing was written", .0.display())]
     NotAPlugin(PathBuf),
-    /// A file of our plugin that somebody has changed or put there.
+    /// A file of our plugin was changed or added by others.
     #[error("{} is not as we wrote it; nothing was written", .0.display())]
     Edited(PathBuf),
-    /// Changed since it was read.
+    /// The file changed since it was read.
     #[error("{} was changed by somebody else at the same moment; it was left as they made it", .0.display())]
     Changed(PathBuf),
-    /// The system refused.
+    /// The system reported an error.
     #[error("could not {what} {}: {source}", path.display())]
     Io {
-        /// What we tried.
+        /// The attempted action.
         what: &'static str,
-        /// Where.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -72,7 +72,7 @@ impl Error {
         move |problem| Self::Json { path: path.to_owned(), problem }
     }
 
-    /// What the person can do about it.
+    /// The advice to the user.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Json { .. } | Self::Trust { .. } => {

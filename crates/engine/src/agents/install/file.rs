@@ -1,4 +1,4 @@
-//! A file that belongs to somebody else: read whole, replaced only if it is still what was read.
+//! A settings file of another program: read whole, and replaced only if it is unchanged since then.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use rekindle_core::hosts::install::diff;
 use super::Error;
 use crate::platform::disk::{self, Content};
 
-/// Nobody's settings are larger.
+/// The maximum size of a settings file.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// The text of a file; `None` if there is none.
+/// The text of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
     match disk::read(path, LARGEST).map_err(Error::io("read", path))? {
         Content::Missing if disk::is_taken(path).map_err(Error::io("read", path))? => {
@@ -24,22 +24,22 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// A file before and after.
+/// A file's text before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The file, by the name the agent knows it by.
+    /// The path of the file as the agent knows it.
     pub path: PathBuf,
     before: Option<String>,
     after: Option<String>,
 }
 
 impl Change {
-    /// `None` if it is no change.
+    /// Creates a change; `None` if both texts are equal.
     pub(super) fn new(path: PathBuf, before: Option<String>, after: Option<String>) -> Option<Self> {
         (before != after).then_some(Self { path, before, after })
     }
 
-    /// What changes, as `diff -u` shows it.
+    /// The change as a unified diff.
     pub fn diff(&self) -> String {
         diff::unified(&self.path.to_string_lossy(), self.before.as_deref(), self.after.as_deref())
     }
@@ -52,7 +52,8 @@ impl Change {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
                 other => other.map(|()| true),
             },
-            // People keep their settings elsewhere and link to them: the link stays, the file behind it changes.
+            // Users keep their settings elsewhere and link to them: the link stays, the file behind it
+            // changes.
             (Some(old), Some(new)) => path
                 .canonicalize()
                 .and_then(|target| disk::replace_unchanged(&target, old.as_bytes(), new.as_bytes())),
@@ -65,7 +66,7 @@ impl Change {
     }
 }
 
-/// What a process of ours that was killed has left beside a file.
+/// The temporary files that a killed process of ours left beside a file.
 pub(super) fn left_behind(path: &Path) -> Vec<PathBuf> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let Some(Ok(entries)) = target.parent().map(std::fs::read_dir) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Where an agent is on this machine.
+//! Locates an agent on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -9,17 +9,17 @@ use super::machine::Machine;
 use super::{Error, claude, codex, gemini, pi};
 use crate::platform::disk::{self, Content};
 
-/// An agent on this machine, whether or not it is there.
+/// The paths of an agent on this machine, installed or not.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) agent: Agent,
-    /// The file that we are in.
+    /// The file that holds our hooks.
     pub(super) settings: PathBuf,
     /// The agent's own folder.
     pub(super) folder: PathBuf,
-    /// The agent itself.
+    /// The agent's program.
     pub(super) program: Option<PathBuf>,
-    /// What its package is called.
+    /// The name of the agent's package.
     package: &'static str,
 }
 
@@ -41,7 +41,7 @@ impl Host {
         self.program.is_some() || self.folder.is_dir()
     }
 
-    /// What in its settings keeps hooks from running.
+    /// The setting that keeps hooks from running, if any.
     pub(super) fn obstacle(&self, settings: &str) -> Option<String> {
         match self.agent {
             Agent::Claude => claude::obstacle(settings),
@@ -50,7 +50,7 @@ impl Host {
         }
     }
 
-    /// Its version, as far as it can be read without starting it.
+    /// The agent's version, if it can be read without starting the program.
     pub(super) fn version(&self) -> Option<String> {
         let program = self.program.as_deref()?.canonicalize().ok()?;
         let package = program.ancestors().skip(1).take(4).find_map(|folder| self.package_version(folder));
@@ -71,7 +71,7 @@ impl Host {
     }
 }
 
-/// Installers of single programs put the version into the path: `…/versions/2.1.0`.
+/// The version in the path of the program, as installers of single programs put it: `…/versions/2.1.0`.
 fn in_its_path(program: &Path) -> Option<String> {
     let name = program.file_name()?.to_str()?;
     let beside = program.parent()?.file_name()? == "versions";

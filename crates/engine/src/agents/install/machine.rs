@@ -1,33 +1,33 @@
-//! What of this machine decides where agents are.
+//! The environment that determines the agents' folders.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::platform::environment;
 
-/// What of this machine decides where agents are.
+/// The environment that determines the agents' folders.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// The person's home folder.
+    /// The user's home folder.
     pub home: Option<PathBuf>,
-    /// `CLAUDE_CONFIG_DIR`.
+    /// The value of `CLAUDE_CONFIG_DIR`.
     pub claude: Option<PathBuf>,
-    /// `CODEX_HOME`.
+    /// The value of `CODEX_HOME`.
     pub codex: Option<PathBuf>,
-    /// `GEMINI_CLI_HOME`.
+    /// The value of `GEMINI_CLI_HOME`.
     pub gemini: Option<PathBuf>,
-    /// `PI_CODING_AGENT_DIR`.
+    /// The value of `PI_CODING_AGENT_DIR`.
     pub pi: Option<PathBuf>,
-    /// Where programs are looked for.
+    /// The search path of programs.
     pub path: Option<OsString>,
 }
 
 impl Machine {
-    /// This one.
+    /// Reads the environment of this process.
     pub fn look() -> Self {
         let folder = |name: &str| {
             let given = environment::raw(name).filter(|text| !text.is_empty()).map(PathBuf::from)?;
-            // Written by shells that do not expand it, and understood by some of the agents.
+            // Some shells do not expand the tilde, and some agents understand it.
             match (given.strip_prefix("~"), environment::home_folder()) {
                 (Ok(rest), Some(home)) => Some(home.join(rest)),
                 _ => std::path::absolute(given).ok(),
@@ -43,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// The first program of this name on the path.
+    /// The first program with this name on the search path.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = std::env::split_paths(self.path.as_ref()?);
         let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ""] } else { &[""] };

@@ -1,8 +1,8 @@
-//! How agents come to call us, and how they stop (B-15, OPS-04).
+//! Installs our hooks and MCP server into agents, and removes them (B-15, OPS-04).
 //!
-//! A [`Plan`] says what would change, byte for byte; nothing is touched before it is carried out, and then only files that
-//! are still what they were when it was made. What was there before us is remembered in a receipt (no copy of anybody's
-//! settings, only which places were empty), so that leaving restores it.
+//! A [`Plan`] lists all changes, byte for byte. Applying it touches only files that are unchanged since the
+//! plan was made. A receipt records the state before the first install (no copy of the settings, only which
+//! places were empty), so that uninstalling restores it.
 
 mod claude;
 mod codex;
@@ -40,29 +40,30 @@ use self::receipt::{Origin, Receipt, Receipts};
 use crate::platform::disk;
 use crate::platform::home::Places;
 
-/// Longer than any install takes.
+/// The longest wait for another install.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The version of an agent on this machine, as far as it can be read without starting it.
+/// The version of an agent on this machine, if it can be read without starting the program.
 pub fn version(machine: &Machine, agent: Agent) -> Option<String> {
     Host::of(agent, machine).ok()?.version()
 }
 
-/// What installing or uninstalling would do for one agent.
+/// The changes of an install or uninstall for one agent.
 #[derive(Debug)]
 pub struct Plan {
-    /// The agent.
+    /// The agent to connect or disconnect.
     pub agent: Agent,
-    /// What would change. Nothing, if everything is as it should be.
+    /// The changes to make; empty if all is in place.
     pub changes: Vec<Change>,
-    /// What makes Codex run the hooks at all; to be asked for on its own, because it is the person's word, not ours.
+    /// The change that makes Codex run the hooks. It needs a separate question, because only the user can
+    /// trust a hook.
     pub trust: Option<Change>,
-    /// Something of the agent's own that keeps hooks from running.
+    /// A setting of the agent that keeps hooks from running.
     pub obstacle: Option<String>,
     receipts: Vec<(PathBuf, Option<Receipt>)>,
 }
 
-/// Puts our hooks into agents' settings, and takes them out.
+/// Adds our hooks to agents' settings, and removes them.
 #[derive(Debug)]
 pub struct Installer<'a> {
     machine: &'a Machine,
@@ -71,14 +72,14 @@ pub struct Installer<'a> {
 }
 
 impl<'a> Installer<'a> {
-    /// For the agents of a machine, to call us as `invocation`.
+    /// An installer for the agents of a machine, whose hooks run `invocation`.
     pub fn new(machine: &'a Machine, places: &'a Places, invocation: &'a Invocation) -> Self {
         Self { machine, places, invocation }
     }
 
-    /// What installing would do.
+    /// Plans an install.
     pub fn plan_install(&self, agent: Agent) -> Result<Plan, Error> {
-        // Lines that we would not know again could never be taken out.
+        // Never write lines that we could not recognise and remove later.
         if recognise(&self.invocation.words(agent, "Stop"), agent).is_none() {
             let program = &self.invocation.program;
             return Err(Error::Program(format!(
@@ -125,7 +126,7 @@ impl<'a> Installer<'a> {
             let text = read(&config)?;
             plan.obstacle = plan.obstacle.or_else(|| text.as_deref().and_then(codex::obstacle));
             let failed = |problem| Error::Trust { path: config.clone(), problem };
-            // Trust is asked for on its own, so it is added to what is there when the server is in.
+            // Trust is confirmed separately, so its text builds on the one with the server.
             let registered =
                 servers::register(text.as_deref().unwrap_or_default(), self.invocation).map_err(failed)?;
             let trusted = trust::trust(&registered, &hooks, &found).map_err(failed)?;
@@ -139,7 +140,7 @@ impl<'a> Installer<'a> {
         Ok(plan)
     }
 
-    /// What uninstalling would do.
+    /// Plans an uninstall.
     pub fn plan_uninstall(&self, agent: Agent) -> Result<Plan, Error> {
         let host = Host::of(agent, self.machine)?;
         let mut plan = Plan::empty(agent);
@@ -181,7 +182,7 @@ impl<'a> Installer<'a> {
         Ok(plan)
     }
 
-    /// Our server, where it has a file of its own.
+    /// Registers our server if it has a file of its own.
     fn register_apart(&self, plan: &mut Plan, host: &Host) -> Result<(), Error> {
         let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
         let before = read(&path)?;
@@ -208,7 +209,7 @@ impl<'a> Installer<'a> {
         Ok(())
     }
 
-    /// Carries a plan out. `with_trust` is the person's word that Codex may run our hooks.
+    /// Applies a plan. `with_trust` is the user's consent that Codex may run our hooks.
     pub fn apply(&self, plan: &Plan, with_trust: bool) -> Result<(), Error> {
         let trust = plan.trust.as_ref().filter(|_| with_trust);
         let left: Vec<PathBuf> = plan.receipts.iter().flat_map(|(path, _)| left_behind(path)).collect();
@@ -219,11 +220,11 @@ impl<'a> Installer<'a> {
         let name = locks.join("install.lock");
         let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, PATIENCE));
         let _lock = locked.map_err(Error::io("lock", &name))?;
-        // Under the lock nobody else is at work, so these belong to nobody.
+        // We hold the lock, so these files belong to no running process.
         left.iter().try_for_each(|path| disk::remove(path).map_err(Error::io("remove", path)))?;
         let mut receipts = self.receipts()?;
         let known = receipts.clone();
-        // What was there is noted before anything changes, and forgotten after everything is back.
+        // Store the receipts before anything changes, and delete them after all is restored.
         for (path, receipt) in &plan.receipts {
             if let Some(receipt) = receipt {
                 receipts.set(path, receipt.clone());
@@ -245,7 +246,7 @@ impl<'a> Installer<'a> {
         receipts.save(&self.receipts_file())
     }
 
-    /// Fires every installed hook of an agent. They are told that it is only a test and leave no trace.
+    /// Runs every installed hook of an agent in test mode, which leaves no trace.
     pub fn probe(&self, agent: Agent) -> Result<Vec<Probed>, Error> {
         probe::probe(self.machine, agent)
     }
@@ -261,7 +262,7 @@ impl<'a> Installer<'a> {
         let known = self.receipts().ok().and_then(|receipts| receipts.get(path).cloned());
         let receipt = match known.filter(|_| was_there) {
             Some(known) => Receipt { blanks, ..known },
-            // Hooks of ours without a receipt: nobody knows what was there before them.
+            // For hooks of ours without a receipt the earlier state is unknown.
             None if was_there => Receipt { blanks, ..Receipt::default() },
             None => Receipt { blanks, ..Receipt::new(before, path) },
         };

@@ -1,4 +1,4 @@
-//! pi: an extension in `~/.pi/agent/extensions/`, a file of our own.
+//! Pi: an extension in `~/.pi/agent/extensions/`, a file of our own.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ pub(super) const PACKAGE: &str = "@earendil-works/pi-coding-agent";
 pub(super) const FILE: &str = "extensions/rekindle.ts";
 
 const EXTENSION: &str = include_str!("pi-extension.ts");
-/// How it begins, in every version.
+/// The first line of the extension, in every version.
 const MARK: &str = "// rekindle: pi extension.";
 
 pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
     machine.pi.clone().or_else(|| Some(home?.join(".pi").join("agent")))
 }
 
-/// The extension that calls us as `invocation`.
+/// Renders the extension that runs `invocation`.
 pub(super) fn render(invocation: &Invocation, logs: &Path) -> String {
     let text = |value: &str| Value::from(value).to_string();
     let arguments = match &invocation.home {
@@ -33,17 +33,17 @@ pub(super) fn render(invocation: &Invocation, logs: &Path) -> String {
         .replace("\"@tools@\"", if invocation.before_tools { "true" } else { "false" })
 }
 
-/// Whether an extension of ours also calls us before tools run.
+/// True if an extension of ours also runs before tools.
 pub(super) fn is_called_before_tools(text: &str) -> bool {
     text.lines().any(|line| line == "const BEFORE_TOOLS: boolean = true;")
 }
 
-/// Whether a file is one that we wrote.
+/// True if the extension is ours.
 pub(super) fn is_ours(text: &str) -> bool {
     text.starts_with(MARK)
 }
 
-/// What an extension of ours calls: the program and the home.
+/// The program and home that an extension of ours uses.
 pub(super) fn calls(text: &str) -> Option<(String, Option<String>)> {
     let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_suffix(';'));
     let program = serde_json::from_str(line("const PROGRAM: string = ")?).ok()?;

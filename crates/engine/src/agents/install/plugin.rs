@@ -1,5 +1,5 @@
-//! The folder of a plugin: written whole, written again, and told from folders that are somebody else's. A list in it says
-//! what we wrote, so that nothing else is ever replaced or removed.
+//! The plugin folder: creates it, updates it, and distinguishes it from other folders. A list inside names
+//! the files that we wrote, so that no other file is ever replaced or removed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,23 +16,23 @@ use super::machine::Machine;
 use super::{Error, Installer, PATIENCE, codex, pi};
 use crate::platform::disk;
 
-/// The list of what we wrote.
+/// The name of that list.
 const LIST: &str = ".rekindle-plugin.json";
 
-/// What came of writing a plugin.
+/// The result of writing a plugin.
 #[derive(Clone, Debug, Serialize)]
 pub struct Written {
-    /// The folder.
+    /// The plugin folder.
     pub folder: PathBuf,
-    /// What is new or different, by its path inside it.
+    /// The new and changed files, relative to the folder.
     pub changed: Vec<String>,
-    /// What an earlier version had written and is not wanted any more.
+    /// The removed files of an earlier version, relative to the folder.
     pub removed: Vec<String>,
-    /// How many files it has.
+    /// The number of files in the plugin.
     pub files: usize,
 }
 
-/// What we wrote: for every file what may be in it. Two texts are possible while it is being written.
+/// The files that we wrote, each with the hashes it may have: two during an update.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct List {
     version: String,
@@ -42,7 +42,7 @@ struct List {
 }
 
 impl Installer<'_> {
-    /// Writes the plugin into a folder that is empty, not there yet, or a plugin of ours.
+    /// Writes the plugin into a folder that is empty, missing, or a plugin of ours.
     pub fn write_plugin(&self, folder: &Path, version: &str, skill: &str) -> Result<Written, Error> {
         let locks = self.places.locks();
         let name = locks.join("install.lock");
@@ -70,7 +70,7 @@ impl Installer<'_> {
         }
         for (path, known) in old.files.iter().filter(|(path, _)| !wanted.contains_key(*path)) {
             match safe(path).then(|| read(&folder.join(path))).transpose()?.flatten() {
-                // What somebody changed is theirs now.
+                // A changed file now belongs to the user.
                 Some(text) if known.contains(&hash(&text)) => {
                     files.insert(path.clone(), known.clone());
                     stale.push((path.clone(), text));
@@ -85,7 +85,7 @@ impl Installer<'_> {
             home: invocation.home.clone(),
             files,
         };
-        // First what may be there from now on, so that a run that is killed can be repeated.
+        // Write the list of allowed hashes first, so that an interrupted run can be repeated.
         if !changed.is_empty() || !stale.is_empty() {
             save(folder, &list)?;
         }
@@ -112,13 +112,13 @@ impl Installer<'_> {
     }
 }
 
-/// A path of the list stays inside the folder, whoever wrote the list.
+/// True if a path stays inside the folder, because others may edit the list.
 fn safe(path: &str) -> bool {
     !path.is_empty()
         && Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
 }
 
-/// What we wrote into a folder before; nothing where nothing is.
+/// Reads the list of a folder; empty if the folder is missing or empty.
 fn list(folder: &Path) -> Result<List, Error> {
     if let Some(text) = read(&folder.join(LIST))? {
         return serde_json::from_str(&text).map_err(|_| Error::Edited(folder.join(LIST)));
@@ -144,7 +144,7 @@ fn save(folder: &Path, list: &List) -> Result<(), Error> {
     disk::write_whole(&path, text.as_bytes()).map_err(Error::io("write", &path))
 }
 
-/// Whether an agent has our plugin, as far as its own settings say. What cannot be read says nothing.
+/// True if an agent has our plugin, according to its own settings. Unreadable settings count as no.
 pub(super) fn is_active(machine: &Machine, host: &Host) -> bool {
     let text = |path: PathBuf| read(&path).ok().flatten().unwrap_or_default();
     let json = |path: PathBuf| serde_json::from_str::<Value>(&text(path)).unwrap_or_default();
@@ -162,7 +162,7 @@ pub(super) fn is_active(machine: &Machine, host: &Host) -> bool {
             let packages = settings["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
             let source =
                 |package: &Value| package.as_str().or_else(|| package["source"].as_str()).map(str::to_owned);
-            // Relative to the file of settings.
+            // The paths are relative to the settings file.
             let mut folders = packages.iter().filter_map(source).map(|path| host.folder.join(path));
             folders.any(|folder| json(folder.join("package.json"))["name"] == NAME)
         }

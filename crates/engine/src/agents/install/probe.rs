@@ -1,4 +1,4 @@
-//! Fires an installed hook the way its agent would, and looks at what comes back.
+//! Runs an installed hook as its agent would, and checks the answer.
 #![expect(clippy::disallowed_methods, reason = "a hook is a process; this one is waited for, or ended")]
 
 use std::io::{Read, Write};
@@ -14,19 +14,19 @@ use super::file::read;
 use super::host::Host;
 use super::{Error, Machine, pi};
 
-/// An agent waits about as long.
+/// The time limit of a hook, about the same as the agents'.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// More than any hook may say.
+/// The maximum size of an answer.
 const LARGEST: u64 = 1024 * 1024;
 
-/// What came of one hook.
+/// The result of one hook.
 #[derive(Clone, Debug)]
 pub struct Probed {
-    /// For which event.
+    /// The event of the hook.
     pub event: String,
-    /// How long it took.
+    /// The duration of the call.
     pub took: Duration,
-    /// What is wrong with it, if anything is.
+    /// The problem, if there is one.
     pub problem: Option<String>,
 }
 
@@ -75,7 +75,7 @@ fn fire(command: &mut Command, agent: Agent, event: &str) -> Probed {
     Probed { event: event.to_owned(), took, problem }
 }
 
-/// What an agent could not read in an answer.
+/// The reason why an agent could not parse an answer, or `None`.
 fn invalid(answer: &[u8]) -> Option<String> {
     if answer.trim_ascii().is_empty() {
         return None;
@@ -86,17 +86,18 @@ fn invalid(answer: &[u8]) -> Option<String> {
     }
 }
 
-/// Runs to the end or to the deadline: the exit code (none if it had to be ended) and what it printed.
+/// Runs a command until it ends or the deadline passes: the exit code (`None` if it was killed) and its
+/// output.
 fn run(command: &mut Command, input: &str) -> std::io::Result<(Option<i32>, Vec<u8>)> {
     command.env(PROBE, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // A group of its own, so that what a shell has started ends with it.
+    // Use a process group, so that a shell's child processes end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn()?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let deadline = Instant::now() + PATIENCE;
     std::thread::scope(|scope| {
-        // A hook that does not read what it is given is no failure of ours.
+        // A hook may end without reading its input.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
         let reader = scope.spawn(move || {
             let mut answer = Vec::new();
@@ -118,13 +119,13 @@ fn run(command: &mut Command, input: &str) -> std::io::Result<(Option<i32>, Vec<
     })
 }
 
-/// Ends the hook and everything it has started.
+/// Kills the hook and all its child processes.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(raw) = i32::try_from(child.id())
         && let Some(group) = rustix::process::Pid::from_raw(raw)
     {
-        // There may be nobody left.
+        // The group may be empty already.
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
     }
     child.kill().and_then(|()| child.wait()).map(drop).unwrap_or_default();

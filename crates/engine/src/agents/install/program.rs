@@ -1,4 +1,4 @@
-//! How this program is called from elsewhere.
+//! The command line with which other programs call this one.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rekindle_core::hosts::install::Invocation;
 use super::{Error, Machine};
 use crate::platform::home::Home;
 
-/// The way to call this program with this home.
+/// The command line for this program with this home.
 pub fn invocation(machine: &Machine, home: &Home, before_tools: bool) -> Result<Invocation, Error> {
     let running = std::env::current_exe().map_err(|error| Error::Program(error.to_string()))?;
     let program = lasting(machine, &running);
@@ -19,7 +19,8 @@ pub fn invocation(machine: &Machine, home: &Home, before_tools: bool) -> Result<
     Ok(Invocation { program: text(&program)?, home: other, before_tools })
 }
 
-/// Package managers link to a folder that has the version in its name and goes with it; the link on the path stays.
+/// The stable path of this program. Package managers link to a folder with the version in its name, which an
+/// update removes; the link on the search path stays.
 fn lasting(machine: &Machine, running: &Path) -> PathBuf {
     let same = |path: &PathBuf| match (path.canonicalize(), running.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,

@@ -1,4 +1,4 @@
-//! What was there before us. Only shapes, never what the settings say.
+//! Receipts: the state of settings before our first install. They record structure only, never content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,32 +12,32 @@ use crate::platform::disk::{self, Content};
 
 const LARGEST: u64 = 1024 * 1024;
 
-/// What a file was before we changed it.
+/// The state of a file before we changed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Origin {
-    /// There, with something in it; or nobody knows.
+    /// The file had content, or its state is unknown.
     #[default]
     Present,
-    /// There, with this white space in it.
+    /// The file existed with only this white space.
     Blank(String),
-    /// Not there.
+    /// The file did not exist.
     Absent,
 }
 
-/// What has to be left behind when our hooks go.
+/// The state to restore when our hooks are removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Receipt {
     pub(super) origin: Origin,
-    /// Places that were there and empty.
+    /// The places that existed and were empty.
     pub(super) blanks: Blanks,
-    /// Folders that were made for the file, the outermost first.
+    /// The folders that were created for the file, outermost first.
     pub(super) folders: Vec<PathBuf>,
 }
 
 impl Receipt {
-    /// For a file that is about to be changed for the first time.
+    /// Creates the receipt of a file before its first change.
     pub(super) fn new(text: Option<&str>, path: &Path) -> Self {
         let origin = match text {
             None => Origin::Absent,
@@ -50,7 +50,7 @@ impl Receipt {
         Self { origin, blanks: Blanks::new(), folders }
     }
 
-    /// What is left of a file of JSON when ours is out of it: nothing, where there was nothing before.
+    /// The text of a JSON file after our part is removed; `None` if the file did not exist before.
     pub(super) fn left(&self, after: String) -> Option<String> {
         match (&self.origin, settings::is_empty_object(&after)) {
             (Origin::Absent, true) => None,
@@ -60,13 +60,14 @@ impl Receipt {
     }
 }
 
-/// The receipts of all files, by their paths.
+/// The receipts of all files, by path.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Receipts(BTreeMap<PathBuf, Receipt>);
 
 impl Receipts {
-    /// A file that is lost or damaged counts as none: leaving then tidies up by what it sees.
+    /// Loads the receipts. A missing or damaged file counts as none: uninstalling then relies on the settings
+    /// alone.
     pub(super) fn load(path: &Path) -> Result<Self, Error> {
         match disk::read(path, LARGEST).map_err(Error::io("read", path))? {
             Content::Bytes(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),

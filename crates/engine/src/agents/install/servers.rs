@@ -1,5 +1,5 @@
-//! Where each agent wants our MCP server: Claude Code in a file beside its settings, Gemini CLI in the settings, Codex as a
-//! table of its `config.toml`, pi nowhere by itself.
+//! The registration of our MCP server: Claude Code has a file beside its settings, Gemini CLI uses the
+//! settings, Codex a table of its `config.toml`, and Pi has no support of its own.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use super::host::Host;
 use super::machine::Machine;
 use super::trust::{block, parse};
 
-/// A file of JSON that only the server is written into.
+/// The separate JSON file for MCP servers, if the agent has one.
 pub(super) fn file(agent: Agent, machine: &Machine, host: &Host) -> Option<PathBuf> {
     match agent {
-        // Beside the folder of settings by default, inside it where the person has moved that.
+        // The file is beside the settings folder by default, and inside it if the user has moved that.
         Agent::Claude => {
             let folder = machine.claude.clone().or_else(|| machine.home.clone())?;
             Some(folder.join(".claude.json"))
@@ -26,7 +26,7 @@ pub(super) fn file(agent: Agent, machine: &Machine, host: &Host) -> Option<PathB
     }
 }
 
-/// pi has no MCP of its own; people who want it have this package among its own.
+/// True if the user installed an MCP adapter for Pi, which has no MCP of its own.
 fn has_adapter(host: &Host) -> bool {
     let settings = std::fs::read_to_string(host.folder.join("settings.json")).unwrap_or_default();
     let settings: Value = serde_json::from_str(&settings).unwrap_or_default();
@@ -51,7 +51,7 @@ fn ours(document: &Document<&str>) -> Vec<String> {
     found.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Codex's configuration with our server in it and every other byte as it was; unchanged if its names belong to others.
+/// Adds our server to Codex's configuration and keeps every other byte; unchanged if others use its names.
 pub(super) fn register(text: &str, invocation: &Invocation) -> Result<String, String> {
     let document = parse(text)?;
     let command = Value::from(invocation.program.as_str()).to_string();
@@ -66,7 +66,7 @@ pub(super) fn register(text: &str, invocation: &Invocation) -> Result<String, St
             .collect();
         splices.sort_by_key(|(span, _)| span.start);
         for (span, new) in splices.into_iter().rev() {
-            // What says the same in other words stays.
+            // Keep a value that is equal in another notation.
             let same = text[span.clone()].parse::<toml_edit::Value>().map(|value| value.to_string());
             let wanted = new.parse::<toml_edit::Value>().map(|value| value.to_string());
             if !matches!((same, wanted), (Ok(same), Ok(wanted)) if plain(&same) == plain(&wanted)) {
@@ -96,21 +96,22 @@ fn plain(value: &str) -> String {
     value.chars().filter(|c| !c.is_whitespace()).map(|c| if c == '\'' { '"' } else { c }).collect()
 }
 
-/// The same without our server.
+/// Removes our server from Codex's configuration.
 pub(super) fn unregister(text: &str) -> Result<String, String> {
     let mut after = text.to_owned();
     loop {
         let document = parse(&after)?;
         let Some(name) = ours(&document).first().cloned() else { return Ok(after) };
         let server = document.get(SERVERS).and_then(|servers| servers.get(&name));
-        // What the person put below it goes first, the last of it first, so that it never stands there without its server.
+        // Remove the subtables that the user added first, last one first, so that none stands there without
+        // its server.
         let table = server.and_then(Item::as_table).map(last).ok_or(ELSEWHERE)?;
         let range = block(&after, table).ok_or(ELSEWHERE)?;
         after.replace_range(range, "");
     }
 }
 
-/// The table itself, or the last of those below it.
+/// The table itself, or the last of its subtables.
 fn last(table: &Table) -> &Table {
     let below = table.iter().filter_map(|(_, item)| item.as_table()).map(last);
     below.chain([table]).max_by_key(|table| table.span().map(|span| span.start)).unwrap_or(table)

@@ -1,4 +1,4 @@
-//! Whether agents call us, and how.
+//! The state of our hooks in each agent.
 
 use std::path::PathBuf;
 
@@ -10,51 +10,51 @@ use super::file::read;
 use super::host::Host;
 use super::{Error, Installer, codex, pi, plugin, trust};
 
-/// Whether our hooks are in an agent's settings.
+/// The state of the hooks in an agent's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// They are not.
+    /// The hooks are missing.
     Absent,
-    /// They are, as this program would write them.
+    /// The hooks are as this program would write them.
     Current,
-    /// They are, but of an older version, an older place, or not all of them.
+    /// The hooks are of an older version or another path, or incomplete.
     Outdated,
-    /// They are, but remember into another home.
+    /// The hooks use another home.
     ForeignHome,
 }
 
-/// How it is with an agent.
+/// The status of an agent's connection.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// The agent.
+    /// The agent that it describes.
     pub agent: Agent,
-    /// Whether it is on this machine: its program, or its folder.
+    /// True if the agent is on this machine: its program or its folder.
     pub found: bool,
-    /// Its program.
+    /// The path of its program.
     pub program: Option<PathBuf>,
-    /// Its version, where that can be read without starting it.
+    /// The version, if it can be read without starting the program.
     pub version: Option<String>,
-    /// The file that our hooks are in, or would be.
+    /// The file that holds our hooks, or would hold them.
     pub settings: PathBuf,
-    /// Whether they are.
+    /// The state of the hooks.
     pub state: State,
-    /// The events they are for.
+    /// The events with a hook.
     pub events: Vec<String>,
-    /// The home they remember into, if it is not the usual one.
+    /// The home that the hooks use, if it is not the default.
     pub home: Option<String>,
-    /// Whether Codex was told to trust them; nothing for agents that do not ask.
+    /// True if Codex trusts the hooks; `None` for agents without trust.
     pub trusted: Option<bool>,
-    /// Whether the agent has our plugin, which calls us as well.
+    /// True if the agent has our plugin, which also calls us.
     pub plugin: bool,
-    /// What keeps them from running.
+    /// The setting that keeps hooks from running.
     pub obstacle: Option<String>,
-    /// Why nothing can be said about them.
+    /// The reason why the state is unknown.
     pub problem: Option<String>,
 }
 
 impl Installer<'_> {
-    /// How it is with an agent.
+    /// Reads the status of an agent.
     pub fn status(&self, agent: Agent) -> Result<Status, Error> {
         let host = Host::of(agent, self.machine)?;
         let mut status = Status {

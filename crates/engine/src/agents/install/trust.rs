@@ -1,8 +1,9 @@
-//! The person's trust in our hooks, as Codex keeps it: `hooks.state."<file>:<event>:<group>:<place>".trusted_hash` in its
-//! `config.toml`. A hook that is not trusted silently does not run.
+//! The user's trust in our hooks, as Codex stores it:
+//! `hooks.state."<file>:<event>:<group>:<place>".trusted_hash` in its `config.toml`. A hook without trust
+//! silently does not run.
 //!
-//! The text is spliced, not written anew, so that every other byte stays. Seen with Codex 0.166.0; an entry that a later
-//! version understands otherwise leaves a hook untrusted, never the wrong one trusted.
+//! The text is spliced, not rendered anew, so that every other byte stays. Tested with Codex 0.166.0; if a
+//! later version reads an entry differently, a hook stays untrusted, and never the wrong one becomes trusted.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,18 +13,18 @@ use rekindle_core::hosts::install::settings::Found;
 use serde_json::Value;
 use toml_edit::{Document, Item, Key, TableLike};
 
-/// What Codex gives the end of a session, whatever the hook asks for.
+/// The timeout that Codex enforces at session end, regardless of the hook's own.
 const LONGEST_END: u64 = 3;
 const DEFAULT_TIMEOUT: u64 = 600;
 const HASH: &str = "trusted_hash";
 
-/// A hook as Codex keeps its trust.
+/// A trust entry of Codex.
 struct Entry {
     key: String,
     hash: String,
 }
 
-/// The names of Codex's keys: `SessionStart` is `session_start`.
+/// The name of an event in Codex's keys: `SessionStart` becomes `session_start`.
 fn snake(event: &str) -> String {
     let mut name = String::new();
     for c in event.chars() {
@@ -62,7 +63,7 @@ pub(super) fn parse(text: &str) -> Result<Document<&str>, String> {
     Document::parse(text).map_err(|error| error.to_string().replace('\n', " ").trim().to_owned())
 }
 
-/// `hooks.state`, however it is written.
+/// The `hooks.state` table, in any notation.
 fn state<'a>(document: &'a Document<&str>) -> Option<&'a dyn TableLike> {
     document.get("hooks")?.as_table_like()?.get("state")?.as_table_like()
 }
@@ -71,7 +72,7 @@ fn hash_of(item: &Item) -> Option<&str> {
     item.as_table_like()?.get(HASH)?.as_str()
 }
 
-/// Whether Codex runs all of these hooks.
+/// True if Codex trusts all of these hooks.
 pub(super) fn is_trusted(text: &str, hooks: &Path, found: &[Found]) -> bool {
     let Ok(document) = parse(text) else { return false };
     let trusted =
@@ -79,7 +80,7 @@ pub(super) fn is_trusted(text: &str, hooks: &Path, found: &[Found]) -> bool {
     !found.is_empty() && found.iter().all(|one| trusted(&entry(hooks, one)) == Some(true))
 }
 
-/// The text in which all of these hooks are trusted.
+/// The text with trust in all of these hooks.
 pub(super) fn trust(text: &str, hooks: &Path, found: &[Found]) -> Result<String, String> {
     let document = parse(text)?;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -104,7 +105,7 @@ pub(super) fn trust(text: &str, hooks: &Path, found: &[Found]) -> Result<String,
     for (span, new) in splices.into_iter().rev() {
         after.replace_range(span, &new);
     }
-    // What follows stands as the file did: with a line end after it, or without.
+    // The new text ends as the file did: with or without a line end.
     let ended = after.is_empty() || after.ends_with('\n');
     for block in blocks {
         match (after.is_empty(), ended) {
@@ -126,12 +127,12 @@ pub(super) fn trust(text: &str, hooks: &Path, found: &[Found]) -> Result<String,
 const ELSEWHERE: &str =
     "`hooks.state` is written in a way that cannot be added to; trust the hooks in Codex itself, with /hooks";
 
-/// The text in which nothing is said about these hooks any more. Those of others that move up in the file of hooks when
-/// ours go keep the trust they have.
+/// The text without entries of these hooks. Hooks of others that move up in the file of hooks keep their
+/// trust.
 pub(super) fn distrust(text: &str, hooks: &Path, found: &[Found]) -> Result<String, String> {
     let ours: Vec<String> = found.iter().map(|one| entry(hooks, one).key).collect();
     let mut after = text.to_owned();
-    // From the end, one at a time: what stands between two of them goes with the later one.
+    // Go from the end, one entry at a time: text between two of them is removed with the later one.
     while let Some(block) = last_block(&after, &ours)? {
         after.replace_range(block, "");
     }
@@ -150,7 +151,7 @@ pub(super) fn distrust(text: &str, hooks: &Path, found: &[Found]) -> Result<Stri
     Ok(after)
 }
 
-/// Where the last of these keys stands.
+/// The range of the last of these keys.
 fn last_block(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, String> {
     let document = parse(text)?;
     let Some(state) = state(&document) else { return Ok(None) };
@@ -164,7 +165,7 @@ fn last_block(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, Strin
     Ok(last)
 }
 
-/// Where a table with a header of its own stands, with one blank line before it.
+/// The range of a table with its own header, with one blank line before it.
 pub(super) fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
     let header = table.span()?;
     let last = table.iter().filter_map(|(_, item)| item.span()).map(|span| span.end).max();
@@ -173,20 +174,20 @@ pub(super) fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>
     let mut start = text[..header.start].rfind('\n').map_or(0, |at| at + 1);
     let step_back =
         |at: usize| text[..at].strip_suffix('\n').map(|rest| rest.strip_suffix('\r').unwrap_or(rest).len());
-    // The blank line before it.
+    // Include the blank line before it.
     if let Some(before) = step_back(start)
         && (before == 0 || text[..before].ends_with('\n'))
     {
         start = before;
     }
-    // At the end of a file that does not end with a line end, the one before it was ours too.
+    // If the file does not end with a line end, the one before the table was ours too.
     if line_end.is_none() {
         start = step_back(start).unwrap_or(start);
     }
     Some(start..line_end.unwrap_or(text.len()))
 }
 
-/// The key that a hook of somebody else has after ours are gone, if that is another one.
+/// The new key of another hook after ours are removed, if its key changes.
 fn moved(hooks: &Path, key: &str, ours: &[Found]) -> Option<String> {
     ours.iter().find_map(|one| {
         let (group, place) = key.strip_prefix(&prefix(hooks, &one.event))?.split_once(':')?;

@@ -1,4 +1,5 @@
-//! Which lines of a transcript are not on its current branch: one walk from the last line to the first.
+//! Finds the lines of a transcript that are off its current branch, in one pass from the last line to the
+//! first.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,10 +11,11 @@ use rekindle_core::session::host::{self, Seen};
 use super::lines::{self, Line, Place};
 use super::{MAX_LINE, skeleton};
 
-/// Missing entries are bridged one by one up to here; a file with more is damaged all over, and all of it counts.
+/// The maximum number of missing entries that are bridged. A file with more is badly damaged, and all of it
+/// counts.
 const MAX_GAPS: usize = 8;
 
-/// The lines that are not on the current branch, in order, and the versions of the host that say who gave a prompt.
+/// The lines off the current branch, in order, and the host versions that mark the author of a prompt.
 pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<(Vec<Place>, BTreeSet<String>)> {
     let mut branch = host::branch(agent);
     let mut left = Left::default();
@@ -48,17 +50,17 @@ pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<(Vec<P
     Ok((left.places(), branch.marking()))
 }
 
-/// Lines that are left out, collected from the last to the first.
+/// Skipped lines, collected from the last to the first.
 #[derive(Default)]
 struct Left {
-    /// Far behind, where nothing changes any more; neighbours are one.
+    /// The final ranges; adjacent ones are merged.
     settled: Vec<Place>,
-    /// These may still turn out to be kept.
+    /// The lines that may still turn out to be kept.
     near: Vec<Place>,
 }
 
 impl Left {
-    /// How many are near.
+    /// The maximum number of lines that are not final.
     const NEAR: usize = 2048;
 
     fn note(&mut self, place: Place, seen: Seen) {
@@ -74,7 +76,7 @@ impl Left {
         }
     }
 
-    /// Settles the first `count` of those that are near.
+    /// Makes the first `count` of the pending lines final.
     fn settle(&mut self, count: usize) {
         for place in self.near.drain(..count) {
             match self.settled.last_mut() {
@@ -84,7 +86,7 @@ impl Left {
         }
     }
 
-    /// Forgets what was noted about lines before `at`: they are seen again.
+    /// Drops the records of lines before `at`, because they will be read again.
     fn forget_before(&mut self, at: u64) {
         self.settle(self.near.len());
         self.settled.retain(|(_, end)| *end > at);

@@ -1,5 +1,5 @@
-//! Gemini CLI before it wrote lines: one JSON document a session, with a list of messages. It is taken apart on the way
-//! past and passed on as the lines of today.
+//! The old format of Gemini CLI: one JSON document per session, with a list of messages. It is converted to
+//! the current lines while it streams past.
 
 use std::fmt;
 use std::io::Read;
@@ -7,8 +7,8 @@ use std::io::Read;
 use serde::de::{DeserializeSeed, Deserializer as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Passes the messages of a document to `each` as lines, and then its header. `each` says whether to go on. Gives back
-/// whether the document was whole.
+/// Passes the messages of a document to `each` as lines, and then its header. `each` returns false to stop.
+/// Returns true if the document was complete.
 pub(super) fn lines(document: impl Read, each: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut json = serde_json::Deserializer::from_reader(document);
     let header = json.deserialize_map(Document { each });
@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for Messages<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let mut on = true;
         while let Some(message) = list.next_element::<Value>()? {
-            // What comes after a stop is read past and not passed on.
+            // After a stop the rest is read and dropped.
             on = on && (self.each)(message.to_string().as_bytes());
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Where each host keeps its transcripts.
+//! The locations of each host's transcripts.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use rekindle_core::base::time::Timestamp;
 
 use super::Found;
 
-/// Nobody held more sessions with one agent.
+/// The maximum number of transcripts per agent.
 const MOST: usize = 1_000_000;
 
-/// One step down: a folder, or the files that count.
+/// One step of the search: a folder, or the matching files.
 enum Step {
-    /// This folder.
+    /// The folder with this name.
     Into(&'static str),
-    /// Every folder.
+    /// All folders.
     Each,
-    /// The files with these beginnings and ends.
+    /// The files with this prefix and one of these suffixes.
     Files(&'static str, &'static [&'static str]),
 }
 
@@ -27,7 +27,7 @@ const JSONL: &[&str] = &[".jsonl"];
 
 fn places(agent: Agent) -> &'static [&'static [Step]] {
     match agent {
-        // Those of sub-agents are in folders of their own, or begin with `agent-` in older versions.
+        // Transcripts of sub-agents are in separate folders, or begin with `agent-` in older versions.
         Agent::Claude => &[&[Into(".claude"), Into("projects"), Each, Files("", JSONL)]],
         Agent::Codex => &[
             &[Into(".codex"), Into("sessions"), Each, Each, Each, Files("rollout-", JSONL)],
@@ -40,7 +40,7 @@ fn places(agent: Agent) -> &'static [&'static [Step]] {
     }
 }
 
-/// See [`super::find`].
+/// Implements [`super::find`].
 pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     for steps in places(agent) {
@@ -49,7 +49,7 @@ pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
     if agent == Agent::Codex {
         without_reverted(&mut found);
     }
-    // A session that was taken up again in the newer format is there in both.
+    // A session resumed in the newer format exists in both formats.
     let newer: Vec<PathBuf> =
         found.iter().map(|one| one.path.clone()).filter(|path| has_end(path, ".jsonl")).collect();
     found.retain(|one| {
@@ -59,8 +59,9 @@ pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
     found
 }
 
-/// Codex goes on in a new file after a revert, `rollout-<time>-<session>_<part>.jsonl`; only the newest tells how the
-/// session stands, and leads to what counts of the older ones.
+/// Drops reverted parts. After a revert Codex continues in a new file,
+/// `rollout-<time>-<session>_<part>.jsonl`; only the newest has the session's current state, and it leads to
+/// the valid parts of the older ones.
 fn without_reverted(found: &mut Vec<Found>) {
     let named = |one: &Found| {
         let name = one.path.file_stem()?.to_str()?;
@@ -114,7 +115,7 @@ fn descend(agent: Agent, folder: &Path, steps: &[Step], found: &mut Vec<Found>) 
     if let Into(name) = step {
         return descend(agent, &folder.join(name), rest, found);
     }
-    // What cannot be looked into holds nothing that could be read.
+    // An unreadable folder counts as empty.
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
     entries.sort_by_key(std::fs::DirEntry::path);

@@ -1,29 +1,29 @@
-//! The lines of a file that another program is still writing: from its end to its start, and from its start to its end,
-//! in flat memory.
+//! Reads the lines of a file that another program may still be writing, backwards or forwards, in constant
+//! memory.
 //!
-//! The file is read, not mapped: a host that cuts its file short would take us down with it.
+//! The file is read, not mapped: a host that truncates it would crash this process.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-/// How much is read at once.
+/// The number of bytes per read.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// A line, or the place of one that is too long to be held.
+/// A line, or a marker for one that exceeds the limit.
 pub(super) enum Line<'a> {
-    /// Without its line break.
+    /// A line without its line break.
     Whole(&'a [u8]),
-    /// The last one, when it has no line break: perhaps still being written.
+    /// The last line, if it has no line break: it may be incomplete.
     Last(&'a [u8]),
-    /// Too long.
+    /// The line exceeds the limit.
     Oversized,
 }
 
-/// Where a line stands: its first byte, and the first byte behind its line break.
+/// The range of a line: its first byte, and the first byte behind its line break.
 pub(super) type Place = (u64, u64);
 
-/// Passes the lines that end at or before `end` to `each`, the last first. `longest`: a longer line is only a place.
-/// `block`: how much is read at once.
+/// Passes the lines that end at or before `end` to `each`, last first. A line longer than `longest` is passed
+/// as a range only. `block` is the number of bytes per read.
 pub(super) fn backwards(
     file: &mut File,
     end: u64,
@@ -31,11 +31,11 @@ pub(super) fn backwards(
     block: usize,
     each: &mut dyn FnMut(Place, Line<'_>),
 ) -> io::Result<()> {
-    // `held` has the bytes from `start` on; those behind `until` were passed on already.
+    // `held` has the bytes from `start` on; those behind `until` were already passed on.
     let mut held: Vec<u8> = Vec::new();
     let mut start = end;
     let mut until = 0_usize;
-    // The end of a line whose first bytes are not found yet and which is too long to be held.
+    // The end of an oversized line whose start is not found yet.
     let mut oversized: Option<u64> = None;
     loop {
         // The line break that ends the line in front of `until` is not part of it.
@@ -58,14 +58,14 @@ pub(super) fn backwards(
             }
             return Ok(());
         }
-        // A line break of two bytes does not count.
+        // A line break may have two bytes, which do not count.
         if oversized.is_none() && until > longest + 2 {
             oversized = Some(start + until as u64);
         }
         if oversized.is_some() {
             until = 0;
         }
-        // Twice as much each time, so that a long line is not moved over and over.
+        // Double the size each time, so that a long line is not copied over and over.
         let more = (block.max(until) as u64).min(start);
         let size = usize::try_from(more).unwrap_or(block);
         held.truncate(until);
@@ -87,8 +87,9 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Passes the lines before `end` to `each`, in order, leaving out those in `skip` (in order, whole lines). Stops when
-/// `each` says so. Gives back how far it came: the end of the last line, or of the last one that `each` saw.
+/// Passes the lines before `end` to `each`, in order, without those in `skip` (sorted, whole lines). Stops
+/// when `each` says so. Returns the position reached: the end of the last line, or of the last one that
+/// `each` saw.
 pub(super) fn forwards(
     file: &mut File,
     end: u64,

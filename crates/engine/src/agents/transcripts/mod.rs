@@ -1,4 +1,4 @@
-//! The transcripts of other programs: found, and read as messages (FND-06). Nothing here writes.
+//! Finds the transcripts of other programs and reads them as messages (FND-06). Nothing here writes.
 
 mod branch;
 mod document;
@@ -24,51 +24,52 @@ use lines::{Line, Place};
 pub use error::Error;
 pub use rekindle_core::session::Head;
 
-/// What reading a transcript came to.
+/// The result of reading a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Read {
-    /// What it says about the session.
+    /// The metadata of the session.
     pub head: Head,
-    /// Up to where it was read: the end of the last whole line. Reading again up to here gives the same.
+    /// The position reached: the end of the last whole line. Reading again up to here gives the same result.
     pub bytes: u64,
-    /// How many messages were passed on.
+    /// The number of messages passed on.
     pub messages: u64,
-    /// Lines of kinds that we do not know.
+    /// The number of lines of unknown types.
     pub unknown: u64,
-    /// Lines that are not whole: cut off in the middle, or overwritten.
+    /// The number of damaged lines: truncated or overwritten.
     pub damaged: u64,
-    /// Lines that are too long to be looked into ([`MAX_LINE`]).
+    /// The number of lines longer than [`MAX_LINE`].
     pub oversized: u64,
-    /// Files with an earlier part of the session that are not there any more.
+    /// The number of missing files with earlier parts of the session.
     pub missing: u64,
-    /// Whether the receiver asked to stop; then the counts are of what was read until there.
+    /// True if the receiver asked to stop; the counts then cover the part before.
     pub stopped: bool,
 }
 
-/// A longer line is followed and not read: no host writes words into one, only pictures and the like.
+/// The maximum length of a line that is parsed. No host writes words into a longer one, only images and the
+/// like; it is linked into its branch but not read.
 pub const MAX_LINE: usize = 32 * 1024 * 1024;
 
-/// A transcript, unread.
+/// A transcript that has not been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Whose.
+    /// The agent that wrote it.
     pub agent: Agent,
-    /// Where.
+    /// The path of the file.
     pub path: PathBuf,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When it was last written.
+    /// The time of the last write.
     pub modified: Option<Timestamp>,
 }
 
-/// Every transcript of `agent` below the person's home, oldest first. Those of sub-agents are left out where their
-/// place tells; elsewhere their [`Head`] does.
+/// Finds all transcripts of `agent` below the user's home, oldest first. Sub-agents' transcripts are left out
+/// if their path identifies them; otherwise their [`Head`] does.
 pub fn find(agent: Agent, home: &Path) -> Vec<Found> {
     find::find(agent, home)
 }
 
-/// Reads the messages of the current branch, in order, in flat memory. `upto` reads only so many bytes, as if the file
-/// ended there; a last line that is not whole is ignored.
+/// Reads the messages of the current branch, in order, in constant memory. `upto` limits the number of bytes,
+/// as if the file ended there; an incomplete last line is ignored.
 pub fn read(
     agent: Agent,
     path: &Path,
@@ -88,7 +89,7 @@ pub fn read(
     Ok(read)
 }
 
-/// The files that make up a session, the earliest first, and how much of each counts.
+/// The files of a session, earliest first, and the valid length of each.
 fn parts(
     agent: Agent,
     path: &Path,
@@ -126,7 +127,7 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     Ok(first)
 }
 
-/// What a transcript says about its session in its first lines, without reading the rest.
+/// Reads the session's metadata from the first lines of a transcript.
 pub fn head(agent: Agent, path: &Path) -> Result<Head, Error> {
     let (mut file, len) = open(path)?;
     let end = len.min(HEAD_BYTES);
@@ -142,7 +143,7 @@ pub fn head(agent: Agent, path: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
-/// Whose transcript a file is, by its first lines: the agent that understands most of them.
+/// Identifies the agent of a transcript by its first lines: the agent that understands most of them.
 pub fn recognise(path: &Path) -> Result<Option<Agent>, Error> {
     open(path)?;
     let mut best: Option<(u64, Agent)> = None;
@@ -161,15 +162,16 @@ pub fn recognise(path: &Path) -> Result<Option<Agent>, Error> {
     Ok(best.map(|(_, agent)| agent))
 }
 
-/// So many messages are enough to know whose they are.
+/// The number of messages that suffices to identify the agent.
 const RECOGNISED: u64 = 8;
-/// Nobody reverts a session more often.
+/// The maximum number of parts of a session.
 const MAX_PARTS: usize = 256;
-/// The first lines are within this.
+/// The number of bytes that contain the first lines.
 const HEAD_BYTES: u64 = 1024 * 1024;
-/// No folder has a longer path.
+/// The maximum length of a path in a file.
 const MAX_ROOT: u64 = 64 * 1024;
-/// Adds what a host keeps beside its transcripts. Gemini CLI: the folder, where the transcript has only a hash of it.
+/// Adds metadata from files beside the transcript: for Gemini CLI the folder, if the transcript has only a
+/// hash of it.
 fn complete(agent: Agent, path: &Path, head: &mut Head) {
     if agent == Agent::Gemini && head.cwd.is_none() {
         let root = path.parent().and_then(Path::parent).map(|project| project.join(".project_root"));
@@ -177,7 +179,7 @@ fn complete(agent: Agent, path: &Path, head: &mut Head) {
     }
 }
 
-/// What a short file says, trimmed; nothing where it is no file or too long.
+/// The trimmed text of a short file; `None` if it is missing, no file or too long.
 fn first_words(path: &Path) -> Option<String> {
     let (file, len) = open(path).ok().filter(|(_, len)| *len <= MAX_ROOT)?;
     let mut text = String::new();
@@ -185,7 +187,7 @@ fn first_words(path: &Path) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Opens a file, and nothing else: to open a pipe would be to wait for whoever writes into it.
+/// Opens a regular file only: opening a pipe would wait for its writer.
 fn open(path: &Path) -> Result<(File, u64), Error> {
     let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
     let no_file = || unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
@@ -194,7 +196,7 @@ fn open(path: &Path) -> Result<(File, u64), Error> {
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
-        // Whatever stands there by the time it is opened.
+        // Another file may have taken its place since the check.
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
     }
@@ -213,16 +215,16 @@ fn open(path: &Path) -> Result<(File, u64), Error> {
     Ok((file, data.len()))
 }
 
-/// A transcript while it is read.
+/// The state of reading a transcript.
 struct Reading {
     agent: Agent,
     transcript: Box<dyn Transcript>,
     read: Read,
-    /// Where a last line begins that is still being written.
+    /// The start of an incomplete last line.
     torn: Option<u64>,
     lines: u64,
     known: u64,
-    /// The first line that was not understood: its number, and what it called itself.
+    /// The first line that was not understood: its number and type.
     odd: Option<(u64, String)>,
     strange: u64,
 }
@@ -268,7 +270,7 @@ impl Reading {
             !self.read.stopped
         };
         if is_document {
-            // Rewritten as a whole whenever it grows, so there is no reading a part of it.
+            // The document is rewritten whenever it grows, so it is always read as a whole.
             let whole = document::lines(BufReader::new(file), &mut |line| pass((0, 0), &Line::Whole(line)));
             self.read.damaged += u64::from(!whole);
             self.read.bytes = len;
@@ -280,7 +282,8 @@ impl Reading {
         Ok(())
     }
 
-    /// Whether anything of the first lines is understood; a long file of which nothing is need not be read to its end.
+    /// Checks that the first lines are understood, so that a long file of an unknown format need not be read
+    /// to its end.
     fn glance(agent: Agent, path: &Path, file: &mut File) -> Result<(), Error> {
         let mut first = Self::new(agent);
         let read = lines::forwards(file, HEAD_BYTES, MAX_LINE, &[], &mut |place, line| {
@@ -328,7 +331,7 @@ impl Reading {
         self.odd.get_or_insert((self.lines, odd));
     }
 
-    /// What was read, unless nothing of it was understood.
+    /// The result, or an error if no line was understood.
     fn finish(mut self, path: &Path) -> Result<Read, Error> {
         let foreign = self.known == 0 || (self.strange > 0 && self.read.messages == 0);
         if let (true, false, Some((line, seen))) = (foreign, self.read.stopped, self.odd) {

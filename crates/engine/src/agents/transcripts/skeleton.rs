@@ -1,4 +1,4 @@
-//! What can be said about a line that is too long to be held: the names in it, read on the way past.
+//! Extracts the ids of an oversized line while it streams past.
 
 use std::fmt;
 use std::io::Read;
@@ -46,7 +46,7 @@ impl<'de> Visitor<'de> for Names {
     }
 }
 
-/// The line with everything left out but its names, and a message without contents for one with them; empty if it is none.
+/// The line reduced to its id fields, with an empty message if it contains one; empty if it is not JSON.
 pub(super) fn of(line: impl Read) -> Vec<u8> {
     let mut json = serde_json::Deserializer::from_reader(line);
     let names = json.deserialize_map(Names).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! How each agent is started so that it answers once, without tools, and keeps nothing. What is here was seen running;
-//! `docs/models.md` says with which versions, and `scripts/llm-e2e.sh` sees it again.
+//! The command lines that make each agent answer once, without tools, and store nothing. All were seen
+//! working: `docs/models.md` lists the versions, and `scripts/llm-e2e.sh` repeats the check.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,19 +15,20 @@ use super::scratch::Scratch;
 use crate::llm::shape;
 use crate::platform::disk::{self, Content};
 
-/// The name that leaves the choice of a model to the program: `codex/default`.
+/// The name that leaves the choice of the model to the program: `codex/default`.
 const ITS_CHOICE: &str = "default";
-/// Agents take a first line that begins with a slash for a command of theirs. Nothing that was said comes first.
+/// The prefix of the input. Agents take a first line that starts with a slash for a command, so no user text
+/// comes first.
 const BEFORE: &str = "What the instructions are about:\n\n";
-/// Far above any honest file.
+/// The maximum size of a settings file, far above any honest one.
 const LARGEST_SETTINGS: u64 = 1024 * 1024;
 
-/// What Claude Code may not do, whatever a text asks for. Without it a text that says `@/some/file` has the file read
-/// and sent along, with all tools off.
+/// Claude Code permissions to deny. Without them a text that contains `@/some/file` makes it read and send
+/// the file, even with all tools off.
 const CLAUDE_SETTINGS: &str = r#"{"alwaysThinkingEnabled":false,"disableAllHooks":true,"permissions":{"deny":["Read","Edit","Write","Glob","Grep","Bash","WebFetch","WebSearch"]}}"#;
-/// No tool at all, in the words of Gemini CLI's policy files.
+/// A policy without any tool, in the format of Gemini CLI.
 const GEMINI_POLICY: &str = "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n";
-/// Everything of Codex that could do something. What a version does not know it ignores.
+/// Codex features to turn off. A version ignores those that it does not know.
 const CODEX_WITHOUT: &[&str] = &[
     "shell_tool",
     "unified_exec",
@@ -43,21 +44,21 @@ const CODEX_WITHOUT: &[&str] = &[
     "sleep_tool",
 ];
 
-/// How a program is started for one question.
+/// The command line for one question.
 pub(super) struct Call {
     pub(super) arguments: Vec<OsString>,
     pub(super) variables: Vec<(&'static str, OsString)>,
     pub(super) input: String,
-    /// What it is started with once more, to forget what it was asked.
+    /// The arguments of a second run that deletes the stored session.
     pub(super) afterwards: Option<Vec<OsString>>,
 }
 
-/// The agent that a program is, by its name.
+/// Identifies the agent by the name of the program.
 pub(in crate::llm) fn agent(program: &str) -> Option<Agent> {
     Path::new(program).file_stem()?.to_str()?.parse().ok()
 }
 
-/// How the program calls a model; none for its own choice. The error is what would be right.
+/// The model name in the program's own form; `None` for its default. The error says which form is right.
 pub(super) fn model(agent: Option<Agent>, name: &Name) -> Result<Option<String>, &'static str> {
     let (makers, expected): (&[&str], _) = match agent {
         Some(Agent::Claude) => (
@@ -66,7 +67,7 @@ pub(super) fn model(agent: Option<Agent>, name: &Name) -> Result<Option<String>,
         ),
         Some(Agent::Codex) => (&["codex", "openai"], "openai/NAME, or codex/default for its own choice"),
         Some(Agent::Gemini) => (&["gemini", "google"], "google/NAME, or gemini/default for its own choice"),
-        // It knows every maker's models, and wants to be told whose (OBS-01).
+        // Pi knows every maker's models and needs the maker's name (OBS-01).
         Some(Agent::Pi) if name.provider() != "pi" => return Ok(Some(name.as_str().to_owned())),
         Some(Agent::Pi) | None => (&[], ""),
     };
@@ -76,7 +77,7 @@ pub(super) fn model(agent: Option<Agent>, name: &Name) -> Result<Option<String>,
     Ok(Some(name.name().to_owned()).filter(|name| name != ITS_CHOICE))
 }
 
-/// How a program is started for this question.
+/// Builds the command line for a question.
 pub(super) fn call(command: &Command, request: &Request, scratch: &Scratch) -> io::Result<Call> {
     let Some(agent) = command.agent else { return Ok(other(command, request)) };
     let schema = shape::schema(request);
@@ -131,7 +132,7 @@ pub(super) fn call(command: &Command, request: &Request, scratch: &Scratch) -> i
             with.option("--policy", Some(scratch.write("policy.toml", GEMINI_POLICY)?));
             with.option("-m", model);
             call.variables.push(("GEMINI_SYSTEM_MD", instructions.into()));
-            // It writes every session down. In this folder there was none before.
+            // Gemini writes every session down. This folder had none before.
             call.afterwards = Some(["--delete-session", "1"].map(OsString::from).to_vec());
         }
         Agent::Pi => {
@@ -158,7 +159,7 @@ pub(super) fn call(command: &Command, request: &Request, scratch: &Scratch) -> i
     Ok(call)
 }
 
-/// A program that we know nothing of: instructions first, then what they are about.
+/// The command line of an unknown program: instructions first, then the material.
 fn other(command: &Command, request: &Request) -> Call {
     let model = command.model.as_deref().unwrap_or(ITS_CHOICE);
     let arguments = command.arguments.iter().map(|argument| argument.replace("{model}", model).into());
@@ -170,7 +171,7 @@ fn other(command: &Command, request: &Request) -> Call {
     }
 }
 
-/// The servers with tools that Codex would start. It has no way to be told "none", only to be told each.
+/// The MCP servers that Codex would start. It has no option to turn off all, only each.
 fn codex_servers(command: &Command) -> Vec<String> {
     let around = &command.around;
     let folder = match (around.variable("CODEX_HOME"), &around.home) {

@@ -1,4 +1,4 @@
-//! What agents print, read as an answer. What they do not say is not made up.
+//! Parses agents' output into an answer. Missing values stay missing.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use crate::llm::report;
 const BUSY: Duration = Duration::from_secs(60);
 const FAILED: Duration = Duration::from_secs(30);
 
-/// What a program printed.
+/// The parsed output of a program.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Heard {
     pub(super) text: String,
     pub(super) whole: bool,
     pub(super) usage: Option<Usage>,
     pub(super) cost: Option<Cost>,
-    /// That there is no answer, in the program's own words.
+    /// The failure in the program's own words, if there is no answer.
     pub(super) failure: Option<Failure>,
 }
 
-/// Why a program has no answer.
+/// The reason for a missing answer.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Failure {
     status: Option<u64>,
@@ -35,7 +35,8 @@ impl Failure {
         Self { status: None, words }
     }
 
-    /// Whose fault it is. Programs say it in words, so words are looked for.
+    /// Maps the failure to an error of the right kind. Programs report failures in words, so this searches
+    /// for known words.
     pub(super) fn report(&self, program: &str, request: &Request) -> Error {
         let said = report::said(&self.words, request, None);
         let words = self.words.to_lowercase();
@@ -69,7 +70,7 @@ impl Failure {
     }
 }
 
-/// Reads what a program printed.
+/// Parses the output of a program.
 pub(super) fn read(agent: Option<Agent>, stdout: &[u8]) -> Heard {
     let text = String::from_utf8_lossy(stdout);
     match agent {
@@ -90,7 +91,7 @@ fn micro_dollars(dollars: &Value) -> Option<Cost> {
     Some(Cost { micro_dollars: (dollars * 1e6).round() as u64 })
 }
 
-/// One object, the last thing it prints.
+/// Parses Claude Code's output: one object, printed last.
 fn claude(text: &str) -> Heard {
     let Some(result) = lines(text).filter(|line| line["type"] == "result").last() else {
         return Heard::default();
@@ -117,7 +118,7 @@ fn claude(text: &str) -> Heard {
             false => format!("{subtype} {}", result["result"].as_str().unwrap_or_default()),
         },
     });
-    // A text that was taken for a command of its own never reached the model.
+    // A text taken for a slash command never reached the model.
     let asked = result["num_turns"].as_u64() != Some(0);
     Heard {
         text: if asked { text } else { String::new() },
@@ -128,7 +129,7 @@ fn claude(text: &str) -> Heard {
     }
 }
 
-/// A line for everything that happens.
+/// Parses Codex's output: one line per event.
 fn codex(text: &str) -> Heard {
     let mut heard = Heard::default();
     for line in lines(text) {
@@ -144,7 +145,7 @@ fn codex(text: &str) -> Heard {
                     .map(|(input, output)| Usage { input, output });
             }
             "turn.failed" => heard.failure = Some(Failure::new(&line["error"]["message"])),
-            // It says so as well when it only tries again.
+            // Codex also sends this event before a retry.
             "error" if heard.failure.is_none() && !heard.whole => {
                 heard.failure = Some(Failure::new(&line["message"]));
             }
@@ -157,7 +158,7 @@ fn codex(text: &str) -> Heard {
     heard
 }
 
-/// One object; warnings may stand around it.
+/// Parses Gemini CLI's output: one object, with possible warnings around it.
 fn gemini(text: &str) -> Heard {
     let Some(start) = text.find('{') else { return Heard::default() };
     let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
@@ -178,7 +179,7 @@ fn gemini(text: &str) -> Heard {
     Heard { text, whole: true, usage, cost: None, failure }
 }
 
-/// A line for everything that happens; the last message of the model is the answer.
+/// Parses Pi's output: one line per event; the last message of the model is the answer.
 fn pi(text: &str) -> Heard {
     let mut heard = Heard::default();
     let ended = lines(text).filter(|line| line["type"] == "message_end");

@@ -1,4 +1,4 @@
-//! A program that runs to its end or to the deadline, with everything it starts.
+//! Runs a program, with all its child processes, until it ends or the deadline passes.
 #![expect(clippy::disallowed_methods, reason = "the program is the person's; it is waited for, or ended")]
 
 use std::collections::VecDeque;
@@ -10,38 +10,38 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// More than any answer is long.
+/// The maximum size of the output, more than any answer needs.
 const LARGEST: usize = 8 * 1024 * 1024;
-/// As much of what a program complains about as is looked at.
+/// The number of bytes of stderr that are kept, from its end.
 const TAIL: usize = 4 * 1024;
-/// How often it is looked whether it has ended.
+/// The polling interval for the end of the process.
 const LOOK: Duration = Duration::from_millis(10);
-/// How often it is started while its file is still being written.
+/// The maximum number of retries while the program file is still being written.
 const BUSY_TRIES: usize = 20;
-/// How long what it has printed may take to arrive when it has ended.
+/// The maximum wait for the rest of the output after the process ended.
 const REST: Duration = Duration::from_secs(2);
 
-/// How a program ended.
+/// The outcome of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// By itself, with this code; none if it was killed.
+    /// It exited with this code; `None` if it was killed.
     Exit(Option<i32>),
-    /// At the deadline.
+    /// It reached the deadline.
     Late,
-    /// It printed without end.
+    /// It printed more than the limit.
     Flood,
 }
 
-/// A program that has ended.
+/// A process that has ended.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) end: End,
     pub(super) stdout: Vec<u8>,
-    /// The end of what it printed there.
+    /// The end of stderr.
     pub(super) stderr: String,
 }
 
-/// Runs a program with nothing but these variables, and gives it `input`.
+/// Runs a program with only these variables, and writes `input` to its stdin.
 pub(super) fn run(
     program: &Path,
     arguments: &[OsString],
@@ -55,16 +55,17 @@ pub(super) fn run(
     command.args(arguments).current_dir(folder).env_clear();
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that what it has started ends with it.
+    // Use a process group, so that child processes end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = spawn(&mut command)?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.as_bytes().to_vec();
-        // One that does not read what it is given ends all the same.
+        // A program may end without reading all of its input.
         thread::spawn(move || stdin.write_all(&input).unwrap_or_default());
     }
-    // Somebody who got away from the group may keep a pipe open, so nobody waits for these threads beyond the deadline.
+    // A process outside of the group may keep a pipe open, so do not wait for these threads beyond the
+    // deadline.
     let stdout = child.stdout.take().map(|pipe| in_background(move || up_to_the_largest(pipe)));
     let stderr = child.stderr.take().map(|pipe| in_background(move || the_tail(pipe)));
     let mut printed = None;
@@ -91,7 +92,7 @@ pub(super) fn run(
     Ok(Ended { end, stdout, stderr })
 }
 
-/// Starts it, also in the moment in which it is being replaced by a newer version of itself.
+/// Starts the program, with retries while a newer version replaces its file.
 fn spawn(command: &mut Command) -> io::Result<Child> {
     for _ in 0..BUSY_TRIES {
         match command.spawn() {
@@ -108,7 +109,7 @@ fn in_background(work: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Ve
     result
 }
 
-/// One byte more than may be: then it is a flood.
+/// Reads one byte more than the limit, to detect a flood.
 fn up_to_the_largest(pipe: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     pipe.take(LARGEST as u64 + 1).read_to_end(&mut bytes).unwrap_or_default();
@@ -125,13 +126,13 @@ fn the_tail(mut pipe: impl Read) -> Vec<u8> {
     tail.into()
 }
 
-/// Ends the program and everything it has started.
+/// Kills the process and all its child processes.
 fn finish(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(raw) = i32::try_from(child.id())
         && let Some(group) = rustix::process::Pid::from_raw(raw)
     {
-        // There may be nobody left.
+        // The group may be empty already.
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
     }
     child.kill().and_then(|()| child.wait()).map(drop).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! An empty folder for a program to run in, which is gone afterwards.
+//! An empty scratch folder for a program to run in. It is deleted afterwards.
 #![expect(
     clippy::disallowed_methods,
     reason = "what is made here is ours, and gone when the answer is there"
@@ -11,20 +11,20 @@ use std::time::Duration;
 
 use crate::platform::disk;
 
-/// How many programs may be asked at once. The folders have the same names every time: agents remember the folders
-/// they were run in, and should not remember a new one for every question.
+/// The maximum number of concurrent questions. Folder names are reused: agents remember the folders that they
+/// ran in, and should not remember a new one for every question.
 const MAX_AT_ONCE: usize = 32;
-/// A folder as old as this was left behind by somebody who was killed.
+/// The age at which a folder is a leftover of a killed process.
 const ABANDONED: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// A folder of one question.
+/// The scratch folder of one question.
 pub(super) struct Scratch {
     folder: PathBuf,
     work: PathBuf,
 }
 
 impl Scratch {
-    /// One below `parent` that nobody else uses.
+    /// Claims an unused folder below `parent`.
     pub(super) fn new(parent: &Path) -> io::Result<Self> {
         disk::make_folder(parent)?;
         for number in 1..=MAX_AT_ONCE {
@@ -44,12 +44,12 @@ impl Scratch {
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "too many are running"))
     }
 
-    /// Where the program runs. There is nothing in it.
+    /// The empty working folder of the program.
     pub(super) fn work(&self) -> &Path {
         &self.work
     }
 
-    /// Writes a file beside that folder, for a program that takes something from a file.
+    /// Writes a file beside that folder, for programs that read an argument from a file.
     pub(super) fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         let path = self.folder.join(name);
         disk::write_unsynced(&path, text.as_bytes())?;
@@ -64,7 +64,7 @@ fn is_abandoned(folder: &Path) -> bool {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed now is removed when it is old.
+        // A folder that cannot be removed now is removed once it is old.
         fs::remove_dir_all(&self.folder).unwrap_or_default();
     }
 }

@@ -104,7 +104,7 @@ fn r_07_what_is_not_understood_is_left_out() {
 fn r_07_an_answer_cut_off_by_the_budget_or_the_line_is_kept_as_a_part() {
     let budget = answer(vec![stream(&[start(), says("half an"), stop("max_tokens")])]).unwrap();
     assert_eq!((budget.text.as_str(), budget.whole), ("half an", false));
-    // The line breaks in the middle; the stream ends without an end; the server fails in the middle.
+    // The connection breaks, the stream ends early, or the server fails in the middle.
     let cut = stream(&[start(), says("half an")]).cut();
     let ended = stream(&[start(), says("half an")]);
     let fails = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
@@ -115,7 +115,7 @@ fn r_07_an_answer_cut_off_by_the_budget_or_the_line_is_kept_as_a_part() {
         assert_eq!(answer.usage.unwrap().input, 40, "it is paid for");
         assert!(answer.usage.unwrap().output >= 2);
     }
-    // Slow beyond the deadline.
+    // The answer is slower than the deadline.
     let slow = stream(&[start(), says("half an"), says(" answer"), stop("end_turn")])
         .slow(Duration::from_millis(300));
     let began = std::time::Instant::now();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// A folder with a program in it.
+/// A folder that holds a test program.
 struct Trial {
     folder: tempfile::TempDir,
 }
@@ -77,7 +77,7 @@ fn cap_22_a_question_may_be_longer_than_an_argument() {
     let request = Request { prompt: Prompt::new(prompts::PROBE, &long), budget, ..request() };
     let count: usize = Trial::new("wc -c").ask(&request).unwrap().text.trim().parse().unwrap();
     assert!(count > 2_000_000, "{count}");
-    // One that does not read it all is none the worse.
+    // A program that does not read all input is fine.
     assert_eq!(Trial::new("echo done").ask(&request).unwrap().text, "done");
 }
 
@@ -127,7 +127,7 @@ fn r_07_a_program_that_fails_says_why_without_secrets() {
     let (fault, after, message) = failed(trial.ask(&request()));
     assert_eq!((fault, after), (Fault::Provider, Some(Duration::from_secs(30))));
     assert_eq!(message, "answerer ended with exit code 3: token [redacted:github-token] is wrong");
-    // One that repeats the question does not get it into a log.
+    // A program that repeats the question does not get it into a log.
     let (_, _, message) = failed(Trial::new("cat >&2; exit 1").ask(&request()));
     assert!(message.contains("repeats the question"), "{message}");
     let (fault, after, message) = failed(Trial::new("echo nothing to say >&2").ask(&request()));
@@ -196,7 +196,7 @@ fn b_04_a_flood_is_stopped() {
     assert_eq!((fault, after), (Fault::Provider, None));
     assert!(message.contains("prints more than any answer is long"), "{message}");
     assert!(began.elapsed() < Duration::from_secs(10));
-    // On the other channel it is only noise.
+    // A flood on stderr is ignored.
     let noise = Trial::new("yes noise | head -c 3000000 >&2; echo fine");
     assert_eq!(noise.ask(&request()).unwrap().text, "fine");
 }

@@ -1,4 +1,4 @@
-//! Every provider against the real thing on its other end: a server on loopback, a program in a folder.
+//! Tests of every provider against a real counterpart: a server on loopback, a program in a folder.
 
 mod anthropic;
 mod command;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{Job, Surroundings, model};
 
-/// Nothing of this may be in an error.
+/// The question. No error may contain any part of it.
 const ASKED: &str = "the secret garden is behind the old mill";
 const KEY: &str = "sk-test-0123456789abcdef";
 
@@ -51,7 +51,7 @@ fn around(scratch: &Path, variables: &[(&str, &str)]) -> Surroundings {
     Surroundings { scratch: scratch.to_owned(), home: None, variables }
 }
 
-/// What has to be true of every failure.
+/// Checks the invariants of every failure.
 fn checked(result: Result<Answer, Error>) -> Result<Answer, Error> {
     if let Err(error) = &result {
         for kept in ["secret garden", KEY, "SAID BY THE MODEL"] {

@@ -84,7 +84,7 @@ fn r_07_local_servers_need_no_key_and_may_not_count() {
     let local = local.unwrap();
     assert_eq!((local.text.as_str(), local.whole, local.usage), ("hi", true, None));
     assert_eq!(server.received()[0].header("authorization"), None);
-    // One that says that it is done and not why.
+    // A stream that ends without a stop reason.
     let done = answer(vec![stream(&[says("hi"), "[DONE]".into()])]).unwrap();
     assert!(done.whole);
 }
@@ -103,7 +103,7 @@ fn r_07_a_schema_is_passed_on_and_left_out_where_it_is_not_understood() {
         assert_eq!(answer.unwrap().text, "{}");
         assert!(server.received()[1].json().get("response_format").is_none());
     }
-    // Newer models want another name for the length of an answer, and their own temperature.
+    // Newer models expect another field for the maximum length, and reject a temperature.
     let tokens = error(
         400,
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
@@ -115,7 +115,7 @@ fn r_07_a_schema_is_passed_on_and_left_out_where_it_is_not_understood() {
     let bodies: Vec<Value> = server.received().iter().map(Received::json).collect();
     assert_eq!((bodies[1].get("max_tokens"), &bodies[1]["max_completion_tokens"]), (None, &json!(100)));
     assert!(bodies[3].get("temperature").is_none() && bodies[3].get("stream_options").is_none());
-    // It is not asked for ever.
+    // The number of concessions is limited.
     let stubborn = || error(400, "temperature, max_tokens, schema, stream_options");
     let (fault, after, _) = failed(ask((0..9).map(|_| stubborn()).collect(), &with_schema(), None).0);
     assert_eq!((fault, after), (Fault::Ours, None));

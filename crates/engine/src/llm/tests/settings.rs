@@ -41,7 +41,7 @@ fn sec_04_a_key_comes_from_the_environment_only() {
             .unwrap()
             .is_some()
     );
-    // A server of one's own may need none.
+    // A self-hosted server may need no key.
     let own = [
         ("llm.provider", "openai"),
         ("llm.observer_model", "ollama/x"),
@@ -71,7 +71,7 @@ fn obs_01_a_model_of_another_provider_is_refused_with_a_hint() {
     assert!(message.starts_with(
         "llm.observer_model is openai/gpt-5-mini, which is not a model of anthropic; set it to"
     ));
-    // The default is Anthropic's.
+    // The default model is Anthropic's.
     assert!(refused(&[("llm.provider", "openai")], &key).contains("set it to openai/NAME"));
     let message = refused(&[("llm.provider", "command")], &[]);
     assert!(message.contains("llm.command.program names no program"), "{message}");

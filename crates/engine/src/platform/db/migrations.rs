@@ -1,9 +1,10 @@
-//! How the tables came to be. A migration only adds: columns with defaults, tables, indexes. One that takes something away
-//! or gives it another meaning raises `readable_from`, so that older programs leave the file alone.
+//! The database schema and its migrations. A migration only adds columns with defaults, tables and indexes.
+//! One that removes something or changes its meaning raises `readable_from`, so that older programs leave the
+//! file alone.
 
 use super::{Db, Error};
 
-/// The tables, step by step. A step that was published never changes.
+/// The migrations in order. A published migration never changes.
 const STEPS: &[&str] = &[
     FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED, OWED, DATED,
     SCOPED, VERSIONED,
@@ -295,7 +296,7 @@ pub(super) fn apply(db: &mut Db) -> Result<(), Error> {
     let known = STEPS.len() as i64;
     if version(db)? < known {
         db.change(|transaction| {
-            // Somebody else may have done it while we waited.
+            // Another process may have migrated while we waited.
             let done: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
             for step in STEPS.iter().skip(usize::try_from(done).unwrap_or(0)) {
                 transaction.execute_batch(step)?;

@@ -1,7 +1,8 @@
-//! The only room that opens SQLite: `state/rekindle.db`, with the events, the runs and the sessions of this machine.
+//! The only module that opens SQLite: `state/rekindle.db`, with the events, runs and sessions of this
+//! machine.
 //!
-//! Hooks never come here: they write a file to the spool. Whoever writes waits for whoever writes already, up to ten
-//! seconds; readers never wait (write-ahead log). Every commit is on the disk when it returns.
+//! Hooks never use it: they write a file to the spool. A writer waits up to ten seconds for another writer;
+//! readers never wait (write-ahead log). Every commit is on the disk when it returns.
 
 mod migrations;
 
@@ -16,57 +17,57 @@ use crate::platform::disk;
 
 pub use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
 
-/// How long to wait for another writer.
+/// The longest wait for another writer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// SQLite may keep this much of the file in memory, in KiB.
+/// The size of SQLite's page cache, in KiB.
 const CACHE_KIB: i64 = 4096;
 
-/// Why the database cannot be used.
+/// An error of the database.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Made by a later version in a way that this one would break.
+    /// A later version made the file, and this version would damage it.
     #[error("{path} was made by a newer rekindle ({found}; this one knows {known})")]
     Newer {
-        /// The file.
+        /// The database file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         found: i64,
-        /// Ours.
+        /// The latest version that this program knows.
         known: i64,
     },
-    /// The folder could not be made.
+    /// The folder could not be created.
     #[error("the folder of {path} cannot be used: {cause}")]
     Folder {
-        /// The file.
+        /// The database file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: std::io::Error,
     },
-    /// SQLite said no.
+    /// SQLite reported an error.
     #[error("{path}: {cause}")]
     Sqlite {
-        /// The file.
+        /// The database file.
         path: PathBuf,
-        /// What it said.
+        /// The error of SQLite.
         #[source]
         cause: rusqlite::Error,
     },
-    /// A row says something that this version does not understand.
+    /// A row holds a value that this version does not understand.
     #[error("{path} holds something unknown: {what}")]
     Content {
-        /// The file.
+        /// The database file.
         path: PathBuf,
-        /// What.
+        /// The unknown value.
         what: String,
     },
-    /// The system has no random bytes for us.
+    /// The system returned no random bytes.
     #[error("the system gave no random bytes: {0}")]
     Random(#[source] std::io::Error),
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// The advice to the user for each error.
     pub fn hint(&self) -> String {
         match self {
             Self::Random(_) => "try again; nothing was changed".to_owned(),
@@ -90,7 +91,7 @@ fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
 }
 
-/// The database, open. A clone is the same connection: what is open already costs nothing to open again.
+/// An open database. Clones share the connection, so a clone costs nothing.
 #[derive(Clone)]
 pub struct Db {
     connection: Rc<Connection>,
@@ -98,7 +99,7 @@ pub struct Db {
 }
 
 impl Db {
-    /// Opens the database of a state folder, made or brought up to date if need be.
+    /// Opens the database at `path`; creates or migrates it if necessary.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
             disk::make_folder(folder).map_err(|cause| Error::Folder { path: path.to_owned(), cause })?;
@@ -115,7 +116,7 @@ impl Db {
         Ok(db)
     }
 
-    /// Opens it only if it is there, for looking.
+    /// Opens the database for reading, if it exists.
     pub fn open_existing(path: &Path) -> Result<Option<Self>, Error> {
         if path.exists() { Self::open(path).map(Some) } else { Ok(None) }
     }
@@ -124,10 +125,10 @@ impl Db {
         self.run(|connection| {
             connection.busy_timeout(PATIENCE)?;
             connection.pragma_update(None, "journal_mode", "wal")?;
-            // An acknowledged event survives a power cut.
+            // Acknowledged events survive a power cut.
             connection.pragma_update(None, "synchronous", "full")?;
             connection.pragma_update(None, "foreign_keys", true)?;
-            // What is forgotten must not be left in a free page.
+            // Forgotten text must not stay in a free page.
             connection.pragma_update(None, "secure_delete", true)?;
             connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
             connection.pragma_update(None, "journal_size_limit", 8 * 1024 * 1024)
@@ -135,13 +136,13 @@ impl Db {
         migrations::apply(self)
     }
 
-    /// What is done from here on survives our end but not a power cut: for what is simply done again then.
+    /// Makes further commits survive a crash but not a power cut, for work that is simply repeated then.
     pub fn relaxed(self) -> Result<Self, Error> {
         self.run(|connection| connection.pragma_update(None, "synchronous", "normal"))?;
         Ok(self)
     }
 
-    /// Changes something as [`Db::change`] does; with it, everything that was done before survives a power cut.
+    /// Runs a transaction as [`Db::change`] does. It and all earlier commits then survive a power cut.
     pub fn change_for_good<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -153,17 +154,17 @@ impl Db {
         changed
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Asks or does one thing.
+    /// Runs a single query or statement.
     pub fn run<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         work(&self.connection).map_err(|cause| self.failed(cause))
     }
 
-    /// Does several things or none. The right to write is taken at once, so that two writers wait instead of failing
+    /// Runs a transaction. It takes the write lock at once, so that two writers wait instead of failing
     /// half-way.
     pub fn change<T>(
         &mut self,
@@ -180,7 +181,7 @@ impl Db {
         attempt().map_err(failed)
     }
 
-    /// Brings everything from the write-ahead log into the file, and makes that log empty.
+    /// Copies the write-ahead log into the file and empties the log.
     pub fn checkpoint(&self) -> Result<(), Error> {
         self.run(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
     }
@@ -189,13 +190,13 @@ impl Db {
         Error::Sqlite { path: self.path.clone(), cause }
     }
 
-    /// Something in the file that this version cannot make sense of.
+    /// The error for a value in the file that this version does not understand.
     pub fn odd(&self, what: impl Into<String>) -> Error {
         Error::Content { path: self.path.clone(), what: what.into() }
     }
 }
 
-/// The path without links: SQLite is told not to follow any, and a home folder may well be one.
+/// The path without links. SQLite is told to follow none, but a home folder may be one.
 fn resolved(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     match (folder, path.file_name()) {

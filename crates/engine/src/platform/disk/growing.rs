@@ -1,4 +1,4 @@
-//! Files that grow at their end, in their place, and are too long to be read at once.
+//! Append-only files that are too long to be read at once.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,10 +7,10 @@ use std::time::SystemTime;
 
 use rekindle_core::base::hash::{ContentHash, Hashing};
 
-/// How much of a large file is in memory at a time.
+/// The size of the read buffer.
 const PIECE: usize = 64 * 1024;
 
-/// The hash of the first bytes of a file; `None` if there is none.
+/// The hash of the first bytes of a file; `None` if the file does not exist.
 pub fn hash_of_first(path: &Path, bytes: u64) -> io::Result<Option<ContentHash>> {
     let mut file = match File::open(path) {
         Ok(file) => file.take(bytes),
@@ -28,7 +28,7 @@ pub fn hash_of_first(path: &Path, bytes: u64) -> io::Result<Option<ContentHash>>
     }
 }
 
-/// Reads a file in pieces of whole lines, whatever its size; the last one may lack its end. `each` may end it.
+/// Reads a file of any size in pieces of whole lines; the last line may lack its newline. `each` may stop it.
 pub fn each_piece(file: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
     let (mut buffer, mut held) = (vec![0; PIECE], 0);
     loop {
@@ -42,7 +42,7 @@ pub fn each_piece(file: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Resul
         if read == 0 {
             return if held == 0 { Ok(()) } else { each(&buffer[..held]).map(drop) };
         }
-        // What was held before has no end of a line.
+        // The bytes held from the last read contain no newline.
         let end = buffer[held..held + read].iter().rposition(|byte| *byte == b'\n').map(|at| held + at + 1);
         held += read;
         if let Some(end) = end {
@@ -55,7 +55,7 @@ pub fn each_piece(file: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Resul
     }
 }
 
-/// What stands behind the first `at` bytes of a file; `None` if those are not whole lines.
+/// The bytes behind the first `at` bytes of a file; `None` if those are not whole lines.
 pub fn behind(path: &Path, at: u64) -> io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(at.saturating_sub(1)))?;
@@ -64,19 +64,19 @@ pub fn behind(path: &Path, at: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(bytes.strip_prefix(b"\n").map(<[u8]>::to_vec))
 }
 
-/// Which file this is and how it stands: another one, or one that somebody wrote to, differs.
+/// The identity and state of a file: it changes if the file is replaced or written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its device and number, where the system has such.
+    /// The device and inode number, if the system has them.
     file: (u64, u64),
-    /// Its length.
+    /// The length in bytes.
     pub size: u64,
-    /// When it was last written, and when anything about it was last changed.
+    /// The time of the last write, and of the last change of metadata.
     times: (Option<SystemTime>, (i64, i64)),
 }
 
 impl Identity {
-    /// Of what the system says about a file.
+    /// Reads the identity from a file's metadata.
     pub fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let (file, changed) = {
@@ -88,15 +88,15 @@ impl Identity {
         Self { file, size: metadata.len(), times: (metadata.modified().ok(), changed) }
     }
 
-    /// Whether it is the same file, whatever was done to it.
+    /// True if it is the same file, even if it was written to.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
     }
 }
 
-/// Adds bytes behind the first `at` bytes of a file, in its place, and waits until they are on the disk. Somebody who was
-/// killed may have added some of them already. If the file ends in anything else, nothing has happened; what could not be
-/// added whole is taken back.
+/// Appends bytes behind the first `at` bytes of a file, in place, and waits until they are on the disk. A
+/// killed process may have written some of them already. If the file ends in anything else, nothing happens;
+/// a partial write is undone.
 pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let changed = || io::Error::new(io::ErrorKind::InvalidData, "somebody changed it meanwhile");
@@ -107,7 +107,7 @@ pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
         file.sync_data()?;
     }
     written?;
-    // An editor that put a new file in its place while we wrote left us with one that has no name any more.
+    // If an editor replaced the file while we wrote, our handle is to a deleted file.
     let named = std::fs::metadata(path)?;
     match Identity::of(&named).is_same_file(&Identity::of(&file.metadata()?)) {
         true => Ok(()),
@@ -115,7 +115,8 @@ pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// How many of these bytes stand behind the first `at` bytes of a file; `None` if something else does, or if it is shorter.
+/// The number of these bytes that stand behind the first `at` bytes of a file; `None` if other bytes do, or
+/// if the file is shorter.
 pub fn appended(path: &Path, at: u64, bytes: &[u8]) -> io::Result<Option<usize>> {
     match File::open(path) {
         Ok(mut file) => begun(&mut file, at, bytes),
@@ -133,7 +134,7 @@ fn begun(file: &mut File, at: u64, bytes: &[u8]) -> io::Result<Option<usize>> {
     Ok((there == wanted).then_some(wanted.len()))
 }
 
-/// Takes back what [`append`] has added, unless somebody wrote behind it.
+/// Undoes [`append`], unless more was written behind it.
 pub fn cut(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     if begun(&mut file, at, bytes)?.is_some() {
@@ -157,12 +158,12 @@ mod tests {
         is("one\ntwo\n");
         append(&path, 4, b"two\n").unwrap();
         is("one\ntwo\n");
-        // Killed in the middle of it.
+        // A process was killed in the middle of the write.
         std::fs::write(&path, "one\ntw").unwrap();
         assert_eq!(appended(&path, 4, b"two\n").unwrap(), Some(2));
         append(&path, 4, b"two\n").unwrap();
         is("one\ntwo\n");
-        // Somebody wrote there, or took something away.
+        // Another program wrote or removed something there.
         for text in ["one\nmine\n", "one\ntwo\nmine\n", "on"] {
             std::fs::write(&path, text).unwrap();
             assert_eq!(append(&path, 4, b"two\n").unwrap_err().kind(), io::ErrorKind::InvalidData);

@@ -1,4 +1,5 @@
-//! Files of lines: read from the last one to the first, and added to after a torn end was cut off.
+//! Files of lines: read from the last line to the first, and appended to after an unfinished last line was
+//! cut off.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,15 +7,15 @@ use std::path::Path;
 
 use super::private;
 
-/// A file that only grows, one whole line at a time.
+/// An append-only file of whole lines.
 #[derive(Debug)]
 pub struct Lines {
     file: File,
 }
 
 impl Lines {
-    /// Opens it for reading and appending, made for the owner if it is not there. A last line without an end is
-    /// what a crash left of a write that was never acknowledged: it is cut off.
+    /// Opens the file for reading and appending; creates it for the owner only if it is missing. A last line
+    /// without newline comes from a crash in an unacknowledged write, so it is cut off.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = private(OpenOptions::new().read(true).append(true).create(true)).open(path)?;
         let length = file.seek(SeekFrom::End(0))?;
@@ -30,7 +31,7 @@ impl Lines {
         Ok(Self { file })
     }
 
-    /// Adds a line. `durable` waits until it is on the disk. A line that fails half-way is taken back.
+    /// Appends a line. `durable` waits until it is on the disk. A partial write is undone.
     pub fn append(&mut self, line: &str, durable: bool) -> io::Result<()> {
         let before = self.file.metadata()?.len();
         let written = self.file.write_all(line.as_bytes()).and_then(|()| match durable {
@@ -60,17 +61,17 @@ fn last_newline(file: &mut File, length: u64) -> io::Result<u64> {
     Ok(0)
 }
 
-/// The lines of a file from the last to the first, without reading what nobody asks for.
+/// An iterator over the lines of a file from the last to the first, which reads only as far as needed.
 pub struct BackwardLines {
     file: File,
-    /// Everything before this offset is still unread.
+    /// The offset before which everything is unread.
     unread: u64,
-    /// What was read and not yet handed out, as it stands in the file.
+    /// The bytes read but not yet returned, in file order.
     buffer: Vec<u8>,
 }
 
 impl BackwardLines {
-    /// `None` if there is no such file.
+    /// Opens the file; `None` if it does not exist.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         let file = match File::open(path) {
             Ok(file) => file,

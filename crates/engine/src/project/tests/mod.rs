@@ -1,4 +1,5 @@
-//! Repositories laid out by hand, so that the rules hold on a machine without git; `real_git` then asks git itself.
+//! Tests with repositories laid out by hand, so that they run without git; `real_git` compares with git
+//! itself.
 
 #![expect(clippy::disallowed_methods, reason = "fixtures are written and thrown away")]
 
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A folder with projects in it, and a registry beside them. Its top is the person's home.
+/// A folder with projects in it, and a registry beside them. Its top is the user's home.
 struct Ground {
     top: PathBuf,
     registry: PathBuf,
@@ -47,7 +48,7 @@ impl Ground {
         fs::rename(self.at(from), self.at(to)).unwrap();
     }
 
-    /// What `git init` makes, as far as it matters.
+    /// Creates the relevant files of `git init`.
     fn git_dir(&self, path: &str) {
         self.write(&format!("{path}/HEAD"), "ref: refs/heads/main\n");
         self.folder(&format!("{path}/objects"));
@@ -75,7 +76,7 @@ impl Ground {
         self.write(&format!("{path}/.git/logs/HEAD"), line);
     }
 
-    /// What `git worktree add` makes.
+    /// Creates the relevant files of `git worktree add`.
     fn worktree(&self, main: &str, path: &str) {
         let git_dir = self.at(main).join(".git/worktrees/linked");
         self.write(&format!("{main}/.git/worktrees/linked/HEAD"), "ref: refs/heads/linked\n");
@@ -95,7 +96,7 @@ impl Ground {
         self.identify(path).project.id.to_string()
     }
 
-    /// As a command would do it: look, and write down what is new.
+    /// Identifies a folder as a command does, and records new marks.
     fn visit(&self, path: &str) -> String {
         let found = self.identify(path);
         let project = remember(&self.registry, &found).unwrap();
@@ -104,7 +105,7 @@ impl Ground {
         project.id.to_string()
     }
 
-    /// Whether folders here carry their birth time, without which a number proves no move.
+    /// True if folders here store their birth time; without it an inode number does not prove a move.
     fn keeps_births(&self) -> bool {
         let kept = fs::metadata(&self.top).unwrap().created().is_ok() && cfg!(unix);
         if !kept {

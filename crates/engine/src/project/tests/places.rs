@@ -1,4 +1,4 @@
-//! Which folder is the project's.
+//! Tests of finding the project folder.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn b_05_linked_worktrees_share_the_project_and_keep_their_root() {
     assert_eq!(linked.project.name, "widgets");
     assert_eq!(linked.project.root, ground.at("elsewhere/feature"));
 
-    // Git can also write these paths relative.
+    // Git can also write relative paths.
     ground.write("elsewhere/feature/.git", "gitdir: ../../widgets/.git/worktrees/linked\n");
     assert_eq!(ground.id("elsewhere/feature"), main.project.id.as_str());
 }
@@ -69,7 +69,7 @@ fn b_05_bare_repositories_count_unless_a_worktree_contains_them() {
     assert_eq!(ground.id("tools"), ground.id("tools/main"));
     assert_eq!(ground.identify("tools/main").project.name, "tools");
 
-    // A repository that contains another's looks does not get at its memories.
+    // A repository that contains a fake one does not reach its memories.
     ground.clone_of("evil", "https://github.com/mallory/evil");
     ground.git_dir("evil/fixtures/bank.git");
     ground
@@ -108,7 +108,7 @@ fn b_05_without_git_the_files_for_agents_make_a_project() {
             Some(ground.at("novel/chapters")),
             "the nearest"
         );
-        // Home as a repository holds dotfiles, not projects.
+        // A repository at home holds dotfiles, not projects.
         ground.repository(".");
         assert_eq!(root_of(ground.locate("novel/chapters/one")), Some(ground.at("novel/chapters")));
         ground.repository("novel");
@@ -145,7 +145,7 @@ fn r_15_a_repository_at_home_or_above_it_is_no_project() {
     assert_eq!(from("src/widgets"), Some(ann.join("src/widgets")));
     ground.repository("people/ann");
     assert_eq!(from("notes"), None, "at home");
-    // To somebody else it is a project like any other.
+    // For another user it is an ordinary project.
     assert_eq!(root_of(locate(&ann.join("notes"), Some(Path::new("/nobody")))), Some(ann.clone()));
 }
 

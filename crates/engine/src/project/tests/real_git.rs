@@ -1,10 +1,10 @@
-//! The same, asked of git itself where it is installed.
+//! The same tests with git itself, where it is installed.
 
 use std::process::{Command, Stdio};
 
 use super::*;
 
-/// Runs git without the configuration of whoever runs the tests.
+/// Runs git without the developer's own configuration.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
         .args([
@@ -30,7 +30,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     Some(text(&output.stdout))
 }
 
-/// A ground with a repository `widgets` of one commit; `None` where there is no git.
+/// A ground with a repository `widgets` of one commit; `None` without git.
 fn ground_with_git() -> Option<Ground> {
     let ground = Ground::new();
     if git(&ground.top, &["init", "-q", "widgets"]).is_none() {

@@ -1,4 +1,4 @@
-//! When a folder is a project that was seen before.
+//! Tests of recognising a known project.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn b_05_a_moved_folder_keeps_its_id() {
         let id = ground.visit(name);
         ground.rename(name, &format!("{name}-moved"));
         assert_eq!(ground.id(&format!("{name}-moved")), id);
-        // What comes to stand where it was is something else, before and after the move was noticed.
+        // A new repository at the old path is another project, before and after the move was noticed.
         ground.repository("repository");
         ground.write("notes/AGENTS.md", "");
         assert_ne!(ground.id(name), id);
@@ -45,7 +45,7 @@ fn b_05_a_copy_on_another_disk_is_found_by_its_first_commit() {
     ground.repository("restored");
     ground.first_commit("restored", "a");
     assert_eq!(ground.id("restored"), id);
-    // Git forgets its first line after ninety days; by then it is written down.
+    // Git drops the first reflog line after ninety days; the registry has it by then.
     ground.write("widgets/.git/logs/HEAD", "");
     assert_eq!(ground.visit("widgets"), id);
     assert_eq!(ground.id("restored"), id);
@@ -108,7 +108,7 @@ fn b_05_another_repository_at_the_same_path_is_another_project() {
         let id = ground.visit("w");
         assert!(!seen.contains(&id), "{what} inherited {id}");
         seen.push(id);
-        // The system gives the next folder the same number more often than not.
+        // The system usually gives the next folder the same inode number.
         fs::remove_dir_all(ground.at("w")).unwrap();
     }
 }
@@ -182,7 +182,7 @@ fn huge_broken_and_foreign_configurations_are_survived() {
     let padding = "# padding\n".repeat(200_000);
     assert_eq!(config(format!("{remote}{padding}").as_bytes()), "github.com/acme/widgets");
     assert!(config(format!("{padding}{remote}").as_bytes()).starts_with("local/"));
-    // The cap falls into the address: half of it would be another project.
+    // The limit falls into the address: half of it would be another project.
     let line = "[remote \"origin\"]\n\turl = https://github.com/acme/wid";
     let cut = format!("{}\n{line}", "#".repeat(1024 * 1024 - line.len() - 1));
     assert_eq!(cut.len(), 1024 * 1024);
@@ -236,7 +236,7 @@ fn b_05_a_remote_that_git_never_fetched_from_is_only_a_claim() {
         ground.write(&format!("{folder}/.git/{file}"), content);
         assert_eq!(ground.id(&folder), "github.com/acme/widgets", "{file}");
     }
-    // A bare clone has packed branches of its own and nothing else.
+    // A bare clone has packed branches and none of the other signs.
     ground.git_dir("widgets.git");
     ground.write("widgets.git/config", "[remote \"origin\"]\n\turl = https://github.com/acme/widgets\n");
     assert!(ground.identify("widgets.git").claim.is_some());

@@ -1,4 +1,4 @@
-//! The file that remembers: small, private, never in the way.
+//! Tests of the registry file: small, private, never in the way.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn looking_writes_nothing() {
     remember(&ground.registry, &found).unwrap();
     let before = fs::read(&ground.registry).unwrap();
     assert!(!ground.identify("widgets").is_news());
-    // Nothing to remember: not even a lock is taken.
+    // Without news, not even the lock is taken.
     fs::remove_dir_all(ground.at("state")).unwrap();
     let found = Identified { is_news: false, ..found };
     remember(&ground.registry, &found).unwrap();

@@ -22,7 +22,7 @@ impl Ground {
         Self { notes: Notes::new() }
     }
 
-    /// Another process, which knows nothing.
+    /// A second process, without cached state.
     fn other(&self) -> Vault {
         Vault::open(&self.notes.places).unwrap().in_zone(TimeZone::UTC)
     }
@@ -54,7 +54,7 @@ fn handoff(key: &str) -> Section {
     Section::Handoff(Handoff { source, time: "10:30".parse().unwrap(), text })
 }
 
-/// What the whole log would be, made in memory.
+/// The expected log, built in memory.
 fn made(keys: &[&str]) -> String {
     keys.iter().fold(daily_log::render_new(now().date()), |text, key| daily_log::append(&text, &handoff(key)))
 }
@@ -72,7 +72,7 @@ fn log_01_a_section_is_added_in_the_files_place_and_log_06_once() {
     assert_eq!(ground.text(), made(&["a", "b", "c", "d"]));
     let last = Identity::of(&fs::metadata(ground.file()).unwrap());
     assert!(last.is_same_file(&first), "it was replaced, not added to");
-    // What is known was kept up, not read again, and is what reading it again finds.
+    // The cached state was updated, not read again, and equals a fresh read.
     let known = ground.notes.vault.logs.0.lock().unwrap()[0].clone();
     assert_eq!(known.identity, last);
     let again = read(&ground.file()).unwrap();
@@ -111,7 +111,7 @@ fn b_09_whatever_an_editor_did_meanwhile_stays_and_the_section_comes_behind_it()
             assert_eq!(ground.text(), expected);
         }
     }
-    // Taken out by the person, it may come again.
+    // After the user removed a section, it may be added again.
     in_place(&ground.text().replace("dedupe=a ", ""));
     assert!(ground.add("a"));
 }
@@ -145,7 +145,7 @@ fn log_01_an_addition_that_was_cut_off_anywhere_is_finished_by_the_next_writer()
         assert_eq!(ground.text(), after, "cut at {cut} of {}", after.len());
         assert!(!ground.add("b"));
     }
-    // Somebody was at it before the next writer came: it stays as they left it.
+    // If somebody edits it before the next writer comes, it stays as edited.
     for theirs in [
         "",
         "Mine.\n",

@@ -149,7 +149,7 @@ fn what_cannot_be_read_is_a_problem_and_the_rest_is_read() {
     let (units, problems) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit, &mut |_| true);
     assert_eq!(units.iter().map(|unit| unit.path.as_str()).collect::<Vec<_>>(), paths);
     assert_eq!(problems, [("bad.md".to_owned(), "line 2: not UTF-8 text".to_owned())]);
-    // By its name alone nobody knows how large a file is: whoever reads it does.
+    // A listing of names does not know sizes; the reader checks them.
     let names = names(&notes.vault).unwrap();
     assert_eq!(names.files, ["bad.md", "good.md", "huge.txt", "nul.md", "zero.txt"]);
     assert_eq!(names.problems, []);
@@ -231,8 +231,8 @@ fn many_files_are_read_in_their_order() {
         assert_eq!(texts(unit), [format!("Note number {number}.")]);
         assert_eq!(*unit, read(&notes.vault, &unit.path).unwrap());
     }
-    // Whoever has seen enough gets what was read until then, from the first on. Other threads wait for that here, and there
-    // is much left: they could be through with everything before.
+    // A caller that stops early gets everything read so far, from the first on. The other threads wait for it
+    // here; the list is long enough that they could finish everything before.
     let paths = paths.repeat(20);
     let (asker, stopped) = (thread::current().id(), AtomicBool::new(false));
     let wait = |unit, (): &mut ()| {
@@ -275,7 +275,7 @@ fn b_08_what_was_forgotten_is_not_read_again() {
     let notes = Notes::new();
     notes.write("MemoryVault/MEMORY.md", "## Rules\n- The staging host is hermes.\n- Other rule.\n");
     notes.vault.forget(What::Text("The staging host is hermes."), Actor::User, &now()).unwrap();
-    // A sync brings it back.
+    // A sync restores the text.
     notes.write("MemoryVault/MEMORY.md", "## Rules\n- The staging host is hermes.\n- Other rule.\n");
     assert_eq!(texts(&read(&notes.vault, "MemoryVault/MEMORY.md").unwrap()), ["Other rule."]);
 }

@@ -21,7 +21,7 @@ fn printed(text: &str) -> Message {
     Message { role: Role::Tool, ..said(text) }
 }
 
-/// Everyday words are common, everything else is rare.
+/// Common words score low, all others high.
 fn rarity(word: &str) -> f64 {
     const EVERYDAY: &str = "port because taken database use press down when deployed script change \
         look answer done file line blue loose tuesdays install packages keeping retries live function run \

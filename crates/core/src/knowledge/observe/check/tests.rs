@@ -102,7 +102,7 @@ fn fbk_07_a_feeling_is_one_of_three_and_the_persons() {
     assert_eq!((fact(""), fact("angry} {urgent")), (None, None));
 }
 
-/// Requirements: OBS-12.
+/// Drops and counts invented statements. Requirements: OBS-12.
 #[test]
 fn ver_06_what_nobody_said_is_dropped_and_counted() {
     for invented in [

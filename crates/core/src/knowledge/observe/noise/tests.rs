@@ -41,7 +41,7 @@ fn session() -> Vec<Message> {
     ]
 }
 
-/// What becomes of a statement that cites message `number`.
+/// The result for a statement that cites message `number`.
 fn passed(text: &str, number: usize) -> Result<(), Fault> {
     let messages = session();
     let support = Evidence::new(&messages, &TimeZone::UTC).support(text, &[number + 1])?;
@@ -86,7 +86,7 @@ fn obs_03_the_course_of_a_session_is_no_fact() {
     ] {
         assert_eq!(passed(step, number), Err(Fault::Retold), "{step}");
     }
-    // What was laid down stays, however weakly it is told.
+    // Explicit statements stay, in any wording.
     assert_eq!(passed("The user requests that the tests run with --release", 4), Ok(()));
     assert_eq!(passed("`close()` in the valve does not wait until the pressure has settled", 3), Ok(()));
 }

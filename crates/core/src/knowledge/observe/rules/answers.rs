@@ -1,5 +1,5 @@
-//! What the agent answered, sentence by sentence, with what the classifier says of each. Conclusions and digests are both made
-//! from it, so every sentence is labelled once.
+//! The agent's answers by sentence, with the classifier's labels. Conclusions and digests both use it, so
+//! every sentence is labelled once.
 
 use super::statements::plain;
 use super::turn::Turn;
@@ -9,33 +9,33 @@ use crate::knowledge::statement::{Classify, Labels, SENTENCE_CHARS, Speaker, Sur
 use crate::text::phrases::head;
 use crate::text::sentences;
 
-/// What is read of an answer.
+/// The number of bytes read of an answer.
 const ANSWER_BYTES: usize = 16 * 1024;
-/// The most sentences of one answer that are looked at.
+/// The maximum number of sentences examined per answer.
 const MAX_LOOKED_AT: usize = 40;
-/// Fewer words of an agent state nothing that is worth a line.
+/// The minimum number of words of an agent's statement.
 const MIN_WORDS: usize = 6;
 
-/// One sentence of an answer.
+/// A sentence of an answer.
 pub(super) struct AnswerSentence {
-    /// The message it stands in.
+    /// The index of the message.
     pub at: usize,
-    /// Its place in that message.
+    /// The position in that message.
     pub place: usize,
     /// The sentence, without Markdown.
     pub text: String,
-    /// Only where it can be a statement and there is a classifier.
+    /// The labels, if it can be a statement and there is a classifier.
     pub labels: Option<Labels>,
 }
 
 impl AnswerSentence {
-    /// How likely it holds beyond the session. `None` where nobody asked.
+    /// The probability that it holds beyond the session. `None` without labels.
     pub(super) fn lasting(&self) -> Option<f32> {
         self.labels.map(|labels| labels.lasting)
     }
 }
 
-/// The sentences of the agent's answers in a turn, in their order.
+/// The sentences of the agent's answers in a turn, in order.
 pub(super) fn read(view: &View<'_>, turn: &Turn, classify: Option<&Classify<'_>>) -> Vec<AnswerSentence> {
     let request = turn.request(view).unwrap_or_default();
     let mut read = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn read(view: &View<'_>, turn: &Turn, classify: Option<&Classify<'_>>
     read
 }
 
-/// Whether a sentence can be a statement at all.
+/// True if a sentence can be a statement.
 fn can_state(text: &str) -> bool {
     text.split_whitespace().count() >= MIN_WORDS
         && !text.ends_with(['?', '？', ':', '：'])

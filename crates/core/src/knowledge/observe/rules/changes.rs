@@ -1,5 +1,5 @@
-//! Tools, packages, settings and schemas that are different now (OBS-04, OBS-09): only by commands that went well, or
-//! by the agent's own word with both versions.
+//! Changes of tools, packages, settings and schemas (OBS-04, OBS-09): found in successful commands, or in an
+//! agent's sentence with both versions.
 
 use super::command::Part;
 use super::draft::Draft;
@@ -13,10 +13,10 @@ use crate::text::phrases::{content, has, head, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
-/// The most commands that one finding names.
+/// The maximum number of commands in one finding.
 const MOST: usize = 4;
 
-/// Commands that add, remove or replace something for good, if they are given what.
+/// Commands that permanently add, remove or replace something, if they have an argument.
 const ADD: &[&[&str]] = &[
     &["cargo", "add"],
     &["cargo", "remove"],
@@ -77,7 +77,7 @@ const ADD: &[&[&str]] = &[
     &["gh", "secret", "set"],
     &["gh", "variable", "set"],
 ];
-/// Commands that change a schema or an installation, given nothing.
+/// Commands that change a schema or an installation without an argument.
 const APPLY: &[&[&str]] = &[
     &["alembic", "upgrade"],
     &["alembic", "downgrade"],
@@ -102,13 +102,13 @@ const APPLY: &[&[&str]] = &[
     &["git", "lfs", "install"],
 ];
 
-/// State changes of each stretch of messages.
+/// The changes in each stretch of messages.
 pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (from, to) in stretches {
         let mut commands: Vec<(usize, String)> = Vec::new();
         for step in view.steps_between(*from, *to).filter(|step| step.state == State::Passed) {
-            // In a scratch folder nothing is for good.
+            // Changes in a scratch folder are not permanent.
             if ["/tmp", "mktemp", "scratch"].iter().any(|place| step.call.input.contains(place)) {
                 continue;
             }
@@ -119,7 +119,7 @@ pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft
                 }
             }
         }
-        // The agent's word for a new version counts where it really changed something.
+        // The agent's report of a new version counts only after a real change.
         if !commands.is_empty() || !view.files(*from, *to).is_empty() {
             drafts.extend(raised(view, *from, *to));
         }
@@ -136,10 +136,10 @@ pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft
     drafts
 }
 
-/// Whether a command leaves something different behind.
+/// True if a command changes something permanently.
 fn changes(part: &Part) -> bool {
     if let Some(add) = ADD.iter().find(|words| part.is(words)) {
-        // `pip install -r …` and `npm install` only fetch what is written down already.
+        // `pip install -r …` and `npm install` only install listed packages.
         let given = &part.words[add.len()..];
         let what = given.iter().find(|word| !word.starts_with('-'));
         let written = given.iter().any(|word| {
@@ -153,13 +153,13 @@ fn changes(part: &Part) -> bool {
     if APPLY.iter().any(|words| part.is(words)) {
         return !part.words.iter().any(|word| word.contains("dry-run") || word == "status");
     }
-    // `git config key value`: with a value, and not only asked for.
+    // `git config key value` needs a value; without one it only reads.
     let values = part.words.iter().skip(2).filter(|word| !word.starts_with('-')).count();
     let asks = part.words.iter().any(|word| matches!(word.as_str(), "--get" | "--list" | "-l" | "--get-all"));
     part.is(&["git", "config"]) && values >= 2 && !asks
 }
 
-/// An issue, a pull request or a release that was made: by its title, or as the agent reports it.
+/// A created issue, pull request or release: its title, or the agent's report.
 fn filed(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
     const MADE: &[&[&str]] = &[
         &["gh", "issue", "create"],
@@ -179,7 +179,7 @@ fn filed(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
     if !made && !through_tool || published::has_title(step) {
         return None;
     }
-    // What was made is known by what the agent says next.
+    // The agent's next message describes the created item.
     let (at, text) = view.agent(result, result + 3).next()?;
     let sentence = sentences::lines(head(text, 2_048)).into_iter().flat_map(sentences::sentences).next()?;
     let told = sentence.contains(['#', '/']) || sentence.chars().any(|c| c.is_ascii_digit());
@@ -189,7 +189,7 @@ fn filed(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
     (told && content(sentence).len() >= 3).then_some(draft)
 }
 
-/// "Upgraded tokio from 1.38 to 1.40": the agent's sentence, if it has both versions.
+/// The agent's sentence about an upgrade, if it has both versions: "Upgraded tokio from 1.38 to 1.40".
 fn raised(view: &View<'_>, from: usize, to: usize) -> Option<Draft> {
     let (at, text) = view.agent(from, to).next_back()?;
     let sentence = sentences::lines(head(text, 16 * 1024)).into_iter().flat_map(sentences::sentences).find(

@@ -1,9 +1,9 @@
-//! What a command does, as far as its words tell.
+//! Parses command lines and classifies their effect.
 
 use crate::session::Call;
 use crate::session::notes::here_document;
 
-/// Tools that run what a shell would.
+/// Tools that run a shell command.
 const SHELLS: &[&str] = &[
     "bash",
     "shell",
@@ -18,41 +18,41 @@ const SHELLS: &[&str] = &[
     "run_terminal_cmd",
     "execute_command",
 ];
-/// Words in front of a program that change nothing about what it is.
+/// Wrapper words in front of a program.
 const WRAPPERS: &[&str] =
     &["sudo", "time", "nice", "env", "npx", "bunx", "command", "exec", "timeout", "nohup", "xvfb-run"];
-/// Programs that prepare or show, and decide nothing about how a line went.
+/// Programs that only prepare or display, and do not decide the outcome of a line.
 const BESIDES: &[&str] = &[
     "cd", "export", "set", "source", ".", "echo", "printf", "head", "tail", "grep", "rg", "cat", "tee",
     "less", "wc", "sort", "uniq", "cut", "awk", "sed", "sleep", "true", "pwd", "ls", "mkdir", "pushd",
     "popd", "which", "date", "jq", "tr", "xargs", "find",
 ];
 
-/// A command line, taken apart.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {
-    /// The line as one would type it again: without redirections and what only shows its output.
+    /// The line to type again: without redirections and display commands.
     pub line: String,
-    /// The single commands of it that do something.
+    /// The commands that have an effect.
     pub parts: Vec<Part>,
 }
 
-/// A single command.
+/// One simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// The words, without assignments, wrappers and redirections.
     pub words: Vec<String>,
-    /// Whether it checks something: tests, a linter, a compiler.
+    /// True if it checks something: tests, a linter, a compiler.
     pub checks: bool,
 }
 
 impl Command {
-    /// The command that a call runs, if it runs one.
+    /// The command that a call runs, if any.
     pub(super) fn of(call: &Call) -> Option<Self> {
         SHELLS.contains(&call.tool.to_lowercase().as_str()).then(|| Self::read(&call.input)).flatten()
     }
 
-    /// Takes a line apart.
+    /// Parses a line.
     pub(super) fn read(input: &str) -> Option<Self> {
         let parts: Vec<Part> = split(input).iter().filter_map(|piece| Part::read(piece)).collect();
         if parts.is_empty() {
@@ -62,23 +62,23 @@ impl Command {
         Some(Self { line, parts })
     }
 
-    /// Whether any of it checks something.
+    /// True if any part is a check.
     pub(super) fn checks(&self) -> bool {
         self.parts.iter().any(|part| part.checks)
     }
 
-    /// Whether it makes a commit.
+    /// True if it makes a commit.
     pub(super) fn commits(&self) -> bool {
         self.parts.iter().any(|part| part.is(&["git", "commit"]))
     }
 
-    /// What of it can be tried again: for checks the program and what it does, else the whole line.
+    /// The keys that identify a retry: for checks the program and its action, else the whole line.
     pub(super) fn keys(&self) -> Vec<String> {
         let checks: Vec<String> = self.parts.iter().filter(|part| part.checks).map(Part::key).collect();
         if checks.is_empty() { vec![self.line.clone()] } else { checks }
     }
 
-    /// The check that speaks for the line, or all of it.
+    /// The check in the line, or the whole line.
     pub(super) fn name(&self) -> String {
         let checks: Vec<String> = self.parts.iter().filter(|part| part.checks).map(Part::line).collect();
         if checks.is_empty() { self.line.clone() } else { checks.join(" && ") }
@@ -96,7 +96,7 @@ impl Part {
             let assignment =
                 words.is_empty() && word.contains('=') && !word.starts_with(['-', '.', '/', '"']);
             let wrapper = words.is_empty() && WRAPPERS.contains(&word);
-            // `2>&1`, `>file`, `> file`, `</dev/null`
+            // A redirection: `2>&1`, `>file`, `> file`, `</dev/null`.
             let redirection =
                 word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with(['>', '<']);
             skip = redirection && word.ends_with(['>', '<']);
@@ -113,12 +113,12 @@ impl Part {
         Some(Self { words, checks })
     }
 
-    /// As one would type it.
+    /// The command as typed.
     pub(super) fn line(&self) -> String {
         self.words.join(" ")
     }
 
-    /// Whether it begins with these words.
+    /// True if it begins with these words.
     pub(super) fn is(&self, words: &[&str]) -> bool {
         self.words.len() >= words.len()
             && words
@@ -128,7 +128,7 @@ impl Part {
                 .all(|(place, (word, own))| *word == if place == 0 { base(own) } else { own.as_str() })
     }
 
-    /// The program and what it is told to do, without the rest.
+    /// The program and its action, without other arguments.
     fn key(&self) -> String {
         let mut key = vec![base(&self.words[0]).to_owned()];
         let most = if RUNNERS.contains(&key[0].as_str()) { 3 } else { 2 };
@@ -149,7 +149,7 @@ impl Part {
 /// Programs whose second word is only "run".
 const RUNNERS: &[&str] =
     &["npm", "pnpm", "yarn", "bun", "mise", "poetry", "uv", "rye", "pdm", "pipenv", "deno", "task"];
-/// Programs that do nothing but check.
+/// Programs that only check.
 const CHECKERS: &[&str] = &[
     "pytest",
     "py.test",
@@ -195,7 +195,7 @@ const CHECKERS: &[&str] = &[
     "ktlint",
     "detekt",
 ];
-/// Programs that check if they are told to.
+/// Programs that check if an argument says so.
 const TOLD: &[&str] = &[
     "cargo",
     "go",
@@ -249,7 +249,7 @@ const TOLD: &[&str] = &[
     "black",
     "prettier",
 ];
-/// What they are told.
+/// The arguments that make them check.
 const TO_CHECK: &[&str] = &[
     "test",
     "tests",
@@ -291,7 +291,7 @@ fn is_check(words: &[String]) -> bool {
         return true;
     }
     if TOLD.contains(&program) {
-        // `make` by itself builds.
+        // A bare `make` builds.
         let bare = matches!(program, "make" | "gmake" | "ninja") && words.len() == 1;
         let told = words[1..].iter().take(4).take_while(|word| *word != "-c").any(|word| {
             TO_CHECK.contains(&word.as_str())
@@ -300,7 +300,7 @@ fn is_check(words: &[String]) -> bool {
         });
         return bare || told;
     }
-    // A script of the project that says so in its name.
+    // A script of the project whose name says that it checks.
     let script = words[0].contains('/') || matches!(program, "sh" | "bash" | "zsh" | "node" | "ruby");
     let name = if matches!(program, "sh" | "bash" | "zsh" | "node" | "ruby") {
         words.get(1).map_or("", |word| base(word))
@@ -318,8 +318,8 @@ fn base(word: &str) -> &str {
     word.rsplit(['/', '\\']).next().unwrap_or(word)
 }
 
-/// The pieces of a line between `&&`, `||`, `;`, `|` and line breaks, outside of quotes. What a here-document or a
-/// quotation holds is no command.
+/// Splits a line at `&&`, `||`, `;`, `|` and line breaks outside of quotes. The contents of here-documents
+/// and quotes are no commands.
 fn split(input: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut quote: Option<char> = None;
@@ -351,12 +351,12 @@ fn split(input: &str) -> Vec<String> {
     pieces
 }
 
-/// The first line of a commit's message.
+/// The subject of a commit.
 pub(super) fn subject(input: &str) -> Option<String> {
     commit_message(input).map(|(subject, _)| subject)
 }
 
-/// The subject and the body of a commit's message, as far as the command itself says it. Trailers are left out.
+/// The subject and the body of a commit's message, if they are in the command. Trailers are left out.
 pub(super) fn commit_message(input: &str) -> Option<(String, String)> {
     const FLAGS: [&str; 3] = [" -m ", " -am ", " --message "];
     const FROM_INPUT: [&str; 4] = [" -F - <<", " -F- <<", " --file=- <<", " --file - <<"];
@@ -385,7 +385,7 @@ pub(super) fn commit_message(input: &str) -> Option<(String, String)> {
     let message = paragraphs.join("\n");
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty() && !is_trailer(line));
     let subject = lines.next()?;
-    // What a variable or another command fills in is not known.
+    // Text inserted by a variable or a command is unknown.
     let known = !subject.contains("$(") && !subject.starts_with('$') && subject != "EOF";
     known.then(|| (subject.to_owned(), lines.collect::<Vec<_>>().join("\n")))
 }

@@ -1,4 +1,4 @@
-//! What the person put right in one message, whatever else its sentences are.
+//! Finds the corrections in a message, including those inside other statements.
 
 use super::judge;
 use super::person;
@@ -8,19 +8,19 @@ use crate::base::time::TimeZone;
 use crate::session::{Message, Role};
 use crate::text::phrases::{MOST, line};
 
-/// Something that the person put right.
+/// A correction by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
-    /// Word for word, as one line without secrets.
+    /// The sentence word for word, on one line, without secrets.
     pub text: String,
-    /// What is right, without the words that only say that something was wrong; in lower case.
+    /// The right statement in lower case, without the words that only say that something was wrong.
     pub right: String,
-    /// The message that says it.
+    /// The id of the message.
     pub message: String,
 }
 
-/// What the last message of the person puts right. What they pasted, quoted or asked puts nothing right, and neither does
-/// what nothing of the agent's goes before.
+/// The corrections in the user's last message. Pasted, quoted or interrogative sentences are none, and
+/// neither is a message without anything of the agent's before it.
 pub fn corrections(messages: &[Message]) -> Vec<Correction> {
     let Some(last) = messages.iter().rposition(|message| message.role == Role::User) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the course of a session tells: something failed, files were changed, and then it passed.
+//! Findings from the course of a session: a failure, changed files, then a pass.
 
 use std::collections::HashMap;
 
@@ -17,27 +17,27 @@ use crate::text::sentences;
 use crate::text::sentences::phrases;
 use crate::vault::priority::Priority;
 
-/// What failed and passed later.
+/// A failure that passed later.
 pub(super) struct Mended {
-    /// The step that failed first.
+    /// The index of the first failed step.
     pub failed: usize,
-    /// The step that failed last.
+    /// The index of the last failed step.
     pub last: usize,
-    /// The step that passed.
+    /// The index of the step that passed.
     pub passed: usize,
 }
 
-/// What is read of what the agent says.
+/// The number of bytes read of an agent's message.
 const AGENT_HEAD: usize = 16 * 1024;
-/// What the agent says about a cause stands within so many messages after the command that passed.
+/// The maximum number of messages between the passing command and the agent's explanation.
 const AFTER: usize = 2;
 
-/// So many times somebody says "go on" about one thing.
+/// The maximum number of "go on" turns about one topic.
 const TURNS: usize = 4;
-/// What passes so many calls later has other reasons.
+/// The maximum number of calls between failure and pass; a later pass has other reasons.
 const FAR: usize = 300;
 
-/// Every check, or other command that was tried again, that failed and passed later, in order.
+/// All checks, or other retried commands, that failed and passed later, in order.
 pub(super) fn mended(view: &View<'_>) -> Vec<Mended> {
     let mut open: HashMap<String, (usize, usize)> = HashMap::new();
     let mut mended: Vec<Mended> = Vec::new();
@@ -63,10 +63,10 @@ pub(super) fn mended(view: &View<'_>) -> Vec<Mended> {
     mended
 }
 
-/// Root causes with what mended them (OBS-04).
+/// Finds root causes with their fixes (OBS-04).
 ///
-/// While something new is built, checks fail and pass all the time. So it counts only if it was broken before the
-/// agent touched anything or the person said so, or if the agent names a cause in so many words.
+/// During new work, checks fail and pass all the time. So a fix counts only if the failure existed before the
+/// agent changed anything, if the user reported it, or if the agent names a cause explicitly.
 pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     let mut drafts: Vec<Draft> = mended(view).iter().filter_map(|mended| fix(view, mended)).collect();
     drafts.extend(explained(view, &drafts));
@@ -88,9 +88,9 @@ fn fix(view: &View<'_>, mended: &Mended) -> Option<Draft> {
     let end = (passed.result.unwrap_or(passed.at) + 1 + AFTER).min(next_said(view, passed.at));
     let cause = cause_of(view, mended, end);
     let known = match &cause {
-        // What the agent broke itself a moment ago is worth a word only if it named what was wrong in so many.
+        // A failure that the agent itself caused counts only if it names the cause explicitly.
         Some(cause) => before || reported || cause.named,
-        // Without the error or the cause nobody can use it again.
+        // Without the error or the cause the finding is useless.
         None => error.is_some() && before && reported,
     };
     if !known {
@@ -102,7 +102,7 @@ fn fix(view: &View<'_>, mended: &Mended) -> Option<Draft> {
     }
     let changed = format!(". Passed after changing {}", names(&files, 2, 40));
     if let Some(cause) = &cause {
-        // The cause has what room is left.
+        // The cause takes the remaining room.
         let room = MOST.saturating_sub(text.chars().count() + changed.chars().count() + 14).max(60);
         text.push_str(&format!(". Agent: “{}”", line(&cause.text, room)));
     }
@@ -118,11 +118,11 @@ fn fix(view: &View<'_>, mended: &Mended) -> Option<Draft> {
     Some(draft)
 }
 
-/// What the person said was broken, the agent named the cause of, and a change mended, without a check that failed.
+/// Finds problems that the user reported, the agent explained and a change fixed, without a failed check.
 fn explained(view: &View<'_>, known: &[Draft]) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
-        // "Yes, do that" goes on with the same.
+        // "Yes, do that" continues the same request.
         let on = view.said[place + 1..].iter().take(TURNS).take_while(|next| request::goes_on(next)).count();
         let end = view.said.get(place + 1 + on).map_or(view.messages.len(), |next| next.at);
         let covered = known.iter().any(|draft| draft.messages.iter().any(|at| (said.at..end).contains(at)));
@@ -149,14 +149,14 @@ fn explained(view: &View<'_>, known: &[Draft]) -> Vec<Draft> {
     drafts
 }
 
-/// A step that settles how work ended: a check or a commit.
+/// Returns a step that decides how the work ended: a check or a commit.
 pub(super) fn settled<'s, 'a>(step: &'s Step<'a>) -> Option<(&'s Step<'a>, State)> {
     let command = step.command.as_ref()?;
     let tells = command.checks() || command.commits();
     (tells && matches!(step.state, State::Passed | State::Failed)).then_some((step, step.state))
 }
 
-/// Whether the person reports something broken.
+/// True if the user reports a problem.
 pub(super) fn is_report(text: &str) -> bool {
     let folded = sentences::folded(head(text, 2_000));
     has(&folded, common_words::BROKEN) || has_dense(&folded, common_words::DENSE_BROKEN)
@@ -167,14 +167,14 @@ fn next_said(view: &View<'_>, at: usize) -> usize {
     view.said.get(next).map_or(view.messages.len(), |said| said.at)
 }
 
-/// A few names of files.
+/// The names of a few files.
 pub(super) fn names(files: &[(usize, String)], most: usize, each: usize) -> String {
     let shown: Vec<String> = files.iter().take(most).map(|(_, name)| shorter(name, each)).collect();
     let more = files.len().saturating_sub(most);
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
 
-/// A line with long paths by their ends.
+/// Shortens long paths in a line to their last components.
 fn by_ends(text: &str) -> String {
     let end = |word: &str| {
         let pieces = word.matches('/').count();
@@ -184,7 +184,7 @@ fn by_ends(text: &str) -> String {
     text.split(' ').map(end).collect::<Vec<_>>().join(" ")
 }
 
-/// A path by its end, which tells it from others.
+/// Shortens a path to its end, which distinguishes it.
 fn shorter(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();
@@ -199,20 +199,20 @@ fn shorter(name: &str, most: usize) -> String {
     format!("…/{kept}")
 }
 
-/// What the agent says was wrong.
+/// A cause that the agent names.
 pub(super) struct Cause {
     at: usize,
     text: String,
-    /// Whether it is said to be the cause, and not only what the agent sees at this moment.
+    /// True if the agent calls it the cause, rather than describing an observation.
     named: bool,
 }
 
-/// The cause of what was mended: said after it failed last or first, and before anything else failed.
+/// The cause of a fixed failure: named after its last or first failure, and before any other failure.
 fn cause_of(view: &View<'_>, mended: &Mended, end: usize) -> Option<Cause> {
     let own = view.steps[mended.failed].command.as_ref().map(Command::keys).unwrap_or_default();
     let window = |from: usize| {
         let start = view.steps[from].result.unwrap_or(view.steps[from].at);
-        // What was called together with it failed together with it.
+        // Steps called in the same message failed together with it.
         let later = view.steps[from + 1..mended.passed].iter().filter(|step| step.at > start);
         let other = later.into_iter().find(|step| {
             let check = step.command.as_ref().filter(|command| command.checks());
@@ -224,7 +224,7 @@ fn cause_of(view: &View<'_>, mended: &Mended, end: usize) -> Option<Cause> {
     window(mended.last).or_else(|| window(mended.failed))
 }
 
-/// The sentence in which the agent names a cause, between two messages: the first that does.
+/// The first sentence between two messages in which the agent names a cause.
 pub(super) fn cause(view: &View<'_>, from: usize, to: usize) -> Option<Cause> {
     let mut pointed: Option<Cause> = None;
     for (at, text) in view.agent(from, to) {
@@ -259,7 +259,7 @@ fn names_cause(folded: &str) -> bool {
         || sentences::is_dense(folded) && has_dense(folded, cause::DENSE_NAMED)
 }
 
-/// A sentence without the marks of Markdown.
+/// A sentence without Markdown.
 fn plain(sentence: &str) -> String {
     let bare = sentence.replace("**", "");
     let start = bare.trim_start_matches(['-', '*', '•', ' ', '#']);

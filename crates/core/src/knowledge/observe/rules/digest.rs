@@ -1,7 +1,7 @@
-//! The digest of a turn: the request, where the person stopped the agent, the sentences of the answer that tell most, what was
-//! changed and checked.
+//! The digest of a turn: the request, the user's interruptions, the most informative sentences of the answer,
+//! the changes and checks.
 //!
-//! A digest is read weeks later, so an instruction that was meant for once is in none, nor what the agent said about it.
+//! A digest is read weeks later, so it omits one-off instructions and the agent's words about them.
 
 use std::collections::BTreeSet;
 
@@ -17,26 +17,26 @@ use crate::text::phrases::{content, has, has_dense, line};
 use crate::text::sentences;
 use crate::text::specifics::{is_count, occurs, specifics};
 
-/// Characters of the request.
+/// The maximum length of the request, in characters.
 const REQUEST_CHARS: usize = 120;
-/// Fewer telling words say nothing about what is wanted.
+/// The minimum number of significant words of a goal.
 const MIN_GOAL_WORDS: usize = 2;
-/// Characters of the agent's answer.
+/// The maximum length of the agent's answer, in characters.
 const ANSWER_CHARS: usize = 600;
-/// Sentences that are less likely to last are left out, except the one that says what came of it.
+/// The minimum probability that a sentence lasts. The sentence with the result is exempt.
 const MIN_LASTING: f32 = 0.02;
-/// Characters of each thing that the person said in between.
+/// The maximum length of an interruption, in characters.
 const STEER_CHARS: usize = 120;
-/// The most things said in between.
+/// The maximum number of interruptions.
 const MAX_STEERS: usize = 2;
-/// Fewer telling words in a sentence of an answer say nothing about what came of it.
+/// The minimum number of significant words in a sentence of an answer.
 const MIN_ANSWER_WORDS: usize = 4;
-/// A clause of so few telling words that says "for this run" is about the clause before it.
+/// The maximum number of significant words of a "for this run" clause that refers to the clause before it.
 const MAX_LIMIT_WORDS: usize = 2;
-/// "for this flash only": at most so many words in between.
+/// The maximum number of words within "for this flash only".
 const MAX_ONLY_WORDS: usize = 4;
 
-/// What happened in a turn.
+/// The digest of a turn.
 pub(super) fn digest(
     view: &View<'_>,
     turn: &Turn,
@@ -62,14 +62,14 @@ pub(super) fn digest(
         parts.push(format!("Changed {}", names(&files, 3, 80)));
     }
     parts.extend(ending(view, turn));
-    // A request alone, with nothing that came of it, is nothing to tell.
+    // A request without any result is not worth a digest.
     if parts.len() == usize::from(goal.is_some()) {
         return String::new();
     }
     format!("{}.", parts.join(". "))
 }
 
-/// The clause of a request that says what is wanted; none if all of it was meant for once.
+/// The clause of a request that states the goal; `None` if all of it is a one-off.
 fn goal(request: &str) -> Option<&str> {
     let says = |text: &&str| content(text).len() >= MIN_GOAL_WORDS;
     let told = sentences::sentences(request).into_iter().find_map(|sentence| {
@@ -79,14 +79,14 @@ fn goal(request: &str) -> Option<&str> {
         lasting_clause(sentence).filter(says)
     });
     let sentence = told?;
-    // What is said beside the goal is often about this once.
+    // Clauses beside the goal are often one-offs.
     let mut clauses = sentence.match_indices([',', ';']).map(|(at, _)| &sentence[..at]);
     let clause = clauses.find(|clause| content(clause).len() > MIN_GOAL_WORDS && !is_once(clause));
     Some(clause.unwrap_or(sentence))
 }
 
-/// The beginning of a sentence up to the clause that is meant for once, and up to the one before it where that clause only
-/// limits it: "run it with vsync off, only for this run".
+/// The start of a sentence up to its one-off clause, or up to the clause before it if the one-off clause only
+/// limits that: "run it with vsync off, only for this run".
 fn lasting_clause(sentence: &str) -> Option<&str> {
     let ends: Vec<usize> =
         sentence.match_indices([',', ';']).map(|(at, _)| at).chain([sentence.len()]).collect();
@@ -100,13 +100,13 @@ fn lasting_clause(sentence: &str) -> Option<&str> {
     sentence.get(..start + clause.len())
 }
 
-/// Whether a sentence says that it is meant for once.
+/// True if a sentence says that it is a one-off.
 pub(super) fn is_once(text: &str) -> bool {
     let folded = sentences::folded(text);
     has(&folded, gate::ONCE) || has_dense(&folded, gate::DENSE_ONCE) || is_for_this_only(&folded)
 }
 
-/// "for this flash only".
+/// True for "for this flash only".
 fn is_for_this_only(folded: &str) -> bool {
     folded.match_indices("for this ").any(|(at, lead)| {
         let rest = folded[at + lead.len()..].split_whitespace().take(MAX_ONLY_WORDS);
@@ -114,7 +114,7 @@ fn is_for_this_only(folded: &str) -> bool {
     })
 }
 
-/// The values in what the person meant for once in a session: ports, paths, versions.
+/// The values in the user's one-off instructions: ports, paths, versions.
 pub(super) fn once_values(view: &View<'_>) -> BTreeSet<String> {
     let said = view.said.iter().flat_map(|said| sentences::lines(&said.text));
     let once =
@@ -122,7 +122,7 @@ pub(super) fn once_values(view: &View<'_>) -> BTreeSet<String> {
     once.flat_map(specifics).filter(|value| !is_count(value)).collect()
 }
 
-/// Whether a sentence of the person is about today alone: "on 8899 today", but not "since today".
+/// True if a sentence of the user concerns only today: "on 8899 today", but not "since today".
 fn is_for_today(text: &str) -> bool {
     let folded = sentences::folded(text);
     has(&folded, TODAY) && !has(&folded, SINCE_TODAY)
@@ -136,7 +136,7 @@ fn ended(text: &str) -> &str {
     text.trim_end_matches(['.', ':', '。', ';', ','])
 }
 
-/// The sentence that says what came of it and those that tell most, in their order, whole.
+/// The sentence with the result and the most informative others, in order, whole.
 fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String> {
     let says = |sentence: &&AnswerSentence| {
         let text = &sentence.text;
@@ -153,7 +153,7 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
             Some(*place) == outcome || sentences[*place].lasting().is_none_or(|likely| likely >= MIN_LASTING)
         })
         .collect();
-    // Without a classifier the order of the answer is the best there is.
+    // Without a classifier the order of the answer is the best available.
     places.sort_by(|a, b| {
         let worth = |place: usize| sentences[place].lasting().unwrap_or(0.0);
         (Some(*b) == outcome).cmp(&(Some(*a) == outcome)).then(worth(*b).total_cmp(&worth(*a))).then(a.cmp(b))
@@ -173,7 +173,7 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
     Some(ended(&told.join(" ")).to_owned())
 }
 
-/// How the work of a turn ended, if a check or a commit tells.
+/// The outcome of a turn's work, if a check or a commit shows it.
 fn ending(view: &View<'_>, turn: &Turn) -> Option<String> {
     let (step, state) = view.steps_between(turn.from, turn.to).rev().find_map(|step| settled(step))?;
     let command = step.command.as_ref()?;

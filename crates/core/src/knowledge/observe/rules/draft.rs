@@ -1,4 +1,4 @@
-//! A finding while it is still known by the places of its messages.
+//! Drafts: findings that refer to messages by index.
 
 use super::view::View;
 use crate::base::provenance::Origin;
@@ -9,13 +9,14 @@ use crate::text::normal::normalised;
 use crate::text::phrases::{self, line};
 use crate::vault::priority::Priority;
 
-/// The most messages that one finding points at.
+/// The maximum number of messages that a finding cites.
 const MAX_MESSAGES: usize = 8;
 
-/// The most characters of what a commit, a pull request or an issue says: whoever made it wrote down the reasons.
+/// The maximum length of the text of a commit, a pull request or an issue, in characters: its author wrote
+/// down the reasons.
 pub(super) const MAX_COMMIT_CHARS: usize = 600;
 
-/// A finding in the making.
+/// A finding under construction.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub kind: Kind,
@@ -26,17 +27,17 @@ pub(super) struct Draft {
     pub everywhere: bool,
     pub perhaps_everywhere: bool,
     pub ends: bool,
-    /// What the text points at.
+    /// The topic that the text refers to.
     pub topic: Option<String>,
     pub text: String,
-    /// The message that dates it.
+    /// The message that determines its date.
     pub at: usize,
-    /// The messages that support it, `at` among them.
+    /// The supporting messages, including `at`.
     pub messages: Vec<usize>,
 }
 
 impl Draft {
-    /// What the agent did, as it follows from the course of the session.
+    /// A draft about the agent's actions, derived from the course of the session.
     pub(super) fn of_agent(kind: Kind, at: usize, text: String) -> Self {
         Self {
             kind,
@@ -54,7 +55,8 @@ impl Draft {
         }
     }
 
-    /// The same where the words may be somebody else's: the person is asked, and it holds here at most.
+    /// The same draft with less trust, because the words may be quoted: the user is asked, and it holds at
+    /// most in this project.
     pub(super) fn doubted(self) -> Self {
         Self {
             strength: self.strength.min(Strength::Implied),
@@ -83,7 +85,7 @@ impl Draft {
         }
     }
 
-    /// What is kept first when there is too much.
+    /// The rank of a draft if there are too many.
     fn worth(&self) -> (Priority, Strength, u8) {
         let kind = match self.kind {
             Kind::Rule | Kind::Correction => 5,
@@ -97,18 +99,18 @@ impl Draft {
     }
 }
 
-/// What is said twice is kept once, in its strongest form and with the messages of both.
+/// Merges duplicates into the strongest form, with the messages of both.
 pub(super) fn folded(drafts: Vec<Draft>) -> Vec<Draft> {
     let mut kept: Vec<(String, Draft)> = Vec::new();
     for draft in drafts {
         let key = normalised(&draft.text);
-        // A part of another is the same only where both are of one kind: a purpose quotes what was decided.
+        // A part counts as duplicate only within the same kind: a purpose quotes the decision.
         let within = |one: &str, other: &str| one.len() > 24 && other.contains(one);
         let same = |(other, known): &&mut (String, Draft)| {
             *other == key || known.kind == draft.kind && (within(&key, other) || within(other, &key))
         };
         match kept.iter_mut().find(same) {
-            // Only what is of the same origin speaks for it: a tool's text never becomes the person's word.
+            // Only duplicates of the same origin add support: tool output never becomes the user's word.
             Some((_, known)) if known.origin == draft.origin => {
                 if draft.worth() > known.worth() {
                     known.kind = draft.kind;
@@ -125,7 +127,7 @@ pub(super) fn folded(drafts: Vec<Draft>) -> Vec<Draft> {
     kept.into_iter().map(|(_, draft)| draft).collect()
 }
 
-/// The best `most`, in the order in which they were said.
+/// The best `most` drafts, in the order of the session.
 pub(super) fn best(mut drafts: Vec<Draft>, most: usize) -> Vec<Draft> {
     drafts.sort_by_key(|draft| std::cmp::Reverse(draft.worth()));
     drafts.truncate(most);

@@ -1,4 +1,4 @@
-//! How a session ended: what is still to be done, and how it could go on (OBS-16).
+//! The end of a session: the remaining work, and the next step (OBS-16).
 
 use super::command::Command;
 use super::course::{mended, names, settled};
@@ -11,22 +11,22 @@ use crate::session::Role;
 use crate::text::phrases::{content, line};
 use crate::text::sentences;
 
-/// What is said of a session with nothing left to do.
+/// The text for a session without remaining work.
 pub(super) const COMPLETED: &str = "Session completed normally.";
-/// The most steps and files that are named.
+/// The maximum number of steps and files listed.
 const MAX_NAMED: usize = 3;
-/// Characters of a file's name.
+/// The maximum length of a file name, in characters.
 const NAME_CHARS: usize = 60;
-/// Characters of a step.
+/// The maximum length of a step, in characters.
 const STEP_CHARS: usize = 60;
 
-/// The last request if it was not finished, and how to go on.
+/// The last request if it is unfinished, and the next step.
 pub(super) fn ending(view: &View<'_>) -> (Option<String>, Option<String>) {
     if view.said.is_empty() {
         return (None, None);
     }
     let unfinished = unfinished(view);
-    // "Yes, do it" is about what was asked before.
+    // "Yes, do it" refers to the request before.
     let asked = view.said.iter().rev().take(5).find_map(request::request).map(|text| line(text, 200));
     let task = asked.filter(|_| unfinished.is_some());
     let mut left: Vec<String> = unfinished.into_iter().collect();
@@ -39,13 +39,13 @@ pub(super) fn ending(view: &View<'_>) -> (Option<String>, Option<String>) {
     (task, Some(left.join(" ")))
 }
 
-/// Why the last request is not done.
+/// The reason why the last request is unfinished.
 fn unfinished(view: &View<'_>) -> Option<String> {
     let (last, end) = (view.said.last()?.at, view.messages.len());
     let Some((answered, answer)) = view.agent(last + 1, end).next_back() else {
         return Some("The last request has no answer yet.".to_owned());
     };
-    // A check that failed earlier is no less open because the person said thanks since.
+    // An earlier failed check is still open after the user says thanks.
     let check = view.steps.iter().rev().find(|step| is_check(step) && settled(step).is_some());
     if let Some(step) = check.filter(|step| step.state == State::Failed) {
         let name = step.command.as_ref().map_or_else(String::new, |command| line(&command.name(), 100));
@@ -64,11 +64,11 @@ fn unfinished(view: &View<'_>) -> Option<String> {
     Some(format!("The agent asked and got no answer: “{}”", line(question, 160)))
 }
 
-/// Loose ends of a request that is done: a missing check or commit, steps of a list.
+/// Loose ends of a finished request: a missing check or commit, steps of a list.
 fn left_over(view: &View<'_>) -> Vec<String> {
     let mut left = Vec::new();
     let checked = view.steps.iter().rev().find_map(settled).map(|(step, _)| step.at);
-    // A command that failed before the change and passed after it has shown as much as a check.
+    // A command that failed before the change and passed after it counts as a check.
     let mended = mended(view).last().map(|mended| view.steps[mended.passed].at);
     let last_settled = checked.max(mended);
     let last_change = view
@@ -78,7 +78,7 @@ fn left_over(view: &View<'_>) -> Vec<String> {
         .find(|step| !step.call.writes.is_empty() && step.state == State::Passed)
         .map(|step| step.at);
     if last_change.is_some_and(|change| last_settled.is_none_or(|settled| change > settled)) {
-        // Whether it works nobody knows.
+        // The result of the last change was not checked.
         left.push("Files were changed last; no check ran after that.".to_owned());
     }
     left.extend(uncommitted(view));
@@ -93,7 +93,7 @@ fn left_over(view: &View<'_>) -> Vec<String> {
     left
 }
 
-/// Files that were changed after the last commit, in a session that works with git.
+/// Files changed after the last commit, in a session that uses git.
 fn uncommitted(view: &View<'_>) -> Option<String> {
     let with_git = |step: &Step<'_>| {
         step.command.as_ref().is_some_and(|command| command.parts.iter().any(|part| part.is(&["git"])))
@@ -104,19 +104,19 @@ fn uncommitted(view: &View<'_>) -> Option<String> {
     let commits =
         |step: &&Step<'_>| step.state == State::Passed && step.command.as_ref().is_some_and(Command::commits);
     let from = view.steps.iter().rev().find(commits).map_or(0, |step| step.at + 1);
-    // A file outside the session's folder, a host's own plan for instance, belongs to no commit of this project.
+    // A file outside the session's folder, such as a host's own plan, belongs to no commit of this project.
     let mut files = view.files(from, view.messages.len());
     files.retain(|(_, name)| !name.starts_with(['/', '~']) && !name.contains(":\\"));
     (!files.is_empty()).then(|| format!("Not committed: {}.", names(&files, MAX_NAMED, NAME_CHARS)))
 }
 
-/// The branch that the session went to last.
+/// The last branch that the session switched to.
 fn branch(view: &View<'_>) -> Option<String> {
     let passed = view.steps.iter().rev().filter(|step| step.state == State::Passed);
     let parts =
         passed.filter_map(|step| step.command.as_ref()).flat_map(|command| command.parts.iter().rev());
     let name = |words: &[String]| {
-        // `git checkout -- file` and `git checkout HEAD~1` go to no branch.
+        // `git checkout -- file` and `git checkout HEAD~1` switch to no branch.
         let is_name = |word: &&String| {
             !word.starts_with('-') && !word.contains(['~', '^', '.', '*', '"', '\'', '$']) && *word != "HEAD"
         };
@@ -142,7 +142,7 @@ fn is_check(step: &Step<'_>) -> bool {
     step.command.as_ref().is_some_and(Command::checks)
 }
 
-/// The question with which an answer ends.
+/// The question at the end of an answer.
 fn open_question(answer: &str) -> Option<&str> {
     let last = answer.trim_end().lines().next_back()?;
     let question = sentences::sentences(last).pop()?;

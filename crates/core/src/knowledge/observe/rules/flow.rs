@@ -1,4 +1,4 @@
-//! Ways of working that worked more than once: the checks that passed after changes, again and again.
+//! Workflows that worked more than once: sequences of checks that passed after changes.
 
 use super::draft::Draft;
 use super::output::State;
@@ -6,9 +6,9 @@ use super::view::View;
 use crate::knowledge::observe::Kind;
 use crate::text::phrases::line;
 
-/// A way is one when it was gone so many times.
+/// The minimum number of repetitions.
 const TIMES: usize = 2;
-/// The most commands of a way.
+/// The maximum number of commands in a workflow.
 const MOST: usize = 4;
 
 /// The checks that passed in the same order after changes for different requests.

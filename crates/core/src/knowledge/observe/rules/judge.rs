@@ -1,7 +1,7 @@
-//! What a sentence of the person is: a rule, a preference, a correction, a decision, an idea, or nothing.
+//! Classifies a sentence of the user: a rule, a preference, a correction, a decision, an idea, or nothing.
 //!
-//! Most sentences ask for one piece of work and are nothing. A cue has to stand at the beginning of a clause, and
-//! something has to be said besides it.
+//! Most sentences ask for one piece of work and are nothing. A cue must begin a clause, and the clause must
+//! contain more than the cue.
 
 use super::person::Sentence;
 use super::words::{cause, change, correct, decide, idea, prefer, wish};
@@ -14,18 +14,18 @@ use crate::text::sentences;
 use crate::text::sentences::{after_words, phrases};
 use crate::vault::priority::Priority;
 
-/// What a sentence is.
+/// The class of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub kind: Kind,
     pub priority: Priority,
     pub strength: Strength,
-    /// Whether the next sentence says what this one is about.
+    /// True if the next sentence completes this one.
     pub with_next: bool,
 }
 
 impl Verdict {
-    /// Whether it is a statement, which a classifier can tell better than words.
+    /// True if it is a statement, which a classifier recognises better than words do.
     pub(super) fn states(&self) -> bool {
         matches!(self.kind, Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision)
     }
@@ -39,10 +39,10 @@ const fn mild(kind: Kind) -> Verdict {
     Verdict { kind, priority: Priority::Medium, strength: Strength::Implied, with_next: false }
 }
 
-/// The verdict on a sentence, if it is anything.
+/// Classifies a sentence; `None` if it is nothing.
 pub(super) fn judge(sentence: &Sentence<'_>) -> Option<Verdict> {
     let folded = sentences::folded(sentence.text);
-    // A question states nothing, whatever words are in it (OBS-08).
+    // A question states nothing, regardless of its words (OBS-08).
     if sentences::asks_or_quotes(&folded) {
         return None;
     }
@@ -70,7 +70,7 @@ fn spaced(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
         .or_else(|| explained(folded))
 }
 
-/// A sentence, and what follows a "but" or the like in it.
+/// The sentence, and its parts after a "but" or similar.
 fn clauses(folded: &str) -> impl Iterator<Item = &str> {
     const JOINTS: &[&str] = &[
         " but ", "; ", " - ", " – ", " — ", ", so ", ", and ", ", also ", " aber ", ", und ", " pero ",
@@ -82,7 +82,7 @@ fn clauses(folded: &str) -> impl Iterator<Item = &str> {
     std::iter::once(folded).chain(inner)
 }
 
-/// What follows a phrase of `list` at the beginning of a clause, with or without a "so" or "please" in front.
+/// The rest of a clause after a phrase of `list` at its start, with or without a "so" or "please" before it.
 fn opens<'a>(clause: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
     let bare = asked::without_lead(clause);
     if begins(bare, but_not, "").is_some() {
@@ -95,7 +95,7 @@ fn says(rest: &str, words: usize) -> bool {
     content(rest).len() >= words
 }
 
-/// "Remember …", "always …", "when …, never …".
+/// Matches "remember …", "always …", "when …, never …".
 fn wished(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     let points = !sentence.list.is_empty();
     if sentence.text.ends_with([':', '：']) && !points {
@@ -113,7 +113,7 @@ fn wished(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     }
 }
 
-/// "In this project we …", "our convention is …", "we use tabs here".
+/// Matches "in this project we …", "our convention is …", "we use tabs here".
 fn convention(folded: &str) -> Option<Verdict> {
     if opens(folded, prefer::CONVENTIONS, prefer::NOT_CONVENTIONS).is_some_and(|rest| says(rest, 1)) {
         return Some(plain(Kind::Rule));
@@ -134,7 +134,8 @@ fn convention(folded: &str) -> Option<Verdict> {
     (here && named && says(rest, 1) && folded.split_whitespace().count() <= 16).then_some(plain(Kind::Rule))
 }
 
-/// "Use strong types wherever we can", "findings should get a ticket going forward", "keys must never be logged".
+/// Matches "use strong types wherever we can", "findings should get a ticket going forward", "keys must never
+/// be logged".
 fn onwards(folded: &str) -> Option<Verdict> {
     let end = folded.trim_end_matches(['.', '!', ' ']);
     let onwards = phrases(prefer::ONWARDS).any(|words| end.ends_with(words) && end.len() > words.len());
@@ -147,7 +148,7 @@ fn onwards(folded: &str) -> Option<Verdict> {
     (everywhere && says(folded, 2) || never && says(folded, 3)).then_some(mild(Kind::Rule))
 }
 
-/// "That's not correct, …", "no, use …", "stop adding …".
+/// Matches "that's not correct, …", "no, use …", "stop adding …".
 fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     if !sentence.answers {
         return None;
@@ -179,7 +180,7 @@ fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     right.then_some(Verdict { with_next, ..mild(Kind::Correction) })
 }
 
-/// Whether a sentence puts something right, even if it is a rule or a decision as well, and what is right.
+/// The correction in a sentence, even if it is a rule or a decision as well, and the right statement.
 pub(super) fn corrects(sentence: &Sentence<'_>) -> Option<(Verdict, String)> {
     let folded = sentences::folded(sentence.text);
     if sentences::asks_or_quotes(&folded) {
@@ -205,7 +206,7 @@ pub(super) fn corrects(sentence: &Sentence<'_>) -> Option<(Verdict, String)> {
 /// A clause without the words that only say that something was wrong.
 fn right_of(clause: &str) -> &str {
     let mut rest = clause;
-    // "No, that's wrong, I told you …" is as far as it goes.
+    // Three rounds cover "No, that's wrong, I told you …".
     for _ in 0..3 {
         let shorter = opens(rest, correct::PLAINLY, "").or_else(|| begins(rest, correct::NO, ""));
         match shorter {
@@ -216,14 +217,14 @@ fn right_of(clause: &str) -> &str {
     rest
 }
 
-/// "The first part is not correct, …".
+/// Matches "the first part is not correct, …".
 fn contradicted(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     let after = |words: &str| Some(&folded[find_words(folded, words)? + words.len()..]);
     let rest = phrases(correct::MIDDLE).find_map(after)?;
     (sentence.answers && says(rest, 3)).then_some(mild(Kind::Correction))
 }
 
-/// "We switched from … to …".
+/// Matches "we switched from … to …".
 fn changed(clause: &str) -> Option<Verdict> {
     let verdict = plain(Kind::Change);
     if let Some(rest) = opens(clause, change::CHANGES, change::NOT) {
@@ -236,7 +237,7 @@ fn changed(clause: &str) -> Option<Verdict> {
     (phrases(change::GERMAN_ENDS).any(|word| end.ends_with(word)) && says(rest, 2)).then_some(verdict)
 }
 
-/// "Later we should …", "idea: …".
+/// Matches "later we should …", "idea: …".
 fn put_off(clause: &str) -> Option<Verdict> {
     let rest = opens(clause, idea::IDEAS, idea::NOT)?;
     let named = clause[..clause.len() - rest.len()].contains(':');
@@ -244,7 +245,7 @@ fn put_off(clause: &str) -> Option<Verdict> {
     says(rest, 2).then_some(Verdict { kind: Kind::Idea, priority: Priority::Low, strength, with_next: false })
 }
 
-/// "We decided …", "let's go with …", "use … instead of … because …".
+/// Matches "we decided …", "let's go with …", "use … instead of … because …".
 fn decided(clause: &str) -> Option<Verdict> {
     if opens(clause, decide::PLAINLY, decide::NOT).is_some_and(|rest| says(rest, 2)) {
         return Some(plain(Kind::Decision));
@@ -266,7 +267,7 @@ fn decided(clause: &str) -> Option<Verdict> {
     }
 }
 
-/// "I prefer …", "use pnpm instead of npm".
+/// Matches "I prefer …", "use pnpm instead of npm".
 fn preferred(clause: &str) -> Option<Verdict> {
     if opens(clause, prefer::PLAINLY, prefer::NOT).is_some_and(|rest| says(rest, 1)) {
         return Some(plain(Kind::Preference));
@@ -280,7 +281,7 @@ fn preferred(clause: &str) -> Option<Verdict> {
         .then_some(Verdict { strength: Strength::Implied, ..plain(Kind::Preference) })
 }
 
-/// What is to be used, and instead of what.
+/// The two parts of "use … instead of …".
 fn instead(clause: &str) -> Option<(&str, &str)> {
     let rest = opens(clause, prefer::USE, "")?;
     let (at, joint) =
@@ -289,7 +290,8 @@ fn instead(clause: &str) -> Option<(&str, &str)> {
     Some((rest[..at].trim_end_matches([',', ' ']), other))
 }
 
-/// Whether the first words are a name: of a tool, a library, a way; not a thing at hand, and no piece of code.
+/// True if the first words name a tool, a library or a method; false for an object at hand or a piece of
+/// code.
 fn is_name(text: &str) -> bool {
     const ENDS: &str = "for | in | because | when | as | since | on | at | everywhere | here | please | from | with | to | für | in | weil | bei | para | en | porque | pour | dans | parce | em | для | в | потому";
     let end = text
@@ -305,14 +307,14 @@ fn is_name(text: &str) -> bool {
     matches!(words.len(), 1..=3) && !points(words[0]) && !words.iter().any(code) && says(&words.join(" "), 1)
 }
 
-/// Whether the first word points at something that only the surroundings tell.
+/// True if the first word refers to the context.
 fn points(text: &str) -> bool {
     text.split_whitespace()
         .next()
         .is_none_or(|word| phrases(prefer::POINTING).any(|pointing| pointing == word))
 }
 
-/// "Don't … without asking".
+/// Matches "don't … without asking".
 fn forbidden(folded: &str) -> Option<Verdict> {
     let bare = asked::without_lead(folded);
     let forbids = |(dont, for_good): &(&'static str, &'static str)| {
@@ -322,14 +324,14 @@ fn forbidden(folded: &str) -> Option<Verdict> {
     prefer::DONT.iter().any(forbids).then_some(plain(Kind::Rule))
 }
 
-/// "Turns out …", "the root cause was …".
+/// Matches "turns out …", "the root cause was …".
 fn explained(folded: &str) -> Option<Verdict> {
     opens(folded, cause::TOLD, "").is_some_and(|rest| says(rest, 3)).then_some(plain(Kind::Fix))
 }
 
-/// Languages without spaces between words.
+/// Classifies languages without spaces between words.
 fn dense(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
-    // What stands in quotation marks was said by somebody else.
+    // Text in quotation marks is somebody else's.
     let body = folded.split(['「', '『', '“', '"']).next().unwrap_or(folded);
     let is = |list, but_not| has_dense(body, list) && !has_dense(folded, but_not) && says(folded, 3);
     let verdict = match asked::cue(sentence.text) {
@@ -360,7 +362,7 @@ fn dense(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     Some(verdict)
 }
 
-/// The number or letter of a choice: "option 2", "2", "the second" is none.
+/// The number or letter of a choice: "option 2", "2", "the second"; `None` if the text says more.
 pub(super) fn number(rest: &str) -> Option<String> {
     let mut words = rest.split(|c: char| !c.is_alphanumeric() && c != '#').filter(|word| !word.is_empty());
     let mut word = words.next()?;
@@ -375,7 +377,7 @@ pub(super) fn number(rest: &str) -> Option<String> {
         word = words.next()?;
     }
     let is_number = word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit());
-    // More than one is more than a choice.
+    // Several numbers are more than a choice.
     if words.any(|word| word.chars().any(|c| c.is_ascii_digit())) {
         return None;
     }
@@ -383,7 +385,7 @@ pub(super) fn number(rest: &str) -> Option<String> {
     (is_number || is_letter).then(|| word.to_owned())
 }
 
-/// The number of what is chosen from the agent's list, if a sentence only does that.
+/// The number of the chosen item of the agent's list, if the sentence only chooses.
 pub(super) fn chosen(text: &str) -> Option<String> {
     let folded = sentences::folded(text);
     if sentences::asks_or_quotes(&folded) {

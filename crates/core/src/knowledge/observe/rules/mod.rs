@@ -1,16 +1,16 @@
-//! The observer that needs no model: what a session leaves behind, found by rules.
+//! The observer without a model: rules that find the lasting content of a session.
 //!
-//! Precision comes first: it says nothing rather than guess. What the person said is kept word for word, what the agent
-//! did follows from calls and how they went, and what a tool printed is never anybody's word: it may only say whether
-//! a command failed and with which line. Everything is looked at once, and of every message only so much.
+//! Precision comes first: no finding is better than a guess. The user's words are kept verbatim, the agent's
+//! actions are derived from calls and their outcomes, and tool output is never anybody's word: it only shows
+//! that a command failed, and the line with the error. Every message is read once, up to a limit.
 //!
-//! - `person`: what was typed and not pasted; `judge`: what a sentence is; `said`: findings from it; `correction`: what one
-//!   message puts right
-//! - `command`, `output`: what was run and how it went; `course`, `changes`, `flow`: findings from that
-//! - `statements`: what a classifier takes for lasting, the person's words and the agent's conclusions
-//! - `published`, `notes`, `plans`: what the agent wrote for others or for later; `open`: what is left to be done
-//! - `request`: what was asked for; `turn`, `digest`, `ending`: the turns, a digest of each, and how it ended; `answers`: what the
-//!   agent answered, sentence by sentence
+//! - `person`: typed text without pasted text; `judge`: the class of a sentence; `said`: findings from it;
+//!   `correction`: the corrections in a message
+//! - `command`, `output`: commands and their outcomes; `course`, `changes`, `flow`: findings from those
+//! - `statements`: sentences that a classifier labels as lasting, of the user and of the agent
+//! - `published`, `notes`, `plans`: texts of the agent for others or for later; `open`: remaining work
+//! - `request`: the user's requests; `turn`, `digest`, `ending`: the turns, their digests, and the end of the
+//!   session; `answers`: the agent's answers by sentence
 
 mod answers;
 mod changes;
@@ -46,24 +46,24 @@ use view::View;
 pub use correction::{Correction, corrections};
 pub(crate) use statements::OPEN;
 
-/// The most findings of one session.
+/// The maximum number of findings per session.
 pub const MOST_FINDINGS: usize = 60;
-/// So many are looked at more closely.
+/// The maximum number of drafts that are compared.
 const MOST_DRAFTS: usize = 300;
 
-/// The last request if it was not finished, and how to go on. A session is complete because nothing is left, not because
-/// somebody says so (OBS-16).
+/// The last request if it is unfinished, and the next step. A session is complete because no work remains,
+/// not because somebody says so (OBS-16).
 pub fn ending(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> (Option<String>, Option<String>) {
     ending::ending(&View::new(messages, zone, cwd))
 }
 
-/// What came of a session, by words alone.
+/// Observes a session by rules alone.
 pub fn observe(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> Observed {
     observe_with(messages, zone, cwd, None)
 }
 
-/// What came of a session: `messages` in their order, times as a clock in `zone` shows them, paths as seen from `cwd`. Where
-/// there is a classifier it finds what carries no telling word.
+/// Observes a session: `messages` in order, times in `zone`, paths relative to `cwd`. With a classifier it
+/// also finds statements without a cue word.
 pub fn observe_with(
     messages: &[Message],
     zone: &TimeZone,
@@ -71,7 +71,7 @@ pub fn observe_with(
     classify: Option<&Classify<'_>>,
 ) -> Observed {
     let view = View::new(messages, zone, cwd);
-    // Where nobody said anything there is nobody to remember it for.
+    // Without a user there is nobody to remember it for.
     if view.said.is_empty() {
         return Observed::default();
     }

@@ -1,5 +1,5 @@
-//! Lines that the session wrote into the project's own memory (`CLAUDE.md`, `AGENTS.md`, `.learnings/`) and into plan files:
-//! somebody already distilled them. They stay the agent's word (B-01).
+//! Lines that the session wrote into the project's own memory (`CLAUDE.md`, `AGENTS.md`, `.learnings/`) and
+//! into plan files: they are distilled already. They stay the agent's word (B-01).
 
 use super::digest::is_once;
 use super::draft::Draft;
@@ -12,18 +12,18 @@ use crate::session::notes::{Place, place};
 use crate::text::phrases::{MOST, content};
 use crate::text::sentences;
 
-/// The most lines of one write that are kept.
+/// The maximum number of lines kept per write.
 const MAX_OF_WRITE: usize = 4;
-/// The most of one session.
+/// The maximum number of lines per session.
 const MAX_NOTES: usize = 12;
-/// The most sentences of one line, and of a plan.
+/// The maximum number of sentences of a line or a plan.
 const MAX_SENTENCES: usize = 3;
-/// Fewer telling words say nothing by themselves.
+/// The minimum number of significant words.
 const MIN_WORDS: usize = 3;
-/// The host's own memory, which has no path in the call.
+/// The tool for the host's own memory; its calls contain no path.
 const SAVING_TOOL: &str = "save_memory";
 
-/// Lines that were added to the project's memory, and the plans that were written.
+/// The lines added to the project's memory, and the plans written.
 pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for step in view.steps.iter().filter(|step| step.state == State::Passed && !step.call.notes.is_empty()) {
@@ -37,7 +37,7 @@ pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     drafts
 }
 
-/// The file of notes that a call writes, as the person would name it.
+/// The notes file that a call writes, as the user would name it.
 pub(super) fn noted_in(view: &View<'_>, step: &Step<'_>) -> Option<(String, Place)> {
     if step.call.tool == SAVING_TOOL {
         return Some(("GEMINI.md".to_owned(), Place::Memory));

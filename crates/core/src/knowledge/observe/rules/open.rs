@@ -1,4 +1,4 @@
-//! Open work: what the person put off, and items of a list that nobody ticked.
+//! Open work: tasks that the user postponed, and unticked items of a list.
 
 use super::draft::Draft;
 use super::judge;
@@ -17,18 +17,18 @@ use crate::text::phrases::{content, has, has_dense, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
-/// So many messages of the person at the end may put something off: earlier "later" means later in the session.
+/// The number of final user messages that can postpone work: an earlier "later" means later in the session.
 const LAST_MESSAGES: usize = 2;
-/// The most items of lists.
+/// The maximum number of list items.
 const MAX_ITEMS: usize = 3;
-/// Characters of an item.
+/// The maximum length of an item, in characters.
 const ITEM_CHARS: usize = 160;
-/// Fewer telling words name nothing.
+/// The minimum number of significant words.
 const MIN_WORDS: usize = 2;
 /// Words for the next day.
 const TOMORROW: &str = "tomorrow | morgen | mañana | demain | amanhã | завтра";
 const DENSE_TOMORROW: &str = "明日 | 明天";
-/// Words that put something off.
+/// Words that postpone something.
 const LATER: &str = "\
 next session | next time | next week | another day | continue later | do later | do that later | do it later | do this later | leave for later
 pick this up later | pick it up later | finish later | finish it later | the rest later | on monday
@@ -37,12 +37,12 @@ la próxima semana | la próxima vez | la próxima sesión | más tarde | el lun
 la semaine prochaine | la prochaine fois | plus tard | lundi
 na próxima semana | da próxima vez | mais tarde | na segunda";
 const DENSE_LATER: &str = "来週 | 次回 | 下次 | 下周 | 下週";
-/// The same words, meant otherwise.
+/// Phrases with the same words in another sense.
 const NOT_PUT_OFF: &str = "\
 until tomorrow | see you tomorrow | guten morgen | bis morgen | heute morgen | esta mañana | por la mañana | de la mañana | hasta mañana | à demain
 até amanhã | as of tomorrow | by tomorrow";
 
-/// Things that the person put off at the end of the session, and open items of its lists.
+/// The tasks postponed at the end of the session, and open items of its lists.
 pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for said in view.said.iter().rev().take(LAST_MESSAGES) {
@@ -54,7 +54,7 @@ pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     drafts
 }
 
-/// A sentence that puts something off, with the day that it means (OBS-07).
+/// A sentence that postpones something, with the day that it means (OBS-07).
 fn put_off(view: &View<'_>, at: usize, sentence: &str) -> Option<Draft> {
     let folded = sentences::folded(sentence);
     let tomorrow = has(&folded, TOMORROW) || has_dense(&folded, DENSE_TOMORROW);
@@ -85,7 +85,7 @@ fn put_off(view: &View<'_>, at: usize, sentence: &str) -> Option<Draft> {
     })
 }
 
-/// Items that were added to a file of things to do and not ticked since.
+/// Items added to a to-do file and not ticked since.
 fn items(view: &View<'_>) -> Vec<Draft> {
     let mut open: Vec<(usize, usize, String)> = Vec::new();
     for step in view.steps.iter().filter(|step| step.state == State::Passed && !step.call.notes.is_empty()) {
@@ -119,7 +119,7 @@ fn to_do(item: &str) -> Option<&str> {
     [OPEN_STEP, "* [ ] ", "- TODO: ", "TODO: ", "- ", "* "].iter().find_map(|start| item.strip_prefix(start))
 }
 
-/// The steps that the agent's own list has left at the end of the session.
+/// The open steps of the agent's own list at the end of the session.
 pub(super) fn steps(view: &View<'_>) -> Vec<String> {
     let list = view.steps.iter().rev().find(|step| STEP_TOOLS.contains(&step.call.tool.as_str()));
     let lines = list.map(|step| step.call.notes.lines()).into_iter().flatten();

@@ -1,17 +1,17 @@
-//! What the output of a tool tells: whether it went well, and the one line that says why not. Nothing else of it is
-//! looked at, and nothing in it is taken for anybody's word (B-01).
+//! Interprets tool output: success or failure, and the one line with the error. The rest is ignored, and
+//! nothing in it counts as anybody's word (B-01).
 
 use super::command::Command;
 use crate::session::Outcome;
 use crate::text::phrases::{head, line, tail};
 
-/// What is looked at of an output: its beginning and its end.
+/// The number of bytes read of an output: its start and its end.
 const HEAD: usize = 4 * 1024;
 const TAIL: usize = 8 * 1024;
-/// The most characters of a line that says what failed.
+/// The maximum length of an error line, in characters.
 const MOST: usize = 140;
 
-/// What hosts write when the person, or a setting, did not let a tool run.
+/// The hosts' messages for a tool call that the user, or a setting, refused.
 const REFUSED: &[&str] = &[
     "The user doesn't want to proceed",
     "The user doesn't want to take this action",
@@ -31,20 +31,20 @@ const REFUSED: &[&str] = &[
     "Claude requested permissions",
 ];
 
-/// How a call went.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// As it should.
+    /// It succeeded.
     Passed,
-    /// It failed, or its output says that what it checked did.
+    /// It failed, or its output reports a failed check.
     Failed,
-    /// Somebody did not let it run.
+    /// It was refused.
     Refused,
-    /// Nobody knows: there is no output.
+    /// It has no output, so its outcome is unknown.
     Open,
 }
 
-/// How a call went.
+/// The outcome of a call.
 pub(super) fn state(outcome: &Outcome, output: &str, command: Option<&Command>) -> State {
     if outcome.failed && REFUSED.iter().any(|words| head(output, 300).contains(words)) {
         return State::Refused;
@@ -52,17 +52,17 @@ pub(super) fn state(outcome: &Outcome, output: &str, command: Option<&Command>) 
     if outcome.failed || outcome.exit_code.is_some_and(|code| code != 0) {
         return State::Failed;
     }
-    // A pipe hides how a check went, its output does not.
+    // A pipe hides the exit code of a check, but not its output.
     if command.is_some_and(Command::checks) && lines(output).any(says_failed) {
         return State::Failed;
     }
     State::Passed
 }
 
-/// The line of an output that says best what failed.
+/// The line of an output that best describes the error.
 pub(super) fn key_line(output: &str) -> Option<String> {
     let ranked = lines(output).filter_map(|text| Some((rank(text)?, text)));
-    // The first of the best: what comes later mostly follows from it.
+    // Take the first of the best: later errors mostly follow from it.
     let mut best: Option<(u8, &str)> = None;
     for (rank, text) in ranked {
         if best.is_none_or(|(known, _)| rank > known) {
@@ -83,7 +83,7 @@ fn lines(output: &str) -> impl Iterator<Item = &str> {
     start.lines().chain(end.lines()).filter(|text| text.len() < 2_000)
 }
 
-/// Whether a line of a check's output says that it failed, in words that no passing check has.
+/// True if a line of a check's output reports a failure, in words that no passing check uses.
 fn says_failed(text: &str) -> bool {
     const STARTS: &[&str] = &[
         "--- FAIL:",
@@ -119,7 +119,7 @@ fn says_failed(text: &str) -> bool {
         || issues(text)
 }
 
-/// `3 failed, 10 passed`, `Tests: 1 failed`, `2 failing`
+/// True for failure counts: `3 failed, 10 passed`, `Tests: 1 failed`, `2 failing`.
 fn counted_failures(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.len() < 20
@@ -133,7 +133,7 @@ fn counted_failures(text: &str) -> bool {
         })
 }
 
-/// `3 issues:`, as linters end.
+/// True for the last line of a linter: `3 issues:`.
 fn issues(text: &str) -> bool {
     text.split_once(' ').is_some_and(|(count, rest)| {
         matches!(rest, "issues:" | "issue:" | "errors" | "error" | "problems" | "problem")
@@ -141,7 +141,7 @@ fn issues(text: &str) -> bool {
     })
 }
 
-/// How well a line says what failed; `None` if it does not.
+/// The rank of a line as description of an error; `None` if it is none.
 fn rank(text: &str) -> Option<u8> {
     let text = text.trim();
     if text.chars().filter(|c| c.is_alphanumeric()).count() < 6 || text.starts_with("Exit code") {
@@ -165,7 +165,7 @@ fn rank(text: &str) -> Option<u8> {
     if summary {
         return Some(1);
     }
-    // An exception by its name, a compiler's message, an assertion.
+    // The name of an exception, a compiler's message, an assertion.
     let named = lower
         .split([':', ' '])
         .next()
@@ -202,7 +202,7 @@ fn rank(text: &str) -> Option<u8> {
     (says_failed(text) || lower.starts_with("✗") || lower.starts_with("not ok")).then_some(2)
 }
 
-/// Whether a line begins with a place in a file: `src/a.rs:12:`.
+/// True if a line begins with a source position: `src/a.rs:12:`.
 fn place(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or("");
     let mut pieces = first.split(':');

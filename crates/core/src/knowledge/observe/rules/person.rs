@@ -1,42 +1,42 @@
-//! What the person typed, sentence by sentence, without what they pasted.
+//! The sentences that the user typed, without pasted text.
 
 use super::plans;
 use super::view::{Said, View};
 use crate::session::{Role, answer, pasted};
 use crate::text::sentences;
 
-/// A longer sentence is not one.
+/// The maximum length of a sentence.
 const MAX_SENTENCE: usize = 600;
-/// In a longer message most is pasted: only its first and last lines count.
+/// The length from which a message is mostly pasted: only its first and last lines count.
 const LONG_MESSAGE: usize = 2_000;
-/// How many of them.
+/// The number of those lines at each end.
 const EDGE: usize = 3;
-/// The most lines that a colon points at.
+/// The maximum number of list items after a colon.
 const MAX_LIST: usize = 8;
 
-/// A sentence of the person.
+/// A sentence of the user.
 pub(super) struct Sentence<'a> {
-    /// Which message.
+    /// The index of the message.
     pub at: usize,
-    /// Word for word.
+    /// The sentence word for word.
     pub text: &'a str,
-    /// The sentence that follows in the same message.
+    /// The next sentence in the same message.
     pub next: Option<&'a str>,
-    /// The lines that follow, if it ends with a colon.
+    /// The next lines, if it ends with a colon.
     pub list: Vec<&'a str>,
-    /// Whether the agent had said or done something before.
+    /// True if the agent had said or done something before.
     pub answers: bool,
-    /// Whether the agent had ended with a question.
+    /// True if the agent had ended with a question.
     pub asked: bool,
-    /// Whether the message is long: then rules in it are mostly pasted.
+    /// True if the message is long: rules in it are mostly pasted.
     pub long: bool,
-    /// Whether it is certain that the person typed it: what may be pasted is proposed, not saved.
+    /// True if the user certainly typed it: possibly pasted text is proposed, not saved.
     pub certain: bool,
 }
 
-/// The sentences of a message that are the person's own.
+/// The user's own sentences in a message.
 pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>> {
-    // The host writes the agent's own plan in the person's name when it starts on it.
+    // The host sends the agent's own plan as a user message when work on it starts.
     if plans::carried_out(&said.text).is_some() {
         return Vec::new();
     }
@@ -50,11 +50,11 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
         if long && (inside || line.chars().count() > LONG_MESSAGE) {
             continue;
         }
-        // The steps of a list are about this piece of work, and bold type is pasted.
+        // List steps belong to this piece of work, and bold type is pasted.
         if is_step(line) || line.trim_start_matches(['-', ' ']).starts_with("**") {
             continue;
         }
-        // An answer to a question belongs to its question, however many sentences it has.
+        // An answer to a question stays with its question, even with several sentences.
         let sentences = if answer::parse(line).is_some() { vec![*line] } else { sentences::sentences(line) };
         for text in sentences {
             if text.chars().count() > MAX_SENTENCE {
@@ -80,20 +80,20 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
     found
 }
 
-/// Whether nothing stands between two parts of a message: words around a quotation or code are not said in one breath.
+/// True if two parts of a message are adjacent: words around a quotation or code do not belong together.
 fn follows(message: &str, one: &str, two: &str) -> bool {
     let place = |part: &str| part.as_ptr().addr().checked_sub(message.as_ptr().addr());
     let between = place(one).zip(place(two)).and_then(|(one_at, two)| message.get(one_at + one.len()..two));
     between.is_some_and(|between| between.trim().is_empty())
 }
 
-/// `2. always exit with an error`
+/// True for a numbered step: `2. always exit with an error`.
 fn is_step(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.len() < line.len() && rest.starts_with(['.', ')']) && rest[1..].starts_with(' ')
 }
 
-/// Whether a message is a document: it has headings.
+/// True if a message is a document: it has headings.
 fn is_document(text: &str) -> bool {
     let heading = |line: &&str| {
         let rest = line.trim_start_matches('#');
@@ -102,7 +102,7 @@ fn is_document(text: &str) -> bool {
     text.lines().filter(heading).count() >= 2
 }
 
-/// Whether the agent did anything before message `at`, and whether it ended with a question.
+/// Two flags about the agent before message `at`: it did anything, and it ended with a question.
 fn before(view: &View<'_>, at: usize) -> (bool, bool) {
     let earlier = view.messages[..at].iter().rev().take_while(|message| message.role != Role::User);
     let mut answers = false;

@@ -1,5 +1,5 @@
-//! Plans that an agent showed the person: approved, or still waiting. What a person says when they send one back is their own
-//! message, as the host's reader gives it.
+//! Plans that an agent showed the user: approved, or still waiting. The user's comment when rejecting one is
+//! a message of its own, as the host's reader returns it.
 
 use super::draft::Draft;
 use super::output::State;
@@ -11,23 +11,23 @@ use crate::session::Role;
 use crate::session::notes::{PLAN_TOOLS, Place, place};
 use crate::text::phrases::{MOST, content, line};
 
-/// How messages begin with which hosts hand the agent's own plan back to it, in the person's name.
+/// First lines of messages with which hosts pass the agent's own plan back to it as a user message.
 const HANDED_BACK: &[&str] = &[
     "Implement the following plan:",
     "A previous agent produced the plan below to accomplish the user's task.",
 ];
-/// Codex says this in the person's name when they approve a plan.
+/// The user message that Codex writes when a plan is approved.
 const APPROVES: &str = "Implement the plan.";
-/// Around a plan in an answer of Codex.
+/// The tags around a plan in an answer of Codex.
 const PROPOSED: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
-/// Hosts answer the agent with one of these when the person approved its plan.
+/// The tool results for an approved plan.
 const APPROVED: &[&str] = &["approved your plan", "The approved implementation plan is stored at:"];
-/// The most sentences of a plan.
+/// The maximum number of sentences of a plan.
 const MAX_SENTENCES: usize = 3;
-/// Characters of a plan's title.
+/// The maximum length of a plan's title, in characters.
 const TITLE_CHARS: usize = 100;
 
-/// The plan in a message that only hands it back to the agent.
+/// The plan in a message that only passes it back to the agent.
 pub(super) fn carried_out(message: &str) -> Option<&str> {
     HANDED_BACK.iter().find_map(|start| message.strip_prefix(start))
 }
@@ -37,7 +37,7 @@ pub(super) fn approves(message: &str) -> bool {
     message.trim() == APPROVES
 }
 
-/// The first heading of a plan, or its first line that says something.
+/// The first heading of a plan, or its first line with words.
 pub(super) fn title(plan: &str) -> Option<&str> {
     let lines = || plan.lines().map(str::trim).filter(|line| !line.is_empty());
     let heading = lines().find(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
@@ -47,13 +47,13 @@ pub(super) fn title(plan: &str) -> Option<&str> {
         .or_else(|| lines().find(|line| content(line).len() >= 2 && !line.starts_with('#')))
 }
 
-/// A plan behind its title.
+/// The text of a plan after its title.
 pub(super) fn after_title(plan: &str) -> &str {
     let end = title(plan).map_or(0, |title| title.as_ptr().addr() + title.len() - plan.as_ptr().addr());
     plan.get(end..).unwrap_or_default()
 }
 
-/// The plans that the person approved: the agent's words, chosen by the person.
+/// The approved plans: the agent's words, chosen by the user.
 pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for step in view.steps.iter().filter(|step| PLAN_TOOLS.contains(&step.call.tool.as_str())) {
@@ -82,7 +82,7 @@ fn approved(plan: &str, at: usize, by: usize) -> Option<Draft> {
     Some(draft)
 }
 
-/// The plan that a call shows: it holds it, or a file that was written before does.
+/// The plan that a call shows: in the call itself, or in a file written before.
 fn shown<'v>(view: &'v View<'_>, step: &'v Step<'_>) -> Option<&'v str> {
     if !step.call.notes.is_empty() {
         return Some(&step.call.notes);
@@ -100,7 +100,7 @@ fn proposed(answer: &str) -> Option<&str> {
     Some(rest.split_once(PROPOSED.1).map_or(rest, |(plan, _)| plan).trim())
 }
 
-/// True if the session ended with a plan that nobody decided on.
+/// True if the session ended with an undecided plan.
 pub(super) fn waits(view: &View<'_>) -> bool {
     let after = |at: usize| view.said.last().is_none_or(|said| said.at <= at);
     let shown = view.steps.iter().rev().find(|step| PLAN_TOOLS.contains(&step.call.tool.as_str()));
@@ -109,7 +109,7 @@ pub(super) fn waits(view: &View<'_>) -> bool {
     undecided || last.is_some_and(|at| after(at) && proposed(&view.messages[at].text).is_some())
 }
 
-/// The plan file that was written last, as the person would name it.
+/// The plan file that was written last, as the user would name it.
 pub(super) fn file(view: &View<'_>) -> Option<String> {
     let written = view.steps.iter().rev().filter(|step| step.state == State::Passed);
     let mut paths = written.flat_map(|step| &step.call.writes);

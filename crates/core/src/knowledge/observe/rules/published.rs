@@ -1,5 +1,5 @@
-//! Pull requests and issues that the session made: their titles and the first whole sentences of their texts. Whoever writes one
-//! has distilled what was done, or what is wrong (B-01: it is the agent's word).
+//! Pull requests and issues that the session created: their titles and the first whole sentences of their
+//! texts. They already summarise the work or the problem (B-01: it is the agent's word).
 
 use super::command::Part;
 use super::draft::{Draft, MAX_COMMIT_CHARS};
@@ -12,37 +12,37 @@ use crate::text::phrases::{content, head, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
-/// Commands that publish something, and what that is.
+/// Commands that publish something, and its type.
 const COMMANDS: &[(&[&str], Published)] = &[
     (&["gh", "pr", "create"], Published::Change),
     (&["gh", "issue", "create"], Published::Issue),
     (&["glab", "mr", "create"], Published::Change),
     (&["glab", "issue", "create"], Published::Issue),
 ];
-/// Endings of the names of tools that do.
+/// Name suffixes of tools that publish something.
 const TOOLS: &[(&str, Published)] = &[
     ("create_pull_request", Published::Change),
     ("create_merge_request", Published::Change),
     ("create_issue", Published::Issue),
 ];
-/// Flags of those commands.
+/// The flags of those commands.
 const TITLE_FLAGS: &[&str] = &["--title", "-t"];
 const BODY_FLAGS: &[&str] = &["--body", "-b", "--description", "-d"];
 const BODY_FROM_INPUT: &[&str] = &["--body-file - <<", "--body-file=- <<", "-F - <<"];
-/// The most of one session.
+/// The maximum number per session.
 const MAX_PUBLISHED: usize = 12;
-/// The most characters of a title.
+/// The maximum length of a title, in characters.
 const TITLE_CHARS: usize = 160;
-/// The most sentences of a text.
+/// The maximum number of sentences of a text.
 const MAX_SENTENCES: usize = 5;
-/// Fewer telling words are a heading.
+/// The minimum number of significant words; fewer are a heading.
 const MIN_WORDS: usize = 3;
-/// The part of a text that is read.
+/// The number of bytes read of a text.
 const TEXT_BYTES: usize = 8 * 1024;
-/// The part of an output in which the number is looked for.
+/// The number of bytes of an output that are searched for the number.
 const OUTPUT_BYTES: usize = 4 * 1024;
 
-/// A published thing.
+/// The type of a published item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Published {
     /// A pull request, or a merge request.
@@ -50,12 +50,12 @@ enum Published {
     Issue,
 }
 
-/// The pull requests and issues that were made.
+/// The pull requests and issues that were created.
 pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     view.steps.iter().filter_map(|step| draft(view, step)).take(MAX_PUBLISHED).collect()
 }
 
-/// True if a call publishes something whose title is known.
+/// True if a call publishes something with a known title.
 pub(super) fn has_title(step: &Step<'_>) -> bool {
     published(step).is_some()
 }
@@ -83,7 +83,7 @@ fn draft(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
     Some(draft)
 }
 
-/// The thing that a call publishes, with its title and its text.
+/// The type, title and text of an item that a call publishes.
 fn published(step: &Step<'_>) -> Option<(Published, String, String)> {
     if let Some((_, what)) = TOOLS.iter().find(|(name, _)| step.call.tool.ends_with(name)) {
         let (title, body) = step.call.notes.split_once('\n').unwrap_or((&step.call.notes, ""));
@@ -93,7 +93,7 @@ fn published(step: &Step<'_>) -> Option<(Published, String, String)> {
     let (words, what) = COMMANDS.iter().find(|(words, _)| parts.iter().any(|part| part.is(words)))?;
     let input = &step.call.input[step.call.input.find(&words.join(" "))?..];
     let title = value(input, TITLE_FLAGS)?;
-    // A title that a variable or another command fills in is not known.
+    // A title inserted by a variable or a command is unknown.
     if title.trim().is_empty() || title.contains("$(") || title.starts_with('$') {
         return None;
     }
@@ -105,7 +105,7 @@ fn published(step: &Step<'_>) -> Option<(Published, String, String)> {
     Some((*what, title.trim().to_owned(), body.unwrap_or_default()))
 }
 
-/// The value of a flag: in quotes, as a here-document, or one word. What stands inside quotes is no flag.
+/// The value of a flag: quoted, as a here-document, or one word. Quoted text contains no flags.
 fn value(input: &str, flags: &[&str]) -> Option<String> {
     let mut quote: Option<char> = None;
     let mut before = ' ';
@@ -128,7 +128,7 @@ fn value(input: &str, flags: &[&str]) -> Option<String> {
     None
 }
 
-/// The argument with which `rest` begins.
+/// The first argument of `rest`.
 fn argument(rest: &str) -> Option<String> {
     let open = rest.chars().next()?;
     if !matches!(open, '"' | '\'') {
@@ -147,11 +147,11 @@ fn argument(rest: &str) -> Option<String> {
             sign => text.push(sign),
         }
     }
-    // The end was cut off: what is there is there.
+    // The closing quote was cut off: return the text so far.
     Some(text)
 }
 
-/// The number under which a host keeps it, from the address that the command printed.
+/// The number of the item, from the address that the command printed.
 fn number(output: &str) -> Option<u64> {
     ["/pull/", "/issues/", "/merge_requests/"].iter().find_map(|part| {
         let digits = &output[output.rfind(part)? + part.len()..];
@@ -160,7 +160,7 @@ fn number(output: &str) -> Option<u64> {
     })
 }
 
-/// The first sentences of a text that say something, whole ones only: no headings, code, check lists or trailers.
+/// The first whole sentences of a text with content: no headings, code, check lists or trailers.
 pub(super) fn whole_sentences(text: &str, most: usize, count: usize) -> String {
     let mut kept = String::new();
     let lines = sentences::lines(head(text, TEXT_BYTES)).into_iter();
@@ -183,13 +183,13 @@ pub(super) fn whole_sentences(text: &str, most: usize, count: usize) -> String {
     kept
 }
 
-/// A line that belongs to the form and says nothing.
+/// True for a line of a template without content.
 fn is_furniture(line: &str) -> bool {
     let bare = line.trim_start_matches(['-', '*', ' ']);
     line.starts_with("- [") || bare.starts_with('🤖') || bare.contains("Generated with") || is_trailer(bare)
 }
 
-/// `Co-Authored-By: A <a@example.com>`
+/// True for a trailer: `Co-Authored-By: A <a@example.com>`.
 fn is_trailer(line: &str) -> bool {
     let name = line.split_once(": ").map(|(name, _)| name).unwrap_or_default();
     name.contains('-') && !name.contains(' ')

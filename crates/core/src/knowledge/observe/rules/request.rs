@@ -1,4 +1,4 @@
-//! What a message of the person asks for, in their own words.
+//! The user's request in a message, in their own words.
 
 use super::judge::chosen;
 use super::plans;
@@ -8,10 +8,10 @@ use crate::text::common_words;
 use crate::text::phrases::{begins, content};
 use crate::text::sentences;
 
-/// The words with which a request can be told: its first line that says something. "Implement the following plan:" says it with
-/// the title of the plan.
+/// The line that describes a request: its first line with content. "Implement the following plan:" is
+/// described by the title of the plan.
 pub(super) fn request(said: &Said) -> Option<&str> {
-    // The agent's own plan in the person's name is told by its title.
+    // An agent's plan sent as a user message is described by its title.
     if let Some(plan) = plans::carried_out(&said.text) {
         return plans::title(plan);
     }
@@ -24,7 +24,7 @@ pub(super) fn request(said: &Said) -> Option<&str> {
     Some(title.unwrap_or(line))
 }
 
-/// The heading right behind a line of a message.
+/// The heading right after a line of a message.
 fn title_behind<'a>(message: &'a str, line: &str) -> Option<&'a str> {
     let mut lines = message.lines().skip_while(|other| other.trim() != line).skip(1);
     let next = lines.find(|other| !other.trim().is_empty())?;
@@ -32,14 +32,14 @@ fn title_behind<'a>(message: &'a str, line: &str) -> Option<&'a str> {
     (content(title).len() >= 2).then_some(title)
 }
 
-/// Whether a line only says go on.
+/// True if a line only says to continue.
 fn is_approval(line: &str) -> bool {
     let folded = sentences::folded(line);
     let rest = begins(&folded, common_words::APPROVALS, "");
     rest.is_some_and(|rest| content(rest).len() < 2)
 }
 
-/// Whether a message goes on with what was asked before: it agrees, chooses, or asks for nothing by itself.
+/// True if a message continues the earlier request: it agrees, chooses, or asks for nothing new.
 pub(super) fn goes_on(said: &Said) -> bool {
     let Some(line) = request(said) else { return true };
     let folded = sentences::folded(line);

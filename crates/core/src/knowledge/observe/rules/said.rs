@@ -1,4 +1,4 @@
-//! Findings from the person's own words: word for word, and nothing else (B-01, OBS-11).
+//! Findings from the user's own words, verbatim and nothing else (B-01, OBS-11).
 
 use super::draft::Draft;
 use super::judge::{self, Verdict};
@@ -17,22 +17,22 @@ use crate::text::phrases::{content, has, has_dense, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
-/// The most findings of one message: a text with more is a document.
+/// The maximum number of findings per message: a text with more is a document.
 const MOST: usize = 8;
-/// What the words take for a rule is one if the classifier thinks it at least this likely.
+/// The minimum probability from the classifier for a rule found by words.
 const WORDS_SUFFICE: f32 = 0.1;
 
-/// What the person said that is worth keeping: by its words, and by what the classifier says where there is one.
+/// The user's statements worth keeping: by words, and by labels if there is a classifier.
 pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
         let sentences = person::sentences(view, said);
         let mut found: Vec<Draft> = Vec::new();
         let mut skip = false;
-        // Whether the last draft is a statement that the next sentence may go on with.
+        // True if the last draft is a statement that the next sentence may continue.
         let mut goes_on = false;
         let mut is_kept = false;
-        // Labelling is what takes the time, and a sentence is looked at twice: by itself, and by the one before it.
+        // Labelling is slow, and each sentence is needed twice: by itself, and by the one before it.
         let mut labelled: Vec<Option<Labels>> = vec![None; sentences.len()];
         let mut label = |number: usize| {
             let (sentence, classify) = (sentences.get(number)?, classify?);
@@ -49,7 +49,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
             let labels = statements::can_state(sentence).then(|| label(number)).flatten();
             let stated = labels.and_then(|labels| statements::of_person(view, said, sentence, &labels));
             let next = sentences.get(number + 1).filter(|next| sentence.next == Some(next.text));
-            // What the next sentence states is joined below.
+            // A statement in the next sentence is joined below.
             let next_states = stated.is_some()
                 && next.is_some_and(|next| {
                     let labels = label(number + 1);
@@ -67,14 +67,14 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                 None => stated,
             });
             let draft = match (verdict, labels, stated) {
-                // Ideas and questions are known by their words alone.
+                // Ideas and questions are recognised by words alone.
                 (Some(verdict), _, _) if !verdict.states() => Some(draft(said, sentence, verdict)),
-                // The words say so, and nothing says that it was meant for once.
+                // The words match, and no label marks a one-off.
                 (Some(verdict), None, _) => {
                     skip = verdict.with_next;
                     Some(draft(said, sentence, verdict))
                 }
-                // A rule that lists what it is about, or needs the next sentence, stays as it was said.
+                // A rule with a list, or one that needs the next sentence, stays verbatim.
                 (Some(verdict), Some(labels), _)
                     if labels.lasting >= WORDS_SUFFICE
                         && (verdict.with_next || !sentence.list.is_empty()) =>
@@ -86,7 +86,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                     goes_on = sentence.next.is_some();
                     Some(Draft { kind: verdict.kind, sentiment: sentiment(said, &stated.text), ..stated })
                 }
-                // "Remember that …" needs no second opinion.
+                // "Remember that …" needs no label.
                 (Some(verdict), Some(labels), None)
                     if labels.lasting >= WORDS_SUFFICE || !asked::find(sentence.text).is_empty() =>
                 {
@@ -116,7 +116,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
     drafts
 }
 
-/// A sentence with what belongs to it.
+/// A sentence with its list or continuation.
 pub(super) fn worded(sentence: &Sentence<'_>, verdict: Verdict) -> String {
     let mut text = sentence.text.trim_start_matches(['-', '*', '•', ' ']).to_owned();
     let next = sentence.next.filter(|_| verdict.with_next);
@@ -145,7 +145,7 @@ fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
     }
 }
 
-/// How the person felt, where the words tell (FBK-07).
+/// The user's sentiment, if the words show it (FBK-07).
 fn sentiment(said: &Said, text: &str) -> Option<Sentiment> {
     let folded = sentences::folded(text);
     let message: &str = crate::text::phrases::head(&said.text, 4_096);
@@ -166,7 +166,7 @@ fn sentiment(said: &Said, text: &str) -> Option<Sentiment> {
     }
 }
 
-/// "Let's go with option 1": what that is, the agent said. So it is the agent's word, chosen by the person.
+/// Resolves "let's go with option 1" to the agent's text. So it is the agent's word, chosen by the user.
 fn chosen(view: &View<'_>, sentence: &Sentence<'_>) -> Option<Draft> {
     let number = judge::chosen(sentence.text)?;
     let earlier = view.messages[..sentence.at].iter().enumerate().rev();
@@ -203,14 +203,14 @@ fn option(text: &str, number: &str) -> Option<String> {
     (content(told).len() >= 3).then(|| told.to_owned())
 }
 
-/// A question that nobody answered or acted upon (OBS-06).
+/// A question without answer or action (OBS-06).
 fn question(view: &View<'_>, place: usize, sentences: &[Sentence<'_>]) -> Option<Draft> {
     let asked = sentences.iter().rev().find(|sentence| sentence.text.ends_with(['?', '？']))?;
     let folded = sentences::folded(asked.text);
     if asked.long || has(&folded, wish::REQUESTS) || content(asked.text).len() < 2 {
         return None;
     }
-    // Who goes on without waiting for the answer has put it differently, or does not need it.
+    // A user who continues without waiting for the answer has rephrased the question, or does not need it.
     if place + 1 < view.said.len() {
         return None;
     }

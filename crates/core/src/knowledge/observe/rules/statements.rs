@@ -1,6 +1,7 @@
-//! Sentences that the classifier takes for lasting: the person's own as what they said, the agent's as what it concluded.
+//! Sentences that the classifier labels as lasting: the user's own as statements, the agent's as conclusions.
 //!
-//! The classifier only ranks and sorts what structure found. It never lifts an agent's words to the person's rank (B-01).
+//! The classifier only ranks and sorts the candidates that structure found. It never raises an agent's words
+//! to the user's rank (B-01).
 
 use super::answers::AnswerSentence;
 use super::digest::is_once;
@@ -19,74 +20,74 @@ use crate::text::sentences::phrases;
 use crate::text::specifics::specifics;
 use crate::vault::priority::Priority;
 
-/// From here up a sentence of the person is kept.
+/// The minimum probability for a sentence of the user.
 const USER_LASTING: f32 = 0.45;
-/// Of fewer telling words …
+/// The maximum number of significant words of a short sentence …
 const FEW_TELLING_WORDS: usize = 3;
-/// … a sentence is kept from here up.
+/// … and the minimum probability for one.
 const SHORT_LASTING: f32 = 0.65;
-/// So much likelier it may be that a sentence is for this once, and it is kept all the same.
+/// The margin by which the probability of a one-off may exceed that of a lasting statement.
 const ONCE_MARGIN: f32 = 0.2;
-/// From here up a sentence of the agent is kept.
+/// The minimum probability for a sentence of the agent.
 const AGENT_LASTING: f32 = 0.5;
-/// The most sentences of one answer that are kept.
+/// The maximum number of sentences kept per answer.
 const MAX_OF_ANSWER: usize = 5;
-/// Fewer words state nothing; an answer to a question may.
+/// The minimum number of words of a statement; an answer to a question may have fewer.
 const MIN_WORDS: usize = 3;
-/// A lead-in has at most so many words.
+/// The maximum number of words of a lead-in.
 const MAX_LEAD_WORDS: usize = 5;
-/// The most words of a sentence that is kept because the next one states something.
+/// The maximum number of words of a sentence that is kept for the statement after it.
 const MAX_LED_WORDS: usize = 10;
-/// Words that agree or go on, and say nothing about what follows.
+/// Words of agreement that say nothing about the following text.
 const ASSENT: &str = "\
     nice | good | great | cool | morning | hello | forgot | oops | aaah | perfect | thanks | thx | thank | yes | yep | yeah | yup | ok | okay | fine | right | sure | go | done | commit
     push | fix | it | do | next | now | pls | please | awesome | lol | haha | ohh | aha | super | danke | gut | genau | ja | gracias | vale
     merci | oui | parfait | obrigado | sim | continue | ahead | looks | works | that | this | one | last";
-/// Characters of what a sentence refers to.
+/// The maximum length of a topic, in characters.
 const MAX_TOPIC_CHARS: usize = 90;
-/// From here up a statement is about the person's work everywhere, although its words do not say so: a rule of one project must
-/// not enter another.
+/// The minimum probability of a global scope without a cue in the words: a rule of one project must not enter
+/// another.
 const EVERYWHERE: f32 = 0.97;
-/// From here up it is where the words say so.
+/// The minimum probability of a global scope with a cue in the words.
 const EVERYWHERE_SAID: f32 = 0.3;
-/// From here up the person is asked whether it is.
+/// The minimum probability at which the user is asked about a global scope.
 const PERHAPS_EVERYWHERE: f32 = 0.8;
-/// Such words.
+/// Cues for a global scope.
 const EVERYWHERE_WORDS: &str = "\
     all my | any of my | my repos | my other repos | my other projects | my projects | other repos | other project | other projects
     every project | any project | all projects | every repo | any repo | all repos | whatever repo | whatever the repo
     whatever the project | everything i do | everywhere | in general | generally | überall | in allen | in jedem | en todos | en todas | partout
     dans tous | em todos | em todas";
-/// Words that point at what this project has: a statement with them belongs to it.
+/// Words that refer to the current project: a statement with them belongs to it.
 const POINTING_HERE: &str = "\
     here | this repo | this repository | this project | this codebase | in the log | like in | as in | like the others | like the other
     like the rest | the existing | same as | hier | dieses projekt | in diesem | wie im | wie in | aquí | este repo | este proyecto | como en
     ici | ce projet | ce dépôt | comme dans | comme les autres | aqui | este projeto | como no | como na";
-/// A sentence of so few words may only give the new value.
+/// The maximum number of words of a sentence that only gives the new value.
 const MAX_VALUE_WORDS: usize = 8;
-/// The most characters of statements that are joined.
+/// The maximum length of joined statements, in characters.
 const MAX_JOINED_CHARS: usize = 280;
-/// Words of a lead-in that say something, but not what the statement says.
+/// Words of a lead-in that carry none of the statement.
 const LEAD_WORDS: &str = "\
     stop | wait | hm | hmm | nope | nah | btw | fyi | oh | ah | actually | well | told | tell | said | say | remember | note | reminder | hey
     sorry | wrong | moment | halt | warte | stopp | ach | übrigens | gesagt | merk | espera | ojo | oye | recuerda | attends | attention
     rappel | espera | lembra | aliás";
-/// Lead-ins that no mark parts from the statement.
+/// Lead-ins without punctuation after them.
 const BARE_LEADS: &str = "\
     ok but | okay but | yes but | and please | also please | btw | fyi | oh and | ah and | and btw | hm | hmm | but | ok | and | also | ojo que";
-/// Words anywhere that do.
+/// Phrases that refer back, anywhere in a sentence.
 const POINTING_BACK: &str = "\
     that one | this one | like that | same in | same for | same goes | goes for | for that | the same | auch so | igual en | pareil";
-/// Words at the beginning of a sentence that point at something said before.
+/// First words of a sentence that refer back.
 const POINTING: &[&str] = &[
     "it", "it's", "its", "that", "that's", "thats", "this", "they", "they're", "those", "these", "them",
     "he", "she", "das", "dies", "es", "die", "eso", "esto", "ese", "cela", "ça", "c'est", "isso", "isto",
 ];
 
-/// Before what is left to be done.
+/// The prefix of remaining work.
 pub(crate) const OPEN: &str = "Open: ";
 
-/// How a sentence of the person is labelled, in its message and after what the agent said.
+/// The labels of a user's sentence, in its message and after the agent's words.
 pub(super) fn label(
     view: &View<'_>,
     said: &Said,
@@ -112,18 +113,18 @@ fn limited(text: &str) -> &str {
     text.char_indices().nth(SENTENCE_CHARS).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The words of the agent that the person answers.
+/// The agent's words before the user's message.
 fn agent_before<'a>(view: &View<'a>, at: usize) -> &'a str {
     view.agent(0, at).next_back().map_or("", |(_, text)| text)
 }
 
-/// What the agent was doing when it was stopped: the call that has no result, or was refused.
+/// The call that was interrupted: it has no result, or was refused.
 fn last_act(view: &View<'_>, at: usize) -> Option<String> {
     let step = view.steps_between(0, at).next_back()?;
     Some(format!("{}: {}", step.call.tool, step.call.input))
 }
 
-/// Whether a sentence can be a statement at all.
+/// True if a sentence can be a statement.
 pub(super) fn can_state(sentence: &Sentence<'_>) -> bool {
     if answer::parse(sentence.text).is_some() {
         return true;
@@ -133,7 +134,7 @@ pub(super) fn can_state(sentence: &Sentence<'_>) -> bool {
     (dense || words >= MIN_WORDS) && !sentences::folded(sentence.text).ends_with(['?', '？'])
 }
 
-/// A statement of the person, if the labels say that it is one.
+/// A statement of the user, if the labels say so.
 pub(super) fn of_person(
     view: &View<'_>,
     said: &Said,
@@ -141,14 +142,14 @@ pub(super) fn of_person(
     labels: &Labels,
 ) -> Option<Draft> {
     let once = labels.once > labels.lasting + ONCE_MARGIN || is_once(sentence.text);
-    // A few words have to be meant clearly.
+    // A short sentence needs a clear label.
     let telling = content(clean(sentence.text)).len();
     let least = if telling < FEW_TELLING_WORDS { SHORT_LASTING } else { USER_LASTING };
     if labels.lasting < least || once {
         return None;
     }
     let kind = kind_of(labels.kind());
-    // A wish that files were changed for is no open work any more.
+    // A request followed by changed files is no remaining work.
     let done = || view.steps.iter().any(|step| step.at > said.at && !step.call.writes.is_empty());
     if kind == Kind::Work && done() {
         return None;
@@ -169,14 +170,14 @@ pub(super) fn of_person(
     })
 }
 
-/// Whether a statement may be about the person's work everywhere, so that asking is worth it: the words say so, or the
-/// classifier is rather sure and nothing in it points at this project.
+/// True if a statement may have a global scope, so that the user is asked: by its words, or by a high
+/// probability without reference to this project.
 fn is_perhaps_everywhere(text: &str, likely: f32) -> bool {
     is_said_everywhere(text) || likely >= PERHAPS_EVERYWHERE && !points_here(text)
 }
 
-/// Whether a statement is about the person's work everywhere: the words say so, or the classifier is as sure as can be and
-/// nothing in it points at this project.
+/// True if a statement has a global scope: by its words, or by a very high probability without reference to
+/// this project.
 fn is_everywhere(text: &str, likely: f32) -> bool {
     match is_said_everywhere(text) {
         true => likely >= EVERYWHERE_SAID,
@@ -188,13 +189,13 @@ fn is_said_everywhere(text: &str) -> bool {
     has(&sentences::folded(text), EVERYWHERE_WORDS)
 }
 
-/// Whether a statement names something of this project, or points at it.
+/// True if a statement names something of this project, or refers to it.
 fn points_here(text: &str) -> bool {
     has(&sentences::folded(text), POINTING_HERE) || !specifics(text).is_empty()
 }
 
-/// A statement with what it needs beside it: the new value where it only says that the old one ended, and all that was said to
-/// stop the agent.
+/// Completes a statement: adds the new value if it only ends the old one, and all that was said when the
+/// agent was stopped.
 pub(super) fn completed(view: &View<'_>, sentence: &Sentence<'_>, stated: Draft) -> Draft {
     let stopped = view.messages[sentence.at].stopped;
     let value = |next: &str| {
@@ -207,8 +208,8 @@ pub(super) fn completed(view: &View<'_>, sentence: &Sentence<'_>, stated: Draft)
     joined(&stated, &added).unwrap_or(stated)
 }
 
-/// A statement with the sentence before it, which often names what it is about: "take drf out again. the kiosk is the only
-/// client". A question becomes the topic; a few words become a part of it.
+/// Joins a statement with the sentence before it, which often names its subject: "take drf out again. the
+/// kiosk is the only client". A question becomes the topic; a short sentence becomes a part of the statement.
 pub(super) fn led_by(before: &Sentence<'_>, stated: Draft) -> Draft {
     if stated.topic.is_some() || is_once(before.text) {
         return stated;
@@ -231,11 +232,11 @@ pub(super) fn led_by(before: &Sentence<'_>, stated: Draft) -> Draft {
     }
 }
 
-/// Two statements in one breath are one: the rule and its reason, the fact and what follows from it.
+/// Joins two consecutive statements into one: a rule and its reason, a fact and its consequence.
 pub(super) fn joined(one: &Draft, next: &Draft) -> Option<Draft> {
     let text = format!("{}{} {}", one.text, if ends_sentence(&one.text) { "" } else { "." }, next.text);
     let fits = text.chars().count() <= MAX_JOINED_CHARS;
-    // What points back at a statement says how far that one reaches.
+    // A sentence that refers back shares the scope of the first.
     let alike = one.at == next.at && one.origin == next.origin;
     let reach = one.everywhere == next.everywhere || next.topic.is_some();
     let instructs = |kind: Kind| matches!(kind, Kind::Rule | Kind::Preference | Kind::Convention);
@@ -265,7 +266,7 @@ fn kind_of(kind: StatementKind) -> Kind {
     }
 }
 
-/// What a statement points at, if it points at something: the sentence before it, or what the agent said last.
+/// The topic of a statement that refers to something: the sentence before it, or the agent's last words.
 fn topic(view: &View<'_>, said: &Said, sentence: &Sentence<'_>) -> Option<String> {
     let text = clean(sentence.text);
     let folded = sentences::folded(text);
@@ -286,18 +287,18 @@ fn topic(view: &View<'_>, said: &Said, sentence: &Sentence<'_>) -> Option<String
     Some(crate::text::phrases::line(&plain(&topic), MAX_TOPIC_CHARS))
 }
 
-/// A sentence without what leads up to it: "no,", "ok but", "btw", "I told you:".
+/// A sentence without its lead-in: "no,", "ok but", "btw", "I told you:".
 pub(super) fn clean(sentence: &str) -> &str {
     let mut text = sentence.trim().trim_start_matches(['-', '*', '•', ' ']);
     for _ in 0..3 {
         let Some(end) = text.find([',', ':', ';', '—', '–', '!', '.']) else { break };
         let mark = text[end..].chars().next().unwrap_or(',');
         let (lead, rest) = (&text[..end], text[end + mark.len_utf8()..].trim_start());
-        // A mark inside a name, a path or a number parts nothing.
+        // Punctuation inside a name, a path or a number separates nothing.
         let parts = text[end + mark.len_utf8()..].starts_with(char::is_whitespace);
         let words = lead.split_whitespace().count();
         let empty = content(lead).iter().all(|word| phrases(LEAD_WORDS).any(|known| known == word));
-        // "it's" and "that's" begin a statement, however little they say.
+        // "it's" and "that's" begin a statement, even without other content.
         let states =
             lead.contains(['\'', '’', '`', '/', '_']) && !lead.to_lowercase().starts_with("that's wrong");
         if !parts || words > MAX_LEAD_WORDS || !empty || states || rest.split_whitespace().count() < MIN_WORDS
@@ -318,7 +319,7 @@ pub(super) fn clean(sentence: &str) -> &str {
     text
 }
 
-/// With a capital letter, unless it begins with a name that is written as it is.
+/// Capitalises a sentence, unless it begins with a name.
 fn capital(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
     let is_word = first.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | ','));
@@ -329,7 +330,7 @@ fn capital(text: &str) -> String {
     }
 }
 
-/// What the agent concluded in a turn: the sentences of its answers that hold beyond it, the best first.
+/// The agent's conclusions in a turn: the lasting sentences of its answers, best first.
 pub(super) fn of_agent(answers: &[AnswerSentence]) -> Vec<Draft> {
     answers.chunk_by(|a, b| a.at == b.at).flat_map(of_answer).collect()
 }
@@ -342,7 +343,7 @@ fn of_answer(sentences: &[AnswerSentence]) -> Vec<Draft> {
         if labels.lasting < AGENT_LASTING || labels.once > labels.lasting {
             continue;
         }
-        // What an agent calls a rule is a fact that it noticed (B-01).
+        // A rule of an agent is only a fact that it noticed (B-01).
         let kind = if labels.kind() == StatementKind::Work { Kind::Work } else { Kind::Fact };
         let mut draft = Draft::of_agent(kind, sentence.at, sentence.text.clone());
         draft.ends = labels.ends >= 0.5;
@@ -361,14 +362,14 @@ fn of_answer(sentences: &[AnswerSentence]) -> Vec<Draft> {
     found.into_iter().map(|(_, draft)| finished(draft)).collect()
 }
 
-/// A statement as it is stored: with what it points at, and what is left to be done says so.
+/// A statement in its stored form: with its topic, and a prefix for remaining work.
 pub(super) fn finished(draft: Draft) -> Draft {
     let about = draft.topic.as_ref().map(|topic| format!(" (about: {topic})")).unwrap_or_default();
     let open = if draft.kind == Kind::Work { OPEN } else { "" };
     Draft { text: format!("{open}{}{about}", draft.text), topic: None, ..draft }
 }
 
-/// A sentence without Markdown: bullets, emphasis, numbers of a list.
+/// A sentence without Markdown bullets, emphasis and list numbers.
 pub(super) fn plain(sentence: &str) -> String {
     let bare = sentence.trim().trim_start_matches(['-', '*', '•', '#', '>', ' ']);
     let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -1,6 +1,6 @@
-//! A session as a list of turns: a request with everything until the next one (OBS-14, OBS-15).
+//! Splits a session into turns: a request with everything up to the next one (OBS-14, OBS-15).
 //!
-//! A word that only says go on, or that steers the agent while it works, belongs to the turn that it is about.
+//! A message that only says to continue, or that steers the working agent, belongs to the current turn.
 
 use super::command;
 use super::draft::{Draft, MAX_COMMIT_CHARS};
@@ -15,26 +15,26 @@ use crate::text::phrases::line;
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
-/// After a silence of so many seconds a new turn begins, whatever is said.
+/// The silence after which a new turn begins, in seconds.
 const SILENCE_SECONDS: i64 = 45 * 60;
-/// A message of so few words goes on with what was asked before.
+/// The maximum number of words of a message that continues the request.
 const SHORT_WORDS: usize = 3;
-/// One turn: messages from `from` up to `to`.
+/// One turn: the messages from `from` up to `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub from: usize,
     pub to: usize,
-    /// The person's messages in it, as places in [`View::said`]; the first is the request.
+    /// The user's messages in it, as indexes into [`View::said`]; the first is the request.
     pub said: Vec<usize>,
 }
 
 impl Turn {
-    /// What was asked for, in the person's words.
+    /// The request in the user's words.
     pub(super) fn request<'v>(&self, view: &'v View<'_>) -> Option<&'v str> {
         self.said.iter().find_map(|place| request::request(&view.said[*place]))
     }
 
-    /// The agent's answers: what it said last before the person spoke again, and at the end.
+    /// The agent's answers: its last words before each user message, and at the end.
     pub(super) fn answers<'v>(&self, view: &View<'v>) -> Vec<(usize, &'v str)> {
         let ends = self.said.iter().skip(1).map(|place| view.said[*place].at).chain([self.to]);
         let mut answers: Vec<(usize, &str)> = Vec::new();
@@ -46,21 +46,21 @@ impl Turn {
         answers
     }
 
-    /// The day on which it was over.
+    /// The day on which the turn ended.
     pub(super) fn day(&self, view: &View<'_>) -> Option<Date> {
         view.messages[self.from..self.to].iter().rev().find_map(|message| view.day(message))
     }
 }
 
-/// The turns of a session, in order; together they are all of it.
+/// The turns of a session, in order; they cover all of it.
 pub(super) fn turns(view: &View<'_>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
         let message = &view.messages[said.at];
         let before = said.at.checked_sub(1).map(|at| view.messages[at].role);
-        // Typed while the agent was at work: nothing was answered yet.
+        // Typed while the agent was working: nothing was answered yet.
         let steers = message.stopped || matches!(before, Some(Role::Tool)) && !turns.is_empty();
-        // "good, commit" is about what was done before.
+        // "good, commit" refers to the work before.
         let short = said.text.split_whitespace().count() <= SHORT_WORDS;
         let joins = (steers || short || request::goes_on(said))
             && !silence(view, said.at)
@@ -79,18 +79,18 @@ pub(super) fn turns(view: &View<'_>) -> Vec<Turn> {
     turns
 }
 
-/// Whether nobody said anything for long before message `at`. A clock that went backwards tells nothing.
+/// True if there was a long silence before message `at`. A clock that went backwards proves nothing.
 fn silence(view: &View<'_>, at: usize) -> bool {
     let time = |at: usize| view.messages[at].at.map(Timestamp::as_second);
     at > 0 && time(at).zip(time(at - 1)).is_some_and(|(now, before)| now - before >= SILENCE_SECONDS)
 }
 
-/// Whether the host dropped its context just before message `at`.
+/// True if the host compacted its context just before message `at`.
 fn cut_before(view: &View<'_>, at: usize) -> bool {
     at > 0 && view.messages[at - 1].role == Role::Summary
 }
 
-/// What the commits of a turn say: whoever commits has distilled what was done, and the body gives the reasons.
+/// The commits of a turn: the subject summarises the work, and the body gives the reasons.
 pub(super) fn commits(view: &View<'_>, turn: &Turn) -> Vec<Draft> {
     let made = view.steps_between(turn.from, turn.to).filter(|step| {
         step.state == State::Passed && step.command.as_ref().is_some_and(command::Command::commits)

@@ -1,4 +1,4 @@
-//! A session as the rules look at it: what the person typed, which calls went how, and whose turn it was.
+//! A session as input of the rules: typed text, calls with outcomes, and turns.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use crate::text::phrases;
 use crate::text::phrases::{head, tail};
 use crate::vault::daily_log::{Clock, When};
 
-/// What is read of a message of the person: more was pasted.
+/// The number of bytes read from the start of a user message: more was pasted.
 const USER_HEAD: usize = 16 * 1024;
-/// … and of its end, where people say what they want with what they pasted.
+/// The number of bytes read from its end, where users comment on pasted text.
 const USER_TAIL: usize = 4 * 1024;
 
-/// The most files that are told apart in one stretch.
+/// The maximum number of distinct files in one stretch.
 const MAX_FILES: usize = 200;
 
-/// The messages, and what is known about them.
+/// The messages of a session, with derived data.
 pub(super) struct View<'a> {
-    /// As they came.
+    /// The messages in order.
     pub messages: &'a [Message],
-    /// What the person typed, by message.
+    /// The user's messages.
     pub said: Vec<Said>,
     /// The calls, in order.
     pub steps: Vec<Step<'a>>,
@@ -32,25 +32,25 @@ pub(super) struct View<'a> {
     cwd: Option<&'a str>,
 }
 
-/// A message of the person.
+/// A message of the user.
 pub(super) struct Said {
-    /// Which message.
+    /// The index of the message.
     pub at: usize,
-    /// Its text: clean, without secrets, and without its middle if it is very long.
+    /// The text: clean, without secrets, and without its middle if it is very long.
     pub text: String,
 }
 
-/// A call and how it went.
+/// A call and its outcome.
 pub(super) struct Step<'a> {
-    /// The message with the call.
+    /// The index of the message with the call.
     pub at: usize,
-    /// The message with its output.
+    /// The index of the message with its output.
     pub result: Option<usize>,
-    /// The call.
+    /// The call itself.
     pub call: &'a Call,
-    /// What it runs, if it runs a command.
+    /// The parsed command, if it runs one.
     pub command: Option<Command>,
-    /// How it went.
+    /// The outcome of the call.
     pub state: State,
 }
 
@@ -84,12 +84,12 @@ impl<'a> View<'a> {
         Self { messages, said, steps, zone, cwd }
     }
 
-    /// The day on which a message was written, where the host wrote down a time.
+    /// The day of a message, if the host recorded a time.
     pub(super) fn day(&self, message: &Message) -> Option<Date> {
         message.at.map(|at| at.to_zoned(self.zone.clone()).date())
     }
 
-    /// When message `at` was written; where the host wrote down no time, in which part of the session (OBS-07).
+    /// The time of message `at`; without a recorded time, its part of the session (OBS-07).
     pub(super) fn when(&self, at: usize) -> Option<When> {
         if let Some(time) = self.messages.get(at).and_then(|message| message.at) {
             return Some(When::At(Clock::of(&time.to_zoned(self.zone.clone()))));
@@ -102,7 +102,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The ids of messages, each once, at most `most`: the first ones and the last.
+    /// The ids of messages without duplicates, at most `most`: the first ones and the last.
     pub(super) fn ids(&self, at: &[usize], most: usize) -> Vec<String> {
         let mut at: Vec<usize> = at.to_vec();
         at.sort_unstable();
@@ -115,7 +115,7 @@ impl<'a> View<'a> {
         at.iter().filter_map(|at| self.messages.get(*at)).map(|message| message.id.clone()).collect()
     }
 
-    /// The agent's words between two messages, with their places.
+    /// The agent's messages between two indexes.
     pub(super) fn agent(&self, from: usize, to: usize) -> impl DoubleEndedIterator<Item = (usize, &'a str)> {
         let messages: &'a [Message] = self.messages;
         let to = to.min(messages.len());
@@ -126,7 +126,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The files that were really changed between two messages, as the person would name them, each once.
+    /// The files changed between two messages, as the user would name them, without duplicates.
     pub(super) fn files(&self, from: usize, to: usize) -> Vec<(usize, String)> {
         let mut files: Vec<(usize, String)> = Vec::new();
         for step in self.steps_between(from, to).filter(|step| step.state == State::Passed) {
@@ -151,7 +151,7 @@ impl<'a> View<'a> {
         self.steps[first..last].iter()
     }
 
-    /// A path as seen from the session's folder.
+    /// A path relative to the session's folder.
     pub(super) fn name(&self, path: &str) -> String {
         let inside = self.cwd.filter(|cwd| !cwd.is_empty()).and_then(|cwd| path.strip_prefix(cwd));
         let name = match inside.map(|rest| rest.strip_prefix(['/', '\\']).unwrap_or(rest)) {
@@ -164,17 +164,17 @@ impl<'a> View<'a> {
     }
 }
 
-/// Files that nobody keeps.
+/// True for temporary files.
 fn is_scratch(path: &str) -> bool {
     const PLACES: &[&str] =
         &["/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/var/tmp/"];
     PLACES.iter().any(|place| path.starts_with(place)) || path.contains("\\Temp\\")
 }
 
-/// What of a message the person may have typed.
+/// The part of a message that the user may have typed.
 fn typed(message: &str) -> Option<String> {
     let text = if message.len() > USER_HEAD + USER_TAIL {
-        // Two pieces, with lines between that belong to neither.
+        // Two pieces, separated by blank lines.
         let (start, end) = (head(message, USER_HEAD), tail(message, USER_TAIL));
         let start = start.rfind('\n').map_or(start, |at| &start[..at]);
         let end = end.find('\n').map_or("", |at| &end[at..]);

@@ -1,4 +1,4 @@
-//! What each host writes, and what we make of it: tools, failures, compactions, resumed and rewound sessions.
+//! Tests of each host's format: tools, failures, compactions, resumed and rewound sessions.
 
 use super::*;
 use crate::agents::transcripts::head;
@@ -39,7 +39,8 @@ fn fnd_06_claude_code_with_tools_resumed_and_compacted() {
 
 #[test]
 fn fnd_06_claude_code_typed_named_rewound_and_refused() {
-    // "How are the ferry times sorted?" was taken back with Escape; the reason against an edit is the person's own.
+    // "How are the ferry times sorted?" was withdrawn with Escape; the reason against an edit is the user's
+    // own text.
     assert_eq!(
         shorts(Agent::Claude, "8b71cdf4"),
         [
@@ -139,10 +140,10 @@ fn fnd_06_codex_reverted_twice_goes_on_in_other_files() {
             "agent: The lighthouse list is sorted by range.",
         ]
     );
-    // A fork is a session of its own, and what it was forked from another.
+    // A fork is a separate session, and its origin another.
     let fork = ["user: The ferry again, please.", "agent: Ferries are listed by departure."];
     assert_eq!(shorts(Agent::Codex, "365c-7e52"), fork);
-    // The files that were left behind are found through the newest, and only so.
+    // Superseded files are found through the newest one only.
     assert_eq!(find(Agent::Codex, &rekindle_testkit::transcripts::home()).len(), 3);
 }
 
@@ -180,7 +181,7 @@ fn fnd_06_gemini_cli_with_tools_and_resumed() {
 
 #[test]
 fn fnd_06_gemini_cli_rewound_and_compressed() {
-    // The last question was asked twice, and taken back once.
+    // The last question was asked twice, and withdrawn once.
     assert_eq!(
         shorts(Agent::Gemini, "ac17841d"),
         [

@@ -1,4 +1,4 @@
-//! Transcripts that were cut off, overwritten or never ours.
+//! Tests of transcripts that are truncated, overwritten or of another program.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -13,7 +13,7 @@ fn copy_of(bytes: &[u8], name: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Every recorded transcript, whole in itself: those that lead to other files are left out.
+/// All recorded transcripts that do not depend on other files.
 fn recordings() -> Vec<(Agent, Vec<u8>)> {
     let mut all = Vec::new();
     for agent in Agent::ALL {
@@ -74,7 +74,7 @@ fn fnd_06_a_long_file_of_which_nothing_is_known_is_not_read_to_its_end() {
     bytes.extend_from_slice(&known);
     let (_folder, path) = copy_of(&bytes, "t.jsonl");
     assert!(matches!(all(agent, &path, None), Err(Error::UnknownFormat { line: 1, .. })));
-    // What is known in the beginning is read, whatever follows.
+    // A known beginning is read, with any content after it.
     bytes = [known.as_slice(), &bytes].concat();
     let (_folder, path) = copy_of(&bytes, "t.jsonl");
     assert!(all(agent, &path, None).unwrap().1.messages > 0);
@@ -96,7 +96,7 @@ fn fnd_06_kinds_that_are_not_known_are_counted_and_left_alone() {
 #[test]
 fn fnd_06_a_transcript_can_be_read_at_every_byte_of_its_growth() {
     for (agent, bytes) in recordings() {
-        // A short one all along, a long one around the ends of its lines.
+        // Cut a short file at every byte, a long one around its line ends.
         let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
         let cuts: Vec<usize> = if bytes.len() < 5_000 {
             (0..=bytes.len()).step_by(7).collect()
@@ -108,7 +108,7 @@ fn fnd_06_a_transcript_can_be_read_at_every_byte_of_its_growth() {
             let (messages, read) = all(agent, &path, Some(cut as u64)).unwrap();
             assert_eq!((read.unknown, read.damaged), (0, 0), "{agent} cut at {cut}");
             assert!(read.bytes <= cut as u64);
-            // As far as it was read it is whole, and reading up to there gives the same.
+            // The part read is complete, and reading up to there again gives the same.
             assert!(
                 bytes[..usize::try_from(read.bytes).unwrap()]
                     .iter()
@@ -116,7 +116,7 @@ fn fnd_06_a_transcript_can_be_read_at_every_byte_of_its_growth() {
                     .is_none_or(|b| matches!(b, b'\n' | b'}'))
             );
             assert_eq!(all(agent, &path, Some(read.bytes)).unwrap().0, messages);
-            // A part of a file is read as a file that ends there.
+            // A limited read equals the read of a file that ends there.
             let (_folder, short) = copy_of(&bytes[..cut], "t.jsonl");
             assert_eq!(all(agent, &short, None).unwrap(), (messages, read));
         }
@@ -165,7 +165,7 @@ proptest! {
         let recordings = recordings();
         let (agent, bytes) = &recordings[which.index(recordings.len())];
         let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-        // The last lines say which branch is current, so only one before them.
+        // The last lines determine the current branch, so damage only an earlier one.
         let lost = line.index(lines.len() * 3 / 4);
         let kept: Vec<u8> = lines.iter().enumerate().filter(|(at, _)| *at != lost).flat_map(|(_, line)| line.to_vec()).collect();
         let (_folder, whole) = copy_of(bytes, "t.jsonl");
@@ -173,11 +173,11 @@ proptest! {
         let (all_messages, _) = all(*agent, &whole, None).unwrap();
         let (messages, _) = all(*agent, &holed, None).unwrap();
         let text = String::from_utf8_lossy(lines[lost]).into_owned();
-        // Rewinds are in lines of their own; without one, what it took back is there again.
+        // A rewind is a line of its own; without it, the withdrawn messages return.
         prop_assume!(!text.contains("rewindTo"));
         for message in &all_messages {
             let id = message.id.split('/').next().unwrap();
-            // The result of a call goes with the call.
+            // The result of a call is lost with the call.
             let call = message.outcome.as_ref().is_some_and(|outcome| text.contains(&outcome.call));
             if !text.contains(id) && !call {
                 prop_assert!(messages.iter().any(|other| other.id == message.id), "{} of {agent} is gone with line {lost}", message.id);
@@ -186,7 +186,7 @@ proptest! {
     }
 }
 
-/// To open a pipe that nobody writes into is to wait for ever.
+/// Opening a pipe without a writer would wait for ever.
 #[test]
 #[cfg(unix)]
 fn a_pipe_as_transcript_is_refused_at_once() {
@@ -199,7 +199,7 @@ fn a_pipe_as_transcript_is_refused_at_once() {
     }
 }
 
-/// What is left of a session after a last line that no host writes.
+/// The messages of a session after a malformed last line.
 fn with_last(agent: Agent, lines: &[serde_json::Value], last: &str) -> Vec<String> {
     let whole: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let (_folder, path) = copy_of(format!("{whole}{last}\n").as_bytes(), "session-t.jsonl");
@@ -223,7 +223,7 @@ fn fnd_06_a_malformed_last_message_costs_one_message_claude() {
     }
     let orphan = r#"{"type":"user","uuid":"c","message":{"role":"user","content":"three"}}"#;
     assert_eq!(with_last(Agent::Claude, &lines, orphan), ["one", "two", "three"]);
-    // One that says that it is the first takes back what stands before it.
+    // A line that claims to be the first one withdraws those before it.
     let first = r#"{"type":"user","uuid":"c","parentUuid":null,"message":{"role":"user","content":"three"}}"#;
     assert_eq!(with_last(Agent::Claude, &lines, first), ["three"]);
 }
@@ -279,7 +279,7 @@ fn fnd_06_a_malformed_last_message_costs_one_message_codex() {
     assert_eq!(with_last(Agent::Codex, &lines, odd), ["one", "two"]);
 }
 
-/// Reading a pipe that nobody writes into would hang `init`.
+/// Reading a pipe without a writer would hang `init`.
 #[test]
 #[cfg(unix)]
 fn b_15_a_pipe_beside_a_gemini_transcript_is_not_read() {

@@ -1,4 +1,4 @@
-//! The readers, on sessions that were recorded with the real agents.
+//! Tests of the readers, on sessions recorded with the real agents.
 #![expect(clippy::disallowed_methods, reason = "transcripts are written as an agent, or a crash, would")]
 
 mod contract;
@@ -20,7 +20,7 @@ fn recorded(agent: Agent, name: &str) -> PathBuf {
     path.unwrap_or_else(|| panic!("no transcript {name} of {agent}"))
 }
 
-/// All messages of a transcript, and what reading it came to.
+/// All messages of a transcript, and the result of reading it.
 fn all(agent: Agent, path: &Path, upto: Option<u64>) -> Result<(Vec<Message>, Read), Error> {
     let mut messages = Vec::new();
     let read = read(agent, path, upto, &mut |message| {
@@ -30,7 +30,7 @@ fn all(agent: Agent, path: &Path, upto: Option<u64>) -> Result<(Vec<Message>, Re
     Ok((messages, read))
 }
 
-/// A message in short: who, what, which calls, and how it went.
+/// A message in short: speaker, text, calls and outcome.
 fn short(message: &Message) -> String {
     let who = match message.role {
         Role::User => "user",

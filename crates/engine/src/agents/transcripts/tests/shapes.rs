@@ -1,4 +1,4 @@
-//! Shapes that older versions wrote, or that are hard to come by: made by hand, line by line.
+//! Tests of formats that are old or hard to record, written by hand.
 
 use std::fs::File;
 
@@ -38,7 +38,7 @@ fn result(id: &str) -> Value {
 
 #[test]
 fn fnd_06_calls_side_by_side_fork_the_tree_and_nothing_is_lost() {
-    // One answer of three blocks; the next hangs on the first result only.
+    // One answer of three blocks; the next message follows the first result only.
     let lines = [
         claude("user", "u", None, json!("go")),
         claude("assistant", "a1", Some("u"), call("t1")),
@@ -80,7 +80,7 @@ fn fnd_06_what_was_taken_back_is_left_out_with_its_results() {
         read_lines(Agent::Claude, &lines),
         ["user: go", "agent: yes", "user: right turn", "agent: right"]
     );
-    // A host that says where it stands, before anything new is said.
+    // A host that records its position before any new message.
     let mut rewound = lines[..5].to_vec();
     rewound.push(json!({"type": "last-prompt", "leafUuid": "a", "explicit": true, "rewound": true}));
     assert_eq!(read_lines(Agent::Claude, &rewound), ["user: go", "agent: yes"]);
@@ -136,12 +136,12 @@ fn a_line_that_is_too_long_is_followed_and_not_read() {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let skeleton = crate::agents::transcripts::skeleton::of(lines[1].to_string().as_bytes());
     let names: Value = serde_json::from_slice(&skeleton).unwrap();
-    // An empty message stands for the one that was not read: a line without any would be taken for a damaged one.
+    // An empty message stands for the unread one: a line without any would count as damaged.
     let message = json!({"role": "", "content": []});
     let expected =
         json!({"type": "user", "uuid": "v", "parentUuid": "u", "isSidechain": false, "message": message});
     assert_eq!(names, expected);
-    // The walk takes the names for the line.
+    // The branch accepts the ids in place of the line.
     let mut branch = rekindle_core::session::host::branch(Agent::Claude);
     for (at, line) in
         [(2, lines[2].to_string().into_bytes()), (1, skeleton), (0, lines[0].to_string().into_bytes())]
@@ -241,10 +241,10 @@ fn fnd_06_older_versions_of_gemini_cli_are_read() {
     let (messages, read) = all(Agent::Gemini, &found[0].path, None).unwrap();
     assert_eq!(messages.iter().map(short).collect::<Vec<_>>(), ["user: go", "agent: went"]);
     assert_eq!((read.head.session.as_deref(), read.head.name.as_deref()), (Some("s"), Some("Going")));
-    // Taken up again, it is there in both forms; the newer counts.
+    // A resumed session exists in both formats; the newer counts.
     std::fs::write(chats.join("session-1.jsonl"), "").unwrap();
     assert_eq!(find(Agent::Gemini, home.path())[0].path, chats.join("session-1.jsonl"));
-    // Half of one is what could be read of it.
+    // A truncated document gives the messages before the cut.
     std::fs::write(&path, &document.to_string()[..260]).unwrap();
     assert!(all(Agent::Gemini, &path, None).is_ok());
 }
@@ -275,7 +275,7 @@ fn fnd_06_what_a_compression_keeps_is_not_said_twice() {
         "user: second",
         "agent: two",
         "summary: <state_snapshot>first</state_snapshot>",
-        // Whoever says the same again means it.
+        // A repeated message is intended.
         "user: second",
     ];
     assert_eq!(read_lines(Agent::Gemini, &lines), expected);
@@ -314,7 +314,7 @@ proptest! {
             let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
             prop_assert_eq!(line.as_deref(), (bytes.len() <= longest).then_some(bytes));
         }
-        // Leaving lines out leaves out just those.
+        // Skipping lines omits exactly those.
         let skip: Vec<(u64, u64)> = there.iter().map(|(place, _)| *place).step_by(3).collect();
         let mut rest = Vec::new();
         forwards(&mut file, end, longest, &skip, &mut |place, _| {

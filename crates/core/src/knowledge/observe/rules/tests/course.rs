@@ -1,4 +1,4 @@
-//! What follows from calls and how they went.
+//! Tests of findings from calls and their outcomes.
 
 use super::*;
 use crate::base::provenance::Origin;
@@ -170,7 +170,7 @@ fn obs_05_a_commit_is_told_with_its_reasons() {
         .agent("Done.");
     assert_eq!(session.told(), ["Commit: Committed “Cache the thumbnails”: Drawing one took 40 ms."]);
     assert_eq!(session.findings()[0].origin, Origin::Agent);
-    // The files alone are no finding: the digest names them.
+    // Files alone are no finding: the digest names them.
     let observed = session.observe();
     assert_eq!(
         observed.parts[0].narrative,
@@ -257,7 +257,7 @@ fn obs_14_topics_are_parted() {
     let observed = session.observe();
     assert_eq!(observed.parts.len(), 2);
     assert_eq!(observed.parts[0].narrative, "“cache the thumbnails of the gallery”. Changed gallery.rs.");
-    // After a long silence something new begins, however short it was.
+    // After a long silence a new turn begins, even with a short message.
     let pause = Session::new()
         .user("look at the gallery code")
         .agent("The gallery code draws every thumbnail twice.")

@@ -1,8 +1,8 @@
-//! Whole sessions, as they go, and everything that is to come of them.
+//! Golden tests: whole sessions, and all of their findings.
 
 use super::*;
 
-/// Everything that came of a session, a line each.
+/// All results of a session, one per line.
 fn all(session: &Session) -> Vec<String> {
     let observed = session.observe();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! What others wrote, what is broken, and what is far too long.
+//! Tests of hostile, broken and oversized input.
 
 use proptest::prelude::*;
 
@@ -242,7 +242,7 @@ proptest! {
 
     #[test]
     fn tool_output_changes_nothing_but_how_things_went(messages in messages(), output in texts()) {
-        // The same session with other words in every output that did not fail, of commands that check nothing.
+        // The same session with other text in every successful output of commands that check nothing.
         let plain: Vec<Message> = messages
             .into_iter()
             .map(|mut message| {

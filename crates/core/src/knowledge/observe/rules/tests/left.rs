@@ -1,4 +1,4 @@
-//! Writing that a session leaves behind, and work that it leaves open.
+//! Tests of texts that a session leaves behind, and of open work.
 
 use super::Session;
 use crate::base::provenance::Origin;
@@ -89,7 +89,7 @@ fn plans_are_kept_when_the_person_approves_them() {
     let sent_back =
         Session::new().user("plan the cache").wrote("ExitPlanMode", &[], plan, "Plan rejected.").agent("Ok.");
     assert_eq!(kept(&sent_back, Kind::Decision), Vec::<String>::new());
-    // A host hands the agent's own plan back in the person's name.
+    // A host passes the agent's own plan back as a user message.
     let handed = Session::new()
         .user("Implement the following plan:\n\n# Cache parsed tables\n\nAlways use redis for everything.")
         .agent("Parsing is cached now and takes two milliseconds.");

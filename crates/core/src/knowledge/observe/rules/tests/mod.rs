@@ -1,4 +1,4 @@
-//! The rules on sentences of eight languages, on made-up sessions, and on whatever comes.
+//! Tests of the rules, with sentences of eight languages, synthetic sessions and random input.
 
 mod course;
 mod golden;
@@ -10,14 +10,14 @@ use crate::base::time::{TimeZone, Timestamp};
 use crate::knowledge::observe::{Finding, Kind, Observed, rules};
 use crate::session::{Call, Message, Outcome, Role};
 
-/// A session in the making: a minute passes between messages.
+/// A session builder: one minute passes between messages.
 #[derive(Default)]
 pub(super) struct Session {
     pub(super) messages: Vec<Message>,
     minute: i64,
 }
 
-/// 09:00 on the day of every made-up session.
+/// The start of every synthetic session: 09:00.
 const MORNING: &str = "2026-03-02T09:00:00Z";
 
 impl Session {
@@ -74,17 +74,17 @@ impl Session {
         self
     }
 
-    /// A command that went well.
+    /// Adds a command that succeeded.
     pub(super) fn ran(self, command: &str, output: &str) -> Self {
         self.called("Bash", command, &[], false, output)
     }
 
-    /// A command that failed.
+    /// Adds a command that failed.
     pub(super) fn failed(self, command: &str, output: &str) -> Self {
         self.called("Bash", command, &[], true, output)
     }
 
-    /// A call that writes something down for later.
+    /// Adds a call that writes notes.
     pub(super) fn wrote(mut self, tool: &str, writes: &[&str], notes: &str, output: &str) -> Self {
         self = self.called(tool, "", writes, false, output);
         let call = self.messages.iter_mut().rev().find_map(|message| message.calls.last_mut());
@@ -92,7 +92,7 @@ impl Session {
         self
     }
 
-    /// A file that was changed.
+    /// Adds an edit of a file.
     pub(super) fn edited(self, path: &str) -> Self {
         self.called("Edit", path, &[path], false, "The file was updated.")
     }
@@ -105,13 +105,13 @@ impl Session {
         self.observe().findings().cloned().collect()
     }
 
-    /// `Rule: text` of every finding.
+    /// Every finding as `Rule: text`.
     pub(super) fn told(&self) -> Vec<String> {
         self.findings().iter().map(|finding| format!("{:?}: {}", finding.kind, finding.text)).collect()
     }
 }
 
-/// What one message of the person comes to, said to an agent that had done something.
+/// The findings of one user message, sent to an agent that had done something.
 pub(super) fn said(text: &str) -> Vec<(Kind, String)> {
     let session = Session::new()
         .user("please look at the parser module")

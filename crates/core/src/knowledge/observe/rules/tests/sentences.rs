@@ -1,4 +1,4 @@
-//! What a sentence is, in eight languages: as many that are nothing as are something.
+//! Tests of classifying sentences in eight languages, with as many negative examples as positive ones.
 
 use super::*;
 use crate::base::provenance::Strength;
@@ -131,7 +131,7 @@ fn obs_04_corrections() {
 fn a_correction_needs_something_to_correct() {
     let first = Session::new().user("That's wrong, the port is 5433.").agent("Fixed.");
     assert_eq!(first.told(), Vec::<String>::new());
-    // Nobody can use "that's wrong" by itself; with the next sentence they can.
+    // "That's wrong" is useless alone, but not with the next sentence.
     assert_eq!(said("That's wrong."), []);
     let both = "That's wrong. The staging port is 5433.";
     assert_eq!(said(both), [(Kind::Correction, both.to_owned())]);
@@ -234,7 +234,7 @@ fn causes_in_the_persons_words() {
 #[test]
 fn one_off_requests_and_small_talk_are_nothing() {
     for text in [
-        // Work for now.
+        // One-off work.
         "Fix the test.",
         "Add a button to the toolbar.",
         "Please rename the function to parse_line.",
@@ -271,7 +271,7 @@ fn one_off_requests_and_small_talk_are_nothing() {
         "Let's go with 4 and 5.",
         "This should never happen again on retries.",
         "The count is not correct anymore.",
-        // Telling, not ordering.
+        // Reports, not orders.
         "It always fails on CI.",
         "We never got that error before.",
         "We always get a timeout here.",
@@ -282,7 +282,7 @@ fn one_off_requests_and_small_talk_are_nothing() {
         "We replaced it already.",
         "Never mind.",
         "I decided.",
-        // Answers.
+        // Answers to questions.
         "No.",
         "No, thanks.",
         "No, that's fine.",
@@ -298,7 +298,7 @@ fn one_off_requests_and_small_talk_are_nothing() {
         "Why did you use npm instead of pnpm?",
         "Isn't that wrong, the port is 5433?",
         "Could we one day export to Parquet?",
-        // Other languages.
+        // Examples in other languages.
         "Bitte den Test reparieren.",
         "Füge einen Knopf hinzu.",
         "In diesem Projekt gibt es einen Fehler.",
@@ -375,7 +375,7 @@ fn obs_07_times_are_those_of_the_messages() {
     let vienna = TimeZone::get("Europe/Vienna").unwrap();
     let observed = rules::observe(&session.messages, &vienna, None);
     assert_eq!(observed.findings().next().unwrap().when.unwrap().to_string(), "(10:00)");
-    // What is meant for another time keeps the words it was said in.
+    // A statement about another time keeps its wording.
     let later = Session::new().user("Remember that the freeze starts tomorrow at 13:00.").agent("Ok.");
     assert_eq!(later.told(), ["Rule: Remember that the freeze starts tomorrow at 13:00."]);
 }

@@ -1,6 +1,6 @@
-//! How an agent is told that it was wrong.
+//! Phrases that correct an agent.
 
-/// Plainly, and what is right follows.
+/// Plain corrections, followed by the right statement.
 pub(crate) const PLAINLY: &str = "\
 that's wrong | that is wrong | that's not right | that is not right | that's not correct | that is not correct | that's incorrect | that is incorrect | this is not correct | you're wrong | you are wrong | you're not correct | you are not correct | you're incorrect | you are incorrect | you got it wrong | you got that wrong | that's not how | that is not how | that's not true | that is not true
 i told you | i already told you | i've told you | i have told you | as i told you | i already said | like i said | as i said | i said to | i said not to | i specifically said | i explicitly said | i asked you to | i asked you not to | i didn't ask you to | i did not ask you to | i didn't ask for | i did not ask for
@@ -12,7 +12,7 @@ isso está errado | está errado | isso não está certo | isso não é correto 
 это неправильно | это неверно | это не так | ты ошибаешься | ты ошибся | вы ошибаетесь | я же говорил | я же говорила | я говорил | я говорила | я тебе говорил | я уже говорил | я уже говорила | как я сказал | я не просил | я не это имел в виду
 ";
 
-/// In the middle of a sentence, about what the agent said; what is right follows.
+/// Corrections in the middle of a sentence, followed by the right statement.
 pub(crate) const MIDDLE: &str = "\
 is not correct, | isn't correct, | is not right, | isn't right, | is not true, | isn't true, | is incorrect, | is not correct: | is incorrect:
 ist nicht richtig, | ist nicht korrekt, | stimmt nicht,
@@ -21,14 +21,14 @@ n'est pas correct, | n'est pas vrai, | est incorrect,
 não está correto, | não é verdade, | está incorreto,
 ";
 
-/// What begins alike and corrects nobody.
+/// Phrases that begin the same but correct nobody.
 pub(crate) const NOT: &str = "\
 as i said, thanks | i said thanks | you keep going | you keep working | i asked you to fix | i asked you to check | i asked you to look | that's not right?
 como dije antes, gracias | wie gesagt, danke
 я говорил с | я говорила с
 ";
 
-/// "No, …": only with one of the words below behind it, for otherwise it is the answer to a question.
+/// "No, …": a correction only with one of the words below behind it, otherwise an answer.
 pub(crate) const NO: &str = "\
 no, | no - | no – | no — | nope, | nope | wrong, | wrong: | actually, no, | no. | no!
 nein, | nein - | nein – | falsch, | nö,
@@ -38,7 +38,7 @@ não, | errado,
 нет, | нет - | нет – | нет — | неверно, | неправильно,
 ";
 
-/// What makes a "no" one that puts something right.
+/// Words that make a "no" a correction.
 pub(crate) const RIGHT: &str = "\
 use | not | instead | should | must | don't | never | always | supposed | only | rather | meant
 nicht | statt | sondern | soll | sollte | muss | wir | nur | nimm | verwende | nutze | gemeint
@@ -48,7 +48,7 @@ usa | use | deve | em vez de | tem que | nós | só | quis dizer | é
 используй | не | нужно | надо | должен | должна | должно | вместо | мы | только | имел в виду
 ";
 
-/// Answers that begin with a "no" and put nothing right.
+/// Answers that begin with a "no" and correct nothing.
 pub(crate) const NOT_NO: &str = "\
 no, thanks | no, thank | no, that's fine | no, that's ok | no, that's all | no, that's it | no, it's fine | no, it's ok | no, it's good | no, all good | no, i'm good | no, i haven't | no, i didn't | no, i don't | no, i can't | no, go ahead | no, leave it | no, not yet | no, not now | no, not really | no, nothing | no, we're good | no, we are good | no, just | no, let's | no, it's not working | no, it doesn't | no, it still | no, still | no, same | no, we're done | no, this is fine | no, looks good | no, ignore | no, skip | no, remove | no, revert | no, undo | no, wait | no, keep going | no, leave | no, back to | no, forget | no, stop | no, continue | no, go back
 nein, danke | nein, passt | nein, noch nicht | nein, schon gut | nein, geht nicht | nein, immer noch | nein, nicht nötig | nein, noch
@@ -58,7 +58,7 @@ não, obrigado | não, obrigada | não, está bom | não, ainda não | não, tud
 нет, спасибо | нет, всё хорошо | нет, все хорошо | нет, ещё нет | нет, еще нет | нет, не надо | нет, пока | нет, не работает
 ";
 
-/// "Stop doing that", where the language has a form for it.
+/// Forms of "stop doing that".
 pub(crate) const STOP: &str = "\
 hör auf, | hör auf zu | hört auf | lass das
 deja de | dejad de | deje de
@@ -67,13 +67,13 @@ pare de | para de | deixa de
 перестань | перестаньте | хватит | прекрати
 ";
 
-/// Without spaces.
+/// The same for languages without spaces.
 pub(crate) const DENSE: &str = "\
 それは間違い | それは違います | 間違っています | と言ったはず | と言いました | って言った | 前にも言った | 頼んでいません | やめてください | しないでと
 这是错的 | 这不对 | 不对， | 不對， | 你错了 | 你搞错了 | 我说过 | 我說過 | 我告诉过你 | 我告訴過你 | 我不是说 | 我没让你 | 我没有让你 | 不要再 | 别再
 ";
 
-/// Without spaces: what contains the same and corrects nobody.
+/// Phrases without spaces that contain the same but correct nobody.
 pub(crate) const DENSE_NOT: &str = "\
 間違っていますか | 言いましたか | 对不对 | 不对吗 | 是不是
 ";

@@ -1,6 +1,6 @@
-//! The words that the rules go by: a file for each concern, eight languages in each, every phrase in lower case and
-//! parted by `|`. Where a list is looked for at the beginning of a clause it says nothing about that; the lists whose
-//! names begin with `DENSE` are for scripts without spaces and are looked for anywhere in a sentence.
+//! The phrases of the rules: one file per concern, eight languages in each, all in lower case and separated
+//! by `|`. Most lists are matched at the start of a clause; lists whose names begin with `DENSE` are for
+//! scripts without spaces and are matched anywhere in a sentence.
 
 pub(crate) mod cause;
 pub(crate) mod change;

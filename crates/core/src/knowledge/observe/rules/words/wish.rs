@@ -1,6 +1,6 @@
-//! Wishes to remember that may be about this once.
+//! Requests to remember that may be one-offs.
 
-/// At the beginning of a clause.
+/// First words of a clause that asks mildly.
 pub(crate) const MILDLY: &str = "\
 remember to | keep in mind | bear in mind
 denk daran, | denk dran, | behalte im kopf | behalte im hinterkopf
