@@ -125,7 +125,7 @@ impl KnownProjects {
     }
 
     /// A repository whose remote is a folder is the project found there, so that project's id is its remote. One that only
-    /// claims a remote goes by everything else.
+    /// claims a hosted remote goes by everything else.
     fn sighting(
         &self,
         marks: &Marks,
@@ -136,7 +136,8 @@ impl KnownProjects {
         if let Some(upstream) = upstream {
             marks.remote = Some(upstream.id.as_str().to_owned());
         }
-        let claim = self.claim(&marks, is_there);
+        // A folder of this machine that was followed is no name that anybody could claim.
+        let claim = if upstream.is_none() { self.claim(&marks, is_there) } else { None };
         if claim.is_some() {
             marks.remote = None;
         }
@@ -160,7 +161,9 @@ impl KnownProjects {
             return None;
         }
         let mut others = known.folders.iter().map(|folder| &folder.path);
-        let folder = others.find(|path| **path != marks.folder.path && is_there(path))?;
+        let own = [Some(&marks.folder), marks.before_git.as_ref()];
+        let is_own = |path: &str| own.iter().flatten().any(|folder| folder.path == path);
+        let folder = others.find(|path| !is_own(path) && is_there(path))?;
         let folder = folder.strip_suffix("/.git").unwrap_or(folder).to_owned();
         Some(Claim { id: known.id.clone(), folder })
     }
