@@ -118,9 +118,9 @@ impl KnownProjects {
     pub fn settle(&self, trail: &Trail, is_there: &dyn Fn(&str) -> bool) -> Settled {
         let mut upstream: Vec<Sighting> = Vec::with_capacity(trail.upstream.len());
         for marks in &trail.upstream {
-            upstream.push(self.sighting(marks, upstream.last(), is_there));
+            upstream.push(self.sighting(marks, upstream.last(), trail, is_there));
         }
-        let own = self.sighting(&trail.own, upstream.last(), is_there);
+        let own = self.sighting(&trail.own, upstream.last(), trail, is_there);
         Settled { own, upstream }
     }
 
@@ -130,6 +130,7 @@ impl KnownProjects {
         &self,
         marks: &Marks,
         upstream: Option<&Sighting>,
+        trail: &Trail,
         is_there: &dyn Fn(&str) -> bool,
     ) -> Sighting {
         let mut marks = marks.clone();
@@ -137,7 +138,7 @@ impl KnownProjects {
             marks.remote = Some(upstream.id.as_str().to_owned());
         }
         // A folder of this machine that was followed is no name that anybody could claim.
-        let claim = if upstream.is_none() { self.claim(&marks, is_there) } else { None };
+        let claim = if upstream.is_none() { self.claim(&marks, trail, is_there) } else { None };
         if claim.is_some() {
             marks.remote = None;
         }
@@ -154,16 +155,25 @@ impl KnownProjects {
 
     /// The project that these marks claim to be: nothing but the address of its server speaks for it, git never fetched
     /// anything here, and another folder of the project is still there.
-    fn claim(&self, marks: &Marks, is_there: &dyn Fn(&str) -> bool) -> Option<Claim> {
+    fn claim(&self, marks: &Marks, trail: &Trail, is_there: &dyn Fn(&str) -> bool) -> Option<Claim> {
         let (evidence, known) = self.recognise(marks)?;
         let only_remote = Evidence { remote: true, commit: false, place: Place::Elsewhere };
         if evidence != only_remote || (marks.has_fetched && !self.is_separate(marks, &known.id)) {
             return None;
         }
-        let mut others = known.folders.iter().map(|folder| &folder.path);
-        let own = [Some(&marks.folder), marks.before_git.as_ref()];
-        let is_own = |path: &str| own.iter().flatten().any(|folder| folder.path == path);
-        let folder = others.find(|path| !is_own(path) && is_there(path))?;
+        // What this very trail takes over is no other folder of the project.
+        let taken: Vec<&FolderMark> = trail
+            .upstream
+            .iter()
+            .chain([&trail.own])
+            .flat_map(|marks| [Some(&marks.folder), marks.before_git.as_ref()])
+            .flatten()
+            .collect();
+        let is_taken = |folder: &FolderMark| {
+            taken.iter().any(|own| own.path == folder.path || own.compared_to(folder) >= Place::Moved)
+        };
+        let mut others = known.folders.iter().filter(|folder| !is_taken(folder)).map(|folder| &folder.path);
+        let folder = others.find(|path| is_there(path))?;
         let folder = folder.strip_suffix("/.git").unwrap_or(folder).to_owned();
         Some(Claim { id: known.id.clone(), folder })
     }
