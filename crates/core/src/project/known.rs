@@ -139,12 +139,20 @@ impl KnownProjects {
         }
         // A folder of this machine that was followed is no name that anybody could claim.
         let claim = if upstream.is_none() { self.claim(&marks, trail, is_there) } else { None };
-        if claim.is_some() {
-            marks.remote = None;
+        let id = |marks: &Marks| {
+            self.recognise(marks).map_or_else(|| marks.fresh_id(), |(_, known)| known.id.clone())
+        };
+        if let Some(claim) = claim {
+            let without_remote = Marks { remote: None, ..marks.clone() };
+            let own = id(&without_remote);
+            // By everything else it is that very project.
+            if own != claim.id {
+                let is_answered = self.is_separate(&marks, &claim.id);
+                let claim = (!is_answered).then_some(claim);
+                return Sighting { id: own, marks: without_remote, claim };
+            }
         }
-        let id = self.recognise(&marks).map_or_else(|| marks.fresh_id(), |(_, known)| known.id.clone());
-        let claim = claim.filter(|claim| !self.is_separate(&marks, &claim.id));
-        Sighting { id, marks, claim }
+        Sighting { id: id(&marks), marks, claim: None }
     }
 
     /// The known project with the best evidence; of equals the one known longest.
@@ -594,6 +602,8 @@ mod tests {
     fn any_trail() -> impl Strategy<Value = Trail> {
         (any_marks(), prop::option::of(any_marks())).prop_map(|(own, upstream)| {
             let upstream = upstream.map(|mut marks| {
+                // What is recorded of a chain may show that a claim is true; it is settled at the second look then.
+                marks.has_fetched = true;
                 marks.folder.path.push_str("-upstream");
                 marks.folder.device = Some(2);
                 marks
