@@ -120,31 +120,41 @@ impl KnownProjects {
     pub fn settle(&self, trail: &Trail, is_there: &dyn Fn(&str) -> bool) -> Settled {
         let mut upstream: Vec<Sighting> = Vec::with_capacity(trail.upstream.len());
         for marks in &trail.upstream {
-            upstream.push(self.sighting(marks, upstream.last(), is_there));
+            upstream.push(self.sighting(marks, upstream.last(), trail, is_there));
         }
-        let own = self.sighting(&trail.own, upstream.last(), is_there);
+        let own = self.sighting(&trail.own, upstream.last(), trail, is_there);
         Settled { own, upstream }
     }
 
     /// A repository whose remote is a folder is the project found there, so that project's id is its remote. One that only
-    /// claims a remote goes by everything else.
+    /// claims a hosted remote goes by everything else.
     fn sighting(
         &self,
         marks: &Marks,
         upstream: Option<&Sighting>,
+        trail: &Trail,
         is_there: &dyn Fn(&str) -> bool,
     ) -> Sighting {
         let mut marks = marks.clone();
         if let Some(upstream) = upstream {
             marks.remote = Some(upstream.id.as_str().to_owned());
         }
-        let claim = self.claim(&marks, is_there);
-        if claim.is_some() {
-            marks.remote = None;
+        // A folder of this machine that was followed is no name that anybody could claim.
+        let claim = if upstream.is_none() { self.claim(&marks, trail, is_there) } else { None };
+        let id = |marks: &Marks| {
+            self.recognise(marks).map_or_else(|| marks.fresh_id(), |(_, known)| known.id.clone())
+        };
+        if let Some(claim) = claim {
+            let without_remote = Marks { remote: None, ..marks.clone() };
+            let own = id(&without_remote);
+            // By everything else it is that very project.
+            if own != claim.id {
+                let is_answered = self.is_separate(&marks, &claim.id);
+                let claim = (!is_answered).then_some(claim);
+                return Sighting { id: own, marks: without_remote, claim };
+            }
         }
-        let id = self.recognise(&marks).map_or_else(|| marks.fresh_id(), |(_, known)| known.id.clone());
-        let claim = claim.filter(|claim| !self.is_separate(&marks, &claim.id));
-        Sighting { id, marks, claim }
+        Sighting { id: id(&marks), marks, claim: None }
     }
 
     /// The known project with the best evidence; of equals the one known longest.
@@ -155,14 +165,25 @@ impl KnownProjects {
 
     /// The project that these marks claim to be: nothing but the address of its server speaks for it, git never fetched
     /// anything here, and another folder of the project is still there.
-    fn claim(&self, marks: &Marks, is_there: &dyn Fn(&str) -> bool) -> Option<Claim> {
+    fn claim(&self, marks: &Marks, trail: &Trail, is_there: &dyn Fn(&str) -> bool) -> Option<Claim> {
         let (evidence, known) = self.recognise(marks)?;
         let only_remote = Evidence { remote: true, commit: false, place: Place::Elsewhere };
         if evidence != only_remote || (marks.has_fetched && !self.is_separate(marks, &known.id)) {
             return None;
         }
-        let mut others = known.folders.iter().map(|folder| &folder.path);
-        let folder = others.find(|path| **path != marks.folder.path && is_there(path))?;
+        // What this very trail takes over is no other folder of the project.
+        let taken: Vec<&FolderMark> = trail
+            .upstream
+            .iter()
+            .chain([&trail.own])
+            .flat_map(|marks| [Some(&marks.folder), marks.before_git.as_ref()])
+            .flatten()
+            .collect();
+        let is_taken = |folder: &FolderMark| {
+            taken.iter().any(|own| own.path == folder.path || own.compared_to(folder) >= Place::Moved)
+        };
+        let mut others = known.folders.iter().filter(|folder| !is_taken(folder)).map(|folder| &folder.path);
+        let folder = others.find(|path| is_there(path))?;
         let folder = folder.strip_suffix("/.git").unwrap_or(folder).to_owned();
         Some(Claim { id: known.id.clone(), folder })
     }
@@ -585,6 +606,8 @@ mod tests {
     fn any_trail() -> impl Strategy<Value = Trail> {
         (any_marks(), prop::option::of(any_marks())).prop_map(|(own, upstream)| {
             let upstream = upstream.map(|mut marks| {
+                // What is recorded of a chain may show that a claim is true; it is settled at the second look then.
+                marks.has_fetched = true;
                 marks.folder.path.push_str("-upstream");
                 marks.folder.device = Some(2);
                 marks
