@@ -54,7 +54,10 @@ impl Edit {
                     Some(text) => body::read(text, &context.cwd)?,
                     None => match proposal_words(context, &ids)? {
                         Some(words) => words,
-                        None => return Ok(context.out.note("Nothing was changed, so nothing was decided.")),
+                        None => {
+                            context.out.note("Nothing was changed, so nothing was decided.");
+                            return Ok(());
+                        }
                     },
                 };
                 decide(context, &ids, &Verdict::Edit(words), self.reach, self.json)
