@@ -13,7 +13,7 @@ const STOPPED_CHARS: usize = 80;
 /// The most characters of a sentence.
 pub const SENTENCE_CHARS: usize = 400;
 
-/// From this probability on, the kind of a statement is taken for its real kind.
+/// The least probability at which a label counts.
 const SURE: f32 = 0.5;
 
 /// Labels a sentence in its context.
@@ -75,7 +75,7 @@ impl Labels {
 
     /// The kind of the memory that such a statement becomes; `None` where the classifier is not sure.
     pub fn entry_kind(&self) -> Option<&'static str> {
-        let is_sure = self.kinds.iter().any(|likely| *likely >= SURE);
+        let is_sure = self.lasting >= SURE && self.kinds.iter().any(|likely| *likely >= SURE);
         let kind = match self.kind() {
             StatementKind::Rule => "rule",
             StatementKind::Preference => "preference",

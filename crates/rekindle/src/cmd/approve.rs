@@ -15,7 +15,7 @@ An approved proposal goes to MEMORY.md, or to the file it names. It holds in the
 makes it hold in every project. A line that replaces another holds where that one held. `rekindle undo ID` undoes the
 decision; approving twice does no harm.
 
-`rekindle review approve` is the same command.
+`rekindle approve` and `rekindle review approve` are the same command.
 
 Examples:
   rekindle approve p-20261115-001

@@ -19,7 +19,7 @@ use crate::error::Failure;
 #[derive(Args)]
 #[command(after_help = "\
 Opens the note of a memory in your editor ($VISUAL, else $EDITOR, else vi). When you leave the editor, the note is saved
-and searched anew; `rekindle undo` takes the edit back. If the frontmatter cannot be read any more, nothing is saved:
+and indexed; `rekindle undo` undoes the edit. If the frontmatter cannot be read any more, nothing is saved:
 you see the line that is wrong, and your text opens again with the next `rekindle edit`.
 
 With the id of a proposal, it opens the words of the proposal and approves them as you leave them; --text gives the words
@@ -54,7 +54,10 @@ impl Edit {
                     Some(text) => body::read(text, &context.cwd)?,
                     None => match proposal_words(context, &ids)? {
                         Some(words) => words,
-                        None => return Ok(context.out.note("Nothing was changed, so nothing was decided.")),
+                        None => {
+                            context.out.note("Nothing was changed, so nothing was decided.");
+                            return Ok(());
+                        }
                     },
                 };
                 decide(context, &ids, &Verdict::Edit(words), self.reach, self.json)

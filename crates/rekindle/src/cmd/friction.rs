@@ -26,7 +26,7 @@ repeat, commands that keep failing, and outdated lines of MEMORY.md. Each fix is
 and the evidence; nothing changes before you approve it. If it finds nothing, it says why (the settings
 friction.min_observations, friction.min_days and friction.min_sessions say how much is enough).
 
-`rekindle review friction` is the same command.
+`rekindle friction` and `rekindle review friction` are the same command.
 
 Examples:
   rekindle friction

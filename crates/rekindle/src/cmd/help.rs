@@ -131,8 +131,10 @@ fn first_screen(cli: Command, screen: HelpScreen) -> Command {
             template.push_str(&format!("  {literal}{name}{literal:#}{gap}  {about}\n"));
         }
     }
-    if screen != HelpScreen::Short {
-        template.push_str(&format!("\n{header}Options:{header:#}\n{{options}}\n"));
+    if screen == HelpScreen::Short {
+        template.truncate(template.trim_end().len());
+    } else {
+        template.push_str(&format!("\n{header}Options:{header:#}\n{{options}}"));
     }
     template.push_str("{after-help}");
     let more = match screen {

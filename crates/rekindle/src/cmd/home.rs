@@ -23,7 +23,7 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), Failure>
         next(
             out,
             &format!("rekindle{} init", home_option(global)),
-            "asks three questions and connects your agents",
+            "asks what it needs and connects your agents",
         )?;
         return more(out);
     }
@@ -49,9 +49,8 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), Failure>
 
     let row =
         |name: &str, value: String| out.line(format!("{}  {value}", out.styled(Style::Dim, column(name, 8))));
-    if let Some(why) = off {
-        row("memory", format!("off: {why}"))?;
-    }
+    let memory = off.map_or_else(|| format!("on, {} saved", state.memories), |why| format!("off: {why}"));
+    row("memory", memory)?;
     if let Some(agents) = report.agents_in_words() {
         row("agents", agents)?;
     }

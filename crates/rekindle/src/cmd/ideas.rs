@@ -60,10 +60,10 @@ Examples:
     },
     /// Let a program of yours research an idea, and keep the result beside it
     #[command(after_help = "\
-Off until you set ideas.research.when to asked and ideas.research.program to a program that reads a question from its
-input and prints what it found; the words of the idea leave the machine if that program lets them. It may take
-ideas.research.minutes, is told to fetch at most ideas.research.fetches pages, and ideas.research.tokens of its answer are
-kept, as a quotation that nobody has reviewed.
+This is off until you set ideas.research.when to asked, and ideas.research.program to a program that reads a question from
+stdin and prints its findings. The text of the idea leaves your machine if that program sends it. The limits are
+ideas.research.minutes, ideas.research.fetches (pages, as a request to the program) and ideas.research.tokens of the answer,
+which is kept as an unreviewed quotation.
 
 Examples:
   rekindle config set ideas.research.when asked
@@ -81,9 +81,8 @@ Examples:
 /// Decide about old ideas
 #[derive(Args)]
 #[command(after_help = "\
-Lists the ideas that are older than ideas.gc_months (6), were not promoted, and that no other note speaks of.
-Without a decision nothing happens; on a terminal you are asked about each. `rekindle undo` takes any decision
-back.
+Lists ideas that are older than ideas.gc_months (6), were not promoted, and that no other note mentions. At a terminal it
+asks about each of them; elsewhere nothing happens without a decision. `rekindle undo` undoes any decision.
 
 Examples:
   rekindle ideas gc
@@ -91,19 +90,19 @@ Examples:
   rekindle ideas gc --keep index-by-year --archive old-plan
   rekindle ideas gc --delete a-joke --yes")]
 struct Gc {
-    /// Older than so many days, instead of what ideas.gc_months says
+    /// List ideas older than this many days, instead of ideas.gc_months
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i32).range(0..=36_500))]
     older_than: Option<i32>,
-    /// Leave this one in the incubator; it is not listed again for as long as it was until now
+    /// Keep this idea; it is listed again when it is twice as old
     #[arg(long, value_name = "SLUG")]
     keep: Vec<String>,
-    /// Put this one into the archive, folder and all
+    /// Archive this idea with its folder
     #[arg(long, value_name = "SLUG")]
     archive: Vec<String>,
-    /// Remove this one, folder and section
+    /// Delete this idea with its folder and section
     #[arg(long, value_name = "SLUG")]
     delete: Vec<String>,
-    /// Do not ask before anything is removed
+    /// Delete without asking
     #[arg(long, short = 'y')]
     yes: bool,
 }

@@ -23,7 +23,7 @@ The inbox holds memories that were seen only once. Recall finds them, ranks them
 A memory that you keep moves to the folder of its kind. One that you drop moves to the archive, and is not proposed
 again unless you say it outright. `rekindle undo` undoes either.
 
-`rekindle review inbox` is the same command.
+`rekindle inbox` and `rekindle review inbox` are the same command.
 
 Examples:
   rekindle inbox

@@ -14,7 +14,7 @@ use crate::error::Failure;
 A rejected proposal stays in the log of the day, with its id, its text and your reason. If a memory was kept from the same
 words, it goes to the archive. `rekindle undo ID` undoes both.
 
-`rekindle review reject` is the same command.
+`rekindle reject` and `rekindle review reject` are the same command.
 
 Examples:
   rekindle reject p-20261115-002 --reason 'only true for the old server'

@@ -29,6 +29,14 @@ const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
+    /// Approve proposals
+    Approve(Approve),
+    /// Reject proposals; they won't come up again
+    Reject(Reject),
+    /// Decide about memories that were seen only once
+    Inbox(Inbox),
+    /// Look for problems that recur, and propose fixes
+    Friction(Friction),
     /// Show proposals in Todoist or Telegram as well
     #[command(after_help = "\
 The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and is written to no file. docs/surfaces.md
@@ -77,14 +85,6 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Approve proposals
-    Approve(Approve),
-    /// Reject proposals; they won't come up again
-    Reject(Reject),
-    /// Decide about memories that were seen only once
-    Inbox(Inbox),
-    /// Look for problems that recur, and propose fixes
-    Friction(Friction),
 }
 
 #[derive(Args)]

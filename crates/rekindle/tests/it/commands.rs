@@ -42,7 +42,13 @@ fn rekindle_alone_says_what_to_do_before_init() {
 fn rekindle_alone_shows_agents_memories_what_waits_and_the_next_step() {
     let sandbox = quiet();
     let home = printed(&sandbox, &[]);
-    for row in ["agents", "learnt", "waiting   nothing", "Next: rekindle save 'Use tabs here'"] {
+    for row in [
+        "agents",
+        "memory    on, 0 saved",
+        "learnt",
+        "waiting   nothing",
+        "Next: rekindle save 'Use tabs here'",
+    ] {
         assert!(home.contains(row), "`{row}` is not in\n{home}");
     }
     assert!(home.lines().count() <= 12, "it fits on a screen:\n{home}");
@@ -86,7 +92,7 @@ fn the_first_screen_has_few_commands_in_groups_and_help_all_has_every_one() {
     }
     // Every command is in a group; the completions list all of them.
     let script = printed(&sandbox, &["completions", "fish"]);
-    let known = script.lines().filter(|line| line.contains("__fish_rekindle_needs_command"));
+    let known = script.lines().filter(|line| line.contains("__fish_rekindle_needs_command\" -f -a \""));
     let known = known.filter_map(|line| line.split(" -a \"").nth(1)?.split('"').next());
     let aliases = ["remember", "search", "find", "rm"];
     let missing: Vec<&str> = known.filter(|name| !all.contains(name) && !aliases.contains(name)).collect();
@@ -117,11 +123,11 @@ fn a_text_alone_is_saved_under_its_first_words() {
     assert!(path.ends_with("/use-tabs-here.md"), "{path}");
     assert!(sandbox.read(path).ends_with("---\n\nUse tabs here\n"));
     let told = sandbox.rekindle(&["save", "We decided to keep Postgres for the ledger."]).run().ok();
-    assert!(told.stdout.contains("/we-decided-to-keep-postgres-for.md"), "{}", told.stdout);
+    assert!(told.stdout.contains("/decision/we-decided-to-keep-postgres-for.md"), "{}", told.stdout);
     assert!(told.stderr.contains("rekindle edit m-"), "{}", told.stderr);
-    // Text without a keyword becomes a note, also from standard input and with the options of a full save.
-    let piped = sandbox.rekindle(&["save", "-", "--tag", "x", "--json"]).stdin("7 8 9").run().ok().json();
-    assert_eq!(text(&piped, "path"), "personal-private/note/7-8-9.md");
+    // Nothing telling: a note. From standard input, and with the options that a save has.
+    let piped = sandbox.rekindle(&["save", "-", "--tag", "x", "--json"]).stdin("asdf qwer").run().ok().json();
+    assert_eq!(text(&piped, "path"), "personal-private/note/asdf-qwer.md");
     let secret = "The registry password is hunter2-Xk9qLw3Z";
     let saved = sandbox.rekindle(&["save", secret, "--json"]).run().ok().json();
     assert!(!text(&saved, "path").contains("hunter2"), "{saved}");
@@ -264,7 +270,7 @@ fn r_19_only_the_person_edits_in_an_editor() {
     let other = propose(&sandbox, "Squash commits.", 0);
     let said = sandbox.rekindle(&["edit", &other]).env("EDITOR", "true").run().ok();
     assert!(said.stderr.contains("nothing was decided"), "{}", said.stderr);
-    assert_eq!(status(&sandbox, &other), "triaged");
+    assert_eq!(status(&sandbox, &other), "pending");
 }
 
 /// Requirements: none. Other programs call these commands, so they must not change.
@@ -274,6 +280,7 @@ fn what_other_programs_call_stays_as_it_is() {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
     let run = |args: &[&str]| sandbox.rekindle(args).run().ok();
     assert!(run(&["init", "--name", "Ada"]).stdout.contains("made   settings"));
+    assert_eq!(run(&["status", "--line"]).stdout, "");
     run(&["config", "set", "capture.background", "false"]);
     let saved = run(&["save", "fix", "crane", "--body", "The harbour crane takes the yellow grease."]);
     assert!(saved.stdout.starts_with("Saved m-"), "{}", saved.stdout);
@@ -298,7 +305,6 @@ fn what_other_programs_call_stays_as_it_is() {
     assert!(!runs.is_empty());
     assert_eq!(run(&["runs", "--dead", "--json"]).stdout, "");
     run(&["reindex"]);
-    assert_eq!(run(&["status", "--line"]).stdout, "");
     let input =
         json!({"session_id": "s2", "transcript_path": "/nowhere.jsonl", "reason": "exit"}).to_string();
     assert_eq!(sandbox.rekindle(&["hook", "claude", "SessionEnd"]).stdin(input).run().ok().stdout, "");
