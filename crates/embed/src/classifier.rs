@@ -114,7 +114,8 @@ impl<'a> Classifier<'a> {
         };
         let (first, second) = (cut(first, CONTEXT_TOKENS), cut(second, SENTENCE_TOKENS));
         // A second text has no mark at its beginning.
-        judge(&self.header, self.model.words(), &self.verdict, scratch, (&first, &second[1..]))
+        let pair = (&*first, &second[1..]);
+        judge(&self.header, self.model.words(), &self.verdict, scratch, &[pair]).swap_remove(0)
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     /// A sentence transformer: vocabulary, words, encoder.
     Embedder,
     /// An encoder with a verdict at its end, which has the vocabulary and words of an embedder.
-    Reader,
+    CrossEncoder,
     /// The same with several outputs.
     Classifier,
 }
@@ -22,7 +22,7 @@ impl Kind {
     fn magic(self) -> [u8; 8] {
         match self {
             Self::Embedder => *b"RKEMBED\n",
-            Self::Reader => *b"RKREADS\n",
+            Self::CrossEncoder => *b"RKREADS\n",
             Self::Classifier => *b"RKLABEL\n",
         }
     }
@@ -271,7 +271,7 @@ pub(crate) struct Sections<'a> {
     pub(crate) encoder: Encoder<'a>,
 }
 
-/// Everything after the header of a reader or a classifier, where it lies.
+/// Everything after the header of a cross-encoder or a classifier, where it lies.
 #[derive(Debug)]
 pub(crate) struct Verdict<'a> {
     pub(crate) encoder: Encoder<'a>,

@@ -11,24 +11,24 @@
 mod builtin;
 mod characters;
 mod classifier;
+mod cross_encoder;
 mod error;
 mod kernels;
 mod layout;
 mod model;
 mod pack;
 mod pass;
-mod reader;
 mod safetensors;
 mod scan;
 mod tokenize;
 mod vocabulary;
 
 pub use classifier::{Classifier, Labels, PairLabels};
+pub use cross_encoder::{CrossEncoder, MAX_PASSAGE_TOKENS, Passage, Prompt};
 pub use error::Error;
 pub use kernels::Path;
 pub use layout::Pooling;
 pub use model::{Model, Role};
-pub use pack::{Folder, pack, pack_classifier, pack_reader};
+pub use pack::{Folder, pack, pack_classifier, pack_cross_encoder};
 pub use pass::Scratch;
-pub use reader::{Prompt, Reader};
 pub use scan::{Quantised, dots, quantise};

@@ -90,13 +90,13 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     file.close(Kind::Embedder, header)
 }
 
-/// The file of a reader: the weights of a BERT for pairs, taught over the words of `model`, which it goes on sharing, with as
-/// many layers as it has. Its verdict is a `classifier` with one output over the mean of all vectors.
-pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
-    pack_verdict(Kind::Reader, 1, model, id, weights)
+/// The file of a cross-encoder: the weights of a BERT for pairs, trained over the word embeddings of `model`, which it goes on
+/// sharing, with as many layers as it has. Its output is a `classifier` with one output over the mean of all vectors.
+pub fn pack_cross_encoder(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
+    pack_verdict(Kind::CrossEncoder, 1, model, id, weights)
 }
 
-/// The file of a statement classifier, taught and packed like a reader, with as many outputs as the classifier has.
+/// The file of a statement classifier, trained and packed like a cross-encoder, with as many outputs as the classifier has.
 pub fn pack_classifier(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
     pack_verdict(Kind::Classifier, classifier::OUTPUTS, model, id, weights)
 }

@@ -242,6 +242,11 @@ impl Places {
         self.state.join("usage.jsonl")
     }
 
+    /// What reading costs on this processor.
+    pub fn reading_pace(&self) -> PathBuf {
+        self.state.join("reading-pace")
+    }
+
     /// How well recall did, each time it was measured (B-10).
     pub fn evaluations(&self) -> PathBuf {
         self.state.join("eval.jsonl")

@@ -20,7 +20,7 @@ use rekindle_engine::messages::Messages;
 use rekindle_engine::models::{LoadedModel, Models};
 use rekindle_engine::project::{self, Identified};
 use rekindle_engine::queue::Queue;
-use rekindle_engine::recall::upkeep::{Settled, Upkeep};
+use rekindle_engine::recall::indexer::{Indexer, Settled};
 use rekindle_engine::stages::World;
 use rekindle_engine::vault::Vault;
 use rekindle_engine::{background, clock, config, environment};
@@ -225,8 +225,8 @@ impl<'a> Context<'a> {
     fn bring_in(&self) -> Option<Settled> {
         let (model, vault) = (self.model_if_any()?, self.vault().ok()?);
         let index = self.index();
-        let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
-        match upkeep.settle() {
+        let indexer = Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
+        match indexer.settle() {
             Ok(settled) => Some(settled),
             Err(error) => {
                 self.out.warn(format!("it is saved, but not in the index yet: {error}"));

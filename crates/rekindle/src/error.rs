@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use rekindle_engine::recall::{bench, upkeep};
+use rekindle_engine::recall::{bench, indexer};
 use rekindle_engine::{
     backfill, config, db, home, identity, index, install, messages, models, setup, spool, transcripts, vault,
     worker,
@@ -88,11 +88,11 @@ impl From<install::Error> for Failure {
     }
 }
 
-impl From<upkeep::Error> for Failure {
-    fn from(error: upkeep::Error) -> Self {
+impl From<indexer::Error> for Failure {
+    fn from(error: indexer::Error) -> Self {
         match error {
-            upkeep::Error::Index(error) => error.into(),
-            upkeep::Error::Vault(error) => error.into(),
+            indexer::Error::Index(error) => error.into(),
+            indexer::Error::Vault(error) => error.into(),
         }
     }
 }

@@ -11,6 +11,7 @@
 //! - [`normal`]: when two texts say the same
 //! - [`terminal`]: what may reach a terminal
 //! - [`specifics`]: what in a statement must not be made up
+//! - [`word_rarity`]: how rare a word is in general
 
 pub mod clean;
 pub mod common_words;
@@ -28,6 +29,7 @@ pub mod specifics;
 pub mod terminal;
 pub mod terms;
 pub mod tokens;
+pub mod word_rarity;
 pub(crate) mod word_sets;
 
 pub use redact::Counts;

@@ -8,7 +8,7 @@ use crate::index::{Embedder, Index};
 use crate::models::Models;
 use crate::notes;
 use crate::recall::condition::{Condition, Usable, look};
-use crate::recall::upkeep::Error;
+use crate::recall::indexer::Error;
 use crate::vault::{self, Vault};
 
 /// What makes a new generation, whatever state the old one is in.

@@ -13,7 +13,7 @@ use super::World;
 use crate::index::{Embedder, Index};
 use crate::models::{LoadedModel, Models};
 use crate::recall::ask::{Request, ask};
-use crate::recall::reading::Reading;
+use crate::recall::relevance_gate::reading::Reading;
 use crate::recall::search::Rules;
 use crate::recall::usage::Usage;
 use crate::vault::Vault;

@@ -19,7 +19,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::ask::{Answer, Request, Shown, ask};
 use rekindle_engine::recall::log::Log;
-use rekindle_engine::recall::reading::Reading;
+use rekindle_engine::recall::relevance_gate::reading::Reading;
 use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};
@@ -186,6 +186,9 @@ impl Recall {
                 let row = format!("  {:.3}  {}  {}  {rule}", dropped.score, dropped.id, dropped.title);
                 out.line(out.styled(Style::Dim, row))?;
             }
+        }
+        if let Some(decision) = answer.decision.filter(|_| self.explain) {
+            out.line(out.styled(Style::Dim, explain::gate(&decision)))?;
         }
         if let Some(decision) = answer.decision.filter(|_| answer.abstained) {
             let near = !answer.selection.dropped.is_empty();
