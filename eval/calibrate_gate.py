@@ -17,8 +17,10 @@ import numpy as np
 
 # As in crates/core/src/recall/relevance_gate/mod.rs.
 READING_RANGE, SMALL_TALK_RANGE = (-6.0, 3.0), (-0.2, 1.0)
-# A set may lose so many points of R@5 on its tuning half; the reporting halves have a point of play.
-COST = 2.2
+# The tuning half of a set may lose so many points of R@5.
+COST = 3.0
+# A prompt that is off topic counts as so many others: hooks see more of them than the sets have.
+OFF_TOPIC_WEIGHT = 3.0
 STEPS, RIDGE = 50, 1e-3
 
 
@@ -61,19 +63,22 @@ def main():
     sets = {}
     for name in sys.argv[1:]:
         rows = [json.loads(line) for line in pathlib.Path(name).read_text().splitlines()]
-        # A prompt whose answer was not found says nothing of the gate.
-        sets[pathlib.Path(name).stem] = [row for row in rows if row["silence"]["evidence"] and (row["type"] != "answerable" or helps(row))]
+        sets[pathlib.Path(name).stem] = [row for row in rows if row["silence"]["evidence"] and not row["everywhere"]]
     tune = {name: [row for row in rows if row["half"] == "tune"] for name, rows in sets.items()}
+    # A prompt whose answer was not found says nothing of the gate.
+    known = {name: [row for row in rows if row["type"] != "answerable" or helps(row)] for name, rows in tune.items()}
+    weight = lambda row: OFF_TOPIC_WEIGHT if row["type"] == "off topic" else 1.0
     for read in (True, False):
-        columns = np.concatenate([measures(rows, read) for rows in tune.values()])
-        labels = np.concatenate([[helps(row) for row in rows] for rows in tune.values()]).astype(float)
-        weights = np.concatenate([np.full(len(rows), 1000 / len(rows)) for rows in tune.values()])
+        columns = np.concatenate([measures(rows, read) for rows in known.values()])
+        labels = np.concatenate([[helps(row) for row in rows] for rows in known.values()]).astype(float)
+        weights = np.concatenate([[weight(row) * 1000 / len(rows) for row in rows] for rows in known.values()])
         found = fit(columns, labels, weights)
         least = np.inf
         for rows in tune.values():
             right = [row for row in rows if helps(row)]
             odds = np.sort(measures(right, read) @ found)
-            least = min(least, odds[int(COST / 100 * len(odds))])
+            answerable = sum(row["type"] == "answerable" for row in rows)
+            least = min(least, odds[int(COST / 100 * answerable)])
         threshold = 1 / (1 + np.exp(-least))
         names = (["reading"] if read else []) + ["cosine", "small_talk", "bias"]
         print("READ:  " if read else "UNREAD:", ", ".join(f"{name}: {value:.3f}" for name, value in zip(names, found)), f"threshold: {threshold:.3f}")
