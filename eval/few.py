@@ -14,7 +14,7 @@ import random
 import sys
 import tempfile
 
-import silence
+import relevance_gate as gate
 
 KINDS = ["answered", "answered elsewhere", "near miss", "other project", "off topic"]
 MOST = {"answered": 12}
@@ -42,7 +42,7 @@ def ask(program, store, asked):
     """What is answered, in a home with nothing but these memories."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        run = silence.runner(folder)
+        run = gate.runner(folder)
         run([program, "init", "--name", "Eval"], folder)
         ids = {}
         for memory in store:
@@ -58,21 +58,21 @@ def ask(program, store, asked):
 
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
-    halves = [silence.option("--half")] if "--half" in sys.argv else ["tune", "report"]
-    of_halves = lambda *names: [prompt for prompt in silence.lines(*names) if prompt["half"] in halves]
+    halves = [gate.option("--half")] if "--half" in sys.argv else ["tune", "report"]
+    of_halves = lambda *names: [prompt for prompt in gate.lines(*names) if prompt["half"] in halves]
     typed = of_halves("asked.jsonl", "typed.jsonl")
     off_topic = [prompt for prompt in typed if prompt["type"] == "off topic"]
     sets = [("balanced-memories.jsonl", of_halves("balanced.jsonl"), 1), ("memories.jsonl", typed, 3)]
     kept = []
     print("| memories | answered | cost |", " | ".join(KINDS[1:]), "|\n|---|---|---|" + "---|" * len(KINDS[1:]), flush=True)
-    for size in map(int, silence.option("--sizes", "5,10,20").split(",")):
+    for size in map(int, gate.option("--sizes", "5,10,20").split(",")):
         rng, answers = random.Random(size), []
         for name, prompts, draws in sets:
-            memories = silence.lines(name)
+            memories = gate.lines(name)
             for project in sorted({memory["project"] for memory in memories if memory["project"]}) * draws:
                 answers += ask(program, *drawn(rng, memories, prompts, off_topic, project, size))
         kept += [{**answer, "size": size} for answer in answers]
-        silent = lambda answer: answer["silence"]["strength"] < answer["silence"]["needed"]
+        silent = lambda answer: answer["silence"]["probability"] < answer["silence"]["threshold"]
         of = lambda kind: [answer for answer in answers if answer["kind"] == kind]
         right = lambda answer: bool(set(answer["gold"]) & set(answer["found"]))
         per_cent = lambda kind, holds: 100 * sum(map(holds, of(kind))) / max(len(of(kind)), 1)
@@ -80,7 +80,7 @@ def main():
         print(f"| {size} | {len(of('answered'))} | {cost:.1f} |",
               " | ".join(f"{per_cent(kind, silent):.1f}" for kind in KINDS[1:]), "|", flush=True)
     if "--answers" in sys.argv:
-        pathlib.Path(silence.option("--answers")).write_text("".join(json.dumps(one) + "\n" for one in kept))
+        pathlib.Path(gate.option("--answers")).write_text("".join(json.dumps(one) + "\n" for one in kept))
 
 
 main()

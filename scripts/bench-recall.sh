@@ -53,8 +53,12 @@ cp "$target/release/rekindle" "$target/release/examples/empty" "$target/release/
 # An index that an earlier run left may lie in memory in small pieces by now, where a system takes back what lies idle. Let go
 # of, it is read again in large ones, as after a start of the computer; so is FTS5's file. GNU's `dd` knows how.
 find "$work" \( -name '*.base' -o -name fts5.db \) -exec dd if={} iflag=nocache count=0 status=none \; 2>/dev/null || true
+hook_rc=0
 "$programs/measure" --empty "$programs/empty" --bulk "$programs/bulk" --rekindle "$programs/rekindle" \
   --work "$(real "$work")" --out "$(real "$out")" \
   --sizes "$sizes" ${more[@]+"${more[@]}"}
+# The hook on typed prompts, at about 80 memories and at the sizes above.
+python3 bench/hook.py "$programs/rekindle" "$programs/empty" --sizes "80,$sizes" --out "$out/hook.md" || hook_rc=$?
 echo
 echo "written: $out"
+exit "$hook_rc"

@@ -1,8 +1,9 @@
-//! `pack_reader MODEL WEIGHTS ID OUT`: what a reader was taught (safetensors) into the file of a reader over the words of MODEL.
+//! `pack_reader MODEL WEIGHTS ID OUT`: packs the weights of a cross-encoder (safetensors, with any number of layers), trained
+//! over the word embeddings of MODEL, into a file for the program.
 
 use std::error::Error;
 
-use rekindle_embed::pack_reader;
+use rekindle_embed::pack_cross_encoder;
 
 #[expect(clippy::disallowed_methods, reason = "a developer's program, writing where it is told")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -10,6 +11,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [model, weights, id, out] = arguments.as_slice() else {
         return Err("usage: pack_reader MODEL WEIGHTS ID OUT".into());
     };
-    std::fs::write(out, pack_reader(&std::fs::read(model)?, id, &std::fs::read(weights)?)?)?;
+    std::fs::write(out, pack_cross_encoder(&std::fs::read(model)?, id, &std::fs::read(weights)?)?)?;
     Ok(())
 }

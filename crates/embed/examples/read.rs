@@ -1,10 +1,10 @@
-//! `read [FILE]`: what the reader says of pairs, a JSON list of prompt and memory on each line of the input; FILE is a reader
-//! other than the built-in one. For trying a reader before it becomes part of the program.
+//! `read [FILE]`: what the cross-encoder says of pairs, a JSON list of prompt and memory on each line of the input; FILE is
+//! a cross-encoder other than the built-in one. For trying one before it becomes part of the program.
 
 use std::error::Error;
 use std::io::{BufRead, Write};
 
-use rekindle_embed::{Model, Reader, Scratch};
+use rekindle_embed::{CrossEncoder, Model, Scratch};
 
 /// Bytes that begin at a multiple of 64.
 fn aligned(bytes: &[u8]) -> &'static [u8] {
@@ -16,14 +16,22 @@ fn aligned(bytes: &[u8]) -> &'static [u8] {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let other = match std::env::args().nth(1) {
-        Some(path) => Some(Reader::from_bytes(Model::builtin(), aligned(&std::fs::read(path)?))?),
+        Some(path) => Some(CrossEncoder::from_bytes(Model::builtin(), aligned(&std::fs::read(path)?))?),
         None => None,
     };
-    let reader = other.as_ref().unwrap_or_else(|| Reader::builtin());
+    let cross_encoder = other.as_ref().unwrap_or_else(|| CrossEncoder::builtin());
     let (mut scratch, mut out) = (Scratch::new(), std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
         let [prompt, memory]: [String; 2] = serde_json::from_str(&line?)?;
-        writeln!(out, "{}", reader.read(&mut scratch, &reader.prompt(&prompt), &memory))?;
+        writeln!(
+            out,
+            "{}",
+            cross_encoder.score(
+                &mut scratch,
+                &cross_encoder.prompt(&prompt),
+                &[cross_encoder.passage(&memory)]
+            )[0]
+        )?;
     }
     Ok(())
 }

@@ -7,15 +7,15 @@ struct Aligned<Bytes: ?Sized> {
 }
 
 static MODEL: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/all-minilm-l6-v2.rkm") };
-static READER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/reader.rkr") };
+static CROSS_ENCODER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/reader.rkr") };
 static CLASSIFIER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/statements.rkc") };
 
 pub(crate) fn model() -> &'static [u8] {
     &MODEL.bytes
 }
 
-pub(crate) fn reader() -> &'static [u8] {
-    &READER.bytes
+pub(crate) fn cross_encoder() -> &'static [u8] {
+    &CROSS_ENCODER.bytes
 }
 
 pub(crate) fn classifier() -> &'static [u8] {

@@ -116,7 +116,8 @@ impl<'a> Classifier<'a> {
         };
         let (first, second) = (cut(first, CONTEXT_TOKENS), cut(second, SENTENCE_TOKENS));
         // The second text has no special token at its start.
-        judge(&self.header, self.model.words(), &self.verdict, scratch, (&first, &second[1..]))
+        let pair = (&*first, &second[1..]);
+        judge(&self.header, self.model.words(), &self.verdict, scratch, &[pair]).swap_remove(0)
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Embedder,
     /// A cross-encoder: an encoder with an output layer, which shares the vocabulary and word embeddings of
     /// an embedder.
-    Reader,
+    CrossEncoder,
     /// A cross-encoder with several outputs.
     Classifier,
 }
@@ -23,7 +23,7 @@ impl Kind {
     fn magic(self) -> [u8; 8] {
         match self {
             Self::Embedder => *b"RKEMBED\n",
-            Self::Reader => *b"RKREADS\n",
+            Self::CrossEncoder => *b"RKREADS\n",
             Self::Classifier => *b"RKLABEL\n",
         }
     }

@@ -94,12 +94,11 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
 /// Builds the file of a cross-encoder from the weights of a BERT for pairs with any number of layers. It was
 /// trained on the word embeddings of `model`, which it shares. Its output layer is a `classifier` with one
 /// output over the mean of all vectors.
-pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
-    pack_verdict(Kind::Reader, 1, model, id, weights)
+pub fn pack_cross_encoder(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
+    pack_verdict(Kind::CrossEncoder, 1, model, id, weights)
 }
 
-/// Builds the file of a statement classifier, trained and packed like a cross-encoder, but with as many
-/// outputs as the classifier has.
+/// Builds the file of a statement classifier, trained and packed like a cross-encoder, with as many outputs as the classifier has.
 pub fn pack_classifier(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
     pack_verdict(Kind::Classifier, classifier::OUTPUTS, model, id, weights)
 }

@@ -77,30 +77,40 @@ pub(crate) fn run(
     spans.iter().map(vector).collect()
 }
 
-/// The logits of a cross-encoder or a classifier for two texts given by their token ids.
+/// The outputs of a cross-encoder or a classifier for pairs of texts given by their ids, each read as one: a logit for each
+/// output. One pass reads all pairs.
 pub(crate) fn judge(
     header: &Header,
     words: &Words<'_>,
     verdict: &Verdict<'_>,
     scratch: &mut Scratch,
-    (first, second): (&[u32], &[u32]),
-) -> Vec<f32> {
+    pairs: &[(&[u32], &[u32])],
+) -> Vec<Vec<f32>> {
     let hidden = header.hidden;
     scratch.x.clear();
-    let ids = [first, second].concat();
-    let span = embed_words(hidden, words, verdict.encoder.positions, &ids, &mut scratch.x);
-    for row in scratch.x.chunks_exact_mut(hidden).skip(first.len()) {
-        for (value, kind) in row.iter_mut().zip(verdict.second) {
-            *value += kind;
+    let mut spans = Vec::with_capacity(pairs.len());
+    for (first, second) in pairs {
+        let ids = [*first, *second].concat();
+        let span = embed_words(hidden, words, verdict.encoder.positions, &ids, &mut scratch.x);
+        let own = &mut scratch.x[span.start * hidden..span.end * hidden];
+        for row in own.chunks_exact_mut(hidden).skip(first.len()) {
+            for (value, kind) in row.iter_mut().zip(verdict.second) {
+                *value += kind;
+            }
         }
+        spans.push(span);
     }
-    encode(header, &verdict.encoder, scratch, std::slice::from_ref(&span));
-    let output = |(weights, bias): (&[f32], &f32)| {
-        let rows = scratch.x.chunks_exact(hidden);
-        let dot = |row: &[f32]| row.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f32>();
-        rows.map(dot).sum::<f32>() / span.len().max(1) as f32 + bias
+    encode(header, &verdict.encoder, scratch, &spans);
+    let outputs = |span: &Range<usize>| {
+        let own = &scratch.x[span.start * hidden..span.end * hidden];
+        let output = |(weights, bias): (&[f32], &f32)| {
+            let dot =
+                |row: &[f32]| row.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f32>();
+            own.chunks_exact(hidden).map(dot).sum::<f32>() / span.len().max(1) as f32 + bias
+        };
+        verdict.weight.chunks_exact(hidden).zip(verdict.bias).map(output).collect()
     };
-    verdict.weight.chunks_exact(hidden).zip(verdict.bias).map(output).collect()
+    spans.iter().map(outputs).collect()
 }
 
 /// Runs the layers over the rows of `x`. `spans` separates the texts.

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use rekindle_embed::{Error, Folder, Model, Pooling, Reader, Role, Scratch, pack, pack_reader};
+use rekindle_embed::{CrossEncoder, Error, Folder, Model, Pooling, Role, Scratch, pack, pack_cross_encoder};
 use rekindle_testkit::damage::damage;
 use serde_json::{Value, json};
 
@@ -83,12 +83,12 @@ fn small() -> Vec<u8> {
     pack(&folder(&safetensors())).unwrap()
 }
 
-/// A small model with room for two texts, and a reader over its words.
+/// A small model with room for two texts, and a cross-encoder over its words.
 fn pair() -> (Vec<u8>, Vec<u8>) {
     let (weights, config) = (tensors(256), CONFIG.replace("32", "256"));
     let model = pack(&Folder { config: config.as_bytes(), ..folder(&weights) }).unwrap();
-    let reader = pack_reader(&model, "small reader", &weights).unwrap();
-    (model, reader)
+    let cross_encoder = pack_cross_encoder(&model, "small cross-encoder", &weights).unwrap();
+    (model, cross_encoder)
 }
 
 /// Bytes at an address of our choice: `shift` beyond a multiple of 64.
@@ -231,13 +231,13 @@ fn what_is_wrong_with_a_file_is_said() {
     assert!(matches!(Model::from_bytes(flipped.bytes()).unwrap().verify(), Err(Error::Checksum { .. })));
 }
 
-/// What reading these bytes as a reader says, having used it if it could be read.
-fn say_reader(model: &[u8], bytes: &[u8]) -> Result<(), Error> {
-    let (model, reader) = (placed(model, 0), placed(bytes, 0));
+/// What reading these bytes as a cross-encoder says, having used it if it could be read.
+fn say_cross_encoder(model: &[u8], bytes: &[u8]) -> Result<(), Error> {
+    let (model, cross_encoder) = (placed(model, 0), placed(bytes, 0));
     let model = Model::from_bytes(model.bytes())?;
-    let reader = Reader::from_bytes(&model, reader.bytes())?;
+    let cross_encoder = CrossEncoder::from_bytes(&model, cross_encoder.bytes())?;
     for text in ["", "hello worlds [MASK] and more", &"worlds hello ".repeat(200)] {
-        reader.read(&mut Scratch::new(), &reader.prompt(text), text);
+        cross_encoder.score(&mut Scratch::new(), &cross_encoder.prompt(text), &[cross_encoder.passage(text)]);
     }
     Ok(())
 }
@@ -246,36 +246,36 @@ fn say_reader(model: &[u8], bytes: &[u8]) -> Result<(), Error> {
 fn what_is_wrong_with_a_reader_is_said() {
     let (model, file) = pair();
     let length = file.len() as u64;
-    let say = |bytes: &[u8]| say_reader(&model, bytes);
+    let say = |bytes: &[u8]| say_cross_encoder(&model, bytes);
     assert_eq!(say(&file), Ok(()));
     assert_eq!(say(&model), Err(Error::Foreign), "a model is no reader");
-    assert_eq!(say_reader(&file, &file), Err(Error::Foreign), "and a reader no model");
+    assert_eq!(say_cross_encoder(&file, &file), Err(Error::Foreign), "and a cross-encoder no model");
     let short = &file[..file.len() - 1];
     assert_eq!(say(short), Err(Error::Length { part: "the header", expected: length, found: length - 1 }));
     let changed = |at, value| changed(&file, at, value);
     assert!(matches!(say(&changed(36, 1)), Err(Error::Length { part: "the last section", .. })));
-    let other = Error::OtherWords { reader: "small reader".into(), model: "all-MiniLM-L6-v2".into() };
+    let other = Error::OtherWords { reader: "small cross-encoder".into(), model: "all-MiniLM-L6-v2".into() };
     let placed_file = placed(&file, 0);
-    assert_eq!(Reader::from_bytes(Model::builtin(), placed_file.bytes()).unwrap_err(), other);
+    assert_eq!(CrossEncoder::from_bytes(Model::builtin(), placed_file.bytes()).unwrap_err(), other);
     let weights = safetensors();
-    let narrow = pack_reader(&small(), "narrow", &weights).unwrap();
+    let narrow = pack_cross_encoder(&small(), "narrow", &weights).unwrap();
     assert_eq!(
-        say_reader(&small(), &narrow),
+        say_cross_encoder(&small(), &narrow),
         Err(Error::Header { field: "token limit", value: 32, at: 52 }),
         "no room for two texts"
     );
     assert_eq!(
-        pack_reader(&model, "none", b"\x02\0\0\0\0\0\0\0{}").unwrap_err().to_string(),
+        pack_cross_encoder(&model, "none", b"\x02\0\0\0\0\0\0\0{}").unwrap_err().to_string(),
         "model.safetensors: embeddings.position_embeddings.weight is missing"
     );
-    let named = pack_reader(&model, &"x".repeat(64), &weights).unwrap_err().to_string();
+    let named = pack_cross_encoder(&model, &"x".repeat(64), &weights).unwrap_err().to_string();
     assert!(named.contains("longer than 63 bytes"), "{named}");
     let flipped = changed(file.len() - 7, file[file.len() - 7] ^ 1);
     let (flipped, model) = (placed(&flipped, 0), placed(&model, 0));
     let model = Model::from_bytes(model.bytes()).unwrap();
-    let reader = Reader::from_bytes(&model, flipped.bytes()).unwrap();
-    assert!(matches!(reader.verify(), Err(Error::Checksum { .. })));
-    assert_eq!(Reader::builtin().verify(), Ok(()));
+    let cross_encoder = CrossEncoder::from_bytes(&model, flipped.bytes()).unwrap();
+    assert!(matches!(cross_encoder.verify(), Err(Error::Checksum { .. })));
+    assert_eq!(CrossEncoder::builtin().verify(), Ok(()));
 }
 
 #[test]
@@ -283,15 +283,21 @@ fn a_reader_has_as_many_layers_as_it_was_taught_with() {
     let (weights, config) = (tensors(256), CONFIG.replace("32", "256"));
     let shallow = config.replace(r#""num_hidden_layers":2"#, r#""num_hidden_layers":1"#);
     let model = pack(&Folder { config: shallow.as_bytes(), ..folder(&weights) }).unwrap();
-    let reader = pack_reader(&model, "deeper", &weights).unwrap();
-    assert_eq!((model[36], reader[36]), (1, 2), "layers, where the header has them");
-    assert_eq!(say_reader(&model, &reader), Ok(()));
+    let cross_encoder = pack_cross_encoder(&model, "deeper", &weights).unwrap();
+    assert_eq!((model[36], cross_encoder[36]), (1, 2), "layers, where the header has them");
+    assert_eq!(say_cross_encoder(&model, &cross_encoder), Ok(()));
 }
 
 #[test]
 fn a_prompt_is_read_from_both_ends_and_a_memory_from_its_beginning() {
-    let reader = Reader::builtin();
-    let read = |prompt: &str, memory: &str| reader.read(&mut Scratch::new(), &reader.prompt(prompt), memory);
+    let cross_encoder = CrossEncoder::builtin();
+    let read = |prompt: &str, memory: &str| {
+        cross_encoder.score(
+            &mut Scratch::new(),
+            &cross_encoder.prompt(prompt),
+            &[cross_encoder.passage(memory)],
+        )[0]
+    };
     let log = "error ".repeat(100);
     let (start, end) = (format!("why does the export fail {log}"), format!("{log} why does the export fail"));
     let (other, note) =
@@ -522,15 +528,16 @@ proptest! {
     #[test]
     fn a_damaged_reader_is_refused_or_does_no_harm(damage in damage()) {
         let (model, file) = pair();
-        let _refused = say_reader(&model, &damage.to(&file));
+        let _refused = say_cross_encoder(&model, &damage.to(&file));
     }
 
     #[test]
     fn any_two_texts_can_be_read(
         prompt in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,400}", memory in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,400}",
     ) {
-        let reader = Reader::builtin();
-        prop_assert!(reader.read(&mut Scratch::new(), &reader.prompt(&prompt), &memory).is_finite());
+        let cross_encoder = CrossEncoder::builtin();
+        let score = cross_encoder.score(&mut Scratch::new(), &cross_encoder.prompt(&prompt), &[cross_encoder.passage(&memory)]);
+        prop_assert!(score[0].is_finite());
     }
 
     #[test]

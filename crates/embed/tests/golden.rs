@@ -1,7 +1,7 @@
 //! Agreement with the reference: tokenizer, vectors, and every path of this processor with the others.
 #![expect(clippy::unwrap_used, reason = "a golden file or a small model that cannot be made fails the test")]
 
-use rekindle_embed::{Model, Path, Reader, Role, Scratch};
+use rekindle_embed::{CrossEncoder, Model, Path, Role, Scratch};
 
 const TOKENS: &str = include_str!("golden/tokens.json");
 const TEXTS: &str = include_str!("golden/texts.json");
@@ -127,9 +127,10 @@ fn ver_13_related_texts_are_near_and_unrelated_ones_are_not() {
 fn readings_agree_with_the_reference_and_on_every_path() {
     let golden: Vec<(String, String, f32)> = serde_json::from_str(READINGS).unwrap();
     assert!(golden.len() > 70);
-    let reader = Reader::builtin();
+    let cross_encoder = CrossEncoder::builtin();
     let read = |path, (prompt, memory, _): &(String, String, f32)| {
-        reader.read(&mut Scratch::on(path).unwrap(), &reader.prompt(prompt), memory)
+        let (prompt, passage) = (cross_encoder.prompt(prompt), cross_encoder.passage(memory));
+        cross_encoder.score(&mut Scratch::on(path).unwrap(), &prompt, &[passage])[0]
     };
     let paths = Path::available();
     let ours: Vec<f32> = golden.iter().map(|pair| read(paths[0], pair)).collect();

@@ -1,5 +1,5 @@
 //! `everyday OUT`: trains the small-talk classifier on the vectors of the built-in model. The prompts come
-//! from `models/everyday.txt`, `models/work.txt` and `models/pairs.jsonl`; the output is
+//! from `models/everyday.txt`, `models/work.txt` and `models/pairs.jsonl.gz`; the output is
 //! `models/everyday.rke`. The same prompts give the same classifier.
 //!
 //! The classifier is a support vector machine with a Gaussian kernel, trained by coordinate ascent: one
@@ -10,18 +10,17 @@
 
 use std::error::Error;
 
-use rekindle_core::recall::everyday::{Example, nearness, write};
+use rekindle_core::recall::relevance_gate::small_talk::{Example, nearness, write};
 use rekindle_embed::{Model, dots};
 use rekindle_engine::index::Embedder;
 use rekindle_engine::index::models::BUILTIN;
-use rekindle_engine::recall::everyday::unit;
+use rekindle_engine::recall::relevance_gate::small_talk::unit;
+use rekindle_testkit::training_data;
 use serde_json::Value;
 
 const EVERYDAY: &str = include_str!("../../../models/everyday.txt");
 const WORK: &str = include_str!("../../../models/work.txt");
-const PAIRS: &str = include_str!("../../../models/pairs.jsonl");
-/// One of this many answered prompts is used for training; that makes them about as many as the off-topic
-/// ones.
+/// Of the prompts there that a memory answers, one of so many is taught: they are about as many then as those off topic.
 const ANSWERED: usize = 5;
 
 /// The gamma of the kernel: the larger, the nearer a prompt has to be to count.
@@ -77,7 +76,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 impl Taught {
     fn new(embedder: Embedder<'_>) -> Result<Self, Box<dyn Error>> {
-        let pairs: Vec<Value> = PAIRS.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        let pairs: Vec<Value> =
+            training_data("pairs.jsonl.gz").lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
         let of = |kind: &'static str| {
             let pairs = pairs.iter().filter(move |pair| pair["type"] == kind);
             pairs.filter_map(|pair| pair["prompt"].as_str())

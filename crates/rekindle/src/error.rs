@@ -15,7 +15,7 @@ use rekindle_engine::pipeline::backfill;
 use rekindle_engine::platform::db;
 use rekindle_engine::platform::home;
 use rekindle_engine::recall::messages;
-use rekindle_engine::recall::{bench, upkeep};
+use rekindle_engine::recall::{bench, indexer};
 use rekindle_engine::vault;
 
 /// A failed command, with the message for the person.
@@ -98,11 +98,11 @@ impl From<install::Error> for Failure {
     }
 }
 
-impl From<upkeep::Error> for Failure {
-    fn from(error: upkeep::Error) -> Self {
+impl From<indexer::Error> for Failure {
+    fn from(error: indexer::Error) -> Self {
         match error {
-            upkeep::Error::Index(error) => error.into(),
-            upkeep::Error::Vault(error) => error.into(),
+            indexer::Error::Index(error) => error.into(),
+            indexer::Error::Vault(error) => error.into(),
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod damage;
 pub mod faults;
 pub mod fixtures;
 pub mod fusion_set;
+mod gunzip;
 pub mod race;
 mod sandbox;
 mod scripted_llm;
@@ -40,6 +41,7 @@ pub mod transcripts;
 use std::io::Write;
 
 pub use command::{Command, Output};
+pub use gunzip::{gunzip, training_data};
 pub use sandbox::{Sandbox, Snapshot};
 pub use scripted_llm::ScriptedLlm;
 pub use scripted_server::{Received, Reply, ScriptedServer};

@@ -19,9 +19,9 @@ use super::when::{self, Span};
 /// How many documents are looked at closely.
 pub const LOOKED_AT: usize = 200;
 /// How many of the best lend the question a direction for the second look.
-pub const LENDERS: usize = 2;
+pub const FEEDBACK_DOCS: usize = 2;
 /// How far the question leans towards them, where they are surely right.
-const LEANING: f32 = 0.4;
+const MAX_FEEDBACK_WEIGHT: f32 = 0.4;
 /// Between these relevances it begins to lean: what was barely found would lead it astray.
 const SURE: (f32, f32) = (0.4, 0.7);
 
@@ -201,19 +201,19 @@ impl<'a> Fusion<'a> {
     }
 
     /// The best of what was looked at: the question leans towards them.
-    pub fn lenders(&self) -> Vec<u32> {
-        let mut top = Top::of(LENDERS);
+    pub fn feedback_docs(&self) -> Vec<u32> {
+        let mut top = Top::of(FEEDBACK_DOCS);
         for at in self.looked_at.keys() {
             top.take(self.parts(*at as usize).relevance, *at);
         }
         top.documents()
     }
 
-    /// How far the question leans towards `lenders`.
-    pub fn leaning(&self, lenders: &[u32]) -> f32 {
-        let sum: f32 = lenders.iter().map(|at| self.parts(*at as usize).relevance).sum();
-        let mean = sum / lenders.len().max(1) as f32;
-        LEANING * ((mean - SURE.0) / (SURE.1 - SURE.0)).clamp(0.0, 1.0)
+    /// How far the question leans towards `feedback_docs`.
+    pub fn feedback_weight(&self, feedback_docs: &[u32]) -> f32 {
+        let sum: f32 = feedback_docs.iter().map(|at| self.parts(*at as usize).relevance).sum();
+        let mean = sum / feedback_docs.len().max(1) as f32;
+        MAX_FEEDBACK_WEIGHT * ((mean - SURE.0) / (SURE.1 - SURE.0)).clamp(0.0, 1.0)
     }
 
     fn cosine(&self, at: usize) -> f32 {
@@ -390,14 +390,17 @@ mod tests {
         let postings = [once(&[])];
         let lexical = lexical::score(&columns, &postings);
         let asked = Asked { postings: &postings, identifiers: &[false], times: &[] };
-        let leaning = |cosine: f32| {
+        let feedback_weight = |cosine: f32| {
             let cosines = [cosine, cosine];
-            Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked).leaning(&[0, 1])
+            Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked).feedback_weight(&[0, 1])
         };
-        assert_eq!((leaning(0.1), leaning(SURE.0), leaning(0.9)), (0.0, 0.0, LEANING));
-        assert!((leaning((SURE.0 + SURE.1) / 2.0) - LEANING / 2.0).abs() < 1e-6);
+        assert_eq!(
+            (feedback_weight(0.1), feedback_weight(SURE.0), feedback_weight(0.9)),
+            (0.0, 0.0, MAX_FEEDBACK_WEIGHT)
+        );
+        assert!((feedback_weight((SURE.0 + SURE.1) / 2.0) - MAX_FEEDBACK_WEIGHT / 2.0).abs() < 1e-6);
         let fusion = Fusion::new(Method::Measured, &columns, &lexical, &[], &asked);
-        assert_eq!(fusion.leaning(&[]), 0.0);
+        assert_eq!(fusion.feedback_weight(&[]), 0.0);
     }
 
     #[test]
@@ -491,7 +494,7 @@ mod tests {
         fusion.look(looked.iter().map(|at| (*at, Close { whole: 0.1, fine: 0.1 })));
         let lowest = looked.iter().map(|at| fusion.parts(*at as usize).relevance).fold(1.0, f32::min);
         assert!(fusion.parts(3).relevance <= lowest && fusion.parts(299).relevance <= lowest);
-        assert_eq!(fusion.lenders().len(), LENDERS);
+        assert_eq!(fusion.feedback_docs().len(), FEEDBACK_DOCS);
     }
 
     #[test]

@@ -9,12 +9,11 @@
 //! - [`fuse`]: meaning and words together
 //! - [`adjust`], [`rank`]: age, usage, review and project; the order that comes out
 //! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
-//! - [`abstain`], [`commonplace`], [`everyday`]: when nothing is shown
+//! - [`relevance_gate`]: whether the best hit is shown at all
 //! - [`said`]: which raw messages answer, where the notes leave room
 //! - [`citation`]: which messages a memory was made from
 //! - [`score`]: how good answers were
 
-pub mod abstain;
 pub mod adjust;
 pub mod answer;
 pub mod citation;
@@ -22,13 +21,13 @@ pub mod collect;
 pub mod collection;
 pub mod counts;
 pub mod document;
-pub mod everyday;
 pub mod filter;
 pub mod fuse;
 pub mod lexical;
 pub mod merge;
 pub mod query;
 pub mod rank;
+pub mod relevance_gate;
 pub mod rewrite;
 pub mod said;
 pub mod score;

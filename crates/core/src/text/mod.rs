@@ -11,6 +11,7 @@
 //! - [`normal`]: the form in which two texts count as equal
 //! - [`terminal`]: safe output to a terminal
 //! - [`specifics`]: details of a statement that must have a source
+//! - [`word_rarity`]: how rare a word is in general
 
 pub mod clean;
 pub mod common_words;
@@ -28,6 +29,7 @@ pub mod specifics;
 pub mod terminal;
 pub mod terms;
 pub mod tokens;
+pub mod word_rarity;
 pub(crate) mod word_sets;
 
 pub use redact::Counts;

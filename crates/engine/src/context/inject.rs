@@ -6,6 +6,7 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::hash::ContentHash;
@@ -35,10 +36,9 @@ use crate::platform::disk;
 use crate::platform::home::{Home, Places};
 use crate::platform::random;
 use crate::recall::ask::{Answer, Request, ask};
-use crate::recall::messages::Messages;
-use crate::recall::reading::Reading;
+use crate::recall::indexer;
+use crate::recall::relevance_gate::reading::{Reading, ReadingBudget};
 use crate::recall::search::Rules;
-use crate::recall::upkeep;
 use crate::recall::usage::Usage;
 use crate::vault::{self, Vault};
 
@@ -72,8 +72,8 @@ pub enum Error {
     Vault(#[from] vault::Error),
     /// The index could not be read.
     #[error(transparent)]
-    Index(#[from] upkeep::Error),
-    /// A file of the state folder could not be read or written.
+    Index(#[from] indexer::Error),
+    /// A file of the state folder.
     #[error("{path} cannot be used: {cause}")]
     State {
         /// The path of the file.
@@ -157,7 +157,7 @@ fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
 /// True if an index exists and lacks the newest change in the journal.
 fn is_index_behind(vault: &Vault, places: &Places) -> bool {
     let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return false };
-    upkeep::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.seen())
+    indexer::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.seen())
 }
 
 fn read(path: &Path) -> Option<String> {
@@ -296,8 +296,8 @@ pub enum How {
     Call,
 }
 
-/// Finds the memories that a prompt needs, without those that the session already has. Returns `None` if the
-/// prompt has nothing to search for.
+/// The memories that a prompt needs, without those that the session has already. `None` if there is nothing to look for.
+/// `decide_by` is the moment when somebody who waits needs the answer; what cannot be read until then is decided without.
 pub fn prompt(
     home: &Home,
     places: &Places,
@@ -305,6 +305,7 @@ pub fn prompt(
     here: &Here,
     prompt: &str,
     how: How,
+    decide_by: Option<Instant>,
 ) -> Result<Option<Recalled>, Error> {
     let question = inject::question(prompt);
     if question.trim().is_empty() {
@@ -318,6 +319,7 @@ pub fn prompt(
     let model =
         (how != How::Words).then(|| Models::open(home).load(config.embed.model.as_str()).ok()).flatten();
     let messages = Messages::of(places);
+    let pace_file = places.reading_pace();
     let request = Request {
         prompt: &question,
         rewritten: None,
@@ -325,7 +327,10 @@ pub fn prompt(
         rules: Rules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
         k: config.recall.k.min(if how == How::Call { inject::TOOL_MOST } else { MOST }),
         anyway: false,
-        reading: Reading::AsNeeded,
+        reading: match decide_by {
+            Some(end) => Reading::Until(ReadingBudget { end, pace_file: &pace_file }),
+            None => Reading::AsNeeded,
+        },
         held: &held,
         mentions: true,
         messages: (how == How::Whole).then_some(&messages),

@@ -1,8 +1,8 @@
 //! The index as one reader sees it: the segments of one generation, the newest last, and which of their documents were
 //! replaced since. A reader waits for nobody and writes nothing.
 
-mod closer;
 mod files;
+mod rescore;
 #[cfg(test)]
 mod tests;
 

@@ -243,7 +243,12 @@ impl Places {
         self.state.join("usage.jsonl")
     }
 
-    /// The results of recall evaluations (B-10).
+    /// What reading costs on this processor.
+    pub fn reading_pace(&self) -> PathBuf {
+        self.state.join("reading-pace")
+    }
+
+    /// How well recall did, each time it was measured (B-10).
     pub fn evaluations(&self) -> PathBuf {
         self.state.join("eval.jsonl")
     }

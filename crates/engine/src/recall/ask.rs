@@ -6,22 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rekindle_core::base::scope::{ProjectId, is_shown};
-use rekindle_core::recall::abstain::Decision;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::LOOKED_AT;
 use rekindle_core::recall::merge::Mention;
 use rekindle_core::recall::rank::Ranked;
+use rekindle_core::recall::relevance_gate::Decision;
 use rekindle_core::recall::select::{self, Hit, Rule, Selection, select};
 use rekindle_core::recall::windows::{self, Window};
 use rekindle_core::text::normal::normalised;
 
+use super::indexer;
 use super::merged::Merger;
-use super::reading::Reading;
+use super::query_embedding::QueryEmbedding;
+use super::relevance_gate::judge;
+use super::relevance_gate::passage::passage;
+use super::relevance_gate::reading::Reading;
 use super::search::{Found, Rules, search};
-use super::silence::judge;
-use super::thought::Thought;
-use super::upkeep;
 use super::usage::Usage;
 use crate::index::{Embedder, Index, PreparedUnit, Snapshot};
 use crate::recall::messages::Messages;
@@ -50,7 +51,7 @@ pub struct Request<'a> {
     /// Whether to show the nearest even where silence would be better: a person who asks may look for themselves.
     pub anyway: bool,
     /// Whether what is near is also read before it is decided that it is worth saying.
-    pub reading: Reading,
+    pub reading: Reading<'a>,
     /// Names of documents that the session has already.
     pub held: &'a HashSet<String>,
     /// Whether to say where else a hit was observed (STO-16).
@@ -145,10 +146,10 @@ pub fn ask(
     embedder: Option<Embedder<'_>>,
     usage: impl Deref<Target = Usage>,
     request: &Request<'_>,
-) -> Result<Answer, upkeep::Error> {
+) -> Result<Answer, indexer::Error> {
     std::thread::scope(|scope| {
-        let thought = Thought::new(scope, embedder, request.prompt, request.rewritten);
-        answer(vault, index, embedder, usage, request, thought)
+        let query_embedding = QueryEmbedding::new(scope, embedder, request.prompt, request.rewritten);
+        answer(vault, index, embedder, usage, request, query_embedding)
     })
 }
 
@@ -158,8 +159,8 @@ fn answer(
     embedder: Option<Embedder<'_>>,
     usage: impl Deref<Target = Usage>,
     request: &Request<'_>,
-    mut thought: Thought<'_>,
-) -> Result<Answer, upkeep::Error> {
+    mut query_embedding: QueryEmbedding<'_>,
+) -> Result<Answer, indexer::Error> {
     let (snapshot, mut degraded) = open(vault, index, embedder)?;
     let (snapshot, usage) = (Arc::new(snapshot), &*usage);
     // Where the flags do not tell, every document is read: that costs less than missing one.
@@ -180,7 +181,7 @@ fn answer(
             !merged.contains(&number)
                 && filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true))
         };
-        let found = search(&snapshot, &mut thought, &request.rules, &wanted, RANKED);
+        let found = search(&snapshot, &mut query_embedding, &request.rules, &wanted, RANKED);
         let chosen = choose(&found, &snapshot, &mut freshness, usage, request);
         // What was observed very often must not take the places of everything else.
         let crowded = found.ranked.len() >= RANKED && chosen.selection.hits.len() < request.k;
@@ -201,10 +202,10 @@ fn answer(
         degraded.push(Degraded::Behind);
     }
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
-    let texts =
-        selection.hits.iter().map(|hit| read_as(&snapshot, &found, hit.ranked.document, &hit.document));
-    let everyday = || thought.everyday();
-    let decision = judge(request.prompt, &found, embedder, everyday, &numbers, texts, request.reading);
+    let passages =
+        selection.hits.iter().map(|hit| passage(&snapshot, &found, hit.ranked.document, &hit.document));
+    let small_talk = || query_embedding.small_talk();
+    let decision = judge(request.prompt, &found, small_talk, &numbers, passages, &request.reading);
     let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
     if abstained {
         selection.silence();
@@ -358,11 +359,11 @@ fn open(
     vault: &Vault,
     index: &Index,
     embedder: Option<Embedder<'_>>,
-) -> Result<(Snapshot, Vec<Degraded>), upkeep::Error> {
+) -> Result<(Snapshot, Vec<Degraded>), indexer::Error> {
     let mut degraded = Vec::new();
     match index.open() {
         Ok(Some(snapshot)) => {
-            if upkeep::newest_change(vault)?.as_ref() != snapshot.seen() || snapshot.is_torn() {
+            if indexer::newest_change(vault)?.as_ref() != snapshot.seen() || snapshot.is_torn() {
                 degraded.push(Degraded::Behind);
             }
             match embedder {
@@ -426,13 +427,6 @@ fn nearest(snapshot: &Snapshot, found: &Found, number: u32, document: &Document)
     let window = snapshot.best_passage(number, found.vector()?)?;
     let indexed = snapshot.document(number)?;
     (indexed.id == document.id && indexed.text == document.text).then_some(window)
-}
-
-/// What of a document is read together with the prompt: the part that is nearest, with the words that name it.
-pub fn read_as(snapshot: &Snapshot, found: &Found, number: u32, document: &Document) -> String {
-    let searched = document.searched();
-    let part = nearest(snapshot, found, number, document);
-    part.and_then(|window| searched.get(window.start..window.end).map(str::to_owned)).unwrap_or(searched)
 }
 
 /// A long document is shown by the part that answers, cut at whole lines of its own text.

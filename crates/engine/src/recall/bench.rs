@@ -16,8 +16,8 @@ use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
 use rekindle_core::recall::fuse::Method;
 use serde::{Deserialize, Serialize};
 
+use super::query_embedding::QueryEmbedding;
 use super::search::{Found, Rules, search};
-use super::thought::Thought;
 use crate::index::{Embedder, Error, Index, Old, Prepared, PreparedUnit, Snapshot};
 
 /// One message to be remembered.
@@ -202,7 +202,7 @@ pub struct Answered {
     /// What.
     pub found: Found,
     /// How much the question looks like what everybody types.
-    pub everyday: Option<f64>,
+    pub small_talk: Option<f64>,
 }
 
 /// The best `count` messages for a question, below the cap: everything, in order. `None` where nothing was ingested.
@@ -232,11 +232,11 @@ pub fn query(
                 .document(number)
                 .is_none_or(|message| message.created.is_none_or(|at| at <= question.ts))
     };
-    let (found, everyday) = std::thread::scope(|scope| {
-        let mut thought = Thought::new(scope, Some(embedder), &question.query, None);
-        (search(&snapshot, &mut thought, &rules, &is_before, count), thought.everyday())
+    let (found, small_talk) = std::thread::scope(|scope| {
+        let mut query_embedding = QueryEmbedding::new(scope, Some(embedder), &question.query, None);
+        (search(&snapshot, &mut query_embedding, &rules, &is_before, count), query_embedding.small_talk())
     });
-    Ok(Some(Answered { snapshot, found, everyday }))
+    Ok(Some(Answered { snapshot, found, small_talk }))
 }
 
 /// The folder of an index, for its size.

@@ -2,7 +2,7 @@
 
 use rekindle_core::recall::document::Stamp;
 
-use super::upkeep::{Error, newest_change};
+use super::indexer::{Error, newest_change};
 use crate::index::{Error as IndexError, Index, Size, Snapshot, Space};
 use crate::vault::Vault;
 use crate::vault::sources::{self, Listed};

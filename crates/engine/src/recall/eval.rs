@@ -16,9 +16,9 @@ use rekindle_core::text::normal::normalised;
 use serde::{Deserialize, Serialize};
 
 use super::ask::{Degraded, Request, ask};
-use super::reading::Reading;
+use super::indexer;
+use super::relevance_gate::reading::Reading;
 use super::search::Rules;
-use super::upkeep;
 use super::usage::Usage;
 use crate::index::{Embedder, Index, Snapshot};
 use crate::platform::disk::{BackwardLines, Lines};
@@ -222,7 +222,7 @@ pub fn measure(
     pairs: &[Pair],
     at: Timestamp,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Measured, upkeep::Error> {
+) -> Result<Measured, indexer::Error> {
     let folder = asking.vault.folder_name();
     let (mut standings, mut times, mut misses) = (Vec::new(), Vec::new(), Vec::new());
     let (mut silent, mut hidden, mut degraded) = (0, 0, Vec::new());

@@ -1,11 +1,11 @@
 //! Asking the index, and keeping it true to the notes.
 //!
-//! - [`thought`]: a prompt on its way to a vector
+//! - [`query_embedding`]: a prompt on its way to a vector
 //! - [`search`]: from a prompt to the order of everything that was found
 //! - [`ask`]: from there to what is shown, each hit checked against its file
 //! - `merged`: what was observed several times is one hit
-//! - [`silence`]: when nothing is said; [`everyday`] and [`reading`] know more of the prompt
-//! - [`upkeep`]: what changed in the notes arrives in the index
+//! - [`relevance_gate`]: whether the best hit is shown at all
+//! - [`indexer`]: what changed in the notes arrives in the index
 //! - [`condition`]: whether the index is as good as it could be
 //! - [`find`]: what an id means that an answer has named
 //! - [`usage`], [`log`]: what helped, and what was answered
@@ -16,14 +16,12 @@ pub mod ask;
 pub mod bench;
 pub mod condition;
 pub mod eval;
-pub mod everyday;
 pub mod find;
+pub mod indexer;
 pub mod log;
 mod merged;
 pub mod messages;
-pub mod reading;
+pub mod query_embedding;
+pub mod relevance_gate;
 pub mod search;
-pub mod silence;
-pub mod thought;
-pub mod upkeep;
 pub mod usage;

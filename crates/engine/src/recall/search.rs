@@ -16,7 +16,7 @@ use rekindle_core::recall::rank::{Ranked, rank};
 use rekindle_core::recall::when;
 use rekindle_embed::{Quantised, quantise};
 
-use super::thought::{Compared, Thought};
+use super::query_embedding::{Compared, QueryEmbedding};
 use crate::index::Snapshot;
 
 /// What decides the order beside the prompt.
@@ -98,38 +98,38 @@ impl Found {
 /// The words are looked up while the model works: on two cores the one hides behind the other.
 pub fn search(
     snapshot: &Arc<Snapshot>,
-    thought: &mut Thought<'_>,
+    query_embedding: &mut QueryEmbedding<'_>,
     rules: &Rules<'_>,
     wanted: &dyn Fn(u32) -> bool,
     count: usize,
 ) -> Found {
     let start = Instant::now();
-    thought.meet(snapshot);
-    thought.query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
+    query_embedding.meet(snapshot);
+    query_embedding.query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
     let mut columns = snapshot.columns(|project| rules.all_projects || is_shown(project, rules.project));
     hide(&mut columns, rules);
-    let terms = &thought.query.terms;
+    let terms = &query_embedding.query.terms;
     let postings: Vec<Postings> = terms.iter().map(|term| snapshot.postings(term.hash)).collect();
     let lexical = lexical::score(&columns, &postings);
     let identifiers: Vec<bool> = terms.iter().map(|term| term.identifier).collect();
-    let times = when::spans(&thought.query.text, rules.now);
-    let compared = thought.compared();
+    let times = when::spans(&query_embedding.query.text, rules.now);
+    let compared = query_embedding.compared();
     let cosines: &[f32] = compared.as_ref().map_or(&[], |compared| &compared.cosines);
     let asked = Asked { postings: &postings, identifiers: &identifiers, times: &times };
     let mut fusion = Fusion::new(rules.method, &columns, &lexical, cosines, &asked);
     if let Some(Compared { vector, .. }) = compared.as_deref() {
         let picked = snapshot.pick(&fusion.worth_a_look(wanted), vector.steps.len());
         fusion.look(picked.close(vector));
-        let lenders = fusion.lenders();
-        if let Some(leaning) = lean(snapshot, vector, &lenders, fusion.leaning(&lenders)) {
-            fusion.look(picked.close(&leaning));
+        let feedback_docs = fusion.feedback_docs();
+        if let Some(moved) = lean(snapshot, vector, &feedback_docs, fusion.feedback_weight(&feedback_docs)) {
+            fusion.look(picked.close(&moved));
         }
     }
     let circumstances =
         Circumstances { now: rules.now, decay: rules.decay, include_inbox: rules.include_inbox };
     let here = snapshot.project_members(rules.project);
     let ranked = rank(&columns, &fusion, &circumstances, |document| here.contains(document), wanted, count);
-    let terms = thought.query.terms.iter().cloned().zip(lexical.idf).collect();
+    let terms = query_embedding.query.terms.iter().cloned().zip(lexical.idf).collect();
     Found { ranked, terms, postings, columns, compared, searching: start.elapsed() }
 }
 
@@ -142,10 +142,10 @@ fn hide(columns: &mut Columns, rules: &Rules<'_>) {
     }
 }
 
-/// The question, leaning towards the best that was found: what they say in other words finds more of the same.
-fn lean(snapshot: &Snapshot, question: &Quantised, lenders: &[u32], how_far: f32) -> Option<Quantised> {
+/// The question, moved towards the best that was found: what they say in other words finds more of the same.
+fn lean(snapshot: &Snapshot, question: &Quantised, feedback_docs: &[u32], how_far: f32) -> Option<Quantised> {
     let lent: Vec<Quantised> =
-        lenders.iter().filter_map(|number| Some(snapshot.best_window(*number, question)?.1)).collect();
+        feedback_docs.iter().filter_map(|number| Some(snapshot.best_window(*number, question)?.1)).collect();
     if lent.is_empty() || how_far <= 0.0 {
         return None;
     }

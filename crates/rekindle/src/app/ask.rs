@@ -14,7 +14,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::llm::Job;
 use rekindle_engine::recall::ask::{Answer, Request, ask};
 use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::reading::{Reading, odds};
+use rekindle_engine::recall::relevance_gate::reading::{Reading, odds};
 use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};

@@ -17,6 +17,8 @@ use rekindle_engine::config;
 use rekindle_engine::index::models::{LoadedModel, Models};
 use rekindle_engine::index::{Embedder, Index};
 use rekindle_engine::jobs::context::World;
+use rekindle_engine::jobs::context::World;
+use rekindle_engine::jobs::queue::Queue;
 use rekindle_engine::jobs::queue::Queue;
 use rekindle_engine::llm::Job;
 use rekindle_engine::platform::background;
@@ -25,8 +27,7 @@ use rekindle_engine::platform::db::Db;
 use rekindle_engine::platform::environment;
 use rekindle_engine::platform::home::{Home, Places};
 use rekindle_engine::project::{self, Identified};
-use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::upkeep::{Settled, Upkeep};
+use rekindle_engine::recall::indexer::{Indexer, Settled};
 use rekindle_engine::vault::Vault;
 
 use crate::error::Failure;
@@ -234,8 +235,8 @@ impl<'a> Context<'a> {
     fn bring_in(&self) -> Option<Settled> {
         let (model, vault) = (self.model_if_any()?, self.vault().ok()?);
         let index = self.index();
-        let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
-        match upkeep.settle() {
+        let indexer = Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
+        match indexer.settle() {
             Ok(settled) => Some(settled),
             Err(error) => {
                 self.out.warn(format!("it is saved, but not in the index yet: {error}"));

@@ -15,7 +15,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::ask::{Answer, Request, Shown, ask};
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::reading::Reading;
+use rekindle_engine::recall::relevance_gate::reading::Reading;
 use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};

@@ -7,10 +7,10 @@ use clap::{Args, Subcommand};
 use rekindle_core::config::Decay;
 use rekindle_embed::Model;
 use rekindle_engine::index::Embedder;
-use rekindle_engine::recall::ask::read_as;
 use rekindle_engine::recall::bench::{self, Answered, Message, Question, Vectors};
-use rekindle_engine::recall::reading::Reading;
-use rekindle_engine::recall::silence::judge;
+use rekindle_engine::recall::relevance_gate::judge;
+use rekindle_engine::recall::relevance_gate::passage::passage;
+use rekindle_engine::recall::relevance_gate::reading::Reading;
 use serde_json::{Value, json};
 
 use crate::error::Failure;
@@ -105,7 +105,7 @@ fn answer(
     k: usize,
 ) -> Result<Value, Failure> {
     let answered = bench::query(store, embedder, question, decay, k.max(SHOWN))?;
-    let Some(Answered { snapshot, found, everyday }) = answered else {
+    let Some(Answered { snapshot, found, small_talk }) = answered else {
         return Ok(
             json!({"qid": question.qid, "results": [], "latency_ms": 0, "context_tokens": 0, "abstain": true}),
         );
@@ -118,11 +118,11 @@ fn answer(
     documents.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
     documents.truncate(k);
     let top: Vec<u32> = found.ranked.iter().take(SHOWN).map(|ranked| ranked.document).collect();
-    let texts = top
+    let passages = top
         .iter()
-        .filter_map(|number| Some(read_as(&snapshot, &found, *number, &snapshot.document(*number)?)));
+        .filter_map(|number| Some(passage(&snapshot, &found, *number, &snapshot.document(*number)?)));
     let (prompt, how) = (&question.query, Reading::Thorough);
-    let decision = judge(prompt, &found, Some(embedder), || everyday, &top, texts, how);
+    let decision = judge(prompt, &found, || small_talk, &top, passages, &how);
     let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
         documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();

@@ -1,7 +1,7 @@
 //! Explanations of a ranking for people: the meaning of every number of a score, and the reason why a memory
 //! was left out.
 
-use rekindle_core::recall::abstain::Reason;
+use rekindle_core::recall::relevance_gate::{Basis, Decision, Reason};
 use serde_json::{Value, json};
 
 use crate::output::column;
@@ -80,7 +80,27 @@ pub(super) fn rule(word: &str) -> &str {
     if meaning.is_empty() { word } else { meaning }
 }
 
-/// Explains an empty answer.
+/// The decision of the relevance gate, in words: the probability that the best hit helps, and what it rests on.
+pub(super) fn gate(decision: &Decision) -> String {
+    let Decision { probability, threshold, basis, evidence, .. } = decision;
+    let Some(found) = evidence else { return "Relevance gate: nothing to decide about".to_owned() };
+    let small_talk = found.small_talk.map_or("unknown".to_owned(), |margin| format!("{margin:+.2}"));
+    let read = match (basis, found.reading) {
+        (Basis::Read, Some(log_odds)) => {
+            let plural = if found.passages_read == 1 { "" } else { "s" };
+            format!("{} passage{plural} read, log odds {log_odds:+.2}", found.passages_read)
+        }
+        _ if found.out_of_time => "not read: no time on this processor".to_owned(),
+        _ => "not read".to_owned(),
+    };
+    format!(
+        "Relevance gate: probability {probability:.2} that the best match helps, shown from {threshold:.2} ({read}; cosine {:.2}; \
+         small talk {small_talk})",
+        found.best_cosine
+    )
+}
+
+/// Why nothing was shown, in words.
 pub(super) fn silence(word: &str) -> String {
     serde_json::from_value(json!(word))
         .map_or_else(|_| word.to_owned(), |reason: Reason| reason.explain().to_owned())

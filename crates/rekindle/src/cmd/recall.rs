@@ -178,6 +178,9 @@ impl Recall {
                 out.line(out.styled(Style::Dim, row))?;
             }
         }
+        if let Some(decision) = answer.decision.filter(|_| self.explain) {
+            out.line(out.styled(Style::Dim, explain::gate(&decision)))?;
+        }
         if let Some(decision) = answer.decision.filter(|_| answer.abstained) {
             let near = !answer.selection.dropped.is_empty();
             let how = if near { " Show the closest with `--anyway`." } else { "" };

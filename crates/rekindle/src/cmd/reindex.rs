@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_engine::index::{self, Embedder};
-use rekindle_engine::platform::background;
+use rekindle_engine::recall::indexer::{self, Extent, Indexer, Step};
 use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::upkeep::{self, Extent, Step, Upkeep};
 use rekindle_engine::recall::usage::Usage;
 use serde_json::json;
 
@@ -48,7 +47,7 @@ impl Reindex {
             background::detach();
         }
         let (vault, model, index) = (context.vault()?, context.model()?, context.index());
-        let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
+        let indexer = Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
         let mut progress = Progress::new("reading");
         // A STOP file ends a long run at the next file (EXE-16).
         let stop = context.places.stop_file();
@@ -63,8 +62,8 @@ impl Reindex {
             true
         };
         let extent = if self.all { Extent::Everything } else { Extent::Changed };
-        let mut report = upkeep.refresh(extent, &mut show)?;
-        // Sums up the recall counts here, so that a prompt does not read the whole log.
+        let mut report = indexer.refresh(extent, &mut show)?;
+        // A prompt should not have to read everything that was ever recalled, line by line.
         if let Err(error) = Usage::settle(&context.places.usage()) {
             context.out.warn(format!("what was recalled so far could not be summed up: {error}"));
         }
@@ -79,19 +78,19 @@ impl Reindex {
         };
         let files_are_read = !report.stopped;
         if self.synthetic_vectors {
-            report.pending = upkeep.make_up()?.pending;
+            report.pending = indexer.make_up()?.pending;
         } else if !self.no_embed && report.pending > 0 && files_are_read {
-            let mut embedded = upkeep.embed(Duration::ZERO, &mut show);
-            if matches!(embedded, Err(upkeep::Error::Index(index::Error::Busy))) && !self.background {
+            let mut embedded = indexer.embed(Duration::ZERO, &mut show);
+            if matches!(embedded, Err(indexer::Error::Index(index::Error::Busy))) && !self.background {
                 context.out.note("another process is making vectors; waiting for it");
-                embedded = upkeep.embed(PATIENCE, &mut show);
+                embedded = indexer.embed(PATIENCE, &mut show);
             }
             match embedded {
                 Ok(embedded) => {
                     (report.embedded, report.pending) = (embedded.embedded, embedded.pending);
                     (report.documents, report.stopped) = (embedded.documents, embedded.stopped);
                 }
-                Err(upkeep::Error::Index(index::Error::Busy)) if self.background => {}
+                Err(indexer::Error::Index(index::Error::Busy)) if self.background => {}
                 Err(error) => return Err(error.into()),
             }
         }

@@ -426,13 +426,15 @@ fn look_up(
     let told = Told { held_out, ..Told::new(what, agent, &here.session, now) };
     let (home, places, config) = (home.clone(), places.clone(), settings.config.clone());
     let prompt = signal.prompt.clone().unwrap_or_default();
+    // After half of the time a smaller lookup begins beside this one.
+    let decide_by = Instant::now() + limit / 2;
     match what {
         What::Prompt => {
             let words = prompt.clone();
             let asks = move |how| {
                 let (home, places, config) = (home.clone(), places.clone(), config.clone());
                 let (here, prompt) = (here.clone(), prompt.clone());
-                Box::new(move || recalled(&home, &places, &config, &here, &prompt, how)) as Work
+                Box::new(move || recalled(&home, &places, &config, &here, &prompt, how, decide_by)) as Work
             };
             let lookup = (!held_out).then(|| Lookup::start(limit, asks(How::Whole), Some(asks(How::Words))));
             let told = Told {
@@ -445,7 +447,7 @@ fn look_up(
         }
         What::Tool if held_out => (None, None),
         What::Tool => {
-            let work = move || recalled(&home, &places, &config, &here, &prompt, How::Call);
+            let work = move || recalled(&home, &places, &config, &here, &prompt, How::Call, decide_by);
             (Some(Lookup::start(limit, work, None)), Some(told))
         }
         What::Start | What::LetGo => {
@@ -500,9 +502,10 @@ fn recalled(
     here: &Here,
     prompt: &str,
     how: How,
+    decide_by: Instant,
 ) -> Given {
     let start = Instant::now();
-    let recalled = match inject::prompt(home, places, config, here, prompt, how) {
+    let recalled = match inject::prompt(home, places, config, here, prompt, how, Some(decide_by)) {
         Ok(Some(recalled)) => recalled,
         Ok(None) => return Given::default(),
         Err(error) => return failed(error),

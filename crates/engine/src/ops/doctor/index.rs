@@ -8,7 +8,7 @@ use crate::index::models::Models;
 use crate::index::{Embedder, Index};
 use crate::platform::home::{Home, Places};
 use crate::recall::condition::{Condition, Usable, look};
-use crate::recall::upkeep::Error;
+use crate::recall::indexer::Error;
 use crate::vault::{self, Vault};
 
 /// The hint to build a new generation, whatever state the old one is in.

@@ -15,10 +15,10 @@ use rekindle_core::event::{EchoRequested, Event};
 use rekindle_core::knowledge::feedback::{Judged, Verdict, correction, used};
 use rekindle_core::knowledge::observe::rules::Correction;
 use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source as Came};
-use rekindle_core::recall::abstain;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::text::clean::one_line;
+use rekindle_core::text::word_rarity::rarity;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::{Id, Kind, Place};
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ use crate::index::{Embedder, Index};
 use crate::jobs::context::World;
 use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::recall::ask::{Request, ask};
-use crate::recall::reading::Reading;
+use crate::recall::relevance_gate::reading::Reading;
 use crate::recall::search::Rules;
 use crate::recall::usage::{Signal, Usage};
 use crate::review::proposals::{self, Handed};
@@ -181,7 +181,7 @@ impl<'a> Judge<'a> {
 
     fn rarity(&self, word: &str) -> f64 {
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
-        embedder.map_or(RATHER_RARE, |embedder| abstain::rarity(embedder.word(word)))
+        embedder.map_or(RATHER_RARE, |embedder| rarity(embedder.word(word)))
     }
 
     fn turn(&self, at: usize, heard: &Heard) -> Result<Found, StepError> {

@@ -2,34 +2,34 @@
 //! when a session begins (STO-14).
 
 use crate::index::models::Models;
+use crate::index::models::Models;
 use crate::index::{Embedder, Index};
-use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
-use crate::recall::upkeep::{Extent, Settled, Upkeep};
+use crate::recall::indexer::{Extent, Indexer, Settled};
 
 /// Returns true if the index is complete; slow work is left to the next indexer, and recall reports that
 /// until then. The step is never skipped: the input of the next session must not depend on the speed of the
 /// machine.
 pub(super) fn settle(world: &World) -> Result<bool, StepError> {
-    with_upkeep(world, |upkeep| Ok(upkeep.settle().map_err(StepError::passing)? == Settled::Current))
+    with_indexer(world, |indexer| Ok(indexer.settle().map_err(StepError::passing)? == Settled::Current))
 }
 
 /// Compares every file with the index and takes in changes from an editor or a sync. Work that needs many
 /// embeddings is left to the next indexer.
 pub fn look_around(world: &World) -> Result<(), StepError> {
-    with_upkeep(world, |upkeep| {
-        upkeep.refresh(Extent::Changed, &mut |_| !world.should_stop()).map_err(StepError::passing)?;
+    with_indexer(world, |indexer| {
+        indexer.refresh(Extent::Changed, &mut |_| !world.should_stop()).map_err(StepError::passing)?;
         Ok(())
     })
 }
 
-pub(super) fn with_upkeep<T>(
+pub(super) fn with_indexer<T>(
     world: &World,
-    work: impl FnOnce(&Upkeep<'_>) -> Result<T, StepError>,
+    work: impl FnOnce(&Indexer<'_>) -> Result<T, StepError>,
 ) -> Result<T, StepError> {
     let vault = world.vault()?;
     let model =
         Models::open(&world.home).load(world.config.embed.model.as_str()).map_err(StepError::passing)?;
     let index = Index::at(world.places.index());
-    work(&Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) })
+    work(&Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) })
 }

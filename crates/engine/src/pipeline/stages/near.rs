@@ -13,7 +13,7 @@ use crate::index::models::{LoadedModel, Models};
 use crate::index::{Embedder, Index};
 use crate::jobs::context::World;
 use crate::recall::ask::{Request, ask};
-use crate::recall::reading::Reading;
+use crate::recall::relevance_gate::reading::Reading;
 use crate::recall::search::Rules;
 use crate::recall::usage::Usage;
 use crate::vault::Vault;

@@ -3,7 +3,6 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::recall::abstain::rarity;
 use rekindle_core::recall::adjust::{Factors, decay};
 use rekindle_core::recall::citation::Cited;
 use rekindle_core::recall::document::{Document, Source};
@@ -14,6 +13,7 @@ use rekindle_core::recall::rank::Ranked;
 use rekindle_core::recall::said::{Match, Question, Word};
 use rekindle_core::text::domain_stopwords::is_commonplace;
 use rekindle_core::text::normal::normalised;
+use rekindle_core::text::word_rarity::rarity;
 
 use super::store::KIND;
 use crate::index::{Embedder, Snapshot};

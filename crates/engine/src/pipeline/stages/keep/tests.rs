@@ -9,7 +9,7 @@ use super::*;
 use crate::jobs::queue::StepError;
 use crate::platform::disk;
 use crate::platform::home::Home;
-use crate::recall::upkeep::Upkeep;
+use crate::recall::indexer::Indexer;
 use crate::vault::Keeping;
 
 struct Trial {
@@ -32,10 +32,10 @@ impl Trial {
     /// Indexes everything, including the work that a busy machine leaves to the next indexer (STO-15).
     fn settle(&self) {
         index::settle(&self.world).unwrap();
-        let embed = |upkeep: &Upkeep<'_>| {
-            upkeep.embed(Duration::from_secs(60), &mut |_| true).map_err(StepError::passing)
+        let embed = |indexer: &Indexer<'_>| {
+            indexer.embed(Duration::from_secs(60), &mut |_| true).map_err(StepError::passing)
         };
-        assert_eq!(index::with_upkeep(&self.world, embed).unwrap().pending, 0);
+        assert_eq!(index::with_indexer(&self.world, embed).unwrap().pending, 0);
     }
 
     fn see(&self, text: &str, confidence: Confidence, session: &str) -> Kept {

@@ -1,16 +1,17 @@
 //! What everybody types and no memory answers (B-06), by the machine that is part of the program. `models/README.md` tells
 //! what it was taught with; the example `everyday` of this crate teaches it. Of the vectors of another model it knows nothing.
 
-use rekindle_core::recall::everyday::Everyday;
+use rekindle_core::recall::relevance_gate::small_talk::SmallTalkClassifier;
 use rekindle_embed::{Quantised, dots};
 
 use crate::index::Embedder;
 
-static MACHINE: &[u8] = include_bytes!("../../../../models/everyday.rke");
+static MACHINE: &[u8] = include_bytes!("../../../../../models/everyday.rke");
 
 /// How much a prompt looks like an everyday one, if that can be said of this model's vectors.
 pub fn margin(embedder: Embedder<'_>, prompt: &str, vector: &Quantised) -> Option<f64> {
-    let machine = Everyday::read(MACHINE).filter(|machine| machine.model() == embedder.space().model)?;
+    let machine =
+        SmallTalkClassifier::read(MACHINE).filter(|machine| machine.model() == embedder.space().model)?;
     if vector.steps.len() != machine.width() {
         return None;
     }
@@ -32,13 +33,13 @@ mod tests {
     use std::collections::{HashMap, HashSet};
 
     use rekindle_embed::Model;
+    use rekindle_testkit::training_data;
 
     use super::*;
     use crate::index::models::BUILTIN;
 
-    const EVERYDAY: &str = include_str!("../../../../models/everyday.txt");
-    const WORK: &str = include_str!("../../../../models/work.txt");
-    const PAIRS: &str = include_str!("../../../../models/pairs.jsonl");
+    const EVERYDAY: &str = include_str!("../../../../../models/everyday.txt");
+    const WORK: &str = include_str!("../../../../../models/work.txt");
     /// Every so many lines of what it was taught with are looked at.
     const EVERY: usize = 40;
     /// As in the example that teaches it.
@@ -47,7 +48,7 @@ mod tests {
     #[test]
     fn b_06_what_is_shipped_knows_what_it_was_taught() {
         let embedder = Embedder::new(BUILTIN, Model::builtin());
-        let pairs = lines(PAIRS);
+        let pairs = lines(&training_data("pairs.jsonl.gz"));
         let right = |prompts: &str, more: &str, is_right: fn(f64) -> bool| {
             let more = pairs.iter().filter(|pair| pair["type"] == more).step_by(ANSWERED);
             let more = more.filter_map(|pair| pair["prompt"].as_str());
@@ -107,29 +108,53 @@ mod tests {
         }
     }
 
+    const EVALUATED_PROMPTS: [&str; 5] = [
+        include_str!("../../../../../eval/asked.jsonl"),
+        include_str!("../../../../../eval/typed.jsonl"),
+        include_str!("../../../../../eval/prompts.jsonl"),
+        include_str!("../../../../../eval/balanced.jsonl"),
+        include_str!("../../../../../eval/named.jsonl"),
+    ];
+    const EVALUATED_MEMORIES: [&str; 3] = [
+        include_str!("../../../../../eval/memories.jsonl"),
+        include_str!("../../../../../eval/balanced-memories.jsonl"),
+        include_str!("../../../../../eval/named-memories.jsonl"),
+    ];
+
+    /// Everything the cross-encoder was trained with: memories and prompts of invented projects.
+    fn pairs() -> Vec<serde_json::Value> {
+        ["pairs.jsonl.gz", "named-pairs.jsonl.gz"]
+            .iter()
+            .flat_map(|name| lines(&training_data(name)))
+            .collect()
+    }
+
     #[test]
-    fn b_06_nothing_that_silence_is_measured_on_is_taught() {
-        let sets = [
-            include_str!("../../../../eval/asked.jsonl"),
-            include_str!("../../../../eval/typed.jsonl"),
-            include_str!("../../../../eval/prompts.jsonl"),
-            include_str!("../../../../eval/balanced.jsonl"),
-        ];
-        let asked = Said::new(&sets, "prompt");
-        assert!(asked.lengths.len() > 6_600);
-        let pairs = lines(PAIRS);
+    fn b_06_training_and_evaluation_share_no_text() {
+        let asked = Said::new(&EVALUATED_PROMPTS, "prompt");
+        assert!(asked.lengths.len() > 7_000);
+        let pairs = pairs();
         let read: Vec<&str> = pairs.iter().filter_map(|pair| pair["prompt"].as_str()).collect();
-        assert!(read.len() > 59_000);
-        let taught = EVERYDAY.lines().chain(WORK.lines()).chain(read);
-        let taught = taught.filter(|prompt| asked.is_nearly(prompt));
-        assert_eq!(taught.collect::<Vec<_>>(), Vec::<&str>::new());
-        let sets = [
-            include_str!("../../../../eval/memories.jsonl"),
-            include_str!("../../../../eval/balanced-memories.jsonl"),
-        ];
-        let remembered = Said::new(&sets, "text");
-        assert!(remembered.lengths.len() > 2_000);
+        assert!(read.len() > 61_000);
+        let trained = EVERYDAY.lines().chain(WORK.lines()).chain(read);
+        let shared = trained.filter(|prompt| asked.is_nearly(prompt));
+        assert_eq!(shared.collect::<Vec<_>>(), Vec::<&str>::new());
+        let remembered = Said::new(&EVALUATED_MEMORIES, "text");
+        assert!(remembered.lengths.len() > 2_400);
         let known = pairs.iter().filter_map(|pair| pair["text"].as_str());
         assert_eq!(known.filter(|text| remembered.is_nearly(text)).collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn b_06_training_and_evaluation_share_no_project() {
+        let projects = |rows: Vec<serde_json::Value>| -> HashSet<String> {
+            rows.iter().filter_map(|row| Some(row["project"].as_str()?.to_owned())).collect()
+        };
+        let trained = projects(pairs());
+        let evaluated = projects(
+            EVALUATED_PROMPTS.iter().chain(&EVALUATED_MEMORIES).flat_map(|set| lines(set)).collect(),
+        );
+        assert!(trained.len() > 450 && evaluated.len() >= 68, "{} {}", trained.len(), evaluated.len());
+        assert_eq!(trained.intersection(&evaluated).collect::<Vec<_>>(), Vec::<&String>::new());
     }
 }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use rekindle_core::recall::query::Query;
 use rekindle_embed::Quantised;
 
-use super::everyday;
+use super::relevance_gate::small_talk;
 use crate::index::{Embedder, Snapshot};
 
 /// A prompt, and what the model makes of it.
 #[derive(Debug)]
-pub struct Thought<'scope> {
+pub struct QueryEmbedding<'scope> {
     /// The prompt as a question.
     pub(super) query: Query,
     worker: Option<Worker<'scope>>,
@@ -37,10 +37,10 @@ struct Worker<'scope> {
     embedder: Embedder<'scope>,
     memories: Sender<Arc<Snapshot>>,
     compared: Receiver<Compared>,
-    everyday: ScopedJoinHandle<'scope, Option<f64>>,
+    small_talk: ScopedJoinHandle<'scope, Option<f64>>,
 }
 
-impl<'scope> Thought<'scope> {
+impl<'scope> QueryEmbedding<'scope> {
     /// Begins. `also` is another wording of the prompt.
     pub fn new(
         scope: &'scope Scope<'scope, '_>,
@@ -53,13 +53,13 @@ impl<'scope> Thought<'scope> {
         let worker = embedder.filter(|_| !embedded.trim().is_empty()).map(|embedder| {
             let (memories, given) = channel();
             let (found, compared) = channel();
-            let everyday = scope.spawn(move || think(embedder, prompt, &embedded, &given, &found));
-            Worker { embedder, memories, compared, everyday }
+            let small_talk = scope.spawn(move || think(embedder, prompt, &embedded, &given, &found));
+            Worker { embedder, memories, compared, small_talk }
         });
         Self { query, worker, compared: None }
     }
 
-    /// Says which memories there are. Where their vectors are another model's, it was thought about for nothing.
+    /// Says which memories there are. Where their vectors are another model's, it was query_embedding about for nothing.
     pub(super) fn meet(&mut self, snapshot: &Arc<Snapshot>) {
         let is_comparable = |worker: &Worker<'_>| snapshot.is_of(&worker.embedder.space());
         self.worker = self.worker.take().filter(is_comparable);
@@ -79,9 +79,9 @@ impl<'scope> Thought<'scope> {
         self.compared.clone()
     }
 
-    /// How much it looks like what everybody types ([`everyday::margin`]).
-    pub(super) fn everyday(&mut self) -> Option<f64> {
-        self.worker.take()?.everyday.join().ok()?
+    /// How much it looks like what everybody types ([`small_talk::margin`]).
+    pub(super) fn small_talk(&mut self) -> Option<f64> {
+        self.worker.take()?.small_talk.join().ok()?
     }
 }
 
@@ -97,5 +97,5 @@ fn think(
     let embedding = start.elapsed();
     let cosines = memories.recv().ok()?.cosines(&vector);
     found.send(Compared { vector: vector.clone(), cosines, embedding }).ok()?;
-    everyday::margin(embedder, prompt, &vector)
+    small_talk::margin(embedder, prompt, &vector)
 }

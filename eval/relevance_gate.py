@@ -1,6 +1,6 @@
 """How often recall stays silent, and what that costs: `eval/` through the program (B-06).
 
-Usage: python3 eval/silence.py PROGRAM [--prompts NAMES] [--half HALF] [--answers FILE] [--plot FILE]
+Usage: python3 eval/relevance_gate.py PROGRAM [--prompts NAMES] [--half HALF] [--answers FILE] [--plot FILE]
 
 Saves the memories into a new home, asks every prompt in its project's folder with `rekindle recall --json --anyway`, and
 prints the shares as a table, with the curve over what is asked for. Needs git and nothing else; the home is taken away at the
@@ -11,6 +11,7 @@ it is kept, on the reporting half.
 """
 
 import json
+import math
 import os
 import pathlib
 import pty
@@ -95,10 +96,16 @@ def share(answers, holds):
     return 100 * sum(sum(held) / len(held) for held in prompts.values()) / max(len(prompts), 1)
 
 
+def log_odds(probability):
+    """A probability between 0 and 1, and not quite either of them."""
+    kept = min(max(probability, 1e-9), 1 - 1e-9)
+    return math.log(kept / (1 - kept))
+
+
 def told(answers, half, more):
-    """R@5, what silence costs of it, and the shares of silence if `more` were asked for."""
+    """R@5, what silence costs of it, and the shares of silence if the threshold were `more` log odds higher."""
     of = lambda kind: [answer for answer in answers if answer["half"] == half and answer["type"] == kind]
-    silent = lambda answer: answer["silence"]["strength"] < answer["silence"]["needed"] + more
+    silent = lambda answer: log_odds(answer["silence"]["probability"]) < log_odds(answer["silence"]["threshold"]) + more
     right = lambda answer: bool(set(answer["gold"] or []) & set(answer["found"]))
     cost = share(of("answerable"), lambda answer: right(answer) and silent(answer))
     return [share(of("answerable"), right), cost, share(of("near miss"), silent), share(of("off topic"), silent)]
@@ -121,7 +128,7 @@ def plot(answers):
               ("near misses", 2, "#c50", False), ("near misses, all memories", 2, "#c50", True)]
     for number, (name, column, colour, everywhere) in enumerate(curves):
         mine = [answer for answer in answers if answer["everywhere"] == everywhere]
-        rows = [told(mine, "report", step / 100) for step in range(-40, 41)]
+        rows = [told(mine, "report", step / 10) for step in range(-60, 61)]
         points = " ".join(f"{x(row[1]):.1f},{y(row[column]):.1f}" for row in rows if row[1] <= most)
         dashes = ' stroke-dasharray="5 4"' if everywhere else ""
         drawn.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>')
@@ -142,12 +149,12 @@ def main():
             answers = ask(program, folder, run, ids, everywhere)
             kept += [{**answer, "everywhere": everywhere} for answer in answers]
             print(f"\n{'all memories' if everywhere else 'memories of the project and common ones'}, in per cent\n")
-            print("| half | more asked for | R@5 | cost | silent on near misses | silent on off topic |")
+            print("| half | log odds more | R@5 | cost | silent on near misses | silent on off topic |")
             print("|---|---|---|---|---|---|")
             for half in HALVES:
-                for more in (-0.08, -0.04, 0.0, 0.04, 0.08):
+                for more in (-1.0, -0.5, 0.0, 0.5, 1.0):
                     numbers = " | ".join(f"{number:.1f}" for number in told(answers, half, more))
-                    print(f"| {half} | {more:+.2f} | {numbers} |")
+                    print(f"| {half} | {more:+.1f} | {numbers} |")
     if "--answers" in sys.argv:
         pathlib.Path(option("--answers")).write_text("".join(json.dumps(one) + "\n" for one in kept))
     if "--plot" in sys.argv:

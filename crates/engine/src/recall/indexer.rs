@@ -1,8 +1,8 @@
 //! Keeping the index true to the notes.
 //!
-//! Two ways lead here. After a change of ours, [`Upkeep::catch_up`] reads what the journal says was touched since the
+//! Two ways lead here. After a change of ours, [`Indexer::catch_up`] reads what the journal says was touched since the
 //! index was last right, and appends just that: the cost of a save. For everything else (edits in an editor, a sync, a
-//! lost or damaged index, another model), [`Upkeep::refresh`] compares every file by time and size, and by content where
+//! lost or damaged index, another model), [`Indexer::refresh`] compares every file by time and size, and by content where
 //! those differ.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub enum Error {
     Vault(#[from] vault::Error),
 }
 
-/// What [`Upkeep::catch_up`] found.
+/// What [`Indexer::catch_up`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaughtUp {
     /// Nothing had changed.
@@ -57,7 +57,7 @@ pub enum CaughtUp {
     Behind,
 }
 
-/// What [`Upkeep::refresh`] did.
+/// What [`Indexer::refresh`] did.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Files that can be recalled from.
@@ -78,7 +78,7 @@ pub struct Report {
     pub stopped: bool,
 }
 
-/// How far [`Upkeep::settle`] came.
+/// How far [`Indexer::settle`] came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// Everything is in the index.
@@ -110,7 +110,7 @@ pub enum Step {
 
 /// The index, the notes it is made of, and the model.
 #[derive(Debug)]
-pub struct Upkeep<'a> {
+pub struct Indexer<'a> {
     /// The notes.
     pub vault: &'a Vault,
     /// The index.
@@ -119,7 +119,7 @@ pub struct Upkeep<'a> {
     pub embedder: Embedder<'a>,
 }
 
-impl Upkeep<'_> {
+impl Indexer<'_> {
     /// Indexes what was changed through the vault since the index was last right.
     pub fn catch_up(&self) -> Result<CaughtUp, Error> {
         // From here on nobody else appends, so what is read is never older than what they have read.
@@ -408,7 +408,7 @@ impl Upkeep<'_> {
     }
 }
 
-impl Upkeep<'_> {
+impl Indexer<'_> {
     /// Gives what has no vector one that says nothing, the same for the same text: for measuring time where computing them
     /// would take hours.
     pub fn make_up(&self) -> Result<Report, Error> {

@@ -23,7 +23,7 @@ const NUMBER: usize = size_of::<f32>();
 
 /// The machine, as bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Everyday<'a> {
+pub struct SmallTalkClassifier<'a> {
     model: &'a str,
     width: usize,
     narrow: f32,
@@ -43,7 +43,7 @@ pub struct Example {
     pub says: f32,
 }
 
-impl<'a> Everyday<'a> {
+impl<'a> SmallTalkClassifier<'a> {
     /// Reads what [`write()`] wrote; none if it is something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (name, rest) = sized(bytes.strip_prefix(MAGIC)?)?;
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn b_06_the_near_ones_have_a_say() {
         let bytes = two();
-        let machine = Everyday::read(&bytes).unwrap();
+        let machine = SmallTalkClassifier::read(&bytes).unwrap();
         assert_eq!((machine.model(), machine.width()), ("m", 2));
         assert_eq!(machine.steps(), [100, 0, 0, 100]);
         // The first one itself: what it says, and a little of the other, at a right angle.
@@ -150,12 +150,12 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_of_anything_else_are_no_machine(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 1..40usize) {
-            prop_assert!(Everyday::read(&bytes).is_none());
+            prop_assert!(SmallTalkClassifier::read(&bytes).is_none());
             let whole = two();
-            prop_assert!(Everyday::read(&whole).is_some());
+            prop_assert!(SmallTalkClassifier::read(&whole).is_some());
             let cut = cut.min(whole.len());
-            prop_assert!(Everyday::read(&whole[..whole.len() - cut]).is_none());
-            prop_assert!(Everyday::read(&[&whole[..], &vec![0; cut]].concat()).is_none());
+            prop_assert!(SmallTalkClassifier::read(&whole[..whole.len() - cut]).is_none());
+            prop_assert!(SmallTalkClassifier::read(&[&whole[..], &vec![0; cut]].concat()).is_none());
         }
     }
 }

@@ -1,0 +1,175 @@
+//! The cross-encoder over the best passages (B-06). It takes a millisecond or more for each, so it reads a few, on two threads,
+//! and stops when the decision cannot change or the time is over.
+
+use std::path::Path;
+use std::time::Instant;
+
+use rekindle_core::recall::relevance_gate::{Evidence, can_reading_change};
+use rekindle_embed::{CrossEncoder, Passage};
+
+use super::pace::Pace;
+use super::passage::windows;
+
+/// How far hits are read together with the prompt.
+#[derive(Clone, Copy, Debug)]
+pub enum Reading<'a> {
+    /// Not at all: the text asked with is no prompt, or nobody waits for a decision.
+    Never,
+    /// As far as it can change the decision.
+    AsNeeded,
+    /// The same, but only while it will probably be done in time; otherwise the decision rests on the other measures.
+    Until(ReadingBudget<'a>),
+    /// All of them, so that the numbers are complete.
+    Thorough,
+}
+
+/// The time for reading.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadingBudget<'a> {
+    /// The moment when the decision is needed.
+    pub end: Instant,
+    /// The file that remembers what reading costs here.
+    pub pace_file: &'a Path,
+}
+
+/// Threads that score passages at the same time.
+const THREADS: usize = 2;
+
+/// The evidence with the best score among `passages`, as far as it matters: they are scored in their order, one on each thread,
+/// until the decision cannot change. Without the time for that, nothing counts as read.
+pub(super) fn read<Text: AsRef<str>>(
+    prompt: &str,
+    passages: impl IntoIterator<Item = Text>,
+    evidence: Evidence,
+    reading: &Reading<'_>,
+) -> Evidence {
+    let mut found = evidence;
+    let is_wanted = |found: &Evidence| match reading {
+        Reading::Never => false,
+        Reading::AsNeeded | Reading::Until(_) => can_reading_change(found),
+        Reading::Thorough => true,
+    };
+    if !is_wanted(&found) {
+        return found;
+    }
+    let mut budget = match reading {
+        Reading::Until(budget) => Some((budget.end, Pace::read(budget.pace_file))),
+        _ => None,
+    };
+    let cross_encoder = CrossEncoder::builtin();
+    let prompt = cross_encoder.prompt(prompt);
+    let mut passages = passages.into_iter();
+    while is_wanted(&found) {
+        let some: Vec<Passage> =
+            passages.by_ref().take(THREADS).map(|text| cross_encoder.passage(text.as_ref())).collect();
+        let Some(tokens) = some.iter().map(|passage| prompt.tokens() + passage.tokens()).max() else { break };
+        let start = Instant::now();
+        if budget.as_ref().is_some_and(|(end, pace)| start + pace.estimate(tokens) > *end) {
+            return Evidence { out_of_time: true, ..evidence };
+        }
+        let scores = cross_encoder.score_batch(&prompt, &some, THREADS);
+        if let Some((_, pace)) = &mut budget {
+            pace.measured(tokens, start.elapsed());
+        }
+        found.passages_read += some.len();
+        let best = scores.into_iter().map(f64::from).fold(f64::NEG_INFINITY, f64::max);
+        found.reading = Some(found.reading.map_or(best, |before| before.max(best)));
+    }
+    found
+}
+
+/// The log odds that each text answers the prompt, by its best window. For whoever shows passages and can wait for all of them.
+pub fn odds(prompt: &str, texts: &[&str]) -> Vec<f64> {
+    let cross_encoder = CrossEncoder::builtin();
+    let prompt = cross_encoder.prompt(prompt);
+    let passages: Vec<Vec<Passage>> = texts
+        .iter()
+        .map(|text| windows(text).map(|window| cross_encoder.passage(window)).collect())
+        .collect();
+    let mut scores = cross_encoder.score_batch(&prompt, &passages.concat(), THREADS).into_iter();
+    let mut best_of =
+        |count: usize| scores.by_ref().take(count).map(f64::from).fold(f64::NEG_INFINITY, f64::max);
+    passages.iter().map(|windows| best_of(windows.len())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use rekindle_core::recall::relevance_gate::{Basis, decide};
+
+    use super::*;
+
+    const PROMPT: &str = "the export fails at night, when does the bank send its files?";
+    const ANSWER: &str = "The export job starts at 03:10 because the bank delivers its files at three; before that it finds nothing and fails.";
+    const OTHERS: [&str; 4] = [
+        "Colours of the dashboard come from tokens.json; never write a hex value into a component.",
+        "Releases are tagged on Tuesdays, after the nightly suite was green twice.",
+        "The tests of the importer need a Postgres with the btree_gist extension.",
+        "Ada prefers short commit messages in the imperative.",
+    ];
+
+    fn near(best_cosine: f64) -> Evidence {
+        Evidence { best_cosine, ..Evidence::default() }
+    }
+
+    /// The evidence, and the number of texts that were asked for.
+    fn counted(texts: &[&str], evidence: Evidence, reading: &Reading<'_>) -> (Evidence, usize) {
+        let asked = Cell::new(0);
+        let texts = texts.iter().inspect(|_| asked.set(asked.get() + 1));
+        (read(PROMPT, texts, evidence, reading), asked.get())
+    }
+
+    #[test]
+    fn b_06_an_answer_is_told_from_what_is_about_something_else() {
+        let (answer, _) = counted(&[ANSWER], near(0.3), &Reading::Thorough);
+        let (other, _) = counted(&OTHERS, near(0.3), &Reading::Thorough);
+        assert!(answer.reading > Some(0.0) && other.reading < Some(-1.0), "{answer:?} {other:?}");
+    }
+
+    #[test]
+    fn b_06_no_more_is_read_than_decides() {
+        let all = [&[ANSWER][..], &OTHERS].concat();
+        let (found, asked) = counted(&all, near(0.3), &Reading::AsNeeded);
+        assert_eq!((decide(Some(&found)).silent(), asked), (false, THREADS), "the first settles it");
+        let (found, asked) = counted(&OTHERS, near(0.3), &Reading::AsNeeded);
+        assert_eq!((decide(Some(&found)).silent(), asked), (true, OTHERS.len()));
+        assert_eq!(
+            counted(&all, near(0.9), &Reading::Thorough).1,
+            all.len(),
+            "unless somebody wants to know"
+        );
+        assert_eq!(counted(&[], near(0.3), &Reading::AsNeeded), (near(0.3), 0));
+        assert_eq!(counted(&all, near(0.3), &Reading::Never), (near(0.3), 0));
+    }
+
+    #[test]
+    fn b_06_reading_less_decides_the_same() {
+        let all = [&OTHERS[..2], &[ANSWER], &OTHERS[2..]].concat();
+        for step in -10..=20 {
+            let evidence = near(f64::from(step) / 20.0);
+            let [lazily, thoroughly] = [Reading::AsNeeded, Reading::Thorough]
+                .map(|how| decide(Some(&counted(&all, evidence, &how).0)));
+            assert_eq!(lazily.silent(), thoroughly.silent(), "{evidence:?}");
+        }
+    }
+
+    #[test]
+    fn b_06_without_time_to_read_the_unread_rule_decides_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let pace_file = &*folder.path().join("reading-pace");
+        let within = |time| Reading::Until(ReadingBudget { end: Instant::now() + time, pace_file });
+        let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::ZERO));
+        assert_eq!((found.out_of_time, found.reading, found.passages_read), (true, None, 0));
+        assert_eq!(decide(Some(&found)).basis, Basis::Unread);
+        assert!(!pace_file.exists(), "nothing was measured");
+        let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
+        assert_eq!((found.out_of_time, found.passages_read), (false, OTHERS.len()));
+        assert!(pace_file.exists());
+        // A processor that is known to be too slow does not begin.
+        std::fs::write(pace_file, "60000000\n").unwrap();
+        let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
+        assert!(found.out_of_time && found.reading.is_none(), "{found:?}");
+    }
+}
