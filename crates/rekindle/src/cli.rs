@@ -1,4 +1,6 @@
-//! The command line as a whole. Each command's own arguments are in its file.
+//! The command line: its subcommands and the dispatch to them.
+//!
+//! Each command's own arguments are in its file.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! Failures as a person sees them: what, where, and what to do next.
+//! Error messages: what failed, where, and what to do next.
 
 use std::fmt::Display;
 

@@ -1,4 +1,6 @@
-//! The only place that prints. Data goes to stdout, everything else to stderr; colour only where a person looks.
+//! The only module that prints: data to stdout, everything else to stderr.
+//!
+//! It uses colour only at a terminal.
 #![expect(clippy::print_stderr, reason = "this is the room that may")]
 
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! What an agent is given: the briefing at session start, the memories with a prompt, and one-line notices.
+//! Context for agents: the briefing at session start, the memories for a prompt, and one-line notices.
 
 pub mod briefing;
 pub mod inject;

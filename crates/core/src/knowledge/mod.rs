@@ -1,4 +1,4 @@
-//! From sessions to memories: what is observed, proposed and decided.
+//! Learning: observations, candidates, proposals, triage and feedback.
 //!
 //! [`observe`] finds statements in a session, [`reflect`] turns a day of them into proposals, [`triage`] and the person decide,
 //! [`feedback`] counts what was used. [`mine`] finds ideas, [`friction`] finds what annoys.

@@ -1,4 +1,4 @@
-//! What the agents keep on disk: settings, transcripts, and how their hooks are connected.
+//! The agents on this machine: their settings, their transcripts, and our hooks in them.
 //!
 //! - [`install`]: connects and disconnects agents
 //! - [`transcripts`]: reads transcripts as messages

@@ -1,8 +1,10 @@
-//! The one write that cannot be taken back (B-08): a memory and its text leave the notes, the archive, the daily
-//! logs, the journal and everything derived, and a tombstone keeps them from coming back.
+//! Removes a memory and its text from every store, for good (B-08).
 //!
-//! What is to be forgotten is first written to `state/forget/`, and that file is the last thing to go: a forget that
-//! was cut off is finished by the next writer.
+//! The text leaves the notes, the archive, the daily logs, the journal and everything derived. A tombstone keeps
+//! it from coming back. This is the only write that cannot be undone.
+//!
+//! A request is first written to `state/forget/`, and that file is removed last: the next writer finishes a
+//! removal that was interrupted.
 
 mod database;
 mod store;

@@ -1,4 +1,4 @@
-//! The language models: one door for whoever wants an answer, and a file for every way to get one.
+//! Language models: one interface, a file per provider, and the limits on their cost.
 //!
 //! Nobody is asked until the person says so: [`model`] is `None` for as long as `llm.provider` is `offline`, and every
 //! caller has a way on without. What leaves the machine then has passed `Prompt::new`, which takes secrets out.

@@ -1,4 +1,4 @@
-//! Which project the person is in (B-05): find the place, read its marks, compare them with what was seen before.
+//! Finds the project of a folder (B-05): reads git's files and compares them with known projects.
 //!
 //! Git's files are read directly: starting `git` costs more than a hook may take, and runs whatever the
 //! repository's configuration names. `GIT_DIR` and its kin are ignored: agents and git's own hooks hand them down

@@ -1,5 +1,7 @@
-//! `rekindle hook`: what agents call. It always ends well, prints only what the agent should see, and is quick: a capture
-//! hook reads nothing but the settings and what the agent sent, and all of it has a deadline ([`deadline`]).
+//! `rekindle hook`: the command that agents call; it always exits 0, within a deadline.
+//!
+//! It prints only what the agent should see. A capture hook reads nothing but the settings and the agent's input.
+//! [`deadline`] ends a hook in time.
 
 mod deadline;
 

@@ -1,4 +1,4 @@
-//! `rekindle mcp`: memory as tools, over standard input and output (FUT-11).
+//! `rekindle mcp`: memory as tools of the Model Context Protocol, over stdin and stdout (FUT-11).
 //!
 //! The SDK speaks the protocol ([`server`]); what it would choke on is answered before it ([`gate`], [`wire`]). The work is
 //! that of the commands ([`tools`], [`resources`]), one blocking task per call, with settings read anew each time, so that
