@@ -1,6 +1,6 @@
 //! `rekindle`: parses the command line, calls the engine and renders the result. It decides nothing.
 //!
-//! A module depends only on modules above it in this list; `cli` alone imports more than one of the four before it:
+//! A module depends only on modules above it in this list:
 //!
 //! - [`error`], [`output`], [`options`], [`dialog`]: what every module below uses
 //! - [`app`]: use cases
