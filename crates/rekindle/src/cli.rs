@@ -1,4 +1,6 @@
-//! The command line. The arguments of each command are in its own file.
+//! The command line: its subcommands and the dispatch to them.
+//!
+//! Each command's own arguments are in its file.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal.
+//! Questions to the user at the terminal.
 
 use std::io::{IsTerminal, Write};
 

@@ -1,4 +1,4 @@
-//! Failures for people: the problem, its place, and the next step.
+//! Error messages: what failed, where, and what to do next.
 
 use std::fmt::Display;
 

@@ -1,5 +1,11 @@
-//! `rekindle`: parses the command line, calls the engine and renders the result. Decisions are made
-//! elsewhere.
+//! `rekindle`: parses the command line, calls the engine and renders the result. It decides nothing.
+//!
+//! A module depends only on modules above it in this list:
+//!
+//! - [`error`], [`output`], [`options`], [`dialog`]: what every module below uses
+//! - [`app`]: use cases
+//! - [`tui`], [`mcp`], [`hook`], [`cmd`]: the four ways in, independent of each other
+//! - [`cli`]: the command line
 
 mod app;
 mod cli;

@@ -1,4 +1,4 @@
-//! The options that every command takes.
+//! Options that every command takes.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! The only module that prints. Data goes to stdout and everything else to stderr; colour appears only on a
-//! terminal.
+//! The only module that prints: data to stdout, everything else to stderr.
+//!
+//! It uses colour only at a terminal.
 #![expect(clippy::print_stderr, reason = "this is the room that may")]
 
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! The settings: their names, layers and defaults.
+//! Settings: their names, layers and defaults.
 //!
 //! A value comes from the strongest layer that has it: command line, environment, project file, user file,
 //! shipped defaults. [`load`] merges the layers and remembers the origin of every setting. `engine::config`

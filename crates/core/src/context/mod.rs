@@ -1,5 +1,4 @@
-//! The context given to an agent: the briefing at session start, the memories with a prompt, and one-line
-//! notices.
+//! Context for agents: the briefing at session start, the memories for a prompt, and one-line notices.
 
 pub mod briefing;
 pub mod inject;

@@ -1,4 +1,4 @@
-//! The agents that we integrate with: input of their hooks, entries in their settings.
+//! Agent integration: the input of hooks, and our entries in the agents' settings.
 
 pub mod hook;
 pub mod install;

@@ -1,4 +1,4 @@
-//! From sessions to memories: observations, proposals and decisions.
+//! Learning: observations, candidates, proposals, triage and feedback.
 //!
 //! [`observe`] finds statements in a session, [`reflect`] turns a day of them into proposals, [`triage`] and
 //! the user decide, [`feedback`] counts uses. [`mine`] finds ideas, [`friction`] finds recurring problems.

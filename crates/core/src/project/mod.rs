@@ -1,4 +1,4 @@
-//! Identifies the project that a folder belongs to (B-05).
+//! Identity of a project (B-05): its marks in git, and their comparison with known projects.
 //!
 //! Four marks identify a project, strongest first: the remote it is pushed to, its first commit, the folder
 //! on disk that holds its history, and the path of that folder. `engine::project` reads the files that carry

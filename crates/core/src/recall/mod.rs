@@ -1,4 +1,4 @@
-//! What is found again, and why.
+//! Search and its ranking: documents, queries, scores, and the relevance gate.
 //!
 //! - [`document`], [`collect`]: what can be recalled, and how it is found in the files
 //! - [`terms`], [`counts`], [`windows`]: a text as the index sees it

@@ -1,5 +1,6 @@
-//! Review channels outside this machine, where a person sees proposals and answers (REV-05…REV-08). The store
-//! is the source of truth (REV-04): a channel shows a view of it, and an answer is a request.
+//! Review channels outside this machine (REV-05…REV-08): how they show proposals, and how answers are read.
+//!
+//! The store is the source of truth (REV-04): a channel shows a view of it, and an answer is a request.
 
 pub mod signature;
 pub mod telegram;

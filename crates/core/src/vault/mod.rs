@@ -1,4 +1,4 @@
-//! The documents in the vault: parsing, changing and rendering, byte for byte.
+//! Documents of the vault: parsing, changing and rendering, byte for byte.
 
 pub mod agent_edit;
 pub mod amend;

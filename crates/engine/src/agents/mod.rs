@@ -1,4 +1,4 @@
-//! The agents' files on disk: settings, transcripts and hook connections.
+//! The agents on this machine: their settings, their transcripts, and our hooks in them.
 //!
 //! - [`install`]: connects and disconnects agents
 //! - [`transcripts`]: reads transcripts as messages

@@ -1,4 +1,6 @@
-//! Reading and changing the settings: the files and variables behind [`rekindle_core::config`].
+//! Reads and changes settings in files and environment variables.
+//!
+//! [`rekindle_core::config`] merges them.
 
 mod edit;
 mod file;

@@ -1,4 +1,4 @@
-//! The lines that hooks put in front of an agent.
+//! Injection: the lines that hooks put in front of an agent, and the log of them.
 //!
 //! - [`inject`]: the briefing at session start and the memories for a prompt
 //! - [`injection_log`]: the lines that each session received

@@ -1,8 +1,10 @@
-//! The one write that cannot be undone (B-08): it erases a memory and its text from the notes, the archive,
-//! the daily logs, the journal and all derived data, and leaves a tombstone so that it is not learnt again.
+//! Removes a memory and its text from every store, for good (B-08).
 //!
-//! The request is first written to `state/forget/`, and that file is deleted last: the next writer finishes
-//! an interrupted forget.
+//! The text leaves the notes, the archive, the daily logs, the journal and everything derived. A tombstone keeps
+//! it from coming back. This is the only write that cannot be undone.
+//!
+//! A request is first written to `state/forget/`, and that file is removed last: the next writer finishes a
+//! removal that was interrupted.
 
 mod database;
 mod store;

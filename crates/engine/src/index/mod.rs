@@ -1,5 +1,6 @@
-//! What can be recalled, laid out so that a new process finds it in milliseconds. Derived from the Markdown: delete the
-//! folder and it comes back the same.
+//! The search index: memory-mapped segments that a new process can query in milliseconds.
+//!
+//! It is derived from the Markdown: if you delete the folder, it is rebuilt the same.
 //!
 //! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the bytes of a segment, writing and reading them
 //! - `current`, `frames`, [`store`]: generations, the delta beside them, and who may change them

@@ -1,4 +1,4 @@
-//! The queue of background work, and what a running job may use.
+//! Background jobs: the spool of the hooks, the durable queue, and the context of a running job.
 //!
 //! - [`queue`]: events, runs, leases and retries
 //! - [`context`]: the settings, places and stores that a job works with

@@ -1,4 +1,4 @@
-//! The language models: one entry point for all callers, and one file per provider.
+//! Language models: one interface, a file per provider, and the limits on their cost.
 //!
 //! No model is called until the user enables one: [`model`] is `None` while `llm.provider` is `offline`, and
 //! every caller works without a model. Everything sent has passed `Prompt::new`, which redacts

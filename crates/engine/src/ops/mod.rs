@@ -1,4 +1,4 @@
-//! Setting up an installation and checking it.
+//! Sets up an installation, checks it, and reports what was learnt.
 //!
 //! - [`setup`]: creates the folders and the vault
 //! - [`doctor`]: checks an installation

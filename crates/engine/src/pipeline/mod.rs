@@ -1,4 +1,4 @@
-//! From a finished session to memories: the stages, and the worker that runs them.
+//! The pipeline from a finished session to memories: its stages, and the worker that runs them.
 //!
 //! - [`worker`]: drains the spool and the queue
 //! - [`stages`]: the functions of the registry

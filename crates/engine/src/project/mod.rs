@@ -1,5 +1,4 @@
-//! Identifies the user's project (B-05): finds its folder, reads its marks, and compares them with those of
-//! known projects.
+//! Finds the project of a folder (B-05): reads git's files and compares them with known projects.
 //!
 //! Git's files are read directly: starting `git` costs more than a hook may take, and runs commands that the
 //! repository's configuration names. `GIT_DIR` and related variables are ignored: agents and git's own hooks

@@ -1,4 +1,4 @@
-//! Asking the index, and keeping it true to the notes.
+//! Answers queries from the index, and keeps the index up to date with the notes.
 //!
 //! - [`query_embedding`]: a prompt on its way to a vector
 //! - [`search`]: from a prompt to the order of everything that was found

@@ -1,4 +1,4 @@
-//! Proposals and the places where the person decides on them.
+//! The store of proposals, and the places where you decide on them.
 //!
 //! - [`proposals`]: the store of proposals
 //! - [`page`]: REVIEW.md

@@ -1,4 +1,4 @@
-//! The only writer of Markdown.
+//! The only writer of Markdown, with a lock, a journal and undo.
 //!
 //! - [`Vault`] opens the folders and reads notes
 //! - `door`: resolves a path to its file and checks write permission

@@ -1,4 +1,4 @@
-//! Use cases: the work that the commands, the hooks, the MCP server and the review screen share.
+//! Use cases that the commands, the hooks, the MCP server and the review screen share.
 
 pub(crate) mod ask;
 pub(crate) mod context;

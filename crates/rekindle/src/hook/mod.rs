@@ -1,6 +1,7 @@
-//! `rekindle hook`: the command that agents call. It always exits with success, prints only text for the
-//! agent, and is fast. A capture hook reads only the settings and the agent's input, under a deadline
-//! ([`deadline`]).
+//! `rekindle hook`: the command that agents call; it always exits 0, within a deadline.
+//!
+//! It prints only what the agent should see. A capture hook reads nothing but the settings and the agent's input.
+//! [`deadline`] ends a hook in time.
 
 mod deadline;
 

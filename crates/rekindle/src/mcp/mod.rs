@@ -1,4 +1,4 @@
-//! `rekindle mcp`: memory as tools, over standard input and output (FUT-11).
+//! `rekindle mcp`: memory as tools of the Model Context Protocol, over stdin and stdout (FUT-11).
 //!
 //! The SDK implements the protocol ([`server`]); messages that it cannot handle are answered before it
 //! ([`gate`], [`wire`]). Tools and resources do the work of the commands ([`tools`], [`resources`]), one

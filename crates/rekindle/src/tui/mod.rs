@@ -1,5 +1,6 @@
-//! `rekindle review` at a terminal, full-screen or line by line. `model` decides, `view` draws, `actions`
-//! calls the engine, `screen` controls the terminal.
+//! `rekindle review` at a terminal: full-screen, or line by line.
+//!
+//! `model` decides what happens, `view` draws it, `actions` calls the engine, `screen` holds the terminal.
 
 mod actions;
 mod card;

@@ -141,6 +141,15 @@ fn ci_runs_nothing_that_the_readme_does_not_say() {
     }
 }
 
+/// `docs/ARCHITECTURE.md` lists the rooms as their own docs describe them, and is short enough to be read whole.
+#[test]
+fn the_architecture_lists_the_rooms_and_stays_short() {
+    const MAX_WORDS: usize = 1_800;
+    Command::new("bash", root()).args(&["scripts/rooms.sh", "--check"]).run().ok();
+    let words = read("docs/ARCHITECTURE.md").split_whitespace().count();
+    assert!(words <= MAX_WORDS, "docs/ARCHITECTURE.md has {words} words, more than {MAX_WORDS}");
+}
+
 /// Runs the README tour. The output must match except for ids, scores, times and the home folder.
 #[test]
 fn the_tour_in_the_readme_is_real() {
