@@ -37,6 +37,7 @@ use crate::platform::home::{Home, Places};
 use crate::platform::random;
 use crate::recall::ask::{Answer, Request, ask};
 use crate::recall::indexer;
+use crate::recall::messages::Messages;
 use crate::recall::relevance_gate::reading::{Reading, ReadingBudget};
 use crate::recall::search::Rules;
 use crate::recall::usage::Usage;

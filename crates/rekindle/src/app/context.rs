@@ -17,8 +17,6 @@ use rekindle_engine::config;
 use rekindle_engine::index::models::{LoadedModel, Models};
 use rekindle_engine::index::{Embedder, Index};
 use rekindle_engine::jobs::context::World;
-use rekindle_engine::jobs::context::World;
-use rekindle_engine::jobs::queue::Queue;
 use rekindle_engine::jobs::queue::Queue;
 use rekindle_engine::llm::Job;
 use rekindle_engine::platform::background;
@@ -28,6 +26,7 @@ use rekindle_engine::platform::environment;
 use rekindle_engine::platform::home::{Home, Places};
 use rekindle_engine::project::{self, Identified};
 use rekindle_engine::recall::indexer::{Indexer, Settled};
+use rekindle_engine::recall::messages::Messages;
 use rekindle_engine::vault::Vault;
 
 use crate::error::Failure;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_engine::index::{self, Embedder};
+use rekindle_engine::platform::background;
 use rekindle_engine::recall::indexer::{self, Extent, Indexer, Step};
 use rekindle_engine::recall::messages::Messages;
 use rekindle_engine::recall::usage::Usage;

@@ -2,8 +2,8 @@
 //! when a session begins (STO-14).
 
 use crate::index::models::Models;
-use crate::index::models::Models;
 use crate::index::{Embedder, Index};
+use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 use crate::recall::indexer::{Extent, Indexer, Settled};
 
