@@ -38,7 +38,7 @@ pub struct Proposal {
     /// The target, if it is not the section of `MEMORY.md` that the place names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
-    /// A short title.
+    /// A short title of the proposal.
     pub title: String,
     /// The text to write, verbatim.
     pub text: String,
@@ -55,7 +55,7 @@ pub struct Proposal {
     /// The grade of an evaluator who saw only the proposal (SID-09). It decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
-    /// The supporting evidence.
+    /// The evidence that supports it.
     pub evidence: Evidence,
     /// The project that it concerns; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub enum Source {
     Correction,
     /// An idea that may become a project.
     Idea,
-    /// A recurring problem.
+    /// A problem that recurs (friction).
     Friction,
     /// A statement from one project that may hold in all.
     Everywhere,
@@ -146,7 +146,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// All statuses.
+    /// All statuses, in order.
     pub const ALL: [Self; 7] = [
         Self::Pending,
         Self::Triaged,
@@ -177,7 +177,7 @@ impl Status {
 }
 
 impl Source {
-    /// All sources.
+    /// All sources, in order.
     pub const ALL: [Self; 7] = [
         Self::Reflection,
         Self::Sidecar,
@@ -209,7 +209,7 @@ pub struct Evidence {
     pub sessions: Vec<String>,
     /// The ids of the supporting messages.
     pub messages: Vec<String>,
-    /// Short quotations.
+    /// Short quotations of those messages.
     pub quotes: Vec<String>,
     /// The observed windows of sessions (FRI-04).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

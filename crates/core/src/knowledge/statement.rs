@@ -35,7 +35,7 @@ pub enum StatementKind {
     Environment,
     /// The cause of a failure or a behaviour.
     Cause,
-    /// Remaining work.
+    /// Work that remains to be done.
     Work,
 }
 
@@ -93,9 +93,9 @@ impl Labels {
 /// The speaker of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// The user speaks.
+    /// The user typed the sentence.
     User,
-    /// The agent speaks.
+    /// The agent wrote the sentence.
     Agent,
 }
 

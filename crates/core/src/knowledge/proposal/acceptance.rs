@@ -57,7 +57,7 @@ pub struct Acceptance {
     pub approved: u32,
     /// The number approved with other words.
     pub edited: u32,
-    /// The number rejected.
+    /// The number that users rejected.
     pub rejected: u32,
     /// The number expired without a decision.
     pub expired: u32,

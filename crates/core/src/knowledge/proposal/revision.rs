@@ -10,7 +10,7 @@ use crate::vault::amend::statements;
 pub struct Revision {
     /// The line that it replaces; `None` for an addition.
     pub supersedes: Option<String>,
-    /// The new text.
+    /// The text of the new line.
     pub text: String,
 }
 

@@ -31,9 +31,9 @@ pub(super) const MAX_QUOTE_CHARS: usize = 200;
 /// The result of checking claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// The verified drafts.
+    /// The drafts that passed the checks.
     pub drafts: Vec<Draft>,
-    /// The dropped claims.
+    /// The number of dropped claims by reason.
     pub dropped: Dropped,
     /// The number of claims whose day was wrong and was corrected.
     pub redated: u64,

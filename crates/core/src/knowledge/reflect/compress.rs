@@ -29,7 +29,7 @@ pub fn is_compressed(input: u64, output: u64) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reflected {
-    /// The unchecked answer.
+    /// The answer before any check.
     pub answer: Answer,
     /// The compression level of the answer.
     pub level: u8,

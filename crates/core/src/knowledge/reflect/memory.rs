@@ -22,7 +22,7 @@ pub struct Memory {
 /// A statement of the document.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The parsed statement.
+    /// The line in parsed form.
     pub statement: Statement,
     /// The date of the line.
     pub date: Option<Date>,

@@ -64,7 +64,7 @@ pub struct Period<'a> {
     pub today: Date,
     /// The user's name; may be empty (GEN-01).
     pub user: &'a str,
-    /// The current `MEMORY.md`.
+    /// The current text of `MEMORY.md`.
     pub memory: &'a str,
     /// The observations, in order.
     pub observations: &'a [Observation],
@@ -73,7 +73,7 @@ pub struct Period<'a> {
 /// A finding and its window.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// The finding itself.
+    /// The finding that was observed.
     pub finding: &'a Finding,
     /// The window that contains it.
     pub observation: &'a Observation,
@@ -93,7 +93,7 @@ impl<'a> Period<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
-    /// The target section.
+    /// The section of `MEMORY.md` to write to.
     pub section: Section,
     /// The text to write.
     pub text: String,
@@ -106,7 +106,7 @@ pub struct Draft {
     pub explicit: bool,
     /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// The supporting evidence.
+    /// The evidence that supports it.
     pub evidence: Evidence,
     /// The project, if all evidence is from one.
     pub project: Option<ProjectId>,
@@ -170,7 +170,7 @@ pub enum Why {
 pub struct Dropped(pub BTreeMap<Why, u64>);
 
 impl Dropped {
-    /// Counts one more.
+    /// Adds one to the count of a reason.
     pub fn add(&mut self, why: Why) {
         *self.0.entry(why).or_default() += 1;
     }

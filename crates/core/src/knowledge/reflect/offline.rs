@@ -31,7 +31,7 @@ const RESOLVED: f64 = 0.6;
 pub struct Reflected {
     /// The possible drafts, best first within each section.
     pub drafts: Vec<Draft>,
-    /// The dropped drafts.
+    /// The number of dropped drafts by reason.
     pub dropped: Dropped,
 }
 
@@ -40,7 +40,7 @@ struct Group<'a> {
     section: Section,
     /// The findings in the order of observation.
     seen: Vec<Seen<'a>>,
-    /// The newest statement.
+    /// The statement of the newest finding.
     statement: Statement,
 }
 

@@ -17,7 +17,7 @@ const MAX_CLAIMS: usize = 60;
 /// The parsed answer of a reflector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The unchecked proposals.
+    /// The proposals before any check.
     pub claims: Vec<Claim>,
     /// The unchecked summary of one or two sentences.
     pub summary: Option<String>,

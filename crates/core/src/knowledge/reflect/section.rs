@@ -25,7 +25,7 @@ pub enum Section {
     Patterns,
     /// A section that the user created.
     Own(String),
-    /// No existing section.
+    /// A heading that matches no section.
     Unknown,
 }
 

@@ -10,7 +10,7 @@ use crate::text::similarity::Statement;
 pub struct Settled {
     /// The drafts to propose.
     pub drafts: Vec<Draft>,
-    /// The dropped drafts.
+    /// The number of dropped drafts by reason.
     pub dropped: Dropped,
 }
 

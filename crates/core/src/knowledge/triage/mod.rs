@@ -28,7 +28,7 @@ pub use grade::{ask_for_grade, is_graded, read_grade};
 pub enum Outcome {
     /// It is written to `MEMORY.md`.
     Promote,
-    /// It is rejected.
+    /// It is rejected without a question.
     Reject,
     /// The user is asked.
     NeedsReview,
@@ -58,7 +58,7 @@ pub enum Why {
     Inferred,
     /// Its category has not earned promotion.
     Unearned,
-    /// Triage is off.
+    /// The settings turn triage off.
     Off,
     /// The model's verdict: it concerned one moment only.
     Passing,
@@ -71,7 +71,7 @@ pub enum Why {
 }
 
 impl Why {
-    /// All reasons.
+    /// All reasons, in order.
     pub const ALL: [Self; 15] = [
         Self::Said,
         Self::Decided,
@@ -154,7 +154,7 @@ pub struct Facts<'a> {
     pub on_page: &'a HashSet<Id>,
     /// True if the category of a proposal has earned promotion without asking.
     pub earned: &'a dyn Fn(&Proposal) -> bool,
-    /// The current time.
+    /// The time of the judgement.
     pub now: Timestamp,
 }
 
