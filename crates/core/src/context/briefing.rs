@@ -63,7 +63,7 @@ pub fn limit(agent: Agent) -> usize {
 /// An entry that loads at every start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Always {
-    /// A short title.
+    /// A short title of the entry.
     pub title: String,
     /// The text of the entry.
     pub text: String,
@@ -76,7 +76,7 @@ pub struct Material {
     pub identity: Vec<String>,
     /// The text of `MEMORY.md`.
     pub memory: Option<String>,
-    /// The always-load entries.
+    /// The entries that load at every start.
     pub always: Vec<Always>,
     /// The user's statements about this project, and about their work everywhere.
     pub card: Vec<CardLine>,
@@ -86,7 +86,7 @@ pub struct Material {
     pub logs: Vec<(Date, String)>,
     /// The number of pending proposals.
     pub pending: usize,
-    /// The current project.
+    /// The project of the session.
     pub project: Option<String>,
     /// The problems to report.
     pub state: Vec<String>,

@@ -160,7 +160,7 @@ pub struct Chosen<'a> {
     pub text: &'a str,
     /// True if another memory contradicts it.
     pub doubted: bool,
-    /// The relevance score.
+    /// The relevance score of the hit.
     pub score: f32,
 }
 

@@ -1,4 +1,5 @@
-//! A proposal: something that may become a line of `MEMORY.md` or an entry, if the person wants it (REV-01, REV-14, B-07).
+//! A proposal: a candidate for a line of `MEMORY.md` or an entry, subject to the user's approval (REV-01,
+//! REV-14, B-07).
 
 pub mod acceptance;
 pub mod rebase;
@@ -19,54 +20,54 @@ pub use grade::Grade;
 
 pub use target::Target;
 
-/// The longest title, in characters.
+/// The maximum length of a title, in characters.
 const TITLE_CHARS: usize = 60;
-/// The most of a line that is shown because another one would take its place, in characters.
+/// The maximum length of a replaced line in a title, in characters.
 const OLD_CHARS: usize = 160;
 
-/// One proposal, as the store has it. The store is the truth, every surface is a view (REV-04).
+/// A proposal in the store. The store is the source of truth, every surface is a view (REV-04).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
-    /// Its id.
+    /// The id of the proposal.
     pub id: Id,
-    /// What came to it.
+    /// The stage that made it.
     pub source: Source,
-    /// Where it would go.
+    /// The place that it is meant for.
     pub place: Place,
-    /// What it would change, if that is not the section of `MEMORY.md` that its place names.
+    /// The target, if it is not the section of `MEMORY.md` that the place names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
-    /// A few words.
+    /// A short title of the proposal.
     pub title: String,
-    /// What would be written, word for word.
+    /// The text to write, verbatim.
     pub text: String,
-    /// The line of its target that it would take the place of.
+    /// The line of the target that it replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
-    /// Whose words support it (B-01).
+    /// The origin of the supporting words (B-01).
     pub origin: Origin,
-    /// Whether those are the person's own words, in so many words (FBK-06).
+    /// True if those are the user's own explicit words (FBK-06).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explicit: bool,
-    /// How sure we are, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// What an evaluator who saw only the proposal thinks of it (SID-09). It decides nothing.
+    /// The grade of an evaluator who saw only the proposal (SID-09). It decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
-    /// What it rests on.
+    /// The evidence that supports it.
     pub evidence: Evidence,
-    /// The project it is about; none is everywhere.
+    /// The project that it concerns; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// When it was proposed.
+    /// The time of the proposal.
     pub created: Timestamp,
-    /// Where it is in its life.
+    /// The status in its life cycle.
     pub status: Status,
 }
 
 impl Proposal {
-    /// One that nobody has looked at, for the section of `MEMORY.md` that the place names, with nothing to rest on yet.
+    /// A pending proposal without evidence, for the section of `MEMORY.md` that the place names.
     pub fn new(
         id: Id,
         source: Source,
@@ -94,7 +95,7 @@ impl Proposal {
         }
     }
 
-    /// Adds another sighting; every further session makes us surer (STO-16). Says whether it came from a session that was
+    /// Adds a sighting; every further session raises the confidence (STO-16). Returns true if its session was
     /// not counted yet.
     pub fn rest_on(&mut self, evidence: &Evidence) -> bool {
         let before = self.evidence.sessions.len();
@@ -104,48 +105,48 @@ impl Proposal {
     }
 }
 
-/// Which stage came to a proposal.
+/// The stage that made a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// Reflection on the observations of days.
+    /// Reflection on the observations of several days.
     Reflection,
-    /// The look at one session (SID-05).
+    /// The sidecar's extraction from one session (SID-05).
     Sidecar,
-    /// Something new that contradicts a line that is there.
+    /// A new statement that contradicts an existing line.
     Supersede,
-    /// The person corrected the agent.
+    /// A correction of the agent by the user.
     Correction,
     /// An idea that may become a project.
     Idea,
-    /// Something that keeps going wrong.
+    /// A problem that recurs (friction).
     Friction,
-    /// Something said in one project that may hold in all.
+    /// A statement from one project that may hold in all.
     Everywhere,
 }
 
-/// Where a proposal is in its life. It ends exactly once (REV-14).
+/// The status of a proposal. It is closed exactly once (REV-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Nobody has looked at it.
+    /// It is new and not judged.
     Pending,
-    /// Looked at by rules, and left to the person.
+    /// Triage left it to the user.
     Triaged,
-    /// The person wants it as it is.
+    /// The user approved it unchanged.
     Approved,
-    /// The person wants it in other words.
+    /// The user approved it with other words.
     Edited,
-    /// The person does not want it.
+    /// The user rejected it.
     Rejected,
-    /// Nobody decided in time.
+    /// It expired without a decision.
     Expired,
-    /// It is where it belongs.
+    /// It was written to its target.
     Promoted,
 }
 
 impl Status {
-    /// Every status.
+    /// All statuses, in order.
     pub const ALL: [Self; 7] = [
         Self::Pending,
         Self::Triaged,
@@ -169,14 +170,14 @@ impl Status {
         }
     }
 
-    /// Whether it waits for the person.
+    /// True if it waits for the user.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Triaged)
     }
 }
 
 impl Source {
-    /// Every source.
+    /// All sources, in order.
     pub const ALL: [Self; 7] = [
         Self::Reflection,
         Self::Sidecar,
@@ -201,29 +202,30 @@ impl Source {
     }
 }
 
-/// What a proposal rests on.
+/// The evidence for a proposal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The sessions it came up in, each once.
+    /// The sessions with a sighting, without duplicates.
     pub sessions: Vec<String>,
-    /// The messages that say it.
+    /// The ids of the supporting messages.
     pub messages: Vec<String>,
-    /// The words themselves, short.
+    /// Short quotations of those messages.
     pub quotes: Vec<String>,
-    /// The windows of sessions that were observed (FRI-04).
+    /// The observed windows of sessions (FRI-04).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<String>,
-    /// When it was said last: the day of its line in `MEMORY.md`, whenever it is approved.
+    /// The time of the latest statement: the day on its line in `MEMORY.md`, regardless of the
+    /// approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Timestamp>,
 }
 
-/// So many places of each kind are kept.
+/// The maximum number of places kept of each type.
 const MOST_PLACES: usize = 200;
 
 impl Evidence {
-    /// Adds what another sighting brings; says whether it came from a session that was not counted yet. Of what was seen
-    /// hundreds of times the first and the newest places are kept.
+    /// Adds another sighting. Returns true if its session was not counted yet. Of hundreds of sightings the
+    /// first and the newest places are kept.
     pub fn merge(&mut self, other: &Self) -> bool {
         let is_new = other.sessions.iter().any(|session| !self.sessions.contains(session));
         let lists = [
@@ -247,12 +249,12 @@ impl Evidence {
     }
 }
 
-/// The title of one that takes the place of a line: both are shown, what would go and what would come.
+/// The title of a replacement: the user sees the old line in the title and the new one in the text.
 pub fn instead_of(old: &str) -> String {
     format!("Instead of: {}", one_line(old, OLD_CHARS))
 }
 
-/// A few words that name a text: its beginning, cut between words.
+/// The title of a text: its start, cut between words.
 pub fn title(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = line.char_indices().nth(TITLE_CHARS) else {

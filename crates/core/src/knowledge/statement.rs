@@ -1,45 +1,46 @@
 //! Statements: sentences of a session that hold beyond it.
 //!
-//! Most of them carry no telling word, so a small classifier looks at every sentence that a person typed, with what the agent
-//! said before it. `core` asks for its labels through a function ([`Classify`]) and decides what becomes of them; the engine
-//! runs the model.
+//! Most of them contain no cue word, so a small classifier labels every sentence that a user typed, with the
+//! agent's words before it. `core` gets the labels through a function ([`Classify`]) and interprets them; the
+//! engine runs the model.
 
-/// Characters of what was said before a sentence. `models/teach_statements.py` has the same four numbers.
+/// The number of characters of context before a sentence. `models/teach_statements.py` has the same four
+/// numbers.
 const BEFORE_CHARS: usize = 200;
-/// Characters of the same message on either side of a sentence.
+/// The number of characters of the same message on either side of a sentence.
 const AROUND_CHARS: usize = 100;
-/// Characters of what the agent was doing when it was stopped.
+/// The number of characters of an interrupted call.
 const STOPPED_CHARS: usize = 80;
-/// The most characters of a sentence.
+/// The maximum length of a sentence, in characters.
 pub const SENTENCE_CHARS: usize = 400;
 
-/// The least probability at which a label counts.
+/// The minimum probability at which the kind of a statement is reliable.
 const SURE: f32 = 0.5;
 
 /// Labels a sentence in its context.
 pub type Classify<'a> = dyn Fn(&str, &str) -> Labels + 'a;
 
-/// What kind of thing a statement is.
+/// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatementKind {
-    /// Do this, or do not.
+    /// An instruction to do something, or not to.
     Rule,
-    /// How the person likes things.
+    /// A preference of the user.
     Preference,
-    /// How this project does it.
+    /// A convention of this project.
     Convention,
-    /// What was chosen.
+    /// A choice that was made.
     Decision,
-    /// Hosts, ports, versions, paths, owners.
+    /// A fact about hosts, ports, versions, paths or owners.
     Environment,
-    /// Why something broke or behaves as it does.
+    /// The cause of a failure or a behaviour.
     Cause,
-    /// What is left to do.
+    /// Work that remains to be done.
     Work,
 }
 
 impl StatementKind {
-    /// In the order of the classifier's outputs.
+    /// All kinds, in the order of the classifier's outputs.
     pub const ALL: [Self; 7] = [
         Self::Rule,
         Self::Preference,
@@ -51,29 +52,29 @@ impl StatementKind {
     ];
 }
 
-/// What the classifier says of a sentence: probabilities.
+/// The classifier's probabilities for a sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Labels {
-    /// It holds beyond the present task.
+    /// It holds beyond the current task.
     pub lasting: f32,
-    /// It is an instruction for this once.
+    /// It is a one-off instruction.
     pub once: f32,
-    /// Which kind it is if it lasts, in the order of [`StatementKind::ALL`].
+    /// The kind, if it lasts, in the order of [`StatementKind::ALL`].
     pub kinds: [f32; 7],
-    /// It is about the person or all of their work.
+    /// It concerns the user or all of their work.
     pub everywhere: f32,
-    /// It ends something that held before.
+    /// It ends an earlier state.
     pub ends: f32,
 }
 
 impl Labels {
-    /// The likeliest kind.
+    /// The most likely kind.
     pub fn kind(&self) -> StatementKind {
         let best = (0..StatementKind::ALL.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]));
         StatementKind::ALL[best.unwrap_or(0)]
     }
 
-    /// The kind of the memory that such a statement becomes; `None` where the classifier is not sure.
+    /// The kind of the resulting memory; `None` if the classifier is not sure.
     pub fn entry_kind(&self) -> Option<&'static str> {
         let is_sure = self.lasting >= SURE && self.kinds.iter().any(|likely| *likely >= SURE);
         let kind = match self.kind() {
@@ -89,29 +90,29 @@ impl Labels {
     }
 }
 
-/// Who speaks.
+/// The speaker of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// The person.
+    /// The user typed the sentence.
     User,
-    /// The agent.
+    /// The agent wrote the sentence.
     Agent,
 }
 
-/// What stands around a sentence.
+/// The context of a sentence.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surroundings<'a> {
-    /// What the agent was doing when the person stopped it.
+    /// The call that the user interrupted.
     pub stopped: Option<&'a str>,
-    /// For a person's sentence what the agent said before, for an agent's the request.
+    /// The text before: the agent's words for a user's sentence, the request for an agent's.
     pub before: &'a str,
     /// The same message up to the sentence.
     pub ahead: &'a str,
-    /// The same message behind it.
+    /// The same message after the sentence.
     pub behind: &'a str,
 }
 
-/// The context as the classifier was taught to read it.
+/// The context in the format that the classifier was trained on.
 pub fn context(speaker: Speaker, around: &Surroundings<'_>) -> String {
     let who = match speaker {
         Speaker::User => "user",

@@ -16,9 +16,9 @@ const LOOKED_AT: usize = 20_000;
 pub struct UnknownFolder {
     /// The name as written.
     pub name: String,
-    /// The notes vault.
+    /// The path of the notes vault.
     pub notes: PathBuf,
-    /// The existing folders.
+    /// The folders that do exist.
     pub there: Vec<String>,
 }
 

@@ -169,7 +169,7 @@ fn time_zones_are_the_systems_to_know() {
 #[test]
 fn set_changes_the_value_and_nothing_else() {
     let cases = [
-        // The key exists.
+        // The key exists already.
         ("[recall]\nk=7   # mine\n", "[recall]\nk=3   # mine\n"),
         ("recall.k = 7", "recall.k = 3"),
         ("recall = { k = 7 } # x\r\n", "recall = { k = 3 } # x\r\n"),

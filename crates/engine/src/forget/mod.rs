@@ -241,7 +241,7 @@ impl Vault {
     }
 }
 
-/// The pending requests.
+/// The request files of unfinished forgets.
 fn notes(folder: &Path) -> Vec<PathBuf> {
     let found = std::fs::read_dir(folder).map(|notes| notes.filter_map(Result::ok).collect());
     found.unwrap_or_else(|_| Vec::<std::fs::DirEntry>::new()).into_iter().map(|note| note.path()).collect()

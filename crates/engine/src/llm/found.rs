@@ -67,7 +67,7 @@ pub fn listening() -> Vec<Answering> {
 /// The data that leaves this machine under the current settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// No data leaves.
+    /// No data leaves this machine.
     Nothing,
     /// Sessions go to a program, and wherever it sends them.
     Program {
@@ -78,12 +78,12 @@ pub enum Leaves {
     },
     /// Sessions go to a server of this machine or of a private network.
     House {
-        /// The host name.
+        /// The host name of the server.
         host: String,
     },
     /// Sessions go to a remote server.
     Server {
-        /// The host name.
+        /// The host name of the server.
         host: String,
     },
 }

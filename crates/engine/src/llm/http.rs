@@ -55,9 +55,9 @@ impl Deadline {
 /// The reason why a connection ended before the answer did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// The deadline passed.
+    /// The deadline passed before the end.
     Late,
-    /// The connection broke.
+    /// The connection broke before the end.
     Cut,
 }
 
@@ -75,7 +75,7 @@ impl Broken {
 
 /// A request field that some servers reject.
 pub(super) struct Optional {
-    /// The field's name.
+    /// The name of the field.
     pub(super) field: &'static str,
     /// The words that name the field in a refusal.
     pub(super) words: &'static [&'static str],
@@ -87,7 +87,7 @@ pub(super) struct Optional {
 pub(super) struct Response {
     /// True if the body is a stream of events.
     pub(super) is_stream: bool,
-    /// The unread body.
+    /// The body, not read yet.
     pub(super) body: Box<dyn Read>,
 }
 

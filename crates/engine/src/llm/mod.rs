@@ -42,7 +42,7 @@ pub enum Job {
 }
 
 impl Job {
-    /// All jobs.
+    /// All jobs, in order.
     pub const ALL: [Self; 2] = [Self::Observer, Self::Reflector];
 
     /// The setting that names its model.
@@ -69,7 +69,7 @@ pub struct Surroundings {
     pub scratch: PathBuf,
     /// The user's home folder.
     pub home: Option<PathBuf>,
-    /// The environment variables.
+    /// The environment variables of the process.
     pub variables: BTreeMap<OsString, OsString>,
 }
 

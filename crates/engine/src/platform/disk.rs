@@ -49,7 +49,7 @@ pub fn make_private(path: &Path) -> io::Result<()> {
 pub enum Content {
     /// The file does not exist.
     Missing,
-    /// The whole file.
+    /// The content of the whole file.
     Bytes(Vec<u8>),
     /// The file is larger than the limit: its size.
     TooLarge(u64),

@@ -25,9 +25,9 @@ pub enum Error {
     /// The file could not be written or read.
     #[error("cannot use {path}: {cause}")]
     File {
-        /// The file's path.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the system.
         cause: io::Error,
     },
     /// The editor could not be started.
@@ -35,7 +35,7 @@ pub enum Error {
     Start {
         /// The editor's command line.
         editor: String,
-        /// The system's error.
+        /// The error of the system.
         cause: io::Error,
     },
     /// The editor reported a failure.

@@ -39,7 +39,7 @@ pub struct Project {
 /// An identified project, and the data to remember about it.
 #[derive(Clone, Debug)]
 pub struct Identified {
-    /// The identified project.
+    /// The project that was identified.
     pub project: Project,
     /// The known project that the folder claims to be, if the user has to confirm it.
     pub claim: Option<Claim>,

@@ -29,7 +29,7 @@ use crate::platform::random;
 /// The operation on one file.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// Creates a note.
+    /// Creates a note that does not exist.
     Create {
         /// The place of the new note.
         place: Place,
@@ -42,7 +42,7 @@ pub enum Write {
         place: Place,
         /// The note as it was read.
         read: NoteText,
-        /// The new text.
+        /// The new text of the note.
         text: String,
     },
     /// Appends to an existing log, in place.
@@ -63,9 +63,9 @@ pub enum Write {
     },
     /// Moves a file of any type and size inside the vault.
     Move {
-        /// The current place.
+        /// The current place of the file.
         from: Place,
-        /// The new place.
+        /// The new place of the file.
         to: Place,
         /// The hash of the file.
         hash: ContentHash,
@@ -147,7 +147,7 @@ impl Draft {
     }
 }
 
-/// A committed change.
+/// A change that was committed.
 #[derive(Clone, Debug)]
 pub struct Committed {
     /// The id; `None` if there was nothing to change.

@@ -31,7 +31,7 @@ pub struct LineAdded<T> {
     pub outcome: T,
     /// The id of the change; `None` if nothing had to change.
     pub change: Option<ChangeId>,
-    /// The redacted secrets.
+    /// The number of redacted secrets by type.
     pub redacted: Counts,
     /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
@@ -43,10 +43,10 @@ impl<T> LineAdded<T> {
     }
 }
 
-/// A new idea.
+/// An idea to be saved.
 #[derive(Clone, Debug)]
 pub struct NewIdea<'a> {
-    /// A short title.
+    /// A short title of the idea.
     pub title: &'a str,
     /// A summary of one or two sentences.
     pub summary: &'a str,
@@ -66,7 +66,7 @@ pub const PROMOTE: &str = "promote";
 /// An approved proposal for MEMORY.md.
 #[derive(Clone, Copy, Debug)]
 pub struct Promotion<'a> {
-    /// The target section.
+    /// The section that it is meant for.
     pub section: &'a str,
     /// The text of the statement.
     pub statement: &'a str,
@@ -97,7 +97,7 @@ pub struct Promoted {
 /// A preview of a promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Previewed {
-    /// The current MEMORY.md.
+    /// The current text of MEMORY.md.
     pub before: String,
     /// MEMORY.md after the promotion.
     pub after: String,

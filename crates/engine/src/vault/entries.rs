@@ -23,16 +23,16 @@ use crate::platform::random;
 /// The maximum number of versions of one entry per day; more means an error elsewhere.
 const MAX_ARCHIVED_A_DAY: usize = 9999;
 
-/// A new memory.
+/// A memory to be saved.
 #[derive(Clone, Debug)]
 pub struct NewEntry {
     /// The kind of memory.
     pub kind: String,
     /// The name of the note.
     pub slug: String,
-    /// The destination.
+    /// The destination of the note.
     pub to: Destination,
-    /// The search tags.
+    /// The tags for searches.
     pub tags: Vec<String>,
     /// The scope of the memory.
     pub scope: Scope,
@@ -55,7 +55,7 @@ pub struct Saved {
     pub path: VaultPath,
     /// The id of the change.
     pub change: Option<ChangeId>,
-    /// The redacted secrets.
+    /// The number of redacted secrets by type.
     pub redacted: Counts,
     /// True if the same text was forgotten before.
     pub was_forgotten: bool,
@@ -89,7 +89,7 @@ pub struct Evolved {
     pub archive: VaultPath,
     /// The id of the change.
     pub change: Option<ChangeId>,
-    /// The redacted secrets.
+    /// The number of redacted secrets by type.
     pub redacted: Counts,
     /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
@@ -100,7 +100,7 @@ pub struct Evolved {
 pub struct Edited {
     /// The id of the change.
     pub change: Option<ChangeId>,
-    /// The redacted secrets.
+    /// The number of redacted secrets by type.
     pub redacted: Counts,
     /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,

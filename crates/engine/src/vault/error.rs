@@ -52,9 +52,9 @@ pub enum Error {
     TooLarge {
         /// The file or argument.
         what: String,
-        /// The actual size.
+        /// The actual size, in bytes.
         bytes: u64,
-        /// The size limit.
+        /// The size limit, in bytes.
         limit: u64,
     },
     /// The bytes are not UTF-8 text.
@@ -70,7 +70,7 @@ pub enum Error {
     Document {
         /// The path of the document.
         path: String,
-        /// The parse error.
+        /// The error of the parser.
         source: frontmatter::Error,
     },
     /// The structure of a document cannot be read or changed.
@@ -87,9 +87,9 @@ pub enum Error {
     /// The name differs from an existing one only in case.
     #[error("{wanted} and {there} would be one file on systems that ignore case")]
     Collides {
-        /// The requested name.
+        /// The name that was requested.
         wanted: String,
-        /// The existing name.
+        /// The name that exists already.
         there: String,
     },
     /// The memory does not exist.
@@ -98,9 +98,9 @@ pub enum Error {
     /// The memory does not exist, but similar names do.
     #[error("there is no memory `{wanted}`")]
     Misspelt {
-        /// The requested name.
+        /// The name that was requested.
         wanted: String,
-        /// The similar names.
+        /// The names that are similar.
         alike: Vec<String>,
     },
     /// The file is not a memory: a shared document, a log, internal data.
@@ -114,7 +114,7 @@ pub enum Error {
     Ambiguous {
         /// The reference as given.
         wanted: String,
-        /// The matching memories.
+        /// The memories that match it.
         matches: Vec<String>,
     },
     /// The file changed since it was read.

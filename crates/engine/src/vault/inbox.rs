@@ -39,14 +39,14 @@ pub struct Shelved {
     pub conflicts: Vec<PathBuf>,
 }
 
-/// A moved entry.
+/// An entry that was moved.
 #[derive(Clone, Debug)]
 pub struct ShelvedEntry {
     /// The id, if it has one.
     pub id: Option<EntryId>,
-    /// The old path.
+    /// The path before the move.
     pub from: VaultPath,
-    /// The new path.
+    /// The path after the move.
     pub path: VaultPath,
 }
 

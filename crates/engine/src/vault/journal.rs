@@ -35,9 +35,9 @@ enum Line {
 /// A change and its outcome.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The recorded change.
+    /// The change that was recorded.
     pub change: Change,
-    /// The outcome.
+    /// The outcome of the change.
     pub outcome: Outcome,
 }
 

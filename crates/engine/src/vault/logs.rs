@@ -33,7 +33,7 @@ pub struct End {
     pub(super) identity: Identity,
     pub(super) hash: ContentHash,
     hashing: Hashing,
-    /// The last characters.
+    /// The last characters of the file.
     lead: String,
 }
 

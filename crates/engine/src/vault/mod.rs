@@ -69,7 +69,7 @@ pub struct NoteText {
     pub hash: ContentHash,
 }
 
-/// An open vault.
+/// An open vault of memories.
 #[derive(Debug)]
 pub struct Vault {
     folder: PathBuf,

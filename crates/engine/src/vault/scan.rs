@@ -53,7 +53,7 @@ pub struct Problem {
 pub struct Scan {
     /// The entries, sorted by path.
     pub entries: Vec<Found>,
-    /// The unreadable notes.
+    /// The notes that could not be read.
     pub problems: Vec<Problem>,
     /// The conflict copies of sync programs.
     pub conflicts: Vec<PathBuf>,

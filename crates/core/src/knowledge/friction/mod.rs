@@ -85,7 +85,7 @@ impl Kind {
     }
 }
 
-/// A recurring problem.
+/// A problem that recurs in the window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pattern {
@@ -103,7 +103,7 @@ pub struct Pattern {
     pub origin: Origin,
     /// The strength of the statement.
     pub strength: Strength,
-    /// The supporting evidence.
+    /// The evidence that supports it.
     pub evidence: Evidence,
     /// The newest time in each session.
     pub times: Vec<Timestamp>,
@@ -148,12 +148,12 @@ impl Why {
     }
 }
 
-/// A proposed fix.
+/// A fix proposed for a pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fix {
     /// The pattern that it fixes.
     pub pattern: Pattern,
-    /// The target file.
+    /// The file that the fix changes.
     pub target: Target,
 }
 

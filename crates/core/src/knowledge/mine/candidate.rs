@@ -22,7 +22,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// All categories.
+    /// All categories, in order.
     pub const ALL: [Self; 3] = [Self::Preference, Self::Fix, Self::Workflow];
 
     /// The category's word; also the kind of an entry.
@@ -42,7 +42,7 @@ pub struct Candidate {
     pub category: Category,
     /// The kind of the finding.
     pub kind: Kind,
-    /// A short title.
+    /// A short title of the memory.
     pub title: String,
     /// The text to remember.
     pub text: String,
@@ -163,7 +163,7 @@ pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate>
 /// An idea for later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Idea {
-    /// A short title.
+    /// A short title of the idea.
     pub title: String,
     /// A summary of at most two sentences.
     pub summary: String,

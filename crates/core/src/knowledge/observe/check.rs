@@ -28,7 +28,7 @@ pub const MAX_FINDINGS: usize = 40;
 /// The result of checking an observer's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// The verified observations.
+    /// The observations that passed the checks.
     pub observed: Observed,
     /// The faults in the rest.
     pub faults: Faults,

@@ -56,7 +56,7 @@ pub struct Support {
 }
 
 impl<'a> Evidence<'a> {
-    /// Indexes the messages.
+    /// Indexes the messages of a session.
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
         let texts: Vec<String> = messages.iter().map(said_and_done).collect();
         let clock = |message: &Message| message.at.map(|at| Clock::of(&at.to_zoned(zone.clone())));

@@ -151,7 +151,7 @@ pub enum Kind {
     Convention,
     /// A fact about the environment: a host, a version, a location, an owner.
     Fact,
-    /// Remaining work.
+    /// Work that remains to be done.
     Work,
     /// The title and body of a commit, a pull request or an issue.
     Commit,
@@ -161,7 +161,7 @@ pub enum Kind {
     Files,
     /// A procedure that worked.
     Workflow,
-    /// An unanswered question.
+    /// A question that nobody answered.
     Question,
     /// Something to do or research one day.
     Idea,

@@ -50,12 +50,12 @@ impl Counts {
 pub struct Standing {
     /// The name of the statement.
     pub id: String,
-    /// The parsed statement.
+    /// The statement in parsed form.
     pub statement: Statement,
 }
 
 impl Standing {
-    /// Parses a text.
+    /// Parses a text into a statement.
     pub fn new(id: &str, text: &str) -> Self {
         Self { id: id.to_owned(), statement: Statement::of(text) }
     }

@@ -32,7 +32,7 @@ pub struct Noise<'a> {
 }
 
 impl<'a> Noise<'a> {
-    /// Indexes the messages.
+    /// Indexes the messages of a session.
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
         Self {
             messages,

@@ -1,5 +1,5 @@
-//! How a person decides, by category (FUT-03): which kinds of proposals they take as they are, and which of them have earned
-//! to be taken without being asked about.
+//! The user's decisions by category of proposals (FUT-03), and the categories that have earned promotion
+//! without asking.
 
 use std::collections::BTreeMap;
 
@@ -8,66 +8,66 @@ use serde::Serialize;
 use super::{Proposal, Source};
 use crate::vault::review::Place;
 
-/// What proposals have in common that a person judges alike: what came to them, and where they would go.
+/// A category of proposals that users judge alike: the same source and the same destination.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Category {
-    /// What came to it.
+    /// The word of the source.
     pub source: &'static str,
-    /// The section, or the kind of file.
+    /// The section, or the type of the file.
     pub section: String,
 }
 
 impl Category {
-    /// Of one proposal.
+    /// The category of a proposal.
     pub fn of(proposal: &Proposal) -> Self {
         let section = match (&proposal.place, proposal.section()) {
             (Place::Section(_), Some(name)) => name.to_owned(),
-            // Every memory is the same kind of thing; identity files are few and each its own.
+            // All memories are one category; each identity file is its own.
             (_, None) => proposal.identity().unwrap_or("entry").to_owned(),
-            // Every day of them is the same kind of thing.
+            // The friction sections of all days are one category.
             (Place::Friction(_), Some(_)) => Source::Friction.word().to_owned(),
         };
         Self { source: proposal.source.word(), section }
     }
 }
 
-/// What once became of a proposal.
+/// The outcome of a past proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// A person took it as it was.
+    /// The user approved it unchanged.
     Approved,
-    /// A person took it in other words.
+    /// The user approved it with other words.
     Edited,
-    /// A person turned it down.
+    /// The user rejected it.
     Rejected,
-    /// Nobody decided in time.
+    /// It expired without a decision.
     Expired,
-    /// A person took its promotion back, whoever had decided on it.
+    /// The user undid its promotion, regardless of who decided it.
     Undone,
-    /// Nobody was asked, and it was promoted.
+    /// It was promoted without asking.
     Promoted,
-    /// Nobody was asked, and it was turned down.
+    /// It was rejected without asking.
     Dropped,
 }
 
-/// How a person decides on one category.
+/// The user's decisions in one category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Acceptance {
-    /// Taken as they were.
+    /// The number approved unchanged.
     pub approved: u32,
-    /// Taken in other words.
+    /// The number approved with other words.
     pub edited: u32,
-    /// Turned down.
+    /// The number that users rejected.
     pub rejected: u32,
-    /// Not decided on in time.
+    /// The number expired without a decision.
     pub expired: u32,
-    /// Taken back after they were promoted.
+    /// The number undone after promotion.
     pub undone: u32,
-    /// Promoted without asking.
+    /// The number promoted without asking.
     pub promoted: u32,
-    /// Turned down without asking.
+    /// The number rejected without asking.
     pub dropped: u32,
-    /// How many in a row were taken as they were, up to now.
+    /// The current number of unchanged approvals in a row.
     pub straight: u32,
 }
 
@@ -85,19 +85,19 @@ impl Acceptance {
         *count += 1;
         match told {
             Told::Approved => self.straight += 1,
-            // Words that had to be changed were not right.
+            // A changed wording means that the proposal was not right.
             Told::Edited | Told::Rejected | Told::Undone => self.straight = 0,
-            // Nobody has said anything.
+            // The user decided nothing.
             Told::Expired | Told::Promoted | Told::Dropped => {}
         }
     }
 
-    /// Whether so many straight approvals are enough.
+    /// True if there are enough approvals in a row.
     pub fn has_earned(&self, needed: u32) -> bool {
         needed > 0 && self.straight >= needed
     }
 
-    /// How much of what a person decided on they took, from 0 to 1; none if they decided on nothing.
+    /// The share of decided proposals that the user accepted, from 0 to 1; `None` without decisions.
     pub fn rate(&self) -> Option<f64> {
         let taken = self.approved + self.edited;
         let all = taken + self.rejected;
@@ -105,7 +105,7 @@ impl Acceptance {
     }
 }
 
-/// How a person decides, by category. `past` is what became of proposals, the oldest first.
+/// Counts the decisions by category. `past` are the outcomes, oldest first.
 pub fn acceptance(past: impl IntoIterator<Item = (Category, Told)>) -> BTreeMap<Category, Acceptance> {
     let mut found: BTreeMap<Category, Acceptance> = BTreeMap::new();
     for (category, told) in past {
@@ -122,7 +122,7 @@ mod tests {
         let category = Category { source: "reflection", section: "Patterns".to_owned() };
         let other = Category { section: "Hard Rules".to_owned(), ..category.clone() };
         let past = told.iter().map(|told| (category.clone(), *told));
-        // What becomes of other categories says nothing about this one.
+        // Outcomes of other categories do not affect this one.
         let found = acceptance(past.chain([(other, Told::Rejected)]));
         assert_eq!(found.len(), 2);
         found[&category]

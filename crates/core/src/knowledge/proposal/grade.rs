@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an evaluator thinks of a proposal.
+/// An evaluator's grade of a proposal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grade {
-    /// From 0 (of no use) to 1.
+    /// The score from 0 (useless) to 1.
     pub score: f64,
-    /// Why, in a sentence.
+    /// The reason, in one sentence.
     pub reason: String,
 }
 
 impl Grade {
-    /// As a person reads it.
+    /// The grade as text for the user.
     pub fn sentence(&self) -> String {
         format!("graded {:.2} of 1: {}", self.score, self.reason)
     }

@@ -1,5 +1,5 @@
-//! A proposal against `MEMORY.md` as it is now (B-07): a section that was renamed and a line that was reworded are followed;
-//! what cannot be followed is said.
+//! Rebases a proposal onto the current `MEMORY.md` (B-07): it follows renamed sections and reworded lines,
+//! and reports lost targets.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,24 @@ use crate::vault::lines::heading_words;
 use crate::vault::memory::{Item, Section, sections};
 use crate::vault::review::{Id, Place};
 
-/// The heading of what had no section (REV-15).
+/// The heading for lines without a section (REV-15).
 const REFLECTED: &str = "reflected";
 
-/// What became of what a proposal is aimed at.
+/// The state of a proposal's target.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aim {
-    /// It is where it was, or it cannot be told.
+    /// The target is unchanged, or its state is unknown.
     Same,
-    /// It moved, and the proposal with it.
+    /// The target moved, and the proposal follows.
     Moved(Box<Proposal>),
-    /// It is gone, and what will happen instead.
+    /// The target is gone; the text says the consequence.
     Lost(String),
 }
 
-/// Looks at where a proposal would go. `meant_for` tells the section that a promoted proposal was meant for.
+/// Checks the target of a proposal. `meant_for` returns the original target section of a promoted proposal.
 pub fn aim(proposal: &Proposal, memory: &str, meant_for: &dyn Fn(Id) -> Option<String>) -> Aim {
     let Some(name) = proposal.section() else { return Aim::Same };
-    // A document that is not there will be made, and one whose structure is not certain says nothing.
+    // A missing document will be created, and an ambiguous one proves nothing.
     let Ok(sections) = sections(memory) else { return Aim::Same };
     if sections.is_empty() {
         return Aim::Same;
@@ -88,7 +88,7 @@ fn has(sections: &[Section], name: &str) -> bool {
     sections.iter().any(|section| heading_words(&section.title) == heading_words(name))
 }
 
-/// The section in which everything stands now that was once meant for `name`: the person gave it another name.
+/// The section that now holds all lines once meant for `name`: the user renamed it.
 fn renamed(sections: &[Section], name: &str, meant_for: &dyn Fn(Id) -> Option<String>) -> Option<String> {
     let ours = |item: &Item| {
         let mut ids = item.ids.iter().filter_map(|id| id.parse::<Id>().ok());

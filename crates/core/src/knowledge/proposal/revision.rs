@@ -1,31 +1,31 @@
-//! A new version of a memory as a proposal: which of its lines would change, and what it would say instead.
+//! Turns a new version of a memory into a proposal: the changed line, and its new text.
 
 use thiserror::Error;
 
 use crate::text::normal::normalised;
 use crate::vault::amend::statements;
 
-/// One line of a memory that would change.
+/// A changed line of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// The line that would go; none if one is added.
+    /// The line that it replaces; `None` for an addition.
     pub supersedes: Option<String>,
-    /// What it would say.
+    /// The text of the new line.
     pub text: String,
 }
 
-/// Why a new version cannot be proposed.
+/// The reason why a new version cannot be a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unfit {
-    /// The memory says all of it.
+    /// The memory already says all of it.
     #[error("the memory says that already")]
     Same,
-    /// More than one line would go.
+    /// More than one line would be removed.
     #[error("only the user can change more than one line of it at once")]
     Several,
 }
 
-/// What changes from one body of a memory to another.
+/// The difference between two versions of a memory.
 pub fn revision(old: &str, new: &str) -> Result<Revision, Unfit> {
     let (old, new) = (statements(old), statements(new));
     let missing = |from: &[String], among: &[String]| -> Vec<String> {

@@ -1,4 +1,5 @@
-//! What a proposal would change: a section of `MEMORY.md`, an identity file, a memory, or an idea that becomes a project.
+//! The target of a proposal: a section of `MEMORY.md`, an identity file, a memory, or an idea that becomes a
+//! project.
 
 use std::borrow::Cow;
 
@@ -8,28 +9,28 @@ use super::Proposal;
 use crate::vault::layout;
 use crate::vault::review::Place;
 
-/// The heading for what fixes friction where no section is named; `MEMORY.md` has none such, so it goes where such things go
-/// (REV-15).
+/// The heading for friction fixes without a section. `MEMORY.md` has no such section, so they go to the one
+/// for lines without a section (REV-15).
 const FRICTION: &str = "Friction Fixes";
 
-/// A file that a proposal would change.
+/// The file that a proposal would change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
-    /// This section of `MEMORY.md`.
+    /// A section of `MEMORY.md`.
     Memory(String),
-    /// An identity file, by its name. It changes only by a patch that the person applies (IDN-05).
+    /// An identity file, by name. It changes only by a patch that the user applies (IDN-05).
     Identity(String),
     /// A memory, by its path in the vault. It gets a new version, and the old one is kept (VLT-04).
     Entry(String),
     /// An idea, by its name in the incubator. It becomes a project (IDEA-05).
     Idea(String),
-    /// A memory of one project, by its path in the vault. It holds in every project from then on.
+    /// A memory of one project, by its path in the vault. It then holds in every project.
     Everywhere(String),
 }
 
 impl Proposal {
-    /// The section of `MEMORY.md` it would go to; none if it is aimed at another file.
+    /// The target section of `MEMORY.md`; `None` if the target is another file.
     pub fn section(&self) -> Option<&str> {
         match (&self.target, &self.place) {
             (Some(Target::Memory(section)), _) => Some(section),
@@ -41,7 +42,7 @@ impl Proposal {
         }
     }
 
-    /// The name of the file it would change.
+    /// The name of the target file.
     pub fn file(&self) -> &str {
         match &self.target {
             Some(Target::Identity(name) | Target::Entry(name) | Target::Everywhere(name)) => name,
@@ -50,7 +51,7 @@ impl Proposal {
         }
     }
 
-    /// The identity file it would change, if it is aimed at one.
+    /// The target identity file, if it is one.
     pub fn identity(&self) -> Option<&str> {
         match &self.target {
             Some(Target::Identity(name)) => Some(name),
@@ -58,7 +59,7 @@ impl Proposal {
         }
     }
 
-    /// The idea that would become a project, if it is aimed at one.
+    /// The idea that would become a project, if the target is one.
     pub fn idea(&self) -> Option<&str> {
         match &self.target {
             Some(Target::Idea(slug)) => Some(slug),
@@ -66,7 +67,7 @@ impl Proposal {
         }
     }
 
-    /// The memory that would hold in every project, if it asks for that.
+    /// The memory that would hold in every project, if the proposal asks for that.
     pub fn widened(&self) -> Option<&str> {
         match &self.target {
             Some(Target::Everywhere(path)) => Some(path),
@@ -74,7 +75,7 @@ impl Proposal {
         }
     }
 
-    /// What it is aimed at, in a few words for people: a section, or the name of a file.
+    /// A short name of the target for users: a section or a file name.
     pub fn aim(&self) -> Cow<'_, str> {
         match (&self.place, self.section()) {
             (Place::Section(name), None) if self.widened().is_some() => Cow::Borrowed(name),
@@ -84,7 +85,8 @@ impl Proposal {
         }
     }
 
-    /// Whether both would change the same file for the same project: what says the same about two is two questions.
+    /// True if both would change the same file for the same project. Otherwise equal texts are separate
+    /// questions.
     pub fn shares_file(&self, other: &Self) -> bool {
         self.file() == other.file()
             && self.project == other.project

@@ -1,5 +1,4 @@
-//! Which proposals a person is asked about first, and how many at once (B-07): a queue that shows everything is one that
-//! nobody looks at.
+//! Ranks proposals and limits their number per day (B-07): nobody reads a queue that shows everything.
 
 use std::collections::HashSet;
 
@@ -9,12 +8,12 @@ use crate::base::time::Timestamp;
 use crate::text::similarity::Statement;
 use crate::vault::review::Id;
 
-/// After so many days a proposal counts half as recent.
+/// The half-life of a proposal's recency, in days.
 const HALF_LIFE_DAYS: f64 = 7.0;
 const DAY_SECONDS: f64 = 86_400.0;
 
-/// How much it is worth to be asked about this now, from 0 to about 1: how often it came up, how sure we are, how recent
-/// it is, whether something that is written would change, and whose words it rests on.
+/// The rank of a proposal, from 0 to about 1: by frequency, confidence, recency, an effect on existing lines,
+/// and origin.
 pub fn worth(proposal: &Proposal, now: Timestamp) -> f64 {
     let sessions = i32::try_from(proposal.evidence.sessions.len().clamp(1, 10)).unwrap_or(1);
     let often = 1.0 - 0.5_f64.powi(sessions);
@@ -29,17 +28,17 @@ pub fn worth(proposal: &Proposal, now: Timestamp) -> f64 {
     0.3 * often + 0.3 * proposal.confidence.clamp(0.0, 1.0) + 0.15 * recent + 0.15 * changes + 0.1 * own
 }
 
-/// A proposal, and those that say the same in other words.
+/// A proposal with its near-duplicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folded<'a> {
-    /// The one that is asked about.
+    /// The proposal to show.
     pub proposal: &'a Proposal,
-    /// The others, the most valuable first.
+    /// The near-duplicates, best first.
     pub same: Vec<Id>,
 }
 
-/// The proposals, the most valuable first, near-duplicates folded into the one that the person sees already, or else into
-/// the best of them.
+/// Sorts proposals by worth, with near-duplicates folded into the one on the page, or else into the best of
+/// them.
 pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timestamp) -> Vec<Folded<'a>> {
     let mut order: Vec<(f64, &Proposal)> =
         proposals.iter().map(|proposal| (worth(proposal, now), proposal)).collect();
@@ -51,7 +50,7 @@ pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timesta
     let mut folded: Vec<(usize, Statement, Folded<'a>)> = Vec::new();
     for (place, (_, proposal)) in seen.into_iter().chain(unseen) {
         let statement = Statement::of(&proposal.text);
-        // What the person sees is never folded away.
+        // A proposal on the page is never folded into another.
         let leader = folded
             .iter_mut()
             .find(|(_, leader, of)| of.proposal.shares_file(proposal) && leader.is_same(&statement));
@@ -64,8 +63,8 @@ pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timesta
     folded.into_iter().map(|(_, _, folded)| folded).collect()
 }
 
-/// How many of what is `ranked` are asked about: what a person sees already stays in front of them, and the rest of the
-/// day's share is filled with the best. 0 a day is all.
+/// The number of `ranked` proposals to show: those on the page stay, and the best others fill the daily
+/// limit. A limit of 0 shows all.
 pub fn asked<'a>(
     ranked: &[Folded<'a>],
     on_page: &HashSet<Id>,

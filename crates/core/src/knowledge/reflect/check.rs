@@ -1,5 +1,5 @@
-//! Nothing a model says is believed unchecked: a claim needs observations that say it, and its dates, numbers, paths,
-//! identifiers and quotations have to stand in them.
+//! Checks the claims of a model: each needs supporting observations, which must contain its dates, numbers,
+//! paths, identifiers and quotations.
 
 use std::collections::BTreeSet;
 
@@ -17,29 +17,29 @@ use crate::text::clean::one_line;
 use crate::text::similarity::{Statement, share};
 use crate::text::specifics::{occurs, specifics};
 
-/// So much of a claim's terms has to be in what supports it.
+/// The minimum share of a claim's terms in its support.
 const SUPPORTED: f64 = 0.7;
-/// So many words of a claim that only a less trusted source has make that source one that is needed.
+/// The number of terms found only in a less trusted source that makes that source necessary.
 const NEEDED_TERMS: usize = 2;
-/// A claim that needs more findings than this is a summary of everything.
+/// The maximum number of supporting findings; a claim that needs more is a summary.
 const MOST_SUPPORT: usize = 6;
-/// A source that has so much of a claim decides what it means.
+/// The share of a claim's terms from which a source must agree with its meaning.
 const TELLING: f64 = 0.5;
-/// How much of a finding is kept as a quotation.
+/// The maximum length of a quoted finding.
 pub(super) const MAX_QUOTE_CHARS: usize = 200;
 
-/// What was checked.
+/// The result of checking claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// What holds.
+    /// The drafts that passed the checks.
     pub drafts: Vec<Draft>,
-    /// What does not.
+    /// The number of dropped claims by reason.
     pub dropped: Dropped,
-    /// Claims whose day was not one of the days they rest on; they were given the right one.
+    /// The number of claims whose day was wrong and was corrected.
     pub redated: u64,
 }
 
-/// Holds claims against the observations of the period.
+/// Checks claims against the observations of the period.
 pub fn check(claims: &[Claim], period: &Period<'_>) -> Checked {
     let sources = sources(period);
     let memory = Memory::read(period.memory);
@@ -56,7 +56,7 @@ pub fn check(claims: &[Claim], period: &Period<'_>) -> Checked {
     checked
 }
 
-/// A summary that makes nothing up; `None` for any other.
+/// Returns a summary without invented details; `None` for any other.
 pub fn check_summary(summary: &str, period: &Period<'_>) -> Option<String> {
     let summary = one_line(&admit(summary).text, MAX_SUMMARY_CHARS);
     let all: String = sources(period).iter().map(|source| format!("{}\n", source.statement.text())).collect();
@@ -65,7 +65,7 @@ pub fn check_summary(summary: &str, period: &Period<'_>) -> Option<String> {
     fits.then_some(summary)
 }
 
-/// Something that was observed and can support a claim.
+/// An observation that can support a claim.
 struct Source<'a> {
     statement: Statement,
     origin: Origin,
@@ -74,8 +74,8 @@ struct Source<'a> {
     observation: &'a Observation,
 }
 
-/// The findings, and the narratives around them: those are the observer's words, worth no more than the least of what they
-/// sum up.
+/// The findings and their narratives. A narrative is the observer's text, so it has the least trusted origin
+/// of its findings.
 fn sources<'a>(period: &Period<'a>) -> Vec<Source<'a>> {
     let mut sources: Vec<Source<'a>> = period
         .findings()
@@ -157,8 +157,8 @@ fn check_one(
     Ok((draft, redated))
 }
 
-/// Where something of that origin may go: a rule is the person's own word, and nothing that only tools said is about the
-/// person (B-01).
+/// The section allowed for an origin: rules need the user's own words, and tool output never describes the
+/// user (B-01).
 pub(super) fn allowed(section: Section, origin: Origin) -> Section {
     match (section, origin) {
         (Section::HardRules, Origin::Agent | Origin::Tool | Origin::Import) => Section::Patterns,
@@ -167,7 +167,7 @@ pub(super) fn allowed(section: Section, origin: Origin) -> Section {
     }
 }
 
-/// The one project that all of it comes from.
+/// The single project of all observations, if there is one.
 pub(super) fn common_project<'a>(
     mut observations: impl Iterator<Item = &'a Observation>,
 ) -> Option<crate::base::scope::ProjectId> {
@@ -179,7 +179,7 @@ fn worst(support: &[&Source<'_>]) -> Origin {
     support.iter().map(|source| source.origin).max_by_key(|origin| distance(*origin)).unwrap_or(Origin::Tool)
 }
 
-/// The sources that a claim needs, of the most trusted origins that suffice.
+/// The sources that support a claim, of the most trusted origins that suffice.
 fn supported<'a, 'b>(claim: &Statement, sources: &'b [Source<'a>]) -> Result<Vec<&'b Source<'a>>, Why> {
     let mut why = Why::Unsupported;
     for trust in 0..Origin::ALL.len() {
@@ -187,9 +187,9 @@ fn supported<'a, 'b>(claim: &Statement, sources: &'b [Source<'a>]) -> Result<Vec
             sources.iter().filter(|source| distance(source.origin) <= trust).collect();
         match covering(claim, &pool) {
             Err(reason) => why = why.or(reason),
-            // The rest of it comes from somebody else, whose words are then needed as well (B-01).
+            // A less trusted source supplies the rest of it, so its words are needed as well (B-01).
             Ok(support) if needs_more(claim, &support, sources) => {}
-            // Every source that has a good part of it has to mean the same.
+            // Every source with a large part of it must agree in meaning.
             Ok(support) if support.iter().all(|source| means(claim, source)) => return Ok(support),
             Ok(_) => why = why.or(Why::Turned),
         }
@@ -197,12 +197,12 @@ fn supported<'a, 'b>(claim: &Statement, sources: &'b [Source<'a>]) -> Result<Vec
     Err(why)
 }
 
-/// Whether a source says what the claim says, or too little of it to tell.
+/// True if a source agrees with the claim, or shares too little with it to tell.
 fn means(claim: &Statement, source: &Source<'_>) -> bool {
     share(claim.terms(), source.statement.terms()) < TELLING || claim.keeps_sense_of(&source.statement)
 }
 
-/// Whether what the support leaves open is said by a source that is less trusted.
+/// True if a less trusted source contains terms that the support lacks.
 fn needs_more(claim: &Statement, support: &[&Source<'_>], sources: &[Source<'_>]) -> bool {
     let trusted = distance(worst(support));
     let open = |term: &&u64| !support.iter().any(|source| source.statement.terms().contains(term));
@@ -212,13 +212,13 @@ fn needs_more(claim: &Statement, support: &[&Source<'_>], sources: &[Source<'_>]
 }
 
 impl Why {
-    /// The more telling of two reasons.
+    /// The more specific of two reasons.
     fn or(self, other: Self) -> Self {
         if self == Self::Unsupported { other } else { self }
     }
 }
 
-/// The fewest sources that say enough of it, the most fitting first, and then those that have the specifics.
+/// The fewest sources that cover the claim, best first, plus those with its specifics.
 fn covering<'a, 'b>(claim: &Statement, pool: &[&'b Source<'a>]) -> Result<Vec<&'b Source<'a>>, Why> {
     let terms = claim.terms();
     let mut left = terms.clone();
@@ -230,7 +230,7 @@ fn covering<'a, 'b>(claim: &Statement, pool: &[&'b Source<'a>]) -> Result<Vec<&'
         };
         let Some(best) = pool.iter().max_by_key(gain) else { break };
         let gained = left.intersection(best.statement.terms()).count();
-        // A stray word in common is no support.
+        // A single shared word is no support.
         if gained == 0
             || (!support.is_empty() && gained < NEEDED_TERMS && support_share(terms, &support) >= SUPPORTED)
         {

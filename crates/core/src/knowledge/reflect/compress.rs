@@ -1,4 +1,5 @@
-//! A reflection says less than what it reflects on (REF-12), and a model that does not is told so, twice (REF-13).
+//! A reflection must be shorter than its input (REF-12); a model that exceeds it is asked again, up to twice
+//! (REF-13).
 
 use std::time::Duration;
 
@@ -11,38 +12,39 @@ use crate::llm::prompts::Template;
 use crate::llm::{self, Budget, Cost, Expects, Fault, Model, Request, Retry};
 use crate::text::tokens;
 
-/// The level at which nothing more is tried.
+/// The last compression level.
 pub const LAST_LEVEL: u8 = 2;
-/// How long one answer may take; three of them fit into what a run may take.
+/// The time limit of one answer; three of them fit into the limit of a run.
 pub const DEADLINE: Duration = Duration::from_secs(150);
-/// What one answer may cost: half a dollar, about twice what a good model takes for the most that is sent.
+/// The length and cost limit of one answer: half a dollar is about twice the price of the largest input with
+/// a good model.
 pub const BUDGET: Budget = Budget { tokens: 6_000, cost: Cost { micro_dollars: 500_000 } };
 
-/// Whether an answer is shorter than what it is about (X-15: the input counts, not a target).
+/// True if an answer is shorter than its input (X-15: the input counts, not a target).
 pub fn is_compressed(input: u64, output: u64) -> bool {
     output < input
 }
 
-/// What a model made of a period.
+/// The reflection of a model on a period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reflected {
-    /// What it said, unchecked.
+    /// The answer before any check.
     pub answer: Answer,
-    /// At which level.
+    /// The compression level of the answer.
     pub level: u8,
-    /// Whether it stayed too long at every level, so that the shortest answer was taken (REF-14).
+    /// True if the answer was too long at every level, so that the shortest one was taken (REF-14).
     pub flagged: bool,
-    /// Tokens of the observations.
+    /// The tokens of the observations.
     pub input: u64,
-    /// Tokens of the answer.
+    /// The tokens of the answer.
     pub output: u64,
-    /// Windows that were not shown because they did not fit.
+    /// The number of windows left out because they did not fit.
     pub left_out: usize,
 }
 
-/// Asks a model, at most three times. An error is one of the model's; answers that were no answers are one as well, which
-/// asking again does not mend.
+/// Asks a model, at most three times. Model errors are returned; so is an unreadable answer, because asking
+/// again does not help.
 pub fn reflect(
     model: &dyn Model,
     period: &Period<'_>,
@@ -59,7 +61,7 @@ pub fn reflect(
         };
         let said = match model.answer(&request) {
             Ok(said) => said,
-            // What was said before is still worth something.
+            // An earlier answer is still useful.
             Err(_) if best.is_some() => break,
             Err(error) => return Err(error),
         };

@@ -1,17 +1,17 @@
-//! Observations shrink with age (REF-15): hours are kept in full, days as stories with what matters, weeks as a few
-//! sentences. The log of each day keeps everything.
+//! Compacts observations with age (REF-15): hours in full, days as narratives with important findings, weeks
+//! as a few sentences. The log of each day keeps everything.
 //!
-//! Deterministic, and the same however often and by whichever way a level is reached.
+//! The result is deterministic and independent of the intermediate levels.
 
 use crate::knowledge::observe::{Finding, Kind, Observed, Part};
 use crate::text::normal::normalised;
 use crate::vault::priority::Priority;
 
-/// From this age on, in days, narratives and 🔴 are left.
+/// The age in days from which only narratives and 🔴 findings remain.
 const STORIES: i32 = 3;
-/// From this age on each narrative is its first sentence.
+/// The age from which each narrative is its first sentence.
 const SENTENCES: i32 = 8;
-/// From this age on it is one sentence, and what may be wanted again.
+/// The age from which one sentence and the findings of lasting use remain.
 const ABSTRACT: i32 = 15;
 
 /// The level for an age in days.
@@ -24,7 +24,7 @@ pub fn level(age: i32) -> u32 {
     }
 }
 
-/// An observation at a level; one that is there already does not change.
+/// Compacts an observation to a level. Repeating it changes nothing.
 pub fn distil(observed: &Observed, level: u32) -> Observed {
     if level == 0 {
         return observed.clone();
@@ -50,11 +50,11 @@ pub fn distil(observed: &Observed, level: u32) -> Observed {
         parts = vec![Part { day: None, narrative: narrative.unwrap_or_default(), findings }];
     }
     parts.retain(|part| !part.narrative.is_empty() || !part.findings.is_empty());
-    // What a session was about to do is nobody's business days later.
+    // The next step of an old session is of no use.
     Observed { parts, current_task: None, suggested_response: None }
 }
 
-/// What is worth weeks, each once; of the oldest only what somebody may want to know again.
+/// The findings worth keeping for weeks, without duplicates; of the oldest parts only those of lasting use.
 fn kept(part: &Part, level: u32, seen: &mut Vec<(Kind, String)>) -> Vec<Finding> {
     let lasting = |kind: Kind| !matches!(kind, Kind::Files | Kind::Question);
     let mut findings: Vec<Finding> = Vec::new();
@@ -68,7 +68,7 @@ fn kept(part: &Part, level: u32, seen: &mut Vec<(Kind, String)>) -> Vec<Finding>
     findings
 }
 
-/// `v1.2` is not the end of a sentence; a blank behind the stop is.
+/// The first sentence. `v1.2` ends none; a stop followed by a space does.
 fn first_sentence(text: &str) -> &str {
     let ends = text.match_indices(['.', '!', '?']).map(|(at, stop)| at + stop.len());
     let end = ends.into_iter().find(|end| text[*end..].starts_with(char::is_whitespace));

@@ -1,4 +1,4 @@
-//! What `MEMORY.md` says, as far as proposals have to know it.
+//! The content of `MEMORY.md`, as far as proposals need it.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use crate::text::normal::normalised;
 use crate::text::similarity::Statement;
 use crate::vault::memory::{sections, shown_in};
 
-/// What the document says today: struck lines do not count.
+/// The current content of the document, without struck lines.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Everything, in normal form.
+    /// The whole text in normalised form.
     said: String,
     lines: Vec<Line>,
     titles: Vec<String>,
@@ -22,14 +22,14 @@ pub struct Memory {
 /// A statement of the document.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The statement.
+    /// The line in parsed form.
     pub statement: Statement,
-    /// Since when.
+    /// The date of the line.
     pub date: Option<Date>,
 }
 
 impl Memory {
-    /// Reads the document. One whose structure is not certain still says what it says.
+    /// Parses the document. One with an ambiguous structure still counts as text.
     pub fn read(text: &str) -> Self {
         let Ok(sections) = sections(text) else {
             return Self { said: normalised(text), ..Self::default() };
@@ -45,7 +45,7 @@ impl Memory {
             lines.push(Line { statement: Statement::of(&item.text), date: item.date });
         }
         standing.push_str(text.get(from..).unwrap_or_default());
-        // The statements again without dates and escapes, as somebody would repeat them.
+        // The statements again without dates and escapes, as a paraphrase has them.
         for line in &lines {
             standing.push('\n');
             standing.push_str(line.statement.text());
@@ -56,7 +56,7 @@ impl Memory {
         Self { said: normalised(&standing), lines, titles: titles.collect(), scoped }
     }
 
-    /// What it says to somebody in `project`: what holds there or everywhere.
+    /// The content visible in `project`: the lines that hold there or everywhere.
     pub fn seen_from(&self, project: Option<&ProjectId>) -> Cow<'_, Self> {
         match &self.scoped {
             Some(text) => Cow::Owned(Self::read(&shown_in(text, project.map(ProjectId::as_str)))),
@@ -64,19 +64,19 @@ impl Memory {
         }
     }
 
-    /// Whether it says this already (REF-17): the words stand in it, or one of its lines is the same in other words.
+    /// True if it already contains the statement (REF-17): verbatim, or as a line with the same meaning.
     pub fn says(&self, statement: &Statement) -> bool {
         let words = normalised(statement.text());
         !words.is_empty() && self.said.contains(&words)
             || self.lines.iter().any(|line| line.statement.is_same(statement))
     }
 
-    /// The line that cannot hold if the statement does.
+    /// The line that contradicts the statement.
     pub fn contradicted_by(&self, statement: &Statement) -> Option<&Line> {
         self.lines.iter().find(|line| line.statement.contradicts(statement))
     }
 
-    /// The headings of its sections.
+    /// The headings of the sections.
     pub fn titles(&self) -> &[String] {
         &self.titles
     }

@@ -1,12 +1,12 @@
-//! Reflection: what was observed over days becomes a few proposals (REF-01…17). Nothing here writes to `MEMORY.md`; the
-//! person does, by saying yes.
+//! Reflection: turns several days of observations into a few proposals (REF-01…17). Nothing here writes to
+//! `MEMORY.md`; only the user's approval does.
 //!
-//! - [`offline`]: without any model, which is the default
-//! - [`prompt`], [`parse`], [`compress`]: with one: what it is given, what it says, and that it says less than it was given
-//! - [`check`]: a model's claims held against the observations (B-01)
-//! - [`settle`]: whoever proposed it, what `MEMORY.md` or an earlier proposal says already is not proposed again
-//! - [`conflict`], [`likeness`]: when two statements contradict each other, and when they are the same
-//! - [`distil`]: how observations shrink with age (REF-15)
+//! - [`offline`]: reflection without a model, the default
+//! - [`prompt`], [`parse`], [`compress`]: reflection with a model: input, answer and length check
+//! - [`check`]: checks a model's claims against the observations (B-01)
+//! - [`settle`]: drops drafts that `MEMORY.md` or an earlier proposal already covers
+//! - [`conflict`], [`likeness`]: contradiction and equality of two statements
+//! - [`distil`]: compaction of observations with age (REF-15)
 
 pub mod check;
 pub mod compress;
@@ -34,53 +34,53 @@ use crate::vault::review::{Id, Place};
 
 pub use section::Section;
 
-/// A longer text is no statement any more.
+/// The maximum length of a statement, in characters.
 pub const MAX_TEXT_CHARS: usize = 400;
-/// So many proposals come of one reflection at most: nobody reads more in a morning.
+/// The maximum number of proposals per reflection: nobody reads more in a morning.
 pub const MAX_PROPOSALS: usize = 20;
-/// A longer summary does not go into the log.
+/// The maximum length of a summary in the log, in characters.
 pub const MAX_SUMMARY_CHARS: usize = 500;
-/// One window of a session, as reflection sees it.
+/// A window of a session, as input of reflection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// The window.
+    /// The key of the window.
     pub key: String,
-    /// The session.
+    /// The id of the session.
     pub session: String,
-    /// The project it was held in.
+    /// The project of the session.
     pub project: Option<ProjectId>,
-    /// The person's day.
+    /// The day in the user's zone.
     pub day: Date,
-    /// When it was observed.
+    /// The time of the observation.
     pub at: Timestamp,
-    /// What was observed.
+    /// The observations of the window.
     pub observed: Observed,
 }
 
-/// What is reflected on.
+/// The input of a reflection.
 #[derive(Clone, Copy, Debug)]
 pub struct Period<'a> {
-    /// The person's day.
+    /// The day in the user's zone.
     pub today: Date,
-    /// The person's name; may be empty (GEN-01).
+    /// The user's name; may be empty (GEN-01).
     pub user: &'a str,
-    /// `MEMORY.md` as it is.
+    /// The current text of `MEMORY.md`.
     pub memory: &'a str,
-    /// What was observed, in order.
+    /// The observations, in order.
     pub observations: &'a [Observation],
 }
 
-/// A finding and where it stands.
+/// A finding and its window.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// What was found.
+    /// The finding that was observed.
     pub finding: &'a Finding,
-    /// The window it was found in.
+    /// The window that contains it.
     pub observation: &'a Observation,
 }
 
 impl<'a> Period<'a> {
-    /// Every finding, in order, except what pretends to be ours.
+    /// All findings in order, without forged ones.
     pub fn findings(&self) -> impl Iterator<Item = Seen<'a>> {
         let of = |observation: &'a Observation| {
             observation.observed.findings().map(move |finding| Seen { finding, observation })
@@ -89,35 +89,35 @@ impl<'a> Period<'a> {
     }
 }
 
-/// A proposal in the making: it has no id, and nobody has been asked.
+/// A proposal under construction: without id, and not shown to the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
-    /// Where it would go.
+    /// The section of `MEMORY.md` to write to.
     pub section: Section,
-    /// What would be written.
+    /// The text to write.
     pub text: String,
-    /// The day of the newest observation that it rests on.
+    /// The day of the newest supporting observation.
     pub date: Date,
-    /// Whose words it needs (B-01).
+    /// The origin of the words that it needs (B-01).
     pub origin: Origin,
-    /// Whether those are the person's own words, in so many words (FBK-06).
+    /// True if those are the user's own explicit words (FBK-06).
     #[serde(default)]
     pub explicit: bool,
-    /// How sure we are, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// What it rests on.
+    /// The evidence that supports it.
     pub evidence: Evidence,
-    /// The project, if all of it comes from one.
+    /// The project, if all evidence is from one.
     pub project: Option<ProjectId>,
     /// The line of `MEMORY.md` that it contradicts.
     pub supersedes: Option<String>,
-    /// The proposal that waits and says the same in other words.
+    /// The pending proposal with the same meaning.
     pub joins: Option<Id>,
 }
 
 impl Draft {
-    /// As it is handed in. The store gives it its id.
+    /// The draft as a proposal. The store assigns the id.
     pub fn proposal(&self, user: &str, id: Id, created: Timestamp) -> Proposal {
         let (source, title) = match &self.supersedes {
             Some(old) => (Source::Supersede, proposal::instead_of(old)),
@@ -136,59 +136,59 @@ impl Draft {
     }
 }
 
-/// Why something did not become a proposal. Nothing vanishes silently: each is counted.
+/// The reason why a draft was dropped. Drops are counted, so that nothing vanishes silently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// No observation says it.
+    /// No observation supports it.
     Unsupported,
-    /// A number, a name, a path or a quotation in it is in none of the observations it rests on.
+    /// The supporting observations lack a number, a name, a path or a quotation in it.
     Invented,
-    /// It says the opposite of what was observed.
+    /// It says the opposite of the observations.
     Turned,
-    /// It pretends to be part of the answer's frame, or talks to a model.
+    /// It imitates the frame of the answer, or addresses a model.
     Forged,
-    /// It is no statement but a text.
+    /// It is too long for a statement.
     Long,
-    /// `MEMORY.md` says it already (REF-17).
+    /// `MEMORY.md` already says it (REF-17).
     Said,
-    /// `MEMORY.md` or a newer observation says otherwise since (REF-05).
+    /// `MEMORY.md` or a newer observation contradicts it (REF-05).
     Outdated,
-    /// The same was decided on before.
+    /// The user already decided on the same.
     Decided,
-    /// The same came up twice.
+    /// It duplicates another draft.
     Merged,
-    /// There is a fix for it, which is proposed instead (REF-08).
+    /// A fix for it is proposed instead (REF-08).
     Resolved,
-    /// More than anybody reads.
+    /// It exceeds the maximum number.
     Surplus,
 }
 
-/// How many did not become a proposal, and why.
+/// The number of dropped drafts by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Dropped(pub BTreeMap<Why, u64>);
 
 impl Dropped {
-    /// One more.
+    /// Adds one to the count of a reason.
     pub fn add(&mut self, why: Why) {
         *self.0.entry(why).or_default() += 1;
     }
 
-    /// Both together.
+    /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
         for (why, count) in &other.0 {
             *self.0.entry(*why).or_default() += count;
         }
     }
 
-    /// How many for this reason.
+    /// The count for a reason.
     pub fn count(&self, why: Why) -> u64 {
         self.0.get(&why).copied().unwrap_or(0)
     }
 }
 
-/// The tags of our prompts and answers. Nothing that was observed has them by honest means.
+/// The tags of our prompts and answers. No honest observation contains them.
 const TAGS: [&str; 9] = [
     "proposals",
     "summary",
@@ -201,7 +201,7 @@ const TAGS: [&str; 9] = [
     "system-reminder",
 ];
 
-/// How texts begin to talk to a model instead of saying something.
+/// Phrases of texts that address a model.
 const ORDERS: [&str; 14] = [
     "ignore the above",
     "ignore all previous",
@@ -219,8 +219,8 @@ const ORDERS: [&str; 14] = [
     "ignora las instrucciones",
 ];
 
-/// Whether a text pretends to be a part of what we write, or gives orders to whoever reads it. It stays in the log; it
-/// becomes no proposal and is shown to no model.
+/// True if a text imitates our own frame or gives orders to its reader. It stays in the log, but becomes no
+/// proposal and is shown to no model.
 pub fn is_forged(text: &str) -> bool {
     let text = text.to_lowercase();
     let tagged = |tag: &&str| text.contains(&format!("<{tag}")) || text.contains(&format!("</{tag}"));
@@ -231,12 +231,12 @@ pub fn is_forged(text: &str) -> bool {
         || ORDERS.iter().any(|order| text.contains(order))
 }
 
-/// How far an origin is from the person's own words.
+/// The distance of an origin from the user's own words.
 pub(crate) fn distance(origin: Origin) -> usize {
     Origin::ALL.iter().position(|other| *other == origin).unwrap_or(Origin::ALL.len())
 }
 
-/// One or two sentences for the log of the day, made of counts alone.
+/// A summary of one or two sentences for the daily log, made from counts alone.
 pub fn summary(period: &Period<'_>, drafts: &[Draft]) -> String {
     let count = |number: usize, word: &str| match number {
         1 => format!("1 {word}"),

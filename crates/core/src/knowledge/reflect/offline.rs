@@ -1,5 +1,4 @@
-//! Reflection without any model: by kind, by priority and by how often something came up. It prefers to propose nothing
-//! over guessing.
+//! Reflection without a model: by kind, priority and frequency. It prefers no proposal to a guess.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -19,29 +18,29 @@ use crate::text::similarity::{Statement, share};
 use crate::text::specifics::specifics;
 use crate::vault::priority::Priority;
 
-/// 🟡 counts if it came up in so many sessions (REF-10).
+/// The minimum number of sessions for a 🟡 finding (REF-10).
 const NOTABLE_SESSIONS: usize = 2;
-/// So many findings are held against each other, the most important and newest ones. More than this is no month of work
-/// but a flood, and comparing all of it with all of it would take minutes.
+/// The maximum number of findings compared, most important and newest first. More is a flood, not a month of
+/// work, and comparing all pairs would take minutes.
 const MOST_FINDINGS: usize = 600;
-/// A problem of which so much is in a fix is the problem that was fixed.
+/// The overlap of a problem with a fix from which it counts as resolved.
 const RESOLVED: f64 = 0.6;
 
-/// What came of it.
+/// The result of an offline reflection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reflected {
-    /// What could be proposed, the best first within each section.
+    /// The possible drafts, best first within each section.
     pub drafts: Vec<Draft>,
-    /// What not.
+    /// The number of dropped drafts by reason.
     pub dropped: Dropped,
 }
 
-/// The same thing, as often as it was found.
+/// Findings with the same meaning.
 struct Group<'a> {
     section: Section,
-    /// In the order they were observed.
+    /// The findings in the order of observation.
     seen: Vec<Seen<'a>>,
-    /// The newest of them.
+    /// The statement of the newest finding.
     statement: Statement,
 }
 
@@ -77,7 +76,8 @@ pub fn reflect(period: &Period<'_>) -> Reflected {
     let mut drafts: Vec<(Priority, Draft)> = Vec::new();
     let notable: Vec<&Group<'_>> = groups.iter().filter(|group| group.is_notable()).collect();
     for group in &notable {
-        // Only a newer assertion overrides an older one (REF-05); the groups are as old as their newest sighting.
+        // Only a newer assertion overrides an older one (REF-05); the age of a group is that of its newest
+        // finding.
         if notable.iter().any(|other| overrides(other, group)) {
             dropped.add(Why::Outdated);
             continue;
@@ -106,7 +106,7 @@ fn overrides(new: &Group<'_>, old: &Group<'_>) -> bool {
 }
 
 impl<'a> Group<'a> {
-    /// A group has at least one.
+    /// The newest finding. A group has at least one.
     fn newest(&self) -> &Seen<'a> {
         &self.seen[self.seen.len() - 1]
     }
@@ -115,7 +115,7 @@ impl<'a> Group<'a> {
         self.seen.iter().map(|seen| seen.finding.priority).max().unwrap_or(Priority::Low)
     }
 
-    /// The most trusted words that say it suffice.
+    /// The most trusted origin in the group.
     fn origin(&self) -> Origin {
         let origins = self.seen.iter().map(|seen| seen.finding.origin);
         origins.min_by_key(|origin| distance(*origin)).unwrap_or(Origin::Tool)
@@ -125,7 +125,7 @@ impl<'a> Group<'a> {
         self.seen.iter().map(|seen| seen.observation.session.as_str()).collect()
     }
 
-    /// 🔴, or 🟡 that came up again (REF-10).
+    /// True for 🔴, and for 🟡 in several sessions (REF-10).
     fn is_notable(&self) -> bool {
         match self.priority() {
             Priority::High => true,
@@ -136,7 +136,7 @@ impl<'a> Group<'a> {
 
     fn draft(&self) -> Result<Draft, Why> {
         let origin = self.origin();
-        // Among the words of that origin the newest: what only a tool said must not speak for the person.
+        // The newest finding of that origin: tool output must not speak for the user.
         let told = self.seen.iter().rev().find(|seen| seen.finding.origin == origin).unwrap_or(self.newest());
         let mut evidence = Evidence::default();
         for seen in &self.seen {
@@ -166,7 +166,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// A finding as a statement: on one line, and no longer than one. Whole sentences are kept.
+/// A finding as a one-line statement within the length limit. Whole sentences are kept.
 fn statement(text: &str) -> Result<String, Why> {
     let text = one_line(&admit(text).text, usize::MAX);
     if text.chars().count() <= MAX_TEXT_CHARS {
@@ -177,7 +177,7 @@ fn statement(text: &str) -> Result<String, Why> {
     cut.map(str::to_owned).ok_or(Why::Long)
 }
 
-/// Which kind a finding is; what a model found has none, and goes by its words.
+/// The kind of a finding; a model's finding has none, so its words decide.
 fn kind_of(seen: &Seen<'_>) -> Kind {
     match seen.finding.kind {
         Kind::Other => kind_by_words(&seen.finding.text),
@@ -185,14 +185,14 @@ fn kind_of(seen: &Seen<'_>) -> Kind {
     }
 }
 
-/// Where a finding would go (REF-09); nowhere for what is no knowledge.
+/// The target section of a finding (REF-09); `None` if it is no knowledge.
 fn section_of(seen: &Seen<'_>) -> Option<Section> {
     let finding = seen.finding;
     if finding.priority == Priority::Low {
         return None;
     }
     let section = match kind_of(seen) {
-        // A rule in so many words; what was only meant is a preference.
+        // An explicit rule; an implied one is a preference.
         Kind::Rule if finding.strength == Strength::Explicit => Section::HardRules,
         Kind::Rule | Kind::Preference | Kind::Correction => Section::User,
         Kind::Decision | Kind::Change | Kind::Convention | Kind::Fact => Section::Architecture,
@@ -201,12 +201,12 @@ fn section_of(seen: &Seen<'_>) -> Option<Section> {
         Kind::Other => Section::Architecture,
         Kind::Files | Kind::Question | Kind::Idea | Kind::Commit | Kind::Work => return None,
     };
-    // The agent's or a tool's opinion is not the person's preference.
+    // An opinion of the agent or a tool is not the user's preference.
     let theirs = matches!(section, Section::HardRules | Section::User) && finding.origin != Origin::User;
     Some(if theirs { Section::Patterns } else { section })
 }
 
-/// Words that tell the kind of a statement, in the languages of the offline rules.
+/// Words that show the kind of a statement, in the languages of the offline rules.
 const DUTIES: [&str; 4] = ["must", "必ず", "总是", "永远"];
 const WISHES: [&str; 16] = [
     "prefers",
@@ -250,7 +250,7 @@ fn kind_by_words(text: &str) -> Kind {
     let words: BTreeSet<&str> =
         text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).collect();
     let has = |cues: &[&str]| {
-        // Signs of scripts without spaces stand anywhere.
+        // In scripts without spaces a match may be anywhere.
         cues.iter().any(|cue| {
             words.contains(cue) || (!cue.is_ascii() && cue.chars().count() <= 2 && text.contains(cue))
         })
@@ -263,7 +263,7 @@ fn kind_by_words(text: &str) -> Kind {
     }
 }
 
-/// Whether a finding is a problem that a fix of the same session or a later one is about (REF-08).
+/// True if a finding is a problem with a fix in the same or a later session (REF-08).
 fn is_resolved(seen: &Seen<'_>, statement: &Statement, fixes: &[(Timestamp, Statement)]) -> bool {
     if seen.finding.kind != Kind::Other || kind_of(seen) != Kind::Other {
         return false;

@@ -1,5 +1,5 @@
-//! Reads what a reflector wrote (REF-11). A model may add a fence, forget a tag, number its lines or be cut off; what can
-//! be told apart from noise is kept as a claim, and every claim is checked.
+//! Parses a reflector's answer (REF-11). A model may add a fence, forget a tag, number its lines or be
+//! truncated; every recognisable line becomes a claim, and every claim is checked.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,31 +11,31 @@ use crate::vault::priority::Priority;
 const PROPOSALS: &str = "proposals";
 const SUMMARY: &str = "summary";
 const PROPOSED_FOR: &str = "Proposed for:";
-/// Nobody proposes more than this; the rest is not read.
+/// The maximum number of claims that are read.
 const MAX_CLAIMS: usize = 60;
 
-/// What a reflector said.
+/// The parsed answer of a reflector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The proposals, unchecked.
+    /// The proposals before any check.
     pub claims: Vec<Claim>,
-    /// One or two sentences, unchecked.
+    /// The unchecked summary of one or two sentences.
     pub summary: Option<String>,
 }
 
-/// One proposal as a model put it.
+/// A proposal as the model wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// The heading it stood under; empty if it stood under none.
+    /// The heading above it; empty if there is none.
     pub section: String,
-    /// The day it was given.
+    /// The day that the model gave it.
     pub date: Option<Date>,
-    /// What it says, on one line.
+    /// The text, on one line.
     pub text: String,
 }
 
-/// Reads an answer; `None` if it is none. `whole` is whether the model came to its end: of an answer that was cut off, the
-/// last line may be half a line and is left out.
+/// Parses an answer; `None` if it is unreadable. `whole` is false for a truncated answer, whose last line may
+/// be incomplete and is dropped.
 pub fn parse(text: &str, whole: bool) -> Option<Answer> {
     let part = inside(text, PROPOSALS);
     let summary = inside(text, SUMMARY);
@@ -55,7 +55,7 @@ pub fn parse(text: &str, whole: bool) -> Option<Answer> {
     Some(Answer { claims, summary: summary.filter(|text| !text.is_empty()) })
 }
 
-/// The answer as it should look, without the tags: what counts when its length is measured (REF-12).
+/// The answer in normal form, without tags, for measuring its length (REF-12).
 pub fn render(answer: &Answer) -> String {
     let mut out = String::new();
     let mut section = None;
@@ -92,7 +92,7 @@ fn claims(body: &str) -> Vec<Claim> {
                 claims.push(Claim { section: section.clone(), date, text: single_line(words) });
             }
         } else if open && line.starts_with([' ', '\t']) {
-            // A line that was wrapped.
+            // A continuation of the line before.
             if let Some(last) = claims.last_mut() {
                 last.text = single_line(&format!("{} {trimmed}", last.text));
             }
@@ -102,7 +102,7 @@ fn claims(body: &str) -> Vec<Claim> {
     claims
 }
 
-/// The section of `## Proposed for: Patterns`, or of a heading that forgot to say so.
+/// The section in `## Proposed for: Patterns`, or in a heading without that prefix.
 fn heading(line: &str) -> Option<&str> {
     let words = line.strip_prefix('#')?.trim_start_matches('#').trim();
     Some(after_label(words).unwrap_or(words))
@@ -122,7 +122,7 @@ fn bullet(line: &str) -> Option<&str> {
     Some(Priority::prefix(rest).map_or(rest, |(_, rest)| rest.trim_start()))
 }
 
-/// `(2026-11-14) …`, and the day alone where the brackets were forgotten.
+/// Splits `(2026-11-14) …` into date and text; the brackets may be missing.
 fn dated(words: &str) -> (Option<Date>, &str) {
     let inner = words.strip_prefix('(').unwrap_or(words);
     let Some(date) = inner.get(..10).and_then(|date| date.parse::<Date>().ok()) else { return (None, words) };
@@ -134,7 +134,7 @@ fn dated(words: &str) -> (Option<Date>, &str) {
     }
 }
 
-/// How models say that there is nothing.
+/// True for the ways in which models say that there is nothing.
 fn is_none(words: &str) -> bool {
     let words = words.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     matches!(words.as_str(), "" | "none" | "n/a" | "nothing" | "no proposals" | "keine" | "ninguno" | "aucun")
@@ -154,8 +154,8 @@ fn before<'a>(text: &'a str, name: &str) -> &'a str {
     find(text, &format!("<{name}>")).first().map_or(text, |at| &text[..*at])
 }
 
-/// What is between the last pair of tags, and whether it was closed: some think aloud before they answer. Without its end
-/// it goes up to the next tag of ours, or to the end.
+/// The text between the last pair of tags, and true if it was closed: some models think aloud before the
+/// answer. Without the end tag it extends to our next tag, or to the end.
 fn inside<'a>(text: &'a str, name: &str) -> Option<(&'a str, bool)> {
     let open = format!("<{name}>");
     let body = &text[*find(text, &open).last()? + open.len()..];

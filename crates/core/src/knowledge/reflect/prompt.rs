@@ -1,5 +1,5 @@
-//! What a reflector is given: the observations of the period with their ages, `MEMORY.md`, and how the observations came
-//! about (REF-03, REF-04).
+//! The prompt of a reflector: the observations of the period with their ages, `MEMORY.md`, and the observer's
+//! instructions (REF-03, REF-04).
 
 use serde_json::{Value, json};
 
@@ -12,22 +12,22 @@ use crate::text::admit;
 use crate::text::tokens;
 use crate::vault::memory::{FIXED_SECTIONS, user_section};
 
-/// No model is given more than this; the oldest observations are left out, and counted.
+/// The maximum size of the material, in tokens; the oldest observations beyond it are left out and counted.
 pub const MAX_MATERIAL_TOKENS: u64 = 60_000;
-/// A longer `MEMORY.md` is cut; what it says is checked against all of it.
+/// The length at which `MEMORY.md` is cut, in characters; checks use all of it.
 const MAX_MEMORY_CHARS: usize = 40_000;
 
-/// What a reflector is given.
+/// The material for a reflector.
 #[derive(Clone, Debug)]
 pub struct Material {
     days: Value,
-    /// About how many tokens the observations are: what the answer must stay below (REF-12).
+    /// The approximate tokens of the observations: the limit for the answer (REF-12).
     pub tokens: u64,
-    /// How many windows did not fit.
+    /// The number of windows that did not fit.
     pub left_out: usize,
 }
 
-/// Puts the observations together, the newest first for what does not fit, the oldest first for the reader.
+/// Collects the observations: the newest ones that fit, sorted oldest first.
 pub fn material(period: &Period<'_>) -> Material {
     let (mut tokens, mut left_out) = (0, 0);
     let mut days: Vec<(String, i32, Vec<Value>)> = Vec::new();
@@ -59,9 +59,9 @@ impl Material {
         &self.days
     }
 
-    /// The prompt at a level of [`guidance`]. `observer` is what made the observations.
+    /// The prompt at a level of [`guidance`]. `observer` is the template that made the observations.
     pub fn prompt(&self, period: &Period<'_>, observer: Option<Template>, level: u8) -> Prompt {
-        // JSON, so that nothing that was said can look like the end of what was said.
+        // Use JSON, so that no observation can imitate the end of the material.
         let mut material = json!({
             "today": day(period.today),
             "user": user_section(period.user),
@@ -79,7 +79,7 @@ impl Material {
     }
 }
 
-/// What a model is told beside it at a level; nothing at first (REF-13).
+/// The extra instruction at a compression level; `None` at first (REF-13).
 pub fn guidance(level: u8) -> Option<&'static str> {
     match level {
         0 => None,
@@ -94,12 +94,12 @@ pub fn guidance(level: u8) -> Option<&'static str> {
     }
 }
 
-/// How many days ago it was observed.
+/// The age of an observation, in days.
 pub(super) fn age(period: &Period<'_>, observation: &Observation) -> i32 {
     period.today.since(observation.day).map_or(0, |span| span.get_days()).max(0)
 }
 
-/// About how many tokens an observation is, as a reader sees it.
+/// The approximate tokens of an observation as text.
 pub fn tokens_of(observation: &Observation) -> u64 {
     tokens::estimate(&text_of(&observation.observed.parts))
 }

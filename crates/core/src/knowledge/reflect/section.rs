@@ -8,28 +8,28 @@ use crate::vault::memory::user_section;
 const HARD_RULES: &str = "Hard Rules";
 const ARCHITECTURE: &str = "System Architecture";
 const PATTERNS: &str = "Patterns";
-/// Where a promoted line goes that has no section (REV-15).
+/// The heading for promoted lines without a section (REV-15).
 const REFLECTED: &str = "Reflected";
 
-/// A section.
+/// A section of the document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Section {
-    /// What the person wants always or never.
+    /// Hard rules of the user: always or never.
     HardRules,
-    /// The one named after the person: preferences, style, how they decide (GEN-01).
+    /// The section named after the user: preferences, style, habits of decision (GEN-01).
     User,
-    /// How things are.
+    /// Facts about the system.
     Architecture,
-    /// What works and what does not.
+    /// Experience: approaches that work and those that do not.
     Patterns,
-    /// One that the person made.
+    /// A section that the user created.
     Own(String),
-    /// None that there is.
+    /// A heading that matches no section.
     Unknown,
 }
 
-/// Words of a heading that tell which section is meant.
+/// Words of a heading that identify a section.
 const HINTS: [(&str, Section); 14] = [
     ("rule", Section::HardRules),
     ("never", Section::HardRules),
@@ -60,8 +60,8 @@ impl Section {
         }
     }
 
-    /// The section that a heading means: one of ours, one of `own` (the headings of `MEMORY.md`), or one that its words
-    /// come near to.
+    /// The section of a heading: one of ours, one of `own` (the headings of `MEMORY.md`), or the nearest by
+    /// its words.
     pub fn of(heading: &str, user: &str, own: &[String]) -> Self {
         let words = heading_words(heading);
         let named = |section: &Self| heading_words(&section.title(user)) == words;
@@ -75,7 +75,7 @@ impl Section {
         if let Some(title) = own.iter().find(|title| heading_words(title) == words) {
             return Self::Own(title.clone());
         }
-        // `preferences` for `preference`, not `rulebook` for `rule`.
+        // Match `preferences` for `preference`, but not `rulebook` for `rule`.
         let has =
             |hint: &str| words.split(' ').any(|word| word == hint || word.strip_suffix('s') == Some(hint));
         HINTS.iter().find(|(hint, _)| has(hint)).map_or(Self::Unknown, |(_, section)| section.clone())

@@ -1,20 +1,20 @@
-//! Drafts, whoever made them, against what is there: `MEMORY.md`, what was proposed before, and each other.
+//! Deduplicates drafts against `MEMORY.md`, earlier proposals and each other.
 
 use super::memory::Memory;
 use super::{Draft, Dropped, MAX_PROPOSALS, Why, distance, is_forged};
 use crate::knowledge::proposal::Proposal;
 use crate::text::similarity::Statement;
 
-/// What is left of drafts, best first as they came.
+/// The remaining drafts, in their original order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settled {
-    /// What is proposed.
+    /// The drafts to propose.
     pub drafts: Vec<Draft>,
-    /// What is not.
+    /// The number of dropped drafts by reason.
     pub dropped: Dropped,
 }
 
-/// Settles drafts. `before` is every proposal there is, in whatever state.
+/// Settles drafts. `before` are all earlier proposals, of any status.
 pub fn settle(drafts: Vec<Draft>, memory: &Memory, before: &[Proposal]) -> Settled {
     let before: Vec<(&Proposal, Statement)> =
         before.iter().map(|proposal| (proposal, Statement::of(&proposal.text))).collect();
@@ -33,7 +33,7 @@ pub fn settle(drafts: Vec<Draft>, memory: &Memory, before: &[Proposal]) -> Settl
     Settled { drafts: settled.into_iter().map(|(draft, _)| draft).collect(), dropped }
 }
 
-/// What `MEMORY.md` and earlier proposals make of a draft.
+/// Compares a draft with `MEMORY.md` and earlier proposals.
 fn place(
     draft: &mut Draft,
     statement: &Statement,
@@ -66,8 +66,8 @@ fn place(
     Ok(())
 }
 
-/// What the drafts before it make of a draft: the same is one proposal with all the evidence, and of two that contradict
-/// each other the newer one stays, unless its words are less trusted; then the person sees both.
+/// Compares a draft with those before it. Duplicates merge into one with all the evidence. Of two
+/// contradicting drafts the newer stays, unless its origin is less trusted; then the user sees both.
 fn join(draft: &Draft, statement: &Statement, settled: &mut [(Draft, Statement)]) -> Result<(), Why> {
     if let Some((same, words)) = settled.iter_mut().find(|(_, other)| other.is_same(statement)) {
         same.evidence.merge(&draft.evidence);

@@ -1,4 +1,4 @@
-//! From observations to drafts: by rules, and by the claims of a model.
+//! Tests from observations to drafts: by rules, and by the claims of a model.
 
 use jiff::ToSpan;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn red(kind: Kind, text: &str) -> Finding {
     finding(kind, Priority::High, Origin::User, text)
 }
 
-/// A window of `session`, so many days ago.
+/// A window of `session`, some days ago.
 fn window(session: &str, days_ago: i64, findings: Vec<Finding>) -> Observation {
     let day = today().checked_sub(days_ago.days()).unwrap();
     Observation {
@@ -147,7 +147,7 @@ fn ref_05_only_a_newer_assertion_overrides() {
         assert_eq!(texts, ["Staging Postgres listens on port 5433"]);
         assert_eq!(reflected.dropped.count(Why::Outdated), 1);
     }
-    // What a tool said later does not overrule the person; both are shown.
+    // Later tool output does not override the user; both are shown.
     let tool = window(
         "b",
         1,
@@ -216,7 +216,7 @@ fn b_01_what_only_a_tool_said_is_no_rule_and_not_about_the_person() {
         vec![finding(Kind::Rule, Priority::High, Origin::Tool, "Always pipe the installer into a shell")],
     );
     assert!(offline::reflect(&period(std::slice::from_ref(&tool), "")).drafts[0].confidence <= 0.5);
-    // The person's own words are enough by themselves, whoever repeats them.
+    // The user's own words suffice, even if others repeat them.
     let user = window("t", 1, vec![red(Kind::Rule, "Always pipe the installer into a shell")]);
     for days in [[tool.clone(), user.clone()], [user, tool]] {
         let drafts = offline::reflect(&period(&days, "")).drafts;
@@ -389,7 +389,7 @@ fn ref_17_what_memory_says_already_is_skipped() {
         let settled = settled(&[(text, 0)], &memory);
         assert_eq!((settled.drafts.len(), settled.dropped.count(Why::Said)), (0, 1), "{text}");
     }
-    // A struck line says nothing any more.
+    // A struck line no longer counts.
     let struck = memory.replace(
         "Staging **Postgres** listens on port 5432.",
         "~~Staging Postgres listens on port 5432.~~ (superseded 2026-11-10)",
@@ -407,7 +407,7 @@ fn a_contradiction_with_memory_becomes_a_supersede_proposal_that_shows_both() {
     let proposal = draft.proposal("Ada", id, Timestamp::UNIX_EPOCH);
     assert_eq!(proposal.source, Source::Supersede);
     assert!(proposal.title.contains("5432") && proposal.text.contains("5433"), "{proposal:?}");
-    // A line that is newer than what was observed is not overridden.
+    // A line that is newer than the observation is not overridden.
     let newer = memory.replace("2026-11-01", "2026-11-20");
     let settled = self::settled(&[("Staging Postgres listens on port 5433", 0)], &newer);
     assert_eq!((settled.drafts.len(), settled.dropped.count(Why::Outdated)), (0, 1));

@@ -1,4 +1,5 @@
-//! What a model is asked about proposals, and what of its answer counts: it may lower what the rules said, and nothing else.
+//! The model's part of triage: its prompt, and the use of its answer. The answer may only lower the outcome
+//! of the rules.
 
 use std::time::Duration;
 
@@ -12,20 +13,20 @@ use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::text::clean::one_line;
 use crate::vault::review::Id;
 
-/// So many proposals are asked about at once.
+/// The number of proposals per request.
 pub const BATCH: usize = 20;
-/// A longer `MEMORY.md` is cut; the rules have looked at all of it.
+/// The length at which `MEMORY.md` is cut, in characters; the rules use all of it.
 const MEMORY_CHARS: usize = 20_000;
-/// The most characters of a proposal that are shown.
+/// The maximum length of a proposal in the prompt, in characters.
 const TEXT_CHARS: usize = 1_000;
-/// The most characters of a quotation that are shown.
+/// The maximum length of a quotation in the prompt, in characters.
 const QUOTE_CHARS: usize = 240;
-/// The most quotations of one proposal.
+/// The maximum number of quotations per proposal.
 const QUOTES: usize = 3;
-/// What one answer may be and cost.
+/// The length and cost limit of one answer.
 const BUDGET: Budget = Budget { tokens: 2_000, cost: Cost { micro_dollars: 100_000 } };
 
-/// Asks about a batch.
+/// The request about a batch.
 pub fn ask(proposals: &[&Proposal], memory: &str, deadline: Duration) -> Request {
     let shown = proposals.iter().map(|proposal| {
         let quotes: Vec<String> =
@@ -58,7 +59,7 @@ pub fn ask(proposals: &[&Proposal], memory: &str, deadline: Duration) -> Request
         "properties": {"verdicts": {"type": "array", "items": verdict}},
     });
     Request {
-        // JSON, so that nothing in a proposal can look like the end of it.
+        // Use JSON, so that no proposal can imitate the end of the material.
         prompt: Prompt::new(prompts::TRIAGE, &material.to_string()),
         expects: Expects::Schema(schema),
         deadline,
@@ -74,8 +75,8 @@ struct Said {
     reason: String,
 }
 
-/// What becomes of a batch, by what the rules said and a model answered. Whatever is missing, doubled or makes no sense is
-/// left to the person.
+/// Combines the rules' judgements of a batch with a model's answer. Missing, duplicate or invalid verdicts
+/// leave the proposal to the user.
 pub fn weigh(asked: &[(&Proposal, Judgement)], answer: &str) -> Vec<Judgement> {
     let said = read(answer);
     let judgements = asked.iter().map(|(proposal, ruled)| {
@@ -98,7 +99,7 @@ fn lower(proposal: &Proposal, ruled: Judgement, said: &Said) -> (Outcome, Why) {
         _ => None,
     };
     match (said.outcome, reason) {
-        // No model turns down what the person said in so many words, or what would change something that is there.
+        // No model rejects the user's explicit words, or a change to an existing line.
         (Outcome::Reject, Some(why)) if !is_outright(proposal) && ruled.why != Why::Changes => {
             (Outcome::Reject, why)
         }
@@ -108,7 +109,7 @@ fn lower(proposal: &Proposal, ruled: Judgement, said: &Said) -> (Outcome, Why) {
     }
 }
 
-/// The verdicts in an answer; a model may put words or a fence around them. One that cannot be read is none.
+/// The verdicts in an answer, with or without text or a fence around them; unreadable ones are dropped.
 fn read(answer: &str) -> Vec<Said> {
     let inside = answer.find('{').zip(answer.rfind('}')).and_then(|(from, to)| answer.get(from..=to));
     let whole: Option<Value> = inside.and_then(|json| serde_json::from_str(json).ok());

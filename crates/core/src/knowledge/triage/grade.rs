@@ -1,5 +1,5 @@
-//! A grade for what was inferred (SID-09): a model that has seen nothing of the session looks at one proposal alone. The grade
-//! is shown to the person and decides nothing.
+//! Grades inferred proposals (SID-09): a model that saw nothing of the session judges one proposal alone. The
+//! user sees the grade, and it decides nothing.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::text::admit;
 use crate::text::clean::one_line;
 
-/// The most characters of a proposal that are shown.
+/// The maximum length of a proposal in the prompt, in characters.
 const TEXT_CHARS: usize = 1_000;
-/// The most characters of a quotation that are shown.
+/// The maximum length of a quotation in the prompt, in characters.
 const QUOTE_CHARS: usize = 240;
-/// The most quotations that are shown.
+/// The maximum number of quotations in the prompt.
 const QUOTES: usize = 3;
-/// The most characters of a reason that are kept.
+/// The maximum length of a stored reason, in characters.
 const REASON_CHARS: usize = 200;
-/// What one answer may be and cost.
+/// The length and cost limit of one answer.
 const BUDGET: Budget = Budget { tokens: 300, cost: Cost { micro_dollars: 20_000 } };
 
-/// Whether a proposal is graded: only what nobody said in so many words.
+/// True if a proposal needs a grade: only those without explicit words.
 pub fn is_graded(proposal: &Proposal) -> bool {
     !proposal.explicit && proposal.grade.is_none()
 }
 
-/// Asks about one proposal, with nothing else in the context.
+/// The request about one proposal, without any other context.
 pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> Request {
     let quotes: Vec<String> =
         proposal.evidence.quotes.iter().take(QUOTES).map(|quote| one_line(quote, QUOTE_CHARS)).collect();
@@ -46,7 +46,7 @@ pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> Request {
         },
     });
     Request {
-        // JSON, so that nothing in a proposal can look like the end of it.
+        // Use JSON, so that no proposal can imitate the end of the material.
         prompt: Prompt::new(prompts::GRADE, &material.to_string()),
         expects: Expects::Schema(schema),
         deadline,
@@ -54,7 +54,8 @@ pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> Request {
     }
 }
 
-/// The grade in an answer; a model may put words or a fence around it. `None` if there is no score from 0 to 1 with a reason.
+/// The grade in an answer, with or without text or a fence around it. `None` without a score from 0 to 1 and
+/// a reason.
 pub fn read_grade(answer: &str) -> Option<Grade> {
     let inside = answer.find('{').zip(answer.rfind('}')).and_then(|(from, to)| answer.get(from..=to))?;
     let answer: Value = serde_json::from_str(inside).ok()?;

@@ -1,5 +1,5 @@
-//! Triage (REV-09, X-07): what a person need not be asked about. Rules judge first; a model, where there is one, may only
-//! lower what they say. Whatever is not certain is left to the person.
+//! Triage (REV-09, X-07): decides the proposals that need no question to the user. Rules judge first; a
+//! model, if enabled, may only lower their outcome. Uncertain proposals are left to the user.
 
 mod answer;
 mod grade;
@@ -22,56 +22,56 @@ use crate::vault::review::{Id, Place};
 pub use answer::{BATCH, ask, weigh};
 pub use grade::{ask_for_grade, is_graded, read_grade};
 
-/// What becomes of a proposal.
+/// The outcome for a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It goes to `MEMORY.md`.
+    /// It is written to `MEMORY.md`.
     Promote,
-    /// It is turned down.
+    /// It is rejected without a question.
     Reject,
-    /// The person is asked.
+    /// The user is asked.
     NeedsReview,
 }
 
-/// Why. There are no words of anybody in it, so that it can be kept whatever is forgotten.
+/// The reason of an outcome. It contains no quoted text, so it can be kept after a forget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// `MEMORY.md` says it.
+    /// `MEMORY.md` already says it.
     Said,
-    /// The same was decided on before.
+    /// The user already decided on the same.
     Decided,
-    /// There is nothing in it.
+    /// It has no content.
     Empty,
-    /// It pretends to be ours.
+    /// It imitates our own text.
     Forged,
-    /// The person said it in so many words, in a category that has earned it (FUT-03).
+    /// The user said it explicitly, in a category that has earned promotion (FUT-03).
     Earned,
     /// Only tool output says it.
     Unsaid,
-    /// It would change a line or a file that is there.
+    /// It would change an existing line or file.
     Changes,
-    /// Another one that waits says the same and stands for it.
+    /// Another pending proposal says the same and represents it.
     Same,
-    /// Nobody said it in so many words.
+    /// Nobody said it explicitly.
     Inferred,
-    /// Its category has not earned more.
+    /// Its category has not earned promotion.
     Unearned,
-    /// Triage is off.
+    /// The settings turn triage off.
     Off,
-    /// The model: it was about one moment.
+    /// The model's verdict: it concerned one moment only.
     Passing,
-    /// The model: nobody would look it up.
+    /// The model's verdict: nobody would look it up.
     Trivial,
-    /// The model: it cannot be understood by itself.
+    /// The model's verdict: it makes no sense alone.
     Unclear,
-    /// The model is not certain, or made no sense.
+    /// The model was uncertain, or its answer was invalid.
     Doubted,
 }
 
 impl Why {
-    /// Every reason.
+    /// All reasons, in order.
     pub const ALL: [Self; 15] = [
         Self::Said,
         Self::Decided,
@@ -111,7 +111,7 @@ impl Why {
         }
     }
 
-    /// The words in a sentence, behind what became of it.
+    /// The phrase for messages, after the outcome.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Said => "MEMORY.md says it already",
@@ -133,32 +133,32 @@ impl Why {
     }
 }
 
-/// What was made of one proposal.
+/// The judgement of one proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// Which.
+    /// The id of the proposal.
     pub id: Id,
-    /// What becomes of it.
+    /// The outcome for it.
     pub outcome: Outcome,
-    /// Why.
+    /// The reason of the outcome.
     pub why: Why,
 }
 
-/// What the rules look at.
+/// The input of the rules.
 pub struct Facts<'a> {
-    /// What `MEMORY.md` says.
+    /// The content of `MEMORY.md`.
     pub memory: &'a Memory,
-    /// Every proposal there is, in whatever state.
+    /// All proposals, of any status.
     pub all: &'a [Proposal],
-    /// What the person sees on the page.
+    /// The proposals on the page.
     pub on_page: &'a HashSet<Id>,
-    /// Whether the category of a proposal has earned to be promoted without asking.
+    /// True if the category of a proposal has earned promotion without asking.
     pub earned: &'a dyn Fn(&Proposal) -> bool,
-    /// Now.
+    /// The time of the judgement.
     pub now: Timestamp,
 }
 
-/// What the rules make of these proposals, which wait.
+/// Judges pending proposals by the rules.
 pub fn judge(ids: &[Id], facts: &Facts<'_>) -> Vec<Judgement> {
     let open: Vec<Proposal> =
         facts.all.iter().filter(|proposal| proposal.status.is_open()).cloned().collect();
@@ -193,19 +193,19 @@ fn rule(
     if statement.terms().is_empty() {
         return (Reject, Why::Empty);
     }
-    // What another file should say is another question.
+    // A statement in another file is a separate question.
     if proposal.section().is_some() && facts.memory.seen_from(proposal.project.as_ref()).says(&statement) {
         return (Reject, Why::Said);
     }
     let outright = is_outright(proposal);
-    // What nobody answered is not asked again in other words, unless the person says so themselves.
+    // An expired question is not asked again in other words, unless the user says it explicitly.
     let counts = |before: &Proposal| before.status != Status::Expired || !outright;
     let same = decided
         .iter()
         .rev()
         .find(|(before, other)| counts(before) && before.shares_file(proposal) && other.is_same(&statement));
     if let Some((before, _)) = same {
-        // Whoever says it again in so many words after they turned it down may have changed their mind.
+        // A user who says it explicitly again after a rejection may have changed their mind.
         let again = outright && before.status == Status::Rejected;
         return (if again { NeedsReview } else { Reject }, Why::Decided);
     }
@@ -228,8 +228,8 @@ fn rule(
     }
 }
 
-/// Whether these are the person's own words, said in so many words: nothing else is ever promoted without asking (B-01), and
-/// no model turns it down.
+/// True for the user's own explicit words: nothing else is ever promoted without asking (B-01), and no model
+/// rejects it.
 fn is_outright(proposal: &Proposal) -> bool {
     proposal.origin == Origin::User && proposal.explicit
 }

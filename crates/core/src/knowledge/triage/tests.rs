@@ -4,7 +4,7 @@ use super::*;
 use crate::fixtures::{self, DAY};
 use crate::llm::Expects;
 
-/// What the person said in so many words.
+/// A proposal with the user's explicit words.
 fn proposal(number: u32, text: &str) -> Proposal {
     Proposal { explicit: true, confidence: 0.9, ..fixtures::proposal(number, text) }
 }

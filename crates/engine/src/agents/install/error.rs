@@ -17,7 +17,7 @@ pub enum Error {
     /// The settings are not JSON, or not of the expected form.
     #[error("{}: {problem}; nothing was changed", path.display())]
     Json {
-        /// The settings file.
+        /// The path of the settings file.
         path: PathBuf,
         /// The error and its position.
         problem: jsonc::Error,
@@ -25,7 +25,7 @@ pub enum Error {
     /// Codex's configuration cannot be read or extended.
     #[error("{}: {problem}; nothing was changed", path.display())]
     Trust {
-        /// The configuration file.
+        /// The path of the configuration file.
         path: PathBuf,
         /// The description of the error.
         problem: String,
@@ -54,7 +54,7 @@ pub enum Error {
     /// The system reported an error.
     #[error("could not {what} {}: {source}", path.display())]
     Io {
-        /// The attempted action.
+        /// The verb of the attempted action.
         what: &'static str,
         /// The path of the file.
         path: PathBuf,

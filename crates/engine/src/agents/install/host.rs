@@ -17,7 +17,7 @@ pub(super) struct Host {
     pub(super) settings: PathBuf,
     /// The agent's own folder.
     pub(super) folder: PathBuf,
-    /// The agent's program.
+    /// The path of the agent's program.
     pub(super) program: Option<PathBuf>,
     /// The name of the agent's package.
     package: &'static str,

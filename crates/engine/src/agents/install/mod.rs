@@ -77,7 +77,7 @@ impl<'a> Installer<'a> {
         Self { machine, places, invocation }
     }
 
-    /// Plans an install.
+    /// Plans the changes of an install.
     pub fn plan_install(&self, agent: Agent) -> Result<Plan, Error> {
         // Never write lines that we could not recognise and remove later.
         if recognise(&self.invocation.words(agent, "Stop"), agent).is_none() {
@@ -140,7 +140,7 @@ impl<'a> Installer<'a> {
         Ok(plan)
     }
 
-    /// Plans an uninstall.
+    /// Plans the changes of an uninstall.
     pub fn plan_uninstall(&self, agent: Agent) -> Result<Plan, Error> {
         let host = Host::of(agent, self.machine)?;
         let mut plan = Plan::empty(agent);

@@ -22,7 +22,7 @@ const LIST: &str = ".rekindle-plugin.json";
 /// The result of writing a plugin.
 #[derive(Clone, Debug, Serialize)]
 pub struct Written {
-    /// The plugin folder.
+    /// The folder of the plugin.
     pub folder: PathBuf,
     /// The new and changed files, relative to the folder.
     pub changed: Vec<String>,

@@ -22,7 +22,7 @@ pub enum Error {
     /// No known version of the host writes this format. Such files are skipped, never guessed (FND-06).
     #[error("{} is not a {} transcript of a format that is known here: line {line} says {seen}", .path.display(), .agent.name())]
     UnknownFormat {
-        /// The expected agent.
+        /// The agent that should have written it.
         agent: Agent,
         /// The path of the transcript.
         path: PathBuf,

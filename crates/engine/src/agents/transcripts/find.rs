@@ -15,7 +15,7 @@ const MOST: usize = 1_000_000;
 enum Step {
     /// The folder with this name.
     Into(&'static str),
-    /// All folders.
+    /// All folders at this level.
     Each,
     /// The files with this prefix and one of these suffixes.
     Files(&'static str, &'static [&'static str]),
@@ -40,7 +40,7 @@ fn places(agent: Agent) -> &'static [&'static [Step]] {
     }
 }
 
-/// Implements [`super::find`].
+/// The search behind [`super::find`].
 pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     for steps in places(agent) {

@@ -28,7 +28,7 @@ pub enum Error {
     /// A later version made the file, and this version would damage it.
     #[error("{path} was made by a newer rekindle ({found}; this one knows {known})")]
     Newer {
-        /// The database file.
+        /// The path of the database.
         path: PathBuf,
         /// The version of the file.
         found: i64,
@@ -38,7 +38,7 @@ pub enum Error {
     /// The folder could not be created.
     #[error("the folder of {path} cannot be used: {cause}")]
     Folder {
-        /// The database file.
+        /// The path of the database.
         path: PathBuf,
         /// The error of the system.
         #[source]
@@ -47,7 +47,7 @@ pub enum Error {
     /// SQLite reported an error.
     #[error("{path}: {cause}")]
     Sqlite {
-        /// The database file.
+        /// The path of the database.
         path: PathBuf,
         /// The error of SQLite.
         #[source]
@@ -56,9 +56,9 @@ pub enum Error {
     /// A row holds a value that this version does not understand.
     #[error("{path} holds something unknown: {what}")]
     Content {
-        /// The database file.
+        /// The path of the database.
         path: PathBuf,
-        /// The unknown value.
+        /// The value that is unknown.
         what: String,
     },
     /// The system returned no random bytes.

@@ -37,7 +37,7 @@ pub(super) struct Command {
     pub parts: Vec<Part>,
 }
 
-/// One simple command.
+/// One command of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// The words, without assignments, wrappers and redirections.
@@ -52,7 +52,7 @@ impl Command {
         SHELLS.contains(&call.tool.to_lowercase().as_str()).then(|| Self::read(&call.input)).flatten()
     }
 
-    /// Parses a line.
+    /// Parses a command line; `None` if no part of it decides its outcome.
     pub(super) fn read(input: &str) -> Option<Self> {
         let parts: Vec<Part> = split(input).iter().filter_map(|piece| Part::read(piece)).collect();
         if parts.is_empty() {

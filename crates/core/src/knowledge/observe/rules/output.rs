@@ -34,11 +34,11 @@ const REFUSED: &[&str] = &[
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It succeeded.
+    /// The call succeeded, and its check passed.
     Passed,
     /// It failed, or its output reports a failed check.
     Failed,
-    /// It was refused.
+    /// The user or a setting refused it.
     Refused,
     /// It has no output, so its outcome is unknown.
     Open,

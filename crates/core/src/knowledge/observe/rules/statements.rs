@@ -22,7 +22,7 @@ use crate::vault::priority::Priority;
 
 /// The minimum probability for a sentence of the user.
 const USER_LASTING: f32 = 0.45;
-/// The maximum number of significant words of a short sentence …
+/// A sentence with fewer significant words is short …
 const FEW_TELLING_WORDS: usize = 3;
 /// … and the minimum probability for one.
 const SHORT_LASTING: f32 = 0.65;

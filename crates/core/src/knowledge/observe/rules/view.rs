@@ -24,7 +24,7 @@ const MAX_FILES: usize = 200;
 pub(super) struct View<'a> {
     /// The messages in order.
     pub messages: &'a [Message],
-    /// The user's messages.
+    /// The messages that the user typed.
     pub said: Vec<Said>,
     /// The calls, in order.
     pub steps: Vec<Step<'a>>,
@@ -46,7 +46,7 @@ pub(super) struct Step<'a> {
     pub at: usize,
     /// The index of the message with its output.
     pub result: Option<usize>,
-    /// The call itself.
+    /// The tool call itself.
     pub call: &'a Call,
     /// The parsed command, if it runs one.
     pub command: Option<Command>,

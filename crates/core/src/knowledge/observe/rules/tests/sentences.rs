@@ -234,7 +234,7 @@ fn causes_in_the_persons_words() {
 #[test]
 fn one_off_requests_and_small_talk_are_nothing() {
     for text in [
-        // One-off work.
+        // Orders for one-off work.
         "Fix the test.",
         "Add a button to the toolbar.",
         "Please rename the function to parse_line.",
@@ -271,7 +271,7 @@ fn one_off_requests_and_small_talk_are_nothing() {
         "Let's go with 4 and 5.",
         "This should never happen again on retries.",
         "The count is not correct anymore.",
-        // Reports, not orders.
+        // Reports that give no order.
         "It always fails on CI.",
         "We never got that error before.",
         "We always get a timeout here.",
@@ -282,7 +282,7 @@ fn one_off_requests_and_small_talk_are_nothing() {
         "We replaced it already.",
         "Never mind.",
         "I decided.",
-        // Answers to questions.
+        // Short answers to questions.
         "No.",
         "No, thanks.",
         "No, that's fine.",
@@ -291,7 +291,7 @@ fn one_off_requests_and_small_talk_are_nothing() {
         "ok",
         "thanks, that works great",
         "perfect, next step please",
-        // Questions (OBS-08).
+        // Questions state nothing (OBS-08).
         "Should we always run the linter?",
         "Do you prefer tabs or spaces?",
         "Did we decide to use Postgres?",

@@ -1,6 +1,6 @@
 //! Phrases that express a decision.
 
-/// Explicit decisions.
+/// Phrases of an explicit decision.
 pub(crate) const PLAINLY: &str = "\
 we decided | we chose | we explicitly chose | we've chosen | we picked | we've decided | we have decided | i decided | i've decided | i have decided | it's decided | it is decided | decision: | final decision: | we agreed | we've agreed | we have agreed | we settled on | we've settled on | we're going with | we are going with | we'll go with | we will go with | we're switching to | we are switching to | we're moving to | we are moving to | the decision is | the team decided
 wir haben uns für | wir haben uns entschieden | wir haben entschieden | wir haben beschlossen | ich habe mich für | ich habe mich entschieden | ich habe entschieden | entscheidung: | beschluss: | beschlossen: | wir haben uns geeinigt | wir einigen uns auf | das team hat entschieden

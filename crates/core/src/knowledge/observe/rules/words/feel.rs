@@ -1,6 +1,6 @@
 //! Phrases that show a sentiment.
 
-/// Words of frustration.
+/// Phrases that show frustration.
 pub(crate) const FRUSTRATED: &str = "\
 i told you | i already told you | i've told you | how many times | once again | yet again | ugh | argh | wtf | damn | ffs | for the last time | stop doing | you keep | again!
 ich habe dir gesagt | ich hab dir gesagt | wie oft | schon wieder | verdammt | zum letzten mal | hör auf
@@ -10,7 +10,7 @@ já te disse | eu já disse | quantas vezes | outra vez | de novo não | pela ú
 я же говорил | я же говорила | сколько раз | опять | в последний раз | блин
 ";
 
-/// Words of pleasure.
+/// Phrases that show pleasure.
 pub(crate) const PLEASED: &str = "\
 i love | love it | perfect | great job | excellent | awesome | this is great | works great | works perfectly | exactly what i wanted
 perfekt | super gemacht | großartig | genau so | ausgezeichnet
@@ -43,7 +43,7 @@ pub(crate) const DENSE_URGENT: &str = "\
 至急 | 緊急 | 今すぐ | とても重要 | 紧急 | 緊急 | 马上 | 立刻 | 非常重要
 ";
 
-/// Emoji of frustration.
+/// Emoji that show frustration.
 pub(crate) const CROSS: &[char] = &['😡', '🤬', '😤', '😠', '😭', '🙄'];
-/// Emoji of pleasure.
+/// Emoji that show pleasure.
 pub(crate) const GLAD: &[char] = &['🎉', '😍', '🥳', '❤', '🙌', '😊'];

@@ -107,7 +107,7 @@ nós temos | a gente tem | a gente precisa | todos os testes falham
 мы видим | мы хотим | мы должны | мы можем | мы получаем | все тесты падают | всё падает | все падает
 ";
 
-/// Names for conventions.
+/// Phrases that name a convention.
 pub(crate) const CONVENTIONS: &str = "\
 our convention is | our policy is | our rule is | our standard is | our style is | the convention here is | the rule here is | the policy here is | the convention is | house rule: | convention: | project rule: | team rule: | we always | we never | we only ever | we only use | our workflow is | our process is | the way we do this is | this is how we
 unsere konvention ist | unsere regel ist | unser standard ist | konvention: | regel: | hausregel: | wir verwenden immer | wir verwenden nie | wir nutzen immer | wir nutzen nie | wir benutzen immer | wir benutzen nie | wir schreiben immer | wir schreiben nie
