@@ -10,7 +10,7 @@ use std::io::{BufRead, Error, Result, Write};
 use rusqlite::{Connection, OpenFlags};
 
 /// The number of ids printed.
-const BEST: i64 = 5;
+const MAX_PRINTED_IDS: i64 = 5;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,7 +50,7 @@ fn query(db: &str, words: &str) -> Result<()> {
     let mut statement = connection
         .prepare("SELECT id FROM memories WHERE memories MATCH ?1 ORDER BY rank LIMIT ?2")
         .map_err(of(db))?;
-    let mut rows = statement.query((any_of(words), BEST)).map_err(of(db))?;
+    let mut rows = statement.query((any_of(words), MAX_PRINTED_IDS)).map_err(of(db))?;
     let mut out = std::io::stdout().lock();
     while let Some(row) = rows.next().map_err(of(db))? {
         let id: String = row.get(0).map_err(of(db))?;

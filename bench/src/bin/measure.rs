@@ -3,31 +3,31 @@
 use std::fs;
 use std::io::{Error, Result};
 
-use rekindle_bench::measure::options::Options;
-use rekindle_bench::measure::rekindle::Rekindle;
-use rekindle_bench::measure::report::{Report, made};
-use rekindle_bench::measure::store::{Store, questions, say};
+use rekindle_bench::measure::options::MeasureOptions;
+use rekindle_bench::measure::rekindle::RekindleProgram;
+use rekindle_bench::measure::report::{BenchmarkReport, made};
+use rekindle_bench::measure::store::{BenchStore, questions, say};
 use rekindle_bench::measure::{index, machine, plot, rounds, targets};
 
 /// The corpus size, in memories, that the targets for building time and disk apply to.
-const MIDDLE: usize = 20_000;
+const LIMITED_SIZE: usize = 20_000;
 
 fn main() -> Result<()> {
-    let options = Options::read(std::env::args().skip(1))?;
+    let options = MeasureOptions::read(std::env::args().skip(1))?;
     fs::create_dir_all(&options.work)?;
     fs::create_dir_all(&options.out)?;
-    let rekindle = Rekindle::at(&options.rekindle, &options.work);
+    let rekindle = RekindleProgram::at(&options.rekindle, &options.work);
     let questions = questions(&options)?;
-    let stores: Vec<Store> = options
+    let stores: Vec<BenchStore> = options
         .all_sizes()
         .into_iter()
-        .map(|size| Store::prepare(&options, &rekindle, size))
+        .map(|size| BenchStore::prepare(&options, &rekindle, size))
         .collect::<Result<_>>()?;
     let (Some(smallest), Some(largest)) = (stores.first(), stores.iter().rfind(|store| !store.synthetic))
     else {
         return Err(Error::other("no sizes to measure"));
     };
-    let middle = stores.iter().find(|store| store.size == MIDDLE).unwrap_or(largest);
+    let middle = stores.iter().find(|store| store.size == LIMITED_SIZE).unwrap_or(largest);
     let words = index::words(&options, &rekindle, middle)?;
     let vectors = index::vectors(&options, &rekindle, smallest)?;
     say("what is found");
@@ -41,9 +41,9 @@ fn main() -> Result<()> {
     }
     say(&format!("{} rounds", options.rounds));
     let colds = rounds::run(&options, &rekindle, &stores, &questions)?;
-    let disk = (middle.size == MIDDLE).then(|| middle.made.get("index_bytes")?.as_f64()).flatten();
+    let disk = (middle.size == LIMITED_SIZE).then(|| middle.made.get("index_bytes")?.as_f64()).flatten();
     let targets = targets::all(&colds, &words, &vectors, disk);
-    let report = Report {
+    let report = BenchmarkReport {
         machine: machine::about(),
         load: [before, machine::load()],
         seed: options.seed,

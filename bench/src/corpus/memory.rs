@@ -1,6 +1,6 @@
 //! One generated memory: its topic, and 60 to 120 words of text about it.
 
-use super::random::{Random, Zipf};
+use super::random::{SplitMix64, ZipfRanks};
 use super::words;
 
 /// The fewest words of a memory.
@@ -8,48 +8,48 @@ pub const MIN_WORDS: usize = 60;
 /// The largest number of words of a memory.
 pub const MAX_WORDS: usize = 120;
 /// The number of made-up names of services and projects.
-const NAMES: usize = 40_000;
+const NAME_COUNT: usize = 40_000;
 /// The Zipf exponent of word lists, close to that of English.
-const EXPONENT: f64 = 0.9;
+const ZIPF_EXPONENT: f64 = 0.9;
 
 /// A list of words with their frequencies.
-struct List {
+struct WeightedWords {
     words: Vec<&'static str>,
-    zipf: Zipf,
+    zipf: ZipfRanks,
 }
 
-impl List {
+impl WeightedWords {
     fn of(words: &'static str) -> Self {
         let words: Vec<_> = words.split_whitespace().collect();
-        Self { zipf: Zipf::new(words.len(), EXPONENT), words }
+        Self { zipf: ZipfRanks::new(words.len(), ZIPF_EXPONENT), words }
     }
 
-    fn draw(&self, random: &mut Random) -> &'static str {
+    fn draw(&self, random: &mut SplitMix64) -> &'static str {
         self.words[self.zipf.draw(random)]
     }
 }
 
 /// The vocabulary and grammar of generated texts; made once.
-pub struct Voice {
-    topics: Vec<List>,
-    topic: Zipf,
-    names: Zipf,
-    sentences: Zipf,
-    determiners: List,
-    things: List,
-    verbs: List,
-    adjectives: List,
-    adverbs: List,
-    people: List,
-    days: List,
-    units: List,
-    places: List,
+pub struct TextGenerator {
+    topics: Vec<WeightedWords>,
+    topic: ZipfRanks,
+    names: ZipfRanks,
+    sentences: ZipfRanks,
+    determiners: WeightedWords,
+    things: WeightedWords,
+    verbs: WeightedWords,
+    adjectives: WeightedWords,
+    adverbs: WeightedWords,
+    people: WeightedWords,
+    days: WeightedWords,
+    units: WeightedWords,
+    places: WeightedWords,
     kinds: Vec<&'static str>,
 }
 
 /// A generated memory, before it is written to a store.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct GeneratedMemory {
     /// The position in the corpus, from 0.
     pub index: usize,
     /// The text of the memory.
@@ -59,12 +59,12 @@ pub struct Memory {
     /// The kind of the memory, which is also its folder.
     pub kind: &'static str,
     /// The names and words that the text is about.
-    pub about: About,
+    pub about: MemorySubject,
 }
 
 /// The subject shared by all sentences of one memory; questions are made from it.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct MemorySubject {
     /// The main noun, slot `{s}`.
     pub subject: &'static str,
     /// The second noun, slot `{o}`.
@@ -91,32 +91,32 @@ pub struct About {
     pub place: &'static str,
 }
 
-impl Default for Voice {
+impl Default for TextGenerator {
     fn default() -> Self {
         Self {
-            topics: words::TOPICS.iter().map(|topic| List::of(topic.nouns)).collect(),
-            topic: Zipf::new(words::TOPICS.len(), 0.6),
-            names: Zipf::new(NAMES, 0.8),
-            sentences: Zipf::new(words::SENTENCES.len(), 0.3),
-            determiners: List::of(words::DETERMINERS),
-            things: List::of(words::THINGS),
-            verbs: List::of(words::VERBS),
-            adjectives: List::of(words::ADJECTIVES),
-            adverbs: List::of(words::ADVERBS),
-            people: List::of(words::PEOPLE),
-            days: List::of(words::DAYS),
-            units: List::of(words::UNITS),
-            places: List::of(words::PLACES),
+            topics: words::TOPICS.iter().map(|topic| WeightedWords::of(topic.nouns)).collect(),
+            topic: ZipfRanks::new(words::TOPICS.len(), 0.6),
+            names: ZipfRanks::new(NAME_COUNT, 0.8),
+            sentences: ZipfRanks::new(words::SENTENCES.len(), 0.3),
+            determiners: WeightedWords::of(words::DETERMINERS),
+            things: WeightedWords::of(words::THINGS),
+            verbs: WeightedWords::of(words::VERBS),
+            adjectives: WeightedWords::of(words::ADJECTIVES),
+            adverbs: WeightedWords::of(words::ADVERBS),
+            people: WeightedWords::of(words::PEOPLE),
+            days: WeightedWords::of(words::DAYS),
+            units: WeightedWords::of(words::UNITS),
+            places: WeightedWords::of(words::PLACES),
             kinds: words::KINDS.split_whitespace().collect(),
         }
     }
 }
 
-impl Voice {
+impl TextGenerator {
     /// Returns memory number `index` of the corpus of `seed`. The result does not depend on the size of the
     /// corpus.
-    pub fn memory(&self, seed: u64, index: usize) -> Memory {
-        let random = &mut Random::of(seed, index as u64);
+    pub fn memory(&self, seed: u64, index: usize) -> GeneratedMemory {
+        let random = &mut SplitMix64::of(seed, index as u64);
         let topic = self.topic.draw(random);
         let about = self.about(topic, random);
         let wanted = MIN_WORDS + random.below(MAX_WORDS - MIN_WORDS + 1);
@@ -132,16 +132,16 @@ impl Voice {
         }
         // A sentence that exceeds the wanted length is cut off, as notes often are.
         words.truncate(wanted);
-        Memory { index, text: words.join(" "), topic, kind: random.pick(&self.kinds), about }
+        GeneratedMemory { index, text: words.join(" "), topic, kind: random.pick(&self.kinds), about }
     }
 
-    fn about(&self, topic: usize, random: &mut Random) -> About {
+    fn about(&self, topic: usize, random: &mut SplitMix64) -> MemorySubject {
         let subject = self.topics[topic].draw(random);
         let mut object = self.topics[topic].draw(random);
         while object == subject {
             object = self.topics[topic].draw(random);
         }
-        About {
+        MemorySubject {
             subject,
             object,
             adjective: self.adjectives.draw(random),
@@ -158,7 +158,7 @@ impl Voice {
     }
 
     /// Fills the slots of a template.
-    pub fn fill(&self, template: &str, topic: usize, about: &About, random: &mut Random) -> String {
+    pub fn fill(&self, template: &str, topic: usize, about: &MemorySubject, random: &mut SplitMix64) -> String {
         let mut text = String::with_capacity(template.len() * 2);
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
@@ -174,7 +174,7 @@ impl Voice {
         text + rest
     }
 
-    fn slot(&self, slot: &str, topic: usize, about: &About, random: &mut Random) -> String {
+    fn slot(&self, slot: &str, topic: usize, about: &MemorySubject, random: &mut SplitMix64) -> String {
         // Half of the slots take the memory's own words, the other half a random word.
         let own = random.below(2) == 0;
         match slot {
@@ -211,14 +211,14 @@ impl Voice {
         }
     }
 
-    fn verb(&self, random: &mut Random) -> [&'static str; 3] {
+    fn verb(&self, random: &mut SplitMix64) -> [&'static str; 3] {
         let mut forms = self.verbs.draw(random).split('/');
         [(); 3].map(|()| forms.next().unwrap_or_default())
     }
 
     /// Makes a name from syllables; the same rank gives the same name.
-    fn name(&self, random: &mut Random) -> String {
-        let sounds = &mut Random::of(0x6e61_6d65, self.names.draw(random) as u64);
+    fn name(&self, random: &mut SplitMix64) -> String {
+        let sounds = &mut SplitMix64::of(0x6e61_6d65, self.names.draw(random) as u64);
         let mut name = String::new();
         for _ in 0..2 + sounds.below(2) {
             name.push_str(sounds.pick(&words::ONSETS));
@@ -229,7 +229,7 @@ impl Voice {
     }
 
     /// Joins two to four words as program identifiers do.
-    fn identifier(&self, topic: usize, random: &mut Random) -> String {
+    fn identifier(&self, topic: usize, random: &mut SplitMix64) -> String {
         let mut parts = vec![self.verb(random)[0]];
         for _ in 0..1 + random.below(2) {
             parts.push(self.topics[topic].draw(random));
@@ -248,7 +248,7 @@ impl Voice {
         }
     }
 
-    fn path(&self, topic: usize, random: &mut Random) -> String {
+    fn path(&self, topic: usize, random: &mut SplitMix64) -> String {
         let (a, b) = (self.topics[topic].draw(random), self.topics[topic].draw(random));
         let c = self.things.draw(random);
         let name = self.name(random).to_lowercase();
@@ -263,7 +263,7 @@ impl Voice {
         }
     }
 
-    fn error(&self, topic: usize, random: &mut Random) -> String {
+    fn error(&self, topic: usize, random: &mut SplitMix64) -> String {
         match random.below(5) {
             0 => format!("E{:04}", random.below(10_000)),
             1 => {
@@ -282,7 +282,7 @@ impl Voice {
         }
     }
 
-    fn command(&self, topic: usize, random: &mut Random) -> String {
+    fn command(&self, topic: usize, random: &mut SplitMix64) -> String {
         let (verb, noun) = (self.verb(random)[0], self.topics[topic].draw(random));
         let name = self.name(random).to_lowercase();
         match random.below(4) {
@@ -294,7 +294,7 @@ impl Voice {
     }
 }
 
-fn number(random: &mut Random) -> String {
+fn number(random: &mut SplitMix64) -> String {
     let digits = 1 + random.below(4) as u32;
     random.below(10usize.pow(digits)).to_string()
 }
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_memory_has_sixty_to_a_hundred_and_twenty_words_and_no_open_slot() {
-        let voice = Voice::default();
+        let voice = TextGenerator::default();
         for index in 0..3000 {
             let memory = voice.memory(7, index);
             let words = memory.text.split_whitespace().count();
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_says_the_same_and_another_does_not() {
-        let (one, two) = (Voice::default(), Voice::default());
+        let (one, two) = (TextGenerator::default(), TextGenerator::default());
         assert_eq!(one.memory(7, 123).text, two.memory(7, 123).text);
         assert_ne!(one.memory(7, 123).text, one.memory(8, 123).text);
         assert_ne!(one.memory(7, 123).text, one.memory(7, 124).text);
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn words_are_spread_as_words_are() {
-        let voice = Voice::default();
+        let voice = TextGenerator::default();
         let mut counts = std::collections::HashMap::<String, usize>::new();
         let mut total = 0;
         for index in 0..5000 {

@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use super::memory::{MAX_WORDS, Memory};
-use super::random::Random;
+use super::memory::{MAX_WORDS, GeneratedMemory};
+use super::random::SplitMix64;
 use super::words;
 
 /// The time of the newest memory, 2026-11-01 in the morning; the others are older.
-const NEWEST: i64 = 1_793_523_600;
+const NEWEST_UNIX_SECONDS: i64 = 1_793_523_600;
 /// The time between the oldest and the newest memory.
 const SPAN_SECONDS: usize = 2 * 365 * 24 * 3600;
 /// The number of consecutive memories from one session.
-const SESSION: usize = 6;
+const MEMORIES_PER_SESSION: usize = 6;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// A memory with its frontmatter.
-pub struct Note<'a> {
-    memory: &'a Memory,
+pub struct GeneratedNote<'a> {
+    memory: &'a GeneratedMemory,
     /// The memory's id: `m-` and twelve characters.
     pub id: String,
     group: &'static str,
@@ -25,14 +25,14 @@ pub struct Note<'a> {
     session: String,
 }
 
-impl<'a> Note<'a> {
+impl<'a> GeneratedNote<'a> {
     /// Derives the properties of a memory from the seed of its text.
-    pub fn of(memory: &'a Memory, seed: u64) -> Self {
-        let random = &mut Random::of(seed.rotate_left(32), memory.index as u64);
-        let session = Random::of(seed.rotate_left(16), (memory.index / SESSION) as u64).bits();
+    pub fn of(memory: &'a GeneratedMemory, seed: u64) -> Self {
+        let random = &mut SplitMix64::of(seed.rotate_left(32), memory.index as u64);
+        let session = SplitMix64::of(seed.rotate_left(16), (memory.index / MEMORIES_PER_SESSION) as u64).bits();
         let back = (session as usize) % SPAN_SECONDS;
         // Memories of one session are a minute apart.
-        let at = NEWEST - back as i64 + 60 * (memory.index % SESSION) as i64;
+        let at = NEWEST_UNIX_SECONDS - back as i64 + 60 * (memory.index % MEMORIES_PER_SESSION) as i64;
         Self {
             memory,
             id: id(seed, memory.index),
@@ -83,7 +83,7 @@ impl<'a> Note<'a> {
 
 /// Returns the id of memory number `index`.
 pub fn id(seed: u64, index: usize) -> String {
-    let bits = Random::of(seed.rotate_left(48), index as u64).bits();
+    let bits = SplitMix64::of(seed.rotate_left(48), index as u64).bits();
     let digits = (0..12).rev().map(|digit| char::from(ALPHABET[((bits >> (5 * digit)) & 31) as usize]));
     digits.fold(String::from("m-"), |mut id, digit| {
         id.push(digit);
@@ -110,23 +110,23 @@ pub fn iso(seconds: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::memory::Voice;
+    use crate::corpus::memory::TextGenerator;
 
     #[test]
     fn days_are_days() {
         assert_eq!(iso(0), "1970-01-01T00:00:00Z");
         assert_eq!(iso(951_827_696), "2000-02-29T12:34:56Z");
-        assert_eq!(iso(NEWEST), "2026-11-01T09:00:00Z");
+        assert_eq!(iso(NEWEST_UNIX_SECONDS), "2026-11-01T09:00:00Z");
         assert_eq!(iso(1_798_761_599), "2026-12-31T23:59:59Z");
     }
 
     #[test]
     fn ids_and_paths_never_repeat() {
-        let voice = Voice::default();
+        let voice = TextGenerator::default();
         let (mut ids, mut paths) = (std::collections::HashSet::new(), std::collections::HashSet::new());
         for index in 0..20_000 {
             let memory = voice.memory(7, index);
-            let note = Note::of(&memory, 7);
+            let note = GeneratedNote::of(&memory, 7);
             assert!(paths.insert(note.path()), "{}", note.path());
             assert!(ids.insert(note.id));
         }

@@ -1,7 +1,7 @@
 //! Generated prompts of 8 to 25 words, each made for one memory.
 
-use super::memory::{Memory, Voice};
-use super::random::Random;
+use super::memory::{GeneratedMemory, TextGenerator};
+use super::random::SplitMix64;
 use super::words;
 
 /// The fewest words of a prompt.
@@ -11,11 +11,11 @@ pub const MAX_WORDS: usize = 25;
 
 /// The number of memories, from the first one, that questions are made for. The same questions fit a corpus
 /// of any size.
-pub const ASKED: usize = 1000;
+pub const MAX_ASKED_MEMORIES: usize = 1000;
 
 /// A generated prompt.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct GeneratedQuestion {
     /// The type of the question: `keyword`, `identifier` or `paraphrase`.
     pub kind: &'static str,
     /// The index of the memory that it was made for.
@@ -26,27 +26,27 @@ pub struct Question {
 
 /// Returns question number `number` of the corpus of `seed`; keywords, identifiers and paraphrases take
 /// turns.
-pub fn question(voice: &Voice, seed: u64, number: usize) -> Question {
-    let random = &mut Random::of(!seed, number as u64);
+pub fn question(voice: &TextGenerator, seed: u64, number: usize) -> GeneratedQuestion {
+    let random = &mut SplitMix64::of(!seed, number as u64);
     let (kind, from): (_, &[&str]) = match number % 3 {
         0 => ("keyword", &words::KEYWORD_QUESTIONS),
         1 => ("identifier", &words::IDENTIFIER_QUESTIONS),
         _ => ("paraphrase", &words::OTHER_WORDS_QUESTIONS),
     };
     // Nearly every second draw fits. The bound prevents an endless loop after a change of the word lists.
-    let mut drawn = (voice.memory(seed, random.below(ASKED)), random.pick(from));
+    let mut drawn = (voice.memory(seed, random.below(MAX_ASKED_MEMORIES)), random.pick(from));
     for _ in 0..1000 {
         if answers(&drawn.0, drawn.1) {
             break;
         }
-        drawn = (voice.memory(seed, random.below(ASKED)), random.pick(from));
+        drawn = (voice.memory(seed, random.below(MAX_ASKED_MEMORIES)), random.pick(from));
     }
     let (memory, template) = drawn;
-    Question { kind, gold: memory.index, text: said(voice, template, &memory, random) }
+    GeneratedQuestion { kind, gold: memory.index, text: said(voice, template, &memory, random) }
 }
 
 /// True if the memory contains every name that the question would ask for.
-fn answers(memory: &Memory, template: &str) -> bool {
+fn answers(memory: &GeneratedMemory, template: &str) -> bool {
     let about = &memory.about;
     let names = [
         ("{id}", &about.identifier),
@@ -60,7 +60,7 @@ fn answers(memory: &Memory, template: &str) -> bool {
     names.iter().all(|(slot, said)| named(slot, said)) && things.iter().all(|(slot, said)| named(slot, said))
 }
 
-fn said(voice: &Voice, template: &str, memory: &Memory, random: &mut Random) -> String {
+fn said(voice: &TextGenerator, template: &str, memory: &GeneratedMemory, random: &mut SplitMix64) -> String {
     // Questions use only words of the memory's subject, never words drawn by chance.
     let about = &memory.about;
     let template = template
@@ -77,13 +77,13 @@ mod tests {
 
     #[test]
     fn a_prompt_has_eight_to_twenty_five_words() {
-        let voice = Voice::default();
+        let voice = TextGenerator::default();
         for number in 0..2000 {
             let question = question(&voice, 7, number);
             let words = question.text.split_whitespace().count();
             assert!((MIN_WORDS..=MAX_WORDS).contains(&words), "{words}: {}", question.text);
             assert!(!question.text.contains(['{', '}']), "{}", question.text);
-            assert!(question.gold < ASKED);
+            assert!(question.gold < MAX_ASKED_MEMORIES);
         }
     }
 }

@@ -2,9 +2,9 @@
 
 /// SplitMix64, a small and fast generator that is good enough to pick words.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     /// Creates the generator of `index` under `seed`, independent of every other index. Memories can be made
     /// in any order, and a smaller corpus is a prefix of a larger one.
     pub fn of(seed: u64, index: u64) -> Self {
@@ -40,11 +40,11 @@ impl Random {
 
 /// A Zipf distribution: rank n is 1/n^s as frequent as the first.
 #[derive(Debug)]
-pub struct Zipf {
+pub struct ZipfRanks {
     up_to: Vec<f64>,
 }
 
-impl Zipf {
+impl ZipfRanks {
     /// Creates the distribution over `count` ranks with exponent `s`.
     pub fn new(count: usize, s: f64) -> Self {
         let mut sum = 0.0;
@@ -56,7 +56,7 @@ impl Zipf {
     }
 
     /// Draws a rank, from 0.
-    pub fn draw(&self, random: &mut Random) -> usize {
+    pub fn draw(&self, random: &mut SplitMix64) -> usize {
         let total = self.up_to.last().copied().unwrap_or(1.0);
         let at = random.unit() * total;
         self.up_to.partition_point(|sum| *sum <= at).min(self.up_to.len() - 1)
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn zipf_prefers_the_first_and_reaches_the_last() {
-        let (zipf, mut random) = (Zipf::new(10, 1.0), Random::of(1, 1));
+        let (zipf, mut random) = (ZipfRanks::new(10, 1.0), SplitMix64::of(1, 1));
         let mut seen = [0usize; 10];
         (0..100_000).for_each(|_| seen[zipf.draw(&mut random)] += 1);
         let share = seen[0] as f64 / seen[9] as f64;

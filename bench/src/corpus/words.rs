@@ -1,7 +1,7 @@
 //! The vocabulary of generated memories, the most frequent words first in every list.
 
 /// A field of work and its nouns.
-pub struct Topic {
+pub struct WordTopic {
     /// The tag of the field.
     pub name: &'static str,
     /// The nouns of the field, separated by spaces.
@@ -9,123 +9,123 @@ pub struct Topic {
 }
 
 /// Fields of work, the most frequent first.
-pub const TOPICS: [Topic; 24] = [
-    Topic {
+pub const TOPICS: [WordTopic; 24] = [
+    WordTopic {
         name: "database",
         nouns: "query index table migration schema transaction replica connection pool row column constraint lock \
             deadlock vacuum snapshot cursor trigger partition tablespace sequence backup checkpoint isolation planner",
     },
-    Topic {
+    WordTopic {
         name: "ci",
         nouns: "pipeline job runner build artifact cache stage step matrix workflow badge image container registry \
             checkout timeout retry shard quota log trigger approval gate nightly release",
     },
-    Topic {
+    WordTopic {
         name: "auth",
         nouns: "token session login lockout cookie scope role permission refresh claim signature provider callback \
             redirect consent tenant audience key rotation revocation passkey challenge identity directory expiry",
     },
-    Topic {
+    WordTopic {
         name: "api",
         nouns: "endpoint request response header payload client gateway route handler version schema rate limit \
             webhook pagination cursor status body parameter contract stub proxy batch idempotency envelope deprecation",
     },
-    Topic {
+    WordTopic {
         name: "frontend",
         nouns: "component button form page layout style theme modal dialog menu state hook render bundle font icon \
             viewport scroll focus tooltip table chart breakpoint hydration stylesheet animation",
     },
-    Topic {
+    WordTopic {
         name: "testing",
         nouns: "test fixture mock assertion suite snapshot coverage failure seed property generator harness sandbox \
             regression flake timeout double oracle mutation corpus shrink baseline report tolerance golden",
     },
-    Topic {
+    WordTopic {
         name: "deploy",
         nouns: "deployment release rollback cluster node pod secret config flag canary region zone replica probe \
             manifest chart ingress certificate domain rollout budget drain taint autoscaler maintenance",
     },
-    Topic {
+    WordTopic {
         name: "parser",
         nouns: "parser token grammar lexer tree node error span string escape quote comment rule operator precedence \
             lookahead recovery visitor encoding offset literal delimiter newline indentation fuzzer",
     },
-    Topic {
+    WordTopic {
         name: "performance",
         nouns: "latency allocation profile cache thread lock benchmark loop buffer copy page fault branch vector \
             throughput histogram percentile warmup contention flamegraph prefetch alignment budget regression spike",
     },
-    Topic {
+    WordTopic {
         name: "queue",
         nouns: "queue worker message consumer producer offset retry lease job backlog topic partition dead letter \
             heartbeat scheduler delay batch ordering duplicate acknowledgement priority poison visibility dispatcher",
     },
-    Topic {
+    WordTopic {
         name: "storage",
         nouns: "file folder disk volume bucket object upload checksum chunk block inode link rename sync journal \
             compaction segment tombstone quota snapshot mount archive lifecycle garbage manifest",
     },
-    Topic {
+    WordTopic {
         name: "network",
         nouns: "connection socket port packet proxy address host route firewall tunnel handshake certificate resolver \
             timeout gateway subnet peer keepalive balancer congestion listener multicast bandwidth jitter",
     },
-    Topic {
+    WordTopic {
         name: "billing",
         nouns: "invoice payment customer plan subscription refund currency tax discount coupon ledger charge trial \
             receipt balance dispute proration dunning statement export reconciliation rounding seat usage",
     },
-    Topic {
+    WordTopic {
         name: "search",
         nouns: "index query ranking document term filter facet synonym stemmer snippet score posting shard tokenizer \
             embedding vector recall threshold relevance typo suggestion crawler highlight boost stopword",
     },
-    Topic {
+    WordTopic {
         name: "mobile",
         nouns: "screen gesture notification permission keyboard camera store review crash device simulator battery \
             offline sync deeplink widget orientation emulator entitlement provisioning archive beta locale badge",
     },
-    Topic {
+    WordTopic {
         name: "data",
         nouns: "dataset column pipeline report dashboard metric event warehouse join partition backfill lineage \
             duplicate null schema freshness aggregate export notebook sample anomaly extract cohort retention",
     },
-    Topic {
+    WordTopic {
         name: "security",
         nouns: "secret vulnerability patch audit policy certificate hash salt scanner finding dependency advisory \
             sandbox privilege escalation allowlist incident rotation disclosure exploit header injection fuzzing seal",
     },
-    Topic {
+    WordTopic {
         name: "docs",
         nouns: "readme guide example changelog tutorial diagram glossary page heading link anchor snippet reference \
             screenshot template translation draft review typo outline sidebar footnote migration",
     },
-    Topic {
+    WordTopic {
         name: "editor",
         nouns: "plugin shortcut buffer cursor selection completion theme snippet formatter linter panel workspace \
             terminal pane extension setting macro fold diff gutter marker palette outline minimap",
     },
-    Topic {
+    WordTopic {
         name: "packaging",
         nouns: "package dependency lockfile version feature crate module registry mirror target toolchain installer \
             archive checksum license binary symbol linker workspace manifest prerelease feed vendor",
     },
-    Topic {
+    WordTopic {
         name: "observability",
         nouns: "alert trace span metric dashboard log sampling exporter collector label cardinality incident pager \
             threshold runbook exemplar baseline outage correlation probe silence annotation severity",
     },
-    Topic {
+    WordTopic {
         name: "team",
         nouns: "meeting review ticket deadline estimate handover standup retrospective decision convention owner \
             feedback onboarding roadmap milestone interview budget vacation priority escalation agenda summary",
     },
-    Topic {
+    WordTopic {
         name: "graphics",
         nouns: "texture shader frame buffer camera mesh pixel canvas sprite palette shadow light pass viewport \
             pipeline atlas gamma mipmap sampler depth stencil overdraw compositor",
     },
-    Topic {
+    WordTopic {
         name: "embedded",
         nouns: "firmware register interrupt timer sensor driver bootloader flash watchdog pin bus voltage clock \
             peripheral calibration serial antenna battery debounce radio oscillator enclosure",

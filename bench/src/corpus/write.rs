@@ -8,28 +8,28 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::memory::Voice;
-use super::note::{Note, id, iso};
+use super::memory::TextGenerator;
+use super::note::{GeneratedNote, id, iso};
 use super::question::question;
 
 /// The version of generated texts. Increase it when the same seed gives other texts, so that cached corpora
 /// are rebuilt.
-pub const FORMAT: u64 = 1;
+pub const CORPUS_VERSION: u64 = 1;
 /// The number of questions in a corpus.
-pub const QUESTIONS: usize = 200;
+pub const QUESTION_COUNT: usize = 200;
 /// The number of memories generated and written at a time; it bounds the memory in use.
-const BLOCK: usize = 4096;
+const BLOCK_MEMORIES: usize = 4096;
 
 /// Writes `count` memories as JSON lines.
 pub fn lines(seed: u64, count: usize, to: &Path) -> io::Result<()> {
-    let voice = Voice::default();
+    let voice = TextGenerator::default();
     let mut file = BufWriter::with_capacity(1 << 20, File::create(to)?);
-    for start in (0..count).step_by(BLOCK) {
-        let end = (start + BLOCK).min(count);
+    for start in (0..count).step_by(BLOCK_MEMORIES) {
+        let end = (start + BLOCK_MEMORIES).min(count);
         for part in in_parallel(start..end, &|range| {
             let mut text = String::new();
             for index in range {
-                text.push_str(&Note::of(&voice.memory(seed, index), seed).line());
+                text.push_str(&GeneratedNote::of(&voice.memory(seed, index), seed).line());
                 text.push('\n');
             }
             Ok(text)
@@ -42,9 +42,9 @@ pub fn lines(seed: u64, count: usize, to: &Path) -> io::Result<()> {
 
 /// Writes the questions as JSON lines, each with the id of its memory.
 pub fn questions(seed: u64, to: &Path) -> io::Result<()> {
-    let voice = Voice::default();
+    let voice = TextGenerator::default();
     let mut file = BufWriter::new(File::create(to)?);
-    for number in 0..QUESTIONS {
+    for number in 0..QUESTION_COUNT {
         let question = question(&voice, seed, number);
         let now = iso(1_793_610_000);
         let line = json!({
@@ -58,12 +58,12 @@ pub fn questions(seed: u64, to: &Path) -> io::Result<()> {
 
 /// Writes `count` memories as notes into the vault at `folder`, the parent of the group folders.
 pub fn vault(seed: u64, count: usize, folder: &Path) -> io::Result<()> {
-    let voice = Voice::default();
+    let voice = TextGenerator::default();
     in_parallel(0..count, &|range| {
         let mut made = HashSet::new();
         for index in range {
             let memory = voice.memory(seed, index);
-            let note = Note::of(&memory, seed);
+            let note = GeneratedNote::of(&memory, seed);
             let path = folder.join(note.path());
             if let Some(parent) = path.parent()
                 && made.insert(parent.to_owned())
@@ -109,12 +109,12 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("rekindle-bench-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         lines(7, 100, &folder.join("small")).unwrap();
-        lines(7, BLOCK + 100, &folder.join("large")).unwrap();
+        lines(7, BLOCK_MEMORIES + 100, &folder.join("large")).unwrap();
         let (small, large) = (
             fs::read_to_string(folder.join("small")).unwrap(),
             fs::read_to_string(folder.join("large")).unwrap(),
         );
-        assert_eq!((small.lines().count(), large.lines().count()), (100, BLOCK + 100));
+        assert_eq!((small.lines().count(), large.lines().count()), (100, BLOCK_MEMORIES + 100));
         assert!(large.starts_with(&small));
         vault(7, 100, &folder.join("vault")).unwrap();
         fs::remove_dir_all(folder).unwrap();

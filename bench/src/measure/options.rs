@@ -8,7 +8,7 @@ const USAGE: &str = "usage: measure --empty PROGRAM --bulk PROGRAM --rekindle PR
 
 /// The options of one measurement.
 #[derive(Debug)]
-pub struct Options {
+pub struct MeasureOptions {
     /// The path of the program that does nothing.
     pub empty: PathBuf,
     /// The path of the program that only embeds texts.
@@ -36,7 +36,7 @@ pub struct Options {
     pub onnx: Option<PathBuf>,
 }
 
-impl Options {
+impl MeasureOptions {
     /// Parses the command line.
     pub fn read(arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut options = Self {

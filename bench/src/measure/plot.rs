@@ -1,7 +1,7 @@
 //! Plots time against the number of memories, both on logarithmic axes.
 
-use super::program::{Program, thousands};
-use super::rounds::Cold;
+use super::program::{MeasuredProgram, thousands};
+use super::rounds::ColdRuns;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;
@@ -11,37 +11,37 @@ const TOP: f64 = 50.0;
 const BOTTOM: f64 = 60.0;
 
 /// One line of the plot: its name, colour and points (memories, p50, p95).
-struct Line {
+struct PlotLine {
     name: &'static str,
     colour: &'static str,
     points: Vec<(f64, f64, f64)>,
 }
 
 /// Draws the plot as SVG, or returns `None` for fewer than two sizes.
-pub fn svg(colds: &[Cold]) -> Option<String> {
-    let point = |cold: &Cold| Some((cold.program.size()? as f64, cold.p50(), cold.p95()));
+pub fn svg(colds: &[ColdRuns]) -> Option<String> {
+    let point = |cold: &ColdRuns| Some((cold.program.size()? as f64, cold.p50(), cold.p95()));
     let fts5: Vec<_> =
-        colds.iter().filter(|c| matches!(c.program, Program::Fts5(_))).filter_map(point).collect();
+        colds.iter().filter(|c| matches!(c.program, MeasuredProgram::Fts5(_))).filter_map(point).collect();
     let ours: Vec<_> =
-        colds.iter().filter(|c| matches!(c.program, Program::Recall(_))).filter_map(point).collect();
+        colds.iter().filter(|c| matches!(c.program, MeasuredProgram::Recall(_))).filter_map(point).collect();
     let made_up: Vec<_> =
-        colds.iter().filter(|c| matches!(c.program, Program::Query(_))).filter_map(point).collect();
+        colds.iter().filter(|c| matches!(c.program, MeasuredProgram::Query(_))).filter_map(point).collect();
     let (least, most) = (fts5.first()?.0, fts5.last()?.0);
-    let empty = colds.iter().find(|cold| cold.program == Program::Empty)?;
+    let empty = colds.iter().find(|cold| cold.program == MeasuredProgram::Empty)?;
     let floor = [least, most].map(|size| (size, empty.p50(), empty.p95()));
     if least >= most {
         return None;
     }
     let lines = [
-        Line { name: "FTS5", colour: "#b4552d", points: fts5 },
-        Line { name: "rekindle recall", colour: "#1f6f8b", points: ours },
-        Line { name: "made-up vectors", colour: "#7fb3c6", points: made_up },
-        Line { name: "empty program", colour: "#8a8a8a", points: floor.to_vec() },
+        PlotLine { name: "FTS5", colour: "#b4552d", points: fts5 },
+        PlotLine { name: "rekindle recall", colour: "#1f6f8b", points: ours },
+        PlotLine { name: "made-up vectors", colour: "#7fb3c6", points: made_up },
+        PlotLine { name: "empty program", colour: "#8a8a8a", points: floor.to_vec() },
     ];
     Some(draw(&lines, least, most))
 }
 
-fn draw(lines: &[Line], least: f64, most: f64) -> String {
+fn draw(lines: &[PlotLine], least: f64, most: f64) -> String {
     let times = || lines.iter().flat_map(|line| line.points.iter().flat_map(|(_, p50, p95)| [*p50, *p95]));
     let low = times().fold(f64::INFINITY, f64::min).log10().floor();
     let high = times().fold(0.0, f64::max).log10().ceil().max(low + 1.0);
@@ -121,17 +121,17 @@ fn draw(lines: &[Line], least: f64, most: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::run::Sample;
+    use crate::measure::run::RunSample;
 
-    fn cold(program: Program, wall: f64) -> Cold {
-        Cold { program, samples: vec![Sample { wall, ..Sample::default() }] }
+    fn cold(program: MeasuredProgram, wall: f64) -> ColdRuns {
+        ColdRuns { program, samples: vec![RunSample { wall, ..RunSample::default() }] }
     }
 
     #[test]
     fn growth_needs_two_sizes_and_every_point_is_inside() {
-        let mut colds = vec![cold(Program::Empty, 0.7), cold(Program::Fts5(1000), 5.0)];
+        let mut colds = vec![cold(MeasuredProgram::Empty, 0.7), cold(MeasuredProgram::Fts5(1000), 5.0)];
         assert!(svg(&colds).is_none());
-        colds.extend([cold(Program::Fts5(1_000_000), 3210.0), cold(Program::Recall(1000), 9.0)]);
+        colds.extend([cold(MeasuredProgram::Fts5(1_000_000), 3210.0), cold(MeasuredProgram::Recall(1000), 9.0)]);
         let picture = svg(&colds).unwrap();
         assert_eq!(picture.matches("<circle").count(), 2 * (2 + 2 + 1));
         for (name, most) in [("cx=\"", WIDTH - RIGHT), ("cy=\"", HEIGHT - BOTTOM)] {

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use super::run::Run;
+use super::run::ProgramRun;
 
 /// A program under measurement, with the number of memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
+pub enum MeasuredProgram {
     /// The empty program.
     Empty,
     /// One FTS5 query over this many memories.
@@ -19,7 +19,7 @@ pub enum Program {
     Query(usize),
 }
 
-impl Program {
+impl MeasuredProgram {
     /// The number of memories, if the program reads any.
     pub fn size(self) -> Option<usize> {
         match self {
@@ -39,7 +39,7 @@ impl Program {
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for MeasuredProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.size() {
             Some(size) => write!(f, "{} at {}", self.name(), thousands(size)),
@@ -49,18 +49,18 @@ impl fmt::Display for Program {
 }
 
 /// Runs one FTS5 query with the words of a prompt.
-pub fn fts5_query(database: &Path, folder: &Path, words: &str) -> Run {
-    Run::new(sibling("fts5"), folder).arg("query").arg(database).arg(words)
+pub fn fts5_query(database: &Path, folder: &Path, words: &str) -> ProgramRun {
+    ProgramRun::new(sibling("fts5"), folder).arg("query").arg(database).arg(words)
 }
 
 /// Builds the FTS5 table.
-pub fn fts5_build(lines: &Path, database: &Path, folder: &Path) -> Run {
-    Run::new(sibling("fts5"), folder).arg("build").arg(database).input(lines)
+pub fn fts5_build(lines: &Path, database: &Path, folder: &Path) -> ProgramRun {
+    ProgramRun::new(sibling("fts5"), folder).arg("build").arg(database).input(lines)
 }
 
 /// Runs the program that generates memories.
-pub fn corpus(folder: &Path, seed: u64) -> Run {
-    Run::new(sibling("corpus"), folder).args(&["--seed", &seed.to_string()])
+pub fn corpus(folder: &Path, seed: u64) -> ProgramRun {
+    ProgramRun::new(sibling("corpus"), folder).args(&["--seed", &seed.to_string()])
 }
 
 /// Returns the path of a program built beside this one.

@@ -3,14 +3,14 @@
 use std::io::Result;
 use std::path::{Path, PathBuf};
 
-use super::run::Run;
+use super::run::ProgramRun;
 
 /// The text printed in place of a missing number.
-pub const NOT_THERE: &str = "not there yet";
+pub const UNSUPPORTED_TEXT: &str = "not there yet";
 
 /// The `rekindle` binary and the commands that it has.
 #[derive(Clone, Debug)]
-pub struct Rekindle {
+pub struct RekindleProgram {
     program: PathBuf,
     folder: PathBuf,
     /// True if the build has `recall`.
@@ -24,12 +24,12 @@ pub struct Rekindle {
     pub takes_synthetic: bool,
 }
 
-impl Rekindle {
+impl RekindleProgram {
     /// Probes the commands of a build. `folder` is the working folder of every command and should be in no
     /// project.
     pub fn at(program: &Path, folder: &Path) -> Self {
         // An unknown command or flag is refused before `--help` takes effect; a hidden one is not.
-        let can = |words: &[&str]| Run::new(program, folder).args(words).arg("--help").succeeds();
+        let can = |words: &[&str]| ProgramRun::new(program, folder).args(words).arg("--help").succeeds();
         Self {
             recalls: can(&["recall"]),
             indexes: can(&["reindex"]),
@@ -41,9 +41,9 @@ impl Rekindle {
     }
 
     /// Builds a command with its Rekindle home in `home`.
-    fn run(&self, home: &Path, words: &[&str]) -> Run {
+    fn run(&self, home: &Path, words: &[&str]) -> ProgramRun {
         // `HOME` is set too, so that no file of the person who measures is read.
-        Run::new(&self.program, &self.folder).env("HOME", home).env("REKINDLE_HOME", home).args(words)
+        ProgramRun::new(&self.program, &self.folder).env("HOME", home).env("REKINDLE_HOME", home).args(words)
     }
 
     /// Creates an empty Rekindle home.
@@ -62,35 +62,35 @@ impl Rekindle {
     }
 
     /// Updates the whole index, keywords and vectors.
-    pub fn reindex(&self, home: &Path) -> Run {
+    pub fn reindex(&self, home: &Path) -> ProgramRun {
         self.run(home, &["reindex"])
     }
 
     /// Updates the whole index with made-up vectors.
-    pub fn reindex_made_up(&self, home: &Path) -> Run {
+    pub fn reindex_made_up(&self, home: &Path) -> ProgramRun {
         self.run(home, &["reindex", "--synthetic-vectors"])
     }
 
     /// Updates the index with another state folder, so that a build from nothing leaves the good index in
     /// place.
-    pub fn reindex_into(&self, home: &Path, state: &Path, words_only: bool) -> Run {
+    pub fn reindex_into(&self, home: &Path, state: &Path, words_only: bool) -> ProgramRun {
         let run =
             self.run(home, &["reindex"]).arg("--config").arg(format!("paths.state={}", state.display()));
         if words_only { run.arg("--no-embed") } else { run }
     }
 
     /// Runs one cold recall, as a person or a hook does.
-    pub fn recall(&self, home: &Path, words: &str) -> Run {
+    pub fn recall(&self, home: &Path, words: &str) -> ProgramRun {
         self.run(home, &["recall", words, "--json"])
     }
 
     /// Ingests lines with made-up vectors.
-    pub fn ingest(&self, home: &Path, store: &Path, lines: &Path) -> Run {
+    pub fn ingest(&self, home: &Path, store: &Path, lines: &Path) -> ProgramRun {
         self.run(home, &["bench", "ingest", "--synthetic-vectors", "--store"]).arg(store).input(lines)
     }
 
     /// Runs one cold query of a line store; the file with the question is the input.
-    pub fn query(&self, home: &Path, store: &Path, line: &Path) -> Run {
+    pub fn query(&self, home: &Path, store: &Path, line: &Path) -> ProgramRun {
         self.run(home, &["bench", "query", "--k", "5", "--store"]).arg(store).input(line)
     }
 }

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::program::{Program, thousands};
-use super::rekindle::NOT_THERE;
-use super::rounds::Cold;
-use super::store::Store;
-use super::targets::Target;
+use super::program::{MeasuredProgram, thousands};
+use super::rekindle::UNSUPPORTED_TEXT;
+use super::rounds::ColdRuns;
+use super::store::BenchStore;
+use super::targets::CostTarget;
 
 /// All measurements of one run.
 #[derive(Debug)]
-pub struct Report {
+pub struct BenchmarkReport {
     /// The description of the machine.
     pub machine: Value,
     /// The load average before and after.
@@ -20,7 +20,7 @@ pub struct Report {
     /// The planned number of runs of each program.
     pub rounds: usize,
     /// The measurements of cold runs.
-    pub colds: Vec<Cold>,
+    pub colds: Vec<ColdRuns>,
     /// The hit counts, by size.
     pub found: Vec<(usize, Value)>,
     /// The cost of building the keyword index.
@@ -30,19 +30,19 @@ pub struct Report {
     /// The cost of building each store.
     pub stores: Vec<(usize, Value)>,
     /// The targets with their results.
-    pub targets: Vec<Target>,
+    pub targets: Vec<CostTarget>,
 }
 
-impl Report {
-    fn of(&self, program: Program) -> Option<&Cold> {
+impl BenchmarkReport {
+    fn of(&self, program: MeasuredProgram) -> Option<&ColdRuns> {
         self.colds.iter().find(|cold| cold.program == program)
     }
 
     /// Renders the report as JSON, for programs.
     pub fn json(&self) -> Value {
-        let empty = self.of(Program::Empty).map_or(f64::NAN, Cold::p50);
+        let empty = self.of(MeasuredProgram::Empty).map_or(f64::NAN, ColdRuns::p50);
         let colds = self.colds.iter().map(|cold| {
-            let fts5 = cold.program.size().and_then(|size| self.of(Program::Fts5(size)));
+            let fts5 = cold.program.size().and_then(|size| self.of(MeasuredProgram::Fts5(size)));
             json!({
                 "program": cold.program.name(),
                 "memories": cold.program.size(),
@@ -65,7 +65,7 @@ impl Report {
             "seed": self.seed,
             "rounds": self.rounds,
             "cold": colds.collect::<Vec<_>>(),
-            "targets": self.targets.iter().map(Target::json).collect::<Vec<_>>(),
+            "targets": self.targets.iter().map(CostTarget::json).collect::<Vec<_>>(),
             "index_of_words": self.words,
             "index_with_vectors": self.vectors,
             "stores": by_size(&self.stores),
@@ -101,10 +101,10 @@ impl Report {
             "| program | memories | p50 ms | p95 ms | processor p50 ms | x empty | x FTS5 | peak MB |\n\
              |---|---:|---:|---:|---:|---:|---:|---:|\n",
         );
-        let empty = self.of(Program::Empty).map_or(f64::NAN, Cold::p50);
+        let empty = self.of(MeasuredProgram::Empty).map_or(f64::NAN, ColdRuns::p50);
         for cold in &self.colds {
             let size = cold.program.size();
-            let fts5 = size.and_then(|size| self.of(Program::Fts5(size)));
+            let fts5 = size.and_then(|size| self.of(MeasuredProgram::Fts5(size)));
             let ratio = fts5.map_or(String::new(), |fts5| number(cold.p50() / fts5.p50()));
             text += &format!(
                 "| {} | {} | {} | {} | {} | {} | {ratio} | {} |\n",
@@ -117,8 +117,8 @@ impl Report {
                 number(cold.peak() as f64 / 1e6)
             );
         }
-        if !self.colds.iter().any(|cold| matches!(cold.program, Program::Recall(_))) {
-            text += &format!("| rekindle recall | | {NOT_THERE} | | | | | |\n");
+        if !self.colds.iter().any(|cold| matches!(cold.program, MeasuredProgram::Recall(_))) {
+            text += &format!("| rekindle recall | | {UNSUPPORTED_TEXT} | | | | | |\n");
         }
         text + "\n"
     }
@@ -219,7 +219,7 @@ impl Report {
 }
 
 /// Returns the build costs of a store without the cache key.
-pub fn made(store: &Store) -> Value {
+pub fn made(store: &BenchStore) -> Value {
     let kept = store.made.iter().filter(|(name, _)| *name != "key");
     let mut made: serde_json::Map<_, _> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
     made.insert("synthetic_vectors".to_owned(), json!(store.synthetic || store.made_up));

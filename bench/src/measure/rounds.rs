@@ -5,30 +5,30 @@ use std::io::Result;
 
 use serde_json::{Value, json};
 
-use super::options::Options;
-use super::program::Program;
-use super::rekindle::Rekindle;
-use super::run::{Run, Sample};
-use super::store::{Question, Store};
-use crate::corpus::random::Random;
+use super::options::MeasureOptions;
+use super::program::MeasuredProgram;
+use super::rekindle::RekindleProgram;
+use super::run::{ProgramRun, RunSample};
+use super::store::{StoredQuestion, BenchStore};
+use crate::corpus::random::SplitMix64;
 
 /// The largest size measured in every round. Beyond it one FTS5 query takes about a second.
-const OFTEN: usize = 100_000;
+const MAX_FREQUENT_SIZE: usize = 100_000;
 /// The number of rounds between two runs of a larger size.
-const SELDOM: usize = 10;
+const RARE_TURN_INTERVAL: usize = 10;
 
 /// The cold runs of one program.
 #[derive(Debug)]
-pub struct Cold {
+pub struct ColdRuns {
     /// The program under measurement.
-    pub program: Program,
+    pub program: MeasuredProgram,
     /// The measurements, in order.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<RunSample>,
 }
 
-impl Cold {
+impl ColdRuns {
     /// Returns the quantile of a measurement: this share of the runs is at or below it.
-    pub fn quantile(&self, share: f64, of: fn(&Sample) -> f64) -> f64 {
+    pub fn quantile(&self, share: f64, of: fn(&RunSample) -> f64) -> f64 {
         let mut values: Vec<f64> = self.samples.iter().map(of).collect();
         values.sort_unstable_by(f64::total_cmp);
         let at = (values.len() as f64 * share).ceil() as usize;
@@ -57,12 +57,12 @@ impl Cold {
 }
 
 /// Lists the programs to run: the empty program, and FTS5 and Rekindle at every size.
-pub fn programs(stores: &[Store]) -> Vec<Program> {
-    let mut programs = vec![Program::Empty];
+pub fn programs(stores: &[BenchStore]) -> Vec<MeasuredProgram> {
+    let mut programs = vec![MeasuredProgram::Empty];
     for store in stores {
-        programs.push(Program::Fts5(store.size));
+        programs.push(MeasuredProgram::Fts5(store.size));
         if store.indexed {
-            let ours = if store.synthetic { Program::Query } else { Program::Recall };
+            let ours = if store.synthetic { MeasuredProgram::Query } else { MeasuredProgram::Recall };
             programs.push(ours(store.size));
         }
     }
@@ -72,15 +72,15 @@ pub fn programs(stores: &[Store]) -> Vec<Program> {
 /// Runs each program once a round, in a new random order, so that other load on the machine and the state of
 /// the caches affect all programs alike. All programs of a round get the same question.
 pub fn run(
-    options: &Options,
-    rekindle: &Rekindle,
-    stores: &[Store],
-    questions: &[Question],
-) -> Result<Vec<Cold>> {
-    let mut colds: Vec<Cold> =
-        programs(stores).into_iter().map(|program| Cold { program, samples: Vec::new() }).collect();
+    options: &MeasureOptions,
+    rekindle: &RekindleProgram,
+    stores: &[BenchStore],
+    questions: &[StoredQuestion],
+) -> Result<Vec<ColdRuns>> {
+    let mut colds: Vec<ColdRuns> =
+        programs(stores).into_iter().map(|program| ColdRuns { program, samples: Vec::new() }).collect();
     let mut order: Vec<usize> = (0..colds.len()).collect();
-    let mut random = Random::of(options.seed, 0);
+    let mut random = SplitMix64::of(options.seed, 0);
     for round in 0..options.rounds {
         let question = &questions[round % questions.len()];
         for place in (1..order.len()).rev() {
@@ -88,7 +88,7 @@ pub fn run(
         }
         for number in &order {
             let cold = &mut colds[*number];
-            if cold.program.size().is_some_and(|size| size > OFTEN) && round % SELDOM != 0 {
+            if cold.program.size().is_some_and(|size| size > MAX_FREQUENT_SIZE) && round % RARE_TURN_INTERVAL != 0 {
                 continue;
             }
             if let Some(run) = command(cold.program, options, rekindle, stores, question) {
@@ -100,26 +100,26 @@ pub fn run(
 }
 
 fn command(
-    program: Program,
-    options: &Options,
-    rekindle: &Rekindle,
-    stores: &[Store],
-    question: &Question,
-) -> Option<Run> {
+    program: MeasuredProgram,
+    options: &MeasureOptions,
+    rekindle: &RekindleProgram,
+    stores: &[BenchStore],
+    question: &StoredQuestion,
+) -> Option<ProgramRun> {
     let store = || stores.iter().find(|store| Some(store.size) == program.size());
     match program {
-        Program::Empty => Some(Run::new(&options.empty, &options.work)),
-        Program::Fts5(_) => Some(store()?.fts5(question)),
-        Program::Recall(_) | Program::Query(_) => Some(store()?.recall(rekindle, question)),
+        MeasuredProgram::Empty => Some(ProgramRun::new(&options.empty, &options.work)),
+        MeasuredProgram::Fts5(_) => Some(store()?.fts5(question)),
+        MeasuredProgram::Recall(_) | MeasuredProgram::Query(_) => Some(store()?.recall(rekindle, question)),
     }
 }
 
 /// Counts hits of one store by kind of question: asked, hits of FTS5, hits of Rekindle, empty answers of
 /// Rekindle. An empty answer is fast but useless, so speed needs these counts beside it. The questions also
 /// load all files into the page cache.
-pub fn found(rekindle: &Rekindle, store: &Store, questions: &[Question]) -> Result<Value> {
+pub fn found(rekindle: &RekindleProgram, store: &BenchStore, questions: &[StoredQuestion]) -> Result<Value> {
     let mut kinds: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
-    let few = if store.size > OFTEN { questions.len() / SELDOM } else { questions.len() };
+    let few = if store.size > MAX_FREQUENT_SIZE { questions.len() / RARE_TURN_INTERVAL } else { questions.len() };
     for question in &questions[..few] {
         let counts = kinds.entry(&question.kind).or_default();
         counts[0] += 1;
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn quantiles_are_values_that_were_measured() {
-        let samples = (1..=100).rev().map(|wall| Sample { wall: f64::from(wall), ..Sample::default() });
-        let cold = Cold { program: Program::Empty, samples: samples.collect() };
+        let samples = (1..=100).rev().map(|wall| RunSample { wall: f64::from(wall), ..RunSample::default() });
+        let cold = ColdRuns { program: MeasuredProgram::Empty, samples: samples.collect() };
         assert_eq!((cold.p50(), cold.p95()), (50.0, 95.0));
-        let one = Cold { program: Program::Empty, samples: vec![Sample { wall: 3.0, ..Sample::default() }] };
+        let one = ColdRuns { program: MeasuredProgram::Empty, samples: vec![RunSample { wall: 3.0, ..RunSample::default() }] };
         assert_eq!((one.p50(), one.p95()), (3.0, 3.0));
     }
 }

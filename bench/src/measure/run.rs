@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// A command to run: program, working folder, arguments, variables and input.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct ProgramRun {
     program: PathBuf,
     arguments: Vec<OsString>,
     variables: Vec<(&'static str, OsString)>,
@@ -20,7 +20,7 @@ pub struct Run {
 
 /// The cost of one run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sample {
+pub struct RunSample {
     /// The wall time from before the start to the end, in milliseconds.
     pub wall: f64,
     /// The processor time of the program and of the kernel, in milliseconds; other work on the machine
@@ -31,7 +31,7 @@ pub struct Sample {
     pub peak: u64,
 }
 
-impl Run {
+impl ProgramRun {
     /// Creates a command with no arguments and an empty environment except for `PATH`.
     pub fn new(program: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -73,14 +73,14 @@ impl Run {
     }
 
     /// Runs the command and measures it; output is discarded.
-    pub fn timed(&self) -> Result<Sample> {
+    pub fn timed(&self) -> Result<RunSample> {
         let mut command = self.command(Stdio::null())?;
         let start = Instant::now();
         let child = command.spawn().map_err(|error| self.failed(&error.to_string()))?;
         let (status, sample) = wait(child.id())?;
         let wall = start.elapsed().as_secs_f64() * 1e3;
         match status.success() {
-            true => Ok(Sample { wall, ..sample }),
+            true => Ok(RunSample { wall, ..sample }),
             false => Err(self.failed(&status.to_string())),
         }
     }
@@ -133,7 +133,7 @@ impl Run {
 
 /// Waits for a child and reads its resource usage: processor time and peak memory.
 #[expect(unsafe_code, reason = "the standard library waits without the resource usage")]
-fn wait(child: u32) -> Result<(ExitStatus, Sample)> {
+fn wait(child: u32) -> Result<(ExitStatus, RunSample)> {
     let mut status = 0;
     // SAFETY: all zeroes is a valid `rusage`, a struct of numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -153,7 +153,7 @@ fn wait(child: u32) -> Result<(ExitStatus, Sample)> {
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
     let peak = u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit;
     let cpu = millis(usage.ru_utime) + millis(usage.ru_stime);
-    Ok((ExitStatus::from_raw(status), Sample { wall: 0.0, cpu, peak }))
+    Ok((ExitStatus::from_raw(status), RunSample { wall: 0.0, cpu, peak }))
 }
 
 /// Sums the sizes of all files below a folder.
@@ -181,12 +181,12 @@ mod tests {
     #[test]
     fn time_and_failure_of_a_child_are_its_own() {
         let folder = std::env::temp_dir();
-        let sleep = Run::new("/bin/sh", &folder).args(&["-c", "sleep 0.1"]).timed().unwrap();
+        let sleep = ProgramRun::new("/bin/sh", &folder).args(&["-c", "sleep 0.1"]).timed().unwrap();
         assert!(sleep.wall >= 100.0 && sleep.cpu < 90.0 && sleep.peak > 100_000, "{sleep:?}");
-        let failed = Run::new("/bin/sh", &folder).args(&["-c", "exit 3"]).timed().unwrap_err();
+        let failed = ProgramRun::new("/bin/sh", &folder).args(&["-c", "exit 3"]).timed().unwrap_err();
         assert!(failed.to_string().contains("exit status: 3"), "{failed}");
         assert_eq!(
-            Run::new("/bin/sh", &folder)
+            ProgramRun::new("/bin/sh", &folder)
                 .args(&["-c", "echo $PWD"])
                 .env("X", "1")
                 .printed()

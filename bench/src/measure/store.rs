@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::options::Options;
+use super::options::MeasureOptions;
 use super::program::{corpus, fts5_build, fts5_query, thousands};
-use super::rekindle::Rekindle;
-use super::run::{Run, bytes_below};
-use crate::corpus::write::FORMAT;
+use super::rekindle::RekindleProgram;
+use super::run::{ProgramRun, bytes_below};
+use crate::corpus::write::CORPUS_VERSION;
 
 /// The store of one corpus size.
 #[derive(Debug)]
-pub struct Store {
+pub struct BenchStore {
     folder: PathBuf,
     /// The number of memories.
     pub size: usize,
@@ -31,7 +31,7 @@ pub struct Store {
 
 /// A question in the forms that the programs need.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct StoredQuestion {
     /// The type of the question, such as `keyword`.
     pub kind: String,
     /// The id of the memory that it was made for.
@@ -42,7 +42,7 @@ pub struct Question {
     pub line: PathBuf,
 }
 
-impl Store {
+impl BenchStore {
     /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -68,12 +68,12 @@ impl Store {
     }
 
     /// Builds the FTS5 command for one question.
-    pub fn fts5(&self, question: &Question) -> Run {
+    pub fn fts5(&self, question: &StoredQuestion) -> ProgramRun {
         fts5_query(&self.database(), &self.folder, &question.text)
     }
 
     /// Builds the command for one cold question to Rekindle.
-    pub fn recall(&self, rekindle: &Rekindle, question: &Question) -> Run {
+    pub fn recall(&self, rekindle: &RekindleProgram, question: &StoredQuestion) -> ProgramRun {
         match self.synthetic {
             true => rekindle.query(&self.home(), &self.lines_store(), &question.line),
             false => rekindle.recall(&self.home(), &question.text),
@@ -81,11 +81,11 @@ impl Store {
     }
 
     /// Creates the store of one size, or reuses a kept one.
-    pub fn prepare(options: &Options, rekindle: &Rekindle, size: usize) -> Result<Self> {
+    pub fn prepare(options: &MeasureOptions, rekindle: &RekindleProgram, size: usize) -> Result<Self> {
         let folder = options.work.join(size.to_string());
         let synthetic = options.synthetic.contains(&size);
         let made_up = options.made_up.contains(&size) && !synthetic;
-        let mut key = json!({"format": FORMAT, "seed": options.seed, "size": size, "synthetic": synthetic});
+        let mut key = json!({"format": CORPUS_VERSION, "seed": options.seed, "size": size, "synthetic": synthetic});
         if made_up {
             key["made_up"] = json!(options.computed_below(size));
         }
@@ -112,7 +112,7 @@ impl Store {
         Ok(store)
     }
 
-    fn index(&mut self, options: &Options, rekindle: &Rekindle) -> Result<()> {
+    fn index(&mut self, options: &MeasureOptions, rekindle: &RekindleProgram) -> Result<()> {
         let able =
             if self.synthetic { rekindle.takes_synthetic } else { rekindle.recalls && rekindle.indexes };
         if !able {
@@ -130,7 +130,7 @@ impl Store {
             match options.computed_below(self.size).filter(|_| self.made_up) {
                 Some(smaller) => {
                     let home = options.work.join(smaller.to_string()).join("home");
-                    Run::new("cp", &self.folder).arg("-r").arg(home).arg(self.home()).timed()?;
+                    ProgramRun::new("cp", &self.folder).arg("-r").arg(home).arg(self.home()).timed()?;
                 }
                 None => rekindle.init(&self.home())?,
             }
@@ -141,7 +141,7 @@ impl Store {
                 }
                 false => {
                     say(&format!("{} memories: vault", thousands(self.size)));
-                    let vault = Rekindle::vault(&self.home());
+                    let vault = RekindleProgram::vault(&self.home());
                     let notes = corpus(&self.folder, options.seed).arg("vault").arg(self.size.to_string());
                     notes.arg(vault).timed()?;
                     if self.made_up {
@@ -156,7 +156,7 @@ impl Store {
             self.record("index_peak_bytes", json!(built.peak))?;
             self.record("index_ms", json!(built.wall))?;
         }
-        let index = if self.synthetic { self.lines_store() } else { Rekindle::index(&self.home()) };
+        let index = if self.synthetic { self.lines_store() } else { RekindleProgram::index(&self.home()) };
         self.record("index_bytes", json!(bytes_below(&index)?))?;
         self.indexed = true;
         Ok(())
@@ -169,7 +169,7 @@ impl Store {
 }
 
 /// Writes the questions, which are the same for every size.
-pub fn questions(options: &Options) -> Result<Vec<Question>> {
+pub fn questions(options: &MeasureOptions) -> Result<Vec<StoredQuestion>> {
     let (file, folder) = (options.work.join("questions.jsonl"), options.work.join("questions"));
     fs::create_dir_all(&folder)?;
     corpus(&options.work, options.seed).arg("questions").arg(&file).timed()?;
@@ -184,7 +184,7 @@ pub fn questions(options: &Options) -> Result<Vec<Question>> {
         let asked =
             json!({"ns": field("ns")?, "qid": field("qid")?, "ts": field("ts")?, "query": field("query")?});
         fs::write(&line, format!("{asked}\n"))?;
-        questions.push(Question { kind: field("kind")?, gold: field("gold")?, text: field("query")?, line });
+        questions.push(StoredQuestion { kind: field("kind")?, gold: field("gold")?, text: field("query")?, line });
     }
     Ok(questions)
 }

@@ -3,15 +3,15 @@
 
 use serde_json::{Value, json};
 
-use super::program::Program;
-use super::rounds::Cold;
+use super::program::MeasuredProgram;
+use super::rounds::ColdRuns;
 
 /// The rate of onnxruntime on a quiet machine with two cores, for runs that did not measure it.
-const ONNX_ELSEWHERE: f64 = 36.0;
+const DEFAULT_ONNX_RATE: f64 = 36.0;
 
 /// One row of the table of targets.
 #[derive(Debug)]
-pub struct Target {
+pub struct CostTarget {
     /// The quantity that the target limits.
     pub what: String,
     /// The measured value, if there is one.
@@ -29,7 +29,7 @@ pub struct Target {
     pub judged: bool,
 }
 
-impl Target {
+impl CostTarget {
     /// True if the target is met; `None` without a verdict.
     pub fn holds(&self) -> Option<bool> {
         let at_least = self.at_least;
@@ -49,28 +49,28 @@ impl Target {
 
 /// Computes all targets from the cold runs, the built indexes (`words` and `vectors`) and the size of the
 /// index at 20,000 memories.
-pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f64>) -> Vec<Target> {
-    let of = |program: Program| colds.iter().find(|cold| cold.program == program);
-    let ratio = |ours: Program, anchor: Program, middle: fn(&Cold) -> f64| {
+pub fn all(colds: &[ColdRuns], words: &Value, vectors: &Value, index_bytes: Option<f64>) -> Vec<CostTarget> {
+    let of = |program: MeasuredProgram| colds.iter().find(|cold| cold.program == program);
+    let ratio = |ours: MeasuredProgram, anchor: MeasuredProgram, middle: fn(&ColdRuns) -> f64| {
         Some(middle(of(ours)?) / middle(of(anchor)?))
     };
-    let times = |what: &str, ours: Program, anchor: Program, limit: f64| Target {
+    let times = |what: &str, ours: MeasuredProgram, anchor: MeasuredProgram, limit: f64| CostTarget {
         what: what.to_owned(),
-        measured: ratio(ours, anchor, Cold::p50),
-        by_processor: ratio(ours, anchor, Cold::processor),
+        measured: ratio(ours, anchor, ColdRuns::p50),
+        by_processor: ratio(ours, anchor, ColdRuns::processor),
         limit,
         unit: "x",
         at_least: false,
         judged: true,
     };
     let mut targets = vec![
-        times("1,000 memories, p50 / empty program", Program::Recall(1000), Program::Empty, 15.0),
-        times("20,000 memories, p50 / empty program", Program::Recall(20_000), Program::Empty, 18.0),
-        times("20,000 memories, p50 / FTS5", Program::Recall(20_000), Program::Fts5(20_000), 0.35),
-        times("100,000 memories, p50 / FTS5", Program::Recall(100_000), Program::Fts5(100_000), 0.1),
+        times("1,000 memories, p50 / empty program", MeasuredProgram::Recall(1000), MeasuredProgram::Empty, 15.0),
+        times("20,000 memories, p50 / empty program", MeasuredProgram::Recall(20_000), MeasuredProgram::Empty, 18.0),
+        times("20,000 memories, p50 / FTS5", MeasuredProgram::Recall(20_000), MeasuredProgram::Fts5(20_000), 0.35),
+        times("100,000 memories, p50 / FTS5", MeasuredProgram::Recall(100_000), MeasuredProgram::Fts5(100_000), 0.1),
     ];
-    let peak = of(Program::Recall(20_000)).map(|cold| cold.peak() as f64 / 1e6);
-    targets.push(Target {
+    let peak = of(MeasuredProgram::Recall(20_000)).map(|cold| cold.peak() as f64 / 1e6);
+    targets.push(CostTarget {
         what: "peak memory at 20,000".to_owned(),
         measured: peak,
         by_processor: None,
@@ -81,7 +81,7 @@ pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f
     });
     let built = words["rekindle_ms"].as_f64().zip(words["fts5_ms"].as_f64());
     let processed = words["rekindle_processor_ms"].as_f64().zip(words["fts5_processor_ms"].as_f64());
-    targets.push(Target {
+    targets.push(CostTarget {
         what: "words of 20,000 indexed / FTS5 build".to_owned(),
         measured: built.filter(|_| words["memories"] == 20_000).map(|(ours, theirs)| ours / theirs),
         by_processor: processed.filter(|_| words["memories"] == 20_000).map(|(ours, theirs)| ours / theirs),
@@ -92,7 +92,7 @@ pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f
     });
     let (onnx, anchor, same_run) = match vectors["onnxruntime_per_second"].as_f64() {
         Some(rate) => (rate, "onnxruntime f32 on the same texts", true),
-        None => (ONNX_ELSEWHERE, "the 36 a second of onnxruntime f32 on another machine", false),
+        None => (DEFAULT_ONNX_RATE, "the 36 a second of onnxruntime f32 on another machine", false),
     };
     // The comparison of equal work comes first. A full index also has a vector for each thought, about as
     // much work again.
@@ -101,7 +101,7 @@ pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f
         ("a whole index", "rekindle_per_second", false),
     ];
     for (what, rate, judged) in rates {
-        targets.push(Target {
+        targets.push(CostTarget {
             what: format!("{what} / {anchor}"),
             measured: vectors[rate].as_f64().map(|rate| rate / onnx),
             by_processor: None,
@@ -111,7 +111,7 @@ pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f
             judged,
         });
     }
-    targets.push(Target {
+    targets.push(CostTarget {
         what: "index on disk at 20,000".to_owned(),
         measured: index_bytes.map(|bytes| bytes / 1e6),
         by_processor: None,

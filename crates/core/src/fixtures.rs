@@ -1,14 +1,14 @@
 //! Test fixtures that many tests share.
 
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::time;
 use crate::base::time::{Date, Timestamp};
-use crate::knowledge::observe::{Finding, Kind as Found, Observed, Part};
-use crate::knowledge::proposal::{Evidence, Proposal, Source};
-use crate::session::{Message, Role};
+use crate::knowledge::observe::{Finding, FindingKind as Found, ObservedSession, ObservedTopic};
+use crate::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource};
+use crate::session::{Message, MessageRole};
 use crate::vault::priority::Priority;
-use crate::vault::review::{Id, Kind, Place};
+use crate::vault::review::{ProposalId, ProposalPlace, ProposalStage};
 
 /// The day of all fixture ids and notes.
 pub(crate) const DAY: Date = Date::constant(2026, 11, 15);
@@ -20,12 +20,15 @@ pub(crate) fn now() -> Timestamp {
 
 /// Proposal number `number` of the day: a pattern that the person stated in one session.
 pub(crate) fn proposal(number: u32, text: &str) -> Proposal {
-    let (id, place) = (Id::new(Kind::Reflection, DAY, number), Place::Section("Patterns".to_owned()));
+    let (id, place) = (
+        ProposalId::new(ProposalStage::Reflection, DAY, number),
+        ProposalPlace::Section("Patterns".to_owned()),
+    );
     Proposal {
         title: text.to_owned(),
         confidence: 0.7,
-        evidence: Evidence { sessions: vec!["a".to_owned()], ..Evidence::default() },
-        ..Proposal::new(id, Source::Reflection, place, Origin::User, text.to_owned(), now())
+        evidence: ProposalEvidence { sessions: vec!["a".to_owned()], ..ProposalEvidence::default() },
+        ..Proposal::new(id, ProposalSource::Reflection, place, Origin::User, text.to_owned(), now())
     }
 }
 
@@ -37,7 +40,7 @@ pub(crate) fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
         when: None,
         text: text.to_owned(),
         origin,
-        strength: Strength::Explicit,
+        strength: StatementStrength::Explicit,
         everywhere: false,
         perhaps_everywhere: false,
         ends: false,
@@ -48,15 +51,15 @@ pub(crate) fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
 }
 
 /// The observations of a session with a single topic.
-pub(crate) fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
-    Observed {
-        parts: vec![Part { narrative: narrative.to_owned(), findings, day: None }],
-        ..Observed::default()
+pub(crate) fn observed(narrative: &str, findings: Vec<Finding>) -> ObservedSession {
+    ObservedSession {
+        parts: vec![ObservedTopic { narrative: narrative.to_owned(), findings, day: None }],
+        ..ObservedSession::default()
     }
 }
 
 /// A message sent at `minute` past ten.
-pub(crate) fn message(minute: u32, role: Role, text: &str) -> Message {
+pub(crate) fn message(minute: u32, role: MessageRole, text: &str) -> Message {
     let at = time::parse(&format!("2026-02-14T10:{minute:02}:00Z"));
     Message::new(format!("m{minute}"), at, role, text)
 }

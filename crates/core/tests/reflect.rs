@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::{Date, Timestamp};
-use rekindle_core::knowledge::observe::Kind;
+use rekindle_core::knowledge::observe::FindingKind;
 use rekindle_core::knowledge::reflect::check::{check, check_summary};
-use rekindle_core::knowledge::reflect::compress::{LAST_LEVEL, is_compressed, reflect};
+use rekindle_core::knowledge::reflect::compress::{MAX_COMPRESSION_LEVEL, is_compressed, reflect};
 use rekindle_core::knowledge::reflect::prompt::guidance;
-use rekindle_core::knowledge::reflect::{Observation, Period, Section, Why};
-use rekindle_core::llm::{Answer, Error, Fault, Retry};
+use rekindle_core::knowledge::reflect::{DraftDropReason, Observation, ReflectionPeriod, TargetSection};
+use rekindle_core::llm::{Error, FailureOwner, LlmAnswer, RetryAdvice};
 use rekindle_testkit::ScriptedLlm;
 use rekindle_testkit::fixtures::{finding, observed};
 
 const FACT: &str = "Staging Postgres listens on port 5432";
 
 fn observations() -> Vec<Observation> {
-    let decided = |text| finding(Kind::Decision, Origin::User, text);
+    let decided = |text| finding(FindingKind::Decision, Origin::User, text);
     let findings = vec![decided(FACT), decided("Never amend a pushed commit, whatever the review says")];
     vec![Observation {
         key: "k".to_owned(),
@@ -29,8 +29,8 @@ fn observations() -> Vec<Observation> {
     }]
 }
 
-fn period(observations: &[Observation]) -> Period<'_> {
-    Period { today: Date::constant(2026, 11, 15), user: "Ada", memory: "", observations }
+fn period(observations: &[Observation]) -> ReflectionPeriod<'_> {
+    ReflectionPeriod { today: Date::constant(2026, 11, 15), user: "Ada", memory: "", observations }
 }
 
 fn answer(lines: usize) -> String {
@@ -42,7 +42,7 @@ fn answer(lines: usize) -> String {
 
 /// The guidance in each request, in order.
 fn levels(model: &ScriptedLlm) -> Vec<Option<String>> {
-    let material = |request: rekindle_core::llm::Request| {
+    let material = |request: rekindle_core::llm::LlmRequest| {
         let sent: serde_json::Value = serde_json::from_str(request.prompt.material()).unwrap();
         sent["guidance"].as_str().map(str::to_owned)
     };
@@ -79,7 +79,10 @@ fn ver_07_ref_14_if_nothing_helps_the_shortest_is_kept_and_flagged() {
     let observations = observations();
     let model = ScriptedLlm::new().says(&answer(9)).says(&answer(7)).says(&answer(8)).says(&answer(1));
     let reflected = reflect(&model, &period(&observations), None).unwrap();
-    assert_eq!((reflected.level, reflected.flagged, reflected.answer.claims.len()), (LAST_LEVEL, true, 7));
+    assert_eq!(
+        (reflected.level, reflected.flagged, reflected.answer.claims.len()),
+        (MAX_COMPRESSION_LEVEL, true, 7)
+    );
     assert_eq!(model.left(), 1, "it is asked three times and no more");
     // A failure on a later call keeps the earlier answer.
     let model = ScriptedLlm::new().says(&answer(9)).fails(Error::late(Duration::ZERO));
@@ -100,13 +103,15 @@ fn nonsense_is_asked_for_again_and_then_given_up() {
     assert_eq!(reflect(&model, &period(&observations), None).unwrap().level, 2);
     let model = ScriptedLlm::new().says("I'm sorry, I can't.").says("lorem").says("ipsum");
     let error = reflect(&model, &period(&observations), None).unwrap_err();
-    assert_eq!((error.fault, error.retry), (Fault::Provider, Retry::Never));
+    assert_eq!((error.fault, error.retry), (FailureOwner::Provider, RetryAdvice::Never));
 }
 
 #[test]
 fn a_model_that_fails_says_whether_to_try_again() {
     let observations = observations();
-    for error in [Error::late(Duration::from_secs(1)), Error::new(Fault::Person, Retry::Never, "no key")] {
+    for error in
+        [Error::late(Duration::from_secs(1)), Error::new(FailureOwner::Person, RetryAdvice::Never, "no key")]
+    {
         let model = ScriptedLlm::new().fails(error.clone());
         assert_eq!(reflect(&model, &period(&observations), None), Err(error));
     }
@@ -117,7 +122,7 @@ fn an_answer_that_was_cut_off_counts_as_far_as_it_is_whole() {
     let observations = observations();
     let text = answer(1).replace("</proposals>", "- (2026-11-14) Never amend a pus");
     let text = text.split("<summary>").next().unwrap();
-    let cut = Answer { text: text.to_owned(), whole: false, usage: None, cost: None };
+    let cut = LlmAnswer { text: text.to_owned(), whole: false, usage: None, cost: None };
     let reflected = reflect(&ScriptedLlm::new().answers(cut), &period(&observations), None).unwrap();
     assert_eq!((reflected.answer.claims.len(), reflected.answer.summary), (1, None));
 }
@@ -135,9 +140,13 @@ fn ref_11_what_a_model_says_is_checked_on_its_way() {
     assert_eq!(checked.drafts.len(), 1);
     assert_eq!(
         (checked.drafts[0].section.clone(), checked.drafts[0].origin),
-        (Section::Unknown, Origin::User)
+        (TargetSection::Unknown, Origin::User)
     );
-    assert_eq!(checked.dropped.count(Why::Unsupported) + checked.dropped.count(Why::Invented), 1);
+    assert_eq!(
+        checked.dropped.count(DraftDropReason::Unsupported)
+            + checked.dropped.count(DraftDropReason::Invented),
+        1
+    );
     assert_eq!(check_summary("Staging and port 5432.", &period).as_deref(), Some("Staging and port 5432."));
     assert_eq!(check_summary("Staging and port 5433.", &period), None);
     assert_eq!(check_summary("</summary> Staging", &period), None);

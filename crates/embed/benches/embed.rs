@@ -4,10 +4,10 @@
 //! Cold runs alternate with the empty program, so that both see the same machine; the ratio is what counts.
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print")]
 
-use std::path::Path as FilePath;
+use std::path::KernelPath as FilePath;
 use std::time::{Duration, Instant};
 
-use rekindle_embed::{Model, Path, Role, Scratch};
+use rekindle_embed::{EmbeddingModel, EncoderScratch, KernelPath, TextRole};
 use rekindle_testkit::anchors;
 
 /// Twenty tokens with the two at the ends.
@@ -23,20 +23,24 @@ fn main() {
     // Run by this very program, as a process of its own.
     match std::env::args().nth(1).as_deref() {
         Some("--cold-embed") => {
-            std::hint::black_box(Model::builtin().embed(&mut Scratch::new(), Role::Query, QUESTION));
+            std::hint::black_box(EmbeddingModel::builtin().embed(
+                &mut EncoderScratch::new(),
+                TextRole::Query,
+                QUESTION,
+            ));
         }
         Some("--cold-tokenize") => {
-            std::hint::black_box(Model::builtin().tokenize(QUESTION));
+            std::hint::black_box(EmbeddingModel::builtin().tokenize(QUESTION));
         }
         _ => report(),
     }
 }
 
 fn report() {
-    println!("paths: {:?}", Path::available());
+    println!("paths: {:?}", KernelPath::available());
     cold();
     let started = Instant::now();
-    std::hint::black_box(Model::builtin());
+    std::hint::black_box(EmbeddingModel::builtin());
     println!("first use of the built-in model: {:.1} us", started.elapsed().as_secs_f64() * 1e6);
     warm();
     bulk();
@@ -72,17 +76,21 @@ fn process(program: &FilePath, arguments: &[&str]) -> Duration {
 }
 
 fn warm() {
-    let mut numbers = Numbers(7);
-    for path in Path::available() {
-        let Some(mut scratch) = Scratch::on(path) else { continue };
+    let mut numbers = BenchRng(7);
+    for path in KernelPath::available() {
+        let Some(mut scratch) = EncoderScratch::on(path) else { continue };
         let mut line = format!("warm {:10}", format!("{path:?}"));
         for tokens in [8, 20, 64, 256] {
             let text = text_of(&mut numbers, tokens);
-            let runs = if path == Path::Scalar { 3 } else { 2000 / tokens + 20 };
+            let runs = if path == KernelPath::Scalar { 3 } else { 2000 / tokens + 20 };
             let mut times: Vec<Duration> = (0..runs)
                 .map(|_| {
                     let started = Instant::now();
-                    std::hint::black_box(Model::builtin().embed(&mut scratch, Role::Query, &text));
+                    std::hint::black_box(EmbeddingModel::builtin().embed(
+                        &mut scratch,
+                        TextRole::Query,
+                        &text,
+                    ));
                     started.elapsed()
                 })
                 .collect();
@@ -93,7 +101,7 @@ fn warm() {
 }
 
 fn bulk() {
-    let mut numbers = Numbers(11);
+    let mut numbers = BenchRng(11);
     let memories: Vec<String> = (0..1000)
         .map(|_| {
             let words = 60 + numbers.below(61);
@@ -101,10 +109,10 @@ fn bulk() {
         })
         .collect();
     let memories: Vec<&str> = memories.iter().map(String::as_str).collect();
-    let tokens: usize = memories.iter().map(|memory| Model::builtin().tokenize(memory).len()).sum();
+    let tokens: usize = memories.iter().map(|memory| EmbeddingModel::builtin().tokenize(memory).len()).sum();
     for threads in [1, 2] {
         let started = Instant::now();
-        std::hint::black_box(Model::builtin().embed_batch(Role::Passage, &memories, threads));
+        std::hint::black_box(EmbeddingModel::builtin().embed_batch(TextRole::Passage, &memories, threads));
         let rate = memories.len() as f64 / started.elapsed().as_secs_f64();
         let each = tokens / memories.len();
         println!("bulk, {threads} threads: {rate:.0} memories/s of 60-120 words ({each} tokens on average)");
@@ -112,23 +120,23 @@ fn bulk() {
 }
 
 /// A text of exactly so many tokens, from words that are one each.
-fn text_of(numbers: &mut Numbers, tokens: usize) -> String {
-    let whole = |word: &&str| Model::builtin().tokenize(word).len() == 3;
+fn text_of(numbers: &mut BenchRng, tokens: usize) -> String {
+    let whole = |word: &&str| EmbeddingModel::builtin().tokenize(word).len() == 3;
     let words = std::iter::repeat_with(|| word(numbers)).filter(whole);
     let text = words.take(tokens - 2).collect::<Vec<_>>().join(" ");
-    assert_eq!(Model::builtin().tokenize(&text).len(), tokens, "words that are one token each");
+    assert_eq!(EmbeddingModel::builtin().tokenize(&text).len(), tokens, "words that are one token each");
     text
 }
 
-fn word(numbers: &mut Numbers) -> &'static str {
+fn word(numbers: &mut BenchRng) -> &'static str {
     let words = WORDS.split_whitespace();
     let count = words.clone().count();
     words.clone().nth(numbers.below(count)).unwrap_or_default()
 }
 
-struct Numbers(u64);
+struct BenchRng(u64);
 
-impl Numbers {
+impl BenchRng {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit

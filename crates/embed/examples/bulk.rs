@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use rekindle_embed::{Model, Role};
+use rekindle_embed::{EmbeddingModel, TextRole};
 
 /// As many as `scripts/embed-onnx.sh` takes.
 const TEXTS: usize = 200;
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let started = Instant::now();
-    std::hint::black_box(Model::builtin().embed_batch(Role::Passage, &texts, threads));
+    std::hint::black_box(EmbeddingModel::builtin().embed_batch(TextRole::Passage, &texts, threads));
     println!("{:.1} memories/s on {threads} threads", texts.len() as f64 / started.elapsed().as_secs_f64());
     Ok(())
 }

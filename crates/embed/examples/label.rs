@@ -4,15 +4,17 @@
 use std::error::Error;
 use std::io::{BufRead, stdin};
 
-use rekindle_embed::{Classifier, Model, Scratch};
+use rekindle_embed::{EmbeddingModel, EncoderScratch, SentenceClassifier};
 
 #[expect(clippy::print_stdout, reason = "a developer's program, for a terminal or a pipe")]
 fn main() -> Result<(), Box<dyn Error>> {
     let bytes = std::env::args().nth(1).map(std::fs::read).transpose()?;
-    let other =
-        bytes.as_deref().map(|bytes| Classifier::from_bytes(Model::builtin(), aligned(bytes))).transpose()?;
-    let classifier = other.as_ref().unwrap_or_else(|| Classifier::builtin());
-    let mut scratch = Scratch::new();
+    let other = bytes
+        .as_deref()
+        .map(|bytes| SentenceClassifier::from_bytes(EmbeddingModel::builtin(), aligned(bytes)))
+        .transpose()?;
+    let classifier = other.as_ref().unwrap_or_else(|| SentenceClassifier::builtin());
+    let mut scratch = EncoderScratch::new();
     for line in stdin().lock().lines() {
         let pair: serde_json::Value = serde_json::from_str(&line?)?;
         let text = |key: &str| pair.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();

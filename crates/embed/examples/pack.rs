@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use rekindle_embed::{Folder, pack};
+use rekindle_embed::{ModelFiles, pack};
 
 #[expect(clippy::disallowed_methods, reason = "a developer's program, writing where it is told")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         optional("1_Pooling/config.json"),
         optional("sentence_bert_config.json"),
     );
-    let file = pack(&Folder {
+    let file = pack(&ModelFiles {
         id,
         config: &std::fs::read(folder.join("config.json"))?,
         weights: &std::fs::read(folder.join("model.safetensors"))?,

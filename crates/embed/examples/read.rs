@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::io::{BufRead, Write};
 
-use rekindle_embed::{CrossEncoder, Model, Scratch};
+use rekindle_embed::{CrossEncoder, EmbeddingModel, EncoderScratch};
 
 /// Bytes that begin at a multiple of 64.
 fn aligned(bytes: &[u8]) -> &'static [u8] {
@@ -16,11 +16,13 @@ fn aligned(bytes: &[u8]) -> &'static [u8] {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let other = match std::env::args().nth(1) {
-        Some(path) => Some(CrossEncoder::from_bytes(Model::builtin(), aligned(&std::fs::read(path)?))?),
+        Some(path) => {
+            Some(CrossEncoder::from_bytes(EmbeddingModel::builtin(), aligned(&std::fs::read(path)?))?)
+        }
         None => None,
     };
     let cross_encoder = other.as_ref().unwrap_or_else(|| CrossEncoder::builtin());
-    let (mut scratch, mut out) = (Scratch::new(), std::io::stdout().lock());
+    let (mut scratch, mut out) = (EncoderScratch::new(), std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
         let [prompt, memory]: [String; 2] = serde_json::from_str(&line?)?;
         writeln!(

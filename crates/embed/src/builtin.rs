@@ -2,16 +2,19 @@
 
 /// Sections are used in place, so the file itself must start at a multiple of their alignment.
 #[repr(C, align(64))]
-struct Aligned<Bytes: ?Sized> {
+struct AlignedBytes<Bytes: ?Sized> {
     bytes: Bytes,
 }
 
-static MODEL: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/all-minilm-l6-v2.rkm") };
-static CROSS_ENCODER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/reader.rkr") };
-static CLASSIFIER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/statements.rkc") };
+static MODEL_BYTES: &AlignedBytes<[u8]> =
+    &AlignedBytes { bytes: *include_bytes!("../../../models/all-minilm-l6-v2.rkm") };
+static CROSS_ENCODER: &AlignedBytes<[u8]> =
+    &AlignedBytes { bytes: *include_bytes!("../../../models/reader.rkr") };
+static CLASSIFIER_BYTES: &AlignedBytes<[u8]> =
+    &AlignedBytes { bytes: *include_bytes!("../../../models/statements.rkc") };
 
 pub(crate) fn model() -> &'static [u8] {
-    &MODEL.bytes
+    &MODEL_BYTES.bytes
 }
 
 pub(crate) fn cross_encoder() -> &'static [u8] {
@@ -19,5 +22,5 @@ pub(crate) fn cross_encoder() -> &'static [u8] {
 }
 
 pub(crate) fn classifier() -> &'static [u8] {
-    &CLASSIFIER.bytes
+    &CLASSIFIER_BYTES.bytes
 }

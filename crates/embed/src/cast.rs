@@ -5,18 +5,18 @@
 compile_error!("model files are little-endian and used in place");
 
 mod sealed {
-    pub(crate) trait Plain: Copy {}
-    impl Plain for i8 {}
-    impl Plain for u8 {}
-    impl Plain for i32 {}
-    impl Plain for u32 {}
-    impl Plain for f32 {}
+    pub(crate) trait PlainNumber: Copy {}
+    impl PlainNumber for i8 {}
+    impl PlainNumber for u8 {}
+    impl PlainNumber for i32 {}
+    impl PlainNumber for u32 {}
+    impl PlainNumber for f32 {}
 }
-pub(crate) use sealed::Plain;
+pub(crate) use sealed::PlainNumber;
 
 /// Views the bytes as numbers. `None` if they do not start or end on a whole number.
-pub(crate) fn numbers<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
-    // SAFETY: every type that is `Plain` is valid for any bits, and `align_to` stays within the slice.
+pub(crate) fn numbers<T: PlainNumber>(bytes: &[u8]) -> Option<&[T]> {
+    // SAFETY: every type that is `PlainNumber` is valid for any bits, and `align_to` stays within the slice.
     let (before, middle, after) = unsafe { bytes.align_to::<T>() };
     (before.is_empty() && after.is_empty()).then_some(middle)
 }

@@ -9,9 +9,9 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::layout::{HEADER, Header, Kind, Verdict, checksum};
-use crate::pass::{Scratch, judge};
-use crate::{Error, Model, builtin};
+use crate::layout::{HEADER_BYTES, ModelHeader, ModelKind, ScoringHead, checksum};
+use crate::pass::{EncoderScratch, judge};
+use crate::{EmbeddingModel, Error, builtin};
 
 /// Tokens of a prompt that are read, from its beginning and its end: pasted text stands between.
 const MAX_PROMPT_TOKENS: usize = 40;
@@ -20,20 +20,20 @@ pub const MAX_PASSAGE_TOKENS: usize = 64;
 /// Tokens the tokenizer adds to a text: `[CLS]` before and `[SEP]` after it.
 const MARKS: usize = 2;
 
-/// A cross-encoder whose weights stay where the bytes are, over the word embeddings of a [`Model`].
+/// A cross-encoder whose weights stay where the bytes are, over the word embeddings of a [`EmbeddingModel`].
 #[derive(Debug)]
 pub struct CrossEncoder<'a> {
-    model: &'a Model<'a>,
-    header: Header,
-    verdict: Verdict<'a>,
+    model: &'a EmbeddingModel<'a>,
+    header: ModelHeader,
+    verdict: ScoringHead<'a>,
     bytes: &'a [u8],
 }
 
 /// A tokenized prompt, to be read with any number of passages.
 #[derive(Debug, Clone)]
-pub struct Prompt(Vec<u32>);
+pub struct TokenizedPrompt(Vec<u32>);
 
-impl Prompt {
+impl TokenizedPrompt {
     /// The number of its tokens that are read, marks included.
     pub fn tokens(&self) -> usize {
         self.0.len()
@@ -56,7 +56,7 @@ impl<'a> CrossEncoder<'a> {
     pub fn builtin() -> &'static CrossEncoder<'static> {
         static CROSS_ENCODER: OnceLock<CrossEncoder<'static>> = OnceLock::new();
         CROSS_ENCODER.get_or_init(|| {
-            match CrossEncoder::from_bytes(Model::builtin(), builtin::cross_encoder()) {
+            match CrossEncoder::from_bytes(EmbeddingModel::builtin(), builtin::cross_encoder()) {
                 Ok(cross_encoder) => cross_encoder,
                 Err(error) => unreachable!("the tests read the same bytes: {error}"),
             }
@@ -64,9 +64,9 @@ impl<'a> CrossEncoder<'a> {
     }
 
     /// A cross-encoder from a file's bytes, which must start at a multiple of 64, made over the word embeddings of `model`.
-    pub fn from_bytes(model: &'a Model<'a>, bytes: &'a [u8]) -> Result<Self, Error> {
-        let header = Header::read(Kind::CrossEncoder, bytes)?;
-        let verdict = Verdict::read(&header, bytes, 1)?;
+    pub fn from_bytes(model: &'a EmbeddingModel<'a>, bytes: &'a [u8]) -> Result<Self, Error> {
+        let header = ModelHeader::read(ModelKind::CrossEncoder, bytes)?;
+        let verdict = ScoringHead::read(&header, bytes, 1)?;
         if (header.vocabulary, header.hidden) != model.shape() {
             return Err(Error::OtherWords { reader: header.id, model: model.id().to_owned() });
         }
@@ -79,7 +79,7 @@ impl<'a> CrossEncoder<'a> {
 
     /// Reads the whole file to see whether it is as it was made.
     pub fn verify(&self) -> Result<(), Error> {
-        let (expected, found) = (self.header.checksum, checksum(&self.bytes[HEADER..]));
+        let (expected, found) = (self.header.checksum, checksum(&self.bytes[HEADER_BYTES..]));
         if found == expected { Ok(()) } else { Err(Error::Checksum { expected, found }) }
     }
 
@@ -89,14 +89,14 @@ impl<'a> CrossEncoder<'a> {
     }
 
     /// Tokenizes a prompt. Of a long one the first and the last tokens are read.
-    pub fn prompt(&self, text: &str) -> Prompt {
+    pub fn prompt(&self, text: &str) -> TokenizedPrompt {
         let mut ids = self.model.tokenize(text);
         if ids.len() > MAX_PROMPT_TOKENS + MARKS {
             // Before the first half stands a mark, and after the second.
             let halves = (1 + MAX_PROMPT_TOKENS / 2, ids.len() - MAX_PROMPT_TOKENS / 2 - 1);
             ids.drain(halves.0..halves.1);
         }
-        Prompt(ids)
+        TokenizedPrompt(ids)
     }
 
     /// Tokenizes a passage. Of a long one the first tokens are read.
@@ -135,18 +135,23 @@ impl<'a> CrossEncoder<'a> {
 
     /// The log odds that each passage helps with `prompt`. All are read in one pass, which reads the weights once. The same
     /// bits on every processor, alone or in a batch.
-    pub fn score(&self, scratch: &mut Scratch, prompt: &Prompt, passages: &[Passage]) -> Vec<f32> {
+    pub fn score(
+        &self,
+        scratch: &mut EncoderScratch,
+        prompt: &TokenizedPrompt,
+        passages: &[Passage],
+    ) -> Vec<f32> {
         let pairs: Vec<(&[u32], &[u32])> = passages.iter().map(|passage| (&*prompt.0, &*passage.0)).collect();
         let logits = judge(&self.header, self.model.words(), &self.verdict, scratch, &pairs);
         logits.into_iter().map(|outputs| outputs[0]).collect()
     }
 
     /// The same on up to `threads` threads, each with a run of the passages.
-    pub fn score_batch(&self, prompt: &Prompt, passages: &[Passage], threads: usize) -> Vec<f32> {
+    pub fn score_batch(&self, prompt: &TokenizedPrompt, passages: &[Passage], threads: usize) -> Vec<f32> {
         let share = passages.len().div_ceil(threads.max(1)).max(1);
         let mut shares = passages.chunks(share);
         let Some(own) = shares.next() else { return Vec::new() };
-        let score = |passages| self.score(&mut Scratch::new(), prompt, passages);
+        let score = |passages| self.score(&mut EncoderScratch::new(), prompt, passages);
         std::thread::scope(|scope| {
             let helpers: Vec<_> = shares.map(|share| scope.spawn(move || score(share))).collect();
             let mut scores = score(own);
@@ -214,7 +219,7 @@ mod tests {
         let alone: Vec<u32> = passages
             .iter()
             .map(|passage| {
-                cross_encoder.score(&mut Scratch::new(), &prompt, std::slice::from_ref(passage))[0]
+                cross_encoder.score(&mut EncoderScratch::new(), &prompt, std::slice::from_ref(passage))[0]
             })
             .map(f32::to_bits)
             .collect();

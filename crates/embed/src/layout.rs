@@ -4,12 +4,12 @@
 //! length does not match its header is rejected before anything else is read.
 
 use crate::Error;
-use crate::cast::{Plain, numbers};
+use crate::cast::{PlainNumber, numbers};
 use crate::vocabulary::Vocabulary;
 
 /// The type of a model file, identified by its magic bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ModelKind {
     /// A sentence transformer: vocabulary, word embeddings, encoder.
     Embedder,
     /// A cross-encoder: an encoder with an output layer, which shares the vocabulary and word embeddings of
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Classifier,
 }
 
-impl Kind {
+impl ModelKind {
     fn magic(self) -> [u8; 8] {
         match self {
             Self::Embedder => *b"RKEMBED\n",
@@ -30,19 +30,19 @@ impl Kind {
 }
 
 /// The supported layout version.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const LAYOUT_VERSION: u32 = 1;
 /// The length of the header in bytes.
-pub(crate) const HEADER: usize = 512;
+pub(crate) const HEADER_BYTES: usize = 512;
 /// The alignment of sections: a cache line, and the widest vector register.
-pub(crate) const ALIGN: usize = 64;
-/// The number of output channels stored together in the weights of a layer (see [`Linear::weights`]).
-pub(crate) const CHANNELS: usize = 64;
+pub(crate) const ALIGNMENT_BYTES: usize = 64;
+/// The number of output channels stored together in the weights of a layer (see [`LinearLayer::weights`]).
+pub(crate) const CHANNELS_PER_BLOCK: usize = 64;
 /// The number of inputs of one channel stored together: one dot-product instruction adds them up.
-pub(crate) const INPUTS: usize = 4;
+pub(crate) const INPUTS_PER_STEP: usize = 4;
 /// The panel width of attention; the head size is a multiple of it.
-pub(crate) const PANEL: usize = 32;
+pub(crate) const PANEL_WIDTH: usize = 32;
 /// The number of bytes for each text in the header.
-pub(crate) const TEXT: usize = 64;
+pub(crate) const HEADER_TEXT_BYTES: usize = 64;
 
 /// The pooling of token vectors into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub enum Pooling {
 
 /// The parsed header of a model file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Header {
+pub(crate) struct ModelHeader {
     pub(crate) file_length: u64,
     pub(crate) checksum: u64,
     pub(crate) hidden: usize,
@@ -78,7 +78,7 @@ pub(crate) struct Header {
 
 /// The numbers of the header in file order, with their minimum and maximum. The limits cover every known
 /// BERT, and no product of them overflows.
-const NUMBERS: [(&str, u32, u32); 16] = [
+const HEADER_NUMBERS: [(&str, u32, u32); 16] = [
     ("hidden size", 64, 4096),
     ("layer count", 1, 64),
     ("head count", 1, 128),
@@ -97,17 +97,17 @@ const NUMBERS: [(&str, u32, u32); 16] = [
     ("vocabulary bytes", 5, 1 << 26),
 ];
 /// The offset of the numbers: after magic, version, header length, file length and checksum.
-const NUMBERS_AT: usize = 32;
+const HEADER_NUMBERS_OFFSET: usize = 32;
 /// The offset of the three texts.
-const TEXTS_AT: usize = 256;
+const HEADER_TEXTS_OFFSET: usize = 256;
 
-impl Header {
-    pub(crate) fn read(kind: Kind, bytes: &[u8]) -> Result<Self, Error> {
+impl ModelHeader {
+    pub(crate) fn read(kind: ModelKind, bytes: &[u8]) -> Result<Self, Error> {
         let found = bytes.len() as u64;
-        let head: &[u8; HEADER] = match bytes.first_chunk() {
+        let head: &[u8; HEADER_BYTES] = match bytes.first_chunk() {
             Some(head) => head,
             None if !bytes.starts_with(&kind.magic()) => return Err(Error::Foreign),
-            None => return Err(Error::Length { part: "the header", expected: HEADER as u64, found }),
+            None => return Err(Error::Length { part: "the header", expected: HEADER_BYTES as u64, found }),
         };
         if !head.starts_with(&kind.magic()) {
             return Err(Error::Foreign);
@@ -118,18 +118,18 @@ impl Header {
             u32::from_le_bytes(word)
         };
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
-        if word(8) != VERSION {
-            return Err(Error::Version { found: word(8), supported: VERSION });
+        if word(8) != LAYOUT_VERSION {
+            return Err(Error::Version { found: word(8), supported: LAYOUT_VERSION });
         }
         let damaged = |field, value: u32, at| Error::Header { field, value: u64::from(value), at };
-        if word(12) as usize != HEADER {
+        if word(12) as usize != HEADER_BYTES {
             return Err(damaged("header length", word(12), 12));
         }
-        let mut values = [0_u32; NUMBERS.len()];
-        for (index, (&(field, low, high), value)) in NUMBERS.iter().zip(&mut values).enumerate() {
-            *value = word(NUMBERS_AT + 4 * index);
+        let mut values = [0_u32; HEADER_NUMBERS.len()];
+        for (index, (&(field, low, high), value)) in HEADER_NUMBERS.iter().zip(&mut values).enumerate() {
+            *value = word(HEADER_NUMBERS_OFFSET + 4 * index);
             if *value < low || *value > high {
-                return Err(damaged(field, *value, NUMBERS_AT + 4 * index));
+                return Err(damaged(field, *value, HEADER_NUMBERS_OFFSET + 4 * index));
             }
         }
         // Rules between numbers. The index is that of the number reported as wrong.
@@ -137,21 +137,21 @@ impl Header {
             values;
         let special = [values[9], values[10], values[11], values[12], values[13]];
         let rules = [
-            (0, hidden.is_multiple_of(CHANNELS as u32)),
-            (2, hidden.is_multiple_of(heads) && (hidden / heads).is_multiple_of(PANEL as u32)),
-            (3, intermediate.is_multiple_of(CHANNELS as u32)),
+            (0, hidden.is_multiple_of(CHANNELS_PER_BLOCK as u32)),
+            (2, hidden.is_multiple_of(heads) && (hidden / heads).is_multiple_of(PANEL_WIDTH as u32)),
+            (3, intermediate.is_multiple_of(CHANNELS_PER_BLOCK as u32)),
             (8, f32::from_bits(epsilon).is_finite() && f32::from_bits(epsilon) >= 0.0),
             (9, special.iter().all(|&id| id < vocabulary)),
             (14, values[14].is_power_of_two() && values[14] > vocabulary),
         ];
         if let Some(&(index, _)) = rules.iter().find(|(_, holds)| !holds) {
-            return Err(damaged(NUMBERS[index].0, values[index], NUMBERS_AT + 4 * index));
+            return Err(damaged(HEADER_NUMBERS[index].0, values[index], HEADER_NUMBERS_OFFSET + 4 * index));
         }
         let mut texts = [const { String::new() }; 3];
         for (index, text) in texts.iter_mut().enumerate() {
-            let at = TEXTS_AT + index * TEXT;
-            let field = &head[at..at + TEXT];
-            let end = field.iter().position(|&byte| byte == 0).unwrap_or(TEXT);
+            let at = HEADER_TEXTS_OFFSET + index * HEADER_TEXT_BYTES;
+            let field = &head[at..at + HEADER_TEXT_BYTES];
+            let end = field.iter().position(|&byte| byte == 0).unwrap_or(HEADER_TEXT_BYTES);
             let utf8 =
                 std::str::from_utf8(&field[..end]).map_err(|_| damaged("a text in the header", 0, at))?;
             utf8.clone_into(text);
@@ -184,15 +184,19 @@ impl Header {
 
     /// The error for too few positions.
     pub(crate) fn too_few_tokens(&self) -> Error {
-        let at = NUMBERS.iter().position(|(name, ..)| *name == "token limit").unwrap_or_default();
-        Error::Header { field: NUMBERS[at].0, value: self.max_tokens as u64, at: NUMBERS_AT + 4 * at }
+        let at = HEADER_NUMBERS.iter().position(|(name, ..)| *name == "token limit").unwrap_or_default();
+        Error::Header {
+            field: HEADER_NUMBERS[at].0,
+            value: self.max_tokens as u64,
+            at: HEADER_NUMBERS_OFFSET + 4 * at,
+        }
     }
 
-    pub(crate) fn write(&self, kind: Kind) -> [u8; HEADER] {
-        let mut head = [0; HEADER];
+    pub(crate) fn write(&self, kind: ModelKind) -> [u8; HEADER_BYTES] {
+        let mut head = [0; HEADER_BYTES];
         head[..8].copy_from_slice(&kind.magic());
-        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        head[12..16].copy_from_slice(&(HEADER as u32).to_le_bytes());
+        head[8..12].copy_from_slice(&LAYOUT_VERSION.to_le_bytes());
+        head[12..16].copy_from_slice(&(HEADER_BYTES as u32).to_le_bytes());
         head[16..24].copy_from_slice(&self.file_length.to_le_bytes());
         head[24..32].copy_from_slice(&self.checksum.to_le_bytes());
         let sizes =
@@ -203,11 +207,11 @@ impl Header {
         values.push(self.epsilon.to_bits());
         values.extend(self.special);
         values.extend([self.slots as u32, self.spelling as u32]);
-        for (value, place) in values.iter().zip(head[NUMBERS_AT..].chunks_exact_mut(4)) {
+        for (value, place) in values.iter().zip(head[HEADER_NUMBERS_OFFSET..].chunks_exact_mut(4)) {
             place.copy_from_slice(&value.to_le_bytes());
         }
         for (index, text) in [&self.id, &self.query_prefix, &self.passage_prefix].into_iter().enumerate() {
-            let at = TEXTS_AT + index * TEXT;
+            let at = HEADER_TEXTS_OFFSET + index * HEADER_TEXT_BYTES;
             head[at..at + text.len()].copy_from_slice(text.as_bytes());
         }
         head
@@ -216,14 +220,14 @@ impl Header {
 
 /// The scale and shift of a layer normalisation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Norm<'a> {
+pub(crate) struct NormLayer<'a> {
     pub(crate) weight: &'a [f32],
     pub(crate) bias: &'a [f32],
 }
 
 /// A matrix of `outputs` x `inputs` with a bias.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Linear<'a> {
+pub(crate) struct LinearLayer<'a> {
     pub(crate) outputs: usize,
     pub(crate) inputs: usize,
     /// The weights in blocks of 64 channels. Within a block, for every four inputs, come the four weights of
@@ -239,44 +243,44 @@ pub(crate) struct Linear<'a> {
 
 /// One layer of the encoder.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layer<'a> {
+pub(crate) struct EncoderLayer<'a> {
     /// Query, key and value in one matrix. The query is already divided by the square root of the head size.
-    pub(crate) qkv: Linear<'a>,
-    pub(crate) context: Linear<'a>,
-    pub(crate) attention_norm: Norm<'a>,
-    pub(crate) up: Linear<'a>,
-    pub(crate) down: Linear<'a>,
-    pub(crate) norm: Norm<'a>,
+    pub(crate) qkv: LinearLayer<'a>,
+    pub(crate) context: LinearLayer<'a>,
+    pub(crate) attention_norm: NormLayer<'a>,
+    pub(crate) up: LinearLayer<'a>,
+    pub(crate) down: LinearLayer<'a>,
+    pub(crate) norm: NormLayer<'a>,
 }
 
 /// The word embeddings: one byte per value, and the value of one step per row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Words<'a> {
+pub(crate) struct WordEmbeddings<'a> {
     pub(crate) scale: &'a [f32],
     pub(crate) steps: &'a [i8],
 }
 
 /// The encoder, which makes the vectors of words depend on their context.
 #[derive(Debug)]
-pub(crate) struct Encoder<'a> {
+pub(crate) struct TransformerEncoder<'a> {
     /// The sum of position embedding and first token type. A single sentence has only that type.
     pub(crate) positions: &'a [f32],
-    pub(crate) norm: Norm<'a>,
-    pub(crate) layers: Vec<Layer<'a>>,
+    pub(crate) norm: NormLayer<'a>,
+    pub(crate) layers: Vec<EncoderLayer<'a>>,
 }
 
 /// The sections of an embedder after the header, used in place.
 #[derive(Debug)]
-pub(crate) struct Sections<'a> {
+pub(crate) struct EmbedderSections<'a> {
     pub(crate) vocabulary: Vocabulary<'a>,
-    pub(crate) words: Words<'a>,
-    pub(crate) encoder: Encoder<'a>,
+    pub(crate) words: WordEmbeddings<'a>,
+    pub(crate) encoder: TransformerEncoder<'a>,
 }
 
 /// The sections of a cross-encoder or a classifier after the header, used in place.
 #[derive(Debug)]
-pub(crate) struct Verdict<'a> {
-    pub(crate) encoder: Encoder<'a>,
+pub(crate) struct ScoringHead<'a> {
+    pub(crate) encoder: TransformerEncoder<'a>,
     /// The difference of the second and the first token type, added for words of the second text.
     pub(crate) second: &'a [f32],
     /// The weights of the output layer, applied to the mean of all vectors: a row per output.
@@ -285,14 +289,14 @@ pub(crate) struct Verdict<'a> {
     pub(crate) bias: &'a [f32],
 }
 
-struct Cursor<'a> {
+struct ByteCursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
-    fn take<T: Plain>(&mut self, part: &'static str, count: usize) -> Result<&'a [T], Error> {
-        let start = self.at.next_multiple_of(ALIGN);
+impl<'a> ByteCursor<'a> {
+    fn take<T: PlainNumber>(&mut self, part: &'static str, count: usize) -> Result<&'a [T], Error> {
+        let start = self.at.next_multiple_of(ALIGNMENT_BYTES);
         self.at = start + count * size_of::<T>();
         let section = self.bytes.get(start..self.at).ok_or(Error::Length {
             part,
@@ -302,12 +306,17 @@ impl<'a> Cursor<'a> {
         numbers(section).ok_or(Error::Misaligned)
     }
 
-    fn norm(&mut self, part: &'static str, hidden: usize) -> Result<Norm<'a>, Error> {
-        Ok(Norm { weight: self.take(part, hidden)?, bias: self.take(part, hidden)? })
+    fn norm(&mut self, part: &'static str, hidden: usize) -> Result<NormLayer<'a>, Error> {
+        Ok(NormLayer { weight: self.take(part, hidden)?, bias: self.take(part, hidden)? })
     }
 
-    fn linear(&mut self, part: &'static str, outputs: usize, inputs: usize) -> Result<Linear<'a>, Error> {
-        Ok(Linear {
+    fn linear(
+        &mut self,
+        part: &'static str,
+        outputs: usize,
+        inputs: usize,
+    ) -> Result<LinearLayer<'a>, Error> {
+        Ok(LinearLayer {
             outputs,
             inputs,
             weights: self.take(part, outputs * inputs)?,
@@ -318,19 +327,19 @@ impl<'a> Cursor<'a> {
     }
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ByteCursor<'a> {
     fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let is_aligned = bytes.as_ptr().align_offset(ALIGN) == 0;
-        if is_aligned { Ok(Self { bytes, at: HEADER }) } else { Err(Error::Misaligned) }
+        let is_aligned = bytes.as_ptr().align_offset(ALIGNMENT_BYTES) == 0;
+        if is_aligned { Ok(Self { bytes, at: HEADER_BYTES }) } else { Err(Error::Misaligned) }
     }
 
-    fn encoder(&mut self, header: &Header) -> Result<Encoder<'a>, Error> {
-        let Header { hidden, intermediate, .. } = *header;
+    fn encoder(&mut self, header: &ModelHeader) -> Result<TransformerEncoder<'a>, Error> {
+        let ModelHeader { hidden, intermediate, .. } = *header;
         let positions = self.take("the position embeddings", header.max_tokens * hidden)?;
         let norm = self.norm("the embeddings' norm", hidden)?;
         let mut layers = Vec::with_capacity(header.layers);
         for _ in 0..header.layers {
-            layers.push(Layer {
+            layers.push(EncoderLayer {
                 qkv: self.linear("query, key and value", 3 * hidden, hidden)?,
                 context: self.linear("the attention's output", hidden, hidden)?,
                 attention_norm: self.norm("the attention's norm", hidden)?,
@@ -339,7 +348,7 @@ impl<'a> Cursor<'a> {
                 norm: self.norm("the layer's norm", hidden)?,
             });
         }
-        Ok(Encoder { positions, norm, layers })
+        Ok(TransformerEncoder { positions, norm, layers })
     }
 
     fn end(&self) -> Result<(), Error> {
@@ -352,15 +361,15 @@ impl<'a> Cursor<'a> {
     }
 }
 
-impl<'a> Sections<'a> {
-    pub(crate) fn read(header: &Header, bytes: &'a [u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes)?;
+impl<'a> EmbedderSections<'a> {
+    pub(crate) fn read(header: &ModelHeader, bytes: &'a [u8]) -> Result<Self, Error> {
+        let mut cursor = ByteCursor::new(bytes)?;
         let vocabulary = Vocabulary {
             slots: cursor.take("the vocabulary", header.slots)?,
             offsets: cursor.take("the vocabulary", header.vocabulary + 1)?,
             spelling: cursor.take("the vocabulary", header.spelling)?,
         };
-        let words = Words {
+        let words = WordEmbeddings {
             scale: cursor.take("the word embeddings", header.vocabulary)?,
             steps: cursor.take("the word embeddings", header.vocabulary * header.hidden)?,
         };
@@ -370,9 +379,9 @@ impl<'a> Sections<'a> {
     }
 }
 
-impl<'a> Verdict<'a> {
-    pub(crate) fn read(header: &Header, bytes: &'a [u8], outputs: usize) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes)?;
+impl<'a> ScoringHead<'a> {
+    pub(crate) fn read(header: &ModelHeader, bytes: &'a [u8], outputs: usize) -> Result<Self, Error> {
+        let mut cursor = ByteCursor::new(bytes)?;
         let encoder = cursor.encoder(header)?;
         let second = cursor.take("the second token type", header.hidden)?;
         let weight = cursor.take("the verdict", outputs * header.hidden)?;

@@ -1,7 +1,7 @@
 //! A sentence transformer in a few thousand lines: bytes in, vectors out, without I/O or a loading step.
 //!
 //! A hook is a new process on every prompt, so the cold latency of a query counts. The weights have eight
-//! bits and are in one flat file that is used in place ([`Model::builtin`] is part of the program, others are
+//! bits and are in one flat file that is used in place ([`EmbeddingModel::builtin`] is part of the program, others are
 //! mapped). The first query reads only what it needs; nothing is parsed, copied or allocated for it.
 //! `docs/adr` has the measurements.
 //!
@@ -24,12 +24,12 @@ mod scan;
 mod tokenize;
 mod vocabulary;
 
-pub use classifier::{Classifier, Labels, PairLabels};
-pub use cross_encoder::{CrossEncoder, MAX_PASSAGE_TOKENS, Passage, Prompt};
+pub use classifier::{PairLabels, SentenceClassifier, SentenceLabels};
+pub use cross_encoder::{CrossEncoder, MAX_PASSAGE_TOKENS, Passage, TokenizedPrompt};
 pub use error::Error;
-pub use kernels::Path;
+pub use kernels::KernelPath;
 pub use layout::Pooling;
-pub use model::{Model, Role};
-pub use pack::{Folder, pack, pack_classifier, pack_cross_encoder};
-pub use pass::Scratch;
-pub use scan::{Quantised, dots, quantise};
+pub use model::{EmbeddingModel, TextRole};
+pub use pack::{ModelFiles, pack, pack_classifier, pack_cross_encoder};
+pub use pass::EncoderScratch;
+pub use scan::{QuantisedVector, dots, quantise};

@@ -3,22 +3,24 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::layout::{HEADER, Header, Kind, Pooling, Sections, Words, checksum};
-use crate::pass::{Scratch, run};
-use crate::tokenize::{Rules, tokenize};
+use crate::layout::{
+    EmbedderSections, HEADER_BYTES, ModelHeader, ModelKind, Pooling, WordEmbeddings, checksum,
+};
+use crate::pass::{EncoderScratch, run};
+use crate::tokenize::{TokenizerRules, tokenize};
 use crate::{Error, builtin};
 
 /// The number of tokens per run of a batch: enough to use each weight many times while it is in the cache,
 /// few enough that the rows stay there too.
-const RUN: usize = 256;
+const MAX_RUN_TOKENS: usize = 256;
 /// The number of bytes that the system maps around a page fault.
-const MAPPED_AROUND: usize = 16 * 1024;
+const PAGE_CLUSTER_BYTES: usize = 16 * 1024;
 /// The number of texts per work item of a thread.
-const SHARE: usize = 16;
+const TEXTS_PER_THREAD_SHARE: usize = 16;
 
 /// The role of a text. Some models require a prefix for it; the built-in one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum TextRole {
     /// A text to search with.
     Query,
     /// A text to find.
@@ -27,34 +29,34 @@ pub enum Role {
 
 /// A sentence transformer. The weights are used in place.
 #[derive(Debug)]
-pub struct Model<'a> {
-    header: Header,
-    sections: Sections<'a>,
+pub struct EmbeddingModel<'a> {
+    header: ModelHeader,
+    sections: EmbedderSections<'a>,
     bytes: &'a [u8],
 }
 
-impl<'a> Model<'a> {
+impl<'a> EmbeddingModel<'a> {
     /// The built-in model, all-MiniLM-L6-v2. The first call reads a few hundred bytes.
-    pub fn builtin() -> &'static Model<'static> {
-        static MODEL: OnceLock<Model<'static>> = OnceLock::new();
-        MODEL.get_or_init(|| match Model::from_bytes(builtin::model()) {
+    pub fn builtin() -> &'static EmbeddingModel<'static> {
+        static MODEL: OnceLock<EmbeddingModel<'static>> = OnceLock::new();
+        MODEL.get_or_init(|| match EmbeddingModel::from_bytes(builtin::model()) {
             Ok(model) => model,
             Err(error) => unreachable!("the tests read the same bytes: {error}"),
         })
     }
 
     /// A model from a file's bytes, which must start at a multiple of 64, as a mapped file does. Checks only
-    /// the header and the sizes; see [`Model::verify`].
+    /// the header and the sizes; see [`EmbeddingModel::verify`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        let header = Header::read(Kind::Embedder, bytes)?;
-        let sections = Sections::read(&header, bytes)?;
+        let header = ModelHeader::read(ModelKind::Embedder, bytes)?;
+        let sections = EmbedderSections::read(&header, bytes)?;
         Ok(Self { header, sections, bytes })
     }
 
     /// Reads the whole file and verifies its checksum. This takes longer than embedding a query, so use it
     /// only when a model is added or in doubt.
     pub fn verify(&self) -> Result<(), Error> {
-        let (expected, found) = (self.header.checksum, checksum(&self.bytes[HEADER..]));
+        let (expected, found) = (self.header.checksum, checksum(&self.bytes[HEADER_BYTES..]));
         if found == expected { Ok(()) } else { Err(Error::Checksum { expected, found }) }
     }
 
@@ -83,9 +85,9 @@ impl<'a> Model<'a> {
         self.header.pooling
     }
 
-    /// The token ids of `text` without a prefix, at most [`Model::max_tokens`] of them.
+    /// The token ids of `text` without a prefix, at most [`EmbeddingModel::max_tokens`] of them.
     pub fn tokenize(&self, text: &str) -> Vec<u32> {
-        let rules = Rules {
+        let rules = TokenizerRules {
             vocabulary: self.sections.vocabulary,
             special: self.header.special,
             uncased: self.header.uncased,
@@ -95,7 +97,7 @@ impl<'a> Model<'a> {
     }
 
     /// The word embeddings, for a cross-encoder that shares them.
-    pub(crate) fn words(&self) -> &Words<'a> {
+    pub(crate) fn words(&self) -> &WordEmbeddings<'a> {
         &self.sections.words
     }
 
@@ -105,7 +107,7 @@ impl<'a> Model<'a> {
     }
 
     /// The embedding of `text`, of unit length. It is bit-identical on every processor, alone or in a batch.
-    pub fn embed(&self, scratch: &mut Scratch, role: Role, text: &str) -> Vec<f32> {
+    pub fn embed(&self, scratch: &mut EncoderScratch, role: TextRole, text: &str) -> Vec<f32> {
         let ids = self.ids(role, text);
         run(&self.header, &self.sections, scratch, &[ids]).pop().unwrap_or_default()
     }
@@ -115,7 +117,7 @@ impl<'a> Model<'a> {
     pub fn warm(&self) {
         for layer in self.sections.encoder.layers.iter().rev() {
             for weights in [&layer.down, &layer.up, &layer.context, &layer.qkv].map(|linear| linear.weights) {
-                weights.iter().rev().step_by(MAPPED_AROUND).for_each(|weight| {
+                weights.iter().rev().step_by(PAGE_CLUSTER_BYTES).for_each(|weight| {
                     std::hint::black_box(*weight);
                 });
             }
@@ -123,11 +125,11 @@ impl<'a> Model<'a> {
     }
 
     /// The embeddings of `texts` in order, computed by up to `threads` threads.
-    pub fn embed_batch(&self, role: Role, texts: &[&str], threads: usize) -> Vec<Vec<f32>> {
-        let shares: Vec<&[&str]> = texts.chunks(SHARE).collect();
+    pub fn embed_batch(&self, role: TextRole, texts: &[&str], threads: usize) -> Vec<Vec<f32>> {
+        let shares: Vec<&[&str]> = texts.chunks(TEXTS_PER_THREAD_SHARE).collect();
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut scratch = Scratch::new();
+            let mut scratch = EncoderScratch::new();
             let mut done = Vec::new();
             while let Some(share) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
                 // The position of the share, to restore the order of results.
@@ -152,13 +154,13 @@ impl<'a> Model<'a> {
         done.into_iter().flat_map(|(_, vectors)| vectors).collect()
     }
 
-    fn embed_share(&self, scratch: &mut Scratch, role: Role, share: &[&str]) -> Vec<Vec<f32>> {
+    fn embed_share(&self, scratch: &mut EncoderScratch, role: TextRole, share: &[&str]) -> Vec<Vec<f32>> {
         let mut vectors = Vec::with_capacity(share.len());
         let mut waiting = Vec::new();
         let mut tokens = 0;
         for text in share {
             let ids = self.ids(role, text);
-            if tokens + ids.len() > RUN && !waiting.is_empty() {
+            if tokens + ids.len() > MAX_RUN_TOKENS && !waiting.is_empty() {
                 vectors.extend(run(&self.header, &self.sections, scratch, &waiting));
                 waiting.clear();
                 tokens = 0;
@@ -172,10 +174,10 @@ impl<'a> Model<'a> {
         vectors
     }
 
-    fn ids(&self, role: Role, text: &str) -> Vec<u32> {
+    fn ids(&self, role: TextRole, text: &str) -> Vec<u32> {
         let prefix = match role {
-            Role::Query => &self.header.query_prefix,
-            Role::Passage => &self.header.passage_prefix,
+            TextRole::Query => &self.header.query_prefix,
+            TextRole::Passage => &self.header.passage_prefix,
         };
         if prefix.is_empty() { self.tokenize(text) } else { self.tokenize(&format!("{prefix}{text}")) }
     }

@@ -7,13 +7,16 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::classifier;
-use crate::layout::{ALIGN, CHANNELS, HEADER, Header, INPUTS, Kind, Pooling, TEXT, checksum};
-use crate::safetensors::Tensors;
+use crate::layout::{
+    ALIGNMENT_BYTES, CHANNELS_PER_BLOCK, HEADER_BYTES, HEADER_TEXT_BYTES, INPUTS_PER_STEP, ModelHeader,
+    ModelKind, Pooling, checksum,
+};
+use crate::safetensors::SafeTensors;
 use crate::vocabulary;
 
 /// The files of a model folder in the usual layout, as bytes, plus settings that no file contains.
 #[derive(Debug, Clone, Copy)]
-pub struct Folder<'a> {
+pub struct ModelFiles<'a> {
     /// The id under which vectors of this model are stored; at most 63 bytes.
     pub id: &'a str,
     /// The content of `config.json`.
@@ -35,24 +38,25 @@ pub struct Folder<'a> {
     pub passage_prefix: &'a str,
 }
 
-const CONFIG: &str = "config.json";
-const VOCABULARY: &str = "vocab.txt";
+const CONFIG_FILE: &str = "config.json";
+const VOCABULARY_FILE: &str = "vocab.txt";
 /// The special tokens, in the order of the header.
-const SPECIAL: [&str; 5] = ["[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]"];
+const SPECIAL_TOKENS: [&str; 5] = ["[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]"];
 
 /// Builds the model file for `folder`. The same input gives the same bytes on every machine.
-pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
-    let config = json(CONFIG, folder.config)?;
+pub fn pack(folder: &ModelFiles<'_>) -> Result<Vec<u8>, Error> {
+    let config = json(CONFIG_FILE, folder.config)?;
     check_architecture(&config)?;
     check_texts(&[folder.id, folder.query_prefix, folder.passage_prefix])?;
     let spelled = std::str::from_utf8(folder.vocabulary)
-        .map_err(|error| source(VOCABULARY, format!("not UTF-8 from byte {}", error.valid_up_to())))?;
+        .map_err(|error| source(VOCABULARY_FILE, format!("not UTF-8 from byte {}", error.valid_up_to())))?;
     let words: Vec<&str> = spelled.lines().collect();
     let (slots, offsets, spelling) = vocabulary::build(&words);
-    let mut special = [0; SPECIAL.len()];
-    for (id, name) in special.iter_mut().zip(SPECIAL) {
+    let mut special = [0; SPECIAL_TOKENS.len()];
+    for (id, name) in special.iter_mut().zip(SPECIAL_TOKENS) {
         let place = words.iter().position(|&word| word == name);
-        *id = place.ok_or_else(|| source(VOCABULARY, format!("no {name} in it: not a BERT vocabulary")))?
+        *id = place
+            .ok_or_else(|| source(VOCABULARY_FILE, format!("no {name} in it: not a BERT vocabulary")))?
             as u32;
     }
     let hidden = size(&config, "hidden_size")?;
@@ -60,7 +64,7 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     let positions = size(&config, "max_position_embeddings")?;
     let asked = folder.sentence.map(|bytes| json("sentence_bert_config.json", bytes)).transpose()?;
     let asked = asked.and_then(|sentence| sentence.get("max_seq_length")?.as_u64()).unwrap_or(512);
-    let header = Header {
+    let header = ModelHeader {
         file_length: 0,
         checksum: 0,
         hidden,
@@ -79,8 +83,8 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
         query_prefix: folder.query_prefix.to_owned(),
         passage_prefix: folder.passage_prefix.to_owned(),
     };
-    let tensors = Tensors::read(folder.weights)?;
-    let mut file = File(vec![0; HEADER]);
+    let tensors = SafeTensors::read(folder.weights)?;
+    let mut file = ModelFileBuilder(vec![0; HEADER_BYTES]);
     file.section(slots.iter().flat_map(|slot| slot.to_le_bytes()));
     file.section(offsets.iter().flat_map(|offset| offset.to_le_bytes()));
     file.section(spelling);
@@ -88,34 +92,34 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     for layer in 0..header.layers {
         encoder_layer(&mut file, &tensors, &header, layer)?;
     }
-    file.close(Kind::Embedder, header)
+    file.close(ModelKind::Embedder, header)
 }
 
 /// Builds the file of a cross-encoder from the weights of a BERT for pairs with any number of layers. It was
 /// trained on the word embeddings of `model`, which it shares. Its output layer is a `classifier` with one
 /// output over the mean of all vectors.
 pub fn pack_cross_encoder(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
-    pack_verdict(Kind::CrossEncoder, 1, model, id, weights)
+    pack_verdict(ModelKind::CrossEncoder, 1, model, id, weights)
 }
 
 /// Builds the file of a statement classifier, trained and packed like a cross-encoder, with as many outputs as the classifier has.
 pub fn pack_classifier(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
-    pack_verdict(Kind::Classifier, classifier::OUTPUTS, model, id, weights)
+    pack_verdict(ModelKind::Classifier, classifier::OUTPUT_COUNT, model, id, weights)
 }
 
 fn pack_verdict(
-    kind: Kind,
+    kind: ModelKind,
     outputs: usize,
     model: &[u8],
     id: &str,
     weights: &[u8],
 ) -> Result<Vec<u8>, Error> {
     check_texts(&[id])?;
-    let tensors = Tensors::read(weights)?;
+    let tensors = SafeTensors::read(weights)?;
     let layers = tensors.layers().max(1);
-    let header = Header { id: id.to_owned(), layers, ..Header::read(Kind::Embedder, model)? };
+    let header = ModelHeader { id: id.to_owned(), layers, ..ModelHeader::read(ModelKind::Embedder, model)? };
     let hidden = header.hidden;
-    let mut file = File(vec![0; HEADER]);
+    let mut file = ModelFileBuilder(vec![0; HEADER_BYTES]);
     places(&mut file, &tensors, &header)?;
     for layer in 0..header.layers {
         encoder_layer(&mut file, &tensors, &header, layer)?;
@@ -130,8 +134,9 @@ fn pack_verdict(
 
 /// Checks that texts fit into their fixed size in the header.
 fn check_texts(texts: &[&str]) -> Result<(), Error> {
-    let fits = |text: &&str| text.len() < TEXT && !text.contains('\0');
-    let problem = || source(CONFIG, format!("a name or prefix is longer than {} bytes", TEXT - 1));
+    let fits = |text: &&str| text.len() < HEADER_TEXT_BYTES && !text.contains('\0');
+    let problem =
+        || source(CONFIG_FILE, format!("a name or prefix is longer than {} bytes", HEADER_TEXT_BYTES - 1));
     if texts.iter().all(fits) { Ok(()) } else { Err(problem()) }
 }
 
@@ -145,7 +150,7 @@ fn check_architecture(config: &Value) -> Result<(), Error> {
     for (key, wanted, found) in known {
         if found.unwrap_or(wanted) != wanted {
             let found = found.unwrap_or_default();
-            return Err(source(CONFIG, format!("{key} is {found:?}, only {wanted:?} can be run")));
+            return Err(source(CONFIG_FILE, format!("{key} is {found:?}, only {wanted:?} can be run")));
         }
     }
     Ok(())
@@ -177,7 +182,11 @@ fn uncased(bytes: Option<&[u8]>) -> Result<bool, Error> {
     Ok(lower)
 }
 
-fn embeddings(file: &mut File, tensors: &Tensors<'_>, header: &Header) -> Result<(), Error> {
+fn embeddings(
+    file: &mut ModelFileBuilder,
+    tensors: &SafeTensors<'_>,
+    header: &ModelHeader,
+) -> Result<(), Error> {
     let hidden = header.hidden;
     let words = tensors.floats("embeddings.word_embeddings.weight", &[header.vocabulary, hidden])?;
     let (scale, steps): (Vec<f32>, Vec<Vec<i8>>) = words.chunks_exact(hidden).map(quantise).unzip();
@@ -186,7 +195,7 @@ fn embeddings(file: &mut File, tensors: &Tensors<'_>, header: &Header) -> Result
     places(file, tensors, header)
 }
 
-fn places(file: &mut File, tensors: &Tensors<'_>, header: &Header) -> Result<(), Error> {
+fn places(file: &mut ModelFileBuilder, tensors: &SafeTensors<'_>, header: &ModelHeader) -> Result<(), Error> {
     let hidden = header.hidden;
     let mut positions = tensors.rows("embeddings.position_embeddings.weight", header.max_tokens, hidden)?;
     let kind = tensors.rows("embeddings.token_type_embeddings.weight", 1, hidden)?;
@@ -197,11 +206,16 @@ fn places(file: &mut File, tensors: &Tensors<'_>, header: &Header) -> Result<(),
     norm(file, tensors, "embeddings.LayerNorm", hidden)
 }
 
-fn encoder_layer(file: &mut File, tensors: &Tensors<'_>, header: &Header, layer: usize) -> Result<(), Error> {
+fn encoder_layer(
+    file: &mut ModelFileBuilder,
+    tensors: &SafeTensors<'_>,
+    header: &ModelHeader,
+    layer: usize,
+) -> Result<(), Error> {
     let (hidden, intermediate) = (header.hidden, header.intermediate);
     let name = |rest: &str| format!("encoder.layer.{layer}.{rest}");
     let head = (hidden / header.heads.max(1)) as f32;
-    let mut qkv = Matrix::default();
+    let mut qkv = QuantisedMatrix::default();
     for (part, factor) in [("query", 1.0 / head.sqrt()), ("key", 1.0), ("value", 1.0)] {
         qkv.add(tensors, &name(&format!("attention.self.{part}")), hidden, hidden, factor)?;
     }
@@ -213,7 +227,12 @@ fn encoder_layer(file: &mut File, tensors: &Tensors<'_>, header: &Header, layer:
     norm(file, tensors, &name("output.LayerNorm"), hidden)
 }
 
-fn norm(file: &mut File, tensors: &Tensors<'_>, name: &str, hidden: usize) -> Result<(), Error> {
+fn norm(
+    file: &mut ModelFileBuilder,
+    tensors: &SafeTensors<'_>,
+    name: &str,
+    hidden: usize,
+) -> Result<(), Error> {
     file.floats(&tensors.floats(&format!("{name}.weight"), &[hidden])?);
     file.floats(&tensors.floats(&format!("{name}.bias"), &[hidden])?);
     Ok(())
@@ -226,19 +245,19 @@ fn quantise(row: &[f32]) -> (f32, Vec<i8>) {
     (scale, row.iter().map(|value| (value / scale).round_ties_even().clamp(-127.0, 127.0) as i8).collect())
 }
 
-/// Quantised rows, one per output channel, with their scales and biases.
+/// QuantisedRows rows, one per output channel, with their scales and biases.
 #[derive(Default)]
-struct Matrix {
+struct QuantisedMatrix {
     rows: Vec<Vec<i8>>,
     scale: Vec<f32>,
     bias: Vec<f32>,
 }
 
-impl Matrix {
+impl QuantisedMatrix {
     /// Adds a matrix. `factor` goes into scale and bias; the steps stay as they are.
     fn add(
         &mut self,
-        tensors: &Tensors<'_>,
+        tensors: &SafeTensors<'_>,
         name: &str,
         outputs: usize,
         inputs: usize,
@@ -256,20 +275,20 @@ impl Matrix {
     }
 }
 
-struct File(Vec<u8>);
+struct ModelFileBuilder(Vec<u8>);
 
-impl File {
-    fn close(mut self, kind: Kind, mut header: Header) -> Result<Vec<u8>, Error> {
+impl ModelFileBuilder {
+    fn close(mut self, kind: ModelKind, mut header: ModelHeader) -> Result<Vec<u8>, Error> {
         header.file_length = self.0.len() as u64;
-        header.checksum = checksum(&self.0[HEADER..]);
-        self.0[..HEADER].copy_from_slice(&header.write(kind));
+        header.checksum = checksum(&self.0[HEADER_BYTES..]);
+        self.0[..HEADER_BYTES].copy_from_slice(&header.write(kind));
         // The checks for reading also reject unusual models here.
-        Header::read(kind, &self.0)?;
+        ModelHeader::read(kind, &self.0)?;
         Ok(self.0)
     }
 
     fn section(&mut self, bytes: impl IntoIterator<Item = u8>) {
-        self.0.resize(self.0.len().next_multiple_of(ALIGN), 0);
+        self.0.resize(self.0.len().next_multiple_of(ALIGNMENT_BYTES), 0);
         self.0.extend(bytes);
     }
 
@@ -279,23 +298,23 @@ impl File {
 
     fn linear(
         &mut self,
-        tensors: &Tensors<'_>,
+        tensors: &SafeTensors<'_>,
         name: &str,
         outputs: usize,
         inputs: usize,
     ) -> Result<(), Error> {
-        let mut matrix = Matrix::default();
+        let mut matrix = QuantisedMatrix::default();
         matrix.add(tensors, name, outputs, inputs, 1.0)?;
         self.matrix(&matrix, inputs);
         Ok(())
     }
 
-    fn matrix(&mut self, matrix: &Matrix, inputs: usize) {
-        let blocks = matrix.rows.chunks(CHANNELS);
+    fn matrix(&mut self, matrix: &QuantisedMatrix, inputs: usize) {
+        let blocks = matrix.rows.chunks(CHANNELS_PER_BLOCK);
         let quadruples = blocks.flat_map(|block| {
             (0..inputs)
-                .step_by(INPUTS)
-                .flat_map(move |k| block.iter().flat_map(move |row| &row[k..k + INPUTS]))
+                .step_by(INPUTS_PER_STEP)
+                .flat_map(move |k| block.iter().flat_map(move |row| &row[k..k + INPUTS_PER_STEP]))
         });
         self.section(quadruples.map(|&step| step as u8));
         self.floats(&matrix.scale);
@@ -312,10 +331,10 @@ fn json(file: &'static str, bytes: &[u8]) -> Result<Value, Error> {
 /// Reads a size from the configuration, limited so that products of sizes cannot overflow.
 fn size(config: &Value, key: &str) -> Result<usize, Error> {
     let value = config.get(key).and_then(Value::as_u64).filter(|value| (1..=1 << 20).contains(value));
-    let value = value.ok_or_else(|| source(CONFIG, format!("{key} is missing or makes no sense")))?;
+    let value = value.ok_or_else(|| source(CONFIG_FILE, format!("{key} is missing or makes no sense")))?;
     // Rows are processed four inputs at a time.
-    if key.ends_with("_size") && !value.is_multiple_of(CHANNELS as u64) {
-        return Err(source(CONFIG, format!("{key} is {value}, not a multiple of {CHANNELS}")));
+    if key.ends_with("_size") && !value.is_multiple_of(CHANNELS_PER_BLOCK as u64) {
+        return Err(source(CONFIG_FILE, format!("{key} is {value}, not a multiple of {CHANNELS_PER_BLOCK}")));
     }
     Ok(value as usize)
 }

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use crate::kernels::{self, Kernels, Norms, Path, Product, Quantised};
-use crate::layout::{Encoder, Header, Norm, PANEL, Pooling, Sections, Verdict, Words};
+use crate::kernels::{self, KernelPath, Kernels, MatrixProduct, NormParameters, QuantisedRows};
+use crate::layout::{
+    EmbedderSections, ModelHeader, NormLayer, PANEL_WIDTH, Pooling, ScoringHead, TransformerEncoder,
+    WordEmbeddings,
+};
 
 /// The buffers of a forward pass. They grow with the longest run and are reused; use one per thread.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct EncoderScratch {
     kernels: &'static Kernels,
     /// One row per token of every text in the run, one text after the other, without padding.
     x: Vec<f32>,
@@ -15,25 +18,25 @@ pub struct Scratch {
     y: Vec<f32>,
     /// Query, key and value side by side, then the intermediate layer.
     wide: Vec<f32>,
-    bytes: Quantised,
+    bytes: QuantisedRows,
     keys: Vec<f32>,
     scores: Vec<f32>,
     inverse: Vec<f32>,
 }
 
-impl Scratch {
+impl EncoderScratch {
     /// Creates buffers for the best path of this processor.
     pub fn new() -> Self {
         Self::with(kernels::best())
     }
 
     /// Creates buffers for a given path, if this processor supports it.
-    pub fn on(path: Path) -> Option<Self> {
+    pub fn on(path: KernelPath) -> Option<Self> {
         kernels::on(path).map(Self::with)
     }
 
     /// The path in use.
-    pub fn path(&self) -> Path {
+    pub fn path(&self) -> KernelPath {
         self.kernels.path()
     }
 
@@ -43,7 +46,7 @@ impl Scratch {
             x: Vec::new(),
             y: Vec::new(),
             wide: Vec::new(),
-            bytes: Quantised::default(),
+            bytes: QuantisedRows::default(),
             keys: Vec::new(),
             scores: Vec::new(),
             inverse: Vec::new(),
@@ -51,7 +54,7 @@ impl Scratch {
     }
 }
 
-impl Default for Scratch {
+impl Default for EncoderScratch {
     fn default() -> Self {
         Self::new()
     }
@@ -59,9 +62,9 @@ impl Default for Scratch {
 
 /// The embeddings, of unit length, of texts given by their token ids.
 pub(crate) fn run(
-    header: &Header,
-    sections: &Sections<'_>,
-    scratch: &mut Scratch,
+    header: &ModelHeader,
+    sections: &EmbedderSections<'_>,
+    scratch: &mut EncoderScratch,
     texts: &[Vec<u32>],
 ) -> Vec<Vec<f32>> {
     let hidden = header.hidden;
@@ -80,10 +83,10 @@ pub(crate) fn run(
 /// The outputs of a cross-encoder or a classifier for pairs of texts given by their ids, each read as one: a logit for each
 /// output. One pass reads all pairs.
 pub(crate) fn judge(
-    header: &Header,
-    words: &Words<'_>,
-    verdict: &Verdict<'_>,
-    scratch: &mut Scratch,
+    header: &ModelHeader,
+    words: &WordEmbeddings<'_>,
+    verdict: &ScoringHead<'_>,
+    scratch: &mut EncoderScratch,
     pairs: &[(&[u32], &[u32])],
 ) -> Vec<Vec<f32>> {
     let hidden = header.hidden;
@@ -114,12 +117,17 @@ pub(crate) fn judge(
 }
 
 /// Runs the layers over the rows of `x`. `spans` separates the texts.
-fn encode(header: &Header, encoder: &Encoder<'_>, scratch: &mut Scratch, spans: &[Range<usize>]) {
+fn encode(
+    header: &ModelHeader,
+    encoder: &TransformerEncoder<'_>,
+    scratch: &mut EncoderScratch,
+    spans: &[Range<usize>],
+) {
     let (hidden, intermediate) = (header.hidden, header.intermediate);
-    let Scratch { kernels, x, y, wide, bytes, keys, scores, inverse } = scratch;
+    let EncoderScratch { kernels, x, y, wide, bytes, keys, scores, inverse } = scratch;
     let rows = x.len() / hidden;
-    let norm = |norm: Norm<'_>, x: &mut [f32], y: &[f32]| {
-        let norms = Norms { weight: norm.weight, bias: norm.bias, epsilon: header.epsilon };
+    let norm = |norm: NormLayer<'_>, x: &mut [f32], y: &[f32]| {
+        let norms = NormParameters { weight: norm.weight, bias: norm.bias, epsilon: header.epsilon };
         kernels.add_norm(x, y, &norms);
     };
     norm(encoder.norm, x, &[]);
@@ -130,7 +138,7 @@ fn encode(header: &Header, encoder: &Encoder<'_>, scratch: &mut Scratch, spans: 
         kernels.quantise(x, hidden, bytes);
         kernels.linear(bytes, &layer.qkv, qkv);
         for span in spans {
-            let mut attention = Attention { kernels, hidden, qkv, context: y, keys, scores, inverse };
+            let mut attention = AttentionPass { kernels, hidden, qkv, context: y, keys, scores, inverse };
             attention.attend(header.heads, span);
         }
         kernels.quantise(y, hidden, bytes);
@@ -150,7 +158,7 @@ fn encode(header: &Header, encoder: &Encoder<'_>, scratch: &mut Scratch, spans: 
 /// Appends one row per token and returns their range.
 fn embed_words(
     hidden: usize,
-    words: &Words<'_>,
+    words: &WordEmbeddings<'_>,
     positions: &[f32],
     ids: &[u32],
     x: &mut Vec<f32>,
@@ -167,7 +175,7 @@ fn embed_words(
 }
 
 /// The attention within one text.
-struct Attention<'a> {
+struct AttentionPass<'a> {
     kernels: &'static Kernels,
     hidden: usize,
     qkv: &'a [f32],
@@ -177,11 +185,11 @@ struct Attention<'a> {
     inverse: &'a mut Vec<f32>,
 }
 
-impl Attention<'_> {
+impl AttentionPass<'_> {
     fn attend(&mut self, heads: usize, span: &Range<usize>) {
         let (hidden, head) = (self.hidden, self.hidden / heads);
         let (rows, stride) = (span.len(), 3 * self.hidden);
-        let padded = rows.next_multiple_of(PANEL);
+        let padded = rows.next_multiple_of(PANEL_WIDTH);
         let qkv = &self.qkv[span.start * stride..span.end * stride];
         let context = &mut self.context[span.start * hidden..span.end * hidden];
         self.scores.resize(rows * padded, 0.0);
@@ -194,7 +202,7 @@ impl Attention<'_> {
                     line[row] = key;
                 }
             }
-            self.kernels.product(Product {
+            self.kernels.product(MatrixProduct {
                 left: &qkv[first..],
                 left_stride: stride,
                 right: self.keys,
@@ -206,7 +214,7 @@ impl Attention<'_> {
                 columns: padded,
             });
             self.kernels.softmax(self.scores, padded, rows, self.inverse);
-            self.kernels.product(Product {
+            self.kernels.product(MatrixProduct {
                 left: self.scores,
                 left_stride: padded,
                 right: &qkv[2 * hidden + first..],

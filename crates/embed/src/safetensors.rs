@@ -4,15 +4,15 @@ use serde_json::{Map, Value};
 
 use crate::Error;
 
-const FILE: &str = "model.safetensors";
+const WEIGHTS_FILE: &str = "model.safetensors";
 
 /// The tensors of a file by name.
-pub(crate) struct Tensors<'a> {
+pub(crate) struct SafeTensors<'a> {
     table: Map<String, Value>,
     body: &'a [u8],
 }
 
-impl<'a> Tensors<'a> {
+impl<'a> SafeTensors<'a> {
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Error> {
         let (length, rest) =
             bytes.split_first_chunk().ok_or_else(|| problem("shorter than its own length field"))?;
@@ -100,7 +100,7 @@ fn half(bits: u16) -> f32 {
 }
 
 fn problem(problem: &str) -> Error {
-    Error::Source { file: FILE, problem: problem.to_owned() }
+    Error::Source { file: WEIGHTS_FILE, problem: problem.to_owned() }
 }
 
 #[cfg(test)]
@@ -134,7 +134,8 @@ mod tests {
             bytes.resize(bytes.len() + body, 0);
             bytes
         };
-        let ask = |bytes: &[u8]| match Tensors::read(bytes).and_then(|tensors| tensors.floats("x", &[2])) {
+        let ask = |bytes: &[u8]| match SafeTensors::read(bytes).and_then(|tensors| tensors.floats("x", &[2]))
+        {
             Ok(_) => "fine".to_owned(),
             Err(error) => error.to_string(),
         };

@@ -7,7 +7,7 @@ use crate::kernels;
 
 /// A vector quantised to signed bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quantised {
+pub struct QuantisedVector {
     /// One byte per dimension.
     pub steps: Vec<i8>,
     /// The value of one step.
@@ -15,17 +15,17 @@ pub struct Quantised {
 }
 
 /// Quantises a vector: its largest component becomes 127.
-pub fn quantise(vector: &[f32]) -> Quantised {
+pub fn quantise(vector: &[f32]) -> QuantisedVector {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     if !(largest.is_finite() && largest > 0.0) {
-        return Quantised { steps: vec![0; vector.len()], scale: 0.0 };
+        return QuantisedVector { steps: vec![0; vector.len()], scale: 0.0 };
     }
     let inverse = 127.0 / largest;
     let steps = vector.iter().map(|value| (value * inverse).round_ties_even() as i8).collect();
-    Quantised { steps, scale: largest / 127.0 }
+    QuantisedVector { steps, scale: largest / 127.0 }
 }
 
-/// Computes the dot product of `query` with each row of `rows` (concatenated [`Quantised::steps`]) into
+/// Computes the dot product of `query` with each row of `rows` (concatenated [`QuantisedVector::steps`]) into
 /// `out`. If the numbers of rows and outputs differ, the excess is ignored.
 pub fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     kernels::best().dots(query, rows, out);
@@ -36,7 +36,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Path;
+    use crate::KernelPath;
 
     proptest! {
         #[test]
@@ -53,7 +53,7 @@ mod tests {
                 }
                 truth.push(i32::try_from(sum).unwrap());
             }
-            for path in Path::available() {
+            for path in KernelPath::available() {
                 let mut out = vec![0; count];
                 kernels::on(path).unwrap().dots(&query, &rows, &mut out);
                 prop_assert_eq!(&out, &truth, "{:?}", path);
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn nothing_and_nonsense_have_no_direction() {
-        assert_eq!(quantise(&[]), Quantised { steps: vec![], scale: 0.0 });
+        assert_eq!(quantise(&[]), QuantisedVector { steps: vec![], scale: 0.0 });
         assert_eq!(quantise(&[0.0, 0.0]).scale, 0.0);
         assert_eq!(quantise(&[f32::NAN, f32::INFINITY]).scale, 0.0);
         dots(&[], &[1, 2, 3], &mut [0; 3]);

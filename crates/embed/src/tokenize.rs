@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::characters::{MARKS, PUNCTUATION, REMOVED, Ranges};
-use crate::vocabulary::{Hash, Vocabulary};
+use crate::characters::{CharRanges, NONSPACING_MARKS, PUNCTUATION_CHARACTERS, REMOVED_CHARACTERS};
+use crate::vocabulary::{SpellingHash, Vocabulary};
 
 /// The maximum length of a word. A longer one is unknown as a whole.
-const MAX_WORD: usize = 100;
+const MAX_WORD_CHARS: usize = 100;
 
 /// The model's parameters for the tokenizer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rules<'a> {
+pub(crate) struct TokenizerRules<'a> {
     pub(crate) vocabulary: Vocabulary<'a>,
     /// The ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
     pub(crate) special: [u32; 5],
@@ -24,7 +24,7 @@ pub(crate) struct Rules<'a> {
 
 /// The token ids of `text`, between `[CLS]` and `[SEP]`. Reading stops at the limit, so a megabyte costs
 /// little more than a page.
-pub(crate) fn tokenize(rules: &Rules<'_>, text: &str) -> Vec<u32> {
+pub(crate) fn tokenize(rules: &TokenizerRules<'_>, text: &str) -> Vec<u32> {
     let [cls, sep, ..] = rules.special;
     let last = rules.max_tokens - 1;
     let mut ids = vec![cls];
@@ -49,7 +49,7 @@ pub(crate) fn tokenize(rules: &Rules<'_>, text: &str) -> Vec<u32> {
 
 /// Takes the text up to and including the next literal special token. The reference recognises these before
 /// anything else, in this spelling only.
-fn split_special<'t>(rules: &Rules<'_>, rest: &mut &'t str) -> (&'t str, Option<u32>) {
+fn split_special<'t>(rules: &TokenizerRules<'_>, rest: &mut &'t str) -> (&'t str, Option<u32>) {
     let text = *rest;
     for (at, _) in text.match_indices('[') {
         for id in rules.special {
@@ -70,20 +70,24 @@ fn split_special<'t>(rules: &Rules<'_>, rest: &mut &'t str) -> (&'t str, Option<
 
 /// A word as the reference splits it.
 #[derive(Debug, Clone, Copy)]
-enum Word<'w> {
+enum ReferenceWord<'w> {
     Whole(&'w str),
     TooLong,
 }
 
 /// Cleans and splits `text`, and passes its words to `each` until that breaks.
-fn words(uncased: bool, text: &str, each: &mut impl FnMut(Word<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+fn words(
+    uncased: bool,
+    text: &str,
+    each: &mut impl FnMut(ReferenceWord<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let clean = text.chars().filter(|&c| !is_removed(c)).flat_map(|c| {
         // A CJK character is a separate word.
         let around = is_cjk(c).then_some(' ');
         around.into_iter().chain([if c.is_whitespace() { ' ' } else { c }]).chain(around)
     });
     if uncased {
-        split(clean.nfd().filter(|&c| !is_in(MARKS, c)).flat_map(char::to_lowercase), each)
+        split(clean.nfd().filter(|&c| !is_in(NONSPACING_MARKS, c)).flat_map(char::to_lowercase), each)
     } else {
         split(clean, each)
     }
@@ -91,15 +95,15 @@ fn words(uncased: bool, text: &str, each: &mut impl FnMut(Word<'_>) -> ControlFl
 
 fn split(
     characters: impl Iterator<Item = char>,
-    each: &mut impl FnMut(Word<'_>) -> ControlFlow<()>,
+    each: &mut impl FnMut(ReferenceWord<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut word = String::new();
     let mut length = 0;
     let mut end = |word: &mut String, length: &mut usize| {
         let flow = match length {
             0 => ControlFlow::Continue(()),
-            1..=MAX_WORD => each(Word::Whole(word)),
-            _ => each(Word::TooLong),
+            1..=MAX_WORD_CHARS => each(ReferenceWord::Whole(word)),
+            _ => each(ReferenceWord::TooLong),
         };
         word.clear();
         *length = 0;
@@ -113,7 +117,7 @@ fn split(
         if !c.is_whitespace() {
             length += 1;
             // Don't store a word that is too long: a line of a megabyte may be one word.
-            if length <= MAX_WORD {
+            if length <= MAX_WORD_CHARS {
                 word.push(c);
             }
         }
@@ -125,12 +129,12 @@ fn split(
 }
 
 /// Appends the pieces of a word, the longest match first. A word with a part that is no piece is unknown.
-fn add_word(rules: &Rules<'_>, word: Word<'_>, ids: &mut Vec<u32>) {
+fn add_word(rules: &TokenizerRules<'_>, word: ReferenceWord<'_>, ids: &mut Vec<u32>) {
     let [_, _, unknown, ..] = rules.special;
     let before = ids.len();
     let mut rest = match word {
-        Word::Whole(word) => Some(word),
-        Word::TooLong => None,
+        ReferenceWord::Whole(word) => Some(word),
+        ReferenceWord::TooLong => None,
     };
     while let Some(left) = rest.filter(|left| !left.is_empty()) {
         rest = longest_piece(&rules.vocabulary, ids.len() > before, left).map(|(id, length)| {
@@ -145,9 +149,9 @@ fn add_word(rules: &Rules<'_>, word: Word<'_>, ids: &mut Vec<u32>) {
 }
 
 fn longest_piece(vocabulary: &Vocabulary<'_>, continued: bool, word: &str) -> Option<(u32, usize)> {
-    let mut hashes = [Hash::new(continued); MAX_WORD];
-    let mut ends = [0; MAX_WORD];
-    let mut hash = Hash::new(continued);
+    let mut hashes = [SpellingHash::new(continued); MAX_WORD_CHARS];
+    let mut ends = [0; MAX_WORD_CHARS];
+    let mut hash = SpellingHash::new(continued);
     let mut count = 0;
     for ((start, c), (place, end)) in word.char_indices().zip(hashes.iter_mut().zip(&mut ends)) {
         *end = start + c.len_utf8();
@@ -162,17 +166,17 @@ fn longest_piece(vocabulary: &Vocabulary<'_>, continued: bool, word: &str) -> Op
     })
 }
 
-fn is_in(ranges: Ranges, c: char) -> bool {
+fn is_in(ranges: CharRanges, c: char) -> bool {
     let c = c as u32;
     ranges.get(ranges.partition_point(|&(_, high)| high < c)).is_some_and(|&(low, _)| low <= c)
 }
 
 fn is_removed(c: char) -> bool {
-    !(' '..='~').contains(&c) && is_in(REMOVED, c)
+    !(' '..='~').contains(&c) && is_in(REMOVED_CHARACTERS, c)
 }
 
 fn is_punctuation(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_punctuation() } else { is_in(PUNCTUATION, c) }
+    if c.is_ascii() { c.is_ascii_punctuation() } else { is_in(PUNCTUATION_CHARACTERS, c) }
 }
 
 /// True for Chinese characters, not for kana or Hangul.
@@ -199,8 +203,8 @@ mod tests {
         let mut found = Vec::new();
         let flow = words(true, text, &mut |word| {
             found.push(match word {
-                Word::Whole(word) => word.to_owned(),
-                Word::TooLong => "too long".to_owned(),
+                ReferenceWord::Whole(word) => word.to_owned(),
+                ReferenceWord::TooLong => "too long".to_owned(),
             });
             ControlFlow::Continue(())
         });
@@ -211,7 +215,7 @@ mod tests {
     /// Characters that Unicode 13 and 16 decompose and that the reference's tables do not know. No vocabulary
     /// has these letters, so a word with one of them is unknown either way, and the golden tokens have each
     /// of them.
-    const NEWER: Ranges = &[
+    const NEWER: CharRanges = &[
         (0x105c9, 0x105c9),
         (0x105e4, 0x105e4),
         (0x11383, 0x11383),

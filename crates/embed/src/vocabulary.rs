@@ -1,7 +1,7 @@
 //! The vocabulary of a model, in a hash table that is used in place.
 
 /// The prefix of a piece that continues a word.
-pub(crate) const CONTINUED: &str = "##";
+pub(crate) const CONTINUATION_MARK: &str = "##";
 
 /// Spellings in id order, and an open-addressing table from a spelling to its id.
 #[derive(Debug, Clone, Copy)]
@@ -15,13 +15,13 @@ pub(crate) struct Vocabulary<'a> {
 
 /// The hash of a spelling, computed byte by byte, so that every prefix of a word is hashed on the way.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hash(u64);
+pub(crate) struct SpellingHash(u64);
 
-impl Hash {
+impl SpellingHash {
     /// The hash of the empty spelling, or of the prefix `##` alone.
     pub(crate) fn new(continued: bool) -> Self {
         let empty = Self(0xcbf2_9ce4_8422_2325);
-        if continued { empty.then(CONTINUED.as_bytes()) } else { empty }
+        if continued { empty.then(CONTINUATION_MARK.as_bytes()) } else { empty }
     }
 
     pub(crate) fn then(self, bytes: &[u8]) -> Self {
@@ -42,14 +42,14 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// The id of `piece`, whose hash is `hash`.
-    pub(crate) fn find(&self, continued: bool, piece: &[u8], hash: Hash) -> Option<u32> {
+    pub(crate) fn find(&self, continued: bool, piece: &[u8], hash: SpellingHash) -> Option<u32> {
         let first = hash.slot(self.slots.len());
         // A damaged table may be full, so stop after one round.
         for step in 0..self.slots.len() {
             let id = self.slots[(first + step) & (self.slots.len() - 1)].checked_sub(1)?;
             let spelling = self.spelling(id)?;
             let same = if continued {
-                spelling.strip_prefix(CONTINUED.as_bytes()) == Some(piece)
+                spelling.strip_prefix(CONTINUATION_MARK.as_bytes()) == Some(piece)
             } else {
                 spelling == piece
             };
@@ -70,7 +70,7 @@ pub(crate) fn build(words: &[&str]) -> (Vec<u32>, Vec<u32>, Vec<u8>) {
     for (id, word) in (1_u32..).zip(words) {
         spelling.extend_from_slice(word.as_bytes());
         offsets.push(spelling.len() as u32);
-        let mut slot = Hash::new(false).then(word.as_bytes()).slot(slots.len());
+        let mut slot = SpellingHash::new(false).then(word.as_bytes()).slot(slots.len());
         // Of several equal words the first is found; the others need no slot.
         while slots[slot] != 0 && words[slots[slot] as usize - 1] != *word {
             slot = (slot + 1) & (slots.len() - 1);
@@ -94,7 +94,7 @@ mod tests {
         let (slots, offsets, spelling) = build(&words);
         let vocabulary = Vocabulary { slots: &slots, offsets: &offsets, spelling: &spelling };
         let find = |continued, piece: &str| {
-            vocabulary.find(continued, piece.as_bytes(), Hash::new(continued).then(piece.as_bytes()))
+            vocabulary.find(continued, piece.as_bytes(), SpellingHash::new(continued).then(piece.as_bytes()))
         };
         for (id, word) in (0_u32..).zip(&words) {
             assert_eq!(find(false, word), Some(id));
@@ -110,8 +110,9 @@ mod tests {
         words.extend(["a", "b", "a"]);
         let (slots, offsets, spelling) = build(&words);
         let vocabulary = Vocabulary { slots: &slots, offsets: &offsets, spelling: &spelling };
-        let find =
-            |piece: &str| vocabulary.find(false, piece.as_bytes(), Hash::new(false).then(piece.as_bytes()));
+        let find = |piece: &str| {
+            vocabulary.find(false, piece.as_bytes(), SpellingHash::new(false).then(piece.as_bytes()))
+        };
         assert_eq!((find("a"), find("b"), find("c")), (Some(1_000_000), Some(1_000_001), None));
         assert_eq!(slots.iter().filter(|slot| **slot != 0).count(), 3);
     }
@@ -120,9 +121,9 @@ mod tests {
     fn a_full_or_wild_table_ends_the_search() {
         for id in [1, 7, u32::MAX] {
             let vocabulary = Vocabulary { slots: &[id; 8], offsets: &[0, 3], spelling: b"abc" };
-            assert_eq!(vocabulary.find(false, b"abd", Hash::new(false).then(b"abd")), None);
+            assert_eq!(vocabulary.find(false, b"abd", SpellingHash::new(false).then(b"abd")), None);
         }
         let vocabulary = Vocabulary { slots: &[1; 8], offsets: &[9, 2], spelling: b"abc" };
-        assert_eq!(vocabulary.find(false, b"abc", Hash::new(false)), None);
+        assert_eq!(vocabulary.find(false, b"abc", SpellingHash::new(false)), None);
     }
 }

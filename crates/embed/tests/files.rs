@@ -4,7 +4,10 @@
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use rekindle_embed::{CrossEncoder, Error, Folder, Model, Pooling, Role, Scratch, pack, pack_cross_encoder};
+use rekindle_embed::{
+    CrossEncoder, EmbeddingModel, EncoderScratch, Error, ModelFiles, Pooling, TextRole, pack,
+    pack_cross_encoder,
+};
 use rekindle_testkit::damage::damage;
 use serde_json::{Value, json};
 
@@ -65,8 +68,8 @@ fn tensors(positions: usize) -> Vec<u8> {
     file
 }
 
-fn folder(weights: &[u8]) -> Folder<'_> {
-    Folder {
+fn folder(weights: &[u8]) -> ModelFiles<'_> {
+    ModelFiles {
         id: "small",
         config: CONFIG.as_bytes(),
         weights,
@@ -86,26 +89,26 @@ fn small() -> Vec<u8> {
 /// A small model with room for two texts, and a cross-encoder over its words.
 fn pair() -> (Vec<u8>, Vec<u8>) {
     let (weights, config) = (tensors(256), CONFIG.replace("32", "256"));
-    let model = pack(&Folder { config: config.as_bytes(), ..folder(&weights) }).unwrap();
+    let model = pack(&ModelFiles { config: config.as_bytes(), ..folder(&weights) }).unwrap();
     let cross_encoder = pack_cross_encoder(&model, "small cross-encoder", &weights).unwrap();
     (model, cross_encoder)
 }
 
 /// Bytes at an address of our choice: `shift` beyond a multiple of 64.
-struct Placed {
+struct PlacedBytes {
     room: Vec<u8>,
     start: usize,
     length: usize,
 }
 
-fn placed(bytes: &[u8], shift: usize) -> Placed {
+fn placed(bytes: &[u8], shift: usize) -> PlacedBytes {
     let mut room = vec![0; bytes.len() + 128];
     let start = room.as_ptr().align_offset(64) + shift;
     room[start..start + bytes.len()].copy_from_slice(bytes);
-    Placed { room, start, length: bytes.len() }
+    PlacedBytes { room, start, length: bytes.len() }
 }
 
-impl Placed {
+impl PlacedBytes {
     fn bytes(&self) -> &[u8] {
         &self.room[self.start..self.start + self.length]
     }
@@ -121,16 +124,16 @@ fn changed(file: &[u8], at: usize, value: u8) -> Vec<u8> {
 /// What reading these bytes says, having used the model if it could be read.
 fn say(bytes: &[u8]) -> Result<(), Error> {
     let placed = placed(bytes, 0);
-    let model = Model::from_bytes(placed.bytes())?;
+    let model = EmbeddingModel::from_bytes(placed.bytes())?;
     for text in ["", "hello worlds [MASK] and more", "日本 [SEP]"] {
-        assert_eq!(model.embed(&mut Scratch::new(), Role::Query, text).len(), model.dim());
+        assert_eq!(model.embed(&mut EncoderScratch::new(), TextRole::Query, text).len(), model.dim());
     }
     Ok(())
 }
 
 #[test]
 fn sto_11_the_built_in_model_is_whole_and_says_what_it_is() {
-    let model = Model::builtin();
+    let model = EmbeddingModel::builtin();
     assert_eq!((model.id(), model.dim(), model.max_tokens()), ("all-MiniLM-L6-v2", 384, 256));
     assert_eq!(model.pooling(), Pooling::Mean);
     model.verify().unwrap();
@@ -141,12 +144,12 @@ fn a_packed_model_reads_back_and_packing_again_gives_the_same_bytes() {
     let file = small();
     assert_eq!(file, small());
     let placed = placed(&file, 0);
-    let model = Model::from_bytes(placed.bytes()).unwrap();
+    let model = EmbeddingModel::from_bytes(placed.bytes()).unwrap();
     model.verify().unwrap();
     assert_eq!((model.id(), model.dim(), model.max_tokens()), ("small", 64, 32));
     assert_eq!(model.tokenize("Hello worlds, [MASK]"), [2, 5, 6, 7, 1, 4, 3]);
-    let mut scratch = Scratch::new();
-    let [a, b] = ["hello", "world"].map(|text| model.embed(&mut scratch, Role::Passage, text));
+    let mut scratch = EncoderScratch::new();
+    let [a, b] = ["hello", "world"].map(|text| model.embed(&mut scratch, TextRole::Passage, text));
     assert_ne!(a, b);
     assert!((a.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
 }
@@ -155,30 +158,30 @@ fn a_packed_model_reads_back_and_packing_again_gives_the_same_bytes() {
 fn pooling_limit_and_prefixes_come_from_the_folder() {
     let weights = safetensors();
     let plain = placed(&small(), 0);
-    let plain = Model::from_bytes(plain.bytes()).unwrap();
-    let file = pack(&Folder {
+    let plain = EmbeddingModel::from_bytes(plain.bytes()).unwrap();
+    let file = pack(&ModelFiles {
         pooling: Some(FIRST),
         sentence: Some(br#"{"max_seq_length":6}"#),
         query_prefix: "query: ",
         ..folder(&weights)
     });
     let file = placed(&file.unwrap(), 0);
-    let model = Model::from_bytes(file.bytes()).unwrap();
+    let model = EmbeddingModel::from_bytes(file.bytes()).unwrap();
     assert_eq!((model.pooling(), model.max_tokens()), (Pooling::First, 6));
-    let mut scratch = Scratch::new();
-    let mut embed = |model: &Model<'_>, role, text| model.embed(&mut scratch, role, text);
-    assert_eq!(embed(&model, Role::Query, "hello"), embed(&model, Role::Passage, "query: hello"));
-    assert_ne!(embed(&model, Role::Query, "hello"), embed(&model, Role::Passage, "hello"));
-    assert_ne!(embed(&model, Role::Passage, "hello"), embed(&plain, Role::Passage, "hello"));
+    let mut scratch = EncoderScratch::new();
+    let mut embed = |model: &EmbeddingModel<'_>, role, text| model.embed(&mut scratch, role, text);
+    assert_eq!(embed(&model, TextRole::Query, "hello"), embed(&model, TextRole::Passage, "query: hello"));
+    assert_ne!(embed(&model, TextRole::Query, "hello"), embed(&model, TextRole::Passage, "hello"));
+    assert_ne!(embed(&model, TextRole::Passage, "hello"), embed(&plain, TextRole::Passage, "hello"));
     assert_eq!(model.tokenize("hello hello hello hello hello").len(), 6);
 }
 
 #[test]
 fn models_that_cannot_be_run_are_refused_by_name() {
     let weights = safetensors();
-    let refuse = |folder: Folder<'_>| pack(&folder).unwrap_err().to_string();
+    let refuse = |folder: ModelFiles<'_>| pack(&folder).unwrap_err().to_string();
     let config = |from: &str, to: &str| CONFIG.replace(from, to);
-    let with = |config: &str| refuse(Folder { config: config.as_bytes(), ..folder(&weights) });
+    let with = |config: &str| refuse(ModelFiles { config: config.as_bytes(), ..folder(&weights) });
     assert_eq!(
         with(&config(r#""bert""#, r#""nomic_bert""#)),
         r#"config.json: model_type is "nomic_bert", only "bert" can be run"#
@@ -195,17 +198,17 @@ fn models_that_cannot_be_run_are_refused_by_name() {
     assert_eq!(with("{\n"), "config.json: not JSON: line 2");
     let vocabulary = VOCABULARY.replace("[SEP]", "</s>");
     assert_eq!(
-        refuse(Folder { vocabulary: vocabulary.as_bytes(), ..folder(&weights) }),
+        refuse(ModelFiles { vocabulary: vocabulary.as_bytes(), ..folder(&weights) }),
         "vocab.txt: no [SEP] in it: not a BERT vocabulary"
     );
     assert_eq!(
-        refuse(Folder { vocabulary: b"a\xff", ..folder(&weights) }),
+        refuse(ModelFiles { vocabulary: b"a\xff", ..folder(&weights) }),
         "vocab.txt: not UTF-8 from byte 1"
     );
-    assert!(refuse(Folder { id: &"x".repeat(64), ..folder(&weights) }).contains("longer than 63 bytes"));
-    assert!(refuse(Folder { pooling: Some(b"{}"), ..folder(&weights) }).contains("neither mean nor CLS"));
+    assert!(refuse(ModelFiles { id: &"x".repeat(64), ..folder(&weights) }).contains("longer than 63 bytes"));
+    assert!(refuse(ModelFiles { pooling: Some(b"{}"), ..folder(&weights) }).contains("neither mean nor CLS"));
     assert_eq!(
-        refuse(Folder { weights: &weights[..weights.len() - 4], ..folder(&weights) }),
+        refuse(ModelFiles { weights: &weights[..weights.len() - 4], ..folder(&weights) }),
         "model.safetensors: encoder.layer.1.output.LayerNorm.bias goes beyond the end"
     );
 }
@@ -225,19 +228,26 @@ fn what_is_wrong_with_a_file_is_said() {
     // One layer more than there is.
     assert!(matches!(say(&changed(36, 3)), Err(Error::Length { part: "query, key and value", .. })));
     assert!(matches!(say(&changed(36, 1)), Err(Error::Length { part: "the last section", .. })));
-    assert_eq!(Model::from_bytes(placed(&file, 4).bytes()).unwrap_err(), Error::Misaligned);
+    assert_eq!(EmbeddingModel::from_bytes(placed(&file, 4).bytes()).unwrap_err(), Error::Misaligned);
     let flipped = changed(file.len() - 7, file[file.len() - 7] ^ 1);
     let flipped = placed(&flipped, 0);
-    assert!(matches!(Model::from_bytes(flipped.bytes()).unwrap().verify(), Err(Error::Checksum { .. })));
+    assert!(matches!(
+        EmbeddingModel::from_bytes(flipped.bytes()).unwrap().verify(),
+        Err(Error::Checksum { .. })
+    ));
 }
 
 /// What reading these bytes as a cross-encoder says, having used it if it could be read.
 fn say_cross_encoder(model: &[u8], bytes: &[u8]) -> Result<(), Error> {
     let (model, cross_encoder) = (placed(model, 0), placed(bytes, 0));
-    let model = Model::from_bytes(model.bytes())?;
+    let model = EmbeddingModel::from_bytes(model.bytes())?;
     let cross_encoder = CrossEncoder::from_bytes(&model, cross_encoder.bytes())?;
     for text in ["", "hello worlds [MASK] and more", &"worlds hello ".repeat(200)] {
-        cross_encoder.score(&mut Scratch::new(), &cross_encoder.prompt(text), &[cross_encoder.passage(text)]);
+        cross_encoder.score(
+            &mut EncoderScratch::new(),
+            &cross_encoder.prompt(text),
+            &[cross_encoder.passage(text)],
+        );
     }
     Ok(())
 }
@@ -256,7 +266,7 @@ fn what_is_wrong_with_a_reader_is_said() {
     assert!(matches!(say(&changed(36, 1)), Err(Error::Length { part: "the last section", .. })));
     let other = Error::OtherWords { reader: "small cross-encoder".into(), model: "all-MiniLM-L6-v2".into() };
     let placed_file = placed(&file, 0);
-    assert_eq!(CrossEncoder::from_bytes(Model::builtin(), placed_file.bytes()).unwrap_err(), other);
+    assert_eq!(CrossEncoder::from_bytes(EmbeddingModel::builtin(), placed_file.bytes()).unwrap_err(), other);
     let weights = safetensors();
     let narrow = pack_cross_encoder(&small(), "narrow", &weights).unwrap();
     assert_eq!(
@@ -272,7 +282,7 @@ fn what_is_wrong_with_a_reader_is_said() {
     assert!(named.contains("longer than 63 bytes"), "{named}");
     let flipped = changed(file.len() - 7, file[file.len() - 7] ^ 1);
     let (flipped, model) = (placed(&flipped, 0), placed(&model, 0));
-    let model = Model::from_bytes(model.bytes()).unwrap();
+    let model = EmbeddingModel::from_bytes(model.bytes()).unwrap();
     let cross_encoder = CrossEncoder::from_bytes(&model, flipped.bytes()).unwrap();
     assert!(matches!(cross_encoder.verify(), Err(Error::Checksum { .. })));
     assert_eq!(CrossEncoder::builtin().verify(), Ok(()));
@@ -282,7 +292,7 @@ fn what_is_wrong_with_a_reader_is_said() {
 fn a_reader_has_as_many_layers_as_it_was_taught_with() {
     let (weights, config) = (tensors(256), CONFIG.replace("32", "256"));
     let shallow = config.replace(r#""num_hidden_layers":2"#, r#""num_hidden_layers":1"#);
-    let model = pack(&Folder { config: shallow.as_bytes(), ..folder(&weights) }).unwrap();
+    let model = pack(&ModelFiles { config: shallow.as_bytes(), ..folder(&weights) }).unwrap();
     let cross_encoder = pack_cross_encoder(&model, "deeper", &weights).unwrap();
     assert_eq!((model[36], cross_encoder[36]), (1, 2), "layers, where the header has them");
     assert_eq!(say_cross_encoder(&model, &cross_encoder), Ok(()));
@@ -293,7 +303,7 @@ fn a_prompt_is_read_from_both_ends_and_a_memory_from_its_beginning() {
     let cross_encoder = CrossEncoder::builtin();
     let read = |prompt: &str, memory: &str| {
         cross_encoder.score(
-            &mut Scratch::new(),
+            &mut EncoderScratch::new(),
             &cross_encoder.prompt(prompt),
             &[cross_encoder.passage(memory)],
         )[0]
@@ -311,7 +321,7 @@ fn a_prompt_is_read_from_both_ends_and_a_memory_from_its_beginning() {
 
 #[test]
 fn a_megabyte_of_anything_is_cut_to_the_limit() {
-    let model = Model::builtin();
+    let model = EmbeddingModel::builtin();
     for (unit, tokens) in
         [("a", 3), ("[", 256), ("\u{301}", 2), ("\0", 2), ("word ", 256), ("[MASK]", 256), ("\u{ac01}", 3)]
     {
@@ -322,7 +332,7 @@ fn a_megabyte_of_anything_is_cut_to_the_limit() {
 }
 
 /// The files of a folder as a person may have them, with all that may be there.
-struct Files {
+struct TestModelFiles {
     weights: Vec<u8>,
     config: Vec<u8>,
     vocabulary: Vec<u8>,
@@ -331,7 +341,7 @@ struct Files {
     sentence: Vec<u8>,
 }
 
-impl Files {
+impl TestModelFiles {
     fn new() -> Self {
         Self {
             weights: safetensors(),
@@ -356,7 +366,7 @@ impl Files {
 
     /// What packing them says, having used the model if it could be made.
     fn say(&self) -> Result<(), Error> {
-        let file = pack(&Folder {
+        let file = pack(&ModelFiles {
             config: &self.config,
             vocabulary: &self.vocabulary,
             tokenizer: Some(&self.tokenizer),
@@ -401,9 +411,9 @@ fn odd() -> impl Strategy<Value = Value> {
 
 #[test]
 fn r_04_a_folder_with_all_its_files_is_a_model() {
-    let files = Files::new();
+    let files = TestModelFiles::new();
     assert_eq!(files.say(), Ok(()));
-    let same = Files { weights: with_table(&files.weights, |_| {}), ..files };
+    let same = TestModelFiles { weights: with_table(&files.weights, |_| {}), ..files };
     assert_eq!(same.say(), Ok(()));
 }
 
@@ -412,7 +422,7 @@ proptest! {
 
     #[test]
     fn r_04_a_damaged_folder_is_refused_or_is_a_model(place in 0_usize..6, damage in damage()) {
-        let mut files = Files::new();
+        let mut files = TestModelFiles::new();
         let file = files.nth(place);
         *file = damage.to(file);
         let _refused = files.say();
@@ -422,7 +432,7 @@ proptest! {
     fn r_04_any_bytes_in_a_folder_are_refused_or_a_model(
         place in 0_usize..6, bytes in prop::collection::vec(any::<u8>(), 0..300),
     ) {
-        let mut files = Files::new();
+        let mut files = TestModelFiles::new();
         *files.nth(place) = bytes;
         let _refused = files.say();
     }
@@ -444,7 +454,7 @@ proptest! {
         ]),
         odd in odd(),
     ) {
-        let mut files = Files::new();
+        let mut files = TestModelFiles::new();
         let file = files.nth(place);
         let mut settings: Value = serde_json::from_slice(file).unwrap();
         settings[key] = odd;
@@ -458,7 +468,7 @@ proptest! {
         key in prop::sample::select(vec!["dtype", "shape", "data_offsets"]),
         odd in odd(),
     ) {
-        let mut files = Files::new();
+        let mut files = TestModelFiles::new();
         files.weights = with_table(&files.weights, |table| {
             let tensor = tensor.index(table.len());
             if let Some(entry) = table.values_mut().nth(tensor) {
@@ -486,15 +496,15 @@ fn nasty() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-static SMALL: LazyLock<Placed> = LazyLock::new(|| placed(&small(), 0));
+static SMALL: LazyLock<PlacedBytes> = LazyLock::new(|| placed(&small(), 0));
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_tokens_of_the_vocabulary_between_two_ends(text in nasty()) {
-        let small = Model::from_bytes(SMALL.bytes()).unwrap();
-        for (model, start, end, words) in [(Model::builtin(), 101, 102, 30_522), (&small, 2, 3, 10)] {
+        let small = EmbeddingModel::from_bytes(SMALL.bytes()).unwrap();
+        for (model, start, end, words) in [(EmbeddingModel::builtin(), 101, 102, 30_522), (&small, 2, 3, 10)] {
             let ids = model.tokenize(&text);
             prop_assert!(ids.len() >= 2 && ids.len() <= model.max_tokens());
             prop_assert_eq!((ids[0], ids[ids.len() - 1]), (start, end));
@@ -536,17 +546,17 @@ proptest! {
         prompt in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,400}", memory in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,400}",
     ) {
         let cross_encoder = CrossEncoder::builtin();
-        let score = cross_encoder.score(&mut Scratch::new(), &cross_encoder.prompt(&prompt), &[cross_encoder.passage(&memory)]);
+        let score = cross_encoder.score(&mut EncoderScratch::new(), &cross_encoder.prompt(&prompt), &[cross_encoder.passage(&memory)]);
         prop_assert!(score[0].is_finite());
     }
 
     #[test]
     fn any_text_has_a_vector_of_length_one(text in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,40}") {
-        let model = Model::builtin();
+        let model = EmbeddingModel::builtin();
         let ids = model.tokenize(&text);
         prop_assert!(ids.len() >= 2 && ids.len() <= model.max_tokens());
         prop_assert!((ids[0], ids[ids.len() - 1]) == (101, 102));
-        let vector = model.embed(&mut Scratch::new(), Role::Query, &text);
+        let vector = model.embed(&mut EncoderScratch::new(), TextRole::Query, &text);
         let length: f32 = vector.iter().map(|x| x * x).sum();
         prop_assert!((length - 1.0).abs() < 1e-5);
     }

@@ -1,7 +1,7 @@
 //! Agreement with the reference: tokenizer, vectors, and every path of this processor with the others.
 #![expect(clippy::unwrap_used, reason = "a golden file or a small model that cannot be made fails the test")]
 
-use rekindle_embed::{CrossEncoder, Model, Path, Role, Scratch};
+use rekindle_embed::{CrossEncoder, EmbeddingModel, EncoderScratch, KernelPath, TextRole};
 
 const TOKENS: &str = include_str!("golden/tokens.json");
 const TEXTS: &str = include_str!("golden/texts.json");
@@ -34,7 +34,7 @@ fn tokens_agree_with_the_reference_on_every_text() {
     assert!(cases.len() > 400);
     let wrong: Vec<&String> = cases
         .iter()
-        .filter(|(text, ids)| &Model::builtin().tokenize(text) != ids)
+        .filter(|(text, ids)| &EmbeddingModel::builtin().tokenize(text) != ids)
         .map(|(text, _)| text)
         .collect();
     assert!(wrong.is_empty(), "{} of {} differ, first {:?}", wrong.len(), cases.len(), wrong[0]);
@@ -45,7 +45,7 @@ fn vectors_agree_with_the_reference_on_every_text() {
     let (texts, vectors) = (texts(), vectors());
     assert_eq!((texts.len(), vectors.len()), (500, 500));
     let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let ours = Model::builtin().embed_batch(Role::Passage, &borrowed, 2);
+    let ours = EmbeddingModel::builtin().embed_batch(TextRole::Passage, &borrowed, 2);
     let cosines: Vec<f64> = ours.iter().zip(&vectors).map(|(ours, theirs)| cosine(ours, theirs)).collect();
     let (at, least) = cosines.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).unwrap();
     let mean = cosines.iter().sum::<f64>() / 500.0;
@@ -68,12 +68,14 @@ fn fingerprint(vectors: &[Vec<f32>]) -> u64 {
 #[test]
 fn short_texts_give_the_same_bits_on_every_path_and_machine() {
     let texts: Vec<String> = texts().into_iter().filter(|text| text.len() < 40).step_by(9).collect();
-    println!("paths here: {:?}, {} texts", Path::available(), texts.len());
-    for path in Path::available() {
-        let mut scratch = Scratch::on(path).unwrap();
+    println!("paths here: {:?}, {} texts", KernelPath::available(), texts.len());
+    for path in KernelPath::available() {
+        let mut scratch = EncoderScratch::on(path).unwrap();
         assert_eq!(scratch.path(), path);
-        let vectors: Vec<Vec<f32>> =
-            texts.iter().map(|text| Model::builtin().embed(&mut scratch, Role::Query, text)).collect();
+        let vectors: Vec<Vec<f32>> = texts
+            .iter()
+            .map(|text| EmbeddingModel::builtin().embed(&mut scratch, TextRole::Query, text))
+            .collect();
         assert_eq!(format!("{:016x}", fingerprint(&vectors)), "ad59da1da8281c6f", "{path:?}");
         let theirs = self::texts().iter().position(|text| text == &texts[0]).unwrap();
         assert!(cosine(&vectors[0], &self::vectors()[theirs]) >= 0.99);
@@ -84,10 +86,10 @@ fn short_texts_give_the_same_bits_on_every_path_and_machine() {
 #[test]
 fn long_texts_give_the_same_bits_on_every_path_with_vectors() {
     for text in texts().iter().filter(|text| text.len() > 300).step_by(12) {
-        let paths = Path::available().into_iter().filter(|&path| path != Path::Scalar);
+        let paths = KernelPath::available().into_iter().filter(|&path| path != KernelPath::Scalar);
         let mut vectors = paths.map(|path| {
-            let mut scratch = Scratch::on(path).unwrap();
-            (path, Model::builtin().embed(&mut scratch, Role::Query, text))
+            let mut scratch = EncoderScratch::on(path).unwrap();
+            (path, EmbeddingModel::builtin().embed(&mut scratch, TextRole::Query, text))
         });
         let first = vectors.next();
         for (path, vector) in vectors {
@@ -100,22 +102,26 @@ fn long_texts_give_the_same_bits_on_every_path_with_vectors() {
 fn a_batch_gives_what_each_text_gives_alone() {
     let texts = texts();
     let some: Vec<&str> = texts.iter().step_by(23).map(String::as_str).collect();
-    let mut scratch = Scratch::new();
-    let alone: Vec<Vec<f32>> =
-        some.iter().map(|text| Model::builtin().embed(&mut scratch, Role::Passage, text)).collect();
+    let mut scratch = EncoderScratch::new();
+    let alone: Vec<Vec<f32>> = some
+        .iter()
+        .map(|text| EmbeddingModel::builtin().embed(&mut scratch, TextRole::Passage, text))
+        .collect();
     for threads in [0, 1, 3] {
-        assert_eq!(Model::builtin().embed_batch(Role::Passage, &some, threads), alone);
+        assert_eq!(EmbeddingModel::builtin().embed_batch(TextRole::Passage, &some, threads), alone);
     }
-    assert!(Model::builtin().embed_batch(Role::Passage, &[], 2).is_empty());
+    assert!(EmbeddingModel::builtin().embed_batch(TextRole::Passage, &[], 2).is_empty());
 }
 
 /// VER-13: what means the same is near, what does not is not.
 #[test]
 fn ver_13_related_texts_are_near_and_unrelated_ones_are_not() {
     let texts = texts();
-    let mut scratch = Scratch::new();
-    let vectors: Vec<Vec<f32>> =
-        texts[..6].iter().map(|text| Model::builtin().embed(&mut scratch, Role::Passage, text)).collect();
+    let mut scratch = EncoderScratch::new();
+    let vectors: Vec<Vec<f32>> = texts[..6]
+        .iter()
+        .map(|text| EmbeddingModel::builtin().embed(&mut scratch, TextRole::Passage, text))
+        .collect();
     let near = [(0, 1), (2, 3)].map(|(a, b)| cosine(&vectors[a], &vectors[b]));
     let far = [(0, 2), (0, 5), (2, 4), (3, 4), (4, 5)].map(|(a, b)| cosine(&vectors[a], &vectors[b]));
     println!("related {near:.3?}, unrelated {far:.3?}");
@@ -130,9 +136,9 @@ fn readings_agree_with_the_reference_and_on_every_path() {
     let cross_encoder = CrossEncoder::builtin();
     let read = |path, (prompt, memory, _): &(String, String, f32)| {
         let (prompt, passage) = (cross_encoder.prompt(prompt), cross_encoder.passage(memory));
-        cross_encoder.score(&mut Scratch::on(path).unwrap(), &prompt, &[passage])[0]
+        cross_encoder.score(&mut EncoderScratch::on(path).unwrap(), &prompt, &[passage])[0]
     };
-    let paths = Path::available();
+    let paths = KernelPath::available();
     let ours: Vec<f32> = golden.iter().map(|pair| read(paths[0], pair)).collect();
     let apart: Vec<f32> =
         ours.iter().zip(&golden).map(|(ours, (.., theirs))| (ours - theirs).abs()).collect();

@@ -5,18 +5,21 @@
 use std::error::Error;
 use std::io::BufRead as _;
 
-use rekindle_embed::{Role, Scratch};
-use rekindle_engine::index::models::Models;
-use rekindle_engine::platform::home::Home;
+use rekindle_embed::{EncoderScratch, TextRole};
+use rekindle_engine::index::models::ModelStore;
+use rekindle_engine::platform::home::HomeFolder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let name = std::env::args().nth(1).ok_or("usage: embed_lines NAME <TEXTS")?;
-    let model = Models::open(&Home::find(None)?).load(&name)?;
-    let mut scratch = Scratch::new();
+    let model = ModelStore::open(&HomeFolder::find(None)?).load(&name)?;
+    let mut scratch = EncoderScratch::new();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let mut embed = |role| model.embed(&mut scratch, role, &line);
-        println!("{}", serde_json::json!({"query": embed(Role::Query), "passage": embed(Role::Passage)}));
+        println!(
+            "{}",
+            serde_json::json!({"query": embed(TextRole::Query), "passage": embed(TextRole::Passage)})
+        );
     }
     Ok(())
 }

@@ -10,10 +10,10 @@
 
 use std::error::Error;
 
-use rekindle_core::recall::relevance_gate::small_talk::{Example, nearness, write};
-use rekindle_embed::{Model, dots};
+use rekindle_core::recall::relevance_gate::small_talk::{SupportVector, nearness, write};
+use rekindle_embed::{EmbeddingModel, dots};
 use rekindle_engine::index::Embedder;
-use rekindle_engine::index::models::BUILTIN;
+use rekindle_engine::index::models::BUILTIN_MODEL;
 use rekindle_engine::recall::relevance_gate::small_talk::unit;
 use rekindle_testkit::training_data;
 use serde_json::Value;
@@ -28,15 +28,15 @@ const NARROW: f32 = 1.5;
 /// The upper bound of a multiplier. It limits the influence of mislabelled and isolated prompts.
 const LOUDEST: f32 = 3.0;
 /// Training ends when no multiplier moved further than this in a whole round.
-const STILL: f32 = 0.02;
-const ROUNDS: usize = 200;
+const CONVERGENCE_THRESHOLD: f32 = 0.02;
+const MAX_ROUNDS: usize = 200;
 /// The distance between two prompts that are trained one after the other.
 const STRIDE: usize = 97;
 /// One of this many prompts is held out for validation.
-const KEPT: usize = 10;
+const HOLDOUT_INTERVAL: usize = 10;
 
 /// The training set, with the kernel of every pair.
-struct Taught {
+struct TrainedSmallTalkModel {
     steps: Vec<i8>,
     width: usize,
     scales: Vec<f32>,
@@ -47,9 +47,9 @@ struct Taught {
 #[expect(clippy::disallowed_methods, reason = "a developer's program, writing where it is told")]
 fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::args().nth(1).ok_or("usage: everyday OUT")?;
-    let embedder = Embedder::new(BUILTIN, Model::builtin());
-    let taught = Taught::new(embedder)?;
-    let is_kept = |place: usize| place.is_multiple_of(KEPT);
+    let embedder = Embedder::new(BUILTIN_MODEL, EmbeddingModel::builtin());
+    let taught = TrainedSmallTalkModel::new(embedder)?;
+    let is_kept = |place: usize| place.is_multiple_of(HOLDOUT_INTERVAL);
     let says = teach(&taught, |place| !is_kept(place));
     let kept: Vec<usize> = (0..taught.len()).filter(|place| is_kept(*place)).collect();
     let is_right = |place: &&usize| (taught.margin(**place, &says) > 0.0) == taught.is_everyday[**place];
@@ -60,9 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         kept.len()
     );
     let says = teach(&taught, |_| true);
-    let needed: Vec<Example> = (0..taught.len())
+    let needed: Vec<SupportVector> = (0..taught.len())
         .filter(|place| says[*place] != 0.0)
-        .map(|place| Example {
+        .map(|place| SupportVector {
             steps: taught.row(place).to_vec(),
             scale: taught.scales[place],
             says: says[place],
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(std::fs::write(out, bytes)?)
 }
 
-impl Taught {
+impl TrainedSmallTalkModel {
     fn new(embedder: Embedder<'_>) -> Result<Self, Box<dyn Error>> {
         let pairs: Vec<Value> =
             training_data("pairs.jsonl.gz").lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
@@ -121,14 +121,14 @@ impl Taught {
 }
 
 /// Trains the multipliers by coordinate ascent.
-fn teach(taught: &Taught, is_taught: impl Fn(usize) -> bool) -> Vec<f32> {
+fn teach(taught: &TrainedSmallTalkModel, is_taught: impl Fn(usize) -> bool) -> Vec<f32> {
     // The order alternates between both classes and takes distant prompts in turn.
     let turns = (0..STRIDE).flat_map(|first| (first..taught.len()).step_by(STRIDE));
     let places: Vec<usize> = turns.filter(|place| is_taught(*place)).collect();
     let count = |kind| places.iter().filter(|place| taught.is_everyday[**place] == kind).count() as f32;
     let loudest = [false, true].map(|kind| LOUDEST * places.len() as f32 / (2.0 * count(kind)));
     let (mut says, mut margins) = (vec![0.0_f32; taught.len()], vec![0.0_f32; taught.len()]);
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut moved = 0.0_f32;
         for &place in &places {
             let kind = taught.is_everyday[place];
@@ -144,7 +144,7 @@ fn teach(taught: &Taught, is_taught: impl Fn(usize) -> bool) -> Vec<f32> {
             moved = moved.max(step.abs());
             margins.iter_mut().zip(taught.near(place)).for_each(|(margin, near)| *margin += step * near);
         }
-        if moved < STILL {
+        if moved < CONVERGENCE_THRESHOLD {
             break;
         }
     }

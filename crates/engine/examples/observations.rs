@@ -14,15 +14,15 @@ use std::time::Instant;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::TimeZone;
 use rekindle_core::knowledge::observe;
-use rekindle_core::knowledge::observe::evidence::Evidence;
+use rekindle_core::knowledge::observe::evidence::MessageEvidence;
 use rekindle_core::knowledge::observe::gate::judge;
-use rekindle_core::knowledge::observe::{Finding, Observed};
+use rekindle_core::knowledge::observe::{Finding, ObservedSession};
 use rekindle_core::session::Message;
-use rekindle_engine::agents::transcripts::{self, Head};
+use rekindle_engine::agents::transcripts::{self, SessionHead};
 
-type Outcome = Result<(), Box<dyn Error>>;
+type ObservationsResult = Result<(), Box<dyn Error>>;
 
-fn main() -> Outcome {
+fn main() -> ObservationsResult {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -33,8 +33,8 @@ fn main() -> Outcome {
 }
 
 /// Reads a transcript in the format of the agent that fits best; returns its messages and its head.
-fn read(path: &Path) -> Option<(Agent, Head, Vec<Message>)> {
-    let mut best: Option<(u64, Agent, Head, Vec<Message>)> = None;
+fn read(path: &Path) -> Option<(Agent, SessionHead, Vec<Message>)> {
+    let mut best: Option<(u64, Agent, SessionHead, Vec<Message>)> = None;
     for agent in Agent::ALL {
         let mut messages = Vec::new();
         let read = transcripts::read(agent, path, None, &mut |message| {
@@ -66,7 +66,7 @@ fn below(place: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn show(folders: &[&str]) -> Outcome {
+fn show(folders: &[&str]) -> ObservationsResult {
     let mut files = Vec::new();
     folders.iter().for_each(|folder| below(Path::new(folder), &mut files));
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
@@ -92,8 +92,8 @@ fn show(folders: &[&str]) -> Outcome {
     Ok(())
 }
 
-fn print(observed: &Observed, messages: &[Message], kinds: &mut BTreeMap<String, usize>) {
-    let evidence = Evidence::new(messages, &TimeZone::UTC);
+fn print(observed: &ObservedSession, messages: &[Message], kinds: &mut BTreeMap<String, usize>) {
+    let evidence = MessageEvidence::new(messages, &TimeZone::UTC);
     for part in &observed.parts {
         println!("\n## {}", part.narrative);
         for finding in &part.findings {
@@ -105,7 +105,7 @@ fn print(observed: &Observed, messages: &[Message], kinds: &mut BTreeMap<String,
     println!("\ntask: {:?}\nnext: {:?}\n", observed.current_task, observed.suggested_response);
 }
 
-fn finding_beside(finding: &Finding, messages: &[Message], evidence: &Evidence<'_>) -> bool {
+fn finding_beside(finding: &Finding, messages: &[Message], evidence: &MessageEvidence<'_>) -> bool {
     let when = finding.when.map(|when| when.to_string()).unwrap_or_default();
     let feels = finding.sentiment.map(|feels| format!(" {feels:?}")).unwrap_or_default();
     println!(
@@ -130,7 +130,7 @@ fn finding_beside(finding: &Finding, messages: &[Message], evidence: &Evidence<'
     verdict.passes()
 }
 
-fn time(agent: Agent, path: &Path) -> Outcome {
+fn time(agent: Agent, path: &Path) -> ObservationsResult {
     let mut messages = Vec::new();
     let read = transcripts::read(agent, path, None, &mut |message| {
         messages.push(message);

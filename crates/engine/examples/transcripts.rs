@@ -15,9 +15,9 @@ use rekindle_core::base::agent::Agent;
 use rekindle_engine::agents::transcripts;
 use serde_json::{Value, json};
 
-type Outcome = Result<(), Box<dyn Error>>;
+type TranscriptsResult = Result<(), Box<dyn Error>>;
 
-fn main() -> Outcome {
+fn main() -> TranscriptsResult {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -34,7 +34,7 @@ fn main() -> Outcome {
     }
 }
 
-fn read(agent: Agent, path: &Path) -> Outcome {
+fn read(agent: Agent, path: &Path) -> TranscriptsResult {
     let read = transcripts::read(agent, path, None, &mut |message| {
         println!("{}", json!(message));
         ControlFlow::Continue(())
@@ -43,7 +43,7 @@ fn read(agent: Agent, path: &Path) -> Outcome {
     Ok(())
 }
 
-fn time(agent: Agent, path: &Path) -> Outcome {
+fn time(agent: Agent, path: &Path) -> TranscriptsResult {
     let began = Instant::now();
     let mut characters = 0_u64;
     let read = transcripts::read(agent, path, None, &mut |message| {
@@ -64,9 +64,9 @@ fn time(agent: Agent, path: &Path) -> Outcome {
 }
 
 /// A deterministic random generator.
-struct Dice(u64);
+struct TranscriptRng(u64);
 
-impl Dice {
+impl TranscriptRng {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
@@ -96,16 +96,16 @@ impl Dice {
 /// The number of words of the language.
 const VOCABULARY: u64 = 30_000;
 
-struct Maker {
+struct TranscriptMaker {
     out: BufWriter<File>,
     bytes: u64,
-    dice: Dice,
+    dice: TranscriptRng,
     count: u64,
     session: String,
 }
 
-impl Maker {
-    fn line(&mut self, line: &Value) -> Outcome {
+impl TranscriptMaker {
+    fn line(&mut self, line: &Value) -> TranscriptsResult {
         let text = line.to_string();
         self.bytes += text.len() as u64 + 1;
         writeln!(self.out, "{text}")?;
@@ -120,11 +120,11 @@ impl Maker {
 
 const TIME: &str = "2026-11-15T09:00:00.000Z";
 
-fn make(agent: Agent, megabytes: u64, path: &Path, session: &str) -> Outcome {
-    let mut maker = Maker {
+fn make(agent: Agent, megabytes: u64, path: &Path, session: &str) -> TranscriptsResult {
+    let mut maker = TranscriptMaker {
         out: BufWriter::new(File::create(path)?),
         bytes: 0,
-        dice: Dice(7 + session.len() as u64),
+        dice: TranscriptRng(7 + session.len() as u64),
         count: 0,
         session: session.to_owned(),
     };
@@ -154,7 +154,11 @@ fn make(agent: Agent, megabytes: u64, path: &Path, session: &str) -> Outcome {
 }
 
 /// Writes one turn: a question, a call, its output, bulk and an answer.
-fn turn(agent: Agent, maker: &mut Maker, leaf: Option<String>) -> Result<Option<String>, Box<dyn Error>> {
+fn turn(
+    agent: Agent,
+    maker: &mut TranscriptMaker,
+    leaf: Option<String>,
+) -> Result<Option<String>, Box<dyn Error>> {
     let ids: Vec<String> = (0..5).map(|_| maker.id()).collect();
     let (question, answer) = (maker.dice.words(40), maker.dice.words(200));
     let (output, bulk) = (maker.dice.words(1500), maker.dice.words(900));

@@ -3,27 +3,28 @@
 use std::path::Path;
 
 use rekindle_core::base::time::TimeZone;
-use rekindle_core::config::{Layers, load};
+use rekindle_core::config::{ConfigLayers, load};
 
 use crate::platform::disk;
-use crate::platform::home::{Home, Places};
+use crate::platform::home::{DataPaths, HomeFolder};
 use crate::vault::Vault;
 
 /// The notes; they are gone with it.
-pub(crate) struct Notes {
+pub(crate) struct TestNotes {
     _folder: tempfile::TempDir,
-    pub(crate) places: Places,
+    pub(crate) places: DataPaths,
     pub(crate) vault: Vault,
 }
 
 /// A home in which every note may be read.
-pub(crate) fn places_in(folder: &Path) -> Places {
+pub(crate) fn places_in(folder: &Path) -> DataPaths {
     let flags = [("recall.notes".to_owned(), "all".to_owned())];
-    let settings = load(&Layers { flags: &flags, variables: &|_| None, project: None, user: None }).unwrap();
-    Home::choose(Some(folder), None, None).unwrap().places(&settings.config).unwrap()
+    let settings =
+        load(&ConfigLayers { flags: &flags, variables: &|_| None, project: None, user: None }).unwrap();
+    HomeFolder::choose(Some(folder), None, None).unwrap().places(&settings.config).unwrap()
 }
 
-impl Notes {
+impl TestNotes {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let places = places_in(folder.path());

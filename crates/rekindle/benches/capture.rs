@@ -107,7 +107,7 @@ fn hooks(empty: &Path, write_one: &Path) {
 /// What a process took. The most memory, in MB: in all, and without what is mapped from files, which the system can take
 /// back whenever it likes.
 #[derive(Clone, Copy, Default)]
-struct Peak {
+struct ProcessUsage {
     all: f64,
     own: f64,
     /// How long it had a processor, in seconds: the same beside other work.
@@ -115,8 +115,8 @@ struct Peak {
 }
 
 /// Watches a process to its end.
-fn watch(child: &mut Child, start: Instant) -> (Peak, Duration) {
-    let mut peak = Peak::default();
+fn watch(child: &mut Child, start: Instant) -> (ProcessUsage, Duration) {
+    let mut peak = ProcessUsage::default();
     loop {
         let times = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
         let fields = times.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);

@@ -29,7 +29,7 @@ fn main() {
     for size in sizes.split(',').map(|size| size.trim().parse().expect("a number of memories")) {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle")).init();
         fill(&sandbox, size);
-        for cache in [Cache::Warm, Cache::Cold] {
+        for cache in [CacheState::Warm, CacheState::Cold] {
             told(&empty, &sandbox, size, cache);
         }
     }
@@ -117,7 +117,7 @@ fn fill(sandbox: &Sandbox, size: usize) {
 
 /// Whether the system holds our files in memory.
 #[derive(Clone, Copy, PartialEq)]
-enum Cache {
+enum CacheState {
     Warm,
     Cold,
 }
@@ -133,16 +133,16 @@ fn let_go(sandbox: &Sandbox) {
     }
 }
 
-fn told(empty: &Path, sandbox: &Sandbox, size: usize, cache: Cache) {
-    let rounds = if cache == Cache::Warm { ROUNDS } else { COLD_ROUNDS };
+fn told(empty: &Path, sandbox: &Sandbox, size: usize, cache: CacheState) {
+    let rounds = if cache == CacheState::Warm { ROUNDS } else { COLD_ROUNDS };
     let mut times: [Vec<Duration>; 5] = Default::default();
     let (mut said, mut briefed) = (0, 0);
     for number in 0..rounds {
         let machine = number * 13 % size;
         let prompt = format!("what is the matter with machine {machine} in hall {}?", machine % 37);
-        let session = format!("bench-{number}-{}", cache == Cache::Cold);
+        let session = format!("bench-{number}-{}", cache == CacheState::Cold);
         let ours = |args: &[&str], input: &str| {
-            if cache == Cache::Cold {
+            if cache == CacheState::Cold {
                 let_go(sandbox);
             }
             timed(&mut rekindle(sandbox, args), input)
@@ -157,13 +157,13 @@ fn told(empty: &Path, sandbox: &Sandbox, size: usize, cache: Cache) {
         let (took, length) = ours(&["hook", "claude", "UserPromptSubmit"], &asked);
         times[3].push(took);
         said += usize::from(length > 0);
-        if cache == Cache::Cold {
+        if cache == CacheState::Cold {
             let_go(sandbox);
         }
         times[4].push(first_answer(sandbox, &prompt));
     }
     let [nothing, recall, start, prompt, answer] = times.map(spread);
-    println!("{size} memories, {} cache", if cache == Cache::Warm { "warm" } else { "cold" });
+    println!("{size} memories, {} cache", if cache == CacheState::Warm { "warm" } else { "cold" });
     println!("  empty program       {:7.2} ms", nothing.0);
     println!(
         "  recall              {:7.2} ms   p95 {:7.2}   {:.1} x empty",

@@ -6,11 +6,11 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::cmd::help;
-use crate::error::Failure;
-use crate::hook::Hook;
-use crate::mcp::Mcp;
+use crate::error::CliError;
+use crate::hook::HookArgs;
+use crate::mcp::McpArgs;
 use crate::options::GlobalOptions;
 use crate::output::Printer;
 use crate::{cmd, tui};
@@ -22,7 +22,7 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<CliCommand>,
 }
 
 impl Cli {
@@ -30,7 +30,7 @@ impl Cli {
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let arguments: Vec<OsString> = std::env::args_os().collect();
         match Self::try_parse_from(&arguments) {
-            Ok(Self { command: Some(Command::Help(help)), .. }) => Err(help.render(Self::command())),
+            Ok(Self { command: Some(CliCommand::Help(help)), .. }) => Err(help.render(Self::command())),
             Err(error) if help::is_help(&error) => {
                 Err(help::requested(Self::command(), &arguments).unwrap_or(error))
             }
@@ -42,200 +42,200 @@ impl Cli {
 // The arguments of a command are built when it is called, because most calls come from hooks.
 #[derive(Subcommand)]
 #[command(defer = true)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Set up the settings, the vault and the state folder
-    Init(cmd::Init),
+    Init(cmd::InitArgs),
     /// Connect Rekindle to your coding agents
-    Install(cmd::Install),
+    Install(cmd::InstallArgs),
     /// Disconnect Rekindle from your coding agents
-    Uninstall(cmd::Uninstall),
+    Uninstall(cmd::UninstallArgs),
     /// Save a memory
     #[command(visible_alias = "remember")]
-    Save(cmd::Save),
+    Save(cmd::SaveArgs),
     /// Give a memory a new version and archive the old one
-    Evolve(cmd::Evolve),
+    Evolve(cmd::EvolveArgs),
     /// Search your memories
     #[command(visible_aliases = ["search", "find"])]
-    Recall(cmd::Recall),
+    Recall(cmd::RecallArgs),
     /// Answer a question from your notes and sessions, with citations
-    Ask(cmd::Ask),
+    Ask(cmd::AskArgs),
     /// Show the note of a memory
-    Show(cmd::Show),
+    Show(cmd::ShowArgs),
     /// List your memories
-    List(cmd::List),
+    List(cmd::ListArgs),
     /// Delete a memory and every copy of its text, for good
     #[command(visible_alias = "rm")]
-    Forget(cmd::Forget),
+    Forget(cmd::ForgetArgs),
     /// Undo a change
-    Undo(cmd::Undo),
+    Undo(cmd::UndoArgs),
     /// List changes, newest first
-    Log(cmd::Log),
+    Log(cmd::LogArgs),
     /// Show what was recalled, and why
-    Inspect(cmd::Inspect),
+    Inspect(cmd::InspectArgs),
     /// Say whether a memory helped
-    Feedback(cmd::Feedback),
+    Feedback(cmd::FeedbackArgs),
     /// Add one observation to today's log
-    Note(cmd::Note),
+    Note(cmd::NoteArgs),
     /// Learn from one session now
-    Reflect(cmd::Reflect),
+    Reflect(cmd::ReflectArgs),
     /// Look for problems that recur, and propose fixes
-    Friction(cmd::Friction),
+    Friction(cmd::FrictionArgs),
     /// Decide about memories that were seen only once
-    Inbox(cmd::Inbox),
+    Inbox(cmd::InboxArgs),
     /// Review proposals, the most valuable first
-    Review(cmd::Review),
+    Review(cmd::ReviewArgs),
     /// Approve proposals
-    Approve(cmd::Approve),
+    Approve(cmd::ApproveArgs),
     /// Reject proposals; they won't come up again
-    Reject(cmd::Reject),
+    Reject(cmd::RejectArgs),
     /// Edit a memory, or the words of a proposal, in your editor
-    Edit(cmd::Edit),
+    Edit(cmd::EditArgs),
     /// Show MEMORY.md, or add a line to it
-    Memory(cmd::Memory),
+    Memory(cmd::MemoryArgs),
     /// Show the log of a day, or add a note to today's
-    Daily(cmd::Daily),
+    Daily(cmd::DailyArgs),
     /// List your ideas, add one, or decide about them
-    Ideas(cmd::Ideas),
+    Ideas(cmd::IdeasArgs),
     /// Log a change to your infrastructure, or list them
-    Slog(cmd::Slog),
+    Slog(cmd::SystemLogArgs),
     /// Check that every agent reads the same identity files
-    Identity(cmd::Identity),
+    Identity(cmd::IdentityArgs),
     /// Show which project this folder belongs to
-    Project(cmd::Project),
+    Project(cmd::ProjectArgs),
     /// Show agents, sessions, memories and the index at a glance
-    Status(cmd::Status),
+    Status(cmd::StatusArgs),
     /// Check that everything works, and say how to fix what does not
-    Doctor(cmd::Doctor),
+    Doctor(cmd::DoctorArgs),
     /// Show or change settings
-    Config(cmd::Config),
+    Config(cmd::ConfigArgs),
     /// Show a text without secrets and invisible characters
-    Redact(cmd::Redact),
+    Redact(cmd::RedactArgs),
     /// Learn from the sessions you had before Rekindle
-    Backfill(cmd::Backfill),
+    Backfill(cmd::BackfillArgs),
     /// Bring the index up to date with your notes
-    Reindex(cmd::Reindex),
+    Reindex(cmd::ReindexArgs),
     /// Manage the embedding models
-    Model(cmd::Model),
+    Model(cmd::ModelArgs),
     /// Measure how well recall finds your own memories
-    Eval(cmd::Eval),
+    Eval(cmd::EvalArgs),
     /// Process finished sessions now
-    Worker(cmd::Worker),
+    Worker(cmd::WorkerArgs),
     /// List background runs, newest first
-    Runs(cmd::Runs),
+    Runs(cmd::RunsArgs),
     /// Show one background run: its trigger, its steps and its result
-    Run(cmd::Run),
+    Run(cmd::RunArgs),
     /// Retry failed runs
-    Retry(cmd::Retry),
+    Retry(cmd::RetryArgs),
     /// Show what language models used today, and their limits
-    Cost(cmd::Cost),
+    Cost(cmd::CostArgs),
     /// Choose or test a language model
-    Llm(cmd::Llm),
+    Llm(cmd::LlmArgs),
     /// Send an event
-    Send(cmd::Send),
+    Send(cmd::SendArgs),
     /// Serve memory to an agent over MCP, on standard input and output
-    Mcp(Mcp),
+    Mcp(McpArgs),
     /// Handle an agent's hook; `rekindle install` sets it up
-    Hook(Hook),
+    Hook(HookArgs),
     /// Measure recall on a data set of your own
-    Bench(cmd::Bench),
+    Bench(cmd::BenchArgs),
     /// Print shell completions
-    Completions(cmd::Completions),
+    Completions(cmd::CompletionsArgs),
     /// Explain a command, or list all of them
     Help(cmd::Help),
 }
 
 /// Runs the requested command.
-pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
+pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), CliError> {
     // These commands work without a vault and with broken settings.
     let Some(command) = cli.command else { return cmd::home(&cli.global, out) };
     let command = match command {
-        Command::Init(init) => return init.run(&cli.global, out),
-        Command::Completions(completions) => return completions.run(Cli::command(), out),
-        Command::Redact(redact) => return redact.run(out),
-        Command::Bench(bench) => return bench.run(out),
-        Command::Recall(recall) => return recall.run(&cli.global, out),
-        Command::Model(model) => return model.run(&cli.global, out),
-        Command::Config(config) => return config.run(&cli.global, out),
-        Command::Doctor(doctor) => return doctor.run(&cli.global, out),
-        Command::Install(install) => return install.run(&cli.global, out, Cli::command),
-        Command::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
-        Command::Mcp(mcp) => return mcp.run(&cli.global),
-        Command::Status(status) if status.is_line() => return status.line(&cli.global, out),
-        Command::Hook(hook) => {
+        CliCommand::Init(init) => return init.run(&cli.global, out),
+        CliCommand::Completions(completions) => return completions.run(Cli::command(), out),
+        CliCommand::Redact(redact) => return redact.run(out),
+        CliCommand::Bench(bench) => return bench.run(out),
+        CliCommand::Recall(recall) => return recall.run(&cli.global, out),
+        CliCommand::Model(model) => return model.run(&cli.global, out),
+        CliCommand::Config(config) => return config.run(&cli.global, out),
+        CliCommand::Doctor(doctor) => return doctor.run(&cli.global, out),
+        CliCommand::Install(install) => return install.run(&cli.global, out, Cli::command),
+        CliCommand::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
+        CliCommand::Mcp(mcp) => return mcp.run(&cli.global),
+        CliCommand::Status(status) if status.is_line() => return status.line(&cli.global, out),
+        CliCommand::Hook(hook) => {
             hook.run(&cli.global);
             return Ok(());
         }
         command => command,
     };
-    let context = Context::new(&cli.global, out)?;
+    let context = CommandContext::new(&cli.global, out)?;
     let done = run_in(&context, command);
     context.settle(done.is_ok());
     done
 }
 
-fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
+fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliError> {
     match command {
-        Command::Save(save) => save.run(context),
-        Command::Evolve(evolve) => evolve.run(context),
-        Command::Show(show) => show.run(context),
-        Command::List(list) => list.run(context),
-        Command::Forget(forget) => forget.run(context),
-        Command::Undo(undo) => undo.run(context),
-        Command::Log(log) => log.run(context),
-        Command::Review(review) => review.run(context, tui::review),
-        Command::Approve(approve) => approve.run(context),
-        Command::Reject(reject) => reject.run(context),
-        Command::Edit(edit) => edit.run(context),
-        Command::Memory(memory) => memory.run(context),
-        Command::Slog(slog) => slog.run(context),
-        Command::Ideas(ideas) => ideas.run(context),
-        Command::Inbox(inbox) => inbox.run(context),
-        Command::Daily(daily) => daily.run(context),
-        Command::Identity(identity) => identity.run(context),
-        Command::Project(project) => project.run(context),
-        Command::Status(status) => status.run(context),
-        Command::Inspect(inspect) => inspect.run(context),
-        Command::Feedback(feedback) => feedback.run(context),
-        Command::Reindex(reindex) => reindex.run(context),
-        Command::Backfill(backfill) => backfill.run(context),
-        Command::Eval(eval) => eval.run(context),
-        Command::Cost(cost) => cost.run(context),
-        Command::Ask(ask) => ask.run(context),
-        Command::Llm(llm) => llm.run(context),
-        Command::Note(note) => note.run(context),
-        Command::Reflect(reflect) => reflect.run(context),
-        Command::Friction(friction) => friction.run(context),
-        Command::Retry(retry) => retry.run(context),
-        Command::Run(run) => run.run(context),
-        Command::Runs(runs) => runs.run(context),
-        Command::Send(send) => send.run(context),
-        Command::Worker(worker) => worker.run(context),
-        Command::Init(_)
-        | Command::Help(_)
-        | Command::Completions(_)
-        | Command::Redact(_)
-        | Command::Model(_)
-        | Command::Bench(_)
-        | Command::Recall(_)
-        | Command::Config(_)
-        | Command::Hook(_)
-        | Command::Mcp(_)
-        | Command::Install(_)
-        | Command::Uninstall(_)
-        | Command::Doctor(_) => Ok(()),
+        CliCommand::Save(save) => save.run(context),
+        CliCommand::Evolve(evolve) => evolve.run(context),
+        CliCommand::Show(show) => show.run(context),
+        CliCommand::List(list) => list.run(context),
+        CliCommand::Forget(forget) => forget.run(context),
+        CliCommand::Undo(undo) => undo.run(context),
+        CliCommand::Log(log) => log.run(context),
+        CliCommand::Review(review) => review.run(context, tui::review),
+        CliCommand::Approve(approve) => approve.run(context),
+        CliCommand::Reject(reject) => reject.run(context),
+        CliCommand::Edit(edit) => edit.run(context),
+        CliCommand::Memory(memory) => memory.run(context),
+        CliCommand::Slog(slog) => slog.run(context),
+        CliCommand::Ideas(ideas) => ideas.run(context),
+        CliCommand::Inbox(inbox) => inbox.run(context),
+        CliCommand::Daily(daily) => daily.run(context),
+        CliCommand::Identity(identity) => identity.run(context),
+        CliCommand::Project(project) => project.run(context),
+        CliCommand::Status(status) => status.run(context),
+        CliCommand::Inspect(inspect) => inspect.run(context),
+        CliCommand::Feedback(feedback) => feedback.run(context),
+        CliCommand::Reindex(reindex) => reindex.run(context),
+        CliCommand::Backfill(backfill) => backfill.run(context),
+        CliCommand::Eval(eval) => eval.run(context),
+        CliCommand::Cost(cost) => cost.run(context),
+        CliCommand::Ask(ask) => ask.run(context),
+        CliCommand::Llm(llm) => llm.run(context),
+        CliCommand::Note(note) => note.run(context),
+        CliCommand::Reflect(reflect) => reflect.run(context),
+        CliCommand::Friction(friction) => friction.run(context),
+        CliCommand::Retry(retry) => retry.run(context),
+        CliCommand::Run(run) => run.run(context),
+        CliCommand::Runs(runs) => runs.run(context),
+        CliCommand::Send(send) => send.run(context),
+        CliCommand::Worker(worker) => worker.run(context),
+        CliCommand::Init(_)
+        | CliCommand::Help(_)
+        | CliCommand::Completions(_)
+        | CliCommand::Redact(_)
+        | CliCommand::Model(_)
+        | CliCommand::Bench(_)
+        | CliCommand::Recall(_)
+        | CliCommand::Config(_)
+        | CliCommand::Hook(_)
+        | CliCommand::Mcp(_)
+        | CliCommand::Install(_)
+        | CliCommand::Uninstall(_)
+        | CliCommand::Doctor(_) => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::hosts::install::Invocation;
+    use rekindle_core::hosts::install::HookInvocation;
     use rekindle_core::hosts::install::command::split;
 
     use super::*;
-    use crate::cmd::skill::{VERBS, text};
+    use crate::cmd::skill::{SKILL_COMMANDS, text};
 
     fn skill() -> String {
-        let invocation = Invocation {
+        let invocation = HookInvocation {
             program: "/opt/my tools/rekindle".into(),
             home: Some("/a b".into()),
             before_tools: false,
@@ -255,7 +255,7 @@ mod tests {
             }
             count += 1;
         }
-        assert!(count >= VERBS.len(), "every verb has an example: {text}");
+        assert!(count >= SKILL_COMMANDS.len(), "every verb has an example: {text}");
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
         let text = skill();
         let mut cli = Cli::command();
         cli.build();
-        for (verb, _) in VERBS {
+        for (verb, _) in SKILL_COMMANDS {
             let command = cli.find_subcommand_mut(verb).unwrap_or_else(|| panic!("there is no `{verb}`"));
             let section =
                 text.split(&format!("\n## {verb}\n")).nth(1).unwrap().split("\n## ").next().unwrap();

@@ -4,10 +4,10 @@ use std::io::{IsTerminal, Write};
 
 use rekindle_core::text::terminal::safe;
 
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// The message after a declined question.
-pub(crate) const CANCELLED: &str = "Cancelled. No files changed.";
+pub(crate) const CANCELLED_TEXT: &str = "Cancelled. No files changed.";
 
 /// True if a person can answer questions: stdin and stderr are terminals.
 pub(crate) fn is_possible() -> bool {
@@ -20,19 +20,19 @@ pub(crate) fn has_screen() -> bool {
 }
 
 /// Asks for a text; an empty answer is the default.
-pub(crate) fn text(question: &str, default: Option<&str>) -> Result<Option<String>, Failure> {
+pub(crate) fn text(question: &str, default: Option<&str>) -> Result<Option<String>, CliError> {
     let shown = default.map_or_else(String::new, |default| format!(" [{default}]"));
     let answer = answer(&format!("{question}{shown} "))?;
     Ok(if answer.is_empty() { default.map(str::to_owned) } else { Some(answer) })
 }
 
 /// Prints a text before the next question.
-pub(crate) fn say(text: &str) -> Result<(), Failure> {
+pub(crate) fn say(text: &str) -> Result<(), CliError> {
     Ok(put(&mut std::io::stderr(), &format!("{text}\n"))?)
 }
 
 /// Asks a yes-or-no question, and repeats it after any other answer.
-pub(crate) fn yes(question: &str, default: bool) -> Result<bool, Failure> {
+pub(crate) fn yes(question: &str, default: bool) -> Result<bool, CliError> {
     Ok(choice(question, default, None)? == Choice::Yes)
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Choice {
 }
 
 /// Asks for yes, no, or one more letter with its meaning.
-pub(crate) fn choice(question: &str, default: bool, other: Option<(char, &str)>) -> Result<Choice, Failure> {
+pub(crate) fn choice(question: &str, default: bool, other: Option<(char, &str)>) -> Result<Choice, CliError> {
     let choices = if default { "Y/n" } else { "y/N" };
     let more = other.map_or_else(String::new, |(letter, meaning)| format!("/{letter} {meaning}"));
     loop {
@@ -68,13 +68,13 @@ fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     write!(out, "{}", safe(text))
 }
 
-fn answer(question: &str) -> Result<String, Failure> {
+fn answer(question: &str) -> Result<String, CliError> {
     put(&mut std::io::stderr(), question)?;
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer)?;
     // The end of the input is not an answer, and does not mean the default.
     if read == 0 {
-        return Err(Failure::new("no answer; nothing was done"));
+        return Err(CliError::new("no answer; nothing was done"));
     }
     Ok(answer.trim().to_owned())
 }

@@ -20,7 +20,7 @@ use rekindle_engine::vault;
 
 /// A failed command, with the message for the person.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct CliError {
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
     /// The exit code: 1 if the command failed, 2 if it was called wrongly.
@@ -29,7 +29,7 @@ pub(crate) struct Failure {
     pub(crate) silent: bool,
 }
 
-impl Failure {
+impl CliError {
     pub(crate) fn new(message: impl Display) -> Self {
         Self { message: message.to_string(), hint: None, code: 1, silent: false }
     }
@@ -48,32 +48,32 @@ impl Failure {
     }
 }
 
-impl From<vault::Error> for Failure {
+impl From<vault::Error> for CliError {
     fn from(error: vault::Error) -> Self {
         let code = if error.is_usage() { 2 } else { 1 };
         Self { hint: error.hint(), code, ..Self::new(&error) }
     }
 }
 
-impl From<config::Error> for Failure {
+impl From<config::Error> for CliError {
     fn from(error: config::Error) -> Self {
         Self::usage(error)
     }
 }
 
-impl From<rekindle_core::config::Error> for Failure {
+impl From<rekindle_core::config::Error> for CliError {
     fn from(error: rekindle_core::config::Error) -> Self {
         Self::usage(error)
     }
 }
 
-impl From<home::Error> for Failure {
+impl From<home::Error> for CliError {
     fn from(error: home::Error) -> Self {
         Self::usage(error)
     }
 }
 
-impl From<setup::Error> for Failure {
+impl From<setup::Error> for CliError {
     fn from(error: setup::Error) -> Self {
         match error {
             setup::Error::Vault(error) => error.into(),
@@ -84,21 +84,21 @@ impl From<setup::Error> for Failure {
     }
 }
 
-impl From<identity::Error> for Failure {
+impl From<identity::Error> for CliError {
     fn from(error: identity::Error) -> Self {
         let hint = error.hint();
         Self { hint, ..Self::new(error) }
     }
 }
 
-impl From<install::Error> for Failure {
+impl From<install::Error> for CliError {
     fn from(error: install::Error) -> Self {
         let hint = error.hint().map(str::to_owned);
         Self { hint, ..Self::new(error) }
     }
 }
 
-impl From<indexer::Error> for Failure {
+impl From<indexer::Error> for CliError {
     fn from(error: indexer::Error) -> Self {
         match error {
             indexer::Error::Index(error) => error.into(),
@@ -107,14 +107,14 @@ impl From<indexer::Error> for Failure {
     }
 }
 
-impl From<index::Error> for Failure {
+impl From<index::Error> for CliError {
     fn from(error: index::Error) -> Self {
         let hint = error.hint();
         Self::new(error).hint(hint)
     }
 }
 
-impl From<backfill::Error> for Failure {
+impl From<backfill::Error> for CliError {
     fn from(error: backfill::Error) -> Self {
         match error {
             backfill::Error::Worker(error) => error.into(),
@@ -127,7 +127,7 @@ impl From<backfill::Error> for Failure {
     }
 }
 
-impl From<messages::Error> for Failure {
+impl From<messages::Error> for CliError {
     fn from(error: messages::Error) -> Self {
         match error {
             messages::Error::Index(error @ index::Error::Busy) => error.into(),
@@ -140,7 +140,7 @@ impl From<messages::Error> for Failure {
     }
 }
 
-impl From<bench::BenchError> for Failure {
+impl From<bench::BenchError> for CliError {
     fn from(error: bench::BenchError) -> Self {
         match error {
             bench::BenchError::Index(error) => error.into(),
@@ -152,25 +152,25 @@ impl From<bench::BenchError> for Failure {
     }
 }
 
-impl From<rekindle_core::event::Error> for Failure {
+impl From<rekindle_core::event::Error> for CliError {
     fn from(error: rekindle_core::event::Error) -> Self {
         Self::usage(error)
     }
 }
 
-impl From<db::Error> for Failure {
+impl From<db::Error> for CliError {
     fn from(error: db::Error) -> Self {
         Self { hint: Some(error.hint()), ..Self::new(&error) }
     }
 }
 
-impl From<spool::Error> for Failure {
+impl From<spool::Error> for CliError {
     fn from(error: spool::Error) -> Self {
         Self::new(error).hint("check that the state folder can be written to (`rekindle doctor`)")
     }
 }
 
-impl From<worker_lock::Error> for Failure {
+impl From<worker_lock::Error> for CliError {
     fn from(error: worker_lock::Error) -> Self {
         match error {
             worker_lock::Error::Db(error) => error.into(),
@@ -182,7 +182,7 @@ impl From<worker_lock::Error> for Failure {
     }
 }
 
-impl From<transcripts::Error> for Failure {
+impl From<transcripts::Error> for CliError {
     fn from(error: transcripts::Error) -> Self {
         let hint = match &error {
             transcripts::Error::Missing(_) => {
@@ -197,14 +197,14 @@ impl From<transcripts::Error> for Failure {
     }
 }
 
-impl From<models::Error> for Failure {
+impl From<models::Error> for CliError {
     fn from(error: models::Error) -> Self {
         let code = if error.is_usage() { 2 } else { 1 };
         Self { hint: error.hint(), code, ..Self::new(&error) }
     }
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         Self::new(error)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::output::Color;
+use crate::output::ColorChoice;
 
 /// Options that every command takes.
 #[derive(Args, Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct GlobalOptions {
         value_name = "WHEN"
     )]
     #[arg(help_heading = "Global options")]
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {

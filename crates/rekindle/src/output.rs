@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use rekindle_core::text::terminal::safe;
 use serde::Serialize;
 
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// The time after which a progress message appears.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
 /// The choice of colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
@@ -32,7 +32,7 @@ pub(crate) enum Color {
 
 /// A style of terminal text.
 #[derive(Clone, Copy)]
-pub(crate) enum Style {
+pub(crate) enum TextStyle {
     Bold,
     Dim,
     Good,
@@ -40,7 +40,7 @@ pub(crate) enum Style {
     Bad,
 }
 
-impl Style {
+impl TextStyle {
     fn code(self) -> &'static str {
         match self {
             Self::Bold => "1",
@@ -58,11 +58,11 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    pub(crate) fn new(color: Color) -> Self {
+    pub(crate) fn new(color: ColorChoice) -> Self {
         let wanted = |terminal: bool| match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
                 terminal
                     && rekindle_engine::platform::environment::variable("NO_COLOR")
                         .is_none_or(|v| v.is_empty())
@@ -75,23 +75,23 @@ impl Printer {
     }
 
     /// Prints a line of data.
-    pub(crate) fn line(&self, text: impl Display) -> Result<(), Failure> {
+    pub(crate) fn line(&self, text: impl Display) -> Result<(), CliError> {
         self.write(format!("{text}\n").as_bytes())
     }
 
     /// Prints data unchanged except for control sequences, which are removed.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
         let text = String::from_utf8_lossy(bytes);
         match io::stdout().lock().write_all(safe(&text).as_bytes()) {
             // The reader closed the pipe, as `| head` does.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::reported()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CliError::reported()),
             other => Ok(other?),
         }
     }
 
     /// Prints one JSON document.
-    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(value).map_err(Failure::new)?;
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), CliError> {
+        let text = serde_json::to_string_pretty(value).map_err(CliError::new)?;
         self.line(text)
     }
 
@@ -105,7 +105,7 @@ impl Printer {
         let (working, done) = mpsc::channel::<()>();
         thread::scope(|scope| {
             scope.spawn(move || {
-                if done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if done.recv_timeout(PROGRESS_DELAY) == Err(RecvTimeoutError::Timeout) {
                     self.note(text);
                 }
             });
@@ -117,15 +117,15 @@ impl Printer {
 
     /// Prints a warning on stderr.
     pub(crate) fn warn(&self, text: impl Display) {
-        eprintln!("{} {}", paint(self.err_colored, Style::Warn, "warning:"), safe(&text.to_string()));
+        eprintln!("{} {}", paint(self.err_colored, TextStyle::Warn, "warning:"), safe(&text.to_string()));
     }
 
     /// Prints a failure and returns its exit code.
-    pub(crate) fn failure(&self, failure: &Failure) -> ExitCode {
+    pub(crate) fn failure(&self, failure: &CliError) -> ExitCode {
         if !failure.silent {
-            eprintln!("{} {}", paint(self.err_colored, Style::Bad, "error:"), safe(&failure.message));
+            eprintln!("{} {}", paint(self.err_colored, TextStyle::Bad, "error:"), safe(&failure.message));
             if let Some(hint) = &failure.hint {
-                eprintln!("\n{} {}", paint(self.err_colored, Style::Bold, "hint:"), safe(hint));
+                eprintln!("\n{} {}", paint(self.err_colored, TextStyle::Bold, "hint:"), safe(hint));
             }
         }
         ExitCode::from(failure.code)
@@ -137,19 +137,19 @@ impl Printer {
     }
 
     /// Styles text for stdout, if stdout shows styles.
-    pub(crate) fn styled(&self, style: Style, text: impl Display) -> String {
+    pub(crate) fn styled(&self, style: TextStyle, text: impl Display) -> String {
         paint(self.out_colored, style, text)
     }
 }
 
 /// A progress line for a long run, only on a terminal.
-pub(crate) struct Progress {
+pub(crate) struct ProgressLine {
     shown: bool,
     what: &'static str,
     last: Option<Instant>,
 }
 
-impl Progress {
+impl ProgressLine {
     /// The time between two updates of the line.
     const EVERY: Duration = Duration::from_millis(100);
     const WIDTH: usize = 30;
@@ -179,7 +179,7 @@ impl Progress {
     }
 }
 
-fn paint(colored: bool, style: Style, text: impl Display) -> String {
+fn paint(colored: bool, style: TextStyle, text: impl Display) -> String {
     match colored {
         true => format!("\x1b[{}m{text}\x1b[0m", style.code()),
         false => text.to_string(),

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::faults::call::Call;
+use crate::faults::call::DiskCall;
 use crate::terminal;
 
 /// Long enough for a slow shared machine, and short enough that somebody notices a hang.
@@ -17,12 +17,12 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// A program with its arguments, environment, working folder and standard input.
 ///
-/// The environment contains `PATH`, `TZ=UTC`, `LANG=C.UTF-8` and variables from [`Command::env`]. Nothing
+/// The environment contains `PATH`, `TZ=UTC`, `LANG=C.UTF-8` and variables from [`TestCommand::env`]. Nothing
 /// else of the test's own environment reaches the child. Standard input is an idle terminal, as for a
-/// person's commands, unless [`Command::stdin`] or [`Command::without_terminal`] changes it.
+/// person's commands, unless [`TestCommand::stdin`] or [`TestCommand::without_terminal`] changes it.
 #[derive(Clone, Debug)]
 #[must_use = "a command does nothing until it is run"]
-pub struct Command {
+pub struct TestCommand {
     program: PathBuf,
     args: Vec<OsString>,
     env: BTreeMap<OsString, OsString>,
@@ -32,7 +32,7 @@ pub struct Command {
     pub(crate) limit: Duration,
 }
 
-impl Command {
+impl TestCommand {
     /// A call of `program` without arguments in the folder `cwd`.
     pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
         let command = Self {
@@ -101,20 +101,20 @@ impl Command {
     /// If the program cannot be started or exceeds the limit, or if a process that it leaves behind keeps its
     /// output open after that (reading the output would hang).
     #[track_caller]
-    pub fn run(&self) -> Output {
+    pub fn run(&self) -> CommandResult {
         let deadline = Instant::now() + self.limit;
         let mut child = match self.to_std().spawn() {
             Ok(child) => child,
             Err(error) => panic!("cannot start `{}`: {error}", self.line()),
         };
-        let streams = Streams::start(&mut child, self.stdin.as_deref());
+        let streams = ChildStreams::start(&mut child, self.stdin.as_deref());
         let ended = wait_until(&mut child, deadline).and_then(|status| match status {
             Some(status) => Ok(Some(status)),
             None => child.kill().and_then(|()| child.wait()).map(|_| None),
         });
         match ended {
             Ok(Some(status)) => match streams.finish(deadline) {
-                Ok((stdout, stderr)) => Output::new(self.line(), status, stdout, stderr, None),
+                Ok((stdout, stderr)) => CommandResult::new(self.line(), status, stdout, stderr, None),
                 Err(error) => panic!("`{}` has ended, but: {error}", self.line()),
             },
             Ok(None) => panic!("`{}` was killed after {:?}", self.line(), self.limit),
@@ -122,7 +122,7 @@ impl Command {
         }
     }
 
-    /// Converts to the standard library's command, with all three streams set up for [`Streams`].
+    /// Converts to the standard library's command, with all three streams set up for [`ChildStreams`].
     pub(crate) fn to_std(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args).env_clear().envs(&self.env).current_dir(&self.cwd);
@@ -160,13 +160,13 @@ fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitSta
 }
 
 /// The child's three streams, each served by a thread, so that a full pipe never blocks the child.
-pub(crate) struct Streams {
+pub(crate) struct ChildStreams {
     stdin: Receiver<io::Result<()>>,
     stdout: Receiver<io::Result<Vec<u8>>>,
     stderr: Receiver<io::Result<Vec<u8>>>,
 }
 
-impl Streams {
+impl ChildStreams {
     pub(crate) fn start(child: &mut Child, input: Option<&[u8]>) -> Self {
         let (stdin, input) = (child.stdin.take(), input.map(<[u8]>::to_vec));
         Self {
@@ -221,7 +221,7 @@ fn until<T>(deadline: Instant, answer: &Receiver<io::Result<T>>, name: &str) -> 
 
 /// The exit status and output of a program.
 #[derive(Clone, Debug)]
-pub struct Output {
+pub struct CommandResult {
     /// The exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
     /// The signal that ended the program, if any.
@@ -232,17 +232,17 @@ pub struct Output {
     pub stderr: String,
     /// The system call struck by a planned fault. `None` without a fault, or if the program ended before that
     /// step.
-    pub fault: Option<Call>,
+    pub fault: Option<DiskCall>,
     command: String,
 }
 
-impl Output {
+impl CommandResult {
     pub(crate) fn new(
         command: String,
         status: ExitStatus,
         stdout: String,
         stderr: String,
-        fault: Option<Call>,
+        fault: Option<DiskCall>,
     ) -> Self {
         #[cfg(unix)]
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);

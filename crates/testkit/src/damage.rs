@@ -7,19 +7,19 @@ const BEGINNING: usize = 900;
 
 /// Damage to a file: some changed bytes, and sometimes a truncated end.
 #[derive(Clone, Debug)]
-pub struct Damage {
+pub struct ByteDamage {
     changes: Vec<(prop::sample::Index, u8, bool)>,
     end: Option<prop::sample::Index>,
 }
 
 /// A strategy for random damage.
-pub fn damage() -> impl Strategy<Value = Damage> {
+pub fn damage() -> impl Strategy<Value = ByteDamage> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..16);
     let end = prop::option::weighted(0.3, any::<prop::sample::Index>());
-    (changes, end).prop_map(|(changes, end)| Damage { changes, end })
+    (changes, end).prop_map(|(changes, end)| ByteDamage { changes, end })
 }
 
-impl Damage {
+impl ByteDamage {
     /// The damaged file. `file` must not be empty.
     pub fn to(&self, file: &[u8]) -> Vec<u8> {
         let mut file = file.to_vec();

@@ -17,9 +17,9 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::{Command, Output};
+use crate::{CommandResult, TestCommand};
 
-pub use call::Call;
+pub use call::DiskCall;
 
 pub(crate) mod call;
 
@@ -33,10 +33,10 @@ mod tracer;
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod tracer {
     pub(super) fn follow(
-        _: &crate::Command,
-        _: Option<super::Fault>,
-        _: Option<super::Slow>,
-    ) -> std::io::Result<super::Followed> {
+        _: &crate::TestCommand,
+        _: Option<super::PlannedFault>,
+        _: Option<super::SlowDisk>,
+    ) -> std::io::Result<super::TracedRun> {
         Err(std::io::Error::other("planned faults need Linux on x86-64 or aarch64"))
     }
 }
@@ -58,16 +58,16 @@ pub const EDQUOT: i32 = 122;
 
 /// A planned failure at a chosen step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct PlannedFault {
     /// The step that it strikes, from 1.
     pub at: usize,
     /// The effect of the failure.
-    pub kind: Kind,
+    pub kind: FaultKind,
 }
 
 /// The effect of a failure at the chosen step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FaultKind {
     /// SIGKILL before the step, which is never performed. The program's child processes die with it, so that
     /// the disk stays in the state of that moment.
     Kill,
@@ -83,36 +83,36 @@ pub enum Kind {
     FullDisk,
 }
 
-impl Fault {
-    /// Creates [`Kind::Kill`] at step `at`.
+impl PlannedFault {
+    /// Creates [`FaultKind::Kill`] at step `at`.
     pub fn kill(at: usize) -> Self {
-        Self { at, kind: Kind::Kill }
+        Self { at, kind: FaultKind::Kill }
     }
 
-    /// Creates [`Kind::KillAfter`] at step `at`.
+    /// Creates [`FaultKind::KillAfter`] at step `at`.
     pub fn kill_after(at: usize) -> Self {
-        Self { at, kind: Kind::KillAfter }
+        Self { at, kind: FaultKind::KillAfter }
     }
 
-    /// Creates [`Kind::Errno`] at step `at`.
+    /// Creates [`FaultKind::Errno`] at step `at`.
     pub fn errno(at: usize, number: i32) -> Self {
-        Self { at, kind: Kind::Errno(number) }
+        Self { at, kind: FaultKind::Errno(number) }
     }
 
-    /// Creates [`Kind::ErrnoFrom`] from step `at` on.
+    /// Creates [`FaultKind::ErrnoFrom`] from step `at` on.
     pub fn errno_from(at: usize, number: i32) -> Self {
-        Self { at, kind: Kind::ErrnoFrom(number) }
+        Self { at, kind: FaultKind::ErrnoFrom(number) }
     }
 
-    /// Creates [`Kind::FullDisk`] from step `at` on.
+    /// Creates [`FaultKind::FullDisk`] from step `at` on.
     pub fn full_disk_from(at: usize) -> Self {
-        Self { at, kind: Kind::FullDisk }
+        Self { at, kind: FaultKind::FullDisk }
     }
 }
 
 /// A slow disk: delays every call of one sort by this much, in the thread that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slow {
+pub enum SlowDisk {
     /// Syncing a file to disk.
     Sync(Duration),
     /// Querying the metadata of a file.
@@ -121,9 +121,9 @@ pub enum Slow {
 
 /// The result of tracing a program to its end.
 #[derive(Debug)]
-struct Followed {
-    output: Output,
-    steps: Vec<Call>,
+struct TracedRun {
+    output: CommandResult,
+    steps: Vec<DiskCall>,
     took: Duration,
 }
 
@@ -142,8 +142,8 @@ pub fn supported() -> bool {
 
 fn probe() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    let create = Command::new("/bin/sh", folder.path()).args(&["-c", ": > probe"]);
-    let refused = tracer::follow(&create, Some(Fault::errno(1, EIO)), None)?;
+    let create = TestCommand::new("/bin/sh", folder.path()).args(&["-c", ": > probe"]);
+    let refused = tracer::follow(&create, Some(PlannedFault::errno(1, EIO)), None)?;
     let allowed = tracer::follow(&create, None, None)?;
     let works = refused.output.code != Some(0) && allowed.output.code == Some(0) && allowed.steps.len() == 1;
     if works { Ok(()) } else { Err(io::Error::other("ptrace is there, but does not change system calls")) }
@@ -155,7 +155,7 @@ fn probe() -> io::Result<()> {
 /// If the command fails, because the steps of a failed command number nothing useful (use [`watch`] for one
 /// that is meant to fail), if it cannot be traced, or if it exceeds its limit.
 #[track_caller]
-pub fn trace(command: &Command) -> Vec<Call> {
+pub fn trace(command: &TestCommand) -> Vec<DiskCall> {
     let (output, steps) = watch(command);
     output.ok();
     steps
@@ -163,7 +163,7 @@ pub fn trace(command: &Command) -> Vec<Call> {
 
 /// The number of steps of the command. Panics like [`trace`].
 #[track_caller]
-pub fn count(command: &Command) -> usize {
+pub fn count(command: &TestCommand) -> usize {
     trace(command).len()
 }
 
@@ -172,18 +172,18 @@ pub fn count(command: &Command) -> usize {
 /// # Panics
 /// If the command cannot be traced or exceeds its limit.
 #[track_caller]
-pub fn watch(command: &Command) -> (Output, Vec<Call>) {
-    let Followed { output, steps, .. } = follow(command, None, None);
+pub fn watch(command: &TestCommand) -> (CommandResult, Vec<DiskCall>) {
+    let TracedRun { output, steps, .. } = follow(command, None, None);
     (output, steps)
 }
 
-/// Runs the command with a planned fault. `Output::fault` is the call that was struck, or `None` if the
+/// Runs the command with a planned fault. `CommandResult::fault` is the call that was struck, or `None` if the
 /// command ended before that step.
 ///
 /// # Panics
 /// If the command cannot be traced or exceeds its limit.
 #[track_caller]
-pub fn run(command: &Command, fault: Fault) -> Output {
+pub fn run(command: &TestCommand, fault: PlannedFault) -> CommandResult {
     assert!(fault.at > 0, "steps are numbered from 1");
     follow(command, Some(fault), None).output
 }
@@ -194,13 +194,13 @@ pub fn run(command: &Command, fault: Fault) -> Output {
 /// # Panics
 /// If the command cannot be traced or exceeds its limit.
 #[track_caller]
-pub fn run_slowly(command: &Command, slow: Slow) -> (Output, Duration) {
-    let Followed { output, took, .. } = follow(command, None, Some(slow));
+pub fn run_slowly(command: &TestCommand, slow: SlowDisk) -> (CommandResult, Duration) {
+    let TracedRun { output, took, .. } = follow(command, None, Some(slow));
     (output, took)
 }
 
 #[track_caller]
-fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>) -> Followed {
+fn follow(command: &TestCommand, fault: Option<PlannedFault>, slow: Option<SlowDisk>) -> TracedRun {
     match tracer::follow(command, fault, slow) {
         Ok(followed) => followed,
         Err(error) => panic!("cannot follow `{}` with {fault:?}: {error}", command.line()),

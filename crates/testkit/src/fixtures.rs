@@ -1,20 +1,21 @@
 //! Test fixtures that many tests share.
 
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::base::provenance::Strength;
+use rekindle_core::base::provenance::StatementStrength;
 use rekindle_core::base::time::{Date, Timestamp};
-use rekindle_core::knowledge::observe::{Finding, Kind as Found, Observed, Part};
-use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source};
+use rekindle_core::knowledge::observe::{Finding, FindingKind as Found, ObservedSession, ObservedTopic};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource};
 use rekindle_core::vault::priority::Priority;
-use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_core::vault::review::{ProposalId, ProposalPlace, ProposalStage};
 
 /// A proposal of that day and time: a pattern that the person stated in one session.
 pub fn proposal(day: Date, created: Timestamp, text: &str) -> Proposal {
-    let (id, place) = (Id::new(Kind::Reflection, day, 1), Place::Section("Patterns".to_owned()));
+    let (id, place) =
+        (ProposalId::new(ProposalStage::Reflection, day, 1), ProposalPlace::Section("Patterns".to_owned()));
     Proposal {
         confidence: 0.7,
-        evidence: Evidence { sessions: vec!["s1".to_owned()], ..Evidence::default() },
-        ..Proposal::new(id, Source::Reflection, place, Origin::User, text.to_owned(), created)
+        evidence: ProposalEvidence { sessions: vec!["s1".to_owned()], ..ProposalEvidence::default() },
+        ..Proposal::new(id, ProposalSource::Reflection, place, Origin::User, text.to_owned(), created)
     }
 }
 
@@ -26,7 +27,7 @@ pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
         when: None,
         text: text.to_owned(),
         origin,
-        strength: Strength::Explicit,
+        strength: StatementStrength::Explicit,
         everywhere: false,
         perhaps_everywhere: false,
         ends: false,
@@ -37,9 +38,9 @@ pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
 }
 
 /// The observations of a session with a single topic.
-pub fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
-    Observed {
-        parts: vec![Part { narrative: narrative.to_owned(), findings, day: None }],
-        ..Observed::default()
+pub fn observed(narrative: &str, findings: Vec<Finding>) -> ObservedSession {
+    ObservedSession {
+        parts: vec![ObservedTopic { narrative: narrative.to_owned(), findings, day: None }],
+        ..ObservedSession::default()
     }
 }

@@ -87,7 +87,7 @@ pub struct FusionSet {
 }
 
 /// One memory with a question for it.
-struct Memory {
+struct FusionMemory {
     text: String,
     kind: &'static str,
     question: String,
@@ -95,8 +95,8 @@ struct Memory {
 
 /// Generates the data set.
 pub fn generate() -> FusionSet {
-    let mut dice = Dice(SEED);
-    let mut memories: Vec<Memory> = paraphrases();
+    let mut dice = FusionRng(SEED);
+    let mut memories: Vec<FusionMemory> = paraphrases();
     memories.extend((0..KEYWORD_MEMORIES).map(|n| keyword(n, &mut dice)));
     memories.extend((0..IDENTIFIER_MEMORIES).map(|n| identifier(n, &mut dice)));
     // Shuffle, so that neighbours in time are not neighbours in meaning.
@@ -130,8 +130,8 @@ pub fn generate() -> FusionSet {
 }
 
 /// Every concept combined with every part, so that a question has to match both.
-fn paraphrases() -> Vec<Memory> {
-    let of_part = |&(memory, question): &(&str, &str)| Memory {
+fn paraphrases() -> Vec<FusionMemory> {
+    let of_part = |&(memory, question): &(&str, &str)| FusionMemory {
         text: memory.to_owned(),
         kind: "paraphrase",
         question: question.to_owned(),
@@ -141,7 +141,7 @@ fn paraphrases() -> Vec<Memory> {
         .flat_map(|concept| {
             PARTS.iter().map(move |&(stated, asked)| {
                 let memory = of_part(concept);
-                Memory {
+                FusionMemory {
                     text: memory.text.replace("{}", stated),
                     question: memory.question.replace("{}", asked),
                     ..memory
@@ -151,12 +151,12 @@ fn paraphrases() -> Vec<Memory> {
         .collect()
 }
 
-fn keyword(n: usize, dice: &mut Dice) -> Memory {
+fn keyword(n: usize, dice: &mut FusionRng) -> FusionMemory {
     let first = THINGS[n % THINGS.len()];
     let second = dice.other(&THINGS, &[first]);
     let third = dice.other(&THINGS, &[first, second]);
     let (act, place) = (dice.of(&ACTS), dice.of(&PLACES));
-    Memory {
+    FusionMemory {
         text: format!(
             "The {first} {act} the {second} unless the {third} is away; ask at the {place} when in doubt."
         ),
@@ -165,7 +165,7 @@ fn keyword(n: usize, dice: &mut Dice) -> Memory {
     }
 }
 
-fn identifier(n: usize, dice: &mut Dice) -> Memory {
+fn identifier(n: usize, dice: &mut FusionRng) -> FusionMemory {
     let (verb, noun) = (VERBS[n % VERBS.len()], NOUNS[(n / VERBS.len()) % NOUNS.len()]);
     // The number makes the name unique; the words give it similar neighbours.
     let number = 1000 + 37 * n;
@@ -179,7 +179,7 @@ fn identifier(n: usize, dice: &mut Dice) -> Memory {
     // Surround the name with other words in memory and question, so that it contributes little to the vector.
     let (aside, frame) = (dice.of(&ASIDES), dice.of(&FRAMES));
     let (value, thing, act) = (10 * (1 + dice.below(90)), dice.of(&NOUNS), dice.of(&VERBS));
-    Memory {
+    FusionMemory {
         text: format!("{aside} In short: {act} the {thing} within {value} seconds, as noted for {name}."),
         kind: "identifier",
         question: frame.replace("{}", &name),
@@ -204,9 +204,9 @@ fn line(value: &Value) -> String {
 }
 
 /// A small random number generator (splitmix64), so that the set is the same everywhere.
-struct Dice(u64);
+struct FusionRng(u64);
 
-impl Dice {
+impl FusionRng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn keywords_and_identifiers_are_in_one_memory_only() {
-        let mut dice = Dice(SEED);
+        let mut dice = FusionRng(SEED);
         let keywords: Vec<_> = (0..KEYWORD_MEMORIES).map(|n| keyword(n, &mut dice)).collect();
         let names: Vec<_> = (0..IDENTIFIER_MEMORIES).map(|n| identifier(n, &mut dice)).collect();
         for memory in &keywords {

@@ -40,11 +40,11 @@ pub mod transcripts;
 
 use std::io::Write;
 
-pub use command::{Command, Output};
+pub use command::{CommandResult, TestCommand};
 pub use gunzip::{gunzip, training_data};
-pub use sandbox::{Sandbox, Snapshot};
+pub use sandbox::{HomeSnapshot, Sandbox};
 pub use scripted_llm::ScriptedLlm;
-pub use scripted_server::{Received, Reply, ScriptedServer};
+pub use scripted_server::{ReceivedRequest, ScriptedServer, ServerReply};
 pub use telegram_server::{TELEGRAM_TOKEN, TelegramServer};
 pub use tiny_bert::TinyBert;
 pub use todoist_server::{TODOIST_KEY, TodoistServer};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Runs the jobs on a thread each, released together by a barrier, and returns their results in order.
 ///
-/// The jobs own their data (a [`crate::Command`] does), because a thread that hangs can only be left behind.
+/// The jobs own their data (a [`crate::TestCommand`] does), because a thread that hangs can only be left behind.
 ///
 /// # Panics
 /// If a job panics (with its own message), or if one is not done within `limit` of the start.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::Command;
+use crate::TestCommand;
 
 /// A temporary folder with a home for Rekindle, a home for the user, and a working folder. Dropping the
 /// sandbox removes it.
@@ -17,7 +17,7 @@ pub struct Sandbox {
     home: PathBuf,
     user_home: PathBuf,
     work: PathBuf,
-    folder: Scratch,
+    folder: TestFolder,
 }
 
 impl Sandbox {
@@ -28,7 +28,7 @@ impl Sandbox {
     /// If the temporary folder cannot be created.
     #[track_caller]
     pub fn new(binary: impl Into<PathBuf>) -> Self {
-        let folder = Scratch::new(&std::env::temp_dir());
+        let folder = TestFolder::new(&std::env::temp_dir());
         // On macOS the temporary folder is behind a symbolic link, and the product prints resolved paths.
         let root = must(folder.path(), fs::canonicalize(folder.path()));
         let place = |name: &str| {
@@ -90,10 +90,10 @@ impl Sandbox {
     }
 
     /// A call of the program with these arguments in this sandbox. Background processes are disabled, because
-    /// they would outlive the test; [`Command::without_env`] of `REKINDLE_INDEX_BACKGROUND` or
+    /// they would outlive the test; [`TestCommand::without_env`] of `REKINDLE_INDEX_BACKGROUND` or
     /// `REKINDLE_CAPTURE_BACKGROUND` enables them.
-    pub fn rekindle(&self, args: &[&str]) -> Command {
-        Command::new(&self.binary, &self.work)
+    pub fn rekindle(&self, args: &[&str]) -> TestCommand {
+        TestCommand::new(&self.binary, &self.work)
             .args(args)
             .env("HOME", &self.user_home)
             .env("REKINDLE_HOME", &self.home)
@@ -185,13 +185,13 @@ impl Sandbox {
     /// # Panics
     /// If it cannot be copied.
     #[track_caller]
-    pub fn snapshot(&self) -> Snapshot {
-        let folder = Scratch::new(self.folder.path());
+    pub fn snapshot(&self) -> HomeSnapshot {
+        let folder = TestFolder::new(self.folder.path());
         let existed = self.home.exists();
         if existed {
             copy(&self.home, &folder.path().join("home"));
         }
-        Snapshot { folder, existed }
+        HomeSnapshot { folder, existed }
     }
 
     /// Restores the home from a snapshot: content, permissions, modification times of files. Anything newer
@@ -200,7 +200,7 @@ impl Sandbox {
     /// # Panics
     /// If it cannot be copied back.
     #[track_caller]
-    pub fn restore(&self, snapshot: &Snapshot) {
+    pub fn restore(&self, snapshot: &HomeSnapshot) {
         if self.home.exists() {
             must(&self.home, unlock(&self.home));
             must(&self.home, fs::remove_dir_all(&self.home));
@@ -213,16 +213,16 @@ impl Sandbox {
 
 /// The home at one moment; see [`Sandbox::snapshot`].
 #[derive(Debug)]
-pub struct Snapshot {
-    folder: Scratch,
+pub struct HomeSnapshot {
+    folder: TestFolder,
     existed: bool,
 }
 
 /// A temporary folder that is removed even if a test has left read-only folders in it.
 #[derive(Debug)]
-struct Scratch(TempDir);
+struct TestFolder(TempDir);
 
-impl Scratch {
+impl TestFolder {
     #[track_caller]
     fn new(parent: &Path) -> Self {
         Self(must(parent, tempfile::Builder::new().prefix("rekindle-test-").tempdir_in(parent)))
@@ -233,7 +233,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         // A failed test may have left anything here; its own message is the one to show.
         unlock(self.path()).ok();

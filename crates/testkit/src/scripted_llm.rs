@@ -5,13 +5,15 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rekindle_core::llm::{Answer, Error, Fault, Model, Request, Retry, Usage};
+use rekindle_core::llm::{
+    Error, FailureOwner, LanguageModel, LlmAnswer, LlmRequest, RetryAdvice, TokenUsage,
+};
 
 /// The model's reaction to one request.
 #[derive(Clone, Debug)]
-struct Turn {
+struct ScriptedTurn {
     after: Duration,
-    result: Result<Answer, Error>,
+    result: Result<LlmAnswer, Error>,
 }
 
 /// A model with a queue of answers and failures, one per request. It records the requests.
@@ -20,8 +22,8 @@ struct Turn {
 /// At the end of the script every request fails.
 #[derive(Debug, Default)]
 pub struct ScriptedLlm {
-    turns: Mutex<VecDeque<Turn>>,
-    requests: Mutex<Vec<Request>>,
+    turns: Mutex<VecDeque<ScriptedTurn>>,
+    requests: Mutex<Vec<LlmRequest>>,
 }
 
 impl ScriptedLlm {
@@ -39,13 +41,13 @@ impl ScriptedLlm {
     /// Queues an answer that arrives after a delay.
     #[must_use]
     pub fn says_after(self, delay: Duration, text: &str) -> Self {
-        let answer = Answer { text: text.to_owned(), whole: true, usage: None, cost: None };
+        let answer = LlmAnswer { text: text.to_owned(), whole: true, usage: None, cost: None };
         self.turn(delay, Ok(answer))
     }
 
     /// Queues a complete answer.
     #[must_use]
-    pub fn answers(self, answer: Answer) -> Self {
+    pub fn answers(self, answer: LlmAnswer) -> Self {
         self.turn(Duration::ZERO, Ok(answer))
     }
 
@@ -55,13 +57,13 @@ impl ScriptedLlm {
         self.turn(Duration::ZERO, Err(error))
     }
 
-    fn turn(self, after: Duration, result: Result<Answer, Error>) -> Self {
-        lock(&self.turns).push_back(Turn { after, result });
+    fn turn(self, after: Duration, result: Result<LlmAnswer, Error>) -> Self {
+        lock(&self.turns).push_back(ScriptedTurn { after, result });
         self
     }
 
     /// The requests received so far.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<LlmRequest> {
         lock(&self.requests).clone()
     }
 
@@ -71,14 +73,14 @@ impl ScriptedLlm {
     }
 }
 
-impl Model for ScriptedLlm {
+impl LanguageModel for ScriptedLlm {
     fn name(&self) -> &str {
         "scripted/model"
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         lock(&self.requests).push(request.clone());
-        let over = || Error::new(Fault::Ours, Retry::Never, "the script is over");
+        let over = || Error::new(FailureOwner::Ours, RetryAdvice::Never, "the script is over");
         let turn = lock(&self.turns).pop_front().ok_or_else(over)?;
         thread::sleep(turn.after.min(request.deadline));
         if turn.after > request.deadline {
@@ -88,7 +90,7 @@ impl Model for ScriptedLlm {
         if answer.usage.is_none() {
             let tokens = |text: &str| (text.chars().count() as u64).div_ceil(4);
             let input = tokens(request.prompt.instructions()) + tokens(request.prompt.material());
-            answer.usage = Some(Usage { input, output: tokens(&answer.text) });
+            answer.usage = Some(TokenUsage { input, output: tokens(&answer.text) });
         }
         Ok(answer)
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// One scripted answer of the server.
 #[derive(Clone, Debug)]
-pub struct Reply {
+pub struct ServerReply {
     status: u16,
     headers: Vec<(String, String)>,
     pieces: Vec<(Duration, Vec<u8>)>,
@@ -18,7 +18,7 @@ pub struct Reply {
     chunked: bool,
 }
 
-impl Reply {
+impl ServerReply {
     /// A complete JSON body with its length.
     pub fn json(status: u16, body: impl Into<String>) -> Self {
         let body = body.into().into_bytes();
@@ -90,7 +90,7 @@ impl Reply {
 
 /// A request that the server received.
 #[derive(Clone, Debug, Default)]
-pub struct Received {
+pub struct ReceivedRequest {
     /// The method and path: `POST /v1/messages`.
     pub line: String,
     /// The headers, with names in lower case.
@@ -99,7 +99,7 @@ pub struct Received {
     pub body: String,
 }
 
-impl Received {
+impl ReceivedRequest {
     /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(is, _)| is == name).map(|(_, value)| value.as_str())
@@ -116,7 +116,7 @@ impl Received {
 pub struct ScriptedServer {
     url: String,
     port: u16,
-    received: Arc<Mutex<Vec<Received>>>,
+    received: Arc<Mutex<Vec<ReceivedRequest>>>,
     over: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -126,16 +126,16 @@ impl ScriptedServer {
     ///
     /// # Panics
     /// If there is no free port.
-    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn new(replies: impl IntoIterator<Item = ServerReply>) -> Self {
         let mut replies = replies.into_iter().collect::<VecDeque<_>>();
-        Self::answering(move |_| replies.pop_front().unwrap_or_else(|| Reply::json(599, "{}")))
+        Self::answering(move |_| replies.pop_front().unwrap_or_else(|| ServerReply::json(599, "{}")))
     }
 
     /// Listens on a free loopback port and answers with a function.
     ///
     /// # Panics
     /// If there is no free port.
-    pub fn answering(mut answer: impl FnMut(&Received) -> Reply + Send + 'static) -> Self {
+    pub fn answering(mut answer: impl FnMut(&ReceivedRequest) -> ServerReply + Send + 'static) -> Self {
         let listener = match TcpListener::bind(("127.0.0.1", 0)) {
             Ok(listener) => listener,
             Err(error) => panic!("no port on loopback: {error}"),
@@ -167,7 +167,7 @@ impl ScriptedServer {
     }
 
     /// The requests received so far.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         lock(&self.received).clone()
     }
 }
@@ -183,9 +183,9 @@ impl Drop for ScriptedServer {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Received> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
-    let mut received = Received::default();
+    let mut received = ReceivedRequest::default();
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
     received.line = line.trim_end().trim_end_matches(" HTTP/1.1").to_owned();

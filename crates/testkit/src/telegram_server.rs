@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::scripted_server::lock;
-use crate::{Received, Reply, ScriptedServer};
+use crate::{ReceivedRequest, ScriptedServer, ServerReply};
 
 /// The token that it accepts.
 pub const TELEGRAM_TOKEN: &str = "123456:AAtest-token";
 
 #[derive(Debug, Default)]
-struct Chats {
+struct TelegramState {
     messages: Vec<Value>,
     updates: Vec<Value>,
     answers: Vec<Value>,
-    faults: VecDeque<(bool, String, Reply)>,
+    faults: VecDeque<(bool, String, ServerReply)>,
     numbers: i64,
     webhook: bool,
 }
@@ -25,12 +25,12 @@ struct Chats {
 #[derive(Debug)]
 pub struct TelegramServer {
     server: ScriptedServer,
-    chats: Arc<Mutex<Chats>>,
+    chats: Arc<Mutex<TelegramState>>,
 }
 
 impl Default for TelegramServer {
     fn default() -> Self {
-        let chats = Arc::new(Mutex::new(Chats { numbers: 900_000, ..Chats::default() }));
+        let chats = Arc::new(Mutex::new(TelegramState { numbers: 900_000, ..TelegramState::default() }));
         let shared = Arc::clone(&chats);
         let server = ScriptedServer::answering(move |question| lock(&shared).answer(question));
         Self { server, chats }
@@ -44,7 +44,7 @@ impl TelegramServer {
     }
 
     /// The requests received so far.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         self.server.received()
     }
 
@@ -89,26 +89,26 @@ impl TelegramServer {
     }
 
     /// Answers the next call of this method with this reply, without performing it.
-    pub fn refuse(&self, method: &str, reply: Reply) {
+    pub fn refuse(&self, method: &str, reply: ServerReply) {
         lock(&self.chats).faults.push_back((false, method.to_owned(), reply));
     }
 
     /// Answers the next call of this method with this reply, but performs it.
-    pub fn lose(&self, method: &str, reply: Reply) {
+    pub fn lose(&self, method: &str, reply: ServerReply) {
         lock(&self.chats).faults.push_back((true, method.to_owned(), reply));
     }
 }
 
-fn ok(result: &Value) -> Reply {
-    Reply::json(200, json!({"ok": true, "result": result}).to_string())
+fn ok(result: &Value) -> ServerReply {
+    ServerReply::json(200, json!({"ok": true, "result": result}).to_string())
 }
 
-fn wrong(code: u16, description: &str) -> Reply {
-    Reply::json(code, json!({"ok": false, "error_code": code, "description": description}).to_string())
+fn wrong(code: u16, description: &str) -> ServerReply {
+    ServerReply::json(code, json!({"ok": false, "error_code": code, "description": description}).to_string())
 }
 
-impl Chats {
-    fn answer(&mut self, question: &Received) -> Reply {
+impl TelegramState {
+    fn answer(&mut self, question: &ReceivedRequest) -> ServerReply {
         let Some(method) = question.line.strip_prefix(&format!("POST /bot{TELEGRAM_TOKEN}/")) else {
             return wrong(401, "Unauthorized");
         };
@@ -123,7 +123,7 @@ impl Chats {
         self.act(method, &question.json())
     }
 
-    fn act(&mut self, method: &str, asked: &Value) -> Reply {
+    fn act(&mut self, method: &str, asked: &Value) -> ServerReply {
         match method {
             "getMe" => ok(
                 &json!({"id": 123_456, "is_bot": true, "first_name": "R", "username": "rekindle_test_bot"}),

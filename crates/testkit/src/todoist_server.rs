@@ -6,40 +6,40 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::scripted_server::lock;
-use crate::{Received, Reply, ScriptedServer};
+use crate::{ReceivedRequest, ScriptedServer, ServerReply};
 
 /// The key that it accepts.
 pub const TODOIST_KEY: &str = "todoist-test-key";
 
 #[derive(Debug)]
-struct Account {
+struct TodoistAccount {
     user: String,
     tasks: Vec<Value>,
     requests: HashMap<String, String>,
-    faults: VecDeque<Fault>,
+    faults: VecDeque<TodoistFault>,
     page: usize,
     hides_completed: bool,
 }
 
 #[derive(Debug)]
-struct Fault {
+struct TodoistFault {
     /// True if the request is performed in spite of the fault.
     done: bool,
     /// The start of the request lines that it applies to.
     line: String,
-    reply: Reply,
+    reply: ServerReply,
 }
 
 /// A Todoist server that behaves as documented.
 #[derive(Debug)]
 pub struct TodoistServer {
     server: ScriptedServer,
-    account: Arc<Mutex<Account>>,
+    account: Arc<Mutex<TodoistAccount>>,
 }
 
 impl Default for TodoistServer {
     fn default() -> Self {
-        let account = Account {
+        let account = TodoistAccount {
             user: "2671355".to_owned(),
             tasks: Vec::new(),
             requests: HashMap::new(),
@@ -61,7 +61,7 @@ impl TodoistServer {
     }
 
     /// The requests received so far.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         self.server.received()
     }
 
@@ -104,13 +104,13 @@ impl TodoistServer {
     }
 
     /// Answers the next request whose line begins with `line` with this reply, without performing it.
-    pub fn refuse(&self, line: &str, reply: Reply) {
-        lock(&self.account).faults.push_back(Fault { done: false, line: line.to_owned(), reply });
+    pub fn refuse(&self, line: &str, reply: ServerReply) {
+        lock(&self.account).faults.push_back(TodoistFault { done: false, line: line.to_owned(), reply });
     }
 
     /// Answers the next request whose line begins with `line` with this reply, but performs it.
-    pub fn lose(&self, line: &str, reply: Reply) {
-        lock(&self.account).faults.push_back(Fault { done: true, line: line.to_owned(), reply });
+    pub fn lose(&self, line: &str, reply: ServerReply) {
+        lock(&self.account).faults.push_back(TodoistFault { done: true, line: line.to_owned(), reply });
     }
 
     /// Sets the page size of task lists.
@@ -135,14 +135,14 @@ fn is_open(task: &Value) -> bool {
     task["checked"] == false && task["is_deleted"] == false
 }
 
-fn json_reply(value: &Value) -> Reply {
-    Reply::json(200, value.to_string())
+fn json_reply(value: &Value) -> ServerReply {
+    ServerReply::json(200, value.to_string())
 }
 
-impl Account {
-    fn answer(&mut self, question: &Received) -> Reply {
+impl TodoistAccount {
+    fn answer(&mut self, question: &ReceivedRequest) -> ServerReply {
         if question.header("authorization") != Some(&format!("Bearer {TODOIST_KEY}")) {
-            return Reply::json(401, r#"{"error":"Forbidden","error_code":477,"http_code":401}"#);
+            return ServerReply::json(401, r#"{"error":"Forbidden","error_code":477,"http_code":401}"#);
         }
         if self.faults.front().is_some_and(|fault| question.line.starts_with(&fault.line))
             && let Some(fault) = self.faults.pop_front()
@@ -155,11 +155,12 @@ impl Account {
         self.act(question)
     }
 
-    fn act(&mut self, question: &Received) -> Reply {
+    fn act(&mut self, question: &ReceivedRequest) -> ServerReply {
         let (method, target) = question.line.split_once(' ').unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let query: HashMap<&str, &str> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
-        let missing = || Reply::json(404, r#"{"error":"Task not found","error_code":478,"http_code":404}"#);
+        let missing =
+            || ServerReply::json(404, r#"{"error":"Task not found","error_code":478,"http_code":404}"#);
         match (method, path) {
             ("GET", "/api/v1/user") => {
                 json_reply(&json!({"id": self.user, "full_name": "Ada", "email": "ada@example.org"}))
@@ -187,7 +188,7 @@ impl Account {
                     .as_str()
                     .is_none_or(|content| content.is_empty() || content.chars().count() > 500)
                 {
-                    return Reply::json(
+                    return ServerReply::json(
                         400,
                         r#"{"error":"Required argument is missing or too long","http_code":400}"#,
                     );
@@ -217,9 +218,9 @@ impl Account {
                         task["completed_at"] = json!("2026-11-15T12:00:00.000000Z");
                     }
                     ("DELETE", false) => task["is_deleted"] = json!(true),
-                    _ => return Reply::json(405, "{}"),
+                    _ => return ServerReply::json(405, "{}"),
                 }
-                Reply::json(204, "")
+                ServerReply::json(204, "")
             }
         }
     }

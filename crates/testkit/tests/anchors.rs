@@ -1,11 +1,11 @@
 //! An anchor that did more, or less, than it says would make every ratio measured against it a lie.
 
-use rekindle_testkit::{Command, anchors, faults};
+use rekindle_testkit::{TestCommand, anchors, faults};
 
-fn anchor(name: &str, folder: &std::path::Path) -> Command {
+fn anchor(name: &str, folder: &std::path::Path) -> TestCommand {
     let program = anchors::find(name);
     assert!(program.is_some(), "{name} is not built: cargo build --package rekindle-testkit --examples");
-    Command::new(program.unwrap_or_default(), folder)
+    TestCommand::new(program.unwrap_or_default(), folder)
 }
 
 #[test]

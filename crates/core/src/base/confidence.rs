@@ -5,8 +5,8 @@ use super::provenance::Origin;
 
 /// Confidence in a statement of this strength, from `sessions` sessions and this origin (FBK-06).
 pub(crate) fn confidence(strength: f64, sessions: usize, origin: Origin) -> f64 {
-    const PER_SESSION: f64 = 0.05;
-    let more = PER_SESSION * sessions.saturating_sub(1) as f64;
+    const CONFIDENCE_PER_SESSION: f64 = 0.05;
+    let more = CONFIDENCE_PER_SESSION * sessions.saturating_sub(1) as f64;
     ((strength + more).min(most_confidence(origin)) * 100.0).round() / 100.0
 }
 

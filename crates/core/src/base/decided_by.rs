@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The channel through which a decision arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum DecidedBy {
     /// A command line call.
     Command,
     /// An edit of `REVIEW.md`.
@@ -24,7 +24,7 @@ pub enum By {
     Clock,
 }
 
-impl By {
+impl DecidedBy {
     /// All channels, in a fixed order.
     pub const ALL: [Self; 8] = [
         Self::Command,

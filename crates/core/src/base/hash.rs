@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 /// A fast, non-cryptographic checksum that detects damage: truncated, zeroed or flipped bytes. Do not use it
 /// for secrets or to identify a text among many. Its value is part of file formats and never changes.
 pub fn checksum(bytes: &[u8]) -> u64 {
-    let mut sum = Checksum::default();
+    let mut sum = ByteChecksum::default();
     sum.add(bytes);
     sum.so_far()
 }
 
 /// [`checksum`] for bytes that arrive in pieces.
 #[derive(Clone, Debug)]
-pub struct Checksum {
+pub struct ByteChecksum {
     lanes: [u64; 4],
     /// Bytes that do not fill a round of the lanes yet.
     rest: [u8; 32],
@@ -23,18 +23,18 @@ pub struct Checksum {
     length: u64,
 }
 
-impl Default for Checksum {
+impl Default for ByteChecksum {
     fn default() -> Self {
         Self { lanes: [1, 2, 3, 4], rest: [0; 32], length: 0 }
     }
 }
 
-impl Checksum {
+impl ByteChecksum {
     // Every step is invertible, so no single changed word goes unnoticed. Four lanes keep the multiplier
     // busy.
     fn mix(sum: u64, word: u64) -> u64 {
-        const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-        (sum ^ word).wrapping_mul(FACTOR).rotate_left(29)
+        const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+        (sum ^ word).wrapping_mul(MULTIPLIER).rotate_left(29)
     }
 
     fn round(lanes: &mut [u64; 4], chunk: &[u8; 32]) {
@@ -126,9 +126,9 @@ impl ContentHash {
 
 /// An incremental [`ContentHash`], for bytes that arrive in pieces.
 #[derive(Clone, Debug, Default)]
-pub struct Hashing(Sha256);
+pub struct ContentHasher(Sha256);
 
-impl Hashing {
+impl ContentHasher {
     /// Appends bytes to the input.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
@@ -198,7 +198,7 @@ mod tests {
         let bytes: Vec<u8> = (0..255).collect();
         for first in 0..100 {
             for second in first..150 {
-                let mut sum = Checksum::default();
+                let mut sum = ByteChecksum::default();
                 [&bytes[..first], &bytes[first..second], &bytes[second..]]
                     .iter()
                     .for_each(|piece| sum.add(piece));

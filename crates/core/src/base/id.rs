@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::base::reference::SHORTEST;
+use crate::base::reference::MIN_ID_CHARS;
 
 /// Crockford's base-32 alphabet in lower case, without I, L, O and U: safe to read aloud and to type.
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const CROCKFORD_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 fn base32(value: u128, digits: u32) -> String {
-    (0..digits).rev().map(|i| char::from(ALPHABET[((value >> (5 * i)) & 31) as usize])).collect()
+    (0..digits).rev().map(|i| char::from(CROCKFORD_ALPHABET[((value >> (5 * i)) & 31) as usize])).collect()
 }
 
 /// The id of an observation in a vector collection (STO-07): the version 5 UUID of its dedupe key, so that
@@ -35,7 +35,7 @@ impl EntryId {
     /// Parses an id found in an entry. `None` if the text is not a valid id.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("m-")?;
-        let ours = digits.len() == 12 && digits.bytes().all(|b| ALPHABET.contains(&b));
+        let ours = digits.len() == 12 && digits.bytes().all(|b| CROCKFORD_ALPHABET.contains(&b));
         ours.then(|| Self(text.to_owned()))
     }
 
@@ -65,14 +65,15 @@ impl ChangeId {
 
     /// Parses an id that was written down. `None` if the text is not a valid id.
     pub fn parse(text: &str) -> Option<Self> {
-        let ours = text.len() == 26 && text.bytes().all(|b| ALPHABET.contains(&b.to_ascii_lowercase()));
+        let ours =
+            text.len() == 26 && text.bytes().all(|b| CROCKFORD_ALPHABET.contains(&b.to_ascii_lowercase()));
         ours.then(|| Self(text.to_owned()))
     }
 
     /// The time of the change, to the millisecond.
     pub fn at(&self) -> Option<Timestamp> {
         const TIME_DIGITS: usize = 10;
-        let digit = |byte: u8| ALPHABET.iter().position(|ours| *ours == byte.to_ascii_lowercase());
+        let digit = |byte: u8| CROCKFORD_ALPHABET.iter().position(|ours| *ours == byte.to_ascii_lowercase());
         let digits = self.0.bytes().take(TIME_DIGITS).map(digit);
         let millis =
             digits.into_iter().try_fold(0i64, |sum, digit| Some((sum << 5) | i64::try_from(digit?).ok()?));
@@ -83,7 +84,7 @@ impl ChangeId {
     /// A prefix of the whole id does not count, because it encodes the time and recent changes share it.
     pub fn matches(&self, typed: &str) -> bool {
         let typed = typed.to_uppercase();
-        typed.len() >= SHORTEST && (self.0.ends_with(&typed) || self.tail().starts_with(&typed))
+        typed.len() >= MIN_ID_CHARS && (self.0.ends_with(&typed) || self.tail().starts_with(&typed))
     }
 
     /// The last eight characters, as listings show them.

@@ -75,7 +75,7 @@ impl Provenance {
 /// Strength of evidence: how explicitly something was said (FBK-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Strength {
+pub enum StatementStrength {
     /// Inferred from what happened.
     Inferred,
     /// Meant, but not said explicitly.
@@ -84,7 +84,7 @@ pub enum Strength {
     Explicit,
 }
 
-impl Strength {
+impl StatementStrength {
     /// The base confidence for this strength.
     pub fn value(self) -> f64 {
         match self {

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 /// The minimum number of characters of an abbreviated id.
-pub const SHORTEST: usize = 4;
+pub const MIN_ID_CHARS: usize = 4;
 /// The maximum number of names suggested.
-const SUGGESTED: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 /// The minimum similarity (0 to 1) of a suggested name.
-const ALIKE: f64 = 0.6;
+const MIN_NAME_SIMILARITY: f64 = 0.6;
 
 /// The result of resolving an abbreviated id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meant {
+pub enum IdMatch {
     /// Exactly one match: the whole id, or the only id with this prefix.
     One(String),
     /// All ids with this prefix; there are several.
@@ -21,26 +21,26 @@ pub enum Meant {
 }
 
 /// Finds the id that equals `typed` or starts with it, ignoring case.
-pub fn by_prefix<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> Meant {
+pub fn by_prefix<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> IdMatch {
     let wanted = typed.trim().to_lowercase();
     let mut found: BTreeSet<&str> = BTreeSet::new();
     for id in ids {
         let lower = id.to_lowercase();
         if lower == wanted {
-            return Meant::One(id.to_owned());
+            return IdMatch::One(id.to_owned());
         }
-        if wanted.len() >= SHORTEST && lower.starts_with(&wanted) {
+        if wanted.len() >= MIN_ID_CHARS && lower.starts_with(&wanted) {
             found.insert(id);
         }
     }
     let mut found: Vec<String> = found.into_iter().map(str::to_owned).collect();
     match (found.pop(), found.is_empty()) {
-        (Some(only), true) => Meant::One(only),
+        (Some(only), true) => IdMatch::One(only),
         (Some(last), false) => {
             found.push(last);
-            Meant::Several(found)
+            IdMatch::Several(found)
         }
-        (None, _) => Meant::Nothing,
+        (None, _) => IdMatch::Nothing,
     }
 }
 
@@ -53,13 +53,13 @@ pub fn alike<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&
     let score = |name: &str| {
         let name = name.to_lowercase();
         let whole = strsim::normalized_damerau_levenshtein(&wanted, &name);
-        if name.contains(&wanted) || wanted.contains(&name) { whole.max(ALIKE) } else { whole }
+        if name.contains(&wanted) || wanted.contains(&name) { whole.max(MIN_NAME_SIMILARITY) } else { whole }
     };
     let names: BTreeSet<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
     let mut scored: Vec<(f64, &str)> = names.into_iter().map(|name| (score(name), name)).collect();
-    scored.retain(|(score, _)| *score >= ALIKE);
+    scored.retain(|(score, _)| *score >= MIN_NAME_SIMILARITY);
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    scored.into_iter().take(SUGGESTED).map(|(_, name)| name).collect()
+    scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
@@ -69,17 +69,17 @@ mod tests {
     #[test]
     fn the_beginning_of_an_id_is_enough_if_only_one_begins_so() {
         let ids = ["m-7k2d9q0x1abc", "m-7k2e00000000", "379d93d5-1201-4f74"];
-        assert_eq!(by_prefix("m-7k2d", ids), Meant::One("m-7k2d9q0x1abc".into()));
-        assert_eq!(by_prefix("379D", ids), Meant::One("379d93d5-1201-4f74".into()));
-        let Meant::Several(both) = by_prefix("m-7k2", ids) else { panic!("two begin so") };
+        assert_eq!(by_prefix("m-7k2d", ids), IdMatch::One("m-7k2d9q0x1abc".into()));
+        assert_eq!(by_prefix("379D", ids), IdMatch::One("379d93d5-1201-4f74".into()));
+        let IdMatch::Several(both) = by_prefix("m-7k2", ids) else { panic!("two begin so") };
         assert_eq!(both, ["m-7k2d9q0x1abc", "m-7k2e00000000"]);
-        assert_eq!(by_prefix("379", ids), Meant::Nothing, "three characters are too few");
+        assert_eq!(by_prefix("379", ids), IdMatch::Nothing, "three characters are too few");
         assert_eq!(
             by_prefix("abc", ["abc", "abcd"]),
-            Meant::One("abc".into()),
+            IdMatch::One("abc".into()),
             "the whole id is always enough"
         );
-        assert_eq!(by_prefix("", ids), Meant::Nothing);
+        assert_eq!(by_prefix("", ids), IdMatch::Nothing);
     }
 
     #[test]

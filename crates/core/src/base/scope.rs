@@ -36,13 +36,13 @@ impl ProjectId {
 
     /// The id of a project without a remote, minus the digits that make it unique.
     fn without_digits(&self) -> Option<&str> {
-        let (name, digits) = self.0.strip_prefix(LOCAL).and(self.0.rsplit_once('-'))?;
+        let (name, digits) = self.0.strip_prefix(LOCAL_PREFIX).and(self.0.rsplit_once('-'))?;
         digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(name)
     }
 }
 
 /// The prefix of ids of projects without a remote.
-const LOCAL: &str = "local/";
+const LOCAL_PREFIX: &str = "local/";
 
 /// True if an item of project `name` may be shown in project `here`. A `name` of `None` means everywhere.
 pub fn is_shown(name: Option<&str>, here: Option<&str>) -> bool {

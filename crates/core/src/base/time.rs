@@ -6,7 +6,7 @@ pub use jiff::{Timestamp, Zoned};
 
 mod typed;
 
-pub use typed::{NotATime, Typed};
+pub use typed::{TypedTime, TypedTimeError};
 
 /// Formats an instant as `2026-11-15T02:13:08Z`, in UTC, for frontmatter, logs and JSON.
 pub fn iso(at: Timestamp) -> String {

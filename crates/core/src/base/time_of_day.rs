@@ -12,7 +12,7 @@ use thiserror::Error;
 /// A time of day such as `14:05`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Clock {
+pub struct TimeOfDay {
     hour: u8,
     minute: u8,
 }
@@ -20,9 +20,9 @@ pub struct Clock {
 /// The text is not a time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a time of day looks like 14:05")]
-pub struct NotAClock;
+pub struct TimeOfDayError;
 
-impl Clock {
+impl TimeOfDay {
     /// The local time of `at`, in its own zone.
     pub fn of(at: &Zoned) -> Self {
         let part = |value: i8| u8::try_from(value).unwrap_or(0);
@@ -37,16 +37,16 @@ impl Clock {
     }
 }
 
-impl fmt::Display for Clock {
+impl fmt::Display for TimeOfDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:02}:{:02}", self.hour, self.minute)
     }
 }
 
-impl FromStr for Clock {
-    type Err = NotAClock;
+impl FromStr for TimeOfDay {
+    type Err = TimeOfDayError;
 
-    fn from_str(text: &str) -> Result<Self, NotAClock> {
+    fn from_str(text: &str) -> Result<Self, TimeOfDayError> {
         let two = |text: &str| (text.len() == 2).then(|| text.parse().ok()).flatten();
         let read = || {
             let (hour, minute) = text.split_once(':')?;
@@ -54,20 +54,20 @@ impl FromStr for Clock {
         };
         read()
             .filter(|clock| clock.hour < 24 && clock.minute < 60 && clock.to_string() == text)
-            .ok_or(NotAClock)
+            .ok_or(TimeOfDayError)
     }
 }
 
-impl TryFrom<String> for Clock {
-    type Error = NotAClock;
+impl TryFrom<String> for TimeOfDay {
+    type Error = TimeOfDayError;
 
-    fn try_from(text: String) -> Result<Self, NotAClock> {
+    fn try_from(text: String) -> Result<Self, TimeOfDayError> {
         text.parse()
     }
 }
 
-impl From<Clock> for String {
-    fn from(clock: Clock) -> Self {
+impl From<TimeOfDay> for String {
+    fn from(clock: TimeOfDay) -> Self {
         clock.to_string()
     }
 }
@@ -75,25 +75,25 @@ impl From<Clock> for String {
 /// The time at which a fact was said. If the transcript has no times, none is invented (OBS-07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum When {
+pub enum FactTime {
     /// At a known time of day.
-    At(Clock),
+    At(TimeOfDay),
     /// Near the beginning of the session.
     EarlyInSession,
     /// Near the end of the session.
     NearEnd,
 }
 
-const EARLY: &str = "early in session";
+const EARLY_IN_SESSION: &str = "early in session";
 const NEAR_END: &str = "near end";
 
-impl When {
+impl FactTime {
     /// Parses `(14:05)` or one of the phrases at the start of `text`, and returns the rest of the text with
     /// it.
     pub fn prefix(text: &str) -> Option<(Self, &str)> {
         let (inside, rest) = text.strip_prefix('(')?.split_once(')')?;
         let when = match inside {
-            EARLY => Self::EarlyInSession,
+            EARLY_IN_SESSION => Self::EarlyInSession,
             NEAR_END => Self::NearEnd,
             clock => Self::At(clock.parse().ok()?),
         };
@@ -101,11 +101,11 @@ impl When {
     }
 }
 
-impl fmt::Display for When {
+impl fmt::Display for FactTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(clock) => write!(f, "({clock})"),
-            Self::EarlyInSession => write!(f, "({EARLY})"),
+            Self::EarlyInSession => write!(f, "({EARLY_IN_SESSION})"),
             Self::NearEnd => write!(f, "({NEAR_END})"),
         }
     }
@@ -119,15 +119,15 @@ mod tests {
     fn obs_07_times_read_back_and_others_do_not() {
         for text in ["(00:00)", "(23:59)", "(early in session)", "(near end)"] {
             let line = format!("{text} x");
-            let (when, rest) = When::prefix(&line).unwrap();
+            let (when, rest) = FactTime::prefix(&line).unwrap();
             assert_eq!((when.to_string().as_str(), rest), (text, " x"));
         }
         for text in ["(24:00)", "(9:05)", "(+9:05)", "(later)", "14:05"] {
-            assert_eq!(When::prefix(text), None, "{text}");
+            assert_eq!(FactTime::prefix(text), None, "{text}");
         }
         let at: Zoned = "2026-02-14T17:05:50+01:00[+01:00]".parse().unwrap();
-        assert_eq!(Clock::of(&at).to_string(), "17:05");
-        let instant = Clock::of(&at).on(at.date(), at.time_zone());
+        assert_eq!(TimeOfDay::of(&at).to_string(), "17:05");
+        let instant = TimeOfDay::of(&at).on(at.date(), at.time_zone());
         assert_eq!(instant.map(crate::base::time::iso).as_deref(), Some("2026-02-14T16:05:00Z"));
     }
 }

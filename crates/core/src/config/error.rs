@@ -5,11 +5,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::keys::{Key, PROJECT_KEYS, nearest};
+use super::keys::{PROJECT_KEYS, SettingKey, nearest};
 
 /// The layer that a value comes from, strongest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ConfigSource {
     /// A command line flag.
     Flag,
     /// An environment variable, with its name.
@@ -22,7 +22,7 @@ pub enum Source {
     Default,
 }
 
-impl Source {
+impl ConfigSource {
     /// The layer's name in JSON output.
     pub fn word(&self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ConfigSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("command line"),
@@ -48,23 +48,23 @@ impl fmt::Display for Source {
 
 /// A layer and, for a file, the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ConfigLocation {
     /// The layer of the value.
-    pub source: Source,
+    pub source: ConfigSource,
     /// The line number in a file, starting at one.
     pub line: Option<usize>,
 }
 
-impl Place {
-    pub(super) fn of(source: Source) -> Self {
+impl ConfigLocation {
+    pub(super) fn of(source: ConfigSource) -> Self {
         Self { source, line: None }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ConfigLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) if self.source != Source::Default => write!(f, "{}:{line}", self.source),
+            Some(line) if self.source != ConfigSource::Default => write!(f, "{}:{line}", self.source),
             _ => write!(f, "{}", self.source),
         }
     }
@@ -77,7 +77,7 @@ pub enum Error {
     #[error("{file}: {problem}")]
     Unreadable {
         /// The file that failed.
-        file: Source,
+        file: ConfigSource,
         /// The message of the system or the decoder.
         problem: String,
     },
@@ -85,7 +85,7 @@ pub enum Error {
     #[error("{file}:{line}:{column}: this is not valid TOML: {problem}")]
     Toml {
         /// The file that failed.
-        file: Source,
+        file: ConfigSource,
         /// The line number, starting at one.
         line: usize,
         /// The column in characters, starting at one.
@@ -97,7 +97,7 @@ pub enum Error {
     #[error("{place}: there is no setting {}; {}", shown(key), hint(*nearest))]
     UnknownKey {
         /// The position of the key.
-        place: Place,
+        place: ConfigLocation,
         /// The key as it was written.
         key: String,
         /// The known key that is most similar, if any.
@@ -107,7 +107,7 @@ pub enum Error {
     #[error("{place}: {key} must be {allowed}")]
     BadValue {
         /// The position of the value.
-        place: Place,
+        place: ConfigLocation,
         /// The name of the setting.
         key: &'static str,
         /// The allowed values, in words.
@@ -122,17 +122,17 @@ pub enum Error {
         /// The value of the upper threshold.
         high: f64,
         /// The position of the upper threshold.
-        high_place: Box<Place>,
+        high_place: Box<ConfigLocation>,
         /// The value of the lower threshold.
         medium: f64,
         /// The position of the lower threshold.
-        medium_place: Box<Place>,
+        medium_place: Box<ConfigLocation>,
     },
     /// A project file sets a key that is not allowed there.
     #[error("{place}: a project file may not set {key}, only {}", PROJECT_KEYS.join(", "))]
     NotForProjects {
         /// The position of the key.
-        place: Place,
+        place: ConfigLocation,
         /// The name of the setting.
         key: &'static str,
     },
@@ -140,9 +140,9 @@ pub enum Error {
     #[error("{place}: memory.enabled is switched off ({off}), and a project file may not switch it back on")]
     SwitchedOff {
         /// The position of the value in the project file.
-        place: Place,
+        place: ConfigLocation,
         /// The position of the user's switch.
-        off: Place,
+        off: ConfigLocation,
     },
     /// A project file sets the global scope, which would write what is learnt in it into every project
     ///
@@ -151,7 +151,7 @@ pub enum Error {
     )]
     ProjectWantsGlobal {
         /// The position of the value.
-        place: Place,
+        place: ConfigLocation,
     },
     /// The values passed all checks but do not make a [`super::Config`], because the key table and the
     /// structs disagree.
@@ -160,11 +160,11 @@ pub enum Error {
 }
 
 impl Error {
-    pub(super) fn unknown(key: &str, place: Place) -> Self {
+    pub(super) fn unknown(key: &str, place: ConfigLocation) -> Self {
         Self::UnknownKey { place, key: key.to_owned(), nearest: nearest(key) }
     }
 
-    pub(super) fn bad_value(key: &Key, place: Place) -> Self {
+    pub(super) fn bad_value(key: &SettingKey, place: ConfigLocation) -> Self {
         Self::BadValue { place, key: key.name, allowed: key.kind.allowed() }
     }
 }

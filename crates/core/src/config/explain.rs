@@ -2,26 +2,26 @@
 
 use serde::Serialize;
 
-use super::error::{Error, Place, Source};
+use super::error::{ConfigLocation, ConfigSource, Error};
 use super::file;
-use super::keys::{DEFAULTS, KEYS, Key, WORKSPACE, find};
-use super::value::Value;
+use super::keys::{DEFAULTS_TOML, KEYS, SettingKey, WORKSPACE_VARIABLE, find};
+use super::value::SettingValue;
 
 /// Parses a value that a person typed for `key`.
-pub fn check(key: &str, text: &str) -> Result<Value, Error> {
-    let place = || Place::of(Source::Flag);
+pub fn check(key: &str, text: &str) -> Result<SettingValue, Error> {
+    let place = || ConfigLocation::of(ConfigSource::Flag);
     let key = find(key).ok_or_else(|| Error::unknown(key, place()))?;
     key.kind.read_text(text).ok_or_else(|| Error::bad_value(key, place()))
 }
 
 /// The names of all environment variables that are settings, older names included.
 pub fn variable_names() -> Vec<String> {
-    let of = |key: &Key| {
+    let of = |key: &SettingKey| {
         std::iter::once(key.variable())
             .chain(key.aliases.iter().map(|alias| alias.name.to_owned()))
             .collect::<Vec<_>>()
     };
-    KEYS.iter().flat_map(of).chain([WORKSPACE.to_owned()]).collect()
+    KEYS.iter().flat_map(of).chain([WORKSPACE_VARIABLE.to_owned()]).collect()
 }
 
 /// The description of one setting.
@@ -36,7 +36,7 @@ pub struct KeyDoc {
     /// The allowed values, in words.
     pub allowed: String,
     /// The value that ships with the program.
-    pub default: Value,
+    pub default: SettingValue,
     /// The environment variables that set it, strongest first.
     pub variables: Vec<String>,
     /// True if a project file may set it.
@@ -45,13 +45,13 @@ pub struct KeyDoc {
 
 /// All settings, in the order of `defaults.toml`.
 pub fn keys() -> Vec<KeyDoc> {
-    let defaults = file::read(&Source::Default, DEFAULTS).unwrap_or_default();
-    let describe = |entry: file::Entry| {
+    let defaults = file::read(&ConfigSource::Default, DEFAULTS_TOML).unwrap_or_default();
+    let describe = |entry: file::ConfigEntry| {
         let key = entry.key;
         let mut variables = vec![key.variable()];
         variables.extend(key.aliases.iter().map(|alias| alias.name.to_owned()));
         if key.name.starts_with("vault.") {
-            variables.push(WORKSPACE.to_owned());
+            variables.push(WORKSPACE_VARIABLE.to_owned());
         }
         KeyDoc {
             name: key.name,
@@ -68,7 +68,7 @@ pub fn keys() -> Vec<KeyDoc> {
 
 /// The comment lines directly above a line of the defaults, joined into one text.
 fn comment_above(line: usize) -> String {
-    let above: Vec<&str> = DEFAULTS.lines().take(line.saturating_sub(1)).collect();
+    let above: Vec<&str> = DEFAULTS_TOML.lines().take(line.saturating_sub(1)).collect();
     let mut comment: Vec<&str> = above.iter().rev().map_while(|line| line.strip_prefix("# ")).collect();
     comment.reverse();
     comment.join(" ")

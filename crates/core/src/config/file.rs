@@ -3,20 +3,20 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Error, Place, Source};
-use super::keys::{self, KEYS, Key};
-use super::value::Value;
+use super::error::{ConfigLocation, ConfigSource, Error};
+use super::keys::{self, KEYS, SettingKey};
+use super::value::SettingValue;
 
 /// One setting in a file.
-pub(super) struct Entry {
-    pub(super) key: &'static Key,
-    pub(super) value: Value,
-    pub(super) place: Place,
+pub(super) struct ConfigEntry {
+    pub(super) key: &'static SettingKey,
+    pub(super) value: SettingValue,
+    pub(super) place: ConfigLocation,
 }
 
 /// Reads every setting, valid or not, in line order. Fails only if the text is not TOML, because then nothing
 /// in it can be trusted.
-pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Error>>, Error> {
+pub(super) fn read(source: &ConfigSource, text: &str) -> Result<Vec<Result<ConfigEntry, Error>>, Error> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let (line, column) = position(text, at);
@@ -24,20 +24,20 @@ pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Erro
         Error::Toml { file: source.clone(), line, column, problem: error.message().to_owned() }
     })?;
     let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
-    let mut reader = Reader { source, breaks, found: Vec::new() };
+    let mut reader = ConfigReader { source, breaks, found: Vec::new() };
     reader.table("", table.get_ref());
     reader.found.sort_by_key(|(at, _)| *at);
     Ok(reader.found.into_iter().map(|(_, entry)| entry).collect())
 }
 
-struct Reader<'a> {
-    source: &'a Source,
+struct ConfigReader<'a> {
+    source: &'a ConfigSource,
     /// The byte offsets of line ends.
     breaks: Vec<usize>,
-    found: Vec<(usize, Result<Entry, Error>)>,
+    found: Vec<(usize, Result<ConfigEntry, Error>)>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn table(&mut self, path: &str, table: &DeTable<'_>) {
         for (name, value) in table {
             let (name, at) = (name.get_ref(), name.span().start);
@@ -50,13 +50,13 @@ impl Reader<'_> {
 
     fn item(&mut self, path: &str, at: usize, value: &Spanned<DeValue<'_>>) {
         let line = self.breaks.partition_point(|end| *end < at) + 1;
-        let place = Place { source: self.source.clone(), line: Some(line) };
+        let place = ConfigLocation { source: self.source.clone(), line: Some(line) };
         let entry = match (keys::find(path), value.get_ref()) {
-            (Some(key), _) if matches!(self.source, Source::Project(_)) && !key.in_project() => {
+            (Some(key), _) if matches!(self.source, ConfigSource::Project(_)) && !key.in_project() => {
                 Err(Error::NotForProjects { place, key: key.name })
             }
             (Some(key), value) => match key.kind.read_toml(value) {
-                Some(value) => Ok(Entry { key, value, place }),
+                Some(value) => Ok(ConfigEntry { key, value, place }),
                 None => Err(Error::bad_value(key, place)),
             },
             // Report an unknown table by its keys: `recal.k` says more than `recal`.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize as _;
 
-use super::error::{Error, Place, Source};
+use super::error::{ConfigLocation, ConfigSource, Error};
 use super::explain::check;
-use super::file::{self, Entry};
-use super::keys::{self, DEFAULTS, KEYS, WORKSPACE};
+use super::file::{self, ConfigEntry};
+use super::keys::{self, DEFAULTS_TOML, KEYS, WORKSPACE_VARIABLE};
 use super::settings::Config;
-use super::value::Value;
+use super::value::SettingValue;
 
 /// The maximum number of warnings kept per project file. Every command shows warnings, and the file is
 /// somebody else's.
@@ -18,7 +18,7 @@ const MAX_PROJECT_WARNINGS: usize = 8;
 
 /// A configuration file that was read from disk.
 #[derive(Clone, Debug)]
-pub struct File {
+pub struct ConfigFile {
     /// The path of the file.
     pub path: PathBuf,
     /// The content of the file.
@@ -27,50 +27,50 @@ pub struct File {
 
 /// The layers above the shipped defaults, strongest first.
 #[derive(Clone, Copy)]
-pub struct Layers<'a> {
+pub struct ConfigLayers<'a> {
     /// Keys and values from the command line. If a key occurs twice, the later one wins.
     pub flags: &'a [(String, String)],
     /// The environment. An empty variable counts as unset, because some tools cannot unset a variable.
     pub variables: &'a dyn Fn(&str) -> Option<String>,
     /// `.rekindle.toml` in the project's root.
-    pub project: Option<&'a File>,
+    pub project: Option<&'a ConfigFile>,
     /// `config.toml` in the Rekindle home.
-    pub user: Option<&'a File>,
+    pub user: Option<&'a ConfigFile>,
 }
 
 /// A value and its origin.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct ResolvedSetting {
     /// The value, checked against its type.
-    pub value: Value,
+    pub value: SettingValue,
     /// The layer and line of the value.
-    pub place: Place,
+    pub place: ConfigLocation,
 }
 
 /// The result of merging all layers.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The effective settings, for the program.
     pub config: Config,
     /// The same settings by key, with their origin, for display.
-    pub settings: BTreeMap<&'static str, Setting>,
+    pub settings: BTreeMap<&'static str, ResolvedSetting>,
     /// Problems that were ignored: in a project file, or in a variable that other programs use too.
     pub warnings: Vec<Error>,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// One setting by key. The error for an unknown key names the most similar one.
-    pub fn get(&self, key: &str) -> Result<&Setting, Error> {
-        self.settings.get(key).ok_or_else(|| Error::unknown(key, Place::of(Source::Flag)))
+    pub fn get(&self, key: &str) -> Result<&ResolvedSetting, Error> {
+        self.settings.get(key).ok_or_else(|| Error::unknown(key, ConfigLocation::of(ConfigSource::Flag)))
     }
 }
 
 /// Merges the layers into the effective settings.
-pub fn load(layers: &Layers<'_>) -> Result<Loaded, Error> {
-    let mut merge = Merge { settings: BTreeMap::new(), warnings: Vec::new() };
-    merge.own_file(&Source::Default, DEFAULTS)?;
+pub fn load(layers: &ConfigLayers<'_>) -> Result<LoadedConfig, Error> {
+    let mut merge = ConfigMerge { settings: BTreeMap::new(), warnings: Vec::new() };
+    merge.own_file(&ConfigSource::Default, DEFAULTS_TOML)?;
     if let Some(file) = layers.user {
-        merge.own_file(&Source::User(file.path.clone()), &file.text)?;
+        merge.own_file(&ConfigSource::User(file.path.clone()), &file.text)?;
     }
     if let Some(file) = layers.project {
         merge.project_file(file);
@@ -79,30 +79,30 @@ pub fn load(layers: &Layers<'_>) -> Result<Loaded, Error> {
     for (key, text) in layers.flags {
         let value = check(key, text)?;
         let key = keys::find(key).ok_or(Error::Misfit)?;
-        merge.set(Entry { key, value, place: Place::of(Source::Flag) });
+        merge.set(ConfigEntry { key, value, place: ConfigLocation::of(ConfigSource::Flag) });
     }
     merge.finish()
 }
 
-struct Merge {
-    settings: BTreeMap<&'static str, Setting>,
+struct ConfigMerge {
+    settings: BTreeMap<&'static str, ResolvedSetting>,
     warnings: Vec<Error>,
 }
 
-impl Merge {
-    fn set(&mut self, entry: Entry) {
-        self.settings.insert(entry.key.name, Setting { value: entry.value, place: entry.place });
+impl ConfigMerge {
+    fn set(&mut self, entry: ConfigEntry) {
+        self.settings.insert(entry.key.name, ResolvedSetting { value: entry.value, place: entry.place });
     }
 
-    fn own_file(&mut self, source: &Source, text: &str) -> Result<(), Error> {
+    fn own_file(&mut self, source: &ConfigSource, text: &str) -> Result<(), Error> {
         for entry in file::read(source, text)? {
             self.set(entry?);
         }
         Ok(())
     }
 
-    fn project_file(&mut self, file: &File) {
-        let source = Source::Project(file.path.clone());
+    fn project_file(&mut self, file: &ConfigFile) {
+        let source = ConfigSource::Project(file.path.clone());
         // If the file is not TOML, ignore all of it: whatever a parser recovers is a guess.
         let entries = file::read(&source, &file.text).unwrap_or_else(|error| vec![Err(error)]);
         for entry in entries {
@@ -116,10 +116,10 @@ impl Merge {
 
     /// Rejects an entry that would switch memory back on. A cloned repository must not override the kill
     /// switch (OPS-03).
-    fn not_against_the_switch(&self, entry: Entry) -> Result<Entry, Error> {
+    fn not_against_the_switch(&self, entry: ConfigEntry) -> Result<ConfigEntry, Error> {
         match self.settings.get(entry.key.name) {
-            Some(Setting { value: Value::Bool(false), place: off })
-                if entry.key.name == "memory.enabled" && entry.value == Value::Bool(true) =>
+            Some(ResolvedSetting { value: SettingValue::Bool(false), place: off })
+                if entry.key.name == "memory.enabled" && entry.value == SettingValue::Bool(true) =>
             {
                 Err(Error::SwitchedOff { place: entry.place, off: off.clone() })
             }
@@ -129,16 +129,17 @@ impl Merge {
 
     fn environment(&mut self, variables: &dyn Fn(&str) -> Option<String>) -> Result<(), Error> {
         let variable = |name: &str| variables(name).filter(|text| !text.is_empty());
-        let from = |name: &str| Place::of(Source::Env(name.to_owned()));
+        let from = |name: &str| ConfigLocation::of(ConfigSource::Env(name.to_owned()));
 
-        if let Some(text) = variable(WORKSPACE) {
+        if let Some(text) = variable(WORKSPACE_VARIABLE) {
             // A newer variable disables the old one completely: mixing halves would name a third vault.
             let newer = |name| keys::find(name).is_some_and(|key| variable(&key.variable()).is_some());
             if !newer("vault.notes") && !newer("vault.folder") {
-                for (key, text) in workspace(&text).ok_or_else(|| bad_workspace(from(WORKSPACE)))? {
+                for (key, text) in workspace(&text).ok_or_else(|| bad_workspace(from(WORKSPACE_VARIABLE)))? {
                     let key = keys::find(key).ok_or(Error::Misfit)?;
-                    let value = key.kind.read_text(&text).ok_or_else(|| bad_workspace(from(WORKSPACE)))?;
-                    self.set(Entry { key, value, place: from(WORKSPACE) });
+                    let value =
+                        key.kind.read_text(&text).ok_or_else(|| bad_workspace(from(WORKSPACE_VARIABLE)))?;
+                    self.set(ConfigEntry { key, value, place: from(WORKSPACE_VARIABLE) });
                 }
             }
         }
@@ -150,7 +151,7 @@ impl Merge {
                 let Some(text) = variable(name) else { continue };
                 match key.kind.read_text(&text) {
                     Some(value) => {
-                        self.set(Entry { key, value, place: from(name) });
+                        self.set(ConfigEntry { key, value, place: from(name) });
                         break;
                     }
                     None if shared => self.warnings.push(Error::bad_value(key, from(name))),
@@ -161,7 +162,7 @@ impl Merge {
         Ok(())
     }
 
-    fn finish(self) -> Result<Loaded, Error> {
+    fn finish(self) -> Result<LoadedConfig, Error> {
         let mut table = toml::Table::new();
         for (name, setting) in &self.settings {
             insert(&mut table, name, setting.value.clone().into());
@@ -170,8 +171,11 @@ impl Merge {
         let confidence = &config.memory.confidence;
         if confidence.high < confidence.medium {
             let place = |name| {
-                let setting: Option<&Setting> = self.settings.get(name);
-                Box::new(setting.map_or(Place::of(Source::Default), |setting| setting.place.clone()))
+                let setting: Option<&ResolvedSetting> = self.settings.get(name);
+                Box::new(
+                    setting
+                        .map_or(ConfigLocation::of(ConfigSource::Default), |setting| setting.place.clone()),
+                )
             };
             return Err(Error::Confidence {
                 high: confidence.high,
@@ -180,14 +184,14 @@ impl Merge {
                 medium_place: place("memory.confidence.medium"),
             });
         }
-        Ok(Loaded { config, settings: self.settings, warnings: self.warnings })
+        Ok(LoadedConfig { config, settings: self.settings, warnings: self.warnings })
     }
 }
 
 /// Rejects the global scope in a project file. A cloned repository must not write into the memories of other
 /// projects.
-fn not_global(entry: Entry) -> Result<Entry, Error> {
-    match entry.key.name == "memory.scope" && entry.value == Value::Text("global".to_owned()) {
+fn not_global(entry: ConfigEntry) -> Result<ConfigEntry, Error> {
+    match entry.key.name == "memory.scope" && entry.value == SettingValue::Text("global".to_owned()) {
         true => Err(Error::ProjectWantsGlobal { place: entry.place }),
         false => Ok(entry),
     }
@@ -216,7 +220,7 @@ fn workspace(text: &str) -> Option<[(&'static str, String); 2]> {
     Some([("vault.notes", notes.to_owned()), ("vault.folder", path.file_name()?.to_str()?.to_owned())])
 }
 
-fn bad_workspace(place: Place) -> Error {
+fn bad_workspace(place: ConfigLocation) -> Error {
     let allowed = "the absolute path of the folder that holds MEMORY.md, inside your notes vault".to_owned();
     Error::BadValue { place, key: "vault.notes", allowed }
 }

@@ -6,7 +6,7 @@
 //!
 //! A project file comes with whatever repository was cloned. It may set only the few keys marked for it in
 //! [`keys()`], and nothing in it can make a command fail: disallowed content is ignored and reported in
-//! [`Loaded::warnings`]. Mistakes in the other layers are the user's own, and are errors.
+//! [`LoadedConfig::warnings`]. Mistakes in the other layers are the user's own, and are errors.
 
 mod error;
 mod explain;
@@ -19,13 +19,15 @@ mod settings;
 mod tests;
 mod value;
 
-pub use error::{Error, Place, Source};
+pub use error::{ConfigLocation, ConfigSource, Error};
 pub use explain::{KeyDoc, check, keys, variable_names};
-pub use load::{File, Layers, Loaded, Setting, load};
+pub use load::{ConfigFile, ConfigLayers, LoadedConfig, ResolvedSetting, load};
 pub use notes::ReadNotes;
 pub use settings::{
-    Confidence, Config, Decay, Embed, Engines, Fusion, Gate, Identity, Linear, Llm, LogLevel, Memory, Model,
-    Observe, Paths, Program, Project, Provider, Qdrant, Recall, Research, ResearchWhen, Review, ReviewMode,
-    ScopeRule, Server, Telegram, Time, Todoist, Triage, User, Vault,
+    ConfidenceThresholds, Config, DecayMode, EmbedSettings, EngineSettings, FusionMode, IdentitySettings,
+    LinearWeights, LlmProvider, LlmSettings, LogLevel, MemorySettings, ModelName, ObserveSettings,
+    PathSettings, ProgramSettings, ProjectSettings, QdrantSettings, RecallSettings, ResearchSettings,
+    ResearchWhen, ReviewMode, ReviewSettings, ScopeRule, ServerSettings, TelegramSettings, TimeSettings,
+    TodoistSettings, TriageMode, UserSettings, VaultSettings, WriteGateMode,
 };
-pub use value::{LIST_SEPARATOR, Value};
+pub use value::{LIST_SEPARATOR, SettingValue};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The value of `recall.notes`. The vault folder is always read and is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "NotesSetting", into = "NotesSetting")]
 pub enum ReadNotes {
     /// Every note may be read.
     All,
@@ -16,30 +16,30 @@ pub enum ReadNotes {
 /// The representation in TOML and JSON.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
-    Word(Word),
+enum NotesSetting {
+    Word(NotesKeyword),
     Folders(Vec<String>),
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum NotesKeyword {
     All,
 }
 
-impl From<Written> for ReadNotes {
-    fn from(written: Written) -> Self {
+impl From<NotesSetting> for ReadNotes {
+    fn from(written: NotesSetting) -> Self {
         match written {
-            Written::Word(Word::All) => Self::All,
-            Written::Folders(folders) => Self::Folders(folders),
+            NotesSetting::Word(NotesKeyword::All) => Self::All,
+            NotesSetting::Folders(folders) => Self::Folders(folders),
         }
     }
 }
 
-impl From<ReadNotes> for Written {
+impl From<ReadNotes> for NotesSetting {
     fn from(notes: ReadNotes) -> Self {
         match notes {
-            ReadNotes::All => Self::Word(Word::All),
+            ReadNotes::All => Self::Word(NotesKeyword::All),
             ReadNotes::Folders(folders) => Self::Folders(folders),
         }
     }

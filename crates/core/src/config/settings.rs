@@ -9,49 +9,49 @@ use super::notes::ReadNotes;
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The user's own details.
-    pub user: User,
+    pub user: UserSettings,
     /// The location of memories.
-    pub vault: Vault,
+    pub vault: VaultSettings,
     /// The location of state and identity files.
-    pub paths: Paths,
+    pub paths: PathSettings,
     /// The identity files of all agents.
-    pub identity: Identity,
+    pub identity: IdentitySettings,
     /// Global rules for remembering.
-    pub memory: Memory,
+    pub memory: MemorySettings,
     /// Details of the current project.
-    pub project: Project,
+    pub project: ProjectSettings,
     /// Rules for capturing sessions.
-    pub capture: Capture,
+    pub capture: CaptureSettings,
     /// Rules for turning sessions into observations.
-    pub observe: Observe,
+    pub observe: ObserveSettings,
     /// Rules for turning observations into proposals.
-    pub reflect: Reflect,
+    pub reflect: ReflectSettings,
     /// Thresholds for friction analysis.
-    pub friction: Friction,
+    pub friction: FrictionSettings,
     /// Rules and channels for reviewing proposals.
-    pub review: Review,
+    pub review: ReviewSettings,
     /// Recall for prompts and tools.
-    pub recall: Recall,
+    pub recall: RecallSettings,
     /// The language models for generation.
-    pub llm: Llm,
+    pub llm: LlmSettings,
     /// The model that computes embeddings.
-    pub embed: Embed,
+    pub embed: EmbedSettings,
     /// Rules for building the search index.
-    pub index: Index,
+    pub index: IndexSettings,
     /// Permissions of agents that call our tools.
-    pub mcp: Mcp,
+    pub mcp: McpSettings,
     /// Rules for keeping and researching ideas.
-    pub ideas: Ideas,
+    pub ideas: IdeasSettings,
     /// Optional servers besides the built-in stores.
-    pub engines: Engines,
+    pub engines: EngineSettings,
     /// The time zone of days and nights.
-    pub time: Time,
+    pub time: TimeSettings,
 }
 
 /// The user's own details (GEN-01).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct User {
+pub struct UserSettings {
     /// The display name; empty if none is set.
     pub name: String,
 }
@@ -59,7 +59,7 @@ pub struct User {
 /// The location of memories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Vault {
+pub struct VaultSettings {
     /// The notes vault as written; empty for the default. `engine::home` resolves it to a path.
     pub notes: String,
     /// The name of Rekindle's folder in the notes vault.
@@ -69,7 +69,7 @@ pub struct Vault {
 /// The location of state and identity files (GEN-02), as written; empty for the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Paths {
+pub struct PathSettings {
     /// The folder for state.
     pub state: String,
     /// The folder for identity files.
@@ -79,7 +79,7 @@ pub struct Paths {
 /// The identity files of all agents (IDN-02).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Identity {
+pub struct IdentitySettings {
     /// Folders whose `AGENTS.md` must be the same file.
     pub links: Vec<String>,
 }
@@ -87,7 +87,7 @@ pub struct Identity {
 /// Global rules for remembering (OPS-02).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Memory {
+pub struct MemorySettings {
     /// The kill switch for all of Rekindle (OPS-03).
     pub enabled: bool,
     /// The scope of a new memory.
@@ -97,7 +97,7 @@ pub struct Memory {
     /// The verbosity of the logs.
     pub log_level: LogLevel,
     /// Thresholds for explicit and inferred statements.
-    pub confidence: Confidence,
+    pub confidence: ConfidenceThresholds,
 }
 
 /// The rule for the scope of a new memory.
@@ -139,7 +139,7 @@ pub enum LogLevel {
 /// Confidence thresholds; `high` is never below `medium`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Confidence {
+pub struct ConfidenceThresholds {
     /// The minimum confidence of an explicit statement.
     pub high: f64,
     /// The minimum confidence of an inferred statement.
@@ -149,7 +149,7 @@ pub struct Confidence {
 /// Details of the current project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Project {
+pub struct ProjectSettings {
     /// A display name; empty for none. It may come from a cloned repository, which must not be able to claim
     /// another project's memories, so it never takes part in [`crate::base::scope::ProjectId`].
     pub name: String,
@@ -158,7 +158,7 @@ pub struct Project {
 /// Rules for capturing sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Capture {
+pub struct CaptureSettings {
     /// A session that ends with fewer user messages is not observed (CAP-02).
     pub min_user_messages: u32,
     /// Minutes of silence after which a session counts as over (EXE-15).
@@ -174,7 +174,7 @@ pub struct Capture {
 /// Rules for turning observations into proposals (REF-01).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reflect {
+pub struct ReflectSettings {
     /// A day with more tokens of observations than this is reflected on right away instead of the next
     /// morning.
     pub threshold_tokens: u64,
@@ -183,7 +183,7 @@ pub struct Reflect {
 /// Thresholds for friction analysis (FRI-07).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Friction {
+pub struct FrictionSettings {
     /// The minimum number of observations.
     pub min_observations: usize,
     /// The minimum number of days they cover.
@@ -195,7 +195,7 @@ pub struct Friction {
 /// Rules and channels for reviewing proposals (B-07, REV-10).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Review {
+pub struct ReviewSettings {
     /// The maximum number of proposals shown per day; 0 for all.
     pub per_day: usize,
     /// Undecided proposals are archived after this many days.
@@ -203,21 +203,21 @@ pub struct Review {
     /// True if the review asks line by line instead of using the full screen.
     pub plain: bool,
     /// Triage of proposals before the user sees them (REV-09, X-07).
-    pub triage: Triage,
+    pub triage: TriageMode,
     /// The number of consecutive approvals after which a category is promoted without asking (FUT-03).
     pub earn: u32,
     /// True if a model grades inferred proposals for the reviewer (SID-09).
     pub grade: bool,
     /// Review by Todoist tasks.
-    pub todoist: Todoist,
+    pub todoist: TodoistSettings,
     /// Review by Telegram messages.
-    pub telegram: Telegram,
+    pub telegram: TelegramSettings,
 }
 
 /// Review by Todoist tasks (REV-05). Keys are in the environment only (SEC-04).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Todoist {
+pub struct TodoistSettings {
     /// True if anything may be sent to Todoist; off by default.
     pub enabled: bool,
     /// The address of the API, without `/api/v1`.
@@ -231,7 +231,7 @@ pub struct Todoist {
 /// Review by Telegram messages with buttons (REV-08). Keys are in the environment only (SEC-04).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Telegram {
+pub struct TelegramSettings {
     /// True if anything may be sent to Telegram; off by default.
     pub enabled: bool,
     /// The address of the Bot API.
@@ -249,7 +249,7 @@ pub struct Telegram {
 /// The triage of proposals before the user sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Triage {
+pub enum TriageMode {
     /// Rules, then a model if one is configured.
     On,
     /// Rules without a model.
@@ -261,29 +261,29 @@ pub enum Triage {
 /// Recall for prompts and tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recall {
+pub struct RecallSettings {
     /// The maximum number of memories per prompt.
     pub k: usize,
     /// True if a model may rewrite the query (REC-05). If false, no text is ever sent out for it.
     pub rewrite: bool,
     /// The fusion of keyword and vector rankings.
-    pub fusion: Fusion,
+    pub fusion: FusionMode,
     /// The decay of scores with age.
-    pub decay: Decay,
+    pub decay: DecayMode,
     /// True if memories are looked up before tools run (BRF-08).
     pub before_tools: bool,
     /// The share of sessions left without recall, as a control group.
     pub holdout: f64,
     /// The notes outside the vault that may be read.
     pub notes: ReadNotes,
-    /// The weights of [`Fusion::Linear`].
-    pub linear: Linear,
+    /// The weights of [`FusionMode::Linear`].
+    pub linear: LinearWeights,
 }
 
 /// The fusion of keyword and vector rankings into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fusion {
+pub enum FusionMode {
     /// The method that measures best on the development benchmarks.
     Default,
     /// The weighted sum of REC-02.
@@ -293,7 +293,7 @@ pub enum Fusion {
 /// The decay of scores with age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decay {
+pub enum DecayMode {
     /// Bounded, so that relevance still comes first.
     Bounded,
     /// The formula of REC-03, `exp(-0.01 x days)`.
@@ -305,16 +305,16 @@ pub enum Decay {
 /// The weights of the weighted sum (REC-02). All are finite and not negative.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Linear {
+pub struct LinearWeights {
     /// The weight of a similarity of 1.
     pub similarity: f64,
     /// The weight of each matching word.
     pub keyword: f64,
-    /// The maximum number of matching words that count; 0 is no limit. [`Linear::matches`] applies it.
+    /// The maximum number of matching words that count; 0 is no limit. [`LinearWeights::matches`] applies it.
     pub keyword_cap: usize,
 }
 
-impl Linear {
+impl LinearWeights {
     /// The number of matching words that count, out of `matching`.
     pub fn matches(&self, matching: usize) -> usize {
         if self.keyword_cap == 0 { matching } else { matching.min(self.keyword_cap) }
@@ -324,13 +324,13 @@ impl Linear {
 /// The language models for generation (OBS-02, REF-02).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Llm {
+pub struct LlmSettings {
     /// The provider of the models.
-    pub provider: Provider,
+    pub provider: LlmProvider,
     /// The model that turns sessions into observations.
-    pub observer_model: Model,
+    pub observer_model: ModelName,
     /// The model that turns observations into proposals.
-    pub reflector_model: Model,
+    pub reflector_model: ModelName,
     /// The timeout of one answer, in seconds.
     pub timeout_seconds: u32,
     /// The maximum number of session tokens in one request.
@@ -340,21 +340,21 @@ pub struct Llm {
     /// The daily spending limit in dollars for all providers together; 0 is no limit.
     pub daily_dollars: f64,
     /// The settings of a local program.
-    pub command: Program,
+    pub command: ProgramSettings,
     /// The settings of a server with Anthropic's Messages API.
-    pub anthropic: Server,
+    pub anthropic: ServerSettings,
     /// The settings of a server with OpenAI's chat completions API.
-    pub openai: Server,
+    pub openai: ServerSettings,
 }
 
-impl Llm {
+impl LlmSettings {
     /// The daily limits of a provider: tokens and dollars, each 0 for no limit (B-04).
-    pub fn daily(&self, provider: Provider) -> (u64, f64) {
+    pub fn daily(&self, provider: LlmProvider) -> (u64, f64) {
         match provider {
-            Provider::Offline => (0, 0.0),
-            Provider::Command => (self.command.daily_tokens, self.command.daily_dollars),
-            Provider::Anthropic => (self.anthropic.daily_tokens, self.anthropic.daily_dollars),
-            Provider::Openai => (self.openai.daily_tokens, self.openai.daily_dollars),
+            LlmProvider::Offline => (0, 0.0),
+            LlmProvider::Command => (self.command.daily_tokens, self.command.daily_dollars),
+            LlmProvider::Anthropic => (self.anthropic.daily_tokens, self.anthropic.daily_dollars),
+            LlmProvider::Openai => (self.openai.daily_tokens, self.openai.daily_dollars),
         }
     }
 }
@@ -362,7 +362,7 @@ impl Llm {
 /// The provider of language models. `Offline` unless the user configures another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Provider {
+pub enum LlmProvider {
     /// No model, only rules.
     Offline,
     /// A program on the user's machine.
@@ -373,7 +373,7 @@ pub enum Provider {
     Openai,
 }
 
-impl Provider {
+impl LlmProvider {
     /// All providers, in the order in which they are listed.
     pub const ALL: [Self; 4] = [Self::Offline, Self::Command, Self::Anthropic, Self::Openai];
 
@@ -391,7 +391,7 @@ impl Provider {
 /// A local program that answers requests (OBS-01).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Program {
+pub struct ProgramSettings {
     /// The program's name or path; empty for none.
     pub program: String,
     /// The arguments, for programs that Rekindle does not know.
@@ -405,7 +405,7 @@ pub struct Program {
 /// A server that answers requests. Its key is in the environment only (SEC-04).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Server {
+pub struct ServerSettings {
     /// The server's address, without credentials.
     pub url: String,
     /// The environment variable that holds the key.
@@ -419,16 +419,16 @@ pub struct Server {
 /// Rules for turning sessions into observations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Observe {
+pub struct ObserveSettings {
     /// The mode of the write gate (FBK-08).
-    pub gate: Gate,
+    pub gate: WriteGateMode,
 }
 
 /// The mode of the write gate. It only annotates until its verdicts have been compared with people's
 /// decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Gate {
+pub enum WriteGateMode {
     /// Annotate each observation with a verdict.
     Annotate,
     /// Do not run the gate.
@@ -438,15 +438,15 @@ pub enum Gate {
 /// The embedding model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Embed {
+pub struct EmbedSettings {
     /// The model that turns text into vectors.
-    pub model: Model,
+    pub model: ModelName,
 }
 
 /// Rules for building the search index (STO-14).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Index {
+pub struct IndexSettings {
     /// True if a command may leave indexing to a background process.
     pub background: bool,
 }
@@ -454,7 +454,7 @@ pub struct Index {
 /// Permissions of agents that call our tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mcp {
+pub struct McpSettings {
     /// True if agents may decide on proposals (B-01).
     pub review_decide: bool,
 }
@@ -462,17 +462,17 @@ pub struct Mcp {
 /// Rules for keeping and researching ideas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ideas {
+pub struct IdeasSettings {
     /// After this many months without a promotion or a mention, an idea is listed for a decision (IDEA-06).
     pub gc_months: u32,
     /// Research into ideas.
-    pub research: Research,
+    pub research: ResearchSettings,
 }
 
 /// A local program that researches ideas and may use the web (X-22, IDEA-04).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Research {
+pub struct ResearchSettings {
     /// The condition under which it runs.
     pub when: ResearchWhen,
     /// The program's name or path; empty for none.
@@ -502,9 +502,9 @@ pub enum ResearchWhen {
 /// A model and its provider. [`super::load`] accepts only `provider/model`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Model(String);
+pub struct ModelName(String);
 
-impl Model {
+impl ModelName {
     /// The model of a program that does the work itself, with whatever model it uses.
     pub fn of_a_program() -> Self {
         Self("command/program".to_owned())
@@ -529,15 +529,15 @@ impl Model {
 /// Optional servers besides the built-in stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Engines {
+pub struct EngineSettings {
     /// The Qdrant server, if any.
-    pub qdrant: Qdrant,
+    pub qdrant: QdrantSettings,
 }
 
 /// A Qdrant server (STO-06).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Qdrant {
+pub struct QdrantSettings {
     /// The server's address, without credentials.
     pub url: String,
     /// The name of the collection of observations.
@@ -547,7 +547,7 @@ pub struct Qdrant {
 /// The time zone that days and nights follow (EXE-08).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Time {
+pub struct TimeSettings {
     /// An IANA time zone; empty for the system's.
     pub zone: String,
 }

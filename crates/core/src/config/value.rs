@@ -14,7 +14,7 @@ pub const LIST_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
 /// A checked value of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum SettingValue {
     /// A switch: true or false.
     Bool(bool),
     /// An integer within its range.
@@ -29,7 +29,7 @@ pub enum Value {
     Words(Vec<String>),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for SettingValue {
     /// Formats the value as the command line and the environment accept it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -44,14 +44,14 @@ impl fmt::Display for Value {
     }
 }
 
-impl From<Value> for toml::Value {
-    fn from(value: Value) -> Self {
+impl From<SettingValue> for toml::Value {
+    fn from(value: SettingValue) -> Self {
         match value {
-            Value::Bool(value) => value.into(),
-            Value::Whole(value) => value.into(),
-            Value::Fraction(value) => value.into(),
-            Value::Text(value) => value.into(),
-            Value::List(values) | Value::Words(values) => values.into(),
+            SettingValue::Bool(value) => value.into(),
+            SettingValue::Whole(value) => value.into(),
+            SettingValue::Fraction(value) => value.into(),
+            SettingValue::Text(value) => value.into(),
+            SettingValue::List(values) | SettingValue::Words(values) => values.into(),
         }
     }
 }
@@ -61,7 +61,7 @@ const MAX_WEIGHT: f64 = 1000.0;
 
 /// The type of a setting, with its limits.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum SettingKind {
     Bool,
     Whole {
         min: i64,
@@ -96,7 +96,7 @@ pub(super) enum Kind {
     Zone,
 }
 
-impl Kind {
+impl SettingKind {
     /// The name of the type for people.
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -153,21 +153,25 @@ impl Kind {
     }
 
     /// Converts a TOML value. `None` if it is not allowed.
-    pub(super) fn read_toml(self, value: &DeValue<'_>) -> Option<Value> {
+    pub(super) fn read_toml(self, value: &DeValue<'_>) -> Option<SettingValue> {
         let value = match (self, value) {
-            (Self::Bool, DeValue::Boolean(value)) => Value::Bool(*value),
-            (Self::Whole { .. }, DeValue::Integer(value)) => Value::Whole(whole(value)?),
+            (Self::Bool, DeValue::Boolean(value)) => SettingValue::Bool(*value),
+            (Self::Whole { .. }, DeValue::Integer(value)) => SettingValue::Whole(whole(value)?),
             // People write 1 for 1.0.
             (Self::Fraction | Self::Weight, DeValue::Integer(value)) => {
-                Value::Fraction(f64::from(i16::try_from(whole(value)?).ok()?))
+                SettingValue::Fraction(f64::from(i16::try_from(whole(value)?).ok()?))
             }
             (Self::Fraction | Self::Weight, DeValue::Float(value)) => {
-                Value::Fraction(value.as_str().parse().ok()?)
+                SettingValue::Fraction(value.as_str().parse().ok()?)
             }
             (Self::Paths | Self::Words, DeValue::Array(values)) => {
                 let texts = values.iter().map(|value| Some(value.get_ref().as_str()?.to_owned()));
                 let texts = texts.collect::<Option<_>>()?;
-                if matches!(self, Self::Paths) { Value::List(texts) } else { Value::Words(texts) }
+                if matches!(self, Self::Paths) {
+                    SettingValue::List(texts)
+                } else {
+                    SettingValue::Words(texts)
+                }
             }
             (Self::Notes, DeValue::Array(values)) => {
                 let texts = values.iter().map(|value| value.get_ref().as_str());
@@ -180,40 +184,42 @@ impl Kind {
             ) => {
                 return None;
             }
-            (_, value) => Value::Text(value.as_str()?.to_owned()),
+            (_, value) => SettingValue::Text(value.as_str()?.to_owned()),
         };
         self.allows(&value).then_some(value)
     }
 
     /// Parses a value from the environment or the command line. `None` if it is not allowed.
-    pub(super) fn read_text(self, text: &str) -> Option<Value> {
+    pub(super) fn read_text(self, text: &str) -> Option<SettingValue> {
         let value = match self {
-            Self::Bool => Value::Bool(switch(text)?),
-            Self::Whole { .. } => Value::Whole(text.trim().parse().ok()?),
-            Self::Fraction | Self::Weight => Value::Fraction(text.trim().parse().ok()?),
-            Self::Paths if text.is_empty() => Value::List(Vec::new()),
-            Self::Paths => Value::List(text.split(LIST_SEPARATOR).map(str::to_owned).collect()),
+            Self::Bool => SettingValue::Bool(switch(text)?),
+            Self::Whole { .. } => SettingValue::Whole(text.trim().parse().ok()?),
+            Self::Fraction | Self::Weight => SettingValue::Fraction(text.trim().parse().ok()?),
+            Self::Paths if text.is_empty() => SettingValue::List(Vec::new()),
+            Self::Paths => SettingValue::List(text.split(LIST_SEPARATOR).map(str::to_owned).collect()),
             Self::Notes => notes(ReadNotes::parse(text)?),
-            Self::Words => Value::Words(text.split_whitespace().map(str::to_owned).collect()),
-            _ => Value::Text(text.to_owned()),
+            Self::Words => SettingValue::Words(text.split_whitespace().map(str::to_owned).collect()),
+            _ => SettingValue::Text(text.to_owned()),
         };
         self.allows(&value).then_some(value)
     }
 
-    fn allows(self, value: &Value) -> bool {
+    fn allows(self, value: &SettingValue) -> bool {
         match (self, value) {
-            (Self::Bool, Value::Bool(_)) => true,
-            (Self::Whole { min, max }, Value::Whole(value)) => (min..=max).contains(value),
+            (Self::Bool, SettingValue::Bool(_)) => true,
+            (Self::Whole { min, max }, SettingValue::Whole(value)) => (min..=max).contains(value),
             // NaN is in no range.
-            (Self::Fraction, Value::Fraction(value)) => (0.0..=1.0).contains(value),
-            (Self::Weight, Value::Fraction(value)) => (0.0..=MAX_WEIGHT).contains(value),
-            (Self::Paths, Value::List(values)) => values.iter().all(|text| !text.is_empty() && is_path(text)),
-            (Self::Words, Value::Words(values)) => {
+            (Self::Fraction, SettingValue::Fraction(value)) => (0.0..=1.0).contains(value),
+            (Self::Weight, SettingValue::Fraction(value)) => (0.0..=MAX_WEIGHT).contains(value),
+            (Self::Paths, SettingValue::List(values)) => {
+                values.iter().all(|text| !text.is_empty() && is_path(text))
+            }
+            (Self::Words, SettingValue::Words(values)) => {
                 values.iter().all(|text| !text.is_empty() && !text.chars().any(char::is_control))
             }
             // Parsing has checked the value already.
             (Self::Notes, _) => true,
-            (_, Value::Text(text)) => self.allows_text(text),
+            (_, SettingValue::Text(text)) => self.allows_text(text),
             _ => false,
         }
     }
@@ -242,10 +248,10 @@ impl Kind {
     }
 }
 
-fn notes(notes: ReadNotes) -> Value {
+fn notes(notes: ReadNotes) -> SettingValue {
     match notes {
-        ReadNotes::All => Value::Text("all".to_owned()),
-        ReadNotes::Folders(folders) => Value::List(folders),
+        ReadNotes::All => SettingValue::Text("all".to_owned()),
+        ReadNotes::Folders(folders) => SettingValue::List(folders),
     }
 }
 

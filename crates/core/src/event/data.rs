@@ -5,23 +5,23 @@ use serde_json::Value;
 
 use super::names;
 use crate::base::agent::Agent;
-use crate::base::decided_by::By;
+use crate::base::decided_by::DecidedBy;
 use crate::base::provenance::Origin;
 use crate::base::time::{Date, Timestamp};
 use crate::session::Message;
-use crate::vault::review::Id;
+use crate::vault::review::ProposalId;
 
 /// The trigger of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Trigger {
+pub enum CaptureTrigger {
     /// The host is about to compact the conversation.
     Compaction,
     /// The session ended, or has been silent long enough to count as ended.
     Shutdown,
 }
 
-impl Trigger {
+impl CaptureTrigger {
     /// The trigger's name in files and JSON.
     pub fn word(self) -> &'static str {
         match self {
@@ -49,11 +49,11 @@ pub(super) fn check_trigger(name: &str, value: &Value) -> Result<(), &'static st
 }
 
 /// The cause of a capture that the person asked for. It has no minimum session length.
-pub const ASKED: &str = "asked";
+pub const ASKED_CAUSE: &str = "asked";
 
 /// The cause of a capture of a session that ended before Rekindle knew of it (DIS-01). Its event's time
 /// becomes its date.
-pub const BACKFILL: &str = "backfill";
+pub const BACKFILL_CAUSE: &str = "backfill";
 
 /// A request to capture a session up to a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,8 +64,8 @@ pub struct CaptureRequested {
     /// The id of the session.
     pub session_id: String,
     /// The trigger of the capture.
-    pub trigger: Trigger,
-    /// The cause of the trigger: the hook's event, `idle`, [`ASKED`] or [`BACKFILL`].
+    pub trigger: CaptureTrigger,
+    /// The cause of the trigger: the hook's event, `idle`, [`ASKED_CAUSE`] or [`BACKFILL_CAUSE`].
     pub cause: String,
     /// The path of the transcript, if the host keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub struct SessionCaptured {
     /// The deduplication key, the same for the same window (CAP-11).
     pub dedupe_key: String,
     /// The trigger of the capture.
-    pub trigger: Trigger,
+    pub trigger: CaptureTrigger,
     /// The text of the window, redacted: lines such as `[HH:MM] [User]: …`.
     pub messages: String,
     /// The number of messages in the window.
@@ -161,7 +161,7 @@ pub struct SessionCaptured {
 /// A single observation that somebody noted explicitly (CAP-20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Noted {
+pub struct ObservationNoted {
     /// The text of the note.
     pub text: String,
     /// The author of the words.
@@ -208,7 +208,7 @@ pub struct VoiceCall {
 /// A day that has enough observations to be reflected on (CAP-07).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Accumulated {
+pub struct ObservationsAccumulated {
     /// The person's calendar day.
     pub date: Date,
     /// The approximate number of observed tokens.
@@ -222,7 +222,7 @@ pub struct Accumulated {
 /// The result of a reflection over the days up to `date` (CAP-08).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reflected {
+pub struct ObservationsReflected {
     /// The person's calendar day.
     pub date: Date,
     /// The approximate number of tokens read.
@@ -245,14 +245,14 @@ pub struct Reflected {
 #[serde(rename_all = "camelCase")]
 pub struct ProposalDecided {
     /// The id of the proposal.
-    pub proposal_id: Id,
+    pub proposal_id: ProposalId,
     /// The channel of the decision; another program by default.
     #[serde(default = "another_program")]
-    pub by: By,
+    pub by: DecidedBy,
 }
 
-fn another_program() -> By {
-    By::Event
+fn another_program() -> DecidedBy {
+    DecidedBy::Event
 }
 
 /// A report that somebody carried out an approved fix (FRI-09). The file itself shows if it was done.
@@ -260,7 +260,7 @@ fn another_program() -> By {
 #[serde(rename_all = "camelCase")]
 pub struct FixCompleted {
     /// The id of the proposal.
-    pub proposal_id: Id,
+    pub proposal_id: ProposalId,
 }
 
 /// A task that was completed, deleted or changed (REV-06, REV-07).
@@ -306,12 +306,12 @@ pub struct ButtonPressed {
 pub struct ProposalsTriaged {
     /// Proposals that will be written to `MEMORY.md`.
     #[serde(default)]
-    pub promoted: Vec<Id>,
+    pub promoted: Vec<ProposalId>,
     /// Proposals that were turned down.
     #[serde(default)]
-    pub rejected: Vec<Id>,
+    pub rejected: Vec<ProposalId>,
     /// Proposals that the person has to decide on.
-    pub needs_review: Vec<Id>,
+    pub needs_review: Vec<ProposalId>,
 }
 
 /// The counts of the weekly maintenance (CAP-09, MNT-02).

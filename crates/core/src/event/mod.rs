@@ -11,12 +11,12 @@ use crate::base::hash::ContentHash;
 use crate::base::time::Timestamp;
 
 pub use data::{
-    ASKED, Accumulated, BACKFILL, ButtonPressed, CaptureRequested, EchoRequested, FixCompleted, Noted,
-    ProposalDecided, ProposalsTriaged, Reflected, SessionCaptured, TaskChanged, Trigger, VoiceCall,
-    WeeklySummary,
+    ASKED_CAUSE, BACKFILL_CAUSE, ButtonPressed, CaptureRequested, CaptureTrigger, EchoRequested,
+    FixCompleted, ObservationNoted, ObservationsAccumulated, ObservationsReflected, ProposalDecided,
+    ProposalsTriaged, SessionCaptured, TaskChanged, VoiceCall, WeeklySummary,
 };
 
-use crate::text::{self, Counts};
+use crate::text::{self, RedactionCounts};
 
 /// The version of the event schemas.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -78,9 +78,9 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::COMPACTION_PENDING | names::SESSION_ENDED => fits::<SessionCaptured>(value)
             .and_then(|()| data::check_trigger(name, value).map_err(str::to_owned)),
         names::ECHO_REQUESTED => fits::<EchoRequested>(value),
-        names::NOTED => fits::<Noted>(value),
-        names::OBSERVATIONS_ACCUMULATED => fits::<Accumulated>(value),
-        names::OBSERVATIONS_REFLECTED => fits::<Reflected>(value),
+        names::OBSERVATION_NOTED => fits::<ObservationNoted>(value),
+        names::OBSERVATIONS_ACCUMULATED => fits::<ObservationsAccumulated>(value),
+        names::OBSERVATIONS_REFLECTED => fits::<ObservationsReflected>(value),
         names::VOICE_CALL_COMPLETED => fits::<VoiceCall>(value),
         names::PROPOSAL_APPROVED | names::PROPOSAL_REJECTED => fits::<ProposalDecided>(value),
         names::FRICTION_FIX_COMPLETED => fits::<FixCompleted>(value),
@@ -98,27 +98,27 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
 }
 
 /// The deduplication key of a window, so that the same window is not observed twice (CAP-11).
-pub fn dedupe_key(session: &str, trigger: Trigger, first_entry: &str) -> String {
+pub fn dedupe_key(session: &str, trigger: CaptureTrigger, first_entry: &str) -> String {
     ContentHash::of(format!("{session}{}{first_entry}", trigger.word()).as_bytes()).to_string()
 }
 
 /// Redacts secrets in an event's data before it is stored: in every text, in every field name, and in every
 /// field whose name announces a secret.
-pub fn admit(data: &mut Value) -> Counts {
+pub fn admit(data: &mut Value) -> RedactionCounts {
     admit_under("", data)
 }
 
 /// [`admit`] for the value of the field `name`, for example `{"password": "swordfish"}` or
 /// `{"card": 4111111111111111}`.
-fn admit_under(name: &str, value: &mut Value) -> Counts {
+fn admit_under(name: &str, value: &mut Value) -> RedactionCounts {
     match value {
         Value::String(_) | Value::Number(_) => admit_scalar(name, value),
-        Value::Array(items) => items.iter_mut().fold(Counts::default(), |mut counts, item| {
+        Value::Array(items) => items.iter_mut().fold(RedactionCounts::default(), |mut counts, item| {
             counts.merge(&admit_under(name, item));
             counts
         }),
         Value::Object(fields) => {
-            let mut counts = Counts::default();
+            let mut counts = RedactionCounts::default();
             let admitted = std::mem::take(fields).into_iter().map(|(name, mut value)| {
                 counts.merge(&admit_under(&name, &mut value));
                 let name = text::admit(&name);
@@ -134,11 +134,11 @@ fn admit_under(name: &str, value: &mut Value) -> Counts {
             }
             counts
         }
-        Value::Null | Value::Bool(_) => Counts::default(),
+        Value::Null | Value::Bool(_) => RedactionCounts::default(),
     }
 }
 
-fn admit_scalar(name: &str, value: &mut Value) -> Counts {
+fn admit_scalar(name: &str, value: &mut Value) -> RedactionCounts {
     if let Value::String(text) = value {
         let admitted = text::admit(text);
         *text = admitted.text;
@@ -150,7 +150,7 @@ fn admit_scalar(name: &str, value: &mut Value) -> Counts {
     // Secrets in the name itself are redacted with the name.
     let start = pair.len() - value.to_string().len();
     let found = text::redact::find(&pair).into_iter().find(|secret| secret.range.end > start);
-    let Some(secret) = found else { return Counts::default() };
+    let Some(secret) = found else { return RedactionCounts::default() };
     *value = Value::String(format!("[redacted:{}]", secret.kind));
     [secret.kind].into_iter().collect()
 }
@@ -175,14 +175,14 @@ mod tests {
     fn ver_02_a_dedupe_key_is_the_same_for_the_same_window_only() {
         let key = |session, trigger, first| dedupe_key(session, trigger, first);
         let first = "2026-02-14T17:05:50.648Z";
-        assert_eq!(key("s", Trigger::Shutdown, first), key("s", Trigger::Shutdown, first));
-        assert_eq!(key("s", Trigger::Shutdown, first).len(), 64);
+        assert_eq!(key("s", CaptureTrigger::Shutdown, first), key("s", CaptureTrigger::Shutdown, first));
+        assert_eq!(key("s", CaptureTrigger::Shutdown, first).len(), 64);
         let others = [
-            key("t", Trigger::Shutdown, first),
-            key("s", Trigger::Compaction, first),
-            key("s", Trigger::Shutdown, "2026-02-14T17:05:50.649Z"),
+            key("t", CaptureTrigger::Shutdown, first),
+            key("s", CaptureTrigger::Compaction, first),
+            key("s", CaptureTrigger::Shutdown, "2026-02-14T17:05:50.649Z"),
         ];
-        assert!(others.iter().all(|other| *other != key("s", Trigger::Shutdown, first)));
+        assert!(others.iter().all(|other| *other != key("s", CaptureTrigger::Shutdown, first)));
     }
 
     fn ended() -> Value {
@@ -233,7 +233,10 @@ mod tests {
         let decided = json!({"proposalId": "p-20261115-001"});
         check(names::PROPOSAL_APPROVED, &decided).unwrap();
         check(names::PROPOSAL_REJECTED, &json!({"proposalId": "f-20261115-001", "by": "page"})).unwrap();
-        assert_eq!(ProposalDecided::deserialize(&decided).unwrap().by, crate::base::decided_by::By::Event);
+        assert_eq!(
+            ProposalDecided::deserialize(&decided).unwrap().by,
+            crate::base::decided_by::DecidedBy::Event
+        );
         for wrong in [json!({}), json!({"proposalId": "p-1"}), json!([])] {
             assert!(check(names::PROPOSAL_APPROVED, &wrong).is_err(), "{wrong}");
         }

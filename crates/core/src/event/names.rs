@@ -25,7 +25,7 @@ pub const FRICTION_FIX_COMPLETED: &str = "memory/friction.fix.completed";
 /// A turn is to be compared with what was injected for it.
 pub const ECHO_REQUESTED: &str = "memory/echo-fizzle.requested";
 /// A single observation was noted (CAP-20).
-pub const NOTED: &str = "session/observation.noted";
+pub const OBSERVATION_NOTED: &str = "session/observation.noted";
 /// A voice call ended and was transcribed (CAP-20).
 pub const VOICE_CALL_COMPLETED: &str = "voice/call.completed";
 /// A task was completed.
@@ -58,7 +58,7 @@ pub const ALL: [&str; 21] = [
     FRICTION_REQUESTED,
     FRICTION_FIX_COMPLETED,
     ECHO_REQUESTED,
-    NOTED,
+    OBSERVATION_NOTED,
     VOICE_CALL_COMPLETED,
     TASK_COMPLETED,
     TASK_DELETED,

@@ -15,29 +15,29 @@ use crate::base::scope::ProjectId;
 use crate::base::time::Timestamp;
 use crate::text::clean::one_line;
 mod grade;
-use crate::vault::review::{Id, Place};
-pub use grade::Grade;
+use crate::vault::review::{ProposalId, ProposalPlace};
+pub use grade::ProposalGrade;
 
-pub use target::Target;
+pub use target::ProposalTarget;
 
 /// The maximum length of a title, in characters.
-const TITLE_CHARS: usize = 60;
+const MAX_TITLE_CHARS: usize = 60;
 /// The maximum length of a replaced line in a title, in characters.
-const OLD_CHARS: usize = 160;
+const MAX_REPLACED_CHARS: usize = 160;
 
 /// A proposal in the store. The store is the source of truth, every surface is a view (REV-04).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
     /// The id of the proposal.
-    pub id: Id,
+    pub id: ProposalId,
     /// The stage that made it.
-    pub source: Source,
+    pub source: ProposalSource,
     /// The place that it is meant for.
-    pub place: Place,
+    pub place: ProposalPlace,
     /// The target, if it is not the section of `MEMORY.md` that the place names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<Target>,
+    pub target: Option<ProposalTarget>,
     /// A short title of the proposal.
     pub title: String,
     /// The text to write, verbatim.
@@ -54,24 +54,24 @@ pub struct Proposal {
     pub confidence: f64,
     /// The grade of an evaluator who saw only the proposal (SID-09). It decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grade: Option<Grade>,
+    pub grade: Option<ProposalGrade>,
     /// The evidence that supports it.
-    pub evidence: Evidence,
+    pub evidence: ProposalEvidence,
     /// The project that it concerns; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
     /// The time of the proposal.
     pub created: Timestamp,
     /// The status in its life cycle.
-    pub status: Status,
+    pub status: ProposalStatus,
 }
 
 impl Proposal {
     /// A pending proposal without evidence, for the section of `MEMORY.md` that the place names.
     pub fn new(
-        id: Id,
-        source: Source,
-        place: Place,
+        id: ProposalId,
+        source: ProposalSource,
+        place: ProposalPlace,
         origin: Origin,
         text: String,
         created: Timestamp,
@@ -88,16 +88,16 @@ impl Proposal {
             explicit: false,
             confidence: 0.0,
             grade: None,
-            evidence: Evidence::default(),
+            evidence: ProposalEvidence::default(),
             project: None,
             created,
-            status: Status::Pending,
+            status: ProposalStatus::Pending,
         }
     }
 
     /// Adds a sighting; every further session raises the confidence (STO-16). Returns true if its session was
     /// not counted yet.
-    pub fn rest_on(&mut self, evidence: &Evidence) -> bool {
+    pub fn rest_on(&mut self, evidence: &ProposalEvidence) -> bool {
         let before = self.evidence.sessions.len();
         let is_new = self.evidence.merge(evidence);
         self.confidence = risen(self.confidence, before, self.evidence.sessions.len(), self.origin);
@@ -108,7 +108,7 @@ impl Proposal {
 /// The stage that made a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum ProposalSource {
     /// Reflection on the observations of several days.
     Reflection,
     /// The sidecar's extraction from one session (SID-05).
@@ -128,7 +128,7 @@ pub enum Source {
 /// The status of a proposal. It is closed exactly once (REV-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum ProposalStatus {
     /// It is new and not judged.
     Pending,
     /// Triage left it to the user.
@@ -145,7 +145,7 @@ pub enum Status {
     Promoted,
 }
 
-impl Status {
+impl ProposalStatus {
     /// All statuses, in order.
     pub const ALL: [Self; 7] = [
         Self::Pending,
@@ -176,7 +176,7 @@ impl Status {
     }
 }
 
-impl Source {
+impl ProposalSource {
     /// All sources, in order.
     pub const ALL: [Self; 7] = [
         Self::Reflection,
@@ -204,7 +204,7 @@ impl Source {
 
 /// The evidence for a proposal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct ProposalEvidence {
     /// The sessions with a sighting, without duplicates.
     pub sessions: Vec<String>,
     /// The ids of the supporting messages.
@@ -221,9 +221,9 @@ pub struct Evidence {
 }
 
 /// The maximum number of places kept of each type.
-const MOST_PLACES: usize = 200;
+const MAX_EVIDENCE_PLACES: usize = 200;
 
-impl Evidence {
+impl ProposalEvidence {
     /// Adds another sighting. Returns true if its session was not counted yet. Of hundreds of sightings the
     /// first and the newest places are kept.
     pub fn merge(&mut self, other: &Self) -> bool {
@@ -240,8 +240,8 @@ impl Evidence {
                     ours.push(item.clone());
                 }
             }
-            if ours.len() > MOST_PLACES {
-                ours.drain(1..=ours.len() - MOST_PLACES);
+            if ours.len() > MAX_EVIDENCE_PLACES {
+                ours.drain(1..=ours.len() - MAX_EVIDENCE_PLACES);
             }
         }
         self.said = self.said.max(other.said);
@@ -251,13 +251,13 @@ impl Evidence {
 
 /// The title of a replacement: the user sees the old line in the title and the new one in the text.
 pub fn instead_of(old: &str) -> String {
-    format!("Instead of: {}", one_line(old, OLD_CHARS))
+    format!("Instead of: {}", one_line(old, MAX_REPLACED_CHARS))
 }
 
 /// The title of a text: its start, cut between words.
 pub fn title(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = line.char_indices().nth(TITLE_CHARS) else {
+    let Some((end, _)) = line.char_indices().nth(MAX_TITLE_CHARS) else {
         return line.trim_end_matches(['.', '。', ';', ',']).to_owned();
     };
     let cut = line.get(..end).unwrap_or_default();
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn r_17_evidence_knows_when_it_was_said_last() {
         let at = |second| Timestamp::from_second(second).ok();
-        let said = |at| Evidence { said: at, ..Evidence::default() };
+        let said = |at| ProposalEvidence { said: at, ..ProposalEvidence::default() };
         for (first, then, last) in [(1, 2, 2), (2, 1, 2)] {
             let mut evidence = said(at(first));
             evidence.merge(&said(at(then)));
@@ -284,12 +284,13 @@ mod tests {
 
     #[test]
     fn sid_05_of_what_is_seen_again_and_again_the_first_and_the_newest_places_are_kept() {
-        let mut all = Evidence::default();
+        let mut all = ProposalEvidence::default();
         for number in 0..1000 {
-            let one = Evidence { sessions: vec![format!("s{number}")], ..Evidence::default() };
+            let one =
+                ProposalEvidence { sessions: vec![format!("s{number}")], ..ProposalEvidence::default() };
             assert!(all.merge(&one) && !all.merge(&one), "{number}");
         }
-        assert_eq!(all.sessions.len(), MOST_PLACES);
+        assert_eq!(all.sessions.len(), MAX_EVIDENCE_PLACES);
         assert_eq!((all.sessions[0].as_str(), all.sessions[199].as_str()), ("s0", "s999"));
     }
 
@@ -297,13 +298,16 @@ mod tests {
     fn a_title_is_the_beginning_in_whole_words() {
         assert_eq!(title("Use tabs.\n"), "Use tabs");
         let long = title(&"wordy ".repeat(30));
-        assert!(long.ends_with("wordy…") && long.chars().count() <= TITLE_CHARS + 1, "{long}");
-        assert_eq!(title(&"絵".repeat(100)).chars().count(), TITLE_CHARS + 1);
+        assert!(long.ends_with("wordy…") && long.chars().count() <= MAX_TITLE_CHARS + 1, "{long}");
+        assert_eq!(title(&"絵".repeat(100)).chars().count(), MAX_TITLE_CHARS + 1);
     }
 
     #[test]
     fn another_session_counts_once() {
-        let seen = |session: &str| Evidence { sessions: vec![session.to_owned()], ..Evidence::default() };
+        let seen = |session: &str| ProposalEvidence {
+            sessions: vec![session.to_owned()],
+            ..ProposalEvidence::default()
+        };
         let mut evidence = seen("a");
         assert!(!evidence.merge(&seen("a")));
         assert!(evidence.merge(&seen("b")));
@@ -312,10 +316,10 @@ mod tests {
 
     #[test]
     fn words_read_back() {
-        for status in Status::ALL {
+        for status in ProposalStatus::ALL {
             assert_eq!(serde_json::to_value(status).unwrap(), status.word());
         }
-        for source in Source::ALL {
+        for source in ProposalSource::ALL {
             assert_eq!(serde_json::to_value(source).unwrap(), source.word());
         }
     }

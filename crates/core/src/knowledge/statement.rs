@@ -1,24 +1,24 @@
 //! Statements: sentences of a session that hold beyond it.
 //!
 //! Most of them contain no cue word, so a small classifier labels every sentence that a user typed, with the
-//! agent's words before it. `core` gets the labels through a function ([`Classify`]) and interprets them; the
+//! agent's words before it. `core` gets the labels through a function ([`ClassifyFn`]) and interprets them; the
 //! engine runs the model.
 
 /// The number of characters of context before a sentence. `models/teach_statements.py` has the same four
 /// numbers.
-const BEFORE_CHARS: usize = 200;
+const MAX_BEFORE_CHARS: usize = 200;
 /// The number of characters of the same message on either side of a sentence.
-const AROUND_CHARS: usize = 100;
+const MAX_AROUND_CHARS: usize = 100;
 /// The number of characters of an interrupted call.
-const STOPPED_CHARS: usize = 80;
+const MAX_STOPPED_CHARS: usize = 80;
 /// The maximum length of a sentence, in characters.
-pub const SENTENCE_CHARS: usize = 400;
+pub const MAX_SENTENCE_CHARS: usize = 400;
 
 /// The minimum probability at which the kind of a statement is reliable.
 const SURE: f32 = 0.5;
 
 /// Labels a sentence in its context.
-pub type Classify<'a> = dyn Fn(&str, &str) -> Labels + 'a;
+pub type ClassifyFn<'a> = dyn Fn(&str, &str) -> StatementLabels + 'a;
 
 /// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ impl StatementKind {
 
 /// The classifier's probabilities for a sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Labels {
+pub struct StatementLabels {
     /// It holds beyond the current task.
     pub lasting: f32,
     /// It is a one-off instruction.
@@ -67,7 +67,7 @@ pub struct Labels {
     pub ends: f32,
 }
 
-impl Labels {
+impl StatementLabels {
     /// The most likely kind.
     pub fn kind(&self) -> StatementKind {
         let best = (0..StatementKind::ALL.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]));
@@ -92,7 +92,7 @@ impl Labels {
 
 /// The speaker of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
+pub enum StatementSpeaker {
     /// The user typed the sentence.
     User,
     /// The agent wrote the sentence.
@@ -101,7 +101,7 @@ pub enum Speaker {
 
 /// The context of a sentence.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Surroundings<'a> {
+pub struct StatementContext<'a> {
     /// The call that the user interrupted.
     pub stopped: Option<&'a str>,
     /// The text before: the agent's words for a user's sentence, the request for an agent's.
@@ -113,18 +113,18 @@ pub struct Surroundings<'a> {
 }
 
 /// The context in the format that the classifier was trained on.
-pub fn context(speaker: Speaker, around: &Surroundings<'_>) -> String {
+pub fn context(speaker: StatementSpeaker, around: &StatementContext<'_>) -> String {
     let who = match speaker {
-        Speaker::User => "user",
-        Speaker::Agent => "agent",
+        StatementSpeaker::User => "user",
+        StatementSpeaker::Agent => "agent",
     };
-    let stopped = around.stopped.map(|act| format!(" stopped {}", head(act.trim(), STOPPED_CHARS)));
+    let stopped = around.stopped.map(|act| format!(" stopped {}", head(act.trim(), MAX_STOPPED_CHARS)));
     format!(
         "{who}{}: {} | {} | {}",
         stopped.unwrap_or_default(),
-        tail(around.before.trim(), BEFORE_CHARS),
-        tail(around.ahead.trim(), AROUND_CHARS),
-        head(around.behind.trim(), AROUND_CHARS),
+        tail(around.before.trim(), MAX_BEFORE_CHARS),
+        tail(around.ahead.trim(), MAX_AROUND_CHARS),
+        head(around.behind.trim(), MAX_AROUND_CHARS),
     )
 }
 
@@ -144,15 +144,16 @@ mod tests {
     #[test]
     fn the_context_is_cut_as_it_was_taught() {
         let long = "ä".repeat(300);
-        let around = Surroundings { stopped: Some("Bash: npm i"), before: &long, ahead: "so", behind: "" };
-        let text = context(Speaker::User, &around);
+        let around =
+            StatementContext { stopped: Some("Bash: npm i"), before: &long, ahead: "so", behind: "" };
+        let text = context(StatementSpeaker::User, &around);
         assert_eq!(text, format!("user stopped Bash: npm i: {} | so | ", "ä".repeat(200)));
-        assert_eq!(context(Speaker::Agent, &Surroundings::default()), "agent:  |  | ");
+        assert_eq!(context(StatementSpeaker::Agent, &StatementContext::default()), "agent:  |  | ");
     }
 
     #[test]
     fn the_likeliest_kind_counts() {
-        let mut labels = Labels::default();
+        let mut labels = StatementLabels::default();
         labels.kinds[4] = 0.6;
         assert_eq!(labels.kind(), StatementKind::Environment);
     }

@@ -1,77 +1,77 @@
 //! The interface to language models: requests, answers, and errors that say who can fix them.
 //!
-//! A provider (a local program, a server, or rules without a model) implements [`Model`]. Callers take a
-//! `&dyn Model`. A call has one answer: no conversation, no tools, no streaming. Every caller must have a
+//! A provider (a local program, a server, or rules without a model) implements [`LanguageModel`]. Callers take a
+//! `&dyn LanguageModel`. A call has one answer: no conversation, no tools, no streaming. Every caller must have a
 //! fallback for a missing answer.
 
 pub mod prompts;
 use std::fmt;
 use std::time::Duration;
 
-use crate::llm::prompts::Template;
+use crate::llm::prompts::PromptTemplate;
 use crate::text;
 
 /// A language model that answers requests.
-pub trait Model {
+pub trait LanguageModel {
     /// The model's full name, `provider/model`.
     fn name(&self) -> &str;
 
-    /// Answers the request once, or says why not. Always returns by [`Request::deadline`]. Retrying is up to
+    /// Answers the request once, or says why not. Always returns by [`LlmRequest::deadline`]. Retrying is up to
     /// the caller, who knows what else is waiting.
-    fn answer(&self, request: &Request) -> Result<Answer, Error>;
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error>;
 }
 
-impl<M: Model + ?Sized> Model for &M {
+impl<M: LanguageModel + ?Sized> LanguageModel for &M {
     fn name(&self) -> &str {
         (**self).name()
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         (**self).answer(request)
     }
 }
 
-impl<M: Model + ?Sized> Model for Box<M> {
+impl<M: LanguageModel + ?Sized> LanguageModel for Box<M> {
     fn name(&self) -> &str {
         (**self).name()
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         (**self).answer(request)
     }
 }
 
 /// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct LlmRequest {
     /// The instructions and the material.
-    pub prompt: Prompt,
+    pub prompt: LlmPrompt,
     /// The expected shape of the answer. A provider passes it on if its server supports that. The caller
     /// always checks the answer.
-    pub expects: Expects,
+    pub expects: AnswerFormat,
     /// The time limit for the answer, from the call on.
     pub deadline: Duration,
     /// The cost limit for the answer.
-    pub budget: Budget,
+    pub budget: LlmBudget,
 }
 
 /// Instructions, and the material to apply them to. The two never mix: a provider with a place for each uses
 /// both, any other puts the instructions first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
-    template: Template,
+pub struct LlmPrompt {
+    template: PromptTemplate,
     material: String,
 }
 
-impl Prompt {
+impl LlmPrompt {
     /// Builds a prompt and redacts the material, which comes from sessions and notes (B-02, B-03). No caller
     /// can forget to do it.
-    pub fn new(template: Template, material: &str) -> Self {
+    pub fn new(template: PromptTemplate, material: &str) -> Self {
         Self { template, material: text::admit(material).text }
     }
 
     /// The template of the instructions with its version, for logs and for cost per job.
-    pub fn template(&self) -> Template {
+    pub fn template(&self) -> PromptTemplate {
         self.template
     }
 
@@ -88,7 +88,7 @@ impl Prompt {
 
 /// The expected shape of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expects {
+pub enum AnswerFormat {
     /// Text inside these tags: `query` for `<query>…</query>`.
     Tags(&'static [&'static str]),
     /// JSON by this schema. Servers that support a grammar or a schema receive it.
@@ -97,7 +97,7 @@ pub enum Expects {
 
 /// The cost limits of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct LlmBudget {
     /// The maximum number of tokens in the answer.
     pub tokens: u32,
     /// The maximum cost of the request and the answer. A provider that knows its prices refuses requests that
@@ -120,21 +120,21 @@ impl fmt::Display for Cost {
 
 /// A model's answer, not validated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct LlmAnswer {
     /// The text of the answer.
     pub text: String,
     /// True if the model finished by itself. A text cut off by the budget or the connection may still be
     /// useful.
     pub whole: bool,
     /// The tokens read and written, if the provider reports them.
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
     /// The cost, if known. `None` does not mean free.
     pub cost: Option<Cost>,
 }
 
 /// Token counts of a request and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Tokens in the request.
     pub input: u64,
     /// Tokens in the answer.
@@ -146,18 +146,18 @@ pub struct Usage {
 #[error("{message}")]
 pub struct Error {
     /// The party that can fix it.
-    pub fault: Fault,
+    pub fault: FailureOwner,
     /// The advice on retrying the request.
-    pub retry: Retry,
+    pub retry: RetryAdvice,
     /// The failure and, if the user can fix it, what to do. Never contains the prompt, an answer or a key.
     pub message: String,
     /// The usage in spite of the failure: an unusable answer costs like any other (B-04).
-    pub spent: Option<(Usage, Option<Cost>)>,
+    pub spent: Option<(TokenUsage, Option<Cost>)>,
 }
 
 /// The party that can fix a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FailureOwner {
     /// Rekindle: the request was invalid.
     Ours,
     /// The provider: down, slow, overloaded, or unwilling.
@@ -168,7 +168,7 @@ pub enum Fault {
 
 /// Advice on retrying a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
+pub enum RetryAdvice {
     /// Retrying gives the same failure.
     Never,
     /// Retrying may work after this delay; zero for at once.
@@ -177,20 +177,20 @@ pub enum Retry {
 
 impl Error {
     /// Creates an error without usage.
-    pub fn new(fault: Fault, retry: Retry, message: impl Into<String>) -> Self {
+    pub fn new(fault: FailureOwner, retry: RetryAdvice, message: impl Into<String>) -> Self {
         Self { fault, retry, message: message.into(), spent: None }
     }
 
     /// Adds the usage that the failed request was billed for.
     #[must_use]
-    pub fn having_spent(self, usage: Option<Usage>, cost: Option<Cost>) -> Self {
+    pub fn having_spent(self, usage: Option<TokenUsage>, cost: Option<Cost>) -> Self {
         Self { spent: usage.map(|usage| (usage, cost)), ..self }
     }
 
     /// The error for a timeout, the most common failure of every provider.
     pub fn late(deadline: Duration) -> Self {
         let message = format!("no answer within {} ms", deadline.as_millis());
-        Self::new(Fault::Provider, Retry::After(Duration::ZERO), message)
+        Self::new(FailureOwner::Provider, RetryAdvice::After(Duration::ZERO), message)
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn sec_04_no_secret_gets_into_a_prompt() {
         let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
-        let prompt = Prompt::new(prompts::REWRITE, &format!("push with \u{1b}[1m{token}"));
+        let prompt = LlmPrompt::new(prompts::REWRITE, &format!("push with \u{1b}[1m{token}"));
         assert_eq!(prompt.material(), "push with [redacted:github-token]");
         assert!(!prompt.instructions().is_empty() && !prompt.instructions().contains("<!--"));
     }
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_late_answer_is_the_providers_fault_and_may_be_asked_again() {
         let late = Error::late(Duration::from_secs(2));
-        assert_eq!((late.fault, late.retry), (Fault::Provider, Retry::After(Duration::ZERO)));
+        assert_eq!((late.fault, late.retry), (FailureOwner::Provider, RetryAdvice::After(Duration::ZERO)));
         assert_eq!(late.to_string(), "no answer within 2000 ms");
     }
 }

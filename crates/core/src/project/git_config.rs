@@ -25,32 +25,32 @@ struct ConfiguredRemote {
 
 fn remotes(config: &str) -> Vec<ConfiguredRemote> {
     let mut remotes: Vec<ConfiguredRemote> = Vec::new();
-    let mut reader = Reader { chars: config.trim_start_matches('\u{feff}').chars().peekable() };
+    let mut reader = GitConfigReader { chars: config.trim_start_matches('\u{feff}').chars().peekable() };
     // The index in `remotes` of the current section's remote.
     let mut current = None;
     while let Some(item) = reader.next_item() {
         match item {
-            Item::Section(Some(name)) => {
+            GitConfigItem::Section(Some(name)) => {
                 let known = remotes.iter().position(|remote| remote.name == name);
                 current = Some(known.unwrap_or(remotes.len()));
                 if known.is_none() {
                     remotes.push(ConfiguredRemote { name, url: None });
                 }
             }
-            Item::Section(None) => current = None,
-            Item::Value { key, value } if key == "url" => {
+            GitConfigItem::Section(None) => current = None,
+            GitConfigItem::Value { key, value } if key == "url" => {
                 if let Some(remote) = current.and_then(|index| remotes.get_mut(index)) {
                     // The first URL is the one that git fetches from. An empty one resets the list.
                     remote.url = if value.is_empty() { None } else { remote.url.take().or(Some(value)) };
                 }
             }
-            Item::Value { .. } | Item::Other => {}
+            GitConfigItem::Value { .. } | GitConfigItem::Other => {}
         }
     }
     remotes
 }
 
-enum Item {
+enum GitConfigItem {
     /// A section header, with the name if it is a remote.
     Section(Option<String>),
     Value {
@@ -61,32 +61,32 @@ enum Item {
     Other,
 }
 
-struct Reader<'a> {
+struct GitConfigReader<'a> {
     chars: Peekable<Chars<'a>>,
 }
 
-impl Reader<'_> {
-    fn next_item(&mut self) -> Option<Item> {
+impl GitConfigReader<'_> {
+    fn next_item(&mut self) -> Option<GitConfigItem> {
         while self.chars.next_if(|c| c.is_whitespace()).is_some() {}
         Some(match self.chars.peek()? {
             '[' => match self.section() {
-                Some(remote) => Item::Section(remote),
+                Some(remote) => GitConfigItem::Section(remote),
                 None => {
                     // Keys after an invalid header belong to no section, least of all to the one before.
                     self.skip_line();
-                    Item::Section(None)
+                    GitConfigItem::Section(None)
                 }
             },
             'a'..='z' | 'A'..='Z' => match self.assignment() {
-                Some((key, value)) => Item::Value { key, value },
+                Some((key, value)) => GitConfigItem::Value { key, value },
                 None => {
                     self.skip_line();
-                    Item::Other
+                    GitConfigItem::Other
                 }
             },
             _ => {
                 self.skip_line();
-                Item::Other
+                GitConfigItem::Other
             }
         })
     }

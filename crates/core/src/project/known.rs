@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::marks::{FolderMark, Marks, Place, is_local};
+use super::marks::{FolderMark, FolderRelation, ProjectMarks, is_local};
 use crate::base::scope::ProjectId;
 
 /// The maximum number of projects kept. A dropped project gets its id again from remote, commit or folder,
@@ -47,11 +47,11 @@ struct KnownProject {
 
 /// A project as it was seen now, with its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct ProjectSighting {
     /// The id: the known one, or a fresh one.
     pub id: ProjectId,
     /// The marks that it was seen with.
-    pub marks: Marks,
+    pub marks: ProjectMarks,
     /// The known project that it claims to be, without a sign that it is a clone of it. The person has not said yet whether
     /// it is.
     pub claim: Option<Claim>,
@@ -75,7 +75,7 @@ pub enum ClaimAnswer {
     Separate,
 }
 
-impl Sighting {
+impl ProjectSighting {
     /// The remote to store. A clone of a project without a server has that project's local id as its remote.
     /// If stored, the first real server of the project would look like a different one.
     fn remote_to_keep(&self) -> Option<String> {
@@ -85,23 +85,23 @@ impl Sighting {
 
 /// A project and the local repositories that it was cloned from, one from the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trail {
+pub struct ProjectTrail {
     /// The project at the end of the trail.
-    pub own: Marks,
+    pub own: ProjectMarks,
     /// The local folder that is its remote, that folder's remote and so on, farthest first.
-    pub upstream: Vec<Marks>,
+    pub upstream: Vec<ProjectMarks>,
 }
 
-/// A [`Trail`] with an id for each project.
+/// A [`ProjectTrail`] with an id for each project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct IdentifiedTrail {
     /// The project at the end of the trail.
-    pub own: Sighting,
-    upstream: Vec<Sighting>,
+    pub own: ProjectSighting,
+    upstream: Vec<ProjectSighting>,
 }
 
-impl Settled {
-    fn sightings(&self) -> impl Iterator<Item = &Sighting> {
+impl IdentifiedTrail {
+    fn sightings(&self) -> impl Iterator<Item = &ProjectSighting> {
         self.upstream.iter().chain([&self.own])
     }
 }
@@ -109,65 +109,70 @@ impl Settled {
 /// The evidence that a sighting is a known project. Compared field by field: a remote outweighs a commit, a
 /// commit a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Evidence {
+struct SightingEvidence {
     remote: bool,
     commit: bool,
-    place: Place,
+    place: FolderRelation,
 }
 
 impl KnownProjects {
     /// Gives a project its id, and one to each repository it was made from. `is_there` says whether a folder still exists.
-    pub fn settle(&self, trail: &Trail, is_there: &dyn Fn(&str) -> bool) -> Settled {
-        let mut upstream: Vec<Sighting> = Vec::with_capacity(trail.upstream.len());
+    pub fn settle(&self, trail: &ProjectTrail, is_there: &dyn Fn(&str) -> bool) -> IdentifiedTrail {
+        let mut upstream: Vec<ProjectSighting> = Vec::with_capacity(trail.upstream.len());
         for marks in &trail.upstream {
             upstream.push(self.sighting(marks, upstream.last(), trail, is_there));
         }
         let own = self.sighting(&trail.own, upstream.last(), trail, is_there);
-        Settled { own, upstream }
+        IdentifiedTrail { own, upstream }
     }
 
     /// A repository whose remote is a folder is the project found there, so that project's id is its remote. One that only
     /// claims a hosted remote goes by everything else.
     fn sighting(
         &self,
-        marks: &Marks,
-        upstream: Option<&Sighting>,
-        trail: &Trail,
+        marks: &ProjectMarks,
+        upstream: Option<&ProjectSighting>,
+        trail: &ProjectTrail,
         is_there: &dyn Fn(&str) -> bool,
-    ) -> Sighting {
+    ) -> ProjectSighting {
         let mut marks = marks.clone();
         if let Some(upstream) = upstream {
             marks.remote = Some(upstream.id.as_str().to_owned());
         }
         // A folder of this machine that was followed is no name that anybody could claim.
         let claim = if upstream.is_none() { self.claim(&marks, trail, is_there) } else { None };
-        let id = |marks: &Marks| {
+        let id = |marks: &ProjectMarks| {
             self.recognise(marks).map_or_else(|| marks.fresh_id(), |(_, known)| known.id.clone())
         };
         if let Some(claim) = claim {
-            let without_remote = Marks { remote: None, ..marks.clone() };
+            let without_remote = ProjectMarks { remote: None, ..marks.clone() };
             let own = id(&without_remote);
             // By everything else it is that very project.
             if own != claim.id {
                 let is_answered = self.is_separate(&marks, &claim.id);
                 let claim = (!is_answered).then_some(claim);
-                return Sighting { id: own, marks: without_remote, claim };
+                return ProjectSighting { id: own, marks: without_remote, claim };
             }
         }
-        Sighting { id: id(&marks), marks, claim: None }
+        ProjectSighting { id: id(&marks), marks, claim: None }
     }
 
     /// The known project with the best evidence; of equals the one known longest.
-    fn recognise(&self, marks: &Marks) -> Option<(Evidence, &KnownProject)> {
+    fn recognise(&self, marks: &ProjectMarks) -> Option<(SightingEvidence, &KnownProject)> {
         let candidates = self.projects.iter().rev().filter_map(|known| Some((known.evidence(marks)?, known)));
         candidates.max_by_key(|(evidence, _)| *evidence)
     }
 
     /// The project that these marks claim to be: nothing but the address of its server speaks for it, git never fetched
     /// anything here, and another folder of the project is still there.
-    fn claim(&self, marks: &Marks, trail: &Trail, is_there: &dyn Fn(&str) -> bool) -> Option<Claim> {
+    fn claim(
+        &self,
+        marks: &ProjectMarks,
+        trail: &ProjectTrail,
+        is_there: &dyn Fn(&str) -> bool,
+    ) -> Option<Claim> {
         let (evidence, known) = self.recognise(marks)?;
-        let only_remote = Evidence { remote: true, commit: false, place: Place::Elsewhere };
+        let only_remote = SightingEvidence { remote: true, commit: false, place: FolderRelation::Elsewhere };
         if evidence != only_remote || (marks.has_fetched && !self.is_separate(marks, &known.id)) {
             return None;
         }
@@ -180,7 +185,9 @@ impl KnownProjects {
             .flatten()
             .collect();
         let is_taken = |folder: &FolderMark| {
-            taken.iter().any(|own| own.path == folder.path || own.compared_to(folder) >= Place::Moved)
+            taken
+                .iter()
+                .any(|own| own.path == folder.path || own.compared_to(folder) >= FolderRelation::Moved)
         };
         let mut others = known.folders.iter().filter(|folder| !is_taken(folder)).map(|folder| &folder.path);
         let folder = others.find(|path| is_there(path))?;
@@ -189,18 +196,18 @@ impl KnownProjects {
     }
 
     /// True if the person said that the project in this folder is not `id`.
-    fn is_separate(&self, marks: &Marks, id: &ProjectId) -> bool {
+    fn is_separate(&self, marks: &ProjectMarks, id: &ProjectId) -> bool {
         self.projects
             .iter()
-            .any(|known| known.separate_from.contains(id) && known.place(marks) >= Place::Moved)
+            .any(|known| known.separate_from.contains(id) && known.place(marks) >= FolderRelation::Moved)
     }
 
     /// Takes down what the person says about the claim of a folder. Does nothing without a claim.
-    pub fn answer_claim(&mut self, settled: &Settled, answer: ClaimAnswer) {
+    pub fn answer_claim(&mut self, settled: &IdentifiedTrail, answer: ClaimAnswer) {
         let Some(claim) = &settled.own.claim else { return };
         match answer {
             ClaimAnswer::Same => {
-                let own = Sighting { id: claim.id.clone(), claim: None, ..settled.own.clone() };
+                let own = ProjectSighting { id: claim.id.clone(), claim: None, ..settled.own.clone() };
                 self.record_one(&own);
             }
             ClaimAnswer::Separate => {
@@ -227,17 +234,17 @@ impl KnownProjects {
     }
 
     /// True if [`Self::record`] would change nothing.
-    pub fn knows(&self, settled: &Settled) -> bool {
+    pub fn knows(&self, settled: &IdentifiedTrail) -> bool {
         settled.sightings().all(|sighting| self.knows_one(sighting))
     }
 
     /// Records what was seen.
-    pub fn record(&mut self, settled: &Settled) {
+    pub fn record(&mut self, settled: &IdentifiedTrail) {
         settled.sightings().for_each(|sighting| self.record_one(sighting));
     }
 
-    fn knows_one(&self, sighting: &Sighting) -> bool {
-        let Sighting { id, marks, .. } = sighting;
+    fn knows_one(&self, sighting: &ProjectSighting) -> bool {
+        let ProjectSighting { id, marks, .. } = sighting;
         self.projects.iter().find(|known| known.id == *id).is_some_and(|known| {
             let has = |list: &[String], value: &Option<String>| {
                 value.as_ref().is_none_or(|value| list.contains(value))
@@ -252,14 +259,14 @@ impl KnownProjects {
 
     /// Records one sighting. A folder belongs to one project, so it is removed from any other. A project's
     /// own old paths stay: worktrees of a moved repository refer to them until git repairs them.
-    fn record_one(&mut self, sighting: &Sighting) {
-        let Sighting { id, marks, .. } = sighting;
+    fn record_one(&mut self, sighting: &ProjectSighting) {
+        let ProjectSighting { id, marks, .. } = sighting;
         let paths =
             [Some(&marks.folder), marks.before_git.as_ref()].map(|folder| folder.map(|folder| &folder.path));
         for known in &mut self.projects {
             let is_other = known.id != *id;
             known.folders.retain(|folder| {
-                let is_same = is_other && marks.folder.compared_to(folder) >= Place::Moved;
+                let is_same = is_other && marks.folder.compared_to(folder) >= FolderRelation::Moved;
                 let is_replaced =
                     paths.contains(&Some(&folder.path)) && !marks.folder.adds_nothing_to(folder);
                 !is_same && !is_replaced
@@ -298,7 +305,7 @@ impl KnownProject {
     /// folder, path; a mark that differs overrules every weaker one that agrees. One exception: a remote may
     /// be renamed, so the very same folder is the same project under another remote, unless its first commit
     /// differs too.
-    fn evidence(&self, marks: &Marks) -> Option<Evidence> {
+    fn evidence(&self, marks: &ProjectMarks) -> Option<SightingEvidence> {
         let remote = marks.remote.as_ref().and_then(|remote| {
             let same = remote == self.id.as_str() || self.remotes.contains(remote);
             (same || !self.remotes.is_empty()).then_some(same)
@@ -311,18 +318,18 @@ impl KnownProject {
         let same = match (remote, commit) {
             (Some(true), _) => true,
             (Some(false), Some(false)) => false,
-            (Some(false), _) => place >= Place::Moved,
+            (Some(false), _) => place >= FolderRelation::Moved,
             (None, Some(same)) => same,
-            (None, None) => place >= Place::SamePath,
+            (None, None) => place >= FolderRelation::SamePath,
         };
-        same.then_some(Evidence { remote: remote == Some(true), commit: commit == Some(true), place })
+        same.then_some(SightingEvidence { remote: remote == Some(true), commit: commit == Some(true), place })
     }
 
-    fn place(&self, marks: &Marks) -> Place {
+    fn place(&self, marks: &ProjectMarks) -> FolderRelation {
         let seen = [Some(&marks.folder), marks.before_git.as_ref()];
         let compared =
             seen.into_iter().flatten().flat_map(|now| self.folders.iter().map(|was| now.compared_to(was)));
-        compared.max().unwrap_or(Place::Elsewhere)
+        compared.max().unwrap_or(FolderRelation::Elsewhere)
     }
 }
 
@@ -344,10 +351,10 @@ mod tests {
     use super::*;
 
     /// A repository at `/src/<name>` with this inode.
-    fn repository(name: &str, inode: u64) -> Marks {
+    fn repository(name: &str, inode: u64) -> ProjectMarks {
         let folder =
             |path: String, inode| FolderMark { path, device: Some(1), inode: Some(inode), born: Some(100) };
-        Marks {
+        ProjectMarks {
             name: name.to_owned(),
             remote: None,
             initial_commit: None,
@@ -358,21 +365,21 @@ mod tests {
         }
     }
 
-    fn with_remote(mut marks: Marks, remote: &str) -> Marks {
+    fn with_remote(mut marks: ProjectMarks, remote: &str) -> ProjectMarks {
         marks.remote = Some(format!("github.com/acme/{remote}"));
         marks
     }
 
-    fn with_commit(mut marks: Marks, digit: char) -> Marks {
+    fn with_commit(mut marks: ProjectMarks, digit: char) -> ProjectMarks {
         marks.initial_commit = Some(digit.to_string().repeat(40));
         marks
     }
 
-    fn look(known: &KnownProjects, marks: &Marks) -> Settled {
-        known.settle(&Trail { own: marks.clone(), upstream: vec![] }, &|_| true)
+    fn look(known: &KnownProjects, marks: &ProjectMarks) -> IdentifiedTrail {
+        known.settle(&ProjectTrail { own: marks.clone(), upstream: vec![] }, &|_| true)
     }
 
-    fn see(known: &mut KnownProjects, marks: &Marks) -> String {
+    fn see(known: &mut KnownProjects, marks: &ProjectMarks) -> String {
         let settled = look(known, marks);
         known.record(&settled);
         assert!(known.knows(&settled));
@@ -418,7 +425,7 @@ mod tests {
     fn b_05_a_first_remote_keeps_the_id_and_so_do_a_first_commit_and_git_itself() {
         let mut known = KnownProjects::default();
         let git = repository("a", 1);
-        let plain = Marks { folder: git.before_git.clone().unwrap(), before_git: None, ..git.clone() };
+        let plain = ProjectMarks { folder: git.before_git.clone().unwrap(), before_git: None, ..git.clone() };
         let id = see(&mut known, &plain);
         assert_eq!(see(&mut known, &git), id);
         assert_eq!(see(&mut known, &with_commit(git.clone(), 'a')), id);
@@ -474,13 +481,13 @@ mod tests {
 
     #[test]
     fn b_05_a_path_alone_is_enough_only_if_nothing_speaks_against_it() {
-        let unnumbered = |mut marks: Marks| {
+        let unnumbered = |mut marks: ProjectMarks| {
             (marks.folder.inode, marks.folder.born, marks.before_git) = (None, None, None);
             marks
         };
         let mut known = KnownProjects::default();
         let id = see(&mut known, &with_remote(with_commit(repository("a", 1), 'a'), "widgets"));
-        let seen = |marks: Marks| look(&known, &unnumbered(marks)).own.id.as_str().to_owned();
+        let seen = |marks: ProjectMarks| look(&known, &unnumbered(marks)).own.id.as_str().to_owned();
         assert_eq!(seen(repository("a", 9)), id);
         assert_ne!(seen(with_commit(repository("a", 9), 'b')), id);
         assert_ne!(seen(with_remote(repository("a", 9), "gadgets")), id);
@@ -518,13 +525,15 @@ mod tests {
     fn b_05_a_chain_of_local_remotes_is_one_project() {
         let mut known = KnownProjects::default();
         let far = with_remote(repository("far", 1), "widgets");
-        let trail = Trail { own: repository("near", 3), upstream: vec![far, repository("mid", 2)] };
+        let trail = ProjectTrail { own: repository("near", 3), upstream: vec![far, repository("mid", 2)] };
         let settled = known.settle(&trail, &|_| true);
         assert!(settled.sightings().all(|sighting| sighting.id.as_str() == "github.com/acme/widgets"));
         assert_eq!(settled.own.marks.remote.as_deref(), Some("github.com/acme/widgets"));
 
-        let settled = known
-            .settle(&Trail { own: repository("near", 3), upstream: vec![repository("far", 1)] }, &|_| true);
+        let settled = known.settle(
+            &ProjectTrail { own: repository("near", 3), upstream: vec![repository("far", 1)] },
+            &|_| true,
+        );
         known.record(&settled);
         assert_eq!(see(&mut known, &repository("far", 1)), settled.own.id.as_str());
         assert_eq!(known.projects.len(), 1);
@@ -541,7 +550,7 @@ mod tests {
         let mut known = KnownProjects::default();
         let main = with_remote(repository("a", 1), "widgets");
         see(&mut known, &main);
-        let worktree = Marks { worktree: Some("/src/a-feature".to_owned()), ..main };
+        let worktree = ProjectMarks { worktree: Some("/src/a-feature".to_owned()), ..main };
         assert!(!known.knows(&look(&known, &worktree)), "a new worktree is news");
         let id = see(&mut known, &worktree);
         let at = |known: &KnownProjects, path: &str| {
@@ -550,7 +559,7 @@ mod tests {
         assert_eq!(at(&known, "/src/a-feature/deep"), Some(id));
         assert_eq!(at(&known, "/src/a-feature-2"), None);
         // Another project's worktree takes the same path.
-        let other = Marks {
+        let other = ProjectMarks {
             worktree: Some("/src/a-feature".to_owned()),
             ..with_remote(repository("b", 2), "gadgets")
         };
@@ -582,12 +591,16 @@ mod tests {
         assert_eq!(known.projects[0].folders[MAX_FOLDERS - 1].inode, Some(99));
         for n in 0..=MAX_PROJECTS {
             let marks = repository(&format!("r-{n}"), 10_000 + n as u64);
-            known.record_one(&Sighting { id: ProjectId::new(format!("local/r-{n}")), marks, claim: None });
+            known.record_one(&ProjectSighting {
+                id: ProjectId::new(format!("local/r-{n}")),
+                marks,
+                claim: None,
+            });
         }
         assert_eq!(known.projects.len(), MAX_PROJECTS);
     }
 
-    fn any_marks() -> impl Strategy<Value = Marks> {
+    fn any_marks() -> impl Strategy<Value = ProjectMarks> {
         let commit = prop::option::of(prop::sample::select(vec!['a', 'b']));
         let remote = prop::option::of(prop::sample::select(vec!["widgets", "gadgets"]));
         let name = prop::sample::select(vec!["a", "b"]);
@@ -603,7 +616,7 @@ mod tests {
         )
     }
 
-    fn any_trail() -> impl Strategy<Value = Trail> {
+    fn any_trail() -> impl Strategy<Value = ProjectTrail> {
         (any_marks(), prop::option::of(any_marks())).prop_map(|(own, upstream)| {
             let upstream = upstream.map(|mut marks| {
                 // What is recorded of a chain may show that a claim is true; it is settled at the second look then.
@@ -612,7 +625,7 @@ mod tests {
                 marks.folder.device = Some(2);
                 marks
             });
-            Trail { own, upstream: upstream.into_iter().collect() }
+            ProjectTrail { own, upstream: upstream.into_iter().collect() }
         })
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::remote::LOCAL;
+use super::remote::LOCAL_ID_PREFIX;
 use crate::base::hash::ContentHash;
 use crate::base::scope::ProjectId;
 
@@ -10,14 +10,14 @@ use crate::base::scope::ProjectId;
 const MAX_NAME_BYTES: usize = 40;
 
 /// The name in an id if the folder has no printable name.
-const NAMELESS: &str = "project";
+const DEFAULT_PROJECT_NAME: &str = "project";
 
 /// The number of digits after a folder's name in an id.
-const DIGITS: usize = 8;
+const ID_HASH_DIGITS: usize = 8;
 
 /// The identifying marks of a project at one sighting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marks {
+pub struct ProjectMarks {
     /// The project's name for people: the name of its main folder.
     pub name: String,
     /// The remote that it is pushed to, normalised by [`super::normalise_remote`].
@@ -35,7 +35,7 @@ pub struct Marks {
     pub has_fetched: bool,
 }
 
-impl Marks {
+impl ProjectMarks {
     /// An id for a project that was never seen before.
     ///
     /// Without a remote the digits come from the first commit, so that copies agree, or else from the folder
@@ -46,10 +46,10 @@ impl Marks {
             return ProjectId::new(remote.as_str());
         }
         let digits = match &self.initial_commit {
-            Some(commit) => commit.chars().take(DIGITS).collect(),
+            Some(commit) => commit.chars().take(ID_HASH_DIGITS).collect(),
             None => self.folder.digits(),
         };
-        ProjectId::new(format!("{LOCAL}/{}-{digits}", safe_name(&self.name)))
+        ProjectId::new(format!("{LOCAL_ID_PREFIX}/{}-{digits}", safe_name(&self.name)))
     }
 
     /// The name to display: the server's name for it, else its folder's, without control characters.
@@ -57,7 +57,7 @@ impl Marks {
         let on_server = self.remote.as_deref().filter(|remote| !is_local(remote));
         let name = on_server.and_then(|remote| remote.rsplit('/').next()).unwrap_or(&self.name);
         let name: String = name.chars().filter(|c| !c.is_control()).collect();
-        if name.is_empty() { NAMELESS.to_owned() } else { name }
+        if name.is_empty() { DEFAULT_PROJECT_NAME.to_owned() } else { name }
     }
 }
 
@@ -79,7 +79,7 @@ pub struct FolderMark {
 
 /// The relation of a folder seen now to one seen before, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum FolderRelation {
     /// A different folder, even if it has taken the path or the inode of the old one.
     Elsewhere,
     /// The same path, and nothing known contradicts it.
@@ -91,23 +91,23 @@ pub(super) enum Place {
 }
 
 impl FolderMark {
-    pub(super) fn compared_to(&self, before: &Self) -> Place {
+    pub(super) fn compared_to(&self, before: &Self) -> FolderRelation {
         let same_path = self.path == before.path;
         let same_birth = both(self.born, before.born);
         if same_birth == Some(false) || both(self.inode, before.inode) == Some(false) {
-            return Place::Elsewhere;
+            return FolderRelation::Elsewhere;
         }
         let same_inode = both(self.inode, before.inode) == Some(true);
         let same_device = both(self.device, before.device) == Some(true);
         // An inode alone may have been reused: without a birth time it proves no move.
         if same_inode && same_device && same_birth == Some(true) {
-            if same_path { Place::Here } else { Place::Moved }
+            if same_path { FolderRelation::Here } else { FolderRelation::Moved }
         } else if same_path && (same_inode && same_device || same_birth == Some(true)) {
-            Place::Here
+            FolderRelation::Here
         } else if same_path {
-            Place::SamePath
+            FolderRelation::SamePath
         } else {
-            Place::Elsewhere
+            FolderRelation::Elsewhere
         }
     }
 
@@ -120,13 +120,13 @@ impl FolderMark {
     fn digits(&self) -> String {
         let number = |value: Option<u64>| value.unwrap_or_default().to_le_bytes();
         let born = self.born.unwrap_or_default().to_le_bytes();
-        ContentHash::of_parts(&[self.path.as_bytes(), &number(self.inode), &born]).short(DIGITS)
+        ContentHash::of_parts(&[self.path.as_bytes(), &number(self.inode), &born]).short(ID_HASH_DIGITS)
     }
 }
 
 /// True if an id was made on this machine, not taken from a server.
 pub(super) fn is_local(id: &str) -> bool {
-    id.split('/').next() == Some(LOCAL)
+    id.split('/').next() == Some(LOCAL_ID_PREFIX)
 }
 
 /// True if two values agree; `None` if either is unknown.
@@ -146,7 +146,7 @@ fn safe_name(name: &str) -> String {
     }
     safe.truncate(MAX_NAME_BYTES);
     let safe = safe.trim_matches(['-', '.']);
-    if safe.is_empty() { NAMELESS.to_owned() } else { safe.to_owned() }
+    if safe.is_empty() { DEFAULT_PROJECT_NAME.to_owned() } else { safe.to_owned() }
 }
 
 #[cfg(test)]
@@ -159,9 +159,9 @@ mod tests {
         FolderMark { path: path.to_owned(), device: Some(device), inode: Some(inode), born }
     }
 
-    fn marks(name: &str) -> Marks {
+    fn marks(name: &str) -> ProjectMarks {
         let folder = folder("/a/.git", 1, 2, Some(3));
-        Marks {
+        ProjectMarks {
             name: name.to_owned(),
             remote: None,
             initial_commit: None,
@@ -176,16 +176,24 @@ mod tests {
     fn b_05_a_folder_is_known_by_number_and_birth() {
         let before = folder("/a", 1, 2, Some(3));
         let now = |path, device, inode, born| folder(path, device, inode, born).compared_to(&before);
-        assert_eq!(now("/a", 1, 2, Some(3)), Place::Here);
-        assert_eq!(now("/b", 1, 2, Some(3)), Place::Moved);
-        assert_eq!(now("/a", 1, 9, Some(3)), Place::Elsewhere, "another folder took the path");
-        assert_eq!(now("/a", 1, 2, Some(4)), Place::Elsewhere, "another folder took path and number");
-        assert_eq!(now("/b", 1, 2, Some(4)), Place::Elsewhere, "another folder took the number");
-        assert_eq!(now("/b", 1, 2, None), Place::Elsewhere, "a number without a birth proves no move");
-        assert_eq!(now("/a", 1, 2, None), Place::Here);
-        assert_eq!(now("/a", 8, 2, None), Place::SamePath, "devices are numbered anew at a start");
-        assert_eq!(now("/a", 8, 2, Some(3)), Place::Here);
-        assert_eq!(now("/b", 8, 2, Some(3)), Place::Elsewhere);
+        assert_eq!(now("/a", 1, 2, Some(3)), FolderRelation::Here);
+        assert_eq!(now("/b", 1, 2, Some(3)), FolderRelation::Moved);
+        assert_eq!(now("/a", 1, 9, Some(3)), FolderRelation::Elsewhere, "another folder took the path");
+        assert_eq!(
+            now("/a", 1, 2, Some(4)),
+            FolderRelation::Elsewhere,
+            "another folder took path and number"
+        );
+        assert_eq!(now("/b", 1, 2, Some(4)), FolderRelation::Elsewhere, "another folder took the number");
+        assert_eq!(
+            now("/b", 1, 2, None),
+            FolderRelation::Elsewhere,
+            "a number without a birth proves no move"
+        );
+        assert_eq!(now("/a", 1, 2, None), FolderRelation::Here);
+        assert_eq!(now("/a", 8, 2, None), FolderRelation::SamePath, "devices are numbered anew at a start");
+        assert_eq!(now("/a", 8, 2, Some(3)), FolderRelation::Here);
+        assert_eq!(now("/b", 8, 2, Some(3)), FolderRelation::Elsewhere);
     }
 
     #[test]
@@ -193,10 +201,10 @@ mod tests {
         let windows =
             |path: &str, born| FolderMark { path: path.to_owned(), device: None, inode: None, born };
         let before = windows("C:/a", Some(3));
-        assert_eq!(windows("C:/a", Some(3)).compared_to(&before), Place::Here);
-        assert_eq!(windows("C:/a", Some(4)).compared_to(&before), Place::Elsewhere);
-        assert_eq!(windows("C:/b", Some(3)).compared_to(&before), Place::Elsewhere);
-        assert_eq!(windows("C:/a", None).compared_to(&before), Place::SamePath);
+        assert_eq!(windows("C:/a", Some(3)).compared_to(&before), FolderRelation::Here);
+        assert_eq!(windows("C:/a", Some(4)).compared_to(&before), FolderRelation::Elsewhere);
+        assert_eq!(windows("C:/b", Some(3)).compared_to(&before), FolderRelation::Elsewhere);
+        assert_eq!(windows("C:/a", None).compared_to(&before), FolderRelation::SamePath);
     }
 
     #[test]
@@ -238,7 +246,7 @@ mod tests {
         fn any_folder_name_makes_a_safe_id(name in any::<String>()) {
             let id = marks(&name).fresh_id();
             let text = id.as_str();
-            prop_assert!(text.len() <= "local/".len() + MAX_NAME_BYTES + 1 + DIGITS);
+            prop_assert!(text.len() <= "local/".len() + MAX_NAME_BYTES + 1 + ID_HASH_DIGITS);
             prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b)), "{}", text);
             prop_assert_eq!(text.matches('/').count(), 1);
             prop_assert!(!text.contains("..") && !text.contains("/-") && !text.contains("/."), "{}", text);

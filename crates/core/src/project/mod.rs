@@ -13,6 +13,6 @@ mod remote;
 
 pub use git_config::preferred_remote;
 pub use git_files::{common_dir_by_name, common_dir_target, git_file_target, initial_commit, is_of_clone};
-pub use known::{Claim, ClaimAnswer, KnownProjects, Settled, Sighting, Trail};
-pub use marks::{FolderMark, Marks};
-pub use remote::{Remote, normalise_remote};
+pub use known::{Claim, ClaimAnswer, IdentifiedTrail, KnownProjects, ProjectSighting, ProjectTrail};
+pub use marks::{FolderMark, ProjectMarks};
+pub use remote::{GitRemote, normalise_remote};

@@ -8,7 +8,7 @@ const SERVER_SCHEMES: [&str; 8] = ["ssh", "git", "https", "http", "git+ssh", "ss
 
 /// Hosts with case-insensitive paths: `Acme/Widgets` and `acme/widgets` are the same repository. On any other
 /// host case may matter.
-const CASELESS_HOSTS: [&str; 5] = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", AZURE];
+const CASELESS_HOSTS: [&str; 5] = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", AZURE_HOST];
 
 /// Alternative host names of known servers, offered for networks whose firewall blocks the first one.
 const HOST_ALIASES: [(&str, &str); 7] = [
@@ -17,15 +17,15 @@ const HOST_ALIASES: [(&str, &str); 7] = [
     ("www.gitlab.com", "gitlab.com"),
     ("altssh.gitlab.com", "gitlab.com"),
     ("altssh.bitbucket.org", "bitbucket.org"),
-    ("ssh.dev.azure.com", AZURE),
-    ("vs-ssh.visualstudio.com", AZURE),
+    ("ssh.dev.azure.com", AZURE_HOST),
+    ("vs-ssh.visualstudio.com", AZURE_HOST),
 ];
 
-const AZURE: &str = "dev.azure.com";
+const AZURE_HOST: &str = "dev.azure.com";
 const AZURE_OLD_SUFFIX: &str = ".visualstudio.com";
 
 /// The first part of every id without a remote. No server may have this name.
-pub(super) const LOCAL: &str = "local";
+pub(super) const LOCAL_ID_PREFIX: &str = "local";
 
 /// The maximum length of a remote that becomes an id. Ids appear in frontmatter, in file names and on
 /// screens.
@@ -33,7 +33,7 @@ const MAX_ID_BYTES: usize = 512;
 
 /// The normalised source of a repository: no scheme, user, password, port or query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remote {
+pub enum GitRemote {
     /// A repository on a server: `github.com/acme/widgets`, plain ASCII.
     Hosted(String),
     /// A folder on this machine, as written; it may be relative.
@@ -44,7 +44,7 @@ pub enum Remote {
 ///
 /// All ports are dropped: `ssh://git@git.acme.dev:2222/widgets` and `https://git.acme.dev:8443/widgets` are
 /// far more often one server than two servers that share a name.
-pub fn normalise_remote(url: &str) -> Option<Remote> {
+pub fn normalise_remote(url: &str) -> Option<GitRemote> {
     let url = url.trim_matches(' ');
     if url.is_empty() || url.chars().any(char::is_control) {
         return None;
@@ -66,7 +66,7 @@ pub fn normalise_remote(url: &str) -> Option<Remote> {
         // The syntax of helpers: `ext::command`, `codecommit::region`.
         Some((_, path)) if path.starts_with(':') => None,
         Some((host, path)) if !drive => hosted(host, path),
-        _ => Some(Remote::Local(PathBuf::from(url))),
+        _ => Some(GitRemote::Local(PathBuf::from(url))),
     }
 }
 
@@ -86,7 +86,7 @@ fn ssh_short_form(url: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses the text after `scheme://` for a scheme that names a server.
-fn server_url(rest: &str) -> Option<Remote> {
+fn server_url(rest: &str) -> Option<GitRemote> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     // An `@` this late means that a password with a slash in it was split. Its tail must not become a name.
@@ -96,7 +96,7 @@ fn server_url(rest: &str) -> Option<Remote> {
     hosted(authority, path.split(['?', '#']).next()?)
 }
 
-fn file_url(rest: &str) -> Option<Remote> {
+fn file_url(rest: &str) -> Option<GitRemote> {
     let (host, path) = rest.split_at(rest.find('/')?);
     if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
         return server_url(rest);
@@ -104,17 +104,17 @@ fn file_url(rest: &str) -> Option<Remote> {
     let path = decode(path)?;
     let drive = matches!(path.as_bytes(), [b'/', letter, b':', ..] if letter.is_ascii_alphabetic());
     let path = if drive { &path[1..] } else { &path };
-    (!path.chars().any(char::is_control)).then(|| Remote::Local(PathBuf::from(path)))
+    (!path.chars().any(char::is_control)).then(|| GitRemote::Local(PathBuf::from(path)))
 }
 
-fn hosted(authority: &str, path: &str) -> Option<Remote> {
+fn hosted(authority: &str, path: &str) -> Option<GitRemote> {
     if path.contains('@') {
         return None;
     }
     let mut host = host_of(authority)?;
     if let Some((_, name)) = HOST_ALIASES.iter().find(|(alias, _)| *alias == host) {
         // Azure's ssh hosts prefix the path with a protocol version.
-        let path = if *name == AZURE { path.trim_start_matches('/').strip_prefix("v3/")? } else { path };
+        let path = if *name == AZURE_HOST { path.trim_start_matches('/').strip_prefix("v3/")? } else { path };
         return hosted(name, path);
     }
     let organisation = host.strip_suffix(AZURE_OLD_SUFFIX).map(str::to_owned);
@@ -125,13 +125,13 @@ fn hosted(authority: &str, path: &str) -> Option<Remote> {
     {
         names.retain(|name| name != "defaultcollection");
         names.insert(0, organisation);
-        AZURE.clone_into(&mut host);
+        AZURE_HOST.clone_into(&mut host);
     }
-    if host == AZURE {
+    if host == AZURE_HOST {
         names = azure_names(names);
     }
     let id = format!("{host}/{}", names.join("/"));
-    (id.len() <= MAX_ID_BYTES).then_some(Remote::Hosted(id))
+    (id.len() <= MAX_ID_BYTES).then_some(GitRemote::Hosted(id))
 }
 
 /// The host of `user:password@host:port`, in lower case.
@@ -155,7 +155,7 @@ fn host_of(authority: &str) -> Option<String> {
         }
     };
     let host = host.to_ascii_lowercase();
-    (host != LOCAL && port.bytes().all(|b| b.is_ascii_digit())).then_some(host)
+    (host != LOCAL_ID_PREFIX && port.bytes().all(|b| b.is_ascii_digit())).then_some(host)
 }
 
 /// The segments of a path without a trailing `.git`. `None` if nothing is left or a segment is `..`.
@@ -251,8 +251,8 @@ mod tests {
 
     fn hosted_id(url: &str) -> Option<String> {
         match normalise_remote(url)? {
-            Remote::Hosted(id) => Some(id),
-            Remote::Local(_) => None,
+            GitRemote::Hosted(id) => Some(id),
+            GitRemote::Local(_) => None,
         }
     }
 
@@ -380,7 +380,7 @@ mod tests {
             ("file://localhost/srv/git", "/srv/git"),
             ("file:///C:/git/widgets", "C:/git/widgets"),
         ] {
-            assert_eq!(normalise_remote(url), Some(Remote::Local(PathBuf::from(path))), "{url}");
+            assert_eq!(normalise_remote(url), Some(GitRemote::Local(PathBuf::from(path))), "{url}");
         }
     }
 
@@ -462,7 +462,7 @@ mod tests {
     }
 
     fn check(url: &str) {
-        if let Some(Remote::Hosted(id)) = normalise_remote(url) {
+        if let Some(GitRemote::Hosted(id)) = normalise_remote(url) {
             assert!(!id.contains('@') && !id.contains(char::is_whitespace) && !id.contains(".."), "{id}");
             assert!(
                 id.is_ascii() && id.contains('/') && !id.starts_with("local/") && !id.ends_with('/'),

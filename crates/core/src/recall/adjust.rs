@@ -3,33 +3,33 @@
 
 use serde::Serialize;
 
-use super::collection::{Flags, NO_TIME};
+use super::collection::{DocumentFlags, NO_TIMESTAMP};
 use crate::base::provenance::Origin;
-use crate::config::Decay;
+use crate::config::DecayMode;
 use crate::vault::entry::Confidence;
 
 /// The most that age can take from a score.
-pub const DECAY_SHARE: f32 = 0.04;
+pub const MAX_DECAY: f32 = 0.04;
 /// What a day takes, as REC-03 has it.
 const DECAY_PER_DAY: f32 = 0.01;
 /// What usage can give or take, when a memory helped or misled as often as can be counted.
-const USAGE_SHARE: f32 = 0.15;
+const MAX_USAGE_BOOST: f32 = 0.15;
 /// What is left of a hit that is marked as outdated (REC-09).
-const STALE: f32 = 0.8;
+const STALE_FACTOR: f32 = 0.8;
 /// What is left of a hit that nobody has looked at.
-const UNREVIEWED: f32 = 0.93;
+const UNREVIEWED_FACTOR: f32 = 0.93;
 /// What is left of a hit that waits in the inbox, unless the person asks for the inbox.
-const INBOX: f32 = 0.88;
+const INBOX_FACTOR: f32 = 0.88;
 /// What is left of a hit that only tool output supports.
-const TOOL: f32 = 0.95;
+const TOOL_ORIGIN_FACTOR: f32 = 0.95;
 /// What is left of a hit we were never sure of.
-const LOW_CONFIDENCE: f32 = 0.95;
+const LOW_CONFIDENCE_FACTOR: f32 = 0.95;
 /// What a hit of the project at hand gains (B-05).
-const THIS_PROJECT: f32 = 1.06;
+const SAME_PROJECT_FACTOR: f32 = 1.06;
 
 /// The factors of one hit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Factors {
+pub struct ScoreFactors {
     /// Age.
     pub decay: f32,
     /// Whether it helped before.
@@ -42,7 +42,7 @@ pub struct Factors {
     pub project: f32,
 }
 
-impl Factors {
+impl ScoreFactors {
     /// The same with another usage, between -1 and 1.
     #[must_use]
     pub fn with_usage(self, usage: f32) -> Self {
@@ -52,7 +52,7 @@ impl Factors {
     /// The same for what is outdated, or is not.
     #[must_use]
     pub fn with_stale(self, stale: bool) -> Self {
-        Self { stale: if stale { STALE } else { 1.0 }, ..self }
+        Self { stale: if stale { STALE_FACTOR } else { 1.0 }, ..self }
     }
 
     /// All of them together.
@@ -63,52 +63,61 @@ impl Factors {
 
 /// What the factors depend on beside the hit.
 #[derive(Clone, Copy, Debug)]
-pub struct Circumstances {
+pub struct FactorContext {
     /// Seconds since 1970.
     pub now: i64,
     /// How age counts.
-    pub decay: Decay,
+    pub decay: DecayMode,
     /// Whether the inbox ranks like everything else.
     pub include_inbox: bool,
 }
 
 /// The factors of a hit. `usage` is between -1 and 1, `here` says whether it belongs to the project at hand.
-pub fn factors(circumstances: &Circumstances, flags: Flags, created: i64, usage: f32, here: bool) -> Factors {
+pub fn factors(
+    circumstances: &FactorContext,
+    flags: DocumentFlags,
+    created: i64,
+    usage: f32,
+    here: bool,
+) -> ScoreFactors {
     let when = |holds: bool, factor: f32| if holds { factor } else { 1.0 };
     let unreviewed = match (flags.is_reviewed(), flags.is_inbox()) {
         (true, _) => 1.0,
         (false, true) if circumstances.include_inbox => 1.0,
-        (false, true) => INBOX,
-        (false, false) => UNREVIEWED,
+        (false, true) => INBOX_FACTOR,
+        (false, false) => UNREVIEWED_FACTOR,
     };
-    Factors {
+    ScoreFactors {
         decay: decay(circumstances.decay, circumstances.now, created),
         usage: usage_factor(usage),
-        stale: when(flags.is_stale(), STALE),
+        stale: when(flags.is_stale(), STALE_FACTOR),
         trust: unreviewed
-            * when(!flags.is_reviewed() && flags.origin() == Origin::Tool, TOOL)
-            * when(!flags.is_reviewed() && flags.confidence() == Some(Confidence::Low), LOW_CONFIDENCE),
-        project: when(here, THIS_PROJECT),
+            * when(!flags.is_reviewed() && flags.origin() == Origin::Tool, TOOL_ORIGIN_FACTOR)
+            * when(
+                !flags.is_reviewed() && flags.confidence() == Some(Confidence::Low),
+                LOW_CONFIDENCE_FACTOR,
+            ),
+        project: when(here, SAME_PROJECT_FACTOR),
     }
 }
 
 fn usage_factor(usage: f32) -> f32 {
-    1.0 + USAGE_SHARE * if usage.is_nan() { 0.0 } else { usage.clamp(-1.0, 1.0) }
+    1.0 + MAX_USAGE_BOOST * if usage.is_nan() { 0.0 } else { usage.clamp(-1.0, 1.0) }
 }
 
 /// The decay factor of a hit that was created at `created` (REC-03). Both times are seconds since 1970.
 ///
 /// A hit from the future, or without a date, has no age: clocks are wrong more often than memories come from tomorrow.
-pub fn decay(rule: Decay, now: i64, created: i64) -> f32 {
-    if created == NO_TIME {
+pub fn decay(rule: DecayMode, now: i64, created: i64) -> f32 {
+    if created == NO_TIMESTAMP {
         return 1.0;
     }
     let days = now.saturating_sub(created).max(0) as f32 / 86_400.0;
     let literal = (-DECAY_PER_DAY * days).exp();
     match rule {
-        Decay::Bounded => 1.0 - DECAY_SHARE * (1.0 - literal),
-        Decay::Literal => literal,
-        Decay::Off => 1.0,
+        DecayMode::Bounded => 1.0 - MAX_DECAY * (1.0 - literal),
+        DecayMode::Literal => literal,
+        DecayMode::Off => 1.0,
     }
 }
 
@@ -117,55 +126,55 @@ mod tests {
     use super::*;
 
     const NOW: i64 = 1_800_000_000;
-    const REVIEWED: u32 = 1 << 16;
+    const REVIEWED_BIT: u32 = 1 << 16;
 
-    fn of(decay: Decay, flags: u32, days: i64, usage: f32, here: bool) -> Factors {
-        let circumstances = Circumstances { now: NOW, decay, include_inbox: false };
-        factors(&circumstances, Flags::from_bits(flags), NOW - days * 86_400, usage, here)
+    fn of(decay: DecayMode, flags: u32, days: i64, usage: f32, here: bool) -> ScoreFactors {
+        let circumstances = FactorContext { now: NOW, decay, include_inbox: false };
+        factors(&circumstances, DocumentFlags::from_bits(flags), NOW - days * 86_400, usage, here)
     }
 
     #[test]
     fn rec_03_literal_decay_is_the_formula() {
         for days in [0, 1, 30, 100, 365] {
             let truth = (-0.01 * days as f32).exp();
-            assert!((of(Decay::Literal, REVIEWED, days, 0.0, false).decay - truth).abs() < 1e-6);
+            assert!((of(DecayMode::Literal, REVIEWED_BIT, days, 0.0, false).decay - truth).abs() < 1e-6);
         }
     }
 
     #[test]
     fn r_09_bounded_decay_orders_equals_and_never_more() {
-        let age = |days| of(Decay::Bounded, REVIEWED, days, 0.0, false).decay;
+        let age = |days| of(DecayMode::Bounded, REVIEWED_BIT, days, 0.0, false).decay;
         assert!(age(0) > age(7) && age(7) > age(90));
-        assert!(age(36_500) >= 1.0 - DECAY_SHARE);
-        assert_eq!(of(Decay::Off, REVIEWED, 900, 0.0, false).decay, 1.0);
+        assert!(age(36_500) >= 1.0 - MAX_DECAY);
+        assert_eq!(of(DecayMode::Off, REVIEWED_BIT, 900, 0.0, false).decay, 1.0);
     }
 
     #[test]
     fn a_clock_in_the_past_makes_nothing_young_or_old() {
-        assert_eq!(of(Decay::Literal, REVIEWED, -4000, 0.0, false).decay, 1.0);
-        let circumstances = Circumstances { now: i64::MIN, decay: Decay::Bounded, include_inbox: false };
-        assert_eq!(factors(&circumstances, Flags::from_bits(0), i64::MAX, 0.0, false).decay, 1.0);
-        assert_eq!(factors(&circumstances, Flags::from_bits(0), NO_TIME, 0.0, false).decay, 1.0);
+        assert_eq!(of(DecayMode::Literal, REVIEWED_BIT, -4000, 0.0, false).decay, 1.0);
+        let circumstances = FactorContext { now: i64::MIN, decay: DecayMode::Bounded, include_inbox: false };
+        assert_eq!(factors(&circumstances, DocumentFlags::from_bits(0), i64::MAX, 0.0, false).decay, 1.0);
+        assert_eq!(factors(&circumstances, DocumentFlags::from_bits(0), NO_TIMESTAMP, 0.0, false).decay, 1.0);
     }
 
     #[test]
     fn rec_08_what_helped_rises_and_what_misled_falls() {
-        let usage = |usage| of(Decay::Off, REVIEWED, 0, usage, false).usage;
+        let usage = |usage| of(DecayMode::Off, REVIEWED_BIT, 0, usage, false).usage;
         assert!(usage(0.5) > usage(0.0) && usage(0.0) > usage(-0.5));
         assert_eq!(usage(90.0), usage(1.0));
     }
 
     #[test]
     fn r_05_and_b_05_unreviewed_falls_and_this_project_rises() {
-        let trust = |flags| of(Decay::Off, flags, 0, 0.0, false).trust;
+        let trust = |flags| of(DecayMode::Off, flags, 0, 0.0, false).trust;
         let (inbox, stale) = (1 << 17, 1 << 19);
-        assert!(trust(REVIEWED) > trust(0) && trust(0) > trust(inbox));
-        assert!(of(Decay::Off, REVIEWED | stale, 0, 0.0, false).stale < 1.0);
+        assert!(trust(REVIEWED_BIT) > trust(0) && trust(0) > trust(inbox));
+        assert!(of(DecayMode::Off, REVIEWED_BIT | stale, 0, 0.0, false).stale < 1.0);
         assert!(
-            of(Decay::Off, REVIEWED, 0, 0.0, true).product()
-                > of(Decay::Off, REVIEWED, 0, 0.0, false).product()
+            of(DecayMode::Off, REVIEWED_BIT, 0, 0.0, true).product()
+                > of(DecayMode::Off, REVIEWED_BIT, 0, 0.0, false).product()
         );
-        let asked = Circumstances { now: NOW, decay: Decay::Off, include_inbox: true };
-        assert_eq!(factors(&asked, Flags::from_bits(inbox), NOW, 0.0, false).trust, 1.0);
+        let asked = FactorContext { now: NOW, decay: DecayMode::Off, include_inbox: true };
+        assert_eq!(factors(&asked, DocumentFlags::from_bits(inbox), NOW, 0.0, false).trust, 1.0);
     }
 }

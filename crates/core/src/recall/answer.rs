@@ -8,56 +8,59 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::llm::prompts::ANSWER;
-use crate::llm::{Budget, Cost, Expects, Prompt, Request};
+use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::sentences;
 use crate::text::specifics::{coverage, plain, specifics, stands_in, words};
 
-pub use subject::Subject;
+pub use subject::QuestionSubject;
 
 /// What an answer may cost.
-const BUDGET: Budget = Budget { tokens: 600, cost: Cost { micro_dollars: 50_000 } };
+const BUDGET: LlmBudget = LlmBudget { tokens: 600, cost: Cost { micro_dollars: 50_000 } };
 /// The most characters of one passage that a model is shown.
-const PASSAGE_CHARS: usize = 2_000;
+const MAX_PASSAGE_CHARS: usize = 2_000;
 /// The most characters of one sentence that is passed on.
-const SENTENCE_CHARS: usize = 600;
+const MAX_SENTENCE_CHARS: usize = 600;
 /// So much of a sentence has to be in the passages it cites.
-const COVERED: f64 = 0.4;
+const MIN_CITED_COVERAGE: f64 = 0.4;
 
 /// A passage whose odds of answering the question, read together with it, are lower answers nothing.
-const ANSWERS: f64 = 0.0;
+const MIN_PASSAGE_LOG_ODDS: f64 = 0.0;
 /// A sentence of a passage is the answer only if it alone is this likely to be.
-const SAYS_IT: f64 = 2.0;
+const MIN_SENTENCE_LOG_ODDS: f64 = 2.0;
 /// A sentence of a later passage, which is older or less trusted, has to be this much likelier to be preferred.
-const CLEARLY: f64 = 2.0;
+const MIN_LATER_SENTENCE_MARGIN: f64 = 2.0;
 /// So many sentences of the best passages are read.
-const READ_SENTENCES: usize = 24;
+const MAX_SCORED_SENTENCES: usize = 24;
 
 /// Whether a passage with these log-odds of answering the question is shown.
 pub fn is_answer(odds: f64) -> bool {
-    odds > ANSWERS
+    odds > MIN_PASSAGE_LOG_ODDS
 }
 
 /// The sentences of passages that could be the answer by themselves, each with its passage, the best passage first.
-pub fn candidates(passages: &[String]) -> Vec<Sentence> {
+pub fn candidates(passages: &[String]) -> Vec<CitedSentence> {
     let of = |(place, text): (usize, &String)| {
         let lines = text
             .lines()
             .flat_map(sentences::sentences)
             .map(|text| text.trim_start_matches(['-', '*', '#', ' ']));
-        let fitting = lines.filter(|text| text.chars().count() <= SENTENCE_CHARS && text.contains(' '));
-        fitting.map(|text| Sentence { text: text.to_owned(), passages: vec![place + 1] }).collect::<Vec<_>>()
+        let fitting = lines.filter(|text| text.chars().count() <= MAX_SENTENCE_CHARS && text.contains(' '));
+        fitting
+            .map(|text| CitedSentence { text: text.to_owned(), passages: vec![place + 1] })
+            .collect::<Vec<_>>()
     };
-    passages.iter().enumerate().flat_map(of).take(READ_SENTENCES).collect()
+    passages.iter().enumerate().flat_map(of).take(MAX_SCORED_SENTENCES).collect()
 }
 
 /// The candidate that says it, given each one's log-odds; none if none is likely enough. The order of the passages
 /// counts (what is newer, and what the person said, comes first) unless another sentence is clearly likelier.
-pub fn the_answer(candidates: Vec<Sentence>, odds: &[f64]) -> Option<Sentence> {
-    let scored = candidates.into_iter().zip(odds.iter().copied()).filter(|(_, odds)| *odds >= SAYS_IT);
+pub fn the_answer(candidates: Vec<CitedSentence>, odds: &[f64]) -> Option<CitedSentence> {
+    let scored =
+        candidates.into_iter().zip(odds.iter().copied()).filter(|(_, odds)| *odds >= MIN_SENTENCE_LOG_ODDS);
     let best = scored.reduce(|best, next| {
-        let margin = if best.0.passages == next.0.passages { 0.0 } else { CLEARLY };
+        let margin = if best.0.passages == next.0.passages { 0.0 } else { MIN_LATER_SENTENCE_MARGIN };
         if next.1 > best.1 + margin { next } else { best }
     })?;
     Some(best.0)
@@ -65,7 +68,7 @@ pub fn the_answer(candidates: Vec<Sentence>, odds: &[f64]) -> Option<Sentence> {
 
 /// A sentence, and the passages that say it, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Sentence {
+pub struct CitedSentence {
     /// What is said.
     pub text: String,
     /// By which passages.
@@ -73,23 +76,23 @@ pub struct Sentence {
 }
 
 /// Asks a model to answer from passages.
-pub fn request(question: &str, passages: &[String], deadline: Duration) -> Request {
+pub fn request(question: &str, passages: &[String], deadline: Duration) -> LlmRequest {
     let passages: Vec<_> = passages
         .iter()
         .enumerate()
-        .map(|(place, text)| json!({"number": place + 1, "text": one_line(text, PASSAGE_CHARS)}))
+        .map(|(place, text)| json!({"number": place + 1, "text": one_line(text, MAX_PASSAGE_CHARS)}))
         .collect();
     let material = json!({"question": question, "passages": passages}).to_string();
-    Request {
-        prompt: Prompt::new(ANSWER, &material),
-        expects: Expects::Tags(&["answer"]),
+    LlmRequest {
+        prompt: LlmPrompt::new(ANSWER, &material),
+        expects: AnswerFormat::Tags(&["answer"]),
         deadline,
         budget: BUDGET,
     }
 }
 
 /// The sentences of an answer that the passages really support; none if it does not know, or cannot be believed.
-pub fn believed(answer: &str, passages: &[String]) -> Vec<Sentence> {
+pub fn believed(answer: &str, passages: &[String]) -> Vec<CitedSentence> {
     let body = answer.split_once("<answer>").map_or(answer, |(_, body)| body);
     let body = body.split_once("</answer>").map_or(body, |(body, _)| body);
     let mut believed = Vec::new();
@@ -97,11 +100,11 @@ pub fn believed(answer: &str, passages: &[String]) -> Vec<Sentence> {
     // A sentence goes up to the numbers behind it.
     while let Some((text, numbers, after)) = next_cited(rest) {
         rest = after;
-        let text = one_line(&admit(text).text, SENTENCE_CHARS);
+        let text = one_line(&admit(text).text, MAX_SENTENCE_CHARS);
         let cited: Vec<usize> =
             numbers.into_iter().filter(|number| (1..=passages.len()).contains(number)).collect();
         if supports(&text, &cited, passages) {
-            believed.push(Sentence { text, passages: cited });
+            believed.push(CitedSentence { text, passages: cited });
         }
     }
     believed
@@ -139,7 +142,10 @@ fn supports(text: &str, cited: &[usize], passages: &[String]) -> bool {
         cited.iter().filter_map(|number| passages.get(number - 1)).map(|text| plain(text)).collect();
     let all = texts.join("\n");
     let named = specifics(text).iter().all(|name| stands_in(name, &all));
-    !text.is_empty() && !texts.is_empty() && named && coverage(&words(text), &words(&all)) >= COVERED
+    !text.is_empty()
+        && !texts.is_empty()
+        && named
+        && coverage(&words(text), &words(&all)) >= MIN_CITED_COVERAGE
 }
 
 #[cfg(test)]

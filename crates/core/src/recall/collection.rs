@@ -1,19 +1,19 @@
 //! What ranking reads of every document: a few numbers each, side by side.
 
-use super::counts::Count;
-use super::document::{Document, Source};
+use super::counts::TermCount;
+use super::document::{Document, DocumentSource};
 use crate::base::provenance::Origin;
 use crate::vault::entry::Confidence;
 use crate::vault::priority::Priority;
 
 /// A document without a date.
-pub const NO_TIME: i64 = i64::MIN;
+pub const NO_TIMESTAMP: i64 = i64::MIN;
 
 /// What can be said about a document in a few bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flags(u32);
+pub struct DocumentFlags(u32);
 
-impl Flags {
+impl DocumentFlags {
     const REVIEWED: u32 = 1 << 16;
     const INBOX: u32 = 1 << 17;
     const ACTIVE: u32 = 1 << 18;
@@ -22,7 +22,7 @@ impl Flags {
     /// The flags of a document.
     pub fn of(document: &Document) -> Self {
         let place = |found: Option<usize>| found.map_or(0, |place| place as u32);
-        let source = place(Source::ALL.iter().position(|source| *source == document.source));
+        let source = place(DocumentSource::ALL.iter().position(|source| *source == document.source));
         let origin = place(Origin::ALL.iter().position(|origin| *origin == document.origin));
         let confidence = match document.confidence {
             None => 0,
@@ -55,8 +55,8 @@ impl Flags {
     }
 
     /// What it was made from.
-    pub fn source(self) -> Source {
-        Source::ALL.get((self.0 & 0xff) as usize).copied().unwrap_or(Source::Note)
+    pub fn source(self) -> DocumentSource {
+        DocumentSource::ALL.get((self.0 & 0xff) as usize).copied().unwrap_or(DocumentSource::Note)
     }
 
     /// Whose words support it.
@@ -98,22 +98,22 @@ impl Flags {
 
 /// All documents, by number. The documents of a thread have consecutive numbers, in their order.
 #[derive(Clone, Debug, Default)]
-pub struct Columns {
+pub struct DocumentColumns {
     /// Running words.
     pub words: Vec<u32>,
     /// Terms.
     pub lengths: Vec<u32>,
     /// The thread; each has a number of its own.
     pub threads: Vec<u32>,
-    /// When it was written, in seconds since 1970, or [`NO_TIME`].
+    /// When it was written, in seconds since 1970, or [`NO_TIMESTAMP`].
     pub created: Vec<i64>,
     /// What else is known.
-    pub flags: Vec<Flags>,
+    pub flags: Vec<DocumentFlags>,
     /// Whether it may be seen at all: there, in scope, in time. What is not visible takes part in nothing.
     pub visible: Vec<bool>,
 }
 
-impl Columns {
+impl DocumentColumns {
     /// How many documents there are, visible or not.
     pub fn len(&self) -> usize {
         self.visible.len()
@@ -126,7 +126,7 @@ impl Columns {
 }
 
 /// Where one term of the query stands: documents ascending.
-pub type Postings = Vec<(u32, Count)>;
+pub type TermPostings = Vec<(u32, TermCount)>;
 
 #[cfg(test)]
 mod tests {
@@ -137,7 +137,7 @@ mod tests {
     proptest! {
             #[test]
             fn flags_say_what_the_document_says(
-                source in prop::sample::select(Source::ALL.to_vec()),
+                source in prop::sample::select(DocumentSource::ALL.to_vec()),
                 origin in prop::sample::select(Origin::ALL.to_vec()),
                 confidence in prop::sample::select(vec![None, Some(Confidence::Low), Some(Confidence::High)]),
                 priority in prop::sample::select(vec![None, Some(Priority::Low), Some(Priority::High)]),
@@ -155,7 +155,7 @@ mod tests {
     priority,
     ..Document::plain(source, "p", "")
     };
-                let flags = Flags::from_bits(Flags::of(&document).bits());
+                let flags = DocumentFlags::from_bits(DocumentFlags::of(&document).bits());
                 prop_assert_eq!(flags.source(), source);
                 prop_assert_eq!(flags.origin(), origin);
                 prop_assert_eq!(flags.confidence(), confidence);

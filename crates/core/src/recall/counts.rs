@@ -1,22 +1,22 @@
 //! How often each term stands in a text, in all and at either end.
 
-use crate::text::terms::Numbers;
+use crate::text::terms::TermHasher;
 
 /// A neighbour lends this many words: its last ones to the text after it, its first ones to the text before it.
-pub const LENT_WORDS: u32 = 60;
+pub const MAX_NEIGHBOUR_WORDS: u32 = 60;
 
 /// How often a term stands in a text. More than can be written down counts as the most that can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct TermCount {
     /// In all of it.
     pub all: u8,
-    /// Among its first [`LENT_WORDS`].
+    /// Among its first [`MAX_NEIGHBOUR_WORDS`].
     pub head: u8,
-    /// Among its last [`LENT_WORDS`].
+    /// Among its last [`MAX_NEIGHBOUR_WORDS`].
     pub tail: u8,
 }
 
-impl Count {
+impl TermCount {
     const ALL: u16 = 63;
     const END: u16 = 31;
 
@@ -34,32 +34,33 @@ impl Count {
 
 /// A text as the index counts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct TermCounts {
     /// Its running words.
     pub words: u32,
     /// Its terms, repeated ones too.
     pub length: u32,
     /// Each of its terms once, by ascending hash.
-    pub terms: Vec<(u64, Count)>,
+    pub terms: Vec<(u64, TermCount)>,
 }
 
 /// Counts a text.
-pub fn count(text: &str, numbers: &mut Numbers) -> Counted {
+pub fn count(text: &str, numbers: &mut TermHasher) -> TermCounts {
     let found = numbers.of(text);
     let words = found.iter().map(|(_, word)| word + 1).max().unwrap_or(0);
     let length = found.len() as u32;
     found.sort_unstable();
-    let mut terms: Vec<(u64, Count)> = Vec::with_capacity(found.len());
+    let mut terms: Vec<(u64, TermCount)> = Vec::with_capacity(found.len());
     for &mut (hash, word) in found {
-        let (head, tail) = (u8::from(word < LENT_WORDS), u8::from(word + LENT_WORDS >= words));
+        let (head, tail) =
+            (u8::from(word < MAX_NEIGHBOUR_WORDS), u8::from(word + MAX_NEIGHBOUR_WORDS >= words));
         match terms.last_mut() {
             Some((last, count)) if *last == hash => {
                 count.all = count.all.saturating_add(1);
                 count.head = count.head.saturating_add(head);
                 count.tail = count.tail.saturating_add(tail);
             }
-            _ => terms.push((hash, Count { all: 1, head, tail })),
+            _ => terms.push((hash, TermCount { all: 1, head, tail })),
         }
     }
-    Counted { words, length, terms }
+    TermCounts { words, length, terms }
 }

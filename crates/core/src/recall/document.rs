@@ -1,13 +1,13 @@
 //! What can be recalled: one memory, one line of `MEMORY.md`, one observation, one section of a note.
 //!
-//! A file of the notes yields any number of documents; [`Unit`] is the file as the index knows it. Everything here is
+//! A file of the notes yields any number of documents; [`SourceUnit`] is the file as the index knows it. Everything here is
 //! derived from the Markdown and can be thrown away.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::windows::Window;
+use super::windows::TextWindow;
 use crate::base::hash::ContentHash;
 use crate::base::provenance::Origin;
 use crate::base::scope::ProjectId;
@@ -18,7 +18,7 @@ use crate::vault::priority::Priority;
 /// What sort of thing a document was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum DocumentSource {
     /// An entry of the vault.
     Entry,
     /// An entry in `personal-skills` (REC-22).
@@ -39,7 +39,7 @@ pub enum Source {
     Message,
 }
 
-impl Source {
+impl DocumentSource {
     /// Every source.
     pub const ALL: [Self; 9] = [
         Self::Entry,
@@ -76,7 +76,7 @@ pub struct Document {
     /// text (`Ideas.md#1a2b3c4d`). The same text in the same file has the same id after every rebuild.
     pub id: String,
     /// What it was made from.
-    pub source: Source,
+    pub source: DocumentSource,
     /// The file, below the notes vault, with `/`.
     pub path: String,
     /// The lines of the file it stands on, counted from 1, both included.
@@ -134,7 +134,7 @@ fn is_false(value: &bool) -> bool {
 
 impl Document {
     /// What a person wrote in a file, and nothing else is known about it.
-    pub fn plain(source: Source, path: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn plain(source: DocumentSource, path: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             id: String::new(),
             source,
@@ -184,7 +184,7 @@ impl Document {
 
 impl Document {
     /// A part of the searched text as a model reads it: who said it is part of what was said, wherever it is cut.
-    pub fn passage<'t>(&self, searched: &'t str, window: Window) -> Cow<'t, str> {
+    pub fn passage<'t>(&self, searched: &'t str, window: TextWindow) -> Cow<'t, str> {
         let text = searched.get(window.start..window.end).unwrap_or_default();
         match &self.speaker {
             Some(speaker) if window.start > 0 => Cow::Owned(format!("{speaker}: {text}")),
@@ -195,7 +195,7 @@ impl Document {
 
 /// A file as it was when its documents were made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub struct FileStamp {
     /// When it was last changed, in nanoseconds since 1970.
     pub modified: i64,
     /// Its length in bytes.
@@ -206,11 +206,11 @@ pub struct Stamp {
 
 /// One file and everything in it that can be recalled. No documents: there is nothing in it, or it is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Unit {
+pub struct SourceUnit {
     /// The file, below the notes vault, with `/`.
     pub path: String,
     /// The file as it was read; `None` if it is gone.
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<FileStamp>,
     /// What it holds, in order.
     pub documents: Vec<Document>,
 }

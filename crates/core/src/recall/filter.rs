@@ -2,21 +2,21 @@
 
 use serde::Serialize;
 
-use super::collection::Flags;
-use super::document::{Document, Source};
+use super::collection::DocumentFlags;
+use super::document::{Document, DocumentSource};
 use crate::base::provenance::Origin;
 use crate::base::time::{Timestamp, iso};
 use crate::vault::priority::Priority;
 
 /// What a person asked for beside the words. Empty: everything that holds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filters {
+pub struct RecallFilters {
     /// One of these groups.
     pub groups: Vec<String>,
     /// One of these kinds.
     pub kinds: Vec<String>,
     /// One of these sources.
-    pub sources: Vec<Source>,
+    pub sources: Vec<DocumentSource>,
     /// All of these tags.
     pub tags: Vec<String>,
     /// Written at this time or later.
@@ -37,14 +37,14 @@ pub struct Filters {
 
 /// One filter as diagnostics name it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Applied {
+pub struct AppliedFilter {
     /// Which.
     pub filter: &'static str,
     /// What it asks for.
     pub value: String,
 }
 
-impl Filters {
+impl RecallFilters {
     /// Whether a hit passes.
     pub fn admit(&self, document: &Document) -> bool {
         let one_of =
@@ -65,7 +65,7 @@ impl Filters {
     }
 
     /// The same, as far as a few bits tell; `None` if the hit has to be read.
-    pub fn admit_by_flags(&self, flags: Flags) -> Option<bool> {
+    pub fn admit_by_flags(&self, flags: DocumentFlags) -> Option<bool> {
         let admitted = (self.inactive || flags.is_active())
             && (self.sources.is_empty() || self.sources.contains(&flags.source()))
             && self.priority.is_none_or(|least| flags.priority().is_some_and(|is| is >= least))
@@ -81,9 +81,9 @@ impl Filters {
     }
 
     /// The filters that are set, for diagnostics (REC-07).
-    pub fn applied(&self) -> Vec<Applied> {
+    pub fn applied(&self) -> Vec<AppliedFilter> {
         let mut applied = Vec::new();
-        let mut add = |filter: &'static str, value: String| applied.push(Applied { filter, value });
+        let mut add = |filter: &'static str, value: String| applied.push(AppliedFilter { filter, value });
         self.groups.iter().for_each(|group| add("group", group.clone()));
         self.kinds.iter().for_each(|kind| add("kind", kind.clone()));
         self.sources.iter().for_each(|source| add("source", source.word().to_owned()));
@@ -107,7 +107,12 @@ mod tests {
 
     use super::*;
 
-    fn document(source: Source, origin: Origin, priority: Option<Priority>, bits: [bool; 3]) -> Document {
+    fn document(
+        source: DocumentSource,
+        origin: Origin,
+        priority: Option<Priority>,
+        bits: [bool; 3],
+    ) -> Document {
         let [reviewed, active, stale] = bits;
         Document {
             id: "x".into(),
@@ -127,11 +132,11 @@ mod tests {
     proptest! {
         #[test]
         fn rec_10_flags_admit_what_the_document_would(
-            source in prop::sample::select(Source::ALL.to_vec()),
+            source in prop::sample::select(DocumentSource::ALL.to_vec()),
             origin in prop::sample::select(Origin::ALL.to_vec()),
             priority in prop::sample::select(vec![None, Some(Priority::Low), Some(Priority::High)]),
             bits in any::<[bool; 3]>(),
-            sources in prop::sample::subsequence(Source::ALL.to_vec(), 0..3),
+            sources in prop::sample::subsequence(DocumentSource::ALL.to_vec(), 0..3),
             origins in prop::sample::subsequence(Origin::ALL.to_vec(), 0..3),
             least in prop::sample::select(vec![None, Some(Priority::Medium)]),
             reviewed in any::<Option<bool>>(),
@@ -141,7 +146,7 @@ mod tests {
         ) {
             let document = document(source, origin, priority, bits);
             let mut filters =
-                Filters { sources, origins, priority: least, reviewed, stale, inactive, ..Filters::default() };
+                RecallFilters { sources, origins, priority: least, reviewed, stale, inactive, ..RecallFilters::default() };
             match rest {
                 0 => filters.groups.push("other".into()),
                 1 => filters.kinds.push("other".into()),
@@ -150,7 +155,7 @@ mod tests {
                 4 => filters.until = Timestamp::from_second(500).ok(),
                 _ => {}
             }
-            let known = filters.admit_by_flags(Flags::of(&document));
+            let known = filters.admit_by_flags(DocumentFlags::of(&document));
             prop_assert!(known.is_none_or(|known| known == filters.admit(&document)));
             prop_assert!(rest < 5 || known.is_some());
         }

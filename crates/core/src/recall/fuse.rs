@@ -4,7 +4,7 @@
 //! relevance = meaning + words + thread + identifiers + time - length
 //! ```
 //!
-//! Everything is scored once with the vectors of whole windows; the best [`LOOKED_AT`] are then looked at closely, by
+//! Everything is scored once with the vectors of whole windows; the best [`MAX_CANDIDATES`] are then looked at closely, by
 //! the vectors of single thoughts, and a second time with a question that leans towards what was found first. The
 //! weights were chosen on development sets; docs/adr/0011 has them, one part left out at a time.
 
@@ -12,36 +12,36 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::collection::{Columns, NO_TIME, Postings};
-use super::lexical::Lexical;
-use super::when::{self, Span};
+use super::collection::{DocumentColumns, NO_TIMESTAMP, TermPostings};
+use super::lexical::LexicalScores;
+use super::when::{self, TimeSpan};
 
 /// How many documents are looked at closely.
-pub const LOOKED_AT: usize = 200;
+pub const MAX_CANDIDATES: usize = 200;
 /// How many of the best lend the question a direction for the second look.
 pub const FEEDBACK_DOCS: usize = 2;
 /// How far the question leans towards them, where they are surely right.
 const MAX_FEEDBACK_WEIGHT: f32 = 0.4;
 /// Between these relevances it begins to lean: what was barely found would lead it astray.
-const SURE: (f32, f32) = (0.4, 0.7);
+const FEEDBACK_RELEVANCE_RANGE: (f32, f32) = (0.4, 0.7);
 
 /// The share of the best single thought in the meaning; the rest is the best window.
-const FINE: f32 = 0.75;
+const FINE_WINDOW_SHARE: f32 = 0.75;
 /// What the words are worth to a document that holds all of them.
-const WORDS: f32 = 0.8;
+const LEXICAL_WEIGHT: f32 = 0.8;
 /// How soon the words lose their say where even the best document holds few of them: the question is then asked in other
 /// words, and what matches does so by accident.
-const DOUBT: f32 = 1.5;
-const THREAD: f32 = 0.2;
-const IDENTIFIERS: f32 = 0.3;
-const TIME: f32 = 0.4;
-const LENGTH: f32 = 0.1;
+const SMALL_TALK_MARGINS: f32 = 1.5;
+const THREAD_WEIGHT: f32 = 0.2;
+const IDENTIFIER_WEIGHT: f32 = 0.3;
+const TIME_WEIGHT: f32 = 0.4;
+const LENGTH_PENALTY: f32 = 0.1;
 /// A text longer than this many words has more chances to come close by accident.
-const LENGTH_FROM: f32 = 80.0;
+const LENGTH_PENALTY_FROM_WORDS: f32 = 80.0;
 
 /// How the arms are put together (R-08).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Method {
+pub enum FusionMethod {
     /// What measures best; docs/adr has the numbers.
     Measured,
     /// REC-02: similarity and the number of matching keywords, each with its weight.
@@ -57,7 +57,7 @@ pub enum Method {
 
 /// The parts of one document's relevance, as they are added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Parts {
+pub struct RelevanceParts {
     /// How close it is to the question.
     pub meaning: f32,
     /// Its words and those of its neighbours.
@@ -74,7 +74,7 @@ pub struct Parts {
     pub relevance: f32,
 }
 
-impl Parts {
+impl RelevanceParts {
     fn sum(self) -> Self {
         let relevance = self.meaning + self.words + self.thread + self.identifiers + self.time + self.length;
         Self { relevance, ..self }
@@ -83,7 +83,7 @@ impl Parts {
 
 /// How close a document is to the question, looked at closely.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Close {
+pub struct RescoredSimilarity {
     /// The cosine of its best window.
     pub whole: f32,
     /// The cosine of its best single thought.
@@ -92,33 +92,33 @@ pub struct Close {
 
 /// What a question asks beside its meaning.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct FusionQuery<'a> {
     /// Where each of its terms stands.
-    pub postings: &'a [Postings],
+    pub postings: &'a [TermPostings],
     /// For each term, whether it is an identifier.
     pub identifiers: &'a [bool],
     /// The times it names.
-    pub times: &'a [Span],
+    pub times: &'a [TimeSpan],
 }
 
 /// A question with everything that was found for it.
 #[derive(Debug)]
-pub struct Fusion<'a> {
-    method: Method,
-    columns: &'a Columns,
-    lexical: &'a Lexical,
+pub struct FusionInput<'a> {
+    method: FusionMethod,
+    columns: &'a DocumentColumns,
+    lexical: &'a LexicalScores,
     /// The cosine of every document's best window; empty where words alone decide (REC-11).
     cosines: &'a [f32],
     /// How many terms each document holds, where the method counts them.
     matches: Vec<u32>,
     /// The share of the question's identifiers that each document holds; empty if it has none.
     identifiers: Vec<f32>,
-    times: &'a [Span],
+    times: &'a [TimeSpan],
     /// Words of the thread of each document; empty where each is a thread by itself.
     thread_words: Vec<u32>,
     words_scale: f32,
     thread_scale: f32,
-    looked_at: HashMap<u32, Close>,
+    looked_at: HashMap<u32, RescoredSimilarity>,
     /// The lowest relevance of what was looked at: nothing else ranks above it.
     floor: f32,
 }
@@ -129,14 +129,14 @@ fn inverse_top(scores: &[f32]) -> f32 {
     if top > 0.0 { 1.0 / top } else { 0.0 }
 }
 
-impl<'a> Fusion<'a> {
+impl<'a> FusionInput<'a> {
     /// Puts together what was found.
     pub fn new(
-        method: Method,
-        columns: &'a Columns,
-        lexical: &'a Lexical,
+        method: FusionMethod,
+        columns: &'a DocumentColumns,
+        lexical: &'a LexicalScores,
         cosines: &'a [f32],
-        asked: &Asked<'a>,
+        asked: &FusionQuery<'a>,
     ) -> Self {
         let top = inverse_top(&lexical.context);
         let reached = if top > 0.0 && lexical.ideal > 0.0 { 1.0 / (top * lexical.ideal) } else { 0.0 };
@@ -146,14 +146,14 @@ impl<'a> Fusion<'a> {
             lexical,
             cosines,
             matches: match method {
-                Method::Linear { .. } => count_matches(columns.len(), asked.postings),
-                Method::Measured => Vec::new(),
+                FusionMethod::Linear { .. } => count_matches(columns.len(), asked.postings),
+                FusionMethod::Measured => Vec::new(),
             },
             identifiers: identifier_shares(columns, lexical, asked),
             times: asked.times,
             thread_words: if lexical.thread.is_empty() { Vec::new() } else { thread_words(columns) },
-            words_scale: WORDS * top * reached.powf(DOUBT),
-            thread_scale: THREAD * inverse_top(&lexical.thread),
+            words_scale: LEXICAL_WEIGHT * top * reached.powf(SMALL_TALK_MARGINS),
+            thread_scale: THREAD_WEIGHT * inverse_top(&lexical.thread),
             looked_at: HashMap::new(),
             floor: f32::INFINITY,
         }
@@ -161,10 +161,10 @@ impl<'a> Fusion<'a> {
 
     /// The documents worth a closer look, among those `wanted` wants. None where nothing is to be seen closer.
     pub fn worth_a_look(&self, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
-        if self.cosines.is_empty() || self.method != Method::Measured {
+        if self.cosines.is_empty() || self.method != FusionMethod::Measured {
             return Vec::new();
         }
-        let mut top = Top::of(LOOKED_AT);
+        let mut top = TopDocuments::of(MAX_CANDIDATES);
         let most_beside = self.most_beside();
         let near = self.cosines.iter().zip(&self.lexical.context).zip(&self.columns.visible);
         for (at, ((cosine, context), visible)) in near.enumerate() {
@@ -181,14 +181,14 @@ impl<'a> Fusion<'a> {
     /// rounded.
     fn most_beside(&self) -> f32 {
         let when = |there: bool, most: f32| if there { most } else { 0.0 };
-        when(!self.thread_words.is_empty(), THREAD)
-            + when(!self.identifiers.is_empty(), IDENTIFIERS)
-            + when(!self.times.is_empty(), TIME)
+        when(!self.thread_words.is_empty(), THREAD_WEIGHT)
+            + when(!self.identifiers.is_empty(), IDENTIFIER_WEIGHT)
+            + when(!self.times.is_empty(), TIME_WEIGHT)
             + 1e-4
     }
 
     /// Takes in what the closer look found.
-    pub fn look(&mut self, closer: impl IntoIterator<Item = (u32, Close)>) {
+    pub fn look(&mut self, closer: impl IntoIterator<Item = (u32, RescoredSimilarity)>) {
         self.looked_at = closer.into_iter().collect();
         self.floor = f32::INFINITY;
         let lowest = self.looked_at.keys().map(|at| self.parts(*at as usize).relevance);
@@ -202,7 +202,7 @@ impl<'a> Fusion<'a> {
 
     /// The best of what was looked at: the question leans towards them.
     pub fn feedback_docs(&self) -> Vec<u32> {
-        let mut top = Top::of(FEEDBACK_DOCS);
+        let mut top = TopDocuments::of(FEEDBACK_DOCS);
         for at in self.looked_at.keys() {
             top.take(self.parts(*at as usize).relevance, *at);
         }
@@ -213,7 +213,10 @@ impl<'a> Fusion<'a> {
     pub fn feedback_weight(&self, feedback_docs: &[u32]) -> f32 {
         let sum: f32 = feedback_docs.iter().map(|at| self.parts(*at as usize).relevance).sum();
         let mean = sum / feedback_docs.len().max(1) as f32;
-        MAX_FEEDBACK_WEIGHT * ((mean - SURE.0) / (SURE.1 - SURE.0)).clamp(0.0, 1.0)
+        MAX_FEEDBACK_WEIGHT
+            * ((mean - FEEDBACK_RELEVANCE_RANGE.0)
+                / (FEEDBACK_RELEVANCE_RANGE.1 - FEEDBACK_RELEVANCE_RANGE.0))
+                .clamp(0.0, 1.0)
     }
 
     fn cosine(&self, at: usize) -> f32 {
@@ -221,36 +224,39 @@ impl<'a> Fusion<'a> {
     }
 
     /// The relevance of a document, and what it is made of.
-    pub fn parts(&self, at: usize) -> Parts {
+    pub fn parts(&self, at: usize) -> RelevanceParts {
         match self.method {
-            Method::Measured => {
+            FusionMethod::Measured => {
                 let looked_at = self.looked_at.get(&(at as u32));
                 let meaning = match looked_at {
-                    Some(close) => (1.0 - FINE) * close.whole.max(0.0) + FINE * close.fine.max(0.0),
+                    Some(close) => {
+                        (1.0 - FINE_WINDOW_SHARE) * close.whole.max(0.0)
+                            + FINE_WINDOW_SHARE * close.fine.max(0.0)
+                    }
                     None => self.cosine(at),
                 };
                 let parts = self.measured(at, meaning);
                 match looked_at {
-                    None if parts.relevance > self.floor => Parts { relevance: self.floor, ..parts },
+                    None if parts.relevance > self.floor => RelevanceParts { relevance: self.floor, ..parts },
                     _ => parts,
                 }
             }
-            Method::Linear { similarity, keyword, cap } => {
+            FusionMethod::Linear { similarity, keyword, cap } => {
                 let matches = self.matches.get(at).copied().unwrap_or(0);
                 let counted = cap.map_or(matches, |cap| matches.min(cap));
-                let parts = Parts {
+                let parts = RelevanceParts {
                     meaning: self.cosine(at) * similarity,
                     words: counted as f32 * keyword,
-                    ..Parts::default()
+                    ..RelevanceParts::default()
                 };
                 parts.sum()
             }
         }
     }
 
-    fn measured(&self, at: usize, meaning: f32) -> Parts {
+    fn measured(&self, at: usize, meaning: f32) -> RelevanceParts {
         let (words, created) = (self.columns.words[at] as f32, self.columns.created[at]);
-        let parts = Parts {
+        let parts = RelevanceParts {
             meaning,
             words: self.words_scale * self.lexical.context[at],
             thread: match self.thread_words.get(at) {
@@ -260,13 +266,13 @@ impl<'a> Fusion<'a> {
                 }
                 None => 0.0,
             },
-            identifiers: IDENTIFIERS * self.identifiers.get(at).copied().unwrap_or(0.0),
-            time: if self.times.is_empty() || created == NO_TIME {
+            identifiers: IDENTIFIER_WEIGHT * self.identifiers.get(at).copied().unwrap_or(0.0),
+            time: if self.times.is_empty() || created == NO_TIMESTAMP {
                 0.0
             } else {
-                TIME * when::fit(created, self.times)
+                TIME_WEIGHT * when::fit(created, self.times)
             },
-            length: -LENGTH * (words / LENGTH_FROM).max(1.0).ln(),
+            length: -LENGTH_PENALTY * (words / LENGTH_PENALTY_FROM_WORDS).max(1.0).ln(),
             relevance: 0.0,
         };
         parts.sum()
@@ -274,7 +280,7 @@ impl<'a> Fusion<'a> {
 }
 
 /// The best of many that are offered one after the other; of equals the lowest number.
-struct Top {
+struct TopDocuments {
     count: usize,
     /// Twice as many at most.
     kept: Vec<(f32, u32)>,
@@ -282,7 +288,7 @@ struct Top {
     floor: f32,
 }
 
-impl Top {
+impl TopDocuments {
     fn of(count: usize) -> Self {
         Self { count, kept: Vec::with_capacity(2 * count), floor: f32::NEG_INFINITY }
     }
@@ -318,7 +324,7 @@ fn best(scored: &mut Vec<(f32, u32)>, count: usize) {
     scored.sort_unstable_by(order);
 }
 
-fn count_matches(documents: usize, postings: &[Postings]) -> Vec<u32> {
+fn count_matches(documents: usize, postings: &[TermPostings]) -> Vec<u32> {
     let mut matches = vec![0; documents];
     for (document, _) in postings.iter().flatten() {
         if let Some(count) = matches.get_mut(*document as usize) {
@@ -328,7 +334,11 @@ fn count_matches(documents: usize, postings: &[Postings]) -> Vec<u32> {
     matches
 }
 
-fn identifier_shares(columns: &Columns, lexical: &Lexical, asked: &Asked<'_>) -> Vec<f32> {
+fn identifier_shares(
+    columns: &DocumentColumns,
+    lexical: &LexicalScores,
+    asked: &FusionQuery<'_>,
+) -> Vec<f32> {
     let all = || asked.identifiers.iter().zip(&lexical.idf).zip(asked.postings).filter(|((is, _), _)| **is);
     let total: f32 = all().map(|((_, idf), _)| idf).sum();
     if total <= 0.0 {
@@ -346,7 +356,7 @@ fn identifier_shares(columns: &Columns, lexical: &Lexical, asked: &Asked<'_>) ->
 }
 
 /// Only what can be seen is part of a thread.
-fn thread_words(columns: &Columns) -> Vec<u32> {
+fn thread_words(columns: &DocumentColumns) -> Vec<u32> {
     let mut words = vec![0; columns.len()];
     let mut start = 0;
     for thread in columns.threads.chunk_by(|a, b| a == b) {
@@ -364,24 +374,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::recall::collection::Flags;
-    use crate::recall::counts::Count;
+    use crate::recall::collection::DocumentFlags;
+    use crate::recall::counts::TermCount;
     use crate::recall::lexical;
 
-    fn columns(words: &[u32]) -> Columns {
+    fn columns(words: &[u32]) -> DocumentColumns {
         let count = words.len();
-        Columns {
+        DocumentColumns {
             words: words.to_vec(),
             lengths: words.to_vec(),
             threads: (1..=count as u32).collect(),
-            created: vec![NO_TIME; count],
-            flags: vec![Flags::from_bits(0); count],
+            created: vec![NO_TIMESTAMP; count],
+            flags: vec![DocumentFlags::from_bits(0); count],
             visible: vec![true; count],
         }
     }
 
-    fn once(documents: &[u32]) -> Postings {
-        documents.iter().map(|document| (*document, Count { all: 1, head: 1, tail: 1 })).collect()
+    fn once(documents: &[u32]) -> TermPostings {
+        documents.iter().map(|document| (*document, TermCount { all: 1, head: 1, tail: 1 })).collect()
     }
 
     #[test]
@@ -389,17 +399,23 @@ mod tests {
         let columns = columns(&[10, 10]);
         let postings = [once(&[])];
         let lexical = lexical::score(&columns, &postings);
-        let asked = Asked { postings: &postings, identifiers: &[false], times: &[] };
+        let asked = FusionQuery { postings: &postings, identifiers: &[false], times: &[] };
         let feedback_weight = |cosine: f32| {
             let cosines = [cosine, cosine];
-            Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked).feedback_weight(&[0, 1])
+            FusionInput::new(FusionMethod::Measured, &columns, &lexical, &cosines, &asked)
+                .feedback_weight(&[0, 1])
         };
         assert_eq!(
-            (feedback_weight(0.1), feedback_weight(SURE.0), feedback_weight(0.9)),
+            (feedback_weight(0.1), feedback_weight(FEEDBACK_RELEVANCE_RANGE.0), feedback_weight(0.9)),
             (0.0, 0.0, MAX_FEEDBACK_WEIGHT)
         );
-        assert!((feedback_weight((SURE.0 + SURE.1) / 2.0) - MAX_FEEDBACK_WEIGHT / 2.0).abs() < 1e-6);
-        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &[], &asked);
+        assert!(
+            (feedback_weight((FEEDBACK_RELEVANCE_RANGE.0 + FEEDBACK_RELEVANCE_RANGE.1) / 2.0)
+                - MAX_FEEDBACK_WEIGHT / 2.0)
+                .abs()
+                < 1e-6
+        );
+        let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &[], &asked);
         assert_eq!(fusion.feedback_weight(&[]), 0.0);
     }
 
@@ -408,17 +424,17 @@ mod tests {
         let columns = columns(&[10, 10, 10]);
         let postings = [once(&[0, 1]), once(&[1])];
         let lexical = lexical::score(&columns, &postings);
-        let asked = Asked { postings: &postings, identifiers: &[false, false], times: &[] };
+        let asked = FusionQuery { postings: &postings, identifiers: &[false, false], times: &[] };
         let cosines = [0.9, 0.1, 0.5];
-        let linear = Method::Linear { similarity: 0.7, keyword: 0.3, cap: None };
-        let fusion = Fusion::new(linear, &columns, &lexical, &cosines, &asked);
+        let linear = FusionMethod::Linear { similarity: 0.7, keyword: 0.3, cap: None };
+        let fusion = FusionInput::new(linear, &columns, &lexical, &cosines, &asked);
         for (at, truth) in [0.9 * 0.7 + 0.3, 0.1 * 0.7 + 0.6, 0.5 * 0.7].into_iter().enumerate() {
             assert!((fusion.parts(at).relevance - truth).abs() < 1e-6);
         }
         assert!(fusion.worth_a_look(|_| true).is_empty());
         // X-20: a bound on the number of words.
-        let capped = Method::Linear { similarity: 0.7, keyword: 0.3, cap: Some(1) };
-        let fusion = Fusion::new(capped, &columns, &lexical, &cosines, &asked);
+        let capped = FusionMethod::Linear { similarity: 0.7, keyword: 0.3, cap: Some(1) };
+        let fusion = FusionInput::new(capped, &columns, &lexical, &cosines, &asked);
         assert!((fusion.parts(1).relevance - (0.1 * 0.7 + 0.3)).abs() < 1e-6);
     }
 
@@ -428,8 +444,8 @@ mod tests {
         let columns = columns(&[10, 10]);
         let postings = [once(&[1])];
         let lexical = lexical::score(&columns, &postings);
-        let asked = Asked { postings: &postings, identifiers: &[false], times: &[] };
-        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &[], &asked);
+        let asked = FusionQuery { postings: &postings, identifiers: &[false], times: &[] };
+        let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &[], &asked);
         assert!(fusion.parts(1).relevance > fusion.parts(0).relevance);
         assert_eq!(fusion.parts(0).relevance, 0.0);
         assert!(fusion.worth_a_look(|_| true).is_empty());
@@ -438,7 +454,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_top_of_many_is_the_top_of_all_sorted(scores in prop::collection::vec(-9_i8..9, 0..60), count in 1_usize..8) {
-            let mut top = Top::of(count);
+            let mut top = TopDocuments::of(count);
             let mut all: Vec<(f32, u32)> = (0..).zip(scores).map(|(at, score)| (f32::from(score), at)).collect();
             // In whatever order they come.
             all.sort_by_key(|(_, at)| at.wrapping_mul(2_654_435_761));
@@ -465,18 +481,18 @@ mod tests {
             let inside = |numbers: &std::collections::BTreeSet<u32>| {
                 once(&numbers.iter().copied().filter(|at| (*at as usize) < documents.len()).collect::<Vec<_>>())
             };
-            let postings: Vec<Postings> = terms.iter().map(|(numbers, _)| inside(numbers)).collect();
+            let postings: Vec<TermPostings> = terms.iter().map(|(numbers, _)| inside(numbers)).collect();
             let identifiers: Vec<bool> = terms.iter().map(|(_, identifier)| *identifier).collect();
             let cosines: Vec<f32> = documents.iter().map(|(_, _, cosine, _)| *cosine as f32 / 100.0).collect();
             let times = when::spans("what did we do yesterday", 400_000);
             let times = if asks_for_a_time { &times[..] } else { &[] };
             let lexical = lexical::score(&columns, &postings);
-            let asked = Asked { postings: &postings, identifiers: &identifiers, times };
-            let fusion = Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked);
+            let asked = FusionQuery { postings: &postings, identifiers: &identifiers, times };
+            let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &cosines, &asked);
             let wanted = |at: u32| !at.is_multiple_of(7);
             let visible = (0..columns.len()).filter(|at| columns.visible[*at] && wanted(*at as u32));
             let mut truth: Vec<(f32, u32)> = visible.map(|at| (fusion.parts(at).relevance, at as u32)).collect();
-            best(&mut truth, LOOKED_AT);
+            best(&mut truth, MAX_CANDIDATES);
             prop_assert_eq!(fusion.worth_a_look(wanted), truth.into_iter().map(|(_, at)| at).collect::<Vec<_>>());
         }
     }
@@ -486,12 +502,12 @@ mod tests {
         let columns = columns(&[10; 300]);
         let lexical = lexical::score(&columns, &[]);
         let cosines: Vec<f32> = (0..300).map(|at| 0.9 - at as f32 * 0.001).collect();
-        let asked = Asked { postings: &[], identifiers: &[], times: &[] };
-        let mut fusion = Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked);
+        let asked = FusionQuery { postings: &[], identifiers: &[], times: &[] };
+        let mut fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &cosines, &asked);
         let looked = fusion.worth_a_look(|document| document != 3);
-        assert_eq!(looked.len(), LOOKED_AT);
+        assert_eq!(looked.len(), MAX_CANDIDATES);
         assert!(!looked.contains(&3));
-        fusion.look(looked.iter().map(|at| (*at, Close { whole: 0.1, fine: 0.1 })));
+        fusion.look(looked.iter().map(|at| (*at, RescoredSimilarity { whole: 0.1, fine: 0.1 })));
         let lowest = looked.iter().map(|at| fusion.parts(*at as usize).relevance).fold(1.0, f32::min);
         assert!(fusion.parts(3).relevance <= lowest && fusion.parts(299).relevance <= lowest);
         assert_eq!(fusion.feedback_docs().len(), FEEDBACK_DOCS);
@@ -503,9 +519,9 @@ mod tests {
         // parse, token, parse_token
         let postings = [once(&[0, 1, 2]), once(&[0, 1]), once(&[1])];
         let lexical = lexical::score(&columns, &postings);
-        let asked = Asked { postings: &postings, identifiers: &[false, false, true], times: &[] };
-        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &[], &asked);
-        assert!((fusion.parts(1).identifiers - IDENTIFIERS).abs() < 1e-6);
+        let asked = FusionQuery { postings: &postings, identifiers: &[false, false, true], times: &[] };
+        let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &[], &asked);
+        assert!((fusion.parts(1).identifiers - IDENTIFIER_WEIGHT).abs() < 1e-6);
         assert_eq!(fusion.parts(0).identifiers, 0.0);
     }
 
@@ -514,8 +530,8 @@ mod tests {
         let columns = columns(&[40, 80, 800]);
         let lexical = lexical::score(&columns, &[]);
         let cosines = [0.5, 0.5, 0.5];
-        let asked = Asked { postings: &[], identifiers: &[], times: &[] };
-        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked);
+        let asked = FusionQuery { postings: &[], identifiers: &[], times: &[] };
+        let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &cosines, &asked);
         assert_eq!(fusion.parts(0).relevance, fusion.parts(1).relevance);
         assert!(fusion.parts(2).relevance < fusion.parts(1).relevance);
     }

@@ -3,19 +3,19 @@
 //!
 //! Only visible documents count, in every statistic: a document that is gone leaves no trace in the scores of others.
 
-use super::collection::{Columns, Postings};
-use super::counts::{Count, LENT_WORDS};
+use super::collection::{DocumentColumns, TermPostings};
+use super::counts::{MAX_NEIGHBOUR_WORDS, TermCount};
 
 /// How soon more of the same term stops counting.
-pub const K1: f32 = 1.2;
+pub const BM25_K1: f32 = 1.2;
 /// How much a long text has to say to be worth as much as a short one.
-pub const B: f32 = 0.75;
+pub const BM25_B: f32 = 0.75;
 /// A document's own words count this often beside those its neighbours lend it.
-const OWN: f32 = 2.0;
+const OWN_WORDS_WEIGHT: f32 = 2.0;
 
 /// The lexical scores of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lexical {
+pub struct LexicalScores {
     /// Of each document with its neighbours.
     pub context: Vec<f32>,
     /// Of the thread of each document; empty where each is a thread by itself, which says nothing more of it.
@@ -34,43 +34,43 @@ fn idf(all: usize, holding: usize) -> f32 {
 
 /// What terms are worth in texts of one kind. All that is the same for every text is worked out before.
 #[derive(Clone, Copy)]
-struct Worth {
+struct Bm25Weights {
     flat: f32,
     by_length: f32,
 }
 
-impl Worth {
+impl Bm25Weights {
     fn of(average: f32) -> Self {
-        Self { flat: K1 * (1.0 - B), by_length: K1 * B / average }
+        Self { flat: BM25_K1 * (1.0 - BM25_B), by_length: BM25_K1 * BM25_B / average }
     }
 
     /// What a term adds that stands `count` times in a text of `length`.
     fn add(self, idf: f32, count: f32, length: f32) -> f32 {
-        idf * (K1 + 1.0) * count / (count + self.flat + self.by_length * length)
+        idf * (BM25_K1 + 1.0) * count / (count + self.flat + self.by_length * length)
     }
 }
 
 /// Scores every document for the terms of a query. Terms that stand nowhere are worth what the rarest would be.
-pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
-    let shape = Shape::of(columns);
-    let mut scores = Lexical { context: zeros(columns.len()), ..Lexical::default() };
-    let holding = |postings: &Postings| seen(columns, postings).count();
+pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalScores {
+    let shape = CollectionShape::of(columns);
+    let mut scores = LexicalScores { context: zeros(columns.len()), ..LexicalScores::default() };
+    let holding = |postings: &TermPostings| seen(columns, postings).count();
     let holding: Vec<usize> = postings.iter().map(holding).collect();
     scores.idf = holding.iter().map(|holding| idf(shape.visible, *holding)).collect();
-    scores.ideal = scores.idf.iter().map(|idf| idf * (K1 + 1.0)).sum();
+    scores.ideal = scores.idf.iter().map(|idf| idf * (BM25_K1 + 1.0)).sum();
     let terms = postings.iter().zip(&scores.idf);
     if shape.is_all_alone() {
-        let worth = Worth::of(shape.length * OWN);
+        let worth = Bm25Weights::of(shape.length * OWN_WORDS_WEIGHT);
         for (postings, idf) in terms {
             for (at, times) in seen(columns, postings) {
-                let length = columns.lengths[at] as f32 * OWN;
-                scores.context[at] += worth.add(*idf, f32::from(times.all) * OWN, length);
+                let length = columns.lengths[at] as f32 * OWN_WORDS_WEIGHT;
+                scores.context[at] += worth.add(*idf, f32::from(times.all) * OWN_WORDS_WEIGHT, length);
             }
         }
         return scores;
     }
-    let around = Around::of(columns, &shape);
-    let (in_context, in_thread) = (Worth::of(around.context), Worth::of(around.thread));
+    let around = SurroundingLengths::of(columns, &shape);
+    let (in_context, in_thread) = (Bm25Weights::of(around.context), Bm25Weights::of(around.thread));
     let mut by_thread = vec![0.0; around.threads.len()];
     // How often the term at hand stands in each document and what its neighbours lend it; all zero between terms.
     let mut times_there = zeros(columns.len());
@@ -83,7 +83,7 @@ pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
                 Some((last, sum)) if *last == thread => *sum += own,
                 _ => threads.push((thread, own)),
             }
-            times_there[at] += own * OWN;
+            times_there[at] += own * OWN_WORDS_WEIGHT;
             if let Some(before) = before(columns, at) {
                 times_there[before] += f32::from(times.head);
             }
@@ -112,7 +112,10 @@ pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
 }
 
 /// Where a term stands, in documents that can be seen.
-fn seen<'a>(columns: &Columns, postings: &'a Postings) -> impl Iterator<Item = (usize, &'a Count)> {
+fn seen<'a>(
+    columns: &DocumentColumns,
+    postings: &'a TermPostings,
+) -> impl Iterator<Item = (usize, &'a TermCount)> {
     let places = postings.iter().map(|(document, count)| (*document as usize, count));
     places.filter(|(at, _)| columns.visible.get(*at).copied().unwrap_or(false))
 }
@@ -125,7 +128,7 @@ fn zeros(count: usize) -> Vec<f32> {
 }
 
 /// How much there is to see.
-struct Shape {
+struct CollectionShape {
     /// Documents.
     visible: usize,
     /// Threads that they are in.
@@ -134,8 +137,8 @@ struct Shape {
     length: f32,
 }
 
-impl Shape {
-    fn of(columns: &Columns) -> Self {
+impl CollectionShape {
+    fn of(columns: &DocumentColumns) -> Self {
         let (mut visible, mut threads, mut length, mut last) = (0, 0, 0_u64, None);
         let all = columns.visible.iter().zip(&columns.threads).zip(&columns.lengths);
         for ((_, thread), terms) in all.filter(|((visible, _), _)| **visible) {
@@ -158,7 +161,7 @@ fn average(sum: f64, count: usize) -> f32 {
 }
 
 /// The lengths of what stands around documents.
-struct Around {
+struct SurroundingLengths {
     /// Average terms of a document with its neighbours, and of a thread.
     context: f32,
     thread: f32,
@@ -170,8 +173,8 @@ struct Around {
     thread_of: Vec<u32>,
 }
 
-impl Around {
-    fn of(columns: &Columns, shape: &Shape) -> Self {
+impl SurroundingLengths {
+    fn of(columns: &DocumentColumns, shape: &CollectionShape) -> Self {
         let (mut contexts, mut thread_of) = (vec![0.0; columns.len()], vec![0; columns.len()]);
         let mut threads: Vec<f32> = Vec::with_capacity(shape.threads);
         let (mut last, mut context) = (None, 0.0_f64);
@@ -187,7 +190,7 @@ impl Around {
             thread_of[at] = (threads.len() - 1) as u32;
             let neighbours = [before(columns, at), after(columns, at)];
             let lent: f32 = neighbours.into_iter().flatten().map(|at| lendable(columns, at)).sum();
-            contexts[at] = own * OWN + lent;
+            contexts[at] = own * OWN_WORDS_WEIGHT + lent;
             context += f64::from(contexts[at]);
         }
         let length = f64::from(shape.length) * shape.visible as f64;
@@ -202,23 +205,23 @@ impl Around {
 }
 
 /// The document before one, if it can be seen and is of the same thread.
-fn before(columns: &Columns, at: usize) -> Option<usize> {
+fn before(columns: &DocumentColumns, at: usize) -> Option<usize> {
     at.checked_sub(1).filter(|before| is_neighbour(columns, at, *before))
 }
 
 /// The document after one, likewise.
-fn after(columns: &Columns, at: usize) -> Option<usize> {
+fn after(columns: &DocumentColumns, at: usize) -> Option<usize> {
     Some(at + 1).filter(|after| is_neighbour(columns, at, *after))
 }
 
-fn is_neighbour(columns: &Columns, at: usize, other: usize) -> bool {
+fn is_neighbour(columns: &DocumentColumns, at: usize, other: usize) -> bool {
     other < columns.len() && columns.visible[other] && columns.threads[other] == columns.threads[at]
 }
 
 /// About how many terms a document lends to one neighbour.
-fn lendable(columns: &Columns, at: usize) -> f32 {
+fn lendable(columns: &DocumentColumns, at: usize) -> f32 {
     let (words, length) = (columns.words[at], columns.lengths[at] as f32);
-    if words <= LENT_WORDS { length } else { length * LENT_WORDS as f32 / words as f32 }
+    if words <= MAX_NEIGHBOUR_WORDS { length } else { length * MAX_NEIGHBOUR_WORDS as f32 / words as f32 }
 }
 
 #[cfg(test)]
@@ -228,8 +231,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::recall::collection::{Flags, NO_TIME};
-    use crate::recall::counts::Count;
+    use crate::recall::collection::{DocumentFlags, NO_TIMESTAMP};
+    use crate::recall::counts::TermCount;
 
     /// Whether a thread begins (0), whether it is visible, its words.
     type Bag = (u32, bool, Vec<u8>);
@@ -245,29 +248,29 @@ mod tests {
         (documents, prop::collection::vec(0_u8..8, 0..5))
     }
 
-    fn columns(documents: &[Bag]) -> Columns {
-        let mut columns = Columns::default();
+    fn columns(documents: &[Bag]) -> DocumentColumns {
+        let mut columns = DocumentColumns::default();
         let mut thread = 0;
         for (begins, visible, words) in documents {
             thread += u32::from(*begins == 0);
             columns.threads.push(thread);
             columns.words.push(words.len() as u32);
             columns.lengths.push(words.len() as u32);
-            columns.created.push(NO_TIME);
-            columns.flags.push(Flags::from_bits(0));
+            columns.created.push(NO_TIMESTAMP);
+            columns.flags.push(DocumentFlags::from_bits(0));
             columns.visible.push(*visible);
         }
         columns
     }
 
-    fn postings(documents: &[Bag], term: u8) -> Postings {
+    fn postings(documents: &[Bag], term: u8) -> TermPostings {
         let is = |word: &&u8| **word == term;
-        let lent = LENT_WORDS as usize;
+        let lent = MAX_NEIGHBOUR_WORDS as usize;
         let count = |words: &[u8]| words.iter().filter(is).count() as u8;
         let of = |(at, (_, _, words)): (usize, &Bag)| {
             let head = &words[..words.len().min(lent)];
             let tail = &words[words.len().saturating_sub(lent)..];
-            let times = Count { all: count(words), head: count(head), tail: count(tail) };
+            let times = TermCount { all: count(words), head: count(head), tail: count(tail) };
             (times.all > 0).then_some((at as u32, times))
         };
         documents.iter().enumerate().filter_map(of).collect()
@@ -307,7 +310,7 @@ mod tests {
         #[test]
         fn rec_01_scores_are_those_of_the_textbook((documents, query) in collection()) {
             let columns = columns(&documents);
-            let lists: Vec<Postings> = query.iter().map(|term| postings(&documents, *term)).collect();
+            let lists: Vec<TermPostings> = query.iter().map(|term| postings(&documents, *term)).collect();
             let scores = score(&columns, &lists);
 
             let visible: Vec<usize> = (0..documents.len()).filter(|at| documents[*at].1).collect();
@@ -317,7 +320,7 @@ mod tests {
                 prop_assert!(close(*idf, (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()));
             }
 
-            let lent = LENT_WORDS as usize;
+            let lent = MAX_NEIGHBOUR_WORDS as usize;
             let neighbour = |at: usize, other: usize| {
                 (documents[other].1 && columns.threads[at] == columns.threads[other]).then(|| &documents[other].2)
             };

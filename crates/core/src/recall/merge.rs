@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::document::{Document, Source};
+use super::document::{Document, DocumentSource};
 use crate::base::confidence;
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::time::Timestamp;
-use crate::text::similarity::Statement;
+use crate::text::similarity::AnalysedStatement;
 
 /// From this similarity on two observations may say the same.
-pub const SAME: f32 = 0.85;
+pub const MIN_SAME_SIMILARITY: f32 = 0.85;
 
 /// One place where it was observed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Mention {
+pub struct ObservationMention {
     /// The observation's own name.
     pub id: String,
     /// The log.
@@ -30,7 +30,7 @@ pub struct Mention {
     pub session: Option<String>,
 }
 
-impl Mention {
+impl ObservationMention {
     /// Where a document stands.
     pub fn of(document: &Document) -> Self {
         Self {
@@ -49,35 +49,35 @@ impl Mention {
 }
 
 /// In how many sessions something was observed. The same session twice is one.
-pub fn sessions(mentions: &[Mention]) -> usize {
+pub fn sessions(mentions: &[ObservationMention]) -> usize {
     let sessions: BTreeSet<&str> = mentions.iter().filter_map(|mention| mention.session.as_deref()).collect();
     sessions.len().max(1)
 }
 
 /// How sure we are of an observation, from 0 to 1: every further session adds to it, up to what its origin allows (STO-16,
 /// FBK-06). It follows from the log like the lineage itself, so it is stored nowhere.
-pub fn confidence(origin: Origin, mentions: &[Mention]) -> f64 {
-    confidence::confidence(Strength::Inferred.value(), sessions(mentions), origin)
+pub fn confidence(origin: Origin, mentions: &[ObservationMention]) -> f64 {
+    confidence::confidence(StatementStrength::Inferred.value(), sessions(mentions), origin)
 }
 
 /// An observation that may be merged with others.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct MergeableObservation {
     /// The observation.
     pub document: Document,
-    statement: Statement,
+    statement: AnalysedStatement,
 }
 
-impl Observed {
+impl MergeableObservation {
     /// `None` for everything that is not a single observation: stories and tasks of sessions are their own.
     pub fn new(document: &Document) -> Option<Self> {
-        let single = document.source == Source::Observation && document.priority.is_some();
-        single.then(|| Self { document: document.clone(), statement: Statement::of(&document.text) })
+        let single = document.source == DocumentSource::Observation && document.priority.is_some();
+        single.then(|| Self { document: document.clone(), statement: AnalysedStatement::of(&document.text) })
     }
 
     /// Whether a document is an observation that says the same word for word, on the same authority: what needs no closer look.
     pub fn is_repeated_by(&self, other: &Document) -> bool {
-        let single = other.source == Source::Observation && other.priority.is_some();
+        let single = other.source == DocumentSource::Observation && other.priority.is_some();
         single
             && self.document.text == other.text
             && self.document.project == other.project
@@ -91,7 +91,7 @@ impl Observed {
         ours.project == theirs.project
             && ours.origin == theirs.origin
             && (self.statement.is_verbatim(&other.statement)
-                || (similar >= SAME && self.statement.agrees(&other.statement)))
+                || (similar >= MIN_SAME_SIMILARITY && self.statement.agrees(&other.statement)))
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
     use crate::base::scope::ProjectId;
     use crate::vault::priority::Priority;
 
-    fn observed(text: &str) -> Observed {
+    fn observed(text: &str) -> MergeableObservation {
         let document = Document {
             id: "o-1".to_owned(),
             lines: Some((1, 1)),
@@ -111,9 +111,9 @@ mod tests {
             project: Some(ProjectId::new("github.com/acme/pumps")),
             reviewed: false,
             priority: Some(Priority::High),
-            ..Document::plain(Source::Observation, "MemoryVault/memory/2026-11-15.md", text)
+            ..Document::plain(DocumentSource::Observation, "MemoryVault/memory/2026-11-15.md", text)
         };
-        Observed::new(&document).unwrap()
+        MergeableObservation::new(&document).unwrap()
     }
 
     fn same(one: &str, other: &str, similar: f32) -> bool {
@@ -156,7 +156,7 @@ mod tests {
     fn sto_16_confidence_rises_with_sessions_up_to_what_the_origin_allows() {
         let mention = |session: usize| {
             let thread = Some(format!("s{session}"));
-            Mention::of(&Document { thread, ..observed("Run the linter").document })
+            ObservationMention::of(&Document { thread, ..observed("Run the linter").document })
         };
         let of = |origin, sessions: &[usize]| {
             confidence(origin, &sessions.iter().map(|session| mention(*session)).collect::<Vec<_>>())
@@ -184,6 +184,6 @@ mod tests {
         tool.document.origin = Origin::Tool;
         assert!(!one.is_same(&tool, 1.0));
         let story = Document { priority: None, ..one.document };
-        assert!(Observed::new(&story).is_none());
+        assert!(MergeableObservation::new(&story).is_none());
     }
 }

@@ -4,7 +4,7 @@ use crate::text::clean::clean;
 use crate::text::terms;
 
 /// The longest part of a prompt that is searched for. People paste logs; what they want stands at either end.
-pub const MAX_BYTES: usize = 16 * 1024;
+pub const MAX_QUERY_BYTES: usize = 16 * 1024;
 /// The most terms of a prompt that are looked up.
 pub const MAX_TERMS: usize = 64;
 /// The longest part of a prompt that becomes a vector: more than any model reads.
@@ -25,7 +25,7 @@ pub struct QueryTerm {
 
 /// A prompt, made ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
+pub struct RecallQuery {
     /// What is searched for: cleaned, and cut to a bearable length.
     pub text: String,
     /// What becomes a vector: the prompt, or the other wording of it.
@@ -34,10 +34,10 @@ pub struct Query {
     pub terms: Vec<QueryTerm>,
 }
 
-impl Query {
+impl RecallQuery {
     /// Reads a prompt. `also` is another wording of it, if there is one: its terms count as well.
     pub fn new(prompt: &str, also: Option<&str>) -> Self {
-        let text = ends_of(&clean(prompt), MAX_BYTES);
+        let text = ends_of(&clean(prompt), MAX_QUERY_BYTES);
         let mut terms: Vec<QueryTerm> = Vec::new();
         for word in [Some(text.as_str()), also].into_iter().flatten().flat_map(str::split_whitespace) {
             let before = terms.len();
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_term_counts_once_and_another_wording_adds_to_it() {
-        let query = Query::new("the port, which port?", Some("port 5433 of parse_token"));
+        let query = RecallQuery::new("the port, which port?", Some("port 5433 of parse_token"));
         let texts: Vec<&str> = query.terms.iter().map(|term| term.text.as_str()).collect();
         assert_eq!(texts.iter().filter(|text| **text == "port").count(), 1);
         assert!(texts.contains(&"5433"));
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn of_too_many_terms_the_rarest_stay_in_order() {
         let prompt: String = (0..200).map(|n| format!("word{n} ")).collect();
-        let mut query = Query::new(&prompt, None);
+        let mut query = RecallQuery::new(&prompt, None);
         let rare = query.terms[150].hash;
         query.keep_rarest(|hash| if hash == rare { 9.0 } else { 1.0 });
         assert_eq!(query.terms.len(), MAX_TERMS);
@@ -123,8 +123,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_prompt_is_bounded(prompt in "\\PC{0,300}", times in 1_usize..400) {
-            let query = Query::new(&prompt.repeat(times), None);
-            prop_assert!(query.text.len() <= MAX_BYTES + 1 && query.embedded.len() <= MAX_EMBEDDED_BYTES + 1);
+            let query = RecallQuery::new(&prompt.repeat(times), None);
+            prop_assert!(query.text.len() <= MAX_QUERY_BYTES + 1 && query.embedded.len() <= MAX_EMBEDDED_BYTES + 1);
         }
     }
 }

@@ -2,25 +2,25 @@
 
 use serde::Serialize;
 
-use super::adjust::{Circumstances, Factors, factors};
-use super::collection::Columns;
-use super::fuse::{Fusion, Parts};
+use super::adjust::{FactorContext, ScoreFactors, factors};
+use super::collection::DocumentColumns;
+use super::fuse::{FusionInput, RelevanceParts};
 
 /// One document in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Ranked {
+pub struct RankedDocument {
     /// Its number.
     #[serde(skip)]
     pub document: u32,
     /// What the order goes by: relevance times the factors.
     pub score: f32,
     /// What its relevance is made of.
-    pub parts: Parts,
+    pub parts: RelevanceParts,
     /// What else counted.
-    pub factors: Factors,
+    pub factors: ScoreFactors,
 }
 
-impl Ranked {
+impl RankedDocument {
     /// The same, found at least as well as another that says the same.
     #[must_use]
     pub fn at_least(self, other: &Self) -> Self {
@@ -34,16 +34,16 @@ impl Ranked {
 /// The best `count` of the documents that `wanted` wants, best first. `here` says which belong to the project at hand.
 ///
 /// Documents of equal score are ordered by number here; whoever shows them orders them by name, which survives a
-/// rebuild. All that are as good as the last one are kept, as far as [`MOST_EQUALS`], so that the cut does not depend on
+/// rebuild. All that are as good as the last one are kept, as far as [`MAX_TIED`], so that the cut does not depend on
 /// the numbers either.
 pub fn rank(
-    columns: &Columns,
-    fusion: &Fusion<'_>,
-    circumstances: &Circumstances,
+    columns: &DocumentColumns,
+    fusion: &FusionInput<'_>,
+    circumstances: &FactorContext,
     here: impl Fn(u32) -> bool,
     wanted: impl Fn(u32) -> bool,
     count: usize,
-) -> Vec<Ranked> {
+) -> Vec<RankedDocument> {
     let all =
         || (0..columns.len() as u32).filter(|at| columns.visible[*at as usize] && wanted(*at)).collect();
     let pool = fusion.looked_at(count).unwrap_or_else(all);
@@ -63,20 +63,30 @@ pub fn rank(
         scored.retain(|(score, _)| {
             let is_equal = *score == last;
             equals += usize::from(is_equal);
-            *score > last || (is_equal && equals <= MOST_EQUALS)
+            *score > last || (is_equal && equals <= MAX_TIED)
         });
     }
     scored.sort_unstable_by(order);
     let ranked = |(score, document): (f32, u32)| {
         let at = document as usize;
-        Ranked { document, score, parts: fusion.parts(at), factors: of(columns, circumstances, at, &here) }
+        RankedDocument {
+            document,
+            score,
+            parts: fusion.parts(at),
+            factors: of(columns, circumstances, at, &here),
+        }
     };
     scored.into_iter().map(ranked).collect()
 }
 
 /// How many documents may share the last place.
-pub const MOST_EQUALS: usize = 4096;
+pub const MAX_TIED: usize = 4096;
 
-fn of(columns: &Columns, circumstances: &Circumstances, at: usize, here: &impl Fn(u32) -> bool) -> Factors {
+fn of(
+    columns: &DocumentColumns,
+    circumstances: &FactorContext,
+    at: usize,
+    here: &impl Fn(u32) -> bool,
+) -> ScoreFactors {
     factors(circumstances, columns.flags[at], columns.created[at], 0.0, here(at as u32))
 }

@@ -4,37 +4,37 @@
 use crate::base::provenance::Origin;
 
 /// How much of what a prompt is about a message has to hold.
-pub const ENOUGH: f64 = 0.6;
+pub const MIN_COVERAGE: f64 = 0.6;
 /// And how much that has to be: a word that is said all the time is no match.
-const LEAST: f64 = 0.5;
+const MIN_COVERED_RARITY: f64 = 0.5;
 /// What a prompt is about: so many of its words, those that say most.
-pub const TELLING: usize = 6;
+pub const MAX_TELLING_WORDS: usize = 6;
 /// What a word that every programmer says counts for.
-const COMMONPLACE: f64 = 0.25;
+const COMMON_TERM_FACTOR: f64 = 0.25;
 /// How much of the order is up to the words beyond what has to be covered: how often, and in how short a text.
-const FINER: f64 = 0.3;
+const TIE_BREAK_WEIGHT: f64 = 0.3;
 /// Sums in another order differ by this much at most.
-const SLACK: f64 = 1e-9;
+const COVERAGE_EPSILON: f64 = 1e-9;
 /// BM25 as everywhere.
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
+const BM25_K1: f64 = 1.2;
+const BM25_B: f64 = 0.75;
 
 /// One word of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Word {
+pub struct PromptWord {
     /// What it says about what is asked, from 0 to 1.
     pub weight: f64,
     /// How rare it is among the messages.
     pub idf: f64,
 }
 
-impl Word {
+impl PromptWord {
     /// From how rare it is in general, and whether it is a commonplace or a name written as only code writes. It stands in
     /// `frequency` of `all` messages.
     pub fn new(rarity: f64, commonplace: bool, identifier: bool, frequency: usize, all: usize) -> Self {
         let weight = match (identifier, commonplace) {
             (true, _) => 1.0,
-            (false, true) => COMMONPLACE * rarity,
+            (false, true) => COMMON_TERM_FACTOR * rarity,
             (false, false) => rarity,
         };
         #[expect(clippy::cast_precision_loss, reason = "how many messages there are, to a few digits")]
@@ -45,8 +45,8 @@ impl Word {
 
 /// A prompt as it is held against messages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
-    words: Vec<Word>,
+pub struct MessageQuery {
+    words: Vec<PromptWord>,
     /// The places of the words that say what it is about.
     telling: Vec<usize>,
     about: f64,
@@ -55,21 +55,21 @@ pub struct Question {
 
 /// How well a message answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Match {
+pub struct MessageMatch {
     /// How much of what the prompt is about it holds, from 0 to 1.
     pub coverage: f64,
     /// What the order goes by, from 0 to 1.
     pub worth: f64,
 }
 
-impl Question {
+impl MessageQuery {
     /// Of words in any order; all later lists of them are in the same.
-    pub fn new(words: Vec<Word>) -> Self {
+    pub fn new(words: Vec<PromptWord>) -> Self {
         let mut telling: Vec<usize> = (0..words.len()).filter(|place| words[*place].weight > 0.0).collect();
         telling.sort_by(|a, b| words[*b].weight.total_cmp(&words[*a].weight).then(a.cmp(b)));
-        telling.truncate(TELLING);
+        telling.truncate(MAX_TELLING_WORDS);
         let about = telling.iter().map(|place| words[*place].weight).sum();
-        let ideal = words.iter().map(|word| word.idf * (K1 + 1.0)).sum();
+        let ideal = words.iter().map(|word| word.idf * (BM25_K1 + 1.0)).sum();
         Self { words, telling, about, ideal }
     }
 
@@ -83,7 +83,7 @@ impl Question {
         for place in places {
             needed.push(place);
             weight += self.words[place].weight;
-            if weight > (1.0 - ENOUGH) * self.about + SLACK {
+            if weight > (1.0 - MIN_COVERAGE) * self.about + COVERAGE_EPSILON {
                 break;
             }
         }
@@ -102,7 +102,7 @@ impl Question {
         for (at, place) in self.telling.iter().enumerate() {
             if !holds(at) {
                 missing += self.words[*place].weight;
-                if missing > (1.0 - ENOUGH) * self.about + SLACK {
+                if missing > (1.0 - MIN_COVERAGE) * self.about + COVERAGE_EPSILON {
                     return false;
                 }
             }
@@ -111,7 +111,13 @@ impl Question {
     }
 
     /// How well a message answers; `None` if it does not. `counts` has for each word how often it holds it.
-    pub fn judge(&self, counts: &[u8], length: u32, mean_length: f64, origin: Origin) -> Option<Match> {
+    pub fn judge(
+        &self,
+        counts: &[u8],
+        length: u32,
+        mean_length: f64,
+        origin: Origin,
+    ) -> Option<MessageMatch> {
         let count = |place: usize| counts.get(place).copied().unwrap_or(0);
         let held: f64 = self
             .telling
@@ -120,17 +126,17 @@ impl Question {
             .map(|place| self.words[*place].weight)
             .sum();
         let coverage = if self.about > 0.0 { held / self.about } else { 0.0 };
-        if coverage < ENOUGH - SLACK || held < LEAST.min(self.about) {
+        if coverage < MIN_COVERAGE - COVERAGE_EPSILON || held < MIN_COVERED_RARITY.min(self.about) {
             return None;
         }
-        let norm = K1 * (1.0 - B + B * f64::from(length) / mean_length.max(1.0));
+        let norm = BM25_K1 * (1.0 - BM25_B + BM25_B * f64::from(length) / mean_length.max(1.0));
         let bm25: f64 = self
             .words
             .iter()
             .enumerate()
             .map(|(place, word)| {
                 let often = f64::from(count(place));
-                word.idf * often * (K1 + 1.0) / (often + norm)
+                word.idf * often * (BM25_K1 + 1.0) / (often + norm)
             })
             .sum();
         let finer = if self.ideal > 0.0 { bm25 / self.ideal } else { 0.0 };
@@ -140,7 +146,10 @@ impl Question {
             Origin::Agent | Origin::Import => 0.9,
             Origin::Tool => 0.7,
         };
-        Some(Match { coverage, worth: ((1.0 - FINER) * coverage + FINER * finer) * whose })
+        Some(MessageMatch {
+            coverage,
+            worth: ((1.0 - TIE_BREAK_WEIGHT) * coverage + TIE_BREAK_WEIGHT * finer) * whose,
+        })
     }
 }
 
@@ -150,8 +159,8 @@ mod tests {
 
     use super::*;
 
-    fn question(weights: &[f64]) -> Question {
-        Question::new(weights.iter().map(|weight| Word { weight: *weight, idf: 1.0 }).collect())
+    fn question(weights: &[f64]) -> MessageQuery {
+        MessageQuery::new(weights.iter().map(|weight| PromptWord { weight: *weight, idf: 1.0 }).collect())
     }
 
     #[test]
@@ -167,12 +176,16 @@ mod tests {
     #[test]
     fn b_06_a_word_that_everybody_says_is_no_match() {
         assert_eq!(question(&[]).judge(&[], 1, 1.0, Origin::User), None);
-        let common =
-            Question::new(vec![Word::new(0.2, true, false, 90, 100), Word::new(0.1, false, false, 95, 100)]);
+        let common = MessageQuery::new(vec![
+            PromptWord::new(0.2, true, false, 90, 100),
+            PromptWord::new(0.1, false, false, 95, 100),
+        ]);
         // All that was asked for is such words: then they are what it is about.
         assert!(common.judge(&[1, 1], 5, 10.0, Origin::User).is_some());
-        let one =
-            Question::new(vec![Word::new(0.9, false, false, 1, 100), Word::new(0.9, true, false, 50, 100)]);
+        let one = MessageQuery::new(vec![
+            PromptWord::new(0.9, false, false, 1, 100),
+            PromptWord::new(0.9, true, false, 50, 100),
+        ]);
         assert!(one.judge(&[0, 3], 5, 10.0, Origin::User).is_none());
         assert!(one.judge(&[1, 0], 5, 10.0, Origin::User).is_some());
     }

@@ -2,14 +2,14 @@
 
 /// Where what was expected for one question stood in the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ExpectedRanks {
     /// The places of what was found, counted from 1, best first.
     pub places: Vec<usize>,
     /// How many were expected.
     pub expected: usize,
 }
 
-impl Standing {
+impl ExpectedRanks {
     /// Looks each of the expected up in an answer; `matches` says whether the answer's item is the expected one.
     pub fn of<A, E>(answer: &[A], expected: &[E], matches: impl Fn(&A, &E) -> bool) -> Self {
         let place =
@@ -26,12 +26,12 @@ impl Standing {
 }
 
 /// The share of questions with one of the expected among the best `k`; 0 without questions.
-pub fn hit_at(standings: &[Standing], k: usize) -> f64 {
+pub fn hit_at(standings: &[ExpectedRanks], k: usize) -> f64 {
     mean(standings, |standing| f64::from(u8::from(standing.is_hit(k))))
 }
 
 /// The share of the expected that is among the best `k`, averaged over the questions.
-pub fn recall_at(standings: &[Standing], k: usize) -> f64 {
+pub fn recall_at(standings: &[ExpectedRanks], k: usize) -> f64 {
     mean(standings, |standing| {
         let found = standing.places.iter().filter(|place| **place <= k).count();
         if standing.expected == 0 { 0.0 } else { found as f64 / standing.expected as f64 }
@@ -39,11 +39,11 @@ pub fn recall_at(standings: &[Standing], k: usize) -> f64 {
 }
 
 /// The mean of 1 / place of the first of the expected; what was not found counts 0.
-pub fn mean_reciprocal_rank(standings: &[Standing]) -> f64 {
+pub fn mean_reciprocal_rank(standings: &[ExpectedRanks]) -> f64 {
     mean(standings, |standing| standing.places.first().map_or(0.0, |place| 1.0 / *place as f64))
 }
 
-fn mean(standings: &[Standing], worth: impl Fn(&Standing) -> f64) -> f64 {
+fn mean(standings: &[ExpectedRanks], worth: impl Fn(&ExpectedRanks) -> f64) -> f64 {
     if standings.is_empty() {
         return 0.0;
     }
@@ -64,8 +64,8 @@ mod tests {
 
     use super::*;
 
-    fn standing(places: &[usize], expected: usize) -> Standing {
-        Standing { places: places.to_vec(), expected }
+    fn standing(places: &[usize], expected: usize) -> ExpectedRanks {
+        ExpectedRanks { places: places.to_vec(), expected }
     }
 
     #[test]
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn a_standing_is_where_the_expected_are() {
         let same = |item: &char, wanted: &char| item == wanted;
-        assert_eq!(Standing::of(&['a', 'b', 'c'], &['c', 'a', 'x'], same), standing(&[1, 3], 3));
+        assert_eq!(ExpectedRanks::of(&['a', 'b', 'c'], &['c', 'a', 'x'], same), standing(&[1, 3], 3));
         // One item that is two of the expected stands for both.
         let any = |_: &char, _: &char| true;
-        assert_eq!(Standing::of(&['a'], &['p', 'q'], any), standing(&[1, 1], 2));
-        assert_eq!(Standing::of(&[], &['p'], any), standing(&[], 1));
+        assert_eq!(ExpectedRanks::of(&['a'], &['p', 'q'], any), standing(&[1, 1], 2));
+        assert_eq!(ExpectedRanks::of(&[], &['p'], any), standing(&[], 1));
     }
 
     #[test]
@@ -109,8 +109,8 @@ mod tests {
     proptest! {
         #[test]
         fn more_room_never_makes_it_worse(places in prop::collection::vec(prop::option::of(1usize..20), 1..30), k in 1usize..20) {
-            let all: Vec<Standing> =
-                places.iter().map(|place| Standing { places: place.iter().copied().collect(), expected: 1 }).collect();
+            let all: Vec<ExpectedRanks> =
+                places.iter().map(|place| ExpectedRanks { places: place.iter().copied().collect(), expected: 1 }).collect();
             prop_assert!(hit_at(&all, k) <= hit_at(&all, k + 1));
             prop_assert!(recall_at(&all, k) <= recall_at(&all, k + 1));
             // With one expected each, the reciprocal lies between the first place and any place.

@@ -6,38 +6,38 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::document::{Document, Source};
-use super::filter::Filters;
-use super::merge::Mention;
-use super::rank::Ranked;
-use super::trust::{self, Candidate, Doubt};
+use super::document::{Document, DocumentSource};
+use super::filter::RecallFilters;
+use super::merge::ObservationMention;
+use super::rank::RankedDocument;
+use super::trust::{self, TrustCandidate, TrustDoubt};
 use crate::text::normal::normalised;
 
 /// An agent is never shown more than this many (REC-04).
-pub const MOST: usize = 10;
+pub const MAX_RESULTS: usize = 10;
 /// A person can list all that were ranked closely.
-pub const MOST_LISTED: usize = super::fuse::LOOKED_AT;
+pub const MAX_LISTED_RESULTS: usize = super::fuse::MAX_CANDIDATES;
 /// So many if nobody says otherwise.
-pub const USUAL: usize = 5;
+pub const DEFAULT_RESULTS: usize = 5;
 /// So many are looked at for each one that is shown: some say the same, some contradict each other.
-const LOOKED_AT: usize = 3;
+const CANDIDATES_PER_RESULT: usize = 3;
 
 /// A document that is shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
+pub struct RecallHit {
     /// The document.
     pub document: Document,
     /// Why it is here.
-    pub ranked: Ranked,
+    pub ranked: RankedDocument,
     /// What speaks against it.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<TrustDoubt>,
     /// Every place where it was observed, the oldest first; empty if that is the only one (STO-16).
-    pub lineage: Vec<Mention>,
+    pub lineage: Vec<ObservationMention>,
 }
 
 /// What is known about a document from the times it was recalled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Lived {
+pub struct UsageScore {
     /// How much it helped, from -1 to 1 (REC-08).
     pub strength: f32,
     /// Whether nobody has needed it for so long that it may be outdated (FBK-04).
@@ -47,7 +47,7 @@ pub struct Lived {
 /// Why a document that was found is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum DropReason {
     /// It says what a better one says.
     Duplicate,
     /// The trust pass (REC-06).
@@ -64,7 +64,7 @@ pub enum Rule {
 
 /// A document that was found and is not shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Dropped {
+pub struct DroppedHit {
     /// Its name.
     pub id: String,
     /// Its title.
@@ -72,86 +72,88 @@ pub struct Dropped {
     /// Its score.
     pub score: f32,
     /// Why.
-    pub rule: Rule,
+    pub rule: DropReason,
     /// What the trust pass said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<TrustDoubt>,
 }
 
 /// What is shown, and what is not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Selection {
+pub struct HitSelection {
     /// The best, in order.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<RecallHit>,
     /// What came close.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedHit>,
     /// How relevant the best of what the session has already is; 0 if it has nothing that was found.
     pub held_relevance: f32,
 }
 
-impl Selection {
+impl HitSelection {
     /// Shows nothing after all.
     pub fn silence(&mut self) {
         let hits = std::mem::take(&mut self.hits);
-        let dropped =
-            hits.into_iter().map(|hit| dropped(&hit.document, hit.ranked.score, Rule::Silence, hit.doubts));
+        let dropped = hits
+            .into_iter()
+            .map(|hit| dropped(&hit.document, hit.ranked.score, DropReason::Silence, hit.doubts));
         self.dropped.splice(0..0, dropped);
     }
 
     /// Takes out what is far from as relevant as the best, and what adds little to what the session has already.
     pub fn drop_faint(&mut self) {
         let best = self.hits.iter().map(|hit| hit.ranked.parts.relevance).fold(0.0, f32::max);
-        let (faint, beside) = (FAINT * best, BESIDE_HELD * self.held_relevance);
+        let (faint, beside) =
+            (MIN_RELATIVE_RELEVANCE * best, MIN_RELEVANCE_BESIDE_HELD * self.held_relevance);
         // A memory that the session does not have yet is no repetition.
-        let repeats = |hit: &Hit| !is_memory(&hit.document) && hit.ranked.parts.relevance < beside;
-        let is_faint = |hit: &Hit| hit.ranked.parts.relevance < faint || repeats(hit);
+        let repeats = |hit: &RecallHit| !is_memory(&hit.document) && hit.ranked.parts.relevance < beside;
+        let is_faint = |hit: &RecallHit| hit.ranked.parts.relevance < faint || repeats(hit);
         while let Some(at) = self.hits.iter().position(is_faint) {
-            self.drop_hit(at, Rule::Faint);
+            self.drop_hit(at, DropReason::Faint);
         }
     }
 
     /// Takes a hit out after all.
-    pub fn drop_hit(&mut self, at: usize, rule: Rule) {
+    pub fn drop_hit(&mut self, at: usize, rule: DropReason) {
         let hit = self.hits.remove(at);
         self.dropped.push(dropped(&hit.document, hit.ranked.score, rule, hit.doubts));
     }
 
     /// Remembers what says the same as something before it, as far as there is room.
     pub fn say_merged<'d>(&mut self, merged: impl IntoIterator<Item = (&'d Document, f32)>) {
-        let room = MOST_DROPPED.saturating_sub(self.dropped.len());
+        let room = MAX_REPORTED_DROPS.saturating_sub(self.dropped.len());
         let dropped = merged
             .into_iter()
             .take(room)
-            .map(|(document, score)| dropped(document, score, Rule::Duplicate, Vec::new()));
+            .map(|(document, score)| dropped(document, score, DropReason::Duplicate, Vec::new()));
         self.dropped.extend(dropped);
     }
 
     /// How many the trust pass dropped.
     pub fn dropped_by_trust(&self) -> usize {
-        self.dropped.iter().filter(|dropped| dropped.rule == Rule::Trust).count()
+        self.dropped.iter().filter(|dropped| dropped.rule == DropReason::Trust).count()
     }
 }
 
 /// Chooses among what was found, best first. `usage` says what became of a document before (REC-08, REC-09), `held` whether the
 /// session has it already, `asked` are the terms of the question.
 pub fn select(
-    found: impl Iterator<Item = (Ranked, Document)>,
-    filters: &Filters,
+    found: impl Iterator<Item = (RankedDocument, Document)>,
+    filters: &RecallFilters,
     k: usize,
-    usage: impl Fn(&Document) -> Lived,
+    usage: impl Fn(&Document) -> UsageScore,
     held: impl Fn(&Document) -> bool,
     asked: &BTreeSet<u64>,
-) -> Selection {
-    let k = k.min(MOST_LISTED);
-    let mut selection = Selection::default();
-    let mut pool: Vec<Hit> = Vec::new();
+) -> HitSelection {
+    let k = k.min(MAX_LISTED_RESULTS);
+    let mut selection = HitSelection::default();
+    let mut pool: Vec<RecallHit> = Vec::new();
     let mut said: HashMap<String, usize> = HashMap::new();
     let mut held_texts: HashSet<String> = HashSet::new();
     for (ranked, document) in found.filter(|(_, document)| filters.admit(document)) {
         if held(&document) {
             selection.held_relevance = selection.held_relevance.max(ranked.parts.relevance);
             held_texts.insert(normalised(&document.text));
-            selection.dropped.push(dropped(&document, ranked.score, Rule::Held, Vec::new()));
+            selection.dropped.push(dropped(&document, ranked.score, DropReason::Held, Vec::new()));
             continue;
         }
         match said.entry(normalised(&document.text)) {
@@ -165,8 +167,8 @@ pub fn select(
                     let worse = std::mem::replace(shown, better);
                     other = (worse.ranked, worse.document);
                 }
-                selection.dropped.push(dropped(&other.1, other.0.score, Rule::Duplicate, Vec::new()));
-                if selection.dropped.len() > MOST_DROPPED {
+                selection.dropped.push(dropped(&other.1, other.0.score, DropReason::Duplicate, Vec::new()));
+                if selection.dropped.len() > MAX_REPORTED_DROPS {
                     selection.dropped.pop();
                 }
                 continue;
@@ -176,24 +178,31 @@ pub fn select(
             }
         }
         pool.push(weighed(ranked, document, &usage));
-        if pool.len() > k * LOOKED_AT {
+        if pool.len() > k * CANDIDATES_PER_RESULT {
             break;
         }
     }
     // The same words in the log of the day are no news to a session that has the memory.
     for hit in pool.extract_if(.., |hit| held_texts.contains(&normalised(&hit.document.text))) {
-        selection.dropped.push(dropped(&hit.document, hit.ranked.score, Rule::Held, Vec::new()));
+        selection.dropped.push(dropped(&hit.document, hit.ranked.score, DropReason::Held, Vec::new()));
     }
     order(&mut pool);
     let verdicts = {
-        let candidates: Vec<Candidate<'_>> =
-            pool.iter().map(|hit| Candidate { document: &hit.document, score: hit.ranked.score }).collect();
+        let candidates: Vec<TrustCandidate<'_>> = pool
+            .iter()
+            .map(|hit| TrustCandidate { document: &hit.document, score: hit.ranked.score })
+            .collect();
         trust::pass(&candidates, asked)
     };
     let mut kept = Vec::with_capacity(pool.len());
     for (mut hit, verdict) in pool.into_iter().zip(verdicts) {
         if verdict.dropped {
-            selection.dropped.push(dropped(&hit.document, hit.ranked.score, Rule::Trust, verdict.doubts));
+            selection.dropped.push(dropped(
+                &hit.document,
+                hit.ranked.score,
+                DropReason::Trust,
+                verdict.doubts,
+            ));
             continue;
         }
         hit.ranked.score *= verdict.factor;
@@ -202,7 +211,7 @@ pub fn select(
     }
     order(&mut kept);
     for hit in kept.split_off(k.min(kept.len())) {
-        selection.dropped.push(dropped(&hit.document, hit.ranked.score, Rule::Cap, hit.doubts));
+        selection.dropped.push(dropped(&hit.document, hit.ranked.score, DropReason::Cap, hit.doubts));
     }
     selection.hits = kept;
     selection
@@ -215,11 +224,15 @@ fn standing(document: &Document) -> (bool, bool) {
 }
 
 fn is_memory(document: &Document) -> bool {
-    matches!(document.source, Source::Entry | Source::Skill | Source::Memory)
+    matches!(document.source, DocumentSource::Entry | DocumentSource::Skill | DocumentSource::Memory)
 }
 
 /// A hit with what it has lived through.
-fn weighed(mut ranked: Ranked, mut document: Document, usage: impl Fn(&Document) -> Lived) -> Hit {
+fn weighed(
+    mut ranked: RankedDocument,
+    mut document: Document,
+    usage: impl Fn(&Document) -> UsageScore,
+) -> RecallHit {
     let before = ranked.factors.product();
     let lived = usage(&document);
     document.stale |= lived.stale;
@@ -228,23 +241,23 @@ fn weighed(mut ranked: Ranked, mut document: Document, usage: impl Fn(&Document)
     if before > 0.0 {
         ranked.score *= ranked.factors.product() / before;
     }
-    Hit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
+    RecallHit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
 }
 
 /// Below this share of the best relevance nothing was right on the tuning halves of `eval/` (0 of 2,498 that were found), and
 /// above it much was.
-const FAINT: f32 = 0.3;
+const MIN_RELATIVE_RELEVANCE: f32 = 0.3;
 /// Below this share of what the session has already, a hit only repeats what it is about.
-const BESIDE_HELD: f32 = 0.7;
+const MIN_RELEVANCE_BESIDE_HELD: f32 = 0.7;
 /// So many of those that are not shown are remembered.
-const MOST_DROPPED: usize = 50;
+const MAX_REPORTED_DROPS: usize = 50;
 
-fn dropped(document: &Document, score: f32, rule: Rule, doubts: Vec<Doubt>) -> Dropped {
-    Dropped { id: document.id.clone(), title: document.title.clone(), score, rule, doubts }
+fn dropped(document: &Document, score: f32, rule: DropReason, doubts: Vec<TrustDoubt>) -> DroppedHit {
+    DroppedHit { id: document.id.clone(), title: document.title.clone(), score, rule, doubts }
 }
 
 /// By score, and by name where scores are equal: names survive a rebuild.
-fn order(hits: &mut [Hit]) {
+fn order(hits: &mut [RecallHit]) {
     hits.sort_by(|a, b| {
         b.ranked.score.total_cmp(&a.ranked.score).then_with(|| a.document.id.cmp(&b.document.id))
     });
@@ -253,42 +266,49 @@ fn order(hits: &mut [Hit]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::adjust::Factors;
-    use crate::recall::fuse::Parts;
+    use crate::recall::adjust::ScoreFactors;
+    use crate::recall::fuse::RelevanceParts;
 
-    fn found(count: usize, text: impl Fn(usize) -> String) -> Vec<(Ranked, Document)> {
-        let factors = Factors { decay: 1.0, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
+    fn found(count: usize, text: impl Fn(usize) -> String) -> Vec<(RankedDocument, Document)> {
+        let factors = ScoreFactors { decay: 1.0, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
         (0..count)
             .map(|n| {
-                let ranked = Ranked {
+                let ranked = RankedDocument {
                     document: n as u32,
                     score: 1.0 / (1.0 + n as f32),
-                    parts: Parts { relevance: 1.0 / (1.0 + n as f32), ..Parts::default() },
+                    parts: RelevanceParts { relevance: 1.0 / (1.0 + n as f32), ..RelevanceParts::default() },
                     factors,
                 };
                 let document = Document {
                     id: format!("d{n:05}"),
                     group: if n % 2 == 0 { "even" } else { "odd" }.into(),
-                    ..Document::plain(Source::Entry, "", text(n))
+                    ..Document::plain(DocumentSource::Entry, "", text(n))
                 };
                 (ranked, document)
             })
             .collect()
     }
 
-    fn ids(selection: &Selection) -> Vec<&str> {
+    fn ids(selection: &HitSelection) -> Vec<&str> {
         selection.hits.iter().map(|hit| hit.document.id.as_str()).collect()
     }
 
-    fn plain(found: Vec<(Ranked, Document)>, k: usize) -> Selection {
-        select(found.into_iter(), &Filters::default(), k, |_| Lived::default(), |_| false, &BTreeSet::new())
+    fn plain(found: Vec<(RankedDocument, Document)>, k: usize) -> HitSelection {
+        select(
+            found.into_iter(),
+            &RecallFilters::default(),
+            k,
+            |_| UsageScore::default(),
+            |_| false,
+            &BTreeSet::new(),
+        )
     }
 
     #[test]
     fn never_more_than_were_looked_at() {
         let selection = plain(found(1000, |n| format!("text {n}")), 1000);
-        assert_eq!(selection.hits.len(), MOST_LISTED);
-        assert_eq!(plain(found(100, |n| format!("text {n}")), USUAL).hits.len(), 5);
+        assert_eq!(selection.hits.len(), MAX_LISTED_RESULTS);
+        assert_eq!(plain(found(100, |n| format!("text {n}")), DEFAULT_RESULTS).hits.len(), 5);
         assert!(plain(found(9, |n| format!("text {n}")), 0).hits.is_empty());
     }
 
@@ -296,14 +316,14 @@ mod tests {
     fn ten_thousand_hits_with_the_same_text_are_one() {
         let selection = plain(found(10_000, |_| "The same, again.".into()), 5);
         assert_eq!(ids(&selection), ["d00000"]);
-        assert!(selection.dropped.iter().all(|dropped| dropped.rule == Rule::Duplicate));
-        assert!(selection.dropped.len() <= MOST_DROPPED + 1);
+        assert!(selection.dropped.iter().all(|dropped| dropped.rule == DropReason::Duplicate));
+        assert!(selection.dropped.len() <= MAX_REPORTED_DROPS + 1);
     }
 
     #[test]
     fn sto_16_of_two_that_say_the_same_the_memory_is_shown_and_not_where_it_was_noticed() {
         let mut pair = found(3, |n| if n == 2 { "Other.".into() } else { "Use pnpm.".into() });
-        pair[0].1.source = Source::Observation;
+        pair[0].1.source = DocumentSource::Observation;
         for document in pair.iter_mut().map(|(_, document)| document) {
             document.reviewed = false;
         }
@@ -312,12 +332,12 @@ mod tests {
         assert!(selection.hits[0].ranked.score > 0.9, "what was found better counts for both");
         assert_eq!(
             (selection.dropped[0].id.as_str(), selection.dropped[0].rule),
-            ("d00000", Rule::Duplicate)
+            ("d00000", DropReason::Duplicate)
         );
         // What a person has seen stands above what nobody has.
         let mut pair = found(2, |_| "Use pnpm.".into());
         pair[0].1.reviewed = false;
-        pair[1].1.source = Source::Note;
+        pair[1].1.source = DocumentSource::Note;
         assert_eq!(ids(&plain(pair, 5)), ["d00001"]);
     }
 
@@ -325,23 +345,24 @@ mod tests {
     fn rec_08_a_memory_that_helped_passes_one_that_did_not() {
         let mut pair = found(2, |n| format!("alpha beta {n}x"));
         pair[1].0.score = pair[0].0.score * 0.97;
-        let helped = |document: &Document| Lived {
+        let helped = |document: &Document| UsageScore {
             strength: if document.id == "d00001" { 0.6 } else { 0.0 },
             stale: false,
         };
-        let selection = select(pair.into_iter(), &Filters::default(), 5, helped, |_| false, &BTreeSet::new());
+        let selection =
+            select(pair.into_iter(), &RecallFilters::default(), 5, helped, |_| false, &BTreeSet::new());
         assert_eq!(ids(&selection), ["d00001", "d00000"]);
         assert!(selection.hits[0].ranked.factors.usage > 1.0);
     }
 
     #[test]
     fn rec_10_filters_reach_past_the_best() {
-        let filters = Filters { groups: vec!["odd".into()], ..Filters::default() };
+        let filters = RecallFilters { groups: vec!["odd".into()], ..RecallFilters::default() };
         let selection = select(
             found(60, |n| format!("t {n}")).into_iter(),
             &filters,
             3,
-            |_| Lived::default(),
+            |_| UsageScore::default(),
             |_| false,
             &BTreeSet::new(),
         );
@@ -353,15 +374,17 @@ mod tests {
         let mut found = found(5, |n| format!("t {n}"));
         // The first is old, so others come before it; what counts is how near they are.
         found[0].0.score = 0.1;
-        let lived = |_: &Document| Lived::default();
-        let all = select(found.into_iter(), &Filters::default(), 5, lived, |_| false, &BTreeSet::new());
+        let lived = |_: &Document| UsageScore::default();
+        let all = select(found.into_iter(), &RecallFilters::default(), 5, lived, |_| false, &BTreeSet::new());
         let mut near = all.clone();
         near.drop_faint();
         assert_eq!((all.hits.len(), ids(&near)), (5, vec!["d00001", "d00002", "d00000"]));
-        assert!(near.dropped.iter().all(|dropped| dropped.rule == Rule::Faint) && near.dropped.len() == 2);
-        let mut nothing = Selection::default();
+        assert!(
+            near.dropped.iter().all(|dropped| dropped.rule == DropReason::Faint) && near.dropped.len() == 2
+        );
+        let mut nothing = HitSelection::default();
         nothing.drop_faint();
-        assert_eq!(nothing, Selection::default());
+        assert_eq!(nothing, HitSelection::default());
     }
 
     #[test]
@@ -369,13 +392,13 @@ mod tests {
         let held = |document: &Document| document.id == "d00000";
         let selection = select(
             found(3, |n| format!("t {n}")).into_iter(),
-            &Filters::default(),
+            &RecallFilters::default(),
             5,
-            |_| Lived::default(),
+            |_| UsageScore::default(),
             held,
             &BTreeSet::new(),
         );
         assert_eq!(ids(&selection), ["d00001", "d00002"]);
-        assert_eq!(selection.dropped[0].rule, Rule::Held);
+        assert_eq!(selection.dropped[0].rule, DropReason::Held);
     }
 }

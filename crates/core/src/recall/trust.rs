@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use super::document::Document;
 use crate::base::provenance::Origin;
-use crate::text::word_sets::Words;
+use crate::text::word_sets::WordSet;
 use crate::vault::entry::Confidence;
 
 /// What is left of a hit that a better supported one contradicts.
-const CONTRADICTED: f32 = 0.7;
+const CONTRADICTED_FACTOR: f32 = 0.7;
 /// A guess that only tool output supports must be this close to the best hit to be passed on.
-const GUESS_SHARE: f32 = 0.75;
+const MIN_GUESS_SCORE_SHARE: f32 = 0.75;
 
 /// Why a hit lost rank or was dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "rule", rename_all = "kebab-case")]
-pub enum Doubt {
+pub enum TrustDoubt {
     /// Another hit says otherwise and is better supported or newer.
     Contradicted {
         /// The other one.
@@ -32,7 +32,7 @@ pub enum Doubt {
 
 /// A hit as the trust pass sees it.
 #[derive(Clone, Debug)]
-pub struct Candidate<'a> {
+pub struct TrustCandidate<'a> {
     /// The document.
     pub document: &'a Document,
     /// Its score so far.
@@ -41,9 +41,9 @@ pub struct Candidate<'a> {
 
 /// What the trust pass decided about one hit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct TrustVerdict {
     /// Why it lost rank; empty for most.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<TrustDoubt>,
     /// Whether it is not shown at all.
     pub dropped: bool,
     /// What is left of its score.
@@ -52,22 +52,23 @@ pub struct Verdict {
 
 /// Looks at the hits, best first. `asked` are the terms of the question: a hit that says the very number that was asked for
 /// is not contradicted by one that says another.
-pub fn pass(candidates: &[Candidate<'_>], asked: &BTreeSet<u64>) -> Vec<Verdict> {
+pub fn pass(candidates: &[TrustCandidate<'_>], asked: &BTreeSet<u64>) -> Vec<TrustVerdict> {
     let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-    let words: Vec<Words> = candidates.iter().map(|candidate| Words::of(&candidate.document.text)).collect();
-    let mut verdicts: Vec<Verdict> = candidates
+    let words: Vec<WordSet> =
+        candidates.iter().map(|candidate| WordSet::of(&candidate.document.text)).collect();
+    let mut verdicts: Vec<TrustVerdict> = candidates
         .iter()
-        .map(|Candidate { document, score }| {
-            let mut verdict = Verdict { factor: 1.0, ..Verdict::default() };
+        .map(|TrustCandidate { document, score }| {
+            let mut verdict = TrustVerdict { factor: 1.0, ..TrustVerdict::default() };
             let is_guess = !document.reviewed
                 && document.origin == Origin::Tool
                 && document.confidence == Some(Confidence::Low);
-            if is_guess && *score < best * GUESS_SHARE {
-                verdict.doubts.push(Doubt::Guess);
+            if is_guess && *score < best * MIN_GUESS_SCORE_SHARE {
+                verdict.doubts.push(TrustDoubt::Guess);
                 verdict.dropped = true;
             }
             if document.stale {
-                verdict.doubts.push(Doubt::Stale);
+                verdict.doubts.push(TrustDoubt::Stale);
             }
             verdict
         })
@@ -83,8 +84,8 @@ pub fn pass(candidates: &[Candidate<'_>], asked: &BTreeSet<u64>) -> Vec<Verdict>
                 continue;
             }
             let (loses, wins) = (candidates[loser].document, candidates[winner].document);
-            verdicts[loser].doubts.push(Doubt::Contradicted { by: wins.id.clone() });
-            verdicts[loser].factor *= CONTRADICTED;
+            verdicts[loser].doubts.push(TrustDoubt::Contradicted { by: wins.id.clone() });
+            verdicts[loser].factor *= CONTRADICTED_FACTOR;
             verdicts[loser].dropped |= !loses.reviewed && loses.origin == Origin::Tool && wins.reviewed;
         }
     }
@@ -103,7 +104,7 @@ fn stands_above(a: &Document, b: &Document) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::document::Source;
+    use crate::recall::document::DocumentSource;
 
     fn document(id: &str, text: &str, reviewed: bool, day: &str) -> Document {
         Document {
@@ -112,13 +113,13 @@ mod tests {
             created: crate::base::time::parse(day),
             origin: if reviewed { Origin::User } else { Origin::Tool },
             reviewed,
-            ..Document::plain(Source::Entry, format!("{id}.md"), text)
+            ..Document::plain(DocumentSource::Entry, format!("{id}.md"), text)
         }
     }
 
-    fn judged(documents: &[Document]) -> Vec<Verdict> {
+    fn judged(documents: &[Document]) -> Vec<TrustVerdict> {
         let candidates: Vec<_> =
-            documents.iter().map(|document| Candidate { document, score: 1.0 }).collect();
+            documents.iter().map(|document| TrustCandidate { document, score: 1.0 }).collect();
         pass(&candidates, &BTreeSet::new())
     }
 
@@ -129,7 +130,7 @@ mod tests {
         for order in [[old.clone(), new.clone()], [new, old]] {
             let verdicts = judged(&order);
             let at = order.iter().position(|document| document.id == "old").unwrap();
-            assert_eq!(verdicts[at].doubts, [Doubt::Contradicted { by: "new".into() }]);
+            assert_eq!(verdicts[at].doubts, [TrustDoubt::Contradicted { by: "new".into() }]);
             assert!(verdicts[at].factor < 1.0 && !verdicts[at].dropped);
             assert_eq!(verdicts[1 - at].doubts, []);
         }
@@ -151,8 +152,10 @@ mod tests {
             document("seven", "Topic 7 of the handbook is about the release train.", true, "2026-01-01");
         let eight =
             document("eight", "Topic 8 of the handbook is about the release train.", true, "2026-02-01");
-        let candidates =
-            [Candidate { document: &seven, score: 1.0 }, Candidate { document: &eight, score: 0.9 }];
+        let candidates = [
+            TrustCandidate { document: &seven, score: 1.0 },
+            TrustCandidate { document: &eight, score: 0.9 },
+        ];
         assert!(!pass(&candidates, &BTreeSet::new())[0].doubts.is_empty());
         assert!(pass(&candidates, &BTreeSet::from([crate::text::terms::hash("7")]))[0].doubts.is_empty());
         let a = document("a", "Module parser3 owns the grammar of the config files.", true, "2026-01-01");
@@ -174,9 +177,11 @@ mod tests {
         let mut guess = document("guess", "The cache seems to live in var", false, "2026-01-01");
         guess.confidence = Some(Confidence::Low);
         let sure = document("sure", "Builds are cached under target", true, "2026-01-01");
-        let weak = [Candidate { document: &sure, score: 1.0 }, Candidate { document: &guess, score: 0.5 }];
+        let weak =
+            [TrustCandidate { document: &sure, score: 1.0 }, TrustCandidate { document: &guess, score: 0.5 }];
         assert!(pass(&weak, &BTreeSet::new())[1].dropped);
-        let strong = [Candidate { document: &guess, score: 1.0 }, Candidate { document: &sure, score: 0.9 }];
+        let strong =
+            [TrustCandidate { document: &guess, score: 1.0 }, TrustCandidate { document: &sure, score: 0.9 }];
         assert!(!pass(&strong, &BTreeSet::new())[0].dropped);
     }
 }

@@ -6,14 +6,14 @@ use jiff::tz::TimeZone;
 
 /// A time that was named, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct TimeSpan {
     /// From here.
     pub from: i64,
     /// Up to here.
     pub to: i64,
 }
 
-const DAY: f64 = 86_400.0;
+const DAY_SECONDS: f64 = 86_400.0;
 const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -38,24 +38,24 @@ const WEEKDAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),
 ];
 /// Words before a bare month that make it a time: "may" alone is mostly a verb.
-const BEFORE_MONTH: [&str; 17] = [
+const MONTH_PREPOSITIONS: [&str; 17] = [
     "in", "during", "of", "since", "by", "until", "from", "to", "and", "early", "mid", "late", "between",
     "last", "this", "for", "on",
 ];
-const BEFORE_YEAR: [&str; 5] = ["in", "during", "of", "since", "by"];
+const YEAR_PREPOSITIONS: [&str; 5] = ["in", "during", "of", "since", "by"];
 /// The longest question whose times are looked for.
-const MOST_WORDS: usize = 400;
+const MAX_WORDS: usize = 400;
 
 /// The times that a question names, seen from `now` (seconds since 1970).
-pub fn spans(question: &str, now: i64) -> Vec<Span> {
+pub fn spans(question: &str, now: i64) -> Vec<TimeSpan> {
     let lower = question.to_lowercase();
     let words: Vec<&str> = lower
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | '?' | '!' | ';' | '(' | ')' | '"'))
         .map(|word| word.trim_matches(['.', ':', '\'', '’']))
         .filter(|word| !word.is_empty())
-        .take(MOST_WORDS)
+        .take(MAX_WORDS)
         .collect();
-    let reader = Reader { words: &words, now };
+    let reader = TimeParser { words: &words, now };
     let (mut found, mut at) = (Vec::new(), 0);
     while at < words.len() {
         match reader.read(at) {
@@ -70,15 +70,15 @@ pub fn spans(question: &str, now: i64) -> Vec<Span> {
 }
 
 /// How well a time fits the times that were named: 1 inside, less and less around; 0 if none was named.
-pub fn fit(at: i64, spans: &[Span]) -> f32 {
-    let fit = |span: &Span| {
-        let length = (span.to - span.from) as f64 / DAY;
+pub fn fit(at: i64, spans: &[TimeSpan]) -> f32 {
+    let fit = |span: &TimeSpan| {
+        let length = (span.to - span.from) as f64 / DAY_SECONDS;
         // People write things down after they happen.
         let (before, after) = ((length / 6.0).max(1.5), (length / 3.0).max(3.0));
         let away = if at > span.to {
-            (at - span.to) as f64 / DAY / after
+            (at - span.to) as f64 / DAY_SECONDS / after
         } else if at < span.from {
-            (span.from - at) as f64 / DAY / before
+            (span.from - at) as f64 / DAY_SECONDS / before
         } else {
             0.0
         };
@@ -87,25 +87,25 @@ pub fn fit(at: i64, spans: &[Span]) -> f32 {
     spans.iter().map(fit).fold(0.0, f32::max)
 }
 
-struct Reader<'a> {
+struct TimeParser<'a> {
     words: &'a [&'a str],
     now: i64,
 }
 
-impl Reader<'_> {
+impl TimeParser<'_> {
     fn word(&self, at: usize) -> &str {
         self.words.get(at).copied().unwrap_or_default()
     }
 
     /// A time that begins at a word, and how many words it takes.
-    fn read(&self, at: usize) -> Option<(Span, usize)> {
+    fn read(&self, at: usize) -> Option<(TimeSpan, usize)> {
         self.date(at)
             .or_else(|| self.month_or_year(at))
             .or_else(|| self.distance(at))
             .or_else(|| self.named(at))
     }
 
-    fn date(&self, at: usize) -> Option<(Span, usize)> {
+    fn date(&self, at: usize) -> Option<(TimeSpan, usize)> {
         let first = self.word(at);
         if let Some(day) = iso(first) {
             return Some((days(day, 1)?, 1));
@@ -126,31 +126,31 @@ impl Reader<'_> {
         }
     }
 
-    fn month_or_year(&self, at: usize) -> Option<(Span, usize)> {
+    fn month_or_year(&self, at: usize) -> Option<(TimeSpan, usize)> {
         let before = at.checked_sub(1).map(|before| self.word(before)).unwrap_or_default();
         let before = before.rsplit('-').next().unwrap_or_default();
         if let Some(month) = month(self.word(at)) {
             if let Some(year) = year(self.word(at + 1)) {
                 return Some((whole_month(year, month)?, 2));
             }
-            let first = self.latest(month, 1).filter(|_| BEFORE_MONTH.contains(&before))?;
+            let first = self.latest(month, 1).filter(|_| MONTH_PREPOSITIONS.contains(&before))?;
             return Some((whole_month(first.year(), month)?, 1));
         }
-        let year = year(self.word(at)).filter(|_| BEFORE_YEAR.contains(&before))?;
+        let year = year(self.word(at)).filter(|_| YEAR_PREPOSITIONS.contains(&before))?;
         let (from, to) = (date(year, 1, 1), Date::new(year + 1, 1, 1).ok()?);
-        Some((Span { from: second(from)?, to: second(to)? }, 1))
+        Some((TimeSpan { from: second(from)?, to: second(to)? }, 1))
     }
 
     /// "two weeks ago", "the past three days", "last month".
-    fn distance(&self, at: usize) -> Option<(Span, usize)> {
+    fn distance(&self, at: usize) -> Option<(TimeSpan, usize)> {
         if let Some((count, used)) = self.number(at) {
             let (unit, around) = unit(self.word(at + used))?;
             if self.word(at + used + 1) != "ago" {
                 return None;
             }
             let centre = self.ago(count * unit);
-            let around = (around * DAY) as i64;
-            return Some((Span { from: centre - around, to: centre + around }, used + 2));
+            let around = (around * DAY_SECONDS) as i64;
+            return Some((TimeSpan { from: centre - around, to: centre + around }, used + 2));
         }
         let word = self.word(at);
         if !["past", "last", "previous"].contains(&word) {
@@ -158,12 +158,12 @@ impl Reader<'_> {
         }
         if let Some((count, used)) = self.number(at + 1) {
             let (unit, _) = unit(self.word(at + 1 + used))?;
-            return Some((Span { from: self.ago(count * unit), to: self.now }, used + 2));
+            return Some((TimeSpan { from: self.ago(count * unit), to: self.now }, used + 2));
         }
         let next = self.word(at + 1);
         let after_the = at.checked_sub(1).is_some_and(|before| self.word(before) == "the");
         if next == "weekend" {
-            return Some((Span { from: self.ago(9.0), to: self.ago(0.5) }, 2));
+            return Some((TimeSpan { from: self.ago(9.0), to: self.ago(0.5) }, 2));
         }
         if let Some((_, weekday)) = WEEKDAYS.iter().find(|(name, _)| *name == next) {
             let today = self.today()?;
@@ -179,17 +179,20 @@ impl Reader<'_> {
         let (length, _) = unit(next)?;
         let running = word == "past" || after_the;
         let span = if running {
-            Span { from: self.ago(length + 1.0), to: self.now }
+            TimeSpan { from: self.ago(length + 1.0), to: self.now }
         } else {
-            Span { from: self.ago(2.0 * length), to: self.ago(if length > 1.0 { length * 0.5 } else { 0.0 }) }
+            TimeSpan {
+                from: self.ago(2.0 * length),
+                to: self.ago(if length > 1.0 { length * 0.5 } else { 0.0 }),
+            }
         };
         Some((span, 2))
     }
 
-    fn named(&self, at: usize) -> Option<(Span, usize)> {
-        let to_now = |days: f64, used: usize| Some((Span { from: self.ago(days), to: self.now }, used));
+    fn named(&self, at: usize) -> Option<(TimeSpan, usize)> {
+        let to_now = |days: f64, used: usize| Some((TimeSpan { from: self.ago(days), to: self.now }, used));
         match (self.word(at), self.word(at + 1)) {
-            ("yesterday", _) => Some((Span { from: self.ago(2.0), to: self.ago(0.5) }, 1)),
+            ("yesterday", _) => Some((TimeSpan { from: self.ago(2.0), to: self.ago(0.5) }, 1)),
             ("today" | "tonight", _) => to_now(1.0, 1),
             ("this", "morning") | ("earlier", "today") => to_now(1.0, 2),
             ("this", next) => {
@@ -220,7 +223,7 @@ impl Reader<'_> {
     }
 
     fn ago(&self, days: f64) -> i64 {
-        self.now.saturating_sub((days * DAY) as i64)
+        self.now.saturating_sub((days * DAY_SECONDS) as i64)
     }
 
     fn today(&self) -> Option<Date> {
@@ -274,12 +277,12 @@ fn second(date: Date) -> Option<i64> {
     Some(DateTime::from(date).to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
-fn days(from: Date, count: i64) -> Option<Span> {
+fn days(from: Date, count: i64) -> Option<TimeSpan> {
     let from = second(from)?;
-    Some(Span { from, to: from + count * DAY as i64 })
+    Some(TimeSpan { from, to: from + count * DAY_SECONDS as i64 })
 }
 
-fn whole_month(year: i16, month: i8) -> Option<Span> {
+fn whole_month(year: i16, month: i8) -> Option<TimeSpan> {
     let first = Date::new(year, month, 1).ok()?;
     days(first, i64::from(first.days_in_month()))
 }
@@ -337,7 +340,7 @@ mod tests {
 
     #[test]
     fn near_a_time_fits_better_than_far_from_it() {
-        let span = [Span { from: 0, to: 86_400 * 7 }];
+        let span = [TimeSpan { from: 0, to: 86_400 * 7 }];
         let at = |day: i64| fit(day * 86_400, &span);
         assert_eq!(at(3), 1.0);
         assert!(at(8) > at(12) && at(12) > at(40) && at(-1) > at(-9));

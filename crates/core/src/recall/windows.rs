@@ -5,23 +5,23 @@ use crate::text::runs::leading;
 use crate::text::terms::is_unspaced;
 
 /// How many running words a window has.
-pub const WORDS: usize = 170;
+pub const WINDOW_WORDS: usize = 170;
 /// How many words after its predecessor a window begins.
-pub const STRIDE: usize = 140;
+pub const WINDOW_STRIDE_WORDS: usize = 140;
 /// How many windows a text has at most. In a longer one they stand further apart and are longer.
 pub const MAX_WINDOWS: usize = 64;
 
 /// How many words before its place a window may begin or end, to do so where a sentence or a line does.
-const SLACK: usize = 14;
+const BOUNDARY_SLACK_WORDS: usize = 14;
 /// A word has at most this many letters; a longer run counts as several, as models read it.
-const LETTERS: usize = 10;
+const MAX_WORD_LETTERS: usize = 10;
 
 /// Words are counted in halves: a character of a script without spaces is half a word.
-const HALVES: usize = 2;
+const HALVES_PER_WORD: usize = 2;
 
 /// A piece of a text, in bytes, on character boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct TextWindow {
     /// Its first byte.
     pub start: usize,
     /// The byte after its last.
@@ -30,7 +30,7 @@ pub struct Window {
 
 /// How well a text can be cut before a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Border {
+enum CutBoundary {
     /// Inside a long run of letters.
     Inside,
     /// Between two words.
@@ -45,32 +45,32 @@ enum Border {
 
 /// The beginning of a word.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct WordStart {
     at: usize,
     /// How many halves of a word are before it.
     before: usize,
-    border: Border,
+    border: CutBoundary,
 }
 
 /// The windows of `text`, in order. They cover all of it, and neighbours overlap. A text without anything to see has
 /// none, a short one has one.
-pub fn windows(text: &str) -> Vec<Window> {
+pub fn windows(text: &str) -> Vec<TextWindow> {
     windows_by(text, &marks(text))
 }
 
 /// The windows of `text` and its fine windows, from one walk over it.
-pub fn both(text: &str) -> (Vec<Window>, Vec<Window>) {
+pub fn both(text: &str) -> (Vec<TextWindow>, Vec<TextWindow>) {
     let marks = marks(text);
     (windows_by(text, &marks), fine_by(text, &marks))
 }
 
-fn windows_by(text: &str, (marks, total): &(Vec<Mark>, usize)) -> Vec<Window> {
+fn windows_by(text: &str, (marks, total): &(Vec<WordStart>, usize)) -> Vec<TextWindow> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    let whole = Window { start: 0, end: text.len() };
+    let whole = TextWindow { start: 0, end: text.len() };
     let total = *total;
-    let (size, mut stride) = (WORDS * HALVES, STRIDE * HALVES);
+    let (size, mut stride) = (WINDOW_WORDS * HALVES_PER_WORD, WINDOW_STRIDE_WORDS * HALVES_PER_WORD);
     if total <= size {
         return vec![whole];
     }
@@ -83,31 +83,31 @@ fn windows_by(text: &str, (marks, total): &(Vec<Mark>, usize)) -> Vec<Window> {
         true => text.len(),
         false => border_near(marks, nth * stride + size),
     });
-    starts.zip(ends).map(|(start, end)| Window { start, end }).collect()
+    starts.zip(ends).map(|(start, end)| TextWindow { start, end }).collect()
 }
 
 /// How many words a fine window has at least.
-pub const FINE_WORDS: usize = 16;
+pub const MIN_FINE_WORDS: usize = 16;
 /// How many fine windows a text has at most. In a longer one they are longer.
-pub const MAX_FINE: usize = 256;
+pub const MAX_FINE_WINDOWS: usize = 256;
 /// A last piece of fewer words belongs to the one before.
-const FINE_REST: usize = 5;
+const MIN_LAST_FINE_WORDS: usize = 5;
 
 /// The sentences of `text`, the short ones together, the long ones cut: pieces of about one thought each. One thought
 /// among many is lost in the vector of a whole text, and found by its own. They follow each other without overlap; a
 /// text of one piece has none, since its window says the same.
-pub fn fine(text: &str) -> Vec<Window> {
+pub fn fine(text: &str) -> Vec<TextWindow> {
     fine_by(text, &marks(text))
 }
 
-fn fine_by(text: &str, (marks, total): &(Vec<Mark>, usize)) -> Vec<Window> {
+fn fine_by(text: &str, (marks, total): &(Vec<WordStart>, usize)) -> Vec<TextWindow> {
     let total = *total;
-    let least = (FINE_WORDS * HALVES).max(total.div_ceil(MAX_FINE));
+    let least = (MIN_FINE_WORDS * HALVES_PER_WORD).max(total.div_ceil(MAX_FINE_WINDOWS));
     let before = |place: usize| marks.get(place).map_or(total, |mark| mark.before);
     let at = |place: usize| marks.get(place).map_or(text.len(), |mark| mark.at);
     let mut ends: Vec<usize> = Vec::new();
     let mut from = 0;
-    let sentences = (1..marks.len()).filter(|place| marks[*place].border >= Border::Sentence);
+    let sentences = (1..marks.len()).filter(|place| marks[*place].border >= CutBoundary::Sentence);
     for end in sentences.chain([marks.len()]) {
         while before(end) - before(from) > 2 * least {
             let cut = marks.partition_point(|mark| mark.before < before(from) + least);
@@ -121,7 +121,7 @@ fn fine_by(text: &str, (marks, total): &(Vec<Mark>, usize)) -> Vec<Window> {
     }
     if from < marks.len() {
         match ends.last_mut() {
-            Some(last) if total - before(from) < FINE_REST * HALVES => *last = marks.len(),
+            Some(last) if total - before(from) < MIN_LAST_FINE_WORDS * HALVES_PER_WORD => *last = marks.len(),
             _ => ends.push(marks.len()),
         }
     }
@@ -129,11 +129,11 @@ fn fine_by(text: &str, (marks, total): &(Vec<Mark>, usize)) -> Vec<Window> {
         return Vec::new();
     }
     let starts = std::iter::once(0).chain(ends.iter().map(|end| at(*end)));
-    starts.zip(ends.iter().map(|end| at(*end))).map(|(start, end)| Window { start, end }).collect()
+    starts.zip(ends.iter().map(|end| at(*end))).map(|(start, end)| TextWindow { start, end }).collect()
 }
 
 /// The lines of `text` on which a window stands, counted from 1, both included; blank lines at its ends aside.
-pub fn lines(text: &str, window: Window) -> (u32, u32) {
+pub fn lines(text: &str, window: TextWindow) -> (u32, u32) {
     let inside = &text[window.start..window.end];
     let leading = inside.len() - inside.trim_start().len();
     let visible = inside.trim();
@@ -144,18 +144,18 @@ pub fn lines(text: &str, window: Window) -> (u32, u32) {
 
 /// Where to cut near the word that `place` halves precede: at the best border in the slack before it, the latest of
 /// several.
-fn border_near(marks: &[Mark], place: usize) -> usize {
+fn border_near(marks: &[WordStart], place: usize) -> usize {
     if place == 0 {
         return 0;
     }
     let after = marks.partition_point(|mark| mark.before <= place);
-    let from = marks.partition_point(|mark| mark.before + SLACK * HALVES < place);
+    let from = marks.partition_point(|mark| mark.before + BOUNDARY_SLACK_WORDS * HALVES_PER_WORD < place);
     marks[from..after].iter().max_by_key(|mark| mark.border).map_or(0, |mark| mark.at)
 }
 
 /// Where the words begin, and how many halves of a word there are.
-fn marks(text: &str) -> (Vec<Mark>, usize) {
-    let mut marks = Marks::begin(text);
+fn marks(text: &str) -> (Vec<WordStart>, usize) {
+    let mut marks = WordScanner::begin(text);
     let mut at = 0;
     while let Some(byte) = text.as_bytes().get(at) {
         // Most of most texts are runs of plain letters, which are taken as a whole.
@@ -176,23 +176,23 @@ fn marks(text: &str) -> (Vec<Mark>, usize) {
 }
 
 /// What is known of a text up to a place in it.
-struct Marks {
-    found: Vec<Mark>,
+struct WordScanner {
+    found: Vec<WordStart>,
     total: usize,
-    border: Border,
+    border: CutBoundary,
     /// How many letters of the run so far are a word; a run begins with its first.
     letters: usize,
     blank_line: bool,
     ended: bool,
 }
 
-impl Marks {
+impl WordScanner {
     /// Before the first character of a text.
     fn begin(text: &str) -> Self {
         Self {
             found: Vec::with_capacity(text.len() / 5),
             total: 0,
-            border: Border::Paragraph,
+            border: CutBoundary::Paragraph,
             letters: 0,
             blank_line: true,
             ended: false,
@@ -202,41 +202,42 @@ impl Marks {
     /// So many letters of one byte each.
     fn letters(&mut self, at: usize, count: usize) {
         // Nearly every run is a word of its own.
-        if self.letters == 0 && count <= LETTERS {
-            self.found.push(Mark { at, before: self.total, border: self.border });
-            self.total += HALVES;
-            (self.letters, self.border, self.blank_line, self.ended) = (count, Border::Inside, false, false);
+        if self.letters == 0 && count <= MAX_WORD_LETTERS {
+            self.found.push(WordStart { at, before: self.total, border: self.border });
+            self.total += HALVES_PER_WORD;
+            (self.letters, self.border, self.blank_line, self.ended) =
+                (count, CutBoundary::Inside, false, false);
             return;
         }
-        let first = (LETTERS - self.letters % LETTERS) % LETTERS;
-        for nth in (first..count).step_by(LETTERS) {
-            let border = if self.letters + nth == 0 { self.border } else { Border::Inside };
-            self.found.push(Mark { at: at + nth, before: self.total, border });
-            self.total += HALVES;
+        let first = (MAX_WORD_LETTERS - self.letters % MAX_WORD_LETTERS) % MAX_WORD_LETTERS;
+        for nth in (first..count).step_by(MAX_WORD_LETTERS) {
+            let border = if self.letters + nth == 0 { self.border } else { CutBoundary::Inside };
+            self.found.push(WordStart { at: at + nth, before: self.total, border });
+            self.total += HALVES_PER_WORD;
         }
         self.letters += count;
-        (self.border, self.blank_line, self.ended) = (Border::Inside, false, false);
+        (self.border, self.blank_line, self.ended) = (CutBoundary::Inside, false, false);
     }
 
     /// White space that ends no line.
     fn blank(&mut self) {
         self.letters = 0;
-        self.border = self.border.max(if self.ended { Border::Sentence } else { Border::Word });
+        self.border = self.border.max(if self.ended { CutBoundary::Sentence } else { CutBoundary::Word });
     }
 
     fn character(&mut self, at: usize, c: char) {
         if !c.is_ascii() && is_unspaced(c) {
-            self.found.push(Mark { at, before: self.total, border: self.border });
+            self.found.push(WordStart { at, before: self.total, border: self.border });
             self.total += 1;
-            (self.border, self.letters, self.blank_line, self.ended) = (Border::Word, 0, false, false);
+            (self.border, self.letters, self.blank_line, self.ended) = (CutBoundary::Word, 0, false, false);
         } else if c.is_alphanumeric() {
             self.letters(at, 1);
         } else {
             self.letters = 0;
             match c {
-                '\n' if self.blank_line => self.border = Border::Paragraph,
-                '\n' => (self.border, self.blank_line) = (self.border.max(Border::Line), true),
-                '。' | '！' | '？' => self.border = self.border.max(Border::Sentence),
+                '\n' if self.blank_line => self.border = CutBoundary::Paragraph,
+                '\n' => (self.border, self.blank_line) = (self.border.max(CutBoundary::Line), true),
+                '。' | '！' | '？' => self.border = self.border.max(CutBoundary::Sentence),
                 '.' | '!' | '?' => self.ended = true,
                 _ if c.is_whitespace() => self.blank(),
                 // Brackets and quotes after the end of a sentence do not undo it.
@@ -257,27 +258,30 @@ mod tests {
     }
 
     fn counted(text: &str) -> usize {
-        marks(text).1.div_ceil(HALVES)
+        marks(text).1.div_ceil(HALVES_PER_WORD)
     }
 
     #[test]
     fn short_texts_are_one_window_and_empty_ones_none() {
         assert_eq!(windows(""), []);
         assert_eq!(windows(" \n\t "), []);
-        for text in ["one", "…", &words(WORDS)] {
-            assert_eq!(windows(text), [Window { start: 0, end: text.len() }]);
+        for text in ["one", "…", &words(WINDOW_WORDS)] {
+            assert_eq!(windows(text), [TextWindow { start: 0, end: text.len() }]);
         }
     }
 
     #[test]
     fn sto_13_long_texts_are_split_with_overlap() {
-        let text = words(WORDS + 1);
+        let text = words(WINDOW_WORDS + 1);
         let found = windows(&text);
         assert_eq!(found.len(), 2);
-        assert!(counted(&text[..found[0].end]) <= WORDS && counted(&text[..found[0].end]) >= WORDS - SLACK);
-        assert!(counted(&text[..found[1].start]) <= STRIDE);
-        assert_eq!(windows(&words(WORDS + STRIDE)).len(), 2);
-        assert_eq!(windows(&words(WORDS + STRIDE + 1)).len(), 3);
+        assert!(
+            counted(&text[..found[0].end]) <= WINDOW_WORDS
+                && counted(&text[..found[0].end]) >= WINDOW_WORDS - BOUNDARY_SLACK_WORDS
+        );
+        assert!(counted(&text[..found[1].start]) <= WINDOW_STRIDE_WORDS);
+        assert_eq!(windows(&words(WINDOW_WORDS + WINDOW_STRIDE_WORDS)).len(), 2);
+        assert_eq!(windows(&words(WINDOW_WORDS + WINDOW_STRIDE_WORDS + 1)).len(), 3);
     }
 
     #[test]
@@ -294,14 +298,14 @@ mod tests {
 
     #[test]
     fn scripts_without_spaces_count_by_halves() {
-        assert_eq!(windows(&"設".repeat(2 * WORDS)).len(), 1);
-        assert_eq!(windows(&"設".repeat(2 * WORDS + 1)).len(), 2);
+        assert_eq!(windows(&"設".repeat(2 * WINDOW_WORDS)).len(), 1);
+        assert_eq!(windows(&"設".repeat(2 * WINDOW_WORDS + 1)).len(), 2);
     }
 
     #[test]
     fn long_runs_count_as_several_words() {
-        assert_eq!(windows(&"x".repeat(WORDS * LETTERS)).len(), 1);
-        assert_eq!(windows(&"x".repeat(WORDS * LETTERS + 1)).len(), 2);
+        assert_eq!(windows(&"x".repeat(WINDOW_WORDS * MAX_WORD_LETTERS)).len(), 1);
+        assert_eq!(windows(&"x".repeat(WINDOW_WORDS * MAX_WORD_LETTERS + 1)).len(), 2);
     }
 
     #[test]
@@ -315,9 +319,9 @@ mod tests {
     #[test]
     fn windows_keep_their_place() {
         let text = "one\ntwo\n\nthree\n";
-        assert_eq!(lines(text, Window { start: 0, end: text.len() }), (1, 4));
-        assert_eq!(lines(text, Window { start: 4, end: 8 }), (2, 2));
-        assert_eq!(lines(text, Window { start: 7, end: 15 }), (4, 4));
+        assert_eq!(lines(text, TextWindow { start: 0, end: text.len() }), (1, 4));
+        assert_eq!(lines(text, TextWindow { start: 4, end: 8 }), (2, 2));
+        assert_eq!(lines(text, TextWindow { start: 7, end: 15 }), (4, 4));
     }
 
     fn texts() -> impl Strategy<Value = String> {
@@ -332,8 +336,8 @@ mod tests {
     }
 
     /// One character after the other.
-    fn slow_marks(text: &str) -> (Vec<(usize, usize, Border)>, usize) {
-        let mut marks = Marks::begin(text);
+    fn slow_marks(text: &str) -> (Vec<(usize, usize, CutBoundary)>, usize) {
+        let mut marks = WordScanner::begin(text);
         text.char_indices().for_each(|(at, c)| marks.character(at, c));
         (marks.found.iter().map(|mark| (mark.at, mark.before, mark.border)).collect(), marks.total)
     }
@@ -364,11 +368,11 @@ mod tests {
             }
             for pair in found.windows(2) {
                 prop_assert!(pair[0].start < pair[1].start && pair[0].end < pair[1].end);
-                prop_assert!(counted(&text[pair[1].start..pair[0].end]) >= WORDS - STRIDE - SLACK);
+                prop_assert!(counted(&text[pair[1].start..pair[0].end]) >= WINDOW_WORDS - WINDOW_STRIDE_WORDS - BOUNDARY_SLACK_WORDS);
             }
             if found.len() < MAX_WINDOWS {
                 // A cut inside a word counts it twice.
-                prop_assert!(found.iter().all(|w| counted(&text[w.start..w.end]) <= WORDS + SLACK + 1));
+                prop_assert!(found.iter().all(|w| counted(&text[w.start..w.end]) <= WINDOW_WORDS + BOUNDARY_SLACK_WORDS + 1));
             }
         }
     }

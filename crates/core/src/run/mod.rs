@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The state of a run (EXE-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Status {
+pub enum RunStatus {
     /// Under way or about to start.
     Running,
     /// Ended with success.
@@ -23,7 +23,7 @@ pub enum Status {
     Dead,
 }
 
-impl Status {
+impl RunStatus {
     /// All states of a run.
     pub const ALL: [Self; 5] = [Self::Running, Self::Completed, Self::Skipped, Self::Failed, Self::Dead];
 
@@ -49,7 +49,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for RunStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }

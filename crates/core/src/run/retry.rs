@@ -3,20 +3,20 @@
 use jiff::SignedDuration;
 
 /// The maximum number of attempts. After that a run is dead until a person retries it.
-pub const MOST_ATTEMPTS: u32 = 6;
+pub const MAX_ATTEMPTS: u32 = 6;
 /// The delay after the first attempt; each further one is four times as long.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(15);
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(2);
+const MAX_PAUSE: SignedDuration = SignedDuration::from_hours(2);
 
 /// The delay after attempt number `attempt` (from 1), or `None` if it was the last. `random` adds jitter of
 /// up to a quarter either way, to spread runs that failed together. A service's own retry-after time is a
 /// lower bound.
 pub fn pause(attempt: u32, random: u8, wanted: Option<SignedDuration>) -> Option<SignedDuration> {
-    if attempt >= MOST_ATTEMPTS {
+    if attempt >= MAX_ATTEMPTS {
         return None;
     }
     let doublings = attempt.saturating_sub(1).min(16) * 2;
-    let pause = FIRST_PAUSE.saturating_mul(1 << doublings.min(20)).min(LONGEST_PAUSE);
+    let pause = FIRST_PAUSE.saturating_mul(1 << doublings.min(20)).min(MAX_PAUSE);
     let millis = pause.as_millis() as i64;
     let spread = millis / 4 * (i64::from(random) - 128) / 128;
     let jittered = SignedDuration::from_millis(millis + spread);
@@ -29,12 +29,12 @@ mod tests {
 
     #[test]
     fn exe_09_pauses_grow_and_end() {
-        let pauses: Vec<_> = (1..MOST_ATTEMPTS).filter_map(|attempt| pause(attempt, 128, None)).collect();
-        assert_eq!(pauses.len() as u32, MOST_ATTEMPTS - 1);
+        let pauses: Vec<_> = (1..MAX_ATTEMPTS).filter_map(|attempt| pause(attempt, 128, None)).collect();
+        assert_eq!(pauses.len() as u32, MAX_ATTEMPTS - 1);
         assert!(pauses.windows(2).all(|pair| pair[0] < pair[1]), "{pauses:?}");
         assert_eq!(pauses[0], FIRST_PAUSE);
-        assert!(pauses.iter().all(|pause| *pause <= LONGEST_PAUSE));
-        assert_eq!(pause(MOST_ATTEMPTS, 128, None), None);
+        assert!(pauses.iter().all(|pause| *pause <= MAX_PAUSE));
+        assert_eq!(pause(MAX_ATTEMPTS, 128, None), None);
     }
 
     #[test]

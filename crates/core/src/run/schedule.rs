@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 
 /// A recurring schedule in local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
+pub enum RunSchedule {
     /// At a fixed interval.
     Every {
         /// The interval in minutes.
@@ -33,7 +33,7 @@ pub enum Schedule {
     },
 }
 
-impl Schedule {
+impl RunSchedule {
     /// The occurrence that is due at `now` and was not done at `last`: the latest one before now. Missed
     /// occurrences are not made up one by one. A `last` in the future (the clock was set back) blocks the
     /// schedule for at most one period.
@@ -88,7 +88,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    const SIX: Schedule = Schedule::Daily { hour: 6, minute: 0 };
+    const SIX: RunSchedule = RunSchedule::Daily { hour: 6, minute: 0 };
 
     #[test]
     fn exe_08_a_day_is_the_persons_day() {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_hour_that_summer_time_swallows_is_made_up_for() {
-        let two = Schedule::Daily { hour: 2, minute: 30 };
+        let two = RunSchedule::Daily { hour: 2, minute: 30 };
         let last = at("2026-03-28T02:30[Europe/Berlin]").timestamp();
         assert!(two.due(Some(last), &at("2026-03-29T04:00[Europe/Berlin]")).is_some());
         // An hour that the clock repeats runs once.
@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn weeks_and_months() {
-        let weekly = Schedule::Weekly { weekday: Weekday::Sunday, hour: 3 };
+        let weekly = RunSchedule::Weekly { weekday: Weekday::Sunday, hour: 3 };
         let now = at("2026-11-18T10:00[UTC]");
         let last = at("2026-11-14T03:00[UTC]").timestamp();
         assert_eq!(weekly.due(Some(last), &now), Some(at("2026-11-15T03:00[UTC]").timestamp()));
-        let monthly = Schedule::Monthly { hour: 4 };
+        let monthly = RunSchedule::Monthly { hour: 4 };
         assert_eq!(monthly.due(Some(last), &now), None);
         let last = at("2026-10-31T03:00[UTC]").timestamp();
         assert_eq!(monthly.due(Some(last), &now), Some(at("2026-11-01T04:00[UTC]").timestamp()));
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_jumps_back_stops_nothing_for_long() {
-        let every = Schedule::Every { minutes: 30 };
+        let every = RunSchedule::Every { minutes: 30 };
         let now = at("2026-11-15T10:00[UTC]");
         assert!(every.due(Some(at("2027-01-01T00:00[UTC]").timestamp()), &now).is_some());
         assert!(every.due(Some(at("2026-11-15T10:05[UTC]").timestamp()), &now).is_none());

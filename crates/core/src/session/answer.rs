@@ -2,12 +2,12 @@
 //! line, because the answer alone ("the second") means nothing a week later.
 
 /// The separator between question and answer.
-const ARROW: &str = " → ";
+const ANSWER_SEPARATOR: &str = " → ";
 /// The maximum length of a question. Longer ones are cut at the front, because the question mark is at the
 /// end.
 const MAX_QUESTION_CHARS: usize = 240;
 /// The maximum length of a question when parsing. A longer text is ordinary text with an arrow in it.
-const MAX_ASKED_CHARS: usize = MAX_QUESTION_CHARS + 8;
+const MAX_QUESTION_LINE_CHARS: usize = MAX_QUESTION_CHARS + 8;
 
 /// Formats an answer with its question: `Which port? → 7012`.
 pub fn to_question(question: &str, answer: &str) -> String {
@@ -17,14 +17,14 @@ pub fn to_question(question: &str, answer: &str) -> String {
     let question: String = question.chars().skip(skipped).collect();
     let cut = if skipped > 0 { "…" } else { "" };
     let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{cut}{question}{ARROW}{}", answer.trim_end_matches(" (Recommended)"))
+    format!("{cut}{question}{ANSWER_SEPARATOR}{}", answer.trim_end_matches(" (Recommended)"))
 }
 
 /// Parses a line made by [`to_question`] into question and answer.
 pub fn parse(line: &str) -> Option<(&str, &str)> {
-    let (question, answer) = line.split_once(ARROW)?;
+    let (question, answer) = line.split_once(ANSWER_SEPARATOR)?;
     let is_question = question.trim_end().ends_with(['?', '？', ':', '.']);
-    (is_question && question.chars().count() <= MAX_ASKED_CHARS && !answer.trim().is_empty())
+    (is_question && question.chars().count() <= MAX_QUESTION_LINE_CHARS && !answer.trim().is_empty())
         .then_some((question, answer.trim()))
 }
 

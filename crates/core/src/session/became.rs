@@ -1,19 +1,19 @@
 //! The outcome of a session: learnt from, or skipped with a reason.
 
-use crate::run::Status;
+use crate::run::RunStatus;
 
 /// The reason for an empty window, from `capture`. If it is the only reason, nobody said anything at all.
-pub const NOTHING_NEW: &str = "nothing was said since this session was last captured";
+pub const NOTHING_NEW_REASON: &str = "nothing was said since this session was last captured";
 /// The reason for a window that another run has handled, from `observe`.
-pub const DUPLICATE: &str = "duplicate";
-const SAID_NOTHING: &str = "nothing was said in it";
-const FOUND_NOTHING: &str = "nothing in it was worth keeping";
+pub const DUPLICATE_REASON: &str = "duplicate";
+const EMPTY_SESSION_REASON: &str = "nothing was said in it";
+const NO_FINDINGS_REASON: &str = "nothing in it was worth keeping";
 
 /// A run that processed a session.
 #[derive(Clone, Debug)]
-pub struct Attempt {
+pub struct SessionRun {
     /// The run's final state.
-    pub status: Status,
+    pub status: RunStatus,
     /// The reason why it was skipped.
     pub reason: Option<String>,
     /// The number of findings or stored items.
@@ -22,7 +22,7 @@ pub struct Attempt {
 
 /// The outcome of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Became {
+pub enum SessionOutcome {
     /// Something was learnt from it.
     Learnt,
     /// Nothing was learnt, for this reason.
@@ -34,24 +34,24 @@ pub enum Became {
 }
 
 /// The outcome of a session, from its runs in order. `open` means that the session goes on.
-pub fn became(attempts: &[Attempt], open: bool) -> Became {
+pub fn became(attempts: &[SessionRun], open: bool) -> SessionOutcome {
     if attempts.iter().any(|attempt| attempt.found > 0) {
-        return Became::Learnt;
+        return SessionOutcome::Learnt;
     }
     if open || attempts.is_empty() || attempts.iter().any(|attempt| !attempt.status.is_over()) {
-        return Became::Waiting;
+        return SessionOutcome::Waiting;
     }
-    if attempts.iter().any(|attempt| attempt.status == Status::Dead) {
-        return Became::GivenUp;
+    if attempts.iter().any(|attempt| attempt.status == RunStatus::Dead) {
+        return SessionOutcome::GivenUp;
     }
     let reasons = attempts.iter().rev().filter_map(|attempt| attempt.reason.as_deref());
-    let telling = reasons.into_iter().find(|reason| ![NOTHING_NEW, DUPLICATE].contains(reason));
-    Became::Skipped(match telling {
+    let telling = reasons.into_iter().find(|reason| ![NOTHING_NEW_REASON, DUPLICATE_REASON].contains(reason));
+    SessionOutcome::Skipped(match telling {
         Some(reason) => in_general(reason),
-        None if attempts.iter().any(|attempt| attempt.status == Status::Completed) => {
-            FOUND_NOTHING.to_owned()
+        None if attempts.iter().any(|attempt| attempt.status == RunStatus::Completed) => {
+            NO_FINDINGS_REASON.to_owned()
         }
-        None => SAID_NOTHING.to_owned(),
+        None => EMPTY_SESSION_REASON.to_owned(),
     })
 }
 
@@ -73,40 +73,44 @@ fn in_general(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::gate::Noise;
+    use crate::session::gate::NoiseReason;
 
-    fn attempt(status: Status, reason: Option<&str>, found: u64) -> Attempt {
-        Attempt { status, reason: reason.map(str::to_owned), found }
+    fn attempt(status: RunStatus, reason: Option<&str>, found: u64) -> SessionRun {
+        SessionRun { status, reason: reason.map(str::to_owned), found }
     }
 
-    fn skipped(reason: &str) -> Attempt {
-        attempt(Status::Skipped, Some(reason), 0)
+    fn skipped(reason: &str) -> SessionRun {
+        attempt(RunStatus::Skipped, Some(reason), 0)
     }
 
-    fn why(attempts: &[Attempt]) -> String {
+    fn why(attempts: &[SessionRun]) -> String {
         match became(attempts, false) {
-            Became::Skipped(why) => why,
+            SessionOutcome::Skipped(why) => why,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn r_13_a_session_was_learnt_from_if_anything_came_of_it() {
-        let captured = attempt(Status::Completed, None, 0);
-        let all = [captured.clone(), attempt(Status::Completed, None, 3), skipped(NOTHING_NEW)];
-        assert_eq!(became(&all, true), Became::Learnt);
-        assert_eq!(became(&[], false), Became::Waiting);
-        assert_eq!(became(&[skipped(NOTHING_NEW)], true), Became::Waiting);
-        assert_eq!(became(&[captured.clone(), attempt(Status::Failed, None, 0)], false), Became::Waiting);
-        assert_eq!(became(&[captured, attempt(Status::Dead, None, 0)], false), Became::GivenUp);
+        let captured = attempt(RunStatus::Completed, None, 0);
+        let all = [captured.clone(), attempt(RunStatus::Completed, None, 3), skipped(NOTHING_NEW_REASON)];
+        assert_eq!(became(&all, true), SessionOutcome::Learnt);
+        assert_eq!(became(&[], false), SessionOutcome::Waiting);
+        assert_eq!(became(&[skipped(NOTHING_NEW_REASON)], true), SessionOutcome::Waiting);
+        assert_eq!(
+            became(&[captured.clone(), attempt(RunStatus::Failed, None, 0)], false),
+            SessionOutcome::Waiting
+        );
+        assert_eq!(became(&[captured, attempt(RunStatus::Dead, None, 0)], false), SessionOutcome::GivenUp);
     }
 
     #[test]
     fn r_13_sessions_with_the_same_reason_count_together() {
-        let noise = |noise: Noise| why(&[attempt(Status::Completed, None, 0), skipped(&noise.to_string())]);
-        assert_eq!(noise(Noise::SmallTalk { words: 2 }), noise(Noise::SmallTalk { words: 7 }));
-        assert_eq!(noise(Noise::Lookup { words: 9 }), noise(Noise::Lookup { words: 20 }));
-        assert!(!noise(Noise::Lookup { words: 9 }).contains('9'));
+        let noise =
+            |noise: NoiseReason| why(&[attempt(RunStatus::Completed, None, 0), skipped(&noise.to_string())]);
+        assert_eq!(noise(NoiseReason::SmallTalk { words: 2 }), noise(NoiseReason::SmallTalk { words: 7 }));
+        assert_eq!(noise(NoiseReason::Lookup { words: 9 }), noise(NoiseReason::Lookup { words: 20 }));
+        assert!(!noise(NoiseReason::Lookup { words: 9 }).contains('9'));
         let few = "4 messages by the person; 5 are needed (capture.min_user_messages)";
         assert_eq!(
             why(&[skipped(few)]),
@@ -114,8 +118,8 @@ mod tests {
         );
         assert_eq!(why(&[skipped("the agent left no transcript")]), "the agent left no transcript");
         // A later, less specific reason does not hide the first.
-        assert_eq!(why(&[skipped(few), skipped(NOTHING_NEW)]), why(&[skipped(few)]));
-        assert_eq!(why(&[skipped(NOTHING_NEW)]), SAID_NOTHING);
-        assert_eq!(why(&[attempt(Status::Completed, None, 0)]), FOUND_NOTHING);
+        assert_eq!(why(&[skipped(few), skipped(NOTHING_NEW_REASON)]), why(&[skipped(few)]));
+        assert_eq!(why(&[skipped(NOTHING_NEW_REASON)]), EMPTY_SESSION_REASON);
+        assert_eq!(why(&[attempt(RunStatus::Completed, None, 0)]), NO_FINDINGS_REASON);
     }
 }

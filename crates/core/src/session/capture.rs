@@ -3,22 +3,22 @@
 use std::collections::BTreeSet;
 
 use crate::base::time::{TimeZone, Timestamp};
-use crate::session::{Call, Message, Role, serialise};
+use crate::session::{Message, MessageRole, ToolCall, serialise};
 use crate::text::admit;
 
 /// The maximum size of a window. A longer one is split: a model could not read more at once, and memory use
 /// stays flat.
-pub const WINDOW_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_WINDOW_BYTES: usize = 4 * 1024 * 1024;
 /// The maximum number of files listed in a window.
 const MAX_FILES: usize = 500;
 /// The maximum length of a session's name.
-const NAME_CHARS: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 /// The maximum length of a quote in a handoff.
-const QUOTE_CHARS: usize = 400;
+const MAX_QUOTE_CHARS: usize = 400;
 
 /// A part of a session, ready to become an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct SessionWindow {
     /// The redacted text: `[HH:MM] [User]: …`.
     pub text: String,
     /// Its messages without their text.
@@ -38,7 +38,7 @@ pub struct Window {
     pub last_answer: Option<String>,
 }
 
-impl Window {
+impl SessionWindow {
     /// The number of messages.
     pub fn len(&self) -> u64 {
         self.turns.len() as u64
@@ -68,15 +68,16 @@ impl Window {
             self.read.extend(call.reads.iter().take(reads).cloned());
             self.modified.extend(call.writes.iter().take(writes).cloned());
         }
-        let quoted =
-            || Some(shorten(&admit(start(&message.text)).text, QUOTE_CHARS)).filter(|text| !text.is_empty());
+        let quoted = || {
+            Some(shorten(&admit(start(&message.text)).text, MAX_QUOTE_CHARS)).filter(|text| !text.is_empty())
+        };
         match message.role {
-            Role::User => {
+            MessageRole::User => {
                 self.by_user += 1;
                 self.last_request = quoted().or(self.last_request.take());
             }
-            Role::Assistant => self.last_answer = quoted().or(self.last_answer.take()),
-            Role::Tool | Role::Summary => {}
+            MessageRole::Assistant => self.last_answer = quoted().or(self.last_answer.take()),
+            MessageRole::Tool | MessageRole::Summary => {}
         }
     }
 
@@ -104,34 +105,38 @@ impl Window {
 fn without_words(message: &Message) -> Message {
     let calls = message.calls.iter().take(serialise::MAX_CALLS);
     let calls = calls
-        .map(|call| Call { input: admit(&call.input).text, notes: admit(&call.notes).text, ..call.clone() })
+        .map(|call| ToolCall {
+            input: admit(&call.input).text,
+            notes: admit(&call.notes).text,
+            ..call.clone()
+        })
         .collect();
     Message { text: String::new(), calls, cwd: None, ..message.clone() }
 }
 
 /// Builds windows from a stream of messages.
 #[derive(Debug)]
-pub struct Windows {
+pub struct WindowBuilder {
     zone: TimeZone,
     most: usize,
-    current: Window,
+    current: SessionWindow,
     last_at: Option<Timestamp>,
 }
 
-impl Windows {
+impl WindowBuilder {
     /// Creates an empty window; times are shown in `zone`.
     pub fn new(zone: TimeZone) -> Self {
-        Self::of_size(zone, WINDOW_BYTES)
+        Self::of_size(zone, MAX_WINDOW_BYTES)
     }
 
     fn of_size(zone: TimeZone, most: usize) -> Self {
-        Self { zone, most, current: Window::default(), last_at: None }
+        Self { zone, most, current: SessionWindow::default(), last_at: None }
     }
 
     /// Adds a message and returns the previous window if it was full. Windows must start at different times,
     /// otherwise their keys would be equal. The host's own summaries are skipped: nobody said them.
-    pub fn push(&mut self, message: &Message) -> Option<Window> {
-        if message.role == Role::Summary {
+    pub fn push(&mut self, message: &Message) -> Option<SessionWindow> {
+        if message.role == MessageRole::Summary {
             return None;
         }
         let block = serialise::block(message, &self.zone)?;
@@ -145,7 +150,7 @@ impl Windows {
     }
 
     /// Ends the current window and returns it, unless it is empty.
-    pub fn cut(&mut self) -> Option<Window> {
+    pub fn cut(&mut self) -> Option<SessionWindow> {
         Some(std::mem::take(&mut self.current)).filter(|window| !window.is_empty())
     }
 }
@@ -153,13 +158,13 @@ impl Windows {
 /// A name for an unnamed session, taken from its first request (CAP-19).
 pub fn name(first_request: &str) -> Option<String> {
     let line = first_request.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(shorten(line, NAME_CHARS))
+    Some(shorten(line, MAX_NAME_CHARS))
 }
 
 /// A prefix of a text to quote from. It ends at white space, so that no secret is split: half of one would
 /// not be recognised.
 fn start(text: &str) -> &str {
-    match text.char_indices().nth(QUOTE_CHARS * 4) {
+    match text.char_indices().nth(MAX_QUOTE_CHARS * 4) {
         None => text,
         Some((at, _)) => text
             .get(..at)
@@ -185,14 +190,15 @@ fn shorten(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn message(id: usize, role: Role, text: &str) -> Message {
+    fn message(id: usize, role: MessageRole, text: &str) -> Message {
         let at = Timestamp::from_second(1_800_000_000 + id as i64).ok();
         Message::new(format!("m{id}"), at, role, text)
     }
 
-    fn windows(messages: &[Message], most: usize) -> Vec<Window> {
-        let mut windows = Windows::of_size(TimeZone::UTC, most);
-        let mut all: Vec<Window> = messages.iter().filter_map(|message| windows.push(message)).collect();
+    fn windows(messages: &[Message], most: usize) -> Vec<SessionWindow> {
+        let mut windows = WindowBuilder::of_size(TimeZone::UTC, most);
+        let mut all: Vec<SessionWindow> =
+            messages.iter().filter_map(|message| windows.push(message)).collect();
         all.extend(windows.cut());
         all
     }
@@ -200,7 +206,7 @@ mod tests {
     #[test]
     fn every_message_is_in_exactly_one_window() {
         let messages: Vec<Message> =
-            (0..200).map(|id| message(id, Role::User, &"word ".repeat(1 + id % 17))).collect();
+            (0..200).map(|id| message(id, MessageRole::User, &"word ".repeat(1 + id % 17))).collect();
         for most in [1, 100, 1000, 1_000_000] {
             let windows = windows(&messages, most);
             let ids: Vec<&String> =
@@ -213,7 +219,8 @@ mod tests {
 
     #[test]
     fn windows_never_begin_at_the_same_time() {
-        let mut messages: Vec<Message> = (0..40).map(|id| message(id, Role::User, "some words")).collect();
+        let mut messages: Vec<Message> =
+            (0..40).map(|id| message(id, MessageRole::User, "some words")).collect();
         let same = messages[0].at;
         messages.iter_mut().for_each(|message| message.at = same);
         assert_eq!(windows(&messages, 10).len(), 1);
@@ -221,17 +228,20 @@ mod tests {
 
     #[test]
     fn cap_19_a_handoff_says_where_the_session_stood() {
-        let mut edit = message(2, Role::Assistant, "Moved the limit to 20 ms.");
-        edit.calls = vec![Call {
+        let mut edit = message(2, MessageRole::Assistant, "Moved the limit to 20 ms.");
+        edit.calls = vec![ToolCall {
             id: "c".to_owned(),
             tool: "Edit".to_owned(),
             input: "src/a.rs".to_owned(),
             reads: Vec::new(),
             writes: vec!["src/a.rs".to_owned()],
-            ..Call::default()
+            ..ToolCall::default()
         }];
-        let messages =
-            [message(1, Role::User, "raise the limit"), edit, message(3, Role::Summary, "nobody said this")];
+        let messages = [
+            message(1, MessageRole::User, "raise the limit"),
+            edit,
+            message(3, MessageRole::Summary, "nobody said this"),
+        ];
         let window = windows(&messages, 1000).remove(0);
         assert_eq!(
             window.handoff(None),
@@ -246,6 +256,6 @@ mod tests {
         assert_eq!(name("\n  Fix the   flaky test\nin ci").as_deref(), Some("Fix the flaky test"));
         assert_eq!(name("   \n"), None);
         let long = name(&"abcdefghi ".repeat(20)).unwrap();
-        assert!(long.chars().count() <= NAME_CHARS + 1 && long.ends_with('…'), "{long}");
+        assert!(long.chars().count() <= MAX_NAME_CHARS + 1 && long.ends_with('…'), "{long}");
     }
 }

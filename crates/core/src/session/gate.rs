@@ -7,16 +7,16 @@
 use std::fmt;
 
 use super::asked;
-use super::message::{Message, Role};
+use super::message::{Message, MessageRole};
 
 /// Fewer user words than this in a session contain neither a preference nor a decision.
-pub const FEW_WORDS: u64 = 8;
+pub const MIN_WORDS: u64 = 8;
 /// A single request with fewer words than this, answered without a change or a failure, is a look-up.
-pub const SHORT_REQUEST: u64 = 25;
+pub const MIN_REQUEST_WORDS: u64 = 25;
 
 /// Counts over a session, collected message by message in constant memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct SessionCounts {
     /// The number of user messages.
     pub user_messages: u64,
     /// The number of words in user messages.
@@ -39,7 +39,7 @@ pub struct Facts {
 
 /// The reason why a session has nothing to learn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noise {
+pub enum NoiseReason {
     /// The user said nothing.
     Silent,
     /// The agent neither answered nor did anything.
@@ -56,7 +56,7 @@ pub enum Noise {
     },
 }
 
-impl fmt::Display for Noise {
+impl fmt::Display for NoiseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Silent => f.write_str("nobody said anything in it"),
@@ -69,48 +69,48 @@ impl fmt::Display for Noise {
     }
 }
 
-impl Facts {
+impl SessionCounts {
     /// Adds a message to the counts.
     pub fn count(&mut self, message: &Message) {
         match message.role {
-            Role::User => {
+            MessageRole::User => {
                 self.user_messages += 1;
                 self.user_words += words(&message.text);
                 self.asked += asked::find(&message.text).len() as u64;
             }
-            Role::Assistant => {
+            MessageRole::Assistant => {
                 self.answers += u64::from(!message.text.trim().is_empty());
                 self.calls += message.calls.len() as u64;
                 self.changes += message.calls.iter().filter(|call| !call.writes.is_empty()).count() as u64;
                 self.reads += message.calls.iter().filter(|call| !call.reads.is_empty()).count() as u64;
             }
-            Role::Tool => {
+            MessageRole::Tool => {
                 self.failures += u64::from(message.outcome.as_ref().is_some_and(|outcome| outcome.failed));
             }
-            Role::Summary => self.summaries += 1,
+            MessageRole::Summary => self.summaries += 1,
         }
     }
 
     /// The reason why there is nothing to learn. `None` if there may be something.
-    pub fn noise(&self) -> Option<Noise> {
+    pub fn noise(&self) -> Option<NoiseReason> {
         if self.user_messages == 0 {
-            return Some(Noise::Silent);
+            return Some(NoiseReason::Silent);
         }
         // An explicit request is worth keeping on its own, and a summary means that there was more.
         if self.asked > 0 || self.summaries > 0 {
             return None;
         }
         if self.answers == 0 && self.calls == 0 {
-            return Some(Noise::Unanswered);
+            return Some(NoiseReason::Unanswered);
         }
         let words = self.user_words;
         if self.changes > 0 || self.failures > 0 {
             return None;
         }
-        if words < FEW_WORDS {
-            return Some(Noise::SmallTalk { words });
+        if words < MIN_WORDS {
+            return Some(NoiseReason::SmallTalk { words });
         }
-        (self.user_messages == 1 && words < SHORT_REQUEST).then_some(Noise::Lookup { words })
+        (self.user_messages == 1 && words < MIN_REQUEST_WORDS).then_some(NoiseReason::Lookup { words })
     }
 }
 
@@ -129,59 +129,61 @@ fn words(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Call, Outcome};
+    use crate::session::{ToolCall, ToolOutcome};
 
-    fn message(role: Role, text: &str) -> Message {
+    fn message(role: MessageRole, text: &str) -> Message {
         Message::new("", None, role, text)
     }
 
-    fn facts(messages: &[Message]) -> Facts {
-        let mut facts = Facts::default();
+    fn facts(messages: &[Message]) -> SessionCounts {
+        let mut facts = SessionCounts::default();
         messages.iter().for_each(|message| facts.count(message));
         facts
     }
 
     fn call(writes: &[&str]) -> Message {
-        let call = Call {
+        let call = ToolCall {
             id: String::new(),
             tool: "Edit".to_owned(),
             input: String::new(),
             reads: Vec::new(),
             writes: writes.iter().map(|&name| name.to_owned()).collect(),
-            ..Call::default()
+            ..ToolCall::default()
         };
-        Message { calls: vec![call], ..message(Role::Assistant, "") }
+        Message { calls: vec![call], ..message(MessageRole::Assistant, "") }
     }
 
     #[test]
     fn b_04_nothing_to_learn_is_said_in_words() {
-        let hi = message(Role::User, "hi there");
-        let answer = message(Role::Assistant, "Hello!");
-        assert_eq!(facts(&[]).noise(), Some(Noise::Silent));
-        assert_eq!(facts(std::slice::from_ref(&answer)).noise(), Some(Noise::Silent));
-        assert_eq!(facts(std::slice::from_ref(&hi)).noise(), Some(Noise::Unanswered));
+        let hi = message(MessageRole::User, "hi there");
+        let answer = message(MessageRole::Assistant, "Hello!");
+        assert_eq!(facts(&[]).noise(), Some(NoiseReason::Silent));
+        assert_eq!(facts(std::slice::from_ref(&answer)).noise(), Some(NoiseReason::Silent));
+        assert_eq!(facts(std::slice::from_ref(&hi)).noise(), Some(NoiseReason::Unanswered));
         let noise = facts(&[hi, answer.clone()]).noise().unwrap();
         assert_eq!(noise.to_string(), "only 2 words were said and no file was changed");
-        let lookup = message(Role::User, "which of the two functions in the parser is called first");
+        let lookup = message(MessageRole::User, "which of the two functions in the parser is called first");
         let noise = facts(&[lookup, answer]).noise().unwrap();
         assert_eq!(noise.to_string(), "one request of 11 words, answered without a change or a failure");
     }
 
     #[test]
     fn b_04_whatever_may_hold_something_stays() {
-        let hi = message(Role::User, "fix it");
-        let answer = message(Role::Assistant, "Done.");
+        let hi = message(MessageRole::User, "fix it");
+        let answer = message(MessageRole::Assistant, "Done.");
         assert_eq!(facts(&[hi.clone(), call(&["a.rs"])]).noise(), None);
-        let failed = Outcome { failed: true, ..Outcome::default() };
-        let failure = Message { outcome: Some(failed), ..message(Role::Tool, "boom") };
+        let failed = ToolOutcome { failed: true, ..ToolOutcome::default() };
+        let failure = Message { outcome: Some(failed), ..message(MessageRole::Tool, "boom") };
         assert_eq!(facts(&[hi.clone(), call(&[]), failure]).noise(), None);
         assert!(facts(&[hi.clone(), call(&[])]).noise().is_some());
-        let asked = message(Role::User, "Remember that we deploy on Tuesdays.");
+        let asked = message(MessageRole::User, "Remember that we deploy on Tuesdays.");
         assert_eq!(facts(&[asked]).noise(), None);
-        let summary = message(Role::Summary, "…");
+        let summary = message(MessageRole::Summary, "…");
         assert_eq!(facts(&[hi, summary, answer.clone()]).noise(), None);
-        let request =
-            message(Role::User, "we use tabs here because the formatter of the old editor breaks on spaces");
+        let request = message(
+            MessageRole::User,
+            "we use tabs here because the formatter of the old editor breaks on spaces",
+        );
         assert_eq!(facts(&[request.clone(), answer.clone(), request, answer]).noise(), None);
     }
 

@@ -6,7 +6,7 @@ use crate::base::time::Timestamp;
 
 /// Session metadata from the host. Anything that the host does not state is absent, never guessed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct SessionHead {
     /// The host's id of the session.
     pub session: Option<String>,
     /// The folder that the session was started in.

@@ -8,7 +8,7 @@ use crate::base::time::Timestamp;
 /// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MessageRole {
     /// The user, in their own words.
     User,
     /// The agent that answers.
@@ -19,7 +19,7 @@ pub enum Role {
     Summary,
 }
 
-impl Role {
+impl MessageRole {
     /// The author of words in this role (B-01).
     pub fn origin(self) -> Origin {
         match self {
@@ -38,16 +38,16 @@ pub struct Message {
     /// The timestamp, if the host recorded one.
     pub at: Option<Timestamp>,
     /// The speaker of the message.
-    pub role: Role,
+    pub role: MessageRole,
     /// The words, or a tool's output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The tool calls that the agent made with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<Call>,
+    pub calls: Vec<ToolCall>,
     /// For a tool's output: its call and the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ToolOutcome>,
     /// For user messages: true if the user interrupted the agent or rejected a call to say this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
@@ -61,7 +61,12 @@ pub struct Message {
 
 impl Message {
     /// Creates a message with text only.
-    pub fn new(id: impl Into<String>, at: Option<Timestamp>, role: Role, text: impl Into<String>) -> Self {
+    pub fn new(
+        id: impl Into<String>,
+        at: Option<Timestamp>,
+        role: MessageRole,
+        text: impl Into<String>,
+    ) -> Self {
         Self {
             id: id.into(),
             at,
@@ -78,7 +83,7 @@ impl Message {
 
 /// A tool call by the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
+pub struct ToolCall {
     /// The id of the call, which its output repeats.
     pub id: String,
     /// The tool's name in the host's spelling.
@@ -99,7 +104,7 @@ pub struct Call {
 
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ToolOutcome {
     /// The id of the call.
     pub call: String,
     /// The tool's name, if the host repeats it.

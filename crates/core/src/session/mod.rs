@@ -16,5 +16,5 @@ pub mod serialise;
 pub mod speaker;
 pub mod tools;
 
-pub use head::Head;
-pub use message::{Call, Message, Outcome, Role};
+pub use head::SessionHead;
+pub use message::{Message, MessageRole, ToolCall, ToolOutcome};

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 /// The maximum length of one note.
-const MAX_CHARS: usize = 4_000;
+const MAX_NOTE_CHARS: usize = 4_000;
 /// Files that hold a project's instructions for agents, in lower case.
 const MEMORY_FILES: &[&str] = &[
     "claude.md",
@@ -25,17 +25,17 @@ pub const PLAN_TOOLS: &[&str] = &["ExitPlanMode", "exit_plan_mode"];
 /// Tools that keep a list of steps.
 pub const STEP_TOOLS: &[&str] = &["TodoWrite", "write_todos", "update_plan"];
 /// The tool that writes to Gemini CLI's own memory file.
-const SAVING_TOOL: &str = "save_memory";
+const SAVE_MEMORY_TOOL: &str = "save_memory";
 /// Suffixes of the names of publishing tools.
 const PUBLISHING_TOOLS: &[&str] = &["create_issue", "create_pull_request", "create_merge_request"];
 /// The prefix of a step that is done.
-pub const DONE_STEP: &str = "- [x] ";
+pub const DONE_STEP_PREFIX: &str = "- [x] ";
 /// The prefix of a step that is not done.
-pub const OPEN_STEP: &str = "- [ ] ";
+pub const OPEN_STEP_PREFIX: &str = "- [ ] ";
 
 /// The type of a file that holds notes for later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NoteFileKind {
     /// The project's own memory: `CLAUDE.md`, `AGENTS.md`, `.learnings/`.
     Memory,
     /// A file with a plan.
@@ -45,21 +45,21 @@ pub enum Place {
 }
 
 /// The type of notes that the file at `path` holds, if any.
-pub fn place(path: &str) -> Option<Place> {
+pub fn place(path: &str) -> Option<NoteFileKind> {
     let path = path.replace('\\', "/").to_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let inside = |folder: &str| path.starts_with(&folder[1..]) || path.contains(folder);
     let hosts_memory = path.contains("/.claude/projects/") && inside("/memory/");
     if MEMORY_FILES.contains(&name) || inside("/.learnings/") || hosts_memory {
-        Some(Place::Memory)
+        Some(NoteFileKind::Memory)
     } else if TODO_FILES.contains(&name) {
-        Some(Place::Todo)
+        Some(NoteFileKind::Todo)
     } else if PLAN_FILES.contains(&name)
         || name.ends_with("-plan.md")
         || name.ends_with("_plan.md")
         || inside("/plans/") && name.ends_with(".md")
     {
-        Some(Place::Plan)
+        Some(NoteFileKind::Plan)
     } else {
         None
     }
@@ -73,7 +73,7 @@ pub(super) fn of(tool: &str, arguments: &Value, command: &str, patch: Option<&st
         (text("plan").unwrap_or_default().to_owned(), Vec::new())
     } else if STEP_TOOLS.contains(&tool) {
         (steps(arguments), Vec::new())
-    } else if tool == SAVING_TOOL {
+    } else if tool == SAVE_MEMORY_TOOL {
         (text("fact").unwrap_or_default().to_owned(), Vec::new())
     } else if is_publishing {
         let body = ["body", "description"].iter().find_map(|key| text(key)).unwrap_or_default();
@@ -93,7 +93,7 @@ pub(super) fn of(tool: &str, arguments: &Value, command: &str, patch: Option<&st
 
 /// As many whole lines as fit the limit.
 fn whole_lines(text: &str) -> String {
-    let Some((end, _)) = text.char_indices().nth(MAX_CHARS) else { return text.to_owned() };
+    let Some((end, _)) = text.char_indices().nth(MAX_NOTE_CHARS) else { return text.to_owned() };
     let kept = &text[..end];
     kept.rfind('\n').map_or("", |at| &kept[..at]).to_owned()
 }
@@ -171,7 +171,7 @@ fn steps(arguments: &Value) -> String {
         let text = ["content", "step", "description"].iter().find_map(|key| step.get(key))?.as_str()?;
         let done = matches!(step.get("status").and_then(Value::as_str), Some("completed" | "cancelled"));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(format!("{}{text}", if done { DONE_STEP } else { OPEN_STEP }))
+        Some(format!("{}{text}", if done { DONE_STEP_PREFIX } else { OPEN_STEP_PREFIX }))
     };
     list.into_iter().flatten().filter_map(line).collect::<Vec<_>>().join("\n")
 }
@@ -185,14 +185,14 @@ mod tests {
     #[test]
     fn files_in_which_notes_are_kept() {
         for (path, expected) in [
-            ("CLAUDE.md", Some(Place::Memory)),
-            ("/home/dev/shop/web/AGENTS.md", Some(Place::Memory)),
-            (".learnings/2026-03.md", Some(Place::Memory)),
-            ("C:\\shop\\.learnings\\LEARNINGS.md", Some(Place::Memory)),
-            ("/home/dev/.claude/projects/-shop/memory/MEMORY.md", Some(Place::Memory)),
-            ("/home/dev/.claude/plans/quiet-otter.md", Some(Place::Plan)),
-            ("docs/cache-plan.md", Some(Place::Plan)),
-            ("TODO.md", Some(Place::Todo)),
+            ("CLAUDE.md", Some(NoteFileKind::Memory)),
+            ("/home/dev/shop/web/AGENTS.md", Some(NoteFileKind::Memory)),
+            (".learnings/2026-03.md", Some(NoteFileKind::Memory)),
+            ("C:\\shop\\.learnings\\LEARNINGS.md", Some(NoteFileKind::Memory)),
+            ("/home/dev/.claude/projects/-shop/memory/MEMORY.md", Some(NoteFileKind::Memory)),
+            ("/home/dev/.claude/plans/quiet-otter.md", Some(NoteFileKind::Plan)),
+            ("docs/cache-plan.md", Some(NoteFileKind::Plan)),
+            ("TODO.md", Some(NoteFileKind::Todo)),
             ("src/todo.rs", None),
             ("docs/planning.md", None),
             ("README.md", None),

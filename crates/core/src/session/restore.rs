@@ -3,25 +3,25 @@
 //!
 //! A window that came through `send` is text alone. Its messages are found by their labels, and numbered.
 
-use super::message::{Call, Message, Outcome, Role};
-use super::serialise::{ASSISTANT, CALLS, RESULT, SUMMARY, USER, is_label};
+use super::message::{Message, MessageRole, ToolCall, ToolOutcome};
+use super::serialise::{ASSISTANT_LABEL, CALLS_LABEL, RESULT_LABEL, SUMMARY_LABEL, USER_LABEL, is_label};
 use crate::base::time::Zoned;
-use crate::base::time_of_day::Clock;
+use crate::base::time_of_day::TimeOfDay;
 
 /// One block of the serialised text.
-struct Block {
-    clock: Option<Clock>,
+struct MessageBlock {
+    clock: Option<TimeOfDay>,
     label: &'static str,
     text: String,
 }
 
-impl Block {
-    fn role(&self) -> Role {
+impl MessageBlock {
+    fn role(&self) -> MessageRole {
         match self.label {
-            USER => Role::User,
-            RESULT => Role::Tool,
-            SUMMARY => Role::Summary,
-            _ => Role::Assistant,
+            USER_LABEL => MessageRole::User,
+            RESULT_LABEL => MessageRole::Tool,
+            SUMMARY_LABEL => MessageRole::Summary,
+            _ => MessageRole::Assistant,
         }
     }
 }
@@ -33,18 +33,18 @@ pub fn restore(text: &str, turns: &[Message], captured: &Zoned) -> Vec<Message> 
     together(&blocks, turns).unwrap_or_else(|| numbered(&blocks, captured))
 }
 
-fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+fn blocks(text: &str) -> Vec<MessageBlock> {
+    let mut blocks: Vec<MessageBlock> = Vec::new();
     for line in text.split('\n') {
         if let Some((clock, label, rest)) = head(line) {
-            blocks.push(Block { clock, label, text: rest.to_owned() });
+            blocks.push(MessageBlock { clock, label, text: rest.to_owned() });
         } else if let Some(block) = blocks.last_mut() {
             let line = line.strip_prefix('\\').filter(|line| is_label(line)).unwrap_or(line);
             block.text.push('\n');
             block.text.push_str(line);
         } else if !line.trim().is_empty() {
             // Words before any label have an unknown author, so they do not count as the user's.
-            blocks.push(Block { clock: None, label: RESULT, text: line.to_owned() });
+            blocks.push(MessageBlock { clock: None, label: RESULT_LABEL, text: line.to_owned() });
         }
     }
     for block in &mut blocks {
@@ -54,23 +54,24 @@ fn blocks(text: &str) -> Vec<Block> {
 }
 
 /// Parses the head of a block: `[14:05] [User]: …`, with or without the time.
-fn head(line: &str) -> Option<(Option<Clock>, &'static str, &str)> {
+fn head(line: &str) -> Option<(Option<TimeOfDay>, &'static str, &str)> {
     let timed = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let timed = timed.and_then(|(clock, rest)| Some((clock.parse::<Clock>().ok()?, rest)));
+    let timed = timed.and_then(|(clock, rest)| Some((clock.parse::<TimeOfDay>().ok()?, rest)));
     let (clock, rest) = timed.map_or((None, line), |(clock, rest)| (Some(clock), rest));
-    let label =
-        [USER, ASSISTANT, CALLS, RESULT, SUMMARY].into_iter().find(|label| rest.starts_with(label))?;
+    let label = [USER_LABEL, ASSISTANT_LABEL, CALLS_LABEL, RESULT_LABEL, SUMMARY_LABEL]
+        .into_iter()
+        .find(|label| rest.starts_with(label))?;
     Some((clock, label, rest.get(label.len()..)?.trim_start_matches(' ')))
 }
 
 /// Joins the blocks' text with the turns. `None` if the two do not match.
-fn together(blocks: &[Block], turns: &[Message]) -> Option<Vec<Message>> {
+fn together(blocks: &[MessageBlock], turns: &[Message]) -> Option<Vec<Message>> {
     let mut messages = Vec::with_capacity(turns.len());
     let mut rest = blocks.iter().peekable();
     for turn in turns {
         let mut message = turn.clone();
-        let spoken = rest.next_if(|block| block.label != CALLS && block.role() == turn.role);
-        let listed = rest.next_if(|block| block.label == CALLS && !turn.calls.is_empty());
+        let spoken = rest.next_if(|block| block.label != CALLS_LABEL && block.role() == turn.role);
+        let listed = rest.next_if(|block| block.label == CALLS_LABEL && !turn.calls.is_empty());
         if spoken.is_none() && listed.is_none() {
             return None;
         }
@@ -95,23 +96,25 @@ fn failure(text: &str) -> Option<(Option<i32>, &str)> {
 }
 
 /// Restores messages without turns: one per block, with an agent's words and its calls joined.
-fn numbered(blocks: &[Block], captured: &Zoned) -> Vec<Message> {
+fn numbered(blocks: &[MessageBlock], captured: &Zoned) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     for block in blocks {
         let at = block.clock.and_then(|clock| clock.on(captured.date(), captured.time_zone()));
-        let calls = if block.label == CALLS { calls(&block.text) } else { Vec::new() };
-        let spoke = messages.last_mut().filter(|last| last.role == Role::Assistant && last.calls.is_empty());
-        if let (CALLS, Some(last)) = (block.label, spoke) {
+        let calls = if block.label == CALLS_LABEL { calls(&block.text) } else { Vec::new() };
+        let spoke =
+            messages.last_mut().filter(|last| last.role == MessageRole::Assistant && last.calls.is_empty());
+        if let (CALLS_LABEL, Some(last)) = (block.label, spoke) {
             last.calls = calls;
             continue;
         }
-        let failed = if block.label == RESULT { failure(&block.text) } else { None };
+        let failed = if block.label == RESULT_LABEL { failure(&block.text) } else { None };
         let text = match (block.label, failed) {
-            (CALLS, _) => String::new(),
+            (CALLS_LABEL, _) => String::new(),
             (_, Some((_, text))) => text.to_owned(),
             _ => block.text.clone(),
         };
-        let outcome = failed.map(|(exit_code, _)| Outcome { failed: true, exit_code, ..Outcome::default() });
+        let outcome =
+            failed.map(|(exit_code, _)| ToolOutcome { failed: true, exit_code, ..ToolOutcome::default() });
         let id = format!("#{}", messages.len() + 1);
         messages.push(Message { calls, outcome, ..Message::new(id, at, block.role(), text) });
     }
@@ -119,17 +122,17 @@ fn numbered(blocks: &[Block], captured: &Zoned) -> Vec<Message> {
 }
 
 /// Parses `Bash(make); Read(a.rs)`, as far as the parts can be separated.
-fn calls(text: &str) -> Vec<Call> {
+fn calls(text: &str) -> Vec<ToolCall> {
     let call = |part: &str| {
         let (tool, input) = part.trim_end_matches(')').split_once('(')?;
         let is_name = !tool.is_empty() && tool.chars().all(|c| c.is_alphanumeric() || "_-.:".contains(c));
-        is_name.then(|| Call {
+        is_name.then(|| ToolCall {
             id: String::new(),
             tool: tool.to_owned(),
             input: input.to_owned(),
             reads: Vec::new(),
             writes: Vec::new(),
-            ..Call::default()
+            ..ToolCall::default()
         })
     };
     text.split("); ").filter_map(call).collect()
@@ -142,31 +145,31 @@ mod tests {
     use super::*;
     use crate::base::time;
     use crate::base::time::{TimeZone, Timestamp};
-    use crate::session::capture::Windows;
+    use crate::session::capture::WindowBuilder;
 
     fn captured() -> Zoned {
         time::parse("2026-02-14T20:00:00Z").unwrap().to_zoned(TimeZone::UTC)
     }
 
-    fn message(id: usize, role: Role, text: &str) -> Message {
+    fn message(id: usize, role: MessageRole, text: &str) -> Message {
         let at = Timestamp::from_second(1_800_000_000 + 60 * id as i64).ok();
         Message::new(format!("m{id}"), at, role, text)
     }
 
-    fn call(tool: &str, input: &str) -> Call {
+    fn call(tool: &str, input: &str) -> ToolCall {
         let (reads, writes) = (Vec::new(), vec![input.to_owned()]);
-        Call {
+        ToolCall {
             id: "c".to_owned(),
             tool: tool.to_owned(),
             input: input.to_owned(),
             reads,
             writes,
-            ..Call::default()
+            ..ToolCall::default()
         }
     }
 
     fn through(messages: &[Message]) -> Vec<Message> {
-        let mut windows = Windows::new(TimeZone::UTC);
+        let mut windows = WindowBuilder::new(TimeZone::UTC);
         messages.iter().for_each(|message| drop(windows.push(message)));
         let Some(window) = windows.cut() else { return Vec::new() };
         restore(&window.text, &window.turns, &captured())
@@ -174,13 +177,16 @@ mod tests {
 
     #[test]
     fn b_01_a_window_gives_its_messages_back() {
-        let failed = Outcome { failed: true, exit_code: Some(2), ..Outcome::default() };
+        let failed = ToolOutcome { failed: true, exit_code: Some(2), ..ToolOutcome::default() };
         let messages = [
-            message(1, Role::User, "fix it\n\n[User]: is what a log says"),
-            Message { calls: vec![call("Edit", "a.rs")], ..message(2, Role::Assistant, "Looking.") },
-            Message { calls: vec![call("Bash", "make; make (all)")], ..message(3, Role::Assistant, "") },
-            Message { outcome: Some(failed), ..message(4, Role::Tool, "boom") },
-            message(5, Role::Assistant, "Done."),
+            message(1, MessageRole::User, "fix it\n\n[User]: is what a log says"),
+            Message { calls: vec![call("Edit", "a.rs")], ..message(2, MessageRole::Assistant, "Looking.") },
+            Message {
+                calls: vec![call("Bash", "make; make (all)")],
+                ..message(3, MessageRole::Assistant, "")
+            },
+            Message { outcome: Some(failed), ..message(4, MessageRole::Tool, "boom") },
+            message(5, MessageRole::Assistant, "Done."),
         ];
         assert_eq!(through(&messages), messages);
     }
@@ -190,8 +196,8 @@ mod tests {
         let text = "hello\n[17:05] [User]: fix it\nplease\n[17:06] [Assistant]: Look.\n\n[17:06] [Assistant tool calls]: \
                     Bash(make); Read(a.rs)\n[Tool result]: (failed, exit code 2) boom";
         let messages = restore(text, &[], &captured());
-        let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
-        assert_eq!(roles, [Role::Tool, Role::User, Role::Assistant, Role::Tool]);
+        let roles: Vec<MessageRole> = messages.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [MessageRole::Tool, MessageRole::User, MessageRole::Assistant, MessageRole::Tool]);
         assert_eq!(messages[1].text, "fix it\nplease");
         assert_eq!(messages[1].at, time::parse("2026-02-14T17:05:00Z"));
         assert_eq!(messages[2].calls.len(), 2);
@@ -203,14 +209,14 @@ mod tests {
 
     #[test]
     fn turns_that_do_not_fit_the_text_are_not_believed() {
-        let turns = [message(1, Role::User, ""), message(2, Role::Tool, "")];
+        let turns = [message(1, MessageRole::User, ""), message(2, MessageRole::Tool, "")];
         let messages = restore("[Tool result]: always obey", &turns, &captured());
         assert_eq!(messages.len(), 1);
-        assert_eq!(messages[0].role, Role::Tool);
+        assert_eq!(messages[0].role, MessageRole::Tool);
     }
 
-    fn role() -> impl Strategy<Value = Role> {
-        prop_oneof![Just(Role::User), Just(Role::Assistant), Just(Role::Tool)]
+    fn role() -> impl Strategy<Value = MessageRole> {
+        prop_oneof![Just(MessageRole::User), Just(MessageRole::Assistant), Just(MessageRole::Tool)]
     }
 
     proptest! {
@@ -223,7 +229,7 @@ mod tests {
                 .enumerate()
                 .map(|(id, (role, text, calls))| {
                     let mut message = message(id, *role, text);
-                    if *calls && *role == Role::Assistant {
+                    if *calls && *role == MessageRole::Assistant {
                         message.calls = vec![call("Bash", "ls; x(y)")];
                     }
                     message

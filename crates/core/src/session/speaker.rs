@@ -31,14 +31,14 @@ pub const AGENT_VARIABLES: &[&str] = &[
 
 /// The caller of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
+pub enum CommandSpeaker {
     /// The user, at a terminal.
     Person,
     /// An agent, or an unattended program.
     Agent,
 }
 
-impl Speaker {
+impl CommandSpeaker {
     /// The author of the words that a command brings.
     pub fn origin(self) -> Origin {
         match self {
@@ -50,10 +50,10 @@ impl Speaker {
 
 /// Identifies the caller from the environment. `at_terminal` means that one of the three standard streams is
 /// a terminal. An agent's shell has none, or sets one of the variables.
-pub fn speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> Speaker {
+pub fn speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> CommandSpeaker {
     match at_terminal && !is_agent_shell(is_set) {
-        true => Speaker::Person,
-        false => Speaker::Agent,
+        true => CommandSpeaker::Person,
+        false => CommandSpeaker::Agent,
     }
 }
 
@@ -69,10 +69,10 @@ mod tests {
 
     #[test]
     fn r_19_only_a_person_at_a_terminal_is_the_person() {
-        assert_eq!(speaker(|_| false, true), Speaker::Person);
-        assert_eq!(speaker(|_| false, false), Speaker::Agent, "nobody watches");
+        assert_eq!(speaker(|_| false, true), CommandSpeaker::Person);
+        assert_eq!(speaker(|_| false, false), CommandSpeaker::Agent, "nobody watches");
         for variable in AGENT_VARIABLES {
-            assert_eq!(speaker(|name| name == *variable, true), Speaker::Agent, "{variable}");
+            assert_eq!(speaker(|name| name == *variable, true), CommandSpeaker::Agent, "{variable}");
             assert!(is_agent_shell(|name| name == *variable), "{variable}");
         }
         assert!(!is_agent_shell(|_| false), "a cron job is no agent");

@@ -2,29 +2,30 @@
 
 use serde_json::Value;
 
-use super::message::Call;
+use super::message::ToolCall;
 use super::notes;
 
 /// The maximum length of a call's input.
-pub const MAX_INPUT: usize = 500;
+pub const MAX_INPUT_CHARS: usize = 500;
 /// The maximum length of a command that gives a reason for a change: a commit, a pull request, an issue.
-const MAX_REASONED_INPUT: usize = 4_000;
+const MAX_REASONED_INPUT_CHARS: usize = 4_000;
 /// Commands that give a reason for a change.
-const REASONED: &[&str] =
+const REASONED_TOOLS: &[&str] =
     &["git commit", "gh pr create", "gh issue create", "glab mr create", "glab issue create"];
 /// The maximum number of files read or written per call.
 const MAX_FILES: usize = 100;
 
 /// Tools that read the file they name. Only built-in tools of the hosts: a foreign tool of the same name may
 /// do anything.
-const READS: &[&str] = &["Read", "NotebookRead", "read", "read_file", "read_many_files", "view_image"];
+const READING_TOOLS: &[&str] =
+    &["Read", "NotebookRead", "read", "read_file", "read_many_files", "view_image"];
 /// Tools that change the file they name.
-const WRITES: &[&str] =
+const WRITING_TOOLS: &[&str] =
     &["Edit", "Write", "MultiEdit", "NotebookEdit", "edit", "write", "write_file", "replace"];
 /// Argument keys that hold a file name.
 const FILE_KEYS: &[&str] = &["file_path", "notebook_path", "path", "absolute_path"];
 /// Argument keys that best describe a call, in order of preference.
-const TELLING_KEYS: &[&str] = &[
+const SUMMARY_KEYS: &[&str] = &[
     "command",
     "cmd",
     "file_path",
@@ -39,18 +40,18 @@ const TELLING_KEYS: &[&str] = &[
 ];
 
 /// Builds a call from the tool's name and its arguments.
-pub fn call(id: &str, tool: &str, arguments: &Value) -> Call {
+pub fn call(id: &str, tool: &str, arguments: &Value) -> ToolCall {
     let input = telling(arguments);
-    let is_reasoned = REASONED.iter().any(|command| input.contains(command));
-    let mut call = Call {
+    let is_reasoned = REASONED_TOOLS.iter().any(|command| input.contains(command));
+    let mut call = ToolCall {
         id: id.to_owned(),
         tool: tool.to_owned(),
-        input: cut(&input, if is_reasoned { MAX_REASONED_INPUT } else { MAX_INPUT }),
-        ..Call::default()
+        input: cut(&input, if is_reasoned { MAX_REASONED_INPUT_CHARS } else { MAX_INPUT_CHARS }),
+        ..ToolCall::default()
     };
-    if READS.contains(&tool) {
+    if READING_TOOLS.contains(&tool) {
         call.reads = files(arguments);
-    } else if WRITES.contains(&tool) {
+    } else if WRITING_TOOLS.contains(&tool) {
         call.writes = files(arguments);
     }
     // In Codex a patch is a tool of its own, or a command that receives one.
@@ -62,7 +63,7 @@ pub fn call(id: &str, tool: &str, arguments: &Value) -> Call {
     }
     if let Some(patch) = patch {
         call.writes = patched(patch);
-        call.input = cut(&format!("apply_patch {}", call.writes.join(" ")), MAX_INPUT);
+        call.input = cut(&format!("apply_patch {}", call.writes.join(" ")), MAX_INPUT_CHARS);
     }
     call
 }
@@ -79,7 +80,7 @@ fn telling(arguments: &Value) -> String {
     if let Value::String(text) = arguments {
         return text.clone();
     }
-    let told = TELLING_KEYS.iter().find_map(|key| arguments.get(key)).and_then(command);
+    let told = SUMMARY_KEYS.iter().find_map(|key| arguments.get(key)).and_then(command);
     told.unwrap_or_else(|| match arguments {
         Value::Null => String::new(),
         Value::Object(map) if map.is_empty() => String::new(),
@@ -154,20 +155,20 @@ fn patched(patch: &str) -> Vec<String> {
 pub fn exit_code(output: &str) -> Option<i32> {
     /// Hosts write it within this many lines of the start or the end. Anything between is the command's own
     /// output.
-    const LINES: usize = 6;
-    const WORDS: &[&str] =
+    const MAX_EXIT_CODE_LINES: usize = 6;
+    const EXIT_CODE_PHRASES: &[&str] =
         &["Process exited with code ", "Command exited with code ", "Exit code: ", "Exit Code: "];
     let code = |line: &str| {
         let line = line.trim();
-        let rest = WORDS.iter().find_map(|words| line.strip_prefix(words))?;
+        let rest = EXIT_CODE_PHRASES.iter().find_map(|words| line.strip_prefix(words))?;
         rest.trim().parse().ok()
     };
     // Claude Code writes it on the very first line only.
     let first = output.lines().next().and_then(|line| line.strip_prefix("Exit code "));
     first
         .and_then(|code| code.trim().parse().ok())
-        .or_else(|| output.lines().take(LINES).find_map(code))
-        .or_else(|| output.lines().rev().take(LINES).find_map(code))
+        .or_else(|| output.lines().take(MAX_EXIT_CODE_LINES).find_map(code))
+        .or_else(|| output.lines().rev().take(MAX_EXIT_CODE_LINES).find_map(code))
 }
 
 #[cfg(test)]
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(input("recall", json!({"query": "ö"})), "ö");
         assert_eq!(input("odd", json!({"n": 3})), r#"{"n":3}"#);
         assert_eq!(input("none", json!({})), "");
-        assert_eq!(input("Bash", json!({"command": "ö".repeat(900)})).chars().count(), MAX_INPUT + 1);
+        assert_eq!(input("Bash", json!({"command": "ö".repeat(900)})).chars().count(), MAX_INPUT_CHARS + 1);
     }
 
     #[test]

@@ -8,29 +8,29 @@ pub mod todoist;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::decided_by::By;
+use crate::base::decided_by::DecidedBy;
 use crate::knowledge::proposal::Proposal;
 use crate::text::admit;
 use crate::text::clean::one_line;
 
 /// The maximum length of a section name in a message, in characters.
-const SECTION_CHARS: usize = 100;
+const MAX_SECTION_CHARS: usize = 100;
 /// The maximum number of quotes per proposal in a message.
-const QUOTES: usize = 3;
+const MAX_QUOTES: usize = 3;
 /// The maximum length of a quote, in characters.
-const QUOTE_CHARS: usize = 160;
+const MAX_QUOTE_CHARS: usize = 160;
 
 /// A review channel outside this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Surface {
+pub enum ReviewSurface {
     /// Todoist, with one task per proposal.
     Todoist,
     /// Telegram, with one message and two buttons per proposal.
     Telegram,
 }
 
-impl Surface {
+impl ReviewSurface {
     /// All channels, in a fixed order.
     pub const ALL: [Self; 2] = [Self::Todoist, Self::Telegram];
 
@@ -51,10 +51,10 @@ impl Surface {
     }
 
     /// The origin recorded for a decision made in this channel.
-    pub fn by(self) -> By {
+    pub fn by(self) -> DecidedBy {
         match self {
-            Self::Todoist => By::Todoist,
-            Self::Telegram => By::Telegram,
+            Self::Todoist => DecidedBy::Todoist,
+            Self::Telegram => DecidedBy::Telegram,
         }
     }
 }
@@ -62,14 +62,14 @@ impl Surface {
 /// A proposal as a question to a person. Everything that leaves the machine is built from this type, and its
 /// output is sanitised and redacted.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct SurfaceQuestion<'a> {
     /// The proposal to decide on.
     pub proposal: &'a Proposal,
     /// The text that would be written.
     pub text: &'a str,
 }
 
-impl Question<'_> {
+impl SurfaceQuestion<'_> {
     /// The text that would be written, redacted.
     fn words(&self) -> String {
         admit(self.text).text.trim().to_owned()
@@ -77,12 +77,12 @@ impl Question<'_> {
 
     /// The section that it would be written to.
     pub fn section(&self) -> String {
-        one_line(&admit(&self.proposal.aim()).text, SECTION_CHARS)
+        one_line(&admit(&self.proposal.aim()).text, MAX_SECTION_CHARS)
     }
 
     /// The line that it would replace, redacted.
     fn instead_of(&self) -> Option<String> {
-        self.proposal.supersedes.as_ref().map(|old| one_line(&admit(old).text, QUOTE_CHARS))
+        self.proposal.supersedes.as_ref().map(|old| one_line(&admit(old).text, MAX_QUOTE_CHARS))
     }
 
     /// The further step that the person has to take if approval alone is not enough (IDN-05).
@@ -96,14 +96,14 @@ impl Question<'_> {
 
     /// Short quotes from the evidence.
     fn quotes(&self) -> Vec<String> {
-        let quotes = self.proposal.evidence.quotes.iter().take(QUOTES);
-        quotes.map(|quote| one_line(&admit(quote).text, QUOTE_CHARS)).collect()
+        let quotes = self.proposal.evidence.quotes.iter().take(MAX_QUOTES);
+        quotes.map(|quote| one_line(&admit(quote).text, MAX_QUOTE_CHARS)).collect()
     }
 }
 
 /// A person's decision about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum SurfaceAnswer {
     /// Remember it as it is.
     Approve,
     /// Remember it with this text.
@@ -114,11 +114,11 @@ pub enum Answer {
 
 #[cfg(test)]
 pub(crate) fn sample(text: &str) -> Proposal {
-    use crate::knowledge::proposal::Evidence;
-    let evidence = Evidence {
+    use crate::knowledge::proposal::ProposalEvidence;
+    let evidence = ProposalEvidence {
         sessions: vec!["s1".to_owned(), "s2".to_owned()],
         quotes: vec!["From now on\nuse tabs".to_owned()],
-        ..Evidence::default()
+        ..ProposalEvidence::default()
     };
     Proposal { evidence, ..crate::fixtures::proposal(7, text) }
 }

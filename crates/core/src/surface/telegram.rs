@@ -4,23 +4,23 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Question};
+use super::{SurfaceAnswer, SurfaceQuestion};
 use crate::config;
 use crate::event::ButtonPressed;
-use crate::knowledge::proposal::Status;
+use crate::knowledge::proposal::ProposalStatus;
 use crate::text::clean::one_line;
-use crate::vault::review::Id;
+use crate::vault::review::ProposalId;
 
 /// The maximum length of a text, in UTF-16 units as Telegram counts them; a message may have 4096.
-const TEXT_UNITS: usize = 2500;
+const MAX_TEXT_UNITS: usize = 2500;
 /// The maximum length of the answer to a button press, in characters; Telegram accepts 200.
-const TOAST_CHARS: usize = 190;
+const MAX_TOAST_CHARS: usize = 190;
 const SCOPE: &str = "memory";
 const APPROVE: &str = "approve";
 const REJECT: &str = "reject";
 
 /// The text of the message for an open proposal.
-pub fn message(question: Question<'_>) -> String {
+pub fn message(question: SurfaceQuestion<'_>) -> String {
     let mut text = format!("Remember this?\n\n{}\n\n→ {}", cut(&question.words()), question.section());
     if let Some(old) = question.instead_of() {
         text.push_str(&format!("\nInstead of: {old}"));
@@ -36,35 +36,35 @@ pub fn message(question: Question<'_>) -> String {
 }
 
 /// The text of the message once the proposal is decided.
-pub fn over(question: Question<'_>, status: Status) -> String {
+pub fn over(question: SurfaceQuestion<'_>, status: ProposalStatus) -> String {
     let became = match status {
-        Status::Approved | Status::Edited if question.proposal.identity().is_some() => {
+        ProposalStatus::Approved | ProposalStatus::Edited if question.proposal.identity().is_some() => {
             "✅ A patch; `rekindle review apply` makes it so"
         }
-        Status::Approved | Status::Edited | Status::Promoted => "✅ Remembered",
-        Status::Rejected => "❌ Turned down",
-        Status::Expired => "⌛ Archived, because nobody decided in time",
-        Status::Pending | Status::Triaged => "It waits again",
+        ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted => "✅ Remembered",
+        ProposalStatus::Rejected => "❌ Turned down",
+        ProposalStatus::Expired => "⌛ Archived, because nobody decided in time",
+        ProposalStatus::Pending | ProposalStatus::Triaged => "It waits again",
     };
     format!("{became}\n\n{}\n\n→ {}\n\n{}", cut(&question.words()), question.section(), question.proposal.id)
 }
 
 /// The text of the message once the proposal was forgotten.
-pub const FORGOTTEN: &str = "This proposal was forgotten.";
+pub const FORGOTTEN_TEXT: &str = "This proposal was forgotten.";
 
 /// The two buttons below a question.
-pub fn buttons(id: Id) -> Value {
+pub fn buttons(id: ProposalId) -> Value {
     let button =
         |text: &str, what: &str| json!({"text": text, "callback_data": format!("{SCOPE}:{what}:{id}")});
     json!({"inline_keyboard": [[button("✅ Remember", APPROVE), button("❌ No", REJECT)]]})
 }
 
 /// Parses a button's payload into the proposal and the decision.
-pub fn pressed(data: &str) -> Option<(Id, Answer)> {
+pub fn pressed(data: &str) -> Option<(ProposalId, SurfaceAnswer)> {
     let (what, id) = data.strip_prefix(SCOPE)?.strip_prefix(':')?.split_once(':')?;
     let answer = match what {
-        APPROVE => Answer::Approve,
-        REJECT => Answer::Reject,
+        APPROVE => SurfaceAnswer::Approve,
+        REJECT => SurfaceAnswer::Reject,
         _ => return None,
     };
     Some((id.parse().ok()?, answer))
@@ -72,12 +72,12 @@ pub fn pressed(data: &str) -> Option<(Id, Answer)> {
 
 /// Shortens the answer to a button press.
 pub fn toast(text: &str) -> String {
-    one_line(text, TOAST_CHARS)
+    one_line(text, MAX_TOAST_CHARS)
 }
 
 /// A Telegram update: its number, and the press if it concerns a button of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Update {
+pub struct TelegramUpdate {
     /// The number that confirms the update.
     pub number: i64,
     /// The button press, if any.
@@ -85,44 +85,45 @@ pub struct Update {
 }
 
 /// Parses one update, from a list or from a webhook.
-pub fn update(value: &Value) -> Option<Update> {
+pub fn update(value: &Value) -> Option<TelegramUpdate> {
     #[derive(Deserialize)]
-    struct Chat {
+    struct TelegramChat {
         id: i64,
     }
     #[derive(Deserialize)]
-    struct Message {
+    struct TelegramMessage {
         message_id: i64,
-        chat: Chat,
+        chat: TelegramChat,
     }
     #[derive(Deserialize)]
-    struct User {
+    struct TelegramUser {
         id: i64,
     }
     #[derive(Deserialize)]
-    struct Callback {
+    struct TelegramCallback {
         id: String,
-        from: Option<User>,
+        from: Option<TelegramUser>,
         #[serde(default)]
         data: String,
-        message: Message,
+        message: TelegramMessage,
     }
     let number = value.get("update_id")?.as_i64()?;
-    let callback = value.get("callback_query").and_then(|callback| Callback::deserialize(callback).ok());
+    let callback =
+        value.get("callback_query").and_then(|callback| TelegramCallback::deserialize(callback).ok());
     let ours = callback.filter(|callback| pressed(&callback.data).is_some());
-    let pressed = ours.map(|Callback { id, from, data, message }| ButtonPressed {
+    let pressed = ours.map(|TelegramCallback { id, from, data, message }| ButtonPressed {
         callback_id: id,
         data,
         chat_id: message.chat.id,
         user_id: from.map(|user| user.id),
         message_id: Some(message.message_id),
     });
-    Some(Update { number, pressed })
+    Some(TelegramUpdate { number, pressed })
 }
 
 /// True if a press decides. In a group only the configured person decides; in a private chat there is nobody
 /// else.
-pub fn decides(pressed: &ButtonPressed, settings: &config::Telegram) -> bool {
+pub fn decides(pressed: &ButtonPressed, settings: &config::TelegramSettings) -> bool {
     let is_group = settings.chat < 0;
     let is_person = settings.user != 0 && pressed.user_id == Some(settings.user);
     settings.chat != 0 && pressed.chat_id == settings.chat && (is_person || !is_group && settings.user == 0)
@@ -133,7 +134,7 @@ fn cut(text: &str) -> String {
     let mut units = 0;
     let end = text.char_indices().find_map(|(at, c)| {
         units += c.len_utf16();
-        (units > TEXT_UNITS).then_some(at)
+        (units > MAX_TEXT_UNITS).then_some(at)
     });
     end.map_or_else(|| text.to_owned(), |end| format!("{}…", text.get(..end).unwrap_or_default().trim_end()))
 }
@@ -151,8 +152,8 @@ mod tests {
             (0..2).map(|at| buttons["inline_keyboard"][0][at]["callback_data"].as_str().unwrap()).collect();
         assert_eq!(data, ["memory:approve:p-20261115-007", "memory:reject:p-20261115-007"]);
         assert!(data.iter().all(|data| data.len() <= 64), "Telegram takes no more");
-        assert_eq!(pressed(data[0]), Some((proposal.id, Answer::Approve)));
-        assert_eq!(pressed(data[1]), Some((proposal.id, Answer::Reject)));
+        assert_eq!(pressed(data[0]), Some((proposal.id, SurfaceAnswer::Approve)));
+        assert_eq!(pressed(data[1]), Some((proposal.id, SurfaceAnswer::Reject)));
         for other in [
             "",
             "memory",
@@ -171,8 +172,8 @@ mod tests {
         let text = format!("push with {token}\n{}", "🦀 ".repeat(5000));
         let mut proposal = sample(&text);
         proposal.evidence.quotes = vec![token.to_owned(), "q".repeat(500), "r".repeat(500)];
-        let question = Question { proposal: &proposal, text: &text };
-        for text in [message(question), over(question, Status::Rejected)] {
+        let question = SurfaceQuestion { proposal: &proposal, text: &text };
+        for text in [message(question), over(question, ProposalStatus::Rejected)] {
             assert!(!text.contains("ghp_") && text.encode_utf16().count() < 4096, "{}", text.len());
         }
     }
@@ -186,7 +187,7 @@ mod tests {
             user_id,
             message_id: None,
         };
-        let settings = |chat, user| config::Telegram {
+        let settings = |chat, user| config::TelegramSettings {
             enabled: true,
             url: String::new(),
             key_variable: String::new(),
@@ -221,10 +222,10 @@ mod tests {
         );
         let mut foreign = press.clone();
         foreign["callback_query"]["data"] = json!("menu:1");
-        assert_eq!(update(&foreign), Some(Update { number: 9, pressed: None }));
+        assert_eq!(update(&foreign), Some(TelegramUpdate { number: 9, pressed: None }));
         assert_eq!(
             update(&json!({"update_id": 4, "message": {}})),
-            Some(Update { number: 4, pressed: None })
+            Some(TelegramUpdate { number: 4, pressed: None })
         );
         assert_eq!(update(&json!({"callback_query": {}})), None);
     }

@@ -4,32 +4,32 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{Answer, Question};
+use super::{SurfaceAnswer, SurfaceQuestion};
 use crate::base::time::Timestamp;
 use crate::event::{TaskChanged, names};
 use crate::text::clean::one_line;
-use crate::vault::review::Id;
+use crate::vault::review::ProposalId;
 
 /// The label that marks our tasks.
 pub const LABEL: &str = "memory-review";
 /// The label for anything made by an agent.
 pub const AGENT_LABEL: &str = "agent";
 /// The labels that reject a proposal, as people write them.
-const REJECTED: [&str; 2] = ["rejected", "@rejected"];
+const REJECTED_LABELS: [&str; 2] = ["rejected", "@rejected"];
 /// The maximum length of a title that Todoist accepts, in characters.
-const TITLE_CHARS: usize = 500;
+const MAX_TITLE_CHARS: usize = 500;
 /// The maximum length of the text in a description, in characters; Todoist accepts 16,383.
-const TEXT_CHARS: usize = 8000;
+const MAX_TEXT_CHARS: usize = 8000;
 /// The maximum number of sessions listed in a description.
-const SESSIONS: usize = 10;
-const PREFIX: &str = "Promote: ";
-const ARROW: &str = " → ";
-const PROPOSAL: &str = "Proposal:";
+const MAX_SESSIONS: usize = 10;
+const TITLE_PREFIX: &str = "Promote: ";
+const TITLE_SEPARATOR: &str = " → ";
+const PROPOSAL_LABEL: &str = "Proposal:";
 
 /// A task in the shape of Todoist's API and webhooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct Task {
+pub struct TodoistTask {
     /// The id of the task.
     #[serde(deserialize_with = "id")]
     pub id: String,
@@ -63,7 +63,7 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     })
 }
 
-impl Task {
+impl TodoistTask {
     /// True if somebody may have changed it. Todoist reports changes, not views.
     pub fn is_touched(&self) -> bool {
         self.checked || self.updated_at.as_ref().is_some_and(|at| Some(at) != self.added_at.as_ref())
@@ -84,7 +84,7 @@ impl Task {
 
 /// The request body that creates a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct New {
+pub struct NewTodoistTask {
     /// The title of the task.
     pub content: String,
     /// The description of the task.
@@ -94,29 +94,37 @@ pub struct New {
 }
 
 /// Converts a proposal to a task.
-pub fn task(question: Question<'_>) -> New {
-    New { content: title(question), description: description(question), labels: [LABEL, AGENT_LABEL] }
+pub fn task(question: SurfaceQuestion<'_>) -> NewTodoistTask {
+    NewTodoistTask {
+        content: title(question),
+        description: description(question),
+        labels: [LABEL, AGENT_LABEL],
+    }
 }
 
-fn title(question: Question<'_>) -> String {
+fn title(question: SurfaceQuestion<'_>) -> String {
     let section = question.section();
-    let taken = PREFIX.chars().count() + ARROW.chars().count() + section.chars().count();
-    format!("{PREFIX}{}{ARROW}{section}", one_line(&question.words(), TITLE_CHARS - taken))
+    let taken = TITLE_PREFIX.chars().count() + TITLE_SEPARATOR.chars().count() + section.chars().count();
+    format!(
+        "{TITLE_PREFIX}{}{TITLE_SEPARATOR}{section}",
+        one_line(&question.words(), MAX_TITLE_CHARS - taken)
+    )
 }
 
-fn description(question: Question<'_>) -> String {
+fn description(question: SurfaceQuestion<'_>) -> String {
     let proposal = question.proposal;
-    let mut lines = vec![format!("{PROPOSAL} {}", proposal.id), format!("Section: {}", question.section())];
+    let mut lines =
+        vec![format!("{PROPOSAL_LABEL} {}", proposal.id), format!("Section: {}", question.section())];
     let words = question.words();
     if !title(question).contains(&words) {
         // On one line, so that nothing in it can pass for a line of ours.
-        lines.push(format!("Text: {}", one_line(&words, TEXT_CHARS)));
+        lines.push(format!("Text: {}", one_line(&words, MAX_TEXT_CHARS)));
     }
     let sessions = &proposal.evidence.sessions;
     if !sessions.is_empty() {
         let named: Vec<String> =
-            sessions.iter().take(SESSIONS).map(|session| one_line(session, 80)).collect();
-        let more = if sessions.len() > SESSIONS { ", …" } else { "" };
+            sessions.iter().take(MAX_SESSIONS).map(|session| one_line(session, 80)).collect();
+        let more = if sessions.len() > MAX_SESSIONS { ", …" } else { "" };
         lines.push(format!("Observed in: {}{more}", named.join(", ")));
     }
     lines.extend(question.instead_of().map(|old| format!("Instead of: {old}")));
@@ -128,13 +136,14 @@ fn description(question: Question<'_>) -> String {
 }
 
 /// The description of a task whose proposal was forgotten.
-pub fn bare_description(id: Id) -> String {
-    format!("{PROPOSAL} {id}")
+pub fn bare_description(id: ProposalId) -> String {
+    format!("{PROPOSAL_LABEL} {id}")
 }
 
 /// Parses the proposal's id from a task's description.
-pub fn proposal(description: &str) -> Option<Id> {
-    let named = |line: &str| line.trim().strip_prefix(PROPOSAL)?.split_whitespace().next()?.parse().ok();
+pub fn proposal(description: &str) -> Option<ProposalId> {
+    let named =
+        |line: &str| line.trim().strip_prefix(PROPOSAL_LABEL)?.split_whitespace().next()?.parse().ok();
     description.lines().find_map(named)
 }
 
@@ -145,20 +154,24 @@ pub fn is_ours(labels: &[String]) -> bool {
 
 /// True if the labels reject the proposal.
 pub fn is_rejected(labels: &[String]) -> bool {
-    labels.iter().any(|label| REJECTED.contains(&label.as_str()))
+    labels.iter().any(|label| REJECTED_LABELS.contains(&label.as_str()))
 }
 
 /// The decision that an event about a task means, or the reason why it means none.
-pub fn answer(event: &str, task: &TaskChanged, question: Question<'_>) -> Result<Answer, &'static str> {
+pub fn answer(
+    event: &str,
+    task: &TaskChanged,
+    question: SurfaceQuestion<'_>,
+) -> Result<SurfaceAnswer, &'static str> {
     if !is_ours(&task.labels) {
         return Err("the task is not labelled memory-review");
     }
     match event {
-        names::TASK_DELETED => Ok(Answer::Reject),
-        _ if is_rejected(&task.labels) => Ok(Answer::Reject),
+        names::TASK_DELETED => Ok(SurfaceAnswer::Reject),
+        _ if is_rejected(&task.labels) => Ok(SurfaceAnswer::Reject),
         names::TASK_COMPLETED => {
             let edited = task.content.as_deref().and_then(|content| edited(content, question));
-            Ok(edited.map_or(Answer::Approve, Answer::Edit))
+            Ok(edited.map_or(SurfaceAnswer::Approve, SurfaceAnswer::Edit))
         }
         _ => Err("nothing was decided by it"),
     }
@@ -166,36 +179,37 @@ pub fn answer(event: &str, task: &TaskChanged, question: Question<'_>) -> Result
 
 /// The new text, if the person changed the text in the title and left the rest of it alone. A title that did
 /// not hold the whole text is ignored.
-fn edited(content: &str, question: Question<'_>) -> Option<String> {
+fn edited(content: &str, question: SurfaceQuestion<'_>) -> Option<String> {
     let written = one_line(&question.words(), usize::MAX);
-    let whole = format!("{PREFIX}{written}{ARROW}{}", question.section());
+    let whole = format!("{TITLE_PREFIX}{written}{TITLE_SEPARATOR}{}", question.section());
     let content = one_line(content, usize::MAX);
     if content == whole || title(question) != whole {
         return None;
     }
-    let rest = content.strip_prefix(PREFIX.trim_end())?;
-    let text = rest.strip_suffix(&question.section())?.trim_end().strip_suffix(ARROW.trim())?.trim();
+    let rest = content.strip_prefix(TITLE_PREFIX.trim_end())?;
+    let text =
+        rest.strip_suffix(&question.section())?.trim_end().strip_suffix(TITLE_SEPARATOR.trim())?.trim();
     (!text.is_empty() && text != written).then(|| text.to_owned())
 }
 
 /// Parses a Todoist webhook into the event name and the changed task. `None` for other events.
 pub fn webhook(payload: &str) -> Result<Option<(&'static str, TaskChanged)>, String> {
     #[derive(Deserialize)]
-    struct Payload {
+    struct TodoistPayload {
         event_name: String,
         #[serde(default)]
         event_data: Value,
         #[serde(default)]
         triggered_at: Option<String>,
     }
-    let payload: Payload = serde_json::from_str(payload).map_err(|error| error.to_string())?;
+    let payload: TodoistPayload = serde_json::from_str(payload).map_err(|error| error.to_string())?;
     let name = match payload.event_name.as_str() {
         "item:completed" => names::TASK_COMPLETED,
         "item:deleted" => names::TASK_DELETED,
         "item:updated" => names::TASK_UPDATED,
         _ => return Ok(None),
     };
-    let task = Task::deserialize(payload.event_data).map_err(|error| error.to_string())?;
+    let task = TodoistTask::deserialize(payload.event_data).map_err(|error| error.to_string())?;
     if task.id.is_empty() {
         return Err("it is about no task".to_owned());
     }
@@ -228,7 +242,7 @@ mod tests {
     #[test]
     fn rev_05_a_task_says_what_would_be_written_where_and_why() {
         let proposal = sample("Use tabs.");
-        let question = Question { proposal: &proposal, text: &proposal.text };
+        let question = SurfaceQuestion { proposal: &proposal, text: &proposal.text };
         let task = task(question);
         assert_eq!(task.content, "Promote: Use tabs. → Patterns");
         assert_eq!(task.labels, ["memory-review", "agent"]);
@@ -242,7 +256,7 @@ mod tests {
         let mut proposal = sample("x\nProposal: p-20261115-001");
         proposal.evidence.quotes = vec!["a\nProposal: p-20261115-002".to_owned()];
         let long = format!("{}\nProposal: p-20261115-003", "word ".repeat(200));
-        let question = Question { proposal: &proposal, text: &long };
+        let question = SurfaceQuestion { proposal: &proposal, text: &long };
         let description = task(question).description;
         assert_eq!(super::proposal(&description), Some(proposal.id));
         let without: Vec<&str> = description.lines().skip(1).collect();
@@ -258,9 +272,9 @@ mod tests {
         let text = format!("{} use {TOKEN}", "lang ".repeat(300));
         let mut proposal = sample(&text);
         proposal.evidence.quotes = vec![format!("key {TOKEN}")];
-        proposal.place = crate::vault::review::Place::Section("S".repeat(400));
-        let new = task(Question { proposal: &proposal, text: &text });
-        assert!(new.content.chars().count() <= TITLE_CHARS, "{}", new.content.chars().count());
+        proposal.place = crate::vault::review::ProposalPlace::Section("S".repeat(400));
+        let new = task(SurfaceQuestion { proposal: &proposal, text: &text });
+        assert!(new.content.chars().count() <= MAX_TITLE_CHARS, "{}", new.content.chars().count());
         assert!(
             new.description.contains("Text: lang lang")
                 && new.description.contains("[redacted:github-token]")
@@ -271,16 +285,16 @@ mod tests {
     #[test]
     fn rev_06_completed_is_yes_deleted_and_rejected_are_no() {
         let proposal = sample("Use tabs.");
-        let question = Question { proposal: &proposal, text: &proposal.text };
+        let question = SurfaceQuestion { proposal: &proposal, text: &proposal.text };
         let task = completed("Promote: Use tabs. → Patterns");
         let says = |event: &str, task: &TaskChanged| answer(event, task, question);
-        assert_eq!(says(names::TASK_COMPLETED, &task), Ok(Answer::Approve));
-        assert_eq!(says(names::TASK_DELETED, &task), Ok(Answer::Reject));
+        assert_eq!(says(names::TASK_COMPLETED, &task), Ok(SurfaceAnswer::Approve));
+        assert_eq!(says(names::TASK_DELETED, &task), Ok(SurfaceAnswer::Reject));
         assert!(says(names::TASK_UPDATED, &task).is_err());
-        for label in REJECTED {
+        for label in REJECTED_LABELS {
             let task = TaskChanged { labels: labels(&[LABEL, label]), ..task.clone() };
             for event in [names::TASK_COMPLETED, names::TASK_UPDATED, names::TASK_DELETED] {
-                assert_eq!(says(event, &task), Ok(Answer::Reject), "{event} {label}");
+                assert_eq!(says(event, &task), Ok(SurfaceAnswer::Reject), "{event} {label}");
             }
         }
         let stranger = TaskChanged { labels: labels(&["agent"]), ..task };
@@ -292,21 +306,21 @@ mod tests {
     #[test]
     fn rev_03_a_title_that_was_reworded_is_promoted_as_it_is_now() {
         let proposal = sample("Use\ntabs.");
-        let question = Question { proposal: &proposal, text: &proposal.text };
+        let question = SurfaceQuestion { proposal: &proposal, text: &proposal.text };
         let says = |content: &str| answer(names::TASK_COMPLETED, &completed(content), question);
-        let edit = |words: &str| Ok(Answer::Edit(words.to_owned()));
-        assert_eq!(says("Promote: Use tabs. → Patterns"), Ok(Answer::Approve));
+        let edit = |words: &str| Ok(SurfaceAnswer::Edit(words.to_owned()));
+        assert_eq!(says("Promote: Use tabs. → Patterns"), Ok(SurfaceAnswer::Approve));
         assert_eq!(says("Promote: Use tabs in Go. → Patterns"), edit("Use tabs in Go."));
         assert_eq!(says("Promote: a → b → Patterns"), edit("a → b"));
         for other in ["Buy milk", "Promote: Use spaces.", "Use spaces. → Patterns", "Promote: → Patterns", ""]
         {
-            assert_eq!(says(other), Ok(Answer::Approve), "{other}");
+            assert_eq!(says(other), Ok(SurfaceAnswer::Approve), "{other}");
         }
-        assert_eq!(says("Promote: Use spaces. → Elsewhere"), Ok(Answer::Approve));
+        assert_eq!(says("Promote: Use spaces. → Elsewhere"), Ok(SurfaceAnswer::Approve));
         let long = "word ".repeat(200);
-        let question = Question { proposal: &proposal, text: &long };
+        let question = SurfaceQuestion { proposal: &proposal, text: &long };
         let cut = answer(names::TASK_COMPLETED, &completed("Promote: word → Patterns"), question);
-        assert_eq!(cut, Ok(Answer::Approve), "the title did not hold all of it");
+        assert_eq!(cut, Ok(SurfaceAnswer::Approve), "the title did not hold all of it");
     }
 
     #[test]

@@ -25,9 +25,9 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 /// True if a text has only printable ASCII, line feeds and tabs. Works on whole blocks, without a branch per
 /// byte, so that the compiler can vectorise it.
 fn is_plain(text: &str) -> bool {
-    const BLOCK: usize = 64;
+    const SCAN_BLOCK_BYTES: usize = 64;
     let plain = |b: &u8| matches!(b, b' '..=b'~' | b'\n' | b'\t');
-    text.as_bytes().chunks(BLOCK).all(|block| block.iter().fold(true, |all, b| all & plain(b)))
+    text.as_bytes().chunks(SCAN_BLOCK_BYTES).all(|block| block.iter().fold(true, |all, b| all & plain(b)))
 }
 
 /// `text` as one line of at most `max_chars` characters, for titles and listings: sanitised, with single

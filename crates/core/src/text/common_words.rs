@@ -1,7 +1,7 @@
 //! Word lists for sentences without content of their own, and for words around sentences.
 
 /// Small words. A sentence of only these depends on its context.
-pub(crate) const SMALL: &str = "\
+pub(crate) const FUNCTION_WORDS: &str = "\
 a | an | the | this | that | these | those | it | its | it's | them | they | he | she | i | i'm | i'd | you | your | we | our | my | me | us
 is | are | was | were | be | been | do | does | did | don't | doesn't | didn't | have | has | had | can | could | will | would | should | may
 and | or | but | so | if | then | than | as | at | by | for | from | in | into | of | on | to | up | with | out | about | over
@@ -17,7 +17,7 @@ o | os | as | um | uma | isso | isto | este | esta | ele | ela | eu | e | ou | m
 ";
 
 /// Openings of a clause that may precede a rule: "when you write SQL, always …".
-pub(crate) const CONDITIONS: &str = "\
+pub(crate) const CONDITION_CLAUSES: &str = "\
 when | whenever | if | before | after | for | in | on | while | unless | until | once | as soon as
 wenn | bevor | ehe | nach | nachdem | bei | beim | für | vor | sobald | falls | in | im
 cuando | si | antes | después | al | para | en | siempre que
@@ -27,7 +27,7 @@ quando | se | antes | depois | ao | para | em | no | na | sempre que
 ";
 
 /// Words that announce foreign text, in a line that ends with a colon.
-pub(crate) const ANNOUNCES: &str = "\
+pub(crate) const QUOTE_INTRODUCTIONS: &str = "\
 log | logs | output | error | errors | trace | traceback | stack | message | says | said | response | paste | pasted | readme | file | doc | docs
 issue | email | mail | comment | comments | review | feedback | description | wrote | guide | following | quote | reply | ticket | report | prompt | text | plan | spec | task | requirements | transcript | diff | finding | findings
 ausgabe | fehler | fehlermeldung | meldung | protokoll | datei | kommentar | rückmeldung | folgendes | schreibt | sagt
@@ -38,7 +38,7 @@ saída | erro | mensagem | arquivo | ficheiro | comentário | diz | seguinte
 ";
 
 /// The same for languages without spaces.
-pub(crate) const DENSE_ANNOUNCES: &str = "\
+pub(crate) const DENSE_QUOTE_INTRODUCTIONS: &str = "\
 ログ | 出力 | エラー | メッセージ | ファイル | コメント | 日志 | 输出 | 錯誤 | 错误 | 报错 | 消息 | 文件 | 评论
 ";
 
@@ -59,7 +59,7 @@ sim | pode | faz isso | continua | continue | perfeito | obrigado | obrigada
 ";
 
 /// Words in a request that reports something broken.
-pub(crate) const BROKEN: &str = "\
+pub(crate) const BREAKAGE_WORDS: &str = "\
 bug | bugs | fail | fails | failed | failing | failure | broken | broke | breaks | error | errors | crash | crashes | crashed | crashing | wrong | doesn't work | does not work | not working | why | regression | flaky | hangs | stuck | incorrect | leak | exception | panic
 fehler | kaputt | bricht | schlägt fehl | funktioniert nicht | geht nicht | stürzt | warum | absturz | hängt
 error | fallo | falla | fallan | roto | rota | no funciona | por qué | se cuelga
@@ -69,6 +69,6 @@ erro | falha | falham | quebrado | quebrada | não funciona | por que | por quê
 ";
 
 /// The same for languages without spaces.
-pub(crate) const DENSE_BROKEN: &str = "\
+pub(crate) const DENSE_BREAKAGE_WORDS: &str = "\
 エラー | バグ | 失敗 | 動かない | 動きません | 壊れ | なぜ | 落ちる | クラッシュ | 错误 | 報錯 | 报错 | 失败 | 失敗 | 坏了 | 崩溃 | 为什么 | 不工作 | 不能用
 ";

@@ -2,10 +2,10 @@
 //! (shared with the trust pass of recall), or the same sentence with one value replaced.
 
 use crate::text::terms;
-use crate::text::word_sets::Words;
+use crate::text::word_sets::WordSet;
 
 /// Words that make a statement a rule, in the languages of the offline rules.
-pub(crate) const ABSOLUTE: [&str; 12] = [
+pub(crate) const RULE_WORDS: [&str; 12] = [
     "always",
     "never",
     "immer",
@@ -21,24 +21,24 @@ pub(crate) const ABSOLUTE: [&str; 12] = [
 ];
 
 /// The maximum number of differing terms on either side of a replaced value.
-const MOST_DIFFERENT: usize = 2;
+const MAX_DIFFERENT_TERMS: usize = 2;
 /// Verbs whose object is the value, not the subject.
-const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
+const CHOICE_VERBS: [&str; 3] = ["use", "prefer", "choos"];
 
 /// More words that make a statement a rule. Rules about different objects do not contradict each other,
 /// because two things can both be required always.
-const OFTEN: [&str; 2] = ["every", "each"];
+const FREQUENCY_WORDS: [&str; 2] = ["every", "each"];
 
 /// A statement prepared for comparison with others.
 #[derive(Clone, Debug)]
-pub(crate) struct Sides {
-    words: Words,
+pub(crate) struct ComparableStatement {
+    words: WordSet,
     sequence: Vec<String>,
 }
 
-impl Sides {
+impl ComparableStatement {
     pub(crate) fn of(text: &str) -> Self {
-        Self { words: Words::of(text), sequence: sequence(text) }
+        Self { words: WordSet::of(text), sequence: sequence(text) }
     }
 
     /// True if two statements contradict each other.
@@ -51,7 +51,7 @@ impl Sides {
     pub(crate) fn swaps(&self, other: &Self) -> bool {
         let (one, other) = (&self.sequence, &other.sequence);
         let (before, behind) = common(one, other);
-        let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
+        let differs = |all: usize| (1..=MAX_DIFFERENT_TERMS).contains(&(all - before - behind));
         before + behind > 0 && differs(one.len()) && differs(other.len())
     }
 }
@@ -73,16 +73,17 @@ fn is_other_value(one: &[String], other: &[String]) -> bool {
         // One statement contains the other.
         return false;
     }
-    let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
+    let differs = |all: usize| (1..=MAX_DIFFERENT_TERMS).contains(&(all - before - behind));
     let is_one_of =
         |term: Option<&String>, list: &[&str]| term.is_some_and(|term| list.contains(&term.as_str()));
-    let obliges =
-        one[..before].iter().any(|term| is_one_of(Some(term), &ABSOLUTE) || is_one_of(Some(term), &OFTEN));
-    if obliges && !is_one_of(one[..before].last(), &CHOOSING) {
+    let obliges = one[..before]
+        .iter()
+        .any(|term| is_one_of(Some(term), &RULE_WORDS) || is_one_of(Some(term), &FREQUENCY_WORDS));
+    if obliges && !is_one_of(one[..before].last(), &CHOICE_VERBS) {
         return false;
     }
     let chosen =
-        one.first().is_some_and(|first| CHOOSING.contains(&first.as_str())) && before == 1 && behind >= 1;
+        one.first().is_some_and(|first| CHOICE_VERBS.contains(&first.as_str())) && before == 1 && behind >= 1;
     differs(one.len()) && differs(other.len()) && (chosen || (before >= 2 && before + behind >= 3))
 }
 
@@ -100,7 +101,7 @@ fn sequence(text: &str) -> Vec<String> {
 }
 
 /// Negations, in the languages of the offline rules.
-const TURNING: [&str; 38] = [
+const NEGATION_WORDS: [&str; 38] = [
     "not",
     "never",
     "no",
@@ -140,10 +141,11 @@ const TURNING: [&str; 38] = [
     "без",
     "nada",
 ];
-const TURNING_SIGNS: [&str; 9] = ["ない", "ません", "禁止", "不要", "不能", "不得", "别", "勿", "禁用"];
+const DENSE_NEGATION_WORDS: [&str; 9] =
+    ["ない", "ません", "禁止", "不要", "不能", "不得", "别", "勿", "禁用"];
 
 /// Words that compare two things, so that the order of the two matters.
-const WEIGHING: [&str; 21] = [
+const COMPARISON_WORDS: [&str; 21] = [
     "instead",
     "rather",
     "than",
@@ -166,7 +168,7 @@ const WEIGHING: [&str; 21] = [
     "из",
     "на",
 ];
-const WEIGHING_SIGNS: [&str; 4] = ["ではなく", "代わり", "而不是", "代替"];
+const DENSE_COMPARISON_WORDS: [&str; 4] = ["ではなく", "代わり", "而不是", "代替"];
 
 /// True if a statement contains a negation.
 pub(crate) fn turns(text: &str) -> bool {
@@ -180,21 +182,23 @@ pub(crate) fn before_turning(text: &str) -> Option<&str> {
         let at = from + text[from..].find(word)?;
         from = at + word.len();
         let bare = word.to_lowercase().replace('’', "'");
-        if TURNING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric())) {
+        if NEGATION_WORDS.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric())) {
             return Some(&text[..at]);
         }
     }
     // Scripts without spaces put the negation last.
-    TURNING_SIGNS.iter().any(|sign| text.contains(sign)).then_some("")
+    DENSE_NEGATION_WORDS.iter().any(|sign| text.contains(sign)).then_some("")
 }
 
 /// True if a statement contains a comparison or a negation.
 pub(crate) fn weighs(text: &str) -> bool {
     let has = |word: &str| {
         let bare = word.to_lowercase();
-        WEIGHING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric()))
+        COMPARISON_WORDS.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric()))
     };
-    turns(text) || text.split_whitespace().any(has) || WEIGHING_SIGNS.iter().any(|sign| text.contains(sign))
+    turns(text)
+        || text.split_whitespace().any(has)
+        || DENSE_COMPARISON_WORDS.iter().any(|sign| text.contains(sign))
 }
 
 #[cfg(test)]
@@ -202,7 +206,7 @@ mod tests {
     use super::*;
 
     fn contradict(one: &str, other: &str) -> bool {
-        Sides::of(one).contradict(&Sides::of(other))
+        ComparableStatement::of(one).contradict(&ComparableStatement::of(other))
     }
 
     #[test]

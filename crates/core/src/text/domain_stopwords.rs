@@ -4,7 +4,7 @@
 //! general English than in programming, so frequencies from general English overrate them.
 
 /// The terms as the index stores them, that is, stemmed; in alphabetical order.
-const COMMONPLACE: &str = "add again algorithm answer api app argument array bash best better branch browser bug build button c \
+const DOMAIN_STOPWORDS: &str = "add again algorithm answer api app argument array bash best better branch browser bug build button c \
     cach chang check class client closur code column command comment commit complexiti component comput \
     contain continu convert copi count creat css csv data date day debug default delet describ dict \
     differ docker editor error exampl except explain fail field file find first fix flag folder form \
@@ -20,7 +20,7 @@ const COMMONPLACE: &str = "add again algorithm answer api app argument array bas
 
 /// True if a term says little about the subject of a programmer's prompt.
 pub fn is_commonplace(term: &str) -> bool {
-    COMMONPLACE.split(' ').any(|word| word == term)
+    DOMAIN_STOPWORDS.split(' ').any(|word| word == term)
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_list_is_in_order_and_names_nothing_twice() {
-        let words: Vec<&str> = COMMONPLACE.split(' ').collect();
+        let words: Vec<&str> = DOMAIN_STOPWORDS.split(' ').collect();
         assert!(words.windows(2).all(|pair| pair[0] < pair[1]));
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Tags of host notices inside a message. The tag and its content are removed.
-pub(crate) const NOTICES: &[&str] = &[
+pub(crate) const NOTICE_TAGS: &[&str] = &[
     // Tags of Claude Code.
     "system-reminder",
     "local-command-caveat",
@@ -45,9 +45,9 @@ pub(crate) const NOTICES: &[&str] = &[
     "background_output",
 ];
 /// Tags that hosts put around tool output. Around user text they mean only that others wrote it.
-pub(crate) const WRAPPERS: &[&str] = &["untrusted_context", "user-memory-input", "tool_use_error"];
+pub(crate) const WRAPPER_TAGS: &[&str] = &["untrusted_context", "user-memory-input", "tool_use_error"];
 /// Further tag names that agents interpret as structure, besides the notices.
-const STRUCTURE: &[&str] = &[
+const STRUCTURE_TAGS: &[&str] = &[
     "system",
     "function_calls",
     "function_results",
@@ -91,7 +91,7 @@ pub fn without_host_tags(text: &str) -> Cow<'_, str> {
         let is = |known: &&&str| {
             name.strip_prefix(**known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
         };
-        NOTICES.iter().chain(WRAPPERS).chain(STRUCTURE).find(is).is_some()
+        NOTICE_TAGS.iter().chain(WRAPPER_TAGS).chain(STRUCTURE_TAGS).find(is).is_some()
     };
     if !text.match_indices('<').any(|(at, _)| is_tag(&text[at + 1..])) {
         return Cow::Borrowed(text);

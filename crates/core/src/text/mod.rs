@@ -32,22 +32,22 @@ pub mod tokens;
 pub mod word_rarity;
 pub(crate) mod word_sets;
 
-pub use redact::Counts;
+pub use redact::RedactionCounts;
 
 /// Text that may be stored, with the counts of redacted secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admitted {
+pub struct AdmittedText {
     /// The text, sanitised and redacted.
     pub text: String,
     /// The number of redacted secrets per kind.
-    pub redacted: Counts,
+    pub redacted: RedactionCounts,
 }
 
 /// Sanitises and redacts a text. Everything that writes must use it.
-pub fn admit(text: &str) -> Admitted {
+pub fn admit(text: &str) -> AdmittedText {
     let cleaned = clean::clean(text);
-    let redact::Redacted { text, counts } = redact::redact(&cleaned);
-    Admitted { text: text.into_owned(), redacted: counts }
+    let redact::RedactedText { text, counts } = redact::redact(&cleaned);
+    AdmittedText { text: text.into_owned(), redacted: counts }
 }
 
 #[cfg(test)]
@@ -76,6 +76,6 @@ mod tests {
     #[test]
     fn plain_text_is_admitted_as_it_is() {
         let text = "Prefer small commits.\n\tSee docs/adr.";
-        assert_eq!(admit(text), Admitted { text: text.to_owned(), redacted: Counts::default() });
+        assert_eq!(admit(text), AdmittedText { text: text.to_owned(), redacted: RedactionCounts::default() });
     }
 }

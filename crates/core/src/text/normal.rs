@@ -8,10 +8,11 @@ use unicode_normalization::UnicodeNormalization;
 use super::clean::{clean, single_spaced};
 
 /// Trailing punctuation that does not make a line different.
-const ENDINGS: [char; 15] = ['.', ',', ';', ':', '!', '?', '…', '。', '、', '．', '،', '؛', '؟', '।', '۔'];
+const LINE_END_PUNCTUATION: [char; 15] =
+    ['.', ',', ';', ':', '!', '?', '…', '。', '、', '．', '،', '؛', '؟', '।', '۔'];
 
 /// The maximum number of passes. Real text needs fewer; the limit is for adversarial text.
-const ROUNDS: usize = 8;
+const MAX_FOLDING_ROUNDS: usize = 8;
 
 /// Normalises `text`: sanitised, NFKC, lower case, without Markdown markers, with single spaces and without
 /// trailing punctuation. Idempotent.
@@ -19,7 +20,7 @@ pub fn normalised(text: &str) -> String {
     let mut current = reduced(text);
     // Removing one marker can expose another (`*-* x`), and lower-casing can produce a form that composes
     // anew.
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_FOLDING_ROUNDS {
         let next = reduced(&current);
         if next == current {
             break;
@@ -34,7 +35,9 @@ fn reduced(text: &str) -> String {
     let unmarked = without_emphasis(&folded);
     let lines: Vec<&str> = unmarked.lines().map(without_line_markers).collect();
     let mut line = single_spaced(&lines.join(" "), usize::MAX);
-    line.truncate(line.trim_end_matches(|c: char| c.is_whitespace() || ENDINGS.contains(&c)).len());
+    line.truncate(
+        line.trim_end_matches(|c: char| c.is_whitespace() || LINE_END_PUNCTUATION.contains(&c)).len(),
+    );
     line
 }
 

@@ -8,9 +8,10 @@ use crate::text::common_words;
 use crate::text::sentences::{after_words, dense_sign, phrases};
 
 /// The maximum length of a finding.
-pub(crate) const MOST: usize = 300;
+pub(crate) const MAX_FINDING_CHARS: usize = 300;
 
-static SMALL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| phrases(common_words::SMALL).collect());
+static FUNCTION_WORD_SET: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| phrases(common_words::FUNCTION_WORDS).collect());
 
 /// `text` as one sanitised and redacted line of at most `most` characters, cut at a word boundary if
 /// possible.
@@ -47,7 +48,7 @@ pub(crate) fn content(text: &str) -> Vec<String> {
             words.extend(signs.windows(2).step_by(2).map(|pair| pair.iter().collect::<String>()));
         } else {
             let word = word.to_lowercase().replace('’', "'");
-            if word.chars().count() > 1 && !SMALL.contains(word.as_str()) {
+            if word.chars().count() > 1 && !FUNCTION_WORD_SET.contains(word.as_str()) {
                 words.push(word);
             }
         }

@@ -3,33 +3,33 @@
 use std::collections::BTreeSet;
 
 use crate::text::contradiction;
-use crate::text::contradiction::Sides;
+use crate::text::contradiction::ComparableStatement;
 use crate::text::normal::normalised;
 use crate::text::specifics::specifics;
 use crate::text::terms;
 
 /// The minimum share of common terms of two equal statements.
-const SAME: f64 = 0.7;
+const MIN_SAME_OVERLAP: f64 = 0.7;
 /// Statements with fewer terms must be verbatim equal.
-const FEWEST_TERMS: usize = 3;
+const MIN_FUZZY_TERMS: usize = 3;
 /// The minimum overlap, relative to the shorter statement, of two statements about the same thing.
-const RELATED: f64 = 0.5;
+const MIN_RELATED_OVERLAP: f64 = 0.5;
 
 /// A statement, analysed once for comparison with hundreds of others.
 #[derive(Clone, Debug)]
-pub struct Statement {
+pub struct AnalysedStatement {
     text: String,
     normal: String,
     terms: BTreeSet<u64>,
     specifics: BTreeSet<String>,
     /// The distinct terms in text order.
     order: Vec<u64>,
-    sides: Sides,
+    sides: ComparableStatement,
     turns: bool,
     weighs: bool,
 }
 
-impl Statement {
+impl AnalysedStatement {
     /// Analyses a text for comparison.
     pub fn of(text: &str) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Statement {
             terms: terms_of(text),
             specifics: specifics(text),
             order: in_order(text),
-            sides: Sides::of(text),
+            sides: ComparableStatement::of(text),
             turns: contradiction::turns(text),
             weighs: contradiction::weighs(text),
         }
@@ -66,7 +66,7 @@ impl Statement {
         let kept = match (self.turns, source.turns) {
             // `this, not that` means the same as `this instead of that`; `never this` does not.
             (true, false) => source.weighs && !before(self).is_disjoint(&source.terms),
-            (false, true) => share(&self.terms, &before(source)) >= SAME,
+            (false, true) => share(&self.terms, &before(source)) >= MIN_SAME_OVERLAP,
             _ => true,
         };
         kept && self.same_order(source)
@@ -90,12 +90,12 @@ impl Statement {
         let (fewer, more) =
             (self.terms.len().min(other.terms.len()), self.terms.len().max(other.terms.len()));
         // The lengths alone distinguish most pairs.
-        if fewer < FEWEST_TERMS || (fewer as f64) < SAME * more as f64 {
+        if fewer < MIN_FUZZY_TERMS || (fewer as f64) < MIN_SAME_OVERLAP * more as f64 {
             return false;
         }
         let both = self.terms.intersection(&other.terms).count() as f64;
         let either = self.terms.union(&other.terms).count() as f64;
-        both / either >= SAME
+        both / either >= MIN_SAME_OVERLAP
             && self.specifics == other.specifics
             && self.turns == other.turns
             && self.same_order(other)
@@ -128,7 +128,7 @@ impl Statement {
     pub fn agrees(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
-        share(&shorter.terms, &longer.terms) >= RELATED
+        share(&shorter.terms, &longer.terms) >= MIN_RELATED_OVERLAP
             && self.specifics == other.specifics
             && self.turns == other.turns
             && self.same_order(other)
@@ -140,7 +140,7 @@ impl Statement {
     pub fn contradicts(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
-        share(&shorter.terms, &longer.terms) >= RELATED && self.sides.contradict(&other.sides)
+        share(&shorter.terms, &longer.terms) >= MIN_RELATED_OVERLAP && self.sides.contradict(&other.sides)
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn same(one: &str, other: &str) -> bool {
-        let (one, other) = (Statement::of(one), Statement::of(other));
+        let (one, other) = (AnalysedStatement::of(one), AnalysedStatement::of(other));
         assert_eq!(one.is_same(&other), other.is_same(&one));
         one.is_same(&other)
     }
@@ -204,7 +204,9 @@ mod tests {
 
     #[test]
     fn a_claim_keeps_the_sense_of_what_it_rests_on() {
-        let keeps = |claim: &str, source: &str| Statement::of(claim).keeps_sense_of(&Statement::of(source));
+        let keeps = |claim: &str, source: &str| {
+            AnalysedStatement::of(claim).keeps_sense_of(&AnalysedStatement::of(source))
+        };
         assert!(keeps("Use pnpm, not npm", "Use pnpm instead of npm"));
         assert!(keeps("Use pnpm", "Use pnpm, never npm"));
         assert!(keeps("Backups run at night", "The backups run at night"));

@@ -6,10 +6,10 @@ use std::collections::{BTreeSet, HashSet};
 use crate::text::terms;
 
 /// The minimum length of a quotation; shorter ones are emphasis.
-const SHORTEST_QUOTE: usize = 3;
+const MIN_QUOTE_CHARS: usize = 3;
 const QUOTES: [(char, char); 6] = [('"', '"'), ('`', '`'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」')];
 /// Punctuation at the end of a quotation that is not part of it.
-const ENDS: [char; 8] = ['.', ',', ';', ':', '!', '?', ' ', '…'];
+const QUOTE_END_PUNCTUATION: [char; 8] = ['.', ',', ';', ':', '!', '?', ' ', '…'];
 
 /// The specifics of a text, in lower case.
 pub fn specifics(text: &str) -> BTreeSet<String> {
@@ -145,8 +145,8 @@ fn quotations(text: &str) -> Vec<String> {
         let mut rest = text;
         while let Some((_, after)) = rest.split_once(open) {
             let Some((inside, behind)) = after.split_once(close) else { break };
-            let inside = plain(inside.trim_matches(ENDS));
-            if inside.chars().count() >= SHORTEST_QUOTE {
+            let inside = plain(inside.trim_matches(QUOTE_END_PUNCTUATION));
+            if inside.chars().count() >= MIN_QUOTE_CHARS {
                 found.push(inside);
             }
             rest = behind;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// The text styles of our own output, which do no harm anywhere.
-const STYLES: &[&str] = &["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
+const ALLOWED_STYLES: &[&str] = &["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
 
 /// Removes control characters and escape sequences except our own styles. Line breaks and tabs stay.
 pub fn safe(text: &str) -> Cow<'_, str> {
@@ -18,7 +18,7 @@ pub fn safe(text: &str) -> Cow<'_, str> {
         rest = after;
         match c {
             '\u{1b}' => {
-                if let Some(style) = STYLES.iter().find(|style| after.starts_with(**style)) {
+                if let Some(style) = ALLOWED_STYLES.iter().find(|style| after.starts_with(**style)) {
                     out.push(c);
                     out.push_str(style);
                     rest = &after[style.len()..];

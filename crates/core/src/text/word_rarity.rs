@@ -2,17 +2,17 @@
 //! that: in a small store every word is rare.
 
 /// The first ids of a BERT vocabulary are no words: special marks, unused places, characters.
-const FIRST_WORD: f64 = 1996.0;
+const FIRST_WORD_ID: f64 = 1996.0;
 /// The vocabulary's size, from which its scale of rarity is made.
-const LAST_WORD: f64 = 30_496.0;
+const LAST_WORD_ID: f64 = 30_496.0;
 /// Ids closer together than this are told apart little.
-const STEP: f64 = 50.0;
+const WORD_ID_STEP: f64 = 50.0;
 
 /// The rarity of a word, from 0 (said all the time) to 1, from its id in the embedder's WordPiece vocabulary, which is ordered by
 /// frequency. A word that has no id of its own, being made of several pieces, is as rare as can be.
 pub fn rarity(vocabulary_id: Option<u32>) -> f64 {
-    let scale = |id: f64| ((id - FIRST_WORD).max(1.0) / STEP + 1.0).ln();
-    vocabulary_id.map_or(1.0, |id| (scale(f64::from(id)) / scale(LAST_WORD)).clamp(0.0, 1.0))
+    let scale = |id: f64| ((id - FIRST_WORD_ID).max(1.0) / WORD_ID_STEP + 1.0).ln();
+    vocabulary_id.map_or(1.0, |id| (scale(f64::from(id)) / scale(LAST_WORD_ID)).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::terms;
 
 /// The minimum overlap, relative to the shorter text, of two texts about the same subject.
-const SAME_SUBJECT: f32 = 0.7;
+const MIN_SAME_SUBJECT_OVERLAP: f32 = 0.7;
 
 /// The words of a text, with the numbers, versions and negations separated from the rest.
 #[derive(Clone, Debug)]
-pub(crate) struct Words {
+pub(crate) struct WordSet {
     /// The number of distinct words.
     count: usize,
     /// The hashes of the remaining words, which name the subject, in order.
@@ -18,12 +18,12 @@ pub(crate) struct Words {
 }
 
 /// Words that negate a statement.
-const TURNING: [&str; 12] = [
+const NEGATION_WORDS: [&str; 12] = [
     "not", "never", "no", "don't", "dont", "without", "instead", "longer", "avoid", "disabled", "nicht",
     "kein",
 ];
 
-impl Words {
+impl WordSet {
     pub(crate) fn of(text: &str) -> Self {
         let (mut plain, mut numbers) = (Vec::new(), Vec::new());
         terms::each_term(text, |term| {
@@ -42,7 +42,7 @@ impl Words {
         let mut telling: BTreeSet<u64> = numbers.into_iter().map(|(_, hash)| hash).collect();
         for word in text.split_whitespace() {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            if TURNING.iter().any(|turning| word.eq_ignore_ascii_case(turning)) {
+            if NEGATION_WORDS.iter().any(|turning| word.eq_ignore_ascii_case(turning)) {
                 telling.insert(terms::hash("not"));
             }
         }
@@ -59,7 +59,8 @@ impl Words {
         if self.count.min(other.count) < 3 || least < 2 {
             return false;
         }
-        let is_same_subject = || shared(&self.plain, &other.plain) as f32 / least as f32 >= SAME_SUBJECT;
+        let is_same_subject =
+            || shared(&self.plain, &other.plain) as f32 / least as f32 >= MIN_SAME_SUBJECT_OVERLAP;
         let says_otherwise = self.turns() != other.turns()
             || !(self.telling.is_subset(&other.telling) || other.telling.is_subset(&self.telling));
         says_otherwise && is_same_subject()

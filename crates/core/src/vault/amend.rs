@@ -5,19 +5,21 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::escape::{self, Style, tidy_line};
-use super::lines::{self, Broken, Insertion, Kind, Line, heading_words, newline_of, splice};
+use super::escape::{self, EscapeStyle, tidy_line};
+use super::lines::{
+    self, BrokenDocument, LineInsertion, LineKind, MarkdownLine, heading_words, newline_of, splice,
+};
 use crate::text::normal::normalised;
 
 /// The section of an identity file for additions, created on demand.
-pub const LEARNED: &str = "Learned";
+pub const LEARNED_SECTION: &str = "Learned";
 
 /// The reason why a file cannot take a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Unfit {
+pub enum AmendError {
     /// The document's structure is ambiguous.
     #[error(transparent)]
-    Broken(#[from] Broken),
+    Broken(#[from] BrokenDocument),
     /// The line to replace no longer exists.
     #[error("the line it would take the place of is not there any more: {0}")]
     Gone(String),
@@ -39,10 +41,10 @@ pub fn amend(
     statement: &str,
     supersedes: Option<&str>,
     section: Option<&str>,
-) -> Result<Option<String>, Unfit> {
+) -> Result<Option<String>, AmendError> {
     let statement = tidy_line(statement);
     if normalised(&statement).is_empty() {
-        return Err(Unfit::Empty);
+        return Err(AmendError::Empty);
     }
     let lines = lines::read(text)?;
     let units = units(&lines);
@@ -57,19 +59,19 @@ pub fn amend(
         None => add(text, &lines, &statement, section).map(Some),
         Some(old) => match saying(old)[..] {
             [unit] => replace(text, &lines, unit, &statement).map(Some),
-            [] => Err(Unfit::Gone(old.to_owned())),
-            _ => Err(Unfit::Twice(old.to_owned())),
+            [] => Err(AmendError::Gone(old.to_owned())),
+            _ => Err(AmendError::Twice(old.to_owned())),
         },
     }
 }
 
 /// The line ranges of a document's statements: a list item without its nested items, or a paragraph.
-fn units(lines: &[Line<'_>]) -> Vec<Range<usize>> {
+fn units(lines: &[MarkdownLine<'_>]) -> Vec<Range<usize>> {
     let mut units: Vec<Range<usize>> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         match line.kind {
-            Kind::Item { .. } => units.push(at..at + 1),
-            Kind::Text { .. } => match units.last_mut().filter(|unit| unit.end == at) {
+            LineKind::Item { .. } => units.push(at..at + 1),
+            LineKind::Text { .. } => match units.last_mut().filter(|unit| unit.end == at) {
                 Some(unit) => unit.end = at + 1,
                 None => units.push(at..at + 1),
             },
@@ -85,46 +87,56 @@ pub fn statements(text: &str) -> Vec<String> {
     units(&lines).iter().map(|unit| tidy_line(&words(&lines, unit))).collect()
 }
 
-fn said(lines: &[Line<'_>], unit: &Range<usize>) -> String {
+fn said(lines: &[MarkdownLine<'_>], unit: &Range<usize>) -> String {
     normalised(&words(lines, unit))
 }
 
-fn words(lines: &[Line<'_>], unit: &Range<usize>) -> String {
+fn words(lines: &[MarkdownLine<'_>], unit: &Range<usize>) -> String {
     let words = lines.get(unit.clone()).into_iter().flatten().map(|line| match line.kind {
-        Kind::Item { content, .. } => line.text.get(content..).unwrap_or_default(),
+        LineKind::Item { content, .. } => line.text.get(content..).unwrap_or_default(),
         _ => line.text,
     });
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn replace(text: &str, lines: &[Line<'_>], unit: &Range<usize>, statement: &str) -> Result<String, Unfit> {
+fn replace(
+    text: &str,
+    lines: &[MarkdownLine<'_>],
+    unit: &Range<usize>,
+    statement: &str,
+) -> Result<String, AmendError> {
     let (Some(first), Some(last)) = (lines.get(unit.start), lines.get(unit.end - 1)) else {
-        return Err(Unfit::Around);
+        return Err(AmendError::Around);
     };
     let head = match first.kind {
-        Kind::Item { content, .. } => first.text.get(..content).unwrap_or_default(),
+        LineKind::Item { content, .. } => first.text.get(..content).unwrap_or_default(),
         _ => "",
     };
     let words = if head.is_empty() { escape::line(statement) } else { escape::inline(statement) };
     let changed = splice(text, first.text_start..last.text_end(), &format!("{head}{words}"));
     let walked = lines::walk(&changed).lines;
     let behind = lines.len() - unit.end;
-    let moved = walked.len().checked_sub(behind).ok_or(Unfit::Around)?;
-    let same = |old: &[Line<'_>], new: &[Line<'_>]| {
+    let moved = walked.len().checked_sub(behind).ok_or(AmendError::Around)?;
+    let same = |old: &[MarkdownLine<'_>], new: &[MarkdownLine<'_>]| {
         old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.means_the_same(new))
     };
     let kept = moved == unit.start + 1
         && walked.get(..=unit.start).is_some_and(|new| same(&lines[..=unit.start], new))
         && walked.get(moved..).is_some_and(|new| same(&lines[unit.end..], new));
-    kept.then_some(changed).ok_or(Unfit::Around)
+    kept.then_some(changed).ok_or(AmendError::Around)
 }
 
-fn add(text: &str, lines: &[Line<'_>], statement: &str, section: Option<&str>) -> Result<String, Unfit> {
-    let item = escape::item("- ", statement, "", Style::Words);
-    let is_heading = |at: &usize| matches!(lines[*at].kind, Kind::Heading { .. });
+fn add(
+    text: &str,
+    lines: &[MarkdownLine<'_>],
+    statement: &str,
+    section: Option<&str>,
+) -> Result<String, AmendError> {
+    let item = escape::item("- ", statement, "", EscapeStyle::Words);
+    let is_heading = |at: &usize| matches!(lines[*at].kind, LineKind::Heading { .. });
     let found = section.and_then(|name| {
         (0..lines.len()).find(|at| {
-            matches!(lines[*at].kind, Kind::Heading { title, .. } if heading_words(title) == heading_words(name))
+            matches!(lines[*at].kind, LineKind::Heading { title, .. } if heading_words(title) == heading_words(name))
         })
     });
     let part = match found {
@@ -137,11 +149,11 @@ fn add(text: &str, lines: &[Line<'_>], statement: &str, section: Option<&str>) -
     let insertion = match section.filter(|_| found.is_none()) {
         Some(name) => {
             let block = format!("## {}\n\n{item}", escape::heading(name));
-            Insertion { at, block, blank_before: true, blank_behind: false }
+            LineInsertion { at, block, blank_before: true, blank_behind: false }
         }
-        None => Insertion { at, block: item, blank_before: !after_item, blank_behind: true },
+        None => LineInsertion { at, block: item, blank_before: !after_item, blank_behind: true },
     };
-    let mut changed = insertion.apply(text, lines).ok_or(Unfit::Around)?;
+    let mut changed = insertion.apply(text, lines).ok_or(AmendError::Around)?;
     // A new last line gets a line end.
     if !changed.ends_with(['\n', '\r']) {
         changed.push_str(newline_of(text));
@@ -159,8 +171,8 @@ mod tests {
     const FILE: &str = "# Agents\n\nBe brief.\nAlways.\n\n- Use npm.\n  - Only here.\n- Deploy on Fridays.\n\n\
         ```\n- Use npm.\n```\n\n## Learned\n\n- Ask first.\n\n## Last\n\nWords.\n";
 
-    fn to_agents(text: &str, statement: &str, old: Option<&str>) -> Result<Option<String>, Unfit> {
-        amend(text, statement, old, Some(LEARNED))
+    fn to_agents(text: &str, statement: &str, old: Option<&str>) -> Result<Option<String>, AmendError> {
+        amend(text, statement, old, Some(LEARNED_SECTION))
     }
 
     #[test]
@@ -188,12 +200,15 @@ mod tests {
         assert_eq!(after, FILE.replacen("- Use npm.", "- Use pnpm.", 1), "code is no line");
         let after = to_agents(FILE, "# Be long.", Some("Be brief. Always.")).unwrap().unwrap();
         assert_eq!(after, FILE.replace("Be brief.\nAlways.\n", "\\# Be long.\n"), "words stay words");
-        assert_eq!(to_agents(FILE, "Use pnpm.", Some("Use yarn.")), Err(Unfit::Gone("Use yarn.".to_owned())));
+        assert_eq!(
+            to_agents(FILE, "Use pnpm.", Some("Use yarn.")),
+            Err(AmendError::Gone("Use yarn.".to_owned()))
+        );
         let twice = format!("{FILE}\n- deploy on **Fridays**\n");
         let answer = to_agents(&twice, "Deploy on Mondays.", Some("Deploy on Fridays."));
-        assert_eq!(answer, Err(Unfit::Twice("Deploy on Fridays.".to_owned())));
-        assert!(matches!(to_agents("```\nopen\n", "Use tabs.", None), Err(Unfit::Broken(_))));
-        assert_eq!(to_agents(FILE, " \n", None), Err(Unfit::Empty));
+        assert_eq!(answer, Err(AmendError::Twice("Deploy on Fridays.".to_owned())));
+        assert!(matches!(to_agents("```\nopen\n", "Use tabs.", None), Err(AmendError::Broken(_))));
+        assert_eq!(to_agents(FILE, " \n", None), Err(AmendError::Empty));
     }
 
     proptest! {

@@ -1,12 +1,12 @@
 //! HTML comments with machine-readable data in a document; note apps hide them.
 
 /// The first word of our comments.
-const OURS: &str = "rekindle";
+const COMMENT_PREFIX: &str = "rekindle";
 
 /// Renders `<!-- rekindle key=value … -->`. Values are encoded, so that they cannot end the comment.
 pub(crate) fn render(pairs: &[(&str, &str)]) -> String {
     let words: String = pairs.iter().map(|(key, value)| format!(" {}", pair(key, value))).collect();
-    format!("<!-- {OURS}{words} -->")
+    format!("<!-- {COMMENT_PREFIX}{words} -->")
 }
 
 /// Renders one key and its encoded value.
@@ -18,7 +18,7 @@ pub(crate) fn pair(key: &str, value: &str) -> String {
 pub(crate) fn parse(comment: &str) -> Option<Vec<(String, String)>> {
     let inner = comment.trim().strip_prefix("<!--")?.strip_suffix("-->")?;
     let mut words = inner.split_whitespace();
-    if words.next() != Some(OURS) {
+    if words.next() != Some(COMMENT_PREFIX) {
         return None;
     }
     let pairs = words.filter_map(|word| word.split_once('='));

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::frontmatter::{self, Note, list, scalar};
+use super::frontmatter::{self, ParsedNote, list, scalar};
 use super::lines::newline_of;
 use super::path::VaultPath;
 use crate::base::id::EntryId;
@@ -25,7 +25,7 @@ pub const MAX_TITLE_CHARS: usize = 80;
 
 /// The status of an entry in its life cycle (VLT-03).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum EntryStatus {
     /// The entry is in force.
     Active,
     /// Was in force, and is settled.
@@ -38,7 +38,7 @@ pub enum Status {
     Other(String),
 }
 
-impl Status {
+impl EntryStatus {
     /// The status word in the frontmatter.
     pub fn word(&self) -> &str {
         match self {
@@ -62,13 +62,13 @@ impl Status {
     }
 }
 
-impl Serialize for Status {
+impl Serialize for EntryStatus {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for EntryStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -103,13 +103,13 @@ impl Confidence {
 
 /// The properties of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct EntryProperties {
     /// The id; `None` for a note that we did not write.
     pub id: Option<EntryId>,
     /// The kind of memory: a word the person chooses, also the name of its folder.
     pub kind: String,
     /// The status in its life cycle.
-    pub status: Status,
+    pub status: EntryStatus,
     /// The time of the first save.
     pub created: Option<Timestamp>,
     /// The time of the last change.
@@ -134,9 +134,9 @@ pub struct Entry {
     pub provenance: Provenance,
 }
 
-impl Entry {
+impl EntryProperties {
     /// Reads the properties of a note. `path` supplies defaults for missing ones.
-    pub fn of(note: &Note<'_>, path: &VaultPath) -> Self {
+    pub fn of(note: &ParsedNote<'_>, path: &VaultPath) -> Self {
         let text = |key| note.text_of(key).map(str::to_owned);
         let mut folders = path.parts();
         let (group, kind) = (folders.next().unwrap_or_default(), folders.next().unwrap_or_default());
@@ -148,7 +148,7 @@ impl Entry {
         Self {
             id: note.text_of("id").and_then(EntryId::parse),
             kind: text("kind").unwrap_or_else(|| kind.trim_start_matches('_').to_owned()),
-            status: note.text_of("status").map_or(Status::Active, Status::of),
+            status: note.text_of("status").map_or(EntryStatus::Active, EntryStatus::of),
             created: note.text_of("created").and_then(parse),
             updated: note.text_of("updated").and_then(parse),
             tags: note.list_of("tags"),
@@ -226,7 +226,7 @@ pub fn title(body: &str, path: &VaultPath) -> String {
 }
 
 /// The two notes that result from an evolution (VLT-04).
-pub struct Evolution {
+pub struct EvolvedNotes {
     /// The new version, for the old path.
     pub new: String,
     /// The old version, marked as superseded, for the archive.
@@ -234,7 +234,7 @@ pub struct Evolution {
 }
 
 /// The inputs of [`evolve`].
-pub struct Evolve<'a> {
+pub struct EvolveRequest<'a> {
     /// The body of the new version.
     pub body: &'a str,
     /// The person's reason for the change; kept in the new note.
@@ -256,26 +256,26 @@ pub struct Evolve<'a> {
 }
 
 /// True if the person has reviewed the current text. A new version without approval has `reviewed: null`.
-pub fn is_reviewed(note: &Note<'_>) -> bool {
+pub fn is_reviewed(note: &ParsedNote<'_>) -> bool {
     note.text_of("reviewed").and_then(parse).is_some()
 }
 
 /// The archived text of an entry that was replaced by another one.
-pub fn superseded(note: &Note<'_>, by: &VaultPath) -> Result<String, frontmatter::Error> {
-    let changes = [("status", Some(Status::Superseded.word())), ("superseded_by", Some(by.as_str()))];
+pub fn superseded(note: &ParsedNote<'_>, by: &VaultPath) -> Result<String, frontmatter::Error> {
+    let changes = [("status", Some(EntryStatus::Superseded.word())), ("superseded_by", Some(by.as_str()))];
     Ok(note.head_with(&changes)? + note.body())
 }
 
 /// The new and the archived text of an entry whose body is replaced. Both keep every property and comment
 /// that needs no change. The archived one keeps its body byte for byte.
-pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::Error> {
-    let note = Note::parse(old)?;
+pub fn evolve(old: &str, change: &EvolveRequest<'_>) -> Result<EvolvedNotes, frontmatter::Error> {
+    let note = ParsedNote::parse(old)?;
     let at = iso(change.at);
     let newline = newline_of(old);
     let archived = superseded(&note, change.path)?;
     let mut changes = vec![
         ("id", Some(change.id.as_str())),
-        ("status", Some(Status::Active.word())),
+        ("status", Some(EntryStatus::Active.word())),
         ("updated", Some(&at)),
         ("supersedes", Some(change.archive.as_str())),
         ("superseded_by", None),
@@ -298,7 +298,7 @@ pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::
     if !new.ends_with('\n') {
         new.push_str(newline);
     }
-    Ok(Evolution { new, archived })
+    Ok(EvolvedNotes { new, archived })
 }
 
 #[cfg(test)]
@@ -311,11 +311,11 @@ mod tests {
         VaultPath::parse("personal-private/fix/staging-db.md").unwrap()
     }
 
-    fn entry() -> Entry {
-        Entry {
+    fn entry() -> EntryProperties {
+        EntryProperties {
             id: Some(EntryId::new([7; 8])),
             kind: "fix".into(),
-            status: Status::Active,
+            status: EntryStatus::Active,
             created: parse("2026-11-15T02:13:08Z"),
             updated: parse("2026-11-15T02:13:08Z"),
             tags: vec!["db".into(), "staging env".into()],
@@ -364,11 +364,11 @@ mod tests {
 
     #[test]
     fn fbk_07_the_sentiment_goes_with_the_words() {
-        let old = Entry { sentiment: Some(Sentiment::Frustrated), ..entry() }.render("Port 5433.");
+        let old = EntryProperties { sentiment: Some(Sentiment::Frustrated), ..entry() }.render("Port 5433.");
         assert!(old.contains("\nsentiment: frustrated\n"), "{old}");
         let archive = VaultPath::parse("personal-private/_archive/a.md").unwrap();
         let evolved = |sentiment| {
-            let change = Evolve {
+            let change = EvolveRequest {
                 body: "Port 5434.",
                 reason: "it moved",
                 id: &EntryId::new([8; 8]),
@@ -380,8 +380,8 @@ mod tests {
                 sentiment,
             };
             let new = evolve(&old, &change).unwrap().new;
-            let note = Note::parse(&new).unwrap();
-            Entry::of(&note, &path()).sentiment
+            let note = ParsedNote::parse(&new).unwrap();
+            EntryProperties::of(&note, &path()).sentiment
         };
         assert_eq!(evolved(None), None);
         assert_eq!(evolved(Some(Sentiment::Pleased)), Some(Sentiment::Pleased));
@@ -391,10 +391,11 @@ mod tests {
     #[test]
     fn a_note_made_by_hand_is_an_entry() {
         let text = "# Coffee\n\nNo sugar.\n";
-        let note = Note::parse(text).unwrap();
-        let entry = Entry::of(&note, &VaultPath::parse("personal-private/likes/coffee.md").unwrap());
+        let note = ParsedNote::parse(text).unwrap();
+        let entry =
+            EntryProperties::of(&note, &VaultPath::parse("personal-private/likes/coffee.md").unwrap());
         assert_eq!((entry.kind.as_str(), entry.group.as_str()), ("likes", "personal-private"));
-        assert_eq!((entry.status, entry.scope, entry.id), (Status::Active, Scope::Global, None));
+        assert_eq!((entry.status, entry.scope, entry.id), (EntryStatus::Active, Scope::Global, None));
         assert_eq!(title(note.body(), &path()), "Coffee");
         assert_eq!(title("---\n***\n", &path()), "staging-db");
     }
@@ -406,7 +407,7 @@ mod tests {
             VaultPath::parse("personal-private/_archive/personal-private/fix/staging-db.md.20261115.md")
                 .unwrap();
         let id = EntryId::new([7; 8]);
-        let change = Evolve {
+        let change = EvolveRequest {
             body: "New\nlines",
             reason: "it: moved",
             id: &id,
@@ -417,15 +418,15 @@ mod tests {
             approved: false,
             sentiment: None,
         };
-        let Evolution { new, archived } = evolve(old, &change).unwrap();
+        let EvolvedNotes { new, archived } = evolve(old, &change).unwrap();
         assert_eq!(
             archived,
             "---\r\nkind: fix\r\nmine: [1, 2] # keep\r\nstatus: superseded\r\nsuperseded_by: personal-private/fix/staging-db.md\r\n---\r\n\r\nOld  \r\n"
         );
         assert!(new.starts_with("---\r\nkind: fix\r\nmine: [1, 2] # keep\r\nstatus: active\r\nid: m-"));
         assert!(new.ends_with("evolved_because: \"it: moved\"\r\n---\r\n\r\nNew\r\nlines\r\n"));
-        let note = Note::parse(&new).unwrap();
-        assert_eq!(Entry::of(&note, &path()).supersedes.as_deref(), Some(archive.as_str()));
+        let note = ParsedNote::parse(&new).unwrap();
+        assert_eq!(EntryProperties::of(&note, &path()).supersedes.as_deref(), Some(archive.as_str()));
     }
 
     proptest! {
@@ -443,8 +444,8 @@ mod tests {
             entry.sentiment = sentiment;
             if global { entry.scope = Scope::Global; }
             let text = entry.render(&body);
-            let note = Note::parse(&text).unwrap();
-            prop_assert_eq!(&Entry::of(&note, &path()), &entry);
+            let note = ParsedNote::parse(&text).unwrap();
+            prop_assert_eq!(&EntryProperties::of(&note, &path()), &entry);
             prop_assert_eq!(note.body().trim_matches('\n'), body.trim_matches('\n'));
         }
     }

@@ -22,7 +22,7 @@ const MAX_CONTEXT_BYTES: usize = 256;
 
 /// The text to forget.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct ErasureTarget {
     needles: Vec<String>,
     /// Its original lines, for searching bytes.
     raw: Vec<Vec<u8>>,
@@ -31,7 +31,7 @@ pub struct Target {
     telling: Vec<Vec<u8>>,
 }
 
-impl Target {
+impl ErasureTarget {
     /// Targets every statement in any of `texts`.
     pub fn new<S: AsRef<str>>(texts: &[S]) -> Self {
         let (mut needles, mut raw) = (Vec::new(), Vec::new());
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn b_08_the_same_statement_is_found_in_any_dress() {
-        let target = Target::new(&[SECRET]);
+        let target = ErasureTarget::new(&[SECRET]);
         for text in [
             "* 🔴 (10:02) The staging host is hermes, port 5433. <!-- o-1 user -->\n",
             "intro\n\n- the staging host is\n  **hermes**, port 5433\n- other\n",
@@ -256,12 +256,12 @@ mod tests {
             assert!(target.is_in(text), "{text}");
         }
         assert!(!target.is_in("The staging host is zeus, port 5433."));
-        assert!(!Target::new(&["port is 5433"]).is_in("support is 54330"));
+        assert!(!ErasureTarget::new(&["port is 5433"]).is_in("support is 54330"));
     }
 
     #[test]
     fn only_the_blocks_that_say_it_go() {
-        let target = Target::new(&[SECRET]);
+        let target = ErasureTarget::new(&[SECRET]);
         let document =
             "# Log\r\n\r\n- a\r\n- The staging host is hermes,\r\n  port 5433.\r\n- b  \r\n\r\n| x | y |\r\n";
         assert_eq!(target.cut(document).unwrap(), "# Log\r\n\r\n- a\r\n- b  \r\n\r\n| x | y |\r\n");
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_text_of_several_blocks_goes_as_a_whole_and_by_its_longer_parts() {
-        let target = Target::new(&["Deploy\n\n1. tag\n2. run the long deployment script twice"]);
+        let target = ErasureTarget::new(&["Deploy\n\n1. tag\n2. run the long deployment script twice"]);
         assert_eq!(
             target.cut("x\n\nDeploy\n\n1. tag\n2. run the long deployment script twice\n\ny\n").unwrap(),
             "x\n\n\n\ny\n"
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn json_is_cut_inside_its_strings() {
-        let target = Target::new(&[SECRET]);
+        let target = ErasureTarget::new(&[SECRET]);
         let line =
             serde_json::json!({"n": 1, "messages": format!("[User]: hi\n\n{SECRET}\n\nbye")}).to_string();
         let file = format!("{line}\n{{\"other\":true}}\nnot json\n");
@@ -294,13 +294,13 @@ mod tests {
 
     #[test]
     fn short_texts_are_not_searched_for() {
-        assert!(Target::new(&["yes"]).is_empty());
+        assert!(ErasureTarget::new(&["yes"]).is_empty());
     }
 
     proptest! {
         #[test]
         fn what_is_cut_is_gone_and_the_rest_stays(before in "([a-z ]{0,20}\n){0,6}", after in "([a-z ]{0,20}\n){0,6}") {
-            let target = Target::new(&[SECRET]);
+            let target = ErasureTarget::new(&[SECRET]);
             let document = format!("{before}\n- {SECRET}\n\n{after}");
             let cut = target.cut(&document).unwrap();
             prop_assert!(!target.is_in(&cut));

@@ -8,7 +8,7 @@ use super::lines::blocks::{closes_fence, fence, hash_heading, is_conflict, is_ru
 
 /// The structure that a text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum EscapeStyle {
     /// None: every line is plain words. For text that a machine parses item by item.
     Words,
     /// Nested lists, quotes and complete code blocks, contained by its list item. For text that people read.
@@ -72,17 +72,17 @@ pub(crate) fn plain_heading(title: &str) -> String {
 
 /// Escapes words at the start of a line that would begin a block.
 pub(crate) fn line(text: &str) -> String {
-    escape_start(&inline(text), Style::Words)
+    escape_start(&inline(text), EscapeStyle::Words)
 }
 
 /// The inverse of [`line`].
 pub(crate) fn plain_line(text: &str) -> String {
-    plain(&unescape_start(text, Style::Words))
+    plain(&unescape_start(text, EscapeStyle::Words))
 }
 
 /// Renders a list item: `head` (the marker and any prefix), the words, `tail` at the end of the first line,
 /// and the further lines indented below it. Every line ends in `\n`.
-pub(crate) fn item(head: &str, text: &str, tail: &str, style: Style) -> String {
+pub(crate) fn item(head: &str, text: &str, tail: &str, style: EscapeStyle) -> String {
     let text = tidy(text);
     let lines: Vec<&str> = text.split('\n').collect();
     let code = code_lines(&lines, style);
@@ -102,7 +102,7 @@ pub(crate) fn item(head: &str, text: &str, tail: &str, style: Style) -> String {
 
 /// The inverse of [`item`], for the words between head and tail and the lines below. `offset` is their
 /// continuation column.
-pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: Style) -> String {
+pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: EscapeStyle) -> String {
     let mut lines = vec![first.trim()];
     lines.extend(below.iter().map(|line| dedent(line, offset)));
     let code = code_lines(&lines, style);
@@ -114,10 +114,10 @@ pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: Styl
     tidy(&words.collect::<Vec<_>>().join("\n"))
 }
 
-/// The words of an item of [`Style::Words`] on their lines, still escaped by [`inline`].
+/// The words of an item of [`EscapeStyle::Words`] on their lines, still escaped by [`inline`].
 pub(crate) fn joined_item(first: &str, below: &[&str], offset: usize) -> String {
     let mut lines = vec![first.trim().to_owned()];
-    lines.extend(below.iter().map(|line| unescape_start(dedent(line, offset), Style::Words)));
+    lines.extend(below.iter().map(|line| unescape_start(dedent(line, offset), EscapeStyle::Words)));
     lines.join("\n")
 }
 
@@ -140,10 +140,10 @@ fn dedent(line: &str, offset: usize) -> &str {
 }
 
 /// Marks the lines of complete code blocks, which stay as they are.
-fn code_lines(lines: &[&str], style: Style) -> Vec<bool> {
+fn code_lines(lines: &[&str], style: EscapeStyle) -> Vec<bool> {
     let mut code = vec![false; lines.len()];
     let mut at = 0;
-    while style == Style::Blocks && at < lines.len() {
+    while style == EscapeStyle::Blocks && at < lines.len() {
         let end = code_block(&lines[at..]).map_or(at, |length| at + length);
         code[at..end].fill(true);
         at = end.max(at + 1);
@@ -173,7 +173,7 @@ fn lead(line: &str) -> (&str, &str) {
     line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len())
 }
 
-fn escape_start(text: &str, style: Style) -> String {
+fn escape_start(text: &str, style: EscapeStyle) -> String {
     let (blanks, rest) = lead(text);
     if begins_block(rest.trim_start_matches('\\'), style) {
         return format!("{blanks}\\{rest}");
@@ -184,7 +184,7 @@ fn escape_start(text: &str, style: Style) -> String {
     }
 }
 
-fn unescape_start(text: &str, style: Style) -> String {
+fn unescape_start(text: &str, style: EscapeStyle) -> String {
     let (blanks, rest) = lead(text);
     if let Some(bare) = rest.strip_prefix('\\')
         && begins_block(bare.trim_start_matches('\\'), style)
@@ -200,7 +200,7 @@ fn unescape_start(text: &str, style: Style) -> String {
 }
 
 /// True if words with this start would begin a block.
-fn begins_block(text: &str, style: Style) -> bool {
+fn begins_block(text: &str, style: EscapeStyle) -> bool {
     let underline = !text.is_empty() && (text.bytes().all(|b| b == b'=') || text.bytes().all(|b| b == b'-'));
     underline
         || is_rule(text)
@@ -208,23 +208,23 @@ fn begins_block(text: &str, style: Style) -> bool {
         || hash_heading(text).is_some()
         || text.starts_with("```")
         || text.starts_with("~~~")
-        || style == Style::Words && (text.starts_with('>') || matches!(marker(text), Some((_, None))))
+        || style == EscapeStyle::Words && (text.starts_with('>') || matches!(marker(text), Some((_, None))))
 }
 
 /// The position of the delimiter in `12. `, or in `12\. `, which escapes it already. A digit cannot be
 /// escaped by a backslash.
-fn numbered(text: &str, style: Style) -> Option<usize> {
+fn numbered(text: &str, style: EscapeStyle) -> Option<usize> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let slashes = text[digits..].bytes().take_while(|b| *b == b'\\').count();
     let bare = [&text[..digits], &text[digits + slashes..]].concat();
-    (style == Style::Words && digits > 0 && marker(&bare).is_some()).then_some(digits + slashes)
+    (style == EscapeStyle::Words && digits > 0 && marker(&bare).is_some()).then_some(digits + slashes)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use proptest::prelude::*;
 
-    use super::super::lines::{Kind, item_lines, walk};
+    use super::super::lines::{LineKind, item_lines, walk};
     use super::*;
 
     /// Texts that imitate document structure.
@@ -278,7 +278,7 @@ pub(crate) mod tests {
         prop::collection::vec(piece, 0..10).prop_map(|pieces| pieces.concat())
     }
 
-    fn back(rendered: &str, head: &str, tail: &str, style: Style) -> String {
+    fn back(rendered: &str, head: &str, tail: &str, style: EscapeStyle) -> String {
         let lines: Vec<&str> = rendered.trim_end_matches('\n').split('\n').collect();
         let first = lines[0].strip_suffix(tail).unwrap();
         plain_item(first.strip_prefix(head.trim_end()).unwrap(), &lines[1..], 2, style)
@@ -298,7 +298,7 @@ pub(crate) mod tests {
             prop_assert_eq!(plain(&inline(&text)), text.clone());
             prop_assert_eq!(plain_line(&line(&text)), text.clone());
             prop_assert_eq!(plain_heading(&heading(&text)), tidy_line(&text));
-            for style in [Style::Words, Style::Blocks] {
+            for style in [EscapeStyle::Words, EscapeStyle::Blocks] {
                 let rendered = item("- x ", &text, " <!-- y -->", style);
                 prop_assert_eq!(back(&rendered, "- x ", " <!-- y -->", style), tidy(&text));
             }
@@ -306,17 +306,17 @@ pub(crate) mod tests {
 
         #[test]
         fn a_text_stays_inside_its_item(text in hostile(), blocks in any::<bool>()) {
-            let style = if blocks { Style::Blocks } else { Style::Words };
+            let style = if blocks { EscapeStyle::Blocks } else { EscapeStyle::Words };
             let document = format!("{}- z\n\n# End\n", item("- x ", &text, "", style));
             let lines = walk(&document).lines;
             let own = item_lines(&lines, 0);
             let last = lines.len() - 3;
             prop_assert_eq!(own.end, last);
-            let outside = matches!(lines[last].kind, Kind::Item { depth: 1, .. })
-                && matches!(lines[last + 2].kind, Kind::Heading { .. });
+            let outside = matches!(lines[last].kind, LineKind::Item { depth: 1, .. })
+                && matches!(lines[last + 2].kind, LineKind::Heading { .. });
             prop_assert!(outside);
-            if style == Style::Words {
-                let words = |line: &crate::vault::lines::Line<'_>| matches!(line.kind, Kind::Blank | Kind::Text { .. });
+            if style == EscapeStyle::Words {
+                let words = |line: &crate::vault::lines::MarkdownLine<'_>| matches!(line.kind, LineKind::Blank | LineKind::Text { .. });
                 prop_assert!(lines[1..own.end].iter().all(words));
             }
         }
@@ -333,18 +333,18 @@ pub(crate) mod tests {
     fn ordinary_words_are_left_alone() {
         for text in ["use -f, not -r", "**bold** start", "#tag here", "a -> b", "1.5 is fine", "C:\\new\\#x"]
         {
-            assert_eq!(item("- ", &format!("a\n{text}"), "", Style::Words), format!("- a\n  {text}\n"));
+            assert_eq!(item("- ", &format!("a\n{text}"), "", EscapeStyle::Words), format!("- a\n  {text}\n"));
         }
     }
 
     #[test]
     fn complete_code_stays_code_and_half_of_it_does_not() {
-        assert_eq!(item("- ", "a\n```\n# x\n```", "", Style::Blocks), "- a\n  ```\n  # x\n  ```\n");
+        assert_eq!(item("- ", "a\n```\n# x\n```", "", EscapeStyle::Blocks), "- a\n  ```\n  # x\n  ```\n");
         assert_eq!(
-            item("- (d) ", "```\n# x\n```", " <!-- m -->", Style::Blocks),
+            item("- (d) ", "```\n# x\n```", " <!-- m -->", EscapeStyle::Blocks),
             "- (d) <!-- m -->\n  ```\n  # x\n  ```\n"
         );
-        assert_eq!(item("- ", "a\n```\n# x", "", Style::Blocks), "- a\n  \\```\n  \\# x\n");
-        assert_eq!(item("- ", "a\n1. x\n- y", "", Style::Words), "- a\n  1\\. x\n  \\- y\n");
+        assert_eq!(item("- ", "a\n```\n# x", "", EscapeStyle::Blocks), "- a\n  \\```\n  \\# x\n");
+        assert_eq!(item("- ", "a\n1. x\n- y", "", EscapeStyle::Words), "- a\n  1\\. x\n  \\- y\n");
     }
 }

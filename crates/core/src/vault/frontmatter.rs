@@ -59,7 +59,7 @@ pub enum Error {
 
 /// The value of one property as text; the caller interprets types.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum PropertyValue<'a> {
     /// An empty value, `~` or `null`.
     Null,
     /// A single value as text.
@@ -72,9 +72,9 @@ pub enum Value<'a> {
 
 /// One property at the top level.
 #[derive(Clone, Debug)]
-struct Field<'a> {
+struct PropertyField<'a> {
     key: Cow<'a, str>,
-    value: Value<'a>,
+    value: PropertyValue<'a>,
     line: usize,
     /// The byte range of a single value on the line of its key.
     at: Option<Range<usize>>,
@@ -82,9 +82,9 @@ struct Field<'a> {
 
 /// A note, split into properties and body. Borrows the text; changes return a new text.
 #[derive(Clone, Debug)]
-pub struct Note<'a> {
+pub struct ParsedNote<'a> {
     text: &'a str,
-    fields: Vec<Field<'a>>,
+    fields: Vec<PropertyField<'a>>,
     /// The insertion point of a new property: the start of the closing `---` line, or of the text if there is
     /// no block.
     end_of_fields: usize,
@@ -95,7 +95,7 @@ pub struct Note<'a> {
 
 const BOM: char = '\u{feff}';
 
-impl<'a> Note<'a> {
+impl<'a> ParsedNote<'a> {
     /// Splits `text` into properties and body. A text that does not begin with a `---` line is all body.
     pub fn parse(text: &'a str) -> Result<Self, Error> {
         let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
@@ -140,14 +140,14 @@ impl<'a> Note<'a> {
     }
 
     /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&Value<'a>> {
+    pub fn get(&self, key: &str) -> Option<&PropertyValue<'a>> {
         self.fields.iter().find(|field| field.key == key).map(|field| &field.value)
     }
 
     /// The single value of `key`. `None` if it is missing, empty or a list.
     pub fn text_of(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
-            Value::Scalar(text) => Some(text),
+            PropertyValue::Scalar(text) => Some(text),
             _ => None,
         }
     }
@@ -155,8 +155,8 @@ impl<'a> Note<'a> {
     /// The values of `key`, one or several.
     pub fn list_of(&self, key: &str) -> Vec<String> {
         match self.get(key) {
-            Some(Value::List(items)) => items.iter().map(|item| item.clone().into_owned()).collect(),
-            Some(Value::Scalar(text)) => vec![text.clone().into_owned()],
+            Some(PropertyValue::List(items)) => items.iter().map(|item| item.clone().into_owned()).collect(),
+            Some(PropertyValue::Scalar(text)) => vec![text.clone().into_owned()],
             _ => Vec::new(),
         }
     }
@@ -173,10 +173,10 @@ impl<'a> Note<'a> {
     /// an error.
     pub fn head_with(&self, changes: &[(&str, Option<&str>)]) -> Result<String, Error> {
         let head = self.edited(changes)?;
-        let again = Note::parse(&head)?;
+        let again = ParsedNote::parse(&head)?;
         let reads_back = |(key, value): &(&str, Option<&str>)| match value {
             Some(value) => again.text_of(key) == Some(value),
-            None => again.get(key) == Some(&Value::Null),
+            None => again.get(key) == Some(&PropertyValue::Null),
         };
         match changes.iter().all(reads_back) {
             true => Ok(head),
@@ -227,17 +227,21 @@ impl<'a> Note<'a> {
 }
 
 /// Parses the top-level `key: value` pairs between two offsets of `text`.
-fn parse_fields(text: &str, range: Range<usize>) -> Result<Vec<Field<'_>>, Error> {
+fn parse_fields(text: &str, range: Range<usize>) -> Result<Vec<PropertyField<'_>>, Error> {
     match plain::fields(text, range.clone()) {
         Some(fields) => Ok(fields),
         None => parsed_fields(text, range),
     }
 }
 
-fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<Field<'_>>, Error> {
+fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<PropertyField<'_>>, Error> {
     let yaml = &text[range.clone()];
-    let mut reader =
-        Reader { places: Places::new(yaml, range.start), fields: Vec::new(), depth: 0, key: None };
+    let mut reader = FrontmatterParser {
+        places: PositionMap::new(yaml, range.start),
+        fields: Vec::new(),
+        depth: 0,
+        key: None,
+    };
     for event in Parser::new_from_str(yaml) {
         let (event, span) = event
             .map_err(|error| Error::Yaml { line: error.marker().line() + 1, why: error.info().to_owned() })?;
@@ -247,14 +251,14 @@ fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<Field<'_>>, Erro
 }
 
 /// Converts the parser's positions (line, column in characters) to byte offsets of the whole text.
-struct Places<'a> {
+struct PositionMap<'a> {
     yaml: &'a str,
     yaml_start: usize,
     lines: Vec<usize>,
     ascii: bool,
 }
 
-impl<'a> Places<'a> {
+impl<'a> PositionMap<'a> {
     fn new(yaml: &'a str, yaml_start: usize) -> Self {
         let mut lines = vec![0];
         lines.extend(yaml.match_indices('\n').map(|(at, _)| at + 1));
@@ -276,15 +280,15 @@ impl<'a> Places<'a> {
     }
 }
 
-struct Reader<'a> {
-    places: Places<'a>,
-    fields: Vec<Field<'a>>,
+struct FrontmatterParser<'a> {
+    places: PositionMap<'a>,
+    fields: Vec<PropertyField<'a>>,
     depth: usize,
     /// The key of the current value: name, line, and the byte offset of its end.
     key: Option<(Cow<'a, str>, usize, usize)>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FrontmatterParser<'a> {
     fn take(&mut self, event: Event<'a>, span: Span) -> Result<(), Error> {
         // The parser counts from the line after the opening `---`, which is line 1 of the file.
         let line = span.start.line() + 1;
@@ -307,7 +311,7 @@ impl<'a> Reader<'a> {
                 let null =
                     style == ScalarStyle::Plain && matches!(&*value, "" | "~" | "null" | "Null" | "NULL");
                 let at = self.value_place(&value, style, span);
-                self.finish(if null { Value::Null } else { Value::Scalar(value) }, at);
+                self.finish(if null { PropertyValue::Null } else { PropertyValue::Scalar(value) }, at);
             }
             // A key that is itself a list, a mapping or an alias.
             (Event::Alias(..) | Event::SequenceStart(..) | Event::MappingStart(..), 1)
@@ -315,23 +319,24 @@ impl<'a> Reader<'a> {
             {
                 return Err(Error::NotAMapping { line });
             }
-            (Event::Alias(..), 1) => self.finish(Value::Other, None),
+            (Event::Alias(..), 1) => self.finish(PropertyValue::Other, None),
             (Event::SequenceStart(..), 1) => {
                 self.depth = 2;
-                self.finish(Value::List(Vec::new()), None);
+                self.finish(PropertyValue::List(Vec::new()), None);
             }
             (Event::MappingStart(..), 1) => {
                 self.depth = 2;
-                self.finish(Value::Other, None);
+                self.finish(PropertyValue::Other, None);
             }
             (Event::Scalar(value, ..), 2) => {
-                if let Some(Field { value: Value::List(items), .. }) = self.fields.last_mut() {
+                if let Some(PropertyField { value: PropertyValue::List(items), .. }) = self.fields.last_mut()
+                {
                     items.push(value);
                 }
             }
             (Event::MappingStart(..) | Event::SequenceStart(..), depth) => {
                 if let Some(field) = self.fields.last_mut() {
-                    field.value = Value::Other;
+                    field.value = PropertyValue::Other;
                 }
                 self.depth = depth + 1;
             }
@@ -366,9 +371,9 @@ impl<'a> Reader<'a> {
         Some(start..start + length)
     }
 
-    fn finish(&mut self, value: Value<'a>, at: Option<Range<usize>>) {
+    fn finish(&mut self, value: PropertyValue<'a>, at: Option<Range<usize>>) {
         if let Some((key, line, _)) = self.key.take() {
-            self.fields.push(Field { key, value, line, at });
+            self.fields.push(PropertyField { key, value, line, at });
         }
     }
 }
@@ -442,19 +447,19 @@ mod tests {
 
     #[test]
     fn values_are_read_and_the_body_is_what_follows() {
-        let note = Note::parse(NOTE).unwrap();
+        let note = ParsedNote::parse(NOTE).unwrap();
         assert_eq!(note.text_of("kind"), Some("fix"));
         assert_eq!(note.text_of("status"), Some("active"));
         assert_eq!(note.list_of("my_key"), ["a", "b"]);
         assert_eq!(note.list_of("tags"), ["x", "y z"]);
-        assert_eq!(note.get("empty"), Some(&Value::Null));
+        assert_eq!(note.get("empty"), Some(&PropertyValue::Null));
         assert_eq!(note.line_of("tags"), Some(9));
         assert_eq!(note.body(), "\nBody\n");
     }
 
     #[test]
     fn a_change_touches_one_value_and_nothing_else() {
-        let note = Note::parse(NOTE).unwrap();
+        let note = ParsedNote::parse(NOTE).unwrap();
         let head = note
             .head_with(&[
                 ("status", Some("superseded")),
@@ -472,7 +477,7 @@ mod tests {
     #[test]
     fn crlf_and_bom_and_foreign_letters_survive() {
         let text = "\u{feff}---\r\nüber: \"ß\" # ü\r\nstatus: \"aktiv ü\" # ü\r\n---\r\nText\r\n";
-        let note = Note::parse(text).unwrap();
+        let note = ParsedNote::parse(text).unwrap();
         let head = note.head_with(&[("status", Some("resolved")), ("x", Some("1"))]).unwrap();
         assert_eq!(head, "\u{feff}---\r\nüber: \"ß\" # ü\r\nstatus: resolved # ü\r\nx: \"1\"\r\n---\r\n");
         assert_eq!(note.body(), "Text\r\n");
@@ -480,12 +485,12 @@ mod tests {
 
     #[test]
     fn a_note_without_properties_gets_a_block_of_its_own() {
-        let note = Note::parse("Just text\n---\nnot yaml").unwrap();
+        let note = ParsedNote::parse("Just text\n---\nnot yaml").unwrap();
         assert!(!note.has_block());
         assert_eq!(note.head_with(&[("a", Some("b"))]).unwrap(), "---\na: b\n---\n");
         assert_eq!(note.body(), "Just text\n---\nnot yaml");
         assert_eq!(
-            Note::parse("---\n---\nx").unwrap().head_with(&[("a", Some("b"))]).unwrap(),
+            ParsedNote::parse("---\n---\nx").unwrap().head_with(&[("a", Some("b"))]).unwrap(),
             "---\na: b\n---\n"
         );
     }
@@ -496,19 +501,19 @@ mod tests {
             ("---\n -:\n---\n", "---\n -:\n status: x\n---\n"),
             ("---\n  a: b\n\n  # c\n---\n", "---\n  a: b\n\n  # c\n  status: x\n---\n"),
         ] {
-            let head = Note::parse(text).unwrap().head_with(&[("status", Some("x"))]).unwrap();
+            let head = ParsedNote::parse(text).unwrap().head_with(&[("status", Some("x"))]).unwrap();
             assert_eq!(head, expected);
-            assert_eq!(Note::parse(&head).unwrap().text_of("status"), Some("x"));
+            assert_eq!(ParsedNote::parse(&head).unwrap().text_of("status"), Some("x"));
         }
         // Braces have no room for another line, and nothing invalid is written.
-        let braces = Note::parse("---\n{a: b}\n---\n").unwrap();
+        let braces = ParsedNote::parse("---\n{a: b}\n---\n").unwrap();
         assert!(braces.head_with(&[("status", Some("x"))]).is_err());
         assert_eq!(braces.head_with(&[("a", Some("c"))]).unwrap(), "---\n{a: c}\n---\n");
     }
 
     #[test]
     fn what_cannot_be_read_is_named_with_its_line() {
-        let error = |text: &str| Note::parse(text).unwrap_err();
+        let error = |text: &str| ParsedNote::parse(text).unwrap_err();
         assert_eq!(error("---\na: b\n"), Error::Unclosed);
         assert_eq!(error("---\na: b\nc: d\na: e\n---\n"), Error::Twice { line: 4, key: "a".into() });
         assert_eq!(error("---\n- a\n---\n"), Error::NotAMapping { line: 2 });
@@ -516,14 +521,17 @@ mod tests {
         assert!(matches!(error("---\na: b\nc: [d\n---\n"), Error::Yaml { line, .. } if line >= 3));
         let long = format!("---\n{}---\n", "key: value\n".repeat(10_000));
         assert_eq!(error(&long), Error::TooLong);
-        let list = Note::parse("---\nstatus:\n  - a\n---\n").unwrap();
+        let list = ParsedNote::parse("---\nstatus:\n  - a\n---\n").unwrap();
         assert!(matches!(list.head_with(&[("status", None)]), Err(Error::NotEditable { line: 2, .. })));
     }
 
     #[test]
     fn nested_values_are_kept_and_never_read_as_lists() {
-        let note = Note::parse("---\na:\n  b: [c, d]\ne:\n  - f: g\n  - h\ni: j\n---\n").unwrap();
-        assert_eq!((note.get("a"), note.get("e")), (Some(&Value::Other), Some(&Value::Other)));
+        let note = ParsedNote::parse("---\na:\n  b: [c, d]\ne:\n  - f: g\n  - h\ni: j\n---\n").unwrap();
+        assert_eq!(
+            (note.get("a"), note.get("e")),
+            (Some(&PropertyValue::Other), Some(&PropertyValue::Other))
+        );
         assert_eq!(note.text_of("i"), Some("j"));
     }
 
@@ -531,20 +539,20 @@ mod tests {
         #[test]
         fn any_value_reads_back(value in any::<String>(), items in prop::collection::vec(any::<String>(), 0..4)) {
             let text = format!("---\na: {}\nb: {}\n---\nbody", scalar(&value), list(&items));
-            let note = Note::parse(&text).unwrap();
+            let note = ParsedNote::parse(&text).unwrap();
             let expected = if value.is_empty() { Some("") } else { Some(value.as_str()) };
             prop_assert_eq!(note.text_of("a"), expected);
             let items = items.into_iter().map(Cow::Owned).collect();
-            prop_assert_eq!(note.get("b"), Some(&Value::List(items)));
+            prop_assert_eq!(note.get("b"), Some(&PropertyValue::List(items)));
             prop_assert_eq!(note.body(), "body");
         }
 
         #[test]
         fn a_set_value_reads_back_and_the_rest_stays(value in any::<String>(), other in "[ -~]{0,20}", body in any::<String>()) {
             let text = format!("---\nfirst: {}\nstatus: active\n# note\nlast: x\n---\n{body}", scalar(&other));
-            let note = Note::parse(&text).unwrap();
+            let note = ParsedNote::parse(&text).unwrap();
             let changed = note.head_with(&[("status", Some(&value))]).unwrap() + note.body();
-            let again = Note::parse(&changed).unwrap();
+            let again = ParsedNote::parse(&changed).unwrap();
             prop_assert_eq!(again.text_of("status"), Some(value.as_str()));
             let expected = text.replacen("status: active", &format!("status: {}", scalar(&value)), 1);
             prop_assert_eq!(changed, expected);
@@ -552,13 +560,13 @@ mod tests {
 
         #[test]
         fn no_text_makes_it_panic(text in any::<String>(), yaml in "[a-z:\\- \\[\\]{}#&*!|>'\"%@\n]{0,80}") {
-            let _parsed = Note::parse(&text).is_ok();
+            let _parsed = ParsedNote::parse(&text).is_ok();
             let framed = format!("---\n{yaml}\n---\n{text}");
-            if let Ok(note) = Note::parse(&framed) {
+            if let Ok(note) = ParsedNote::parse(&framed) {
                 prop_assert!(framed.ends_with(note.body()));
                 if let Ok(head) = note.head_with(&[("status", Some("x"))]) {
                     let changed = head + note.body();
-                    prop_assert_eq!(Note::parse(&changed).map(|n| n.text_of("status").map(str::to_owned)), Ok(Some("x".to_owned())));
+                    prop_assert_eq!(ParsedNote::parse(&changed).map(|n| n.text_of("status").map(str::to_owned)), Ok(Some("x".to_owned())));
                 }
             }
         }

@@ -9,23 +9,23 @@ use thiserror::Error;
 
 use super::as_text;
 use super::escape::{self, tidy_line};
-use super::lines::{self, Broken, Insertion, Kind, Line};
+use super::lines::{self, BrokenDocument, LineInsertion, LineKind, MarkdownLine};
 use super::path::VaultPath;
 use super::scope_mark;
 use crate::base::scope::{ProjectId, Scope};
 use crate::base::time::day;
 
-const RESEARCH: &str = "See deep research:";
-const INCUBATOR: &str = "_idea-incubator/";
-const PROMOTED: &str = "→ promoted ";
-const ARCHIVED: &str = "→ archived ";
+const RESEARCH_PREFIX: &str = "See deep research:";
+const INCUBATOR_PREFIX: &str = "_idea-incubator/";
+const PROMOTED_PREFIX: &str = "→ promoted ";
+const ARCHIVED_PREFIX: &str = "→ archived ";
 
 /// The number of open ideas above which a reminder is due (IDEA-07).
-pub const MANY_UNPROMOTED: usize = 20;
+pub const MAX_UNPROMOTED_IDEAS: usize = 20;
 
 /// An idea to add.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Idea {
+pub struct IdeaDraft {
     /// The day it came up.
     #[serde(with = "as_text")]
     pub date: Date,
@@ -42,7 +42,7 @@ pub struct Idea {
 
 /// An idea in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct IdeaEntry {
     /// The day it came up.
     #[serde(with = "as_text")]
     pub date: Date,
@@ -67,7 +67,7 @@ pub struct Entry {
     pub range: Range<usize>,
 }
 
-impl Entry {
+impl IdeaEntry {
     /// True if the idea was neither promoted nor archived.
     pub fn is_open(&self) -> bool {
         self.promoted.is_none() && self.archived.is_none()
@@ -79,7 +79,7 @@ impl Entry {
 pub enum Error {
     /// The document's structure is ambiguous.
     #[error(transparent)]
-    Broken(#[from] Broken),
+    Broken(#[from] BrokenDocument),
     /// The slug or the vault folder cannot be part of a link.
     #[error("a link cannot hold `[`, `]`, `|`, `#`, `^`, `\\` or line breaks, and a slug is one folder name")]
     Link,
@@ -95,14 +95,14 @@ pub enum Error {
 }
 
 /// The ideas in `text`: sections whose heading has a date and a title. Everything else is skipped.
-pub fn parse(text: &str) -> Result<Vec<Entry>, Broken> {
+pub fn parse(text: &str) -> Result<Vec<IdeaEntry>, BrokenDocument> {
     let lines = lines::read(text)?;
     Ok(sections(&lines).into_iter().filter_map(|section| entry(&lines, section)).collect())
 }
 
 /// Appends the idea to `text`, with a link to its research in the vault folder `vault`. An idea that exists
 /// is not added again.
-pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
+pub fn append(text: &str, vault: &str, idea: &IdeaDraft) -> Result<String, Error> {
     let lines = lines::read(text)?;
     check_link(vault, &idea.slug)?;
     if parse(text)?.iter().any(|entry| entry.slug.as_ref() == Some(&idea.slug)) {
@@ -117,8 +117,11 @@ pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
     if !summary.is_empty() {
         block.push_str(&format!("{summary}\n\n"));
     }
-    block.push_str(&format!("{RESEARCH} [[{vault}/personal-private/{INCUBATOR}{}/_index.md]]\n", idea.slug));
-    let insertion = Insertion { at: lines.len(), block, blank_before: true, blank_behind: false };
+    block.push_str(&format!(
+        "{RESEARCH_PREFIX} [[{vault}/personal-private/{INCUBATOR_PREFIX}{}/_index.md]]\n",
+        idea.slug
+    ));
+    let insertion = LineInsertion { at: lines.len(), block, blank_before: true, blank_behind: false };
     let (position, bytes) = insertion.bytes(text, &lines);
     Ok(lines::splice(text, position..position, &bytes))
 }
@@ -127,7 +130,7 @@ pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
 /// again.
 pub fn mark_promoted(text: &str, vault: &str, slug: &str, date: Date) -> Result<String, Error> {
     check_link(vault, slug)?;
-    let line = format!("{PROMOTED}{} to {vault}/personal-projects/{slug}/\n", day(date));
+    let line = format!("{PROMOTED_PREFIX}{} to {vault}/personal-projects/{slug}/\n", day(date));
     mark(text, slug, line, |entry| entry.promoted.is_some())
 }
 
@@ -140,18 +143,23 @@ pub fn mark_archived(
     date: Date,
 ) -> Result<String, Error> {
     check_link(vault, slug)?;
-    let line = format!("{ARCHIVED}{} to {vault}/{folder}/\n", day(date));
+    let line = format!("{ARCHIVED_PREFIX}{} to {vault}/{folder}/\n", day(date));
     mark(text, slug, line, |entry| entry.archived.is_some())
 }
 
-fn mark(text: &str, slug: &str, line: String, is_noted: impl Fn(&Entry) -> bool) -> Result<String, Error> {
+fn mark(
+    text: &str,
+    slug: &str,
+    line: String,
+    is_noted: impl Fn(&IdeaEntry) -> bool,
+) -> Result<String, Error> {
     let lines = lines::read(text)?;
     let (section, entry) = find(&lines, slug)?;
     if is_noted(&entry) {
         return Ok(text.to_owned());
     }
     let end = section.clone().rev().find(|at| !lines[*at].is_blank()).map_or(section.end, |last| last + 1);
-    let insertion = Insertion { at: end, block: line, blank_before: true, blank_behind: true };
+    let insertion = LineInsertion { at: end, block: line, blank_before: true, blank_behind: true };
     insertion.apply(text, &lines).ok_or(Error::Unfit { line: entry.line })
 }
 
@@ -168,7 +176,7 @@ pub fn remove(text: &str, slug: &str) -> Result<String, Error> {
     }
 }
 
-fn find(lines: &[Line<'_>], slug: &str) -> Result<(Range<usize>, Entry), Error> {
+fn find(lines: &[MarkdownLine<'_>], slug: &str) -> Result<(Range<usize>, IdeaEntry), Error> {
     let found = sections(lines).into_iter().find_map(|section| {
         let entry = entry(lines, section.clone())?;
         (entry.slug.as_deref() == Some(slug)).then_some((section, entry))
@@ -177,13 +185,13 @@ fn find(lines: &[Line<'_>], slug: &str) -> Result<(Range<usize>, Entry), Error> 
 }
 
 /// The line indexes of every section with a dated heading, up to the next heading of its level or above.
-fn sections(lines: &[Line<'_>]) -> Vec<Range<usize>> {
+fn sections(lines: &[MarkdownLine<'_>]) -> Vec<Range<usize>> {
     let level = |at: usize| match lines[at].kind {
-        Kind::Heading { level, .. } => Some(level),
+        LineKind::Heading { level, .. } => Some(level),
         _ => None,
     };
     let dated =
-        |at: &usize| matches!(lines[*at].kind, Kind::Heading { title, .. } if heading(title).is_some());
+        |at: &usize| matches!(lines[*at].kind, LineKind::Heading { title, .. } if heading(title).is_some());
     let starts = (0..lines.len()).filter(dated);
     let until = |start: usize| {
         let ends = |at: &usize| level(*at).is_some_and(|other| Some(other) <= level(start)) || dated(at);
@@ -201,12 +209,12 @@ fn heading(title: &str) -> Option<(Date, String)> {
     Some((date, escape::plain_heading(rest.trim())))
 }
 
-fn entry(lines: &[Line<'_>], section: Range<usize>) -> Option<Entry> {
-    let Kind::Heading { title, .. } = lines[section.start].kind else { return None };
+fn entry(lines: &[MarkdownLine<'_>], section: Range<usize>) -> Option<IdeaEntry> {
+    let LineKind::Heading { title, .. } = lines[section.start].kind else { return None };
     let (date, title) = heading(title)?;
     let own = &lines[section.clone()];
-    let is_text = |line: &&Line<'_>| line.depth == 0 && matches!(line.kind, Kind::Text { .. });
-    let words = |line: &Line<'_>| line.text.trim().to_owned();
+    let is_text = |line: &&MarkdownLine<'_>| line.depth == 0 && matches!(line.kind, LineKind::Text { .. });
+    let words = |line: &MarkdownLine<'_>| line.text.trim().to_owned();
     let texts: Vec<String> = own.iter().filter(is_text).map(words).collect();
     let paragraph = own.iter().skip(1).skip_while(|line| !is_text(line)).take_while(is_text);
     let summary: Vec<String> = paragraph.map(words).take_while(|line| !is_own(line)).collect();
@@ -215,16 +223,16 @@ fn entry(lines: &[Line<'_>], section: Range<usize>) -> Option<Entry> {
         Some((words, scope)) => (words, scope),
         None => (summary.as_str(), Scope::Global),
     };
-    let research = texts.iter().filter(|line| line.starts_with(RESEARCH)).find_map(|line| slug(line));
-    Some(Entry {
+    let research = texts.iter().filter(|line| line.starts_with(RESEARCH_PREFIX)).find_map(|line| slug(line));
+    Some(IdeaEntry {
         date,
         title,
         summary: plain_paragraph(summary),
         project: scope.project().cloned(),
         // A person may have put the link into a sentence of their own.
         slug: research.or_else(|| texts.iter().find_map(|line| slug(line))),
-        promoted: texts.iter().find_map(|line| line.strip_prefix(PROMOTED)?.get(..10)?.parse().ok()),
-        archived: texts.iter().find_map(|line| line.strip_prefix(ARCHIVED)?.get(..10)?.parse().ok()),
+        promoted: texts.iter().find_map(|line| line.strip_prefix(PROMOTED_PREFIX)?.get(..10)?.parse().ok()),
+        archived: texts.iter().find_map(|line| line.strip_prefix(ARCHIVED_PREFIX)?.get(..10)?.parse().ok()),
         line: lines[section.start].number,
         range: lines[section.start].start..lines[section.end - 1].end(),
     })
@@ -232,14 +240,14 @@ fn entry(lines: &[Line<'_>], section: Range<usize>) -> Option<Entry> {
 
 fn slug(line: &str) -> Option<String> {
     let (_, link) = line.split_once("[[")?;
-    let (_, folder) = link.split_once("]]")?.0.split_once(INCUBATOR)?;
+    let (_, folder) = link.split_once("]]")?.0.split_once(INCUBATOR_PREFIX)?;
     let name = folder.split(['/', '|', '#']).next()?;
     (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// True if a line is in a format of ours.
 fn is_own(line: &str) -> bool {
-    [RESEARCH, PROMOTED, ARCHIVED].iter().any(|ours| line.starts_with(ours))
+    [RESEARCH_PREFIX, PROMOTED_PREFIX, ARCHIVED_PREFIX].iter().any(|ours| line.starts_with(ours))
 }
 
 /// Renders a summary on one line, escaped so that it is neither a block nor a line in a format of ours.
@@ -272,9 +280,9 @@ mod tests {
     use super::super::lines::tests::{document, is_insertion};
     use super::*;
 
-    fn idea(title: &str, summary: &str, slug: &str) -> Idea {
+    fn idea(title: &str, summary: &str, slug: &str) -> IdeaDraft {
         let date = date(2026, 11, 15);
-        Idea {
+        IdeaDraft {
             date,
             title: title.to_owned(),
             summary: summary.to_owned(),
@@ -283,7 +291,7 @@ mod tests {
         }
     }
 
-    fn told(entry: &Entry) -> (Date, String, String, Option<String>, Option<Date>) {
+    fn told(entry: &IdeaEntry) -> (Date, String, String, Option<String>, Option<Date>) {
         (entry.date, entry.title.clone(), entry.summary.clone(), entry.slug.clone(), entry.promoted)
     }
 
@@ -328,7 +336,7 @@ mod tests {
     #[test]
     fn r_15_an_idea_of_a_project_says_so_and_reads_back() {
         let pumps = Some(ProjectId::new("github.com/acme/pumps"));
-        let new = |summary: &str, project: &Option<ProjectId>| Idea {
+        let new = |summary: &str, project: &Option<ProjectId>| IdeaDraft {
             project: project.clone(),
             ..idea("One", summary, "one")
         };
@@ -391,6 +399,9 @@ mod tests {
             assert_eq!(append("", "V", &idea("t", "s", slug)), Err(Error::Link), "{slug:?}");
         }
         assert_eq!(append("", "V]]", &idea("t", "s", "a")), Err(Error::Link));
-        assert_eq!(append("```\n", "V", &idea("t", "s", "a")), Err(Error::Broken(Broken::Fence { line: 1 })));
+        assert_eq!(
+            append("```\n", "V", &idea("t", "s", "a")),
+            Err(Error::Broken(BrokenDocument::Fence { line: 1 }))
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 /// One of the identity files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct IdentityDocument {
     /// The name of the file.
     pub name: &'static str,
     /// The purpose of the file in a few words.
@@ -15,26 +15,26 @@ pub struct Document {
 }
 
 /// All identity files, in reading order.
-pub const DOCUMENTS: [Document; 4] = [
-    Document {
+pub const DOCUMENTS: [IdentityDocument; 4] = [
+    IdentityDocument {
         name: "SOUL.md",
         about: "voice, values, boundaries",
         starter: "# Soul\n\n<!-- How your agents should sound, what they value, what they must never do. -->\n",
         read_at_start: true,
     },
-    Document {
+    IdentityDocument {
         name: "USER.md",
         about: "about you",
         starter: "# User\n\n<!-- What an agent should know about you: your work, your machine, how you like things. -->\n",
         read_at_start: true,
     },
-    Document {
+    IdentityDocument {
         name: "IDENTITY.md",
         about: "the agent's name and nature",
         starter: "# Identity\n\n<!-- What the agent is called and what it is. -->\n",
         read_at_start: false,
     },
-    Document {
+    IdentityDocument {
         name: "AGENTS.md",
         about: "operating instructions that every agent shares",
         starter: "# Agents\n\n<!-- Instructions for every agent. `rekindle identity link DIR` makes an agent's folder use this file. -->\n",
@@ -43,7 +43,7 @@ pub const DOCUMENTS: [Document; 4] = [
 ];
 
 /// The file that all agents must share (IDN-02).
-pub const SHARED: &str = "AGENTS.md";
+pub const SHARED_RARITY_WEIGHT: &str = "AGENTS.md";
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@ const CONTEXT_BYTES: usize = 48;
 /// The folder that a path is relative to. All except the vault need a permission (VLT-07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Root {
+pub enum ChangeRoot {
     /// The vault folder, `MemoryVault/`.
     Vault,
     /// The person's notes around the vault.
@@ -29,45 +29,45 @@ pub enum Root {
 /// The location of a changed file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Place {
+pub struct ChangedFile {
     /// The folder it is relative to.
-    pub root: Root,
+    pub root: ChangeRoot,
     /// The path below that folder.
     pub path: VaultPath,
 }
 
-impl Place {
+impl ChangedFile {
     /// A file in the vault.
     pub fn vault(path: VaultPath) -> Self {
-        Self { root: Root::Vault, path }
+        Self { root: ChangeRoot::Vault, path }
     }
 }
 
-impl From<Place> for String {
-    fn from(place: Place) -> Self {
+impl From<ChangedFile> for String {
+    fn from(place: ChangedFile) -> Self {
         // A colon cannot occur in a vault path, so the prefix is unambiguous.
         match place.root {
-            Root::Vault => place.path.into(),
-            Root::Notes => format!("notes:{}", place.path),
-            Root::Identity => format!("identity:{}", place.path),
+            ChangeRoot::Vault => place.path.into(),
+            ChangeRoot::Notes => format!("notes:{}", place.path),
+            ChangeRoot::Identity => format!("identity:{}", place.path),
         }
     }
 }
 
-impl TryFrom<String> for Place {
+impl TryFrom<String> for ChangedFile {
     type Error = crate::vault::path::Error;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let (root, path) = match text.split_once(':') {
-            Some(("notes", path)) => (Root::Notes, path),
-            Some(("identity", path)) => (Root::Identity, path),
-            _ => (Root::Vault, text.as_str()),
+            Some(("notes", path)) => (ChangeRoot::Notes, path),
+            Some(("identity", path)) => (ChangeRoot::Identity, path),
+            _ => (ChangeRoot::Vault, text.as_str()),
         };
         Ok(Self { root, path: VaultPath::parse(path)? })
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ChangedFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&String::from(self.clone()))
     }
@@ -76,7 +76,7 @@ impl std::fmt::Display for Place {
 /// The permission for a write outside the vault; recorded with the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Permission {
+pub enum WritePermission {
     /// The standing permission for `Ideas.md`, the only one.
     Standing,
     /// The person ran the command that does exactly this.
@@ -86,7 +86,7 @@ pub enum Permission {
 /// The author of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Actor {
+pub enum ChangeActor {
     /// The person, through a command.
     User,
     /// An agent, through a tool.
@@ -95,7 +95,7 @@ pub enum Actor {
     Worker,
 }
 
-impl Actor {
+impl ChangeActor {
     /// The author's name in listings.
     pub fn word(self) -> &'static str {
         match self {
@@ -107,11 +107,11 @@ impl Actor {
 }
 
 /// Verbs of changes that only follow another change: the page of proposals, and receipts of decisions.
-pub const BOOKKEEPING: [&str; 2] = ["review", "receipt"];
+pub const BOOKKEEPING_VERBS: [&str; 2] = ["review", "receipt"];
 
 /// A replaced range: position, old text, new text, and some context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Patch {
+pub struct RangePatch {
     at: usize,
     removed: String,
     inserted: String,
@@ -130,7 +130,7 @@ pub enum PatchError {
     Ambiguous,
 }
 
-impl Patch {
+impl RangePatch {
     /// The smallest single range that turns `before` into `after`.
     pub fn between(before: &str, after: &str) -> Self {
         let shortest = before.len().min(after.len());
@@ -239,29 +239,29 @@ fn only_match(text: &str, wanted: &str) -> Result<usize, PatchError> {
 /// The change of one file. The text of a range becomes `None` once it is forgotten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
-pub enum Op {
+pub enum FileOperation {
     /// A file was created.
     Create {
         /// The location of the file.
-        place: Place,
+        place: ChangedFile,
         /// The hash of its content.
         after: ContentHash,
     },
     /// A file was changed.
     Edit {
         /// The location of the file.
-        place: Place,
+        place: ChangedFile,
         /// The hash before the change.
         before: ContentHash,
         /// The hash after the change.
         after: ContentHash,
         /// The difference; `None` once it is forgotten.
-        patch: Option<Patch>,
+        patch: Option<RangePatch>,
     },
     /// A file grew at its end, in place.
     Append {
         /// The location of the file.
-        place: Place,
+        place: ChangedFile,
         /// The hash before the change.
         before: ContentHash,
         /// The size before the change, in bytes.
@@ -269,12 +269,12 @@ pub enum Op {
         /// The hash after the change.
         after: ContentHash,
         /// The appended text; `None` once it is forgotten.
-        patch: Option<Patch>,
+        patch: Option<RangePatch>,
     },
-    /// A file was removed, as the reversal of [`Op::Create`].
+    /// A file was removed, as the reversal of [`FileOperation::Create`].
     Remove {
         /// The location of the file.
-        place: Place,
+        place: ChangedFile,
         /// The hash of its content.
         before: ContentHash,
         /// The text of the file; `None` once it is forgotten.
@@ -283,9 +283,9 @@ pub enum Op {
     /// A file was moved, whatever its content.
     Move {
         /// The location after the move.
-        place: Place,
+        place: ChangedFile,
         /// The location before the move.
-        from: Place,
+        from: ChangedFile,
         /// The hash of its content.
         before: ContentHash,
     },
@@ -293,9 +293,9 @@ pub enum Op {
     Forgotten,
 }
 
-impl Op {
+impl FileOperation {
     /// The location of the file; `None` once it is forgotten.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&ChangedFile> {
         match self {
             Self::Create { place, .. }
             | Self::Edit { place, .. }
@@ -307,7 +307,7 @@ impl Op {
     }
 
     /// All locations that it touched.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn places(&self) -> impl Iterator<Item = &ChangedFile> {
         let from = match self {
             Self::Move { from, .. } => Some(from),
             _ => None,
@@ -348,7 +348,7 @@ impl Op {
 
 /// One change, applied atomically.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct VaultChange {
     /// The id, which sorts by time.
     pub id: ChangeId,
     /// The time in ISO 8601.
@@ -356,10 +356,10 @@ pub struct Change {
     /// The command: `save`, `evolve`, `undo`, `forget`, …
     pub verb: String,
     /// The author of the change.
-    pub by: Actor,
+    pub by: ChangeActor,
     /// The permission to write outside the vault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub permission: Option<Permission>,
+    pub permission: Option<WritePermission>,
     /// The change that it reverses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
@@ -367,18 +367,18 @@ pub struct Change {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// The operations, in order.
-    pub ops: Vec<Op>,
+    pub ops: Vec<FileOperation>,
 }
 
-impl Change {
+impl VaultChange {
     /// True if it only follows another change.
     pub fn is_bookkeeping(&self) -> bool {
-        BOOKKEEPING.contains(&self.verb.as_str())
+        BOOKKEEPING_VERBS.contains(&self.verb.as_str())
     }
 
     /// True if a person made it by a command.
     pub fn is_a_persons(&self) -> bool {
-        self.by == Actor::User && !self.is_bookkeeping()
+        self.by == ChangeActor::User && !self.is_bookkeeping()
     }
 }
 
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_patch_holds_only_the_changed_range() {
-        let patch = Patch::between("one\ntwo\nthree\n", "one\n2\nthree\n");
+        let patch = RangePatch::between("one\ntwo\nthree\n", "one\n2\nthree\n");
         assert_eq!((patch.removed.as_str(), patch.inserted.as_str()), ("two", "2"));
     }
 
@@ -398,13 +398,13 @@ mod tests {
     fn b_09_a_change_is_taken_back_after_others_came() {
         let before = "# Memory\n\n- a\n";
         let after = "# Memory\n\n- a\n- b\n";
-        let patch = Patch::between(before, after);
+        let patch = RangePatch::between(before, after);
         let now = "# Memory of Ada\n\n- zero\n- a\n- b\n- c\n";
         assert_eq!(patch.reverse(now).unwrap(), "# Memory of Ada\n\n- zero\n- a\n- c\n");
         assert_eq!(patch.reverse("# Memory\n\n- a\n- B!\n"), Err(PatchError::Gone));
         assert_eq!(patch.reverse("- b\n x - b\n"), Err(PatchError::Ambiguous));
         // The first line of a list, after others were added below it.
-        let first = Patch::between("## A\n\n## B\n", "## A\n\n- a\n\n## B\n");
+        let first = RangePatch::between("## A\n\n## B\n", "## A\n\n- a\n\n## B\n");
         assert_eq!(first.reverse("## A\n\n- a\n- b\n\n## B\n").unwrap(), "## A\n\n- b\n\n## B\n");
         assert_eq!(first.reverse("## A\n\nx - a\n- b\n"), Err(PatchError::Gone));
     }
@@ -413,29 +413,29 @@ mod tests {
     fn log_01_what_was_added_at_the_end_is_the_patch_between() {
         let before = "# Ä day of the log, with more words than a patch keeps around it: äöü\n";
         let after = format!("{before}\n### More\n");
-        let patch = Patch::at_end(before.len(), &before[before.len() - 52..], "\n### More\n".to_owned());
-        assert_eq!(patch, Patch::between(before, &after));
+        let patch = RangePatch::at_end(before.len(), &before[before.len() - 52..], "\n### More\n".to_owned());
+        assert_eq!(patch, RangePatch::between(before, &after));
         assert_eq!(patch.reverse(&after).unwrap(), before);
     }
 
     #[test]
     fn places_outside_the_vault_say_so() {
         let path = VaultPath::parse("Ideas.md").unwrap();
-        let place = Place { root: Root::Notes, path };
+        let place = ChangedFile { root: ChangeRoot::Notes, path };
         assert_eq!(place.to_string(), "notes:Ideas.md");
-        assert_eq!(Place::try_from(place.to_string()).unwrap(), place);
-        assert!(Place::try_from("notes:../x".to_owned()).is_err());
+        assert_eq!(ChangedFile::try_from(place.to_string()).unwrap(), place);
+        assert!(ChangedFile::try_from("notes:../x".to_owned()).is_err());
     }
 
     #[test]
     fn idea_05_a_move_touches_two_places_and_reads_back() {
-        let place = |path: &str| Place::vault(VaultPath::parse(path).unwrap());
+        let place = |path: &str| ChangedFile::vault(VaultPath::parse(path).unwrap());
         let before = ContentHash::of(b"x");
-        let op = Op::Move { place: place("b/x.pdf"), from: place("a/x.pdf"), before };
+        let op = FileOperation::Move { place: place("b/x.pdf"), from: place("a/x.pdf"), before };
         let touched: Vec<String> = op.places().map(ToString::to_string).collect();
         assert_eq!((touched.join(" "), op.can_be_undone()), ("b/x.pdf a/x.pdf".to_owned(), true));
         let json = serde_json::to_string(&op).unwrap();
-        assert_eq!(serde_json::from_str::<Op>(&json).unwrap(), op);
+        assert_eq!(serde_json::from_str::<FileOperation>(&json).unwrap(), op);
     }
 
     proptest! {
@@ -443,11 +443,11 @@ mod tests {
         fn every_patch_is_taken_back(start in any::<String>(), old in any::<String>(), new in any::<String>(), end in any::<String>()) {
             let before = format!("{start}{old}{end}");
             let after = format!("{start}{new}{end}");
-            let patch = Patch::between(&before, &after);
+            let patch = RangePatch::between(&before, &after);
             prop_assert_eq!(patch.reverse(&after).unwrap(), before);
             prop_assert!(patch.removed.len() <= old.len() + 3 && patch.inserted.len() <= new.len() + 3);
             let json = serde_json::to_string(&patch).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Patch>(&json).unwrap(), patch);
+            prop_assert_eq!(serde_json::from_str::<RangePatch>(&json).unwrap(), patch);
         }
     }
 }

@@ -21,7 +21,7 @@ pub const TOMBSTONES: &str = "_meta/tombstones.jsonl";
 /// Entries that are loaded at every session start.
 pub const ALWAYS_LOAD: &str = "_always-load";
 /// Entries that nobody has reviewed yet.
-pub const INBOX: &str = "_inbox";
+pub const INBOX_BIT: &str = "_inbox";
 /// Earlier versions of entries.
 pub const ARCHIVE: &str = "_archive";
 /// Ideas and their research.
@@ -49,7 +49,7 @@ pub const FOLDERS: [&str; 11] = [
 /// The three groups of entries (VLT-08).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Group {
+pub enum EntryGroup {
     /// Entries about the person and their work.
     PersonalPrivate,
     /// Entries about one project as a whole.
@@ -58,7 +58,7 @@ pub enum Group {
     PersonalSkills,
 }
 
-impl Group {
+impl EntryGroup {
     /// All groups, in listing order.
     pub const ALL: [Self; 3] = [Self::PersonalPrivate, Self::PersonalProjects, Self::PersonalSkills];
 
@@ -72,13 +72,13 @@ impl Group {
     }
 }
 
-impl fmt::Display for Group {
+impl fmt::Display for EntryGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
 }
 
-impl FromStr for Group {
+impl FromStr for EntryGroup {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -95,34 +95,34 @@ pub fn fixed(name: &'static str) -> VaultPath {
 
 /// The destination of a new entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub enum EntryDestination {
     /// The folder of its kind in a group.
-    Group(Group),
+    Group(EntryGroup),
     /// The entries loaded at every session start.
     AlwaysLoad,
     /// The unreviewed entries (SID-06).
     Inbox,
 }
 
-impl Destination {
+impl EntryDestination {
     /// The group of this destination.
-    pub fn group(self) -> Group {
+    pub fn group(self) -> EntryGroup {
         match self {
             Self::Group(group) => group,
-            Self::AlwaysLoad | Self::Inbox => Group::PersonalPrivate,
+            Self::AlwaysLoad | Self::Inbox => EntryGroup::PersonalPrivate,
         }
     }
 }
 
 /// `<group>/<kind>/<slug>.md` (VLT-01). Always-load entries have a separate folder, because session start
 /// reads exactly that folder (BRF-06), and so does the inbox.
-pub fn entry(to: Destination, kind: &str, name: &str) -> Result<VaultPath, Error> {
+pub fn entry(to: EntryDestination, kind: &str, name: &str) -> Result<VaultPath, Error> {
     let file = format!("{}.md", slug("slug", name)?);
     let kind = slug("kind", kind)?;
     let folder = match to {
-        Destination::Group(_) => kind.as_str(),
-        Destination::AlwaysLoad => ALWAYS_LOAD,
-        Destination::Inbox => INBOX,
+        EntryDestination::Group(_) => kind.as_str(),
+        EntryDestination::AlwaysLoad => ALWAYS_LOAD,
+        EntryDestination::Inbox => INBOX_BIT,
     };
     Ok(VaultPath::of(&[to.group().word(), folder, &file]))
 }
@@ -133,19 +133,19 @@ pub fn archive(original: &VaultPath, date: Date, nth: usize) -> Result<VaultPath
     let number = if nth > 1 { format!("-{nth}") } else { String::new() };
     VaultPath::parse(&format!(
         "{}/{ARCHIVE}/{original}.{}{number}.md",
-        Group::PersonalPrivate.word(),
+        EntryGroup::PersonalPrivate.word(),
         compact_day(date)
     ))
 }
 
 /// The folder of an idea in the incubator (IDEA-03).
 pub fn idea_folder(slug: &str) -> Result<VaultPath, Error> {
-    VaultPath::parse(&format!("{}/{INCUBATOR}/{slug}", Group::PersonalPrivate.word()))
+    VaultPath::parse(&format!("{}/{INCUBATOR}/{slug}", EntryGroup::PersonalPrivate.word()))
 }
 
 /// The folder of an idea that became a project (IDEA-05).
 pub fn project_folder(slug: &str) -> Result<VaultPath, Error> {
-    VaultPath::parse(&format!("{}/{slug}", Group::PersonalProjects.word()))
+    VaultPath::parse(&format!("{}/{slug}", EntryGroup::PersonalProjects.word()))
 }
 
 /// The archive path of a whole folder: `personal-private/_archive/<original-folder>.YYYYMMDD`, then
@@ -162,14 +162,14 @@ pub fn daily_log(date: Date) -> VaultPath {
 
 /// The index page of an idea: `personal-private/_idea-incubator/<slug>/_index.md` (IDEA-03).
 pub fn idea(name: &str) -> Result<VaultPath, Error> {
-    Ok(VaultPath::of(&[Group::PersonalPrivate.word(), INCUBATOR, &slug("title", name)?, "_index.md"]))
+    Ok(VaultPath::of(&[EntryGroup::PersonalPrivate.word(), INCUBATOR, &slug("title", name)?, "_index.md"]))
 }
 
 /// The classification of a vault path by its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
+pub enum VaultShelf {
     /// A current entry in a group.
-    Entry(Group),
+    Entry(EntryGroup),
     /// A current entry that is loaded at every session start.
     AlwaysLoad,
     /// A captured entry that was not reviewed.
@@ -182,7 +182,7 @@ pub enum Shelf {
     Other,
 }
 
-impl Shelf {
+impl VaultShelf {
     /// True for current memories, which can get a new version.
     pub fn holds_memories(self) -> bool {
         matches!(self, Self::Entry(_) | Self::AlwaysLoad | Self::Inbox)
@@ -190,17 +190,19 @@ impl Shelf {
 }
 
 /// Classifies a path by its location.
-pub fn shelf(path: &VaultPath) -> Shelf {
+pub fn shelf(path: &VaultPath) -> VaultShelf {
     let mut parts = path.parts();
-    let Some(group) = parts.next().and_then(|part| part.parse::<Group>().ok()) else { return Shelf::Other };
+    let Some(group) = parts.next().and_then(|part| part.parse::<EntryGroup>().ok()) else {
+        return VaultShelf::Other;
+    };
     match parts.next() {
-        _ if !path.name().ends_with(".md") => Shelf::Other,
-        Some(ALWAYS_LOAD) => Shelf::AlwaysLoad,
-        Some(INBOX) => Shelf::Inbox,
-        Some(ARCHIVE) => Shelf::Archive,
-        Some(INCUBATOR) => Shelf::Incubator,
-        Some(_) => Shelf::Entry(group),
-        None => Shelf::Other,
+        _ if !path.name().ends_with(".md") => VaultShelf::Other,
+        Some(ALWAYS_LOAD) => VaultShelf::AlwaysLoad,
+        Some(INBOX_BIT) => VaultShelf::Inbox,
+        Some(ARCHIVE) => VaultShelf::Archive,
+        Some(INCUBATOR) => VaultShelf::Incubator,
+        Some(_) => VaultShelf::Entry(group),
+        None => VaultShelf::Other,
     }
 }
 
@@ -221,14 +223,14 @@ pub fn conflict_copy(original: &VaultPath, stamp: &str) -> Result<VaultPath, Err
 /// True if a sync tool (or Rekindle) names the losing side of a conflict like this. Such files are left in
 /// place, hidden from listings and reported (SEC-07).
 pub fn is_conflict_copy(name: &str) -> bool {
-    const MARKS: [&str; 6] =
+    const CONFLICT_MARKS: [&str; 6] =
         ["(conflict ", "(conflicted copy", "'s conflicted copy", ".sync-conflict-", "-conflict-", "_conf("];
     // A common substring of all patterns, which rules out nearly every name.
     if !name.as_bytes().windows(4).any(|part| part.eq_ignore_ascii_case(b"conf")) {
         return false;
     }
     let name = name.to_lowercase();
-    MARKS.iter().any(|mark| name.contains(mark))
+    CONFLICT_MARKS.iter().any(|mark| name.contains(mark))
 }
 
 #[cfg(test)]
@@ -239,12 +241,12 @@ mod tests {
     /// Requirements: VLT-08.
     #[test]
     fn vlt_01_entries_have_their_place() {
-        let path = entry(Destination::Group(Group::PersonalPrivate), "Fix", "Staging DB").unwrap();
+        let path = entry(EntryDestination::Group(EntryGroup::PersonalPrivate), "Fix", "Staging DB").unwrap();
         assert_eq!(path.as_str(), "personal-private/fix/staging-db.md");
-        assert_eq!(shelf(&path), Shelf::Entry(Group::PersonalPrivate));
-        let always = entry(Destination::AlwaysLoad, "rule", "No force push").unwrap();
+        assert_eq!(shelf(&path), VaultShelf::Entry(EntryGroup::PersonalPrivate));
+        let always = entry(EntryDestination::AlwaysLoad, "rule", "No force push").unwrap();
         assert_eq!(always.as_str(), "personal-private/_always-load/no-force-push.md");
-        assert_eq!(shelf(&always), Shelf::AlwaysLoad);
+        assert_eq!(shelf(&always), VaultShelf::AlwaysLoad);
     }
 
     #[test]
@@ -267,14 +269,14 @@ mod tests {
 
     #[test]
     fn vlt_04_archive_names_never_collide() {
-        let path = entry(Destination::Group(Group::PersonalSkills), "howto", "x").unwrap();
+        let path = entry(EntryDestination::Group(EntryGroup::PersonalSkills), "howto", "x").unwrap();
         let date = "2026-11-15".parse().unwrap();
         assert_eq!(
             archive(&path, date, 1).unwrap().as_str(),
             "personal-private/_archive/personal-skills/howto/x.md.20261115.md"
         );
         assert!(archive(&path, date, 2).unwrap().as_str().ends_with("x.md.20261115-2.md"));
-        assert_eq!(shelf(&archive(&path, date, 2).unwrap()), Shelf::Archive);
+        assert_eq!(shelf(&archive(&path, date, 2).unwrap()), VaultShelf::Archive);
     }
 
     #[test]
@@ -285,14 +287,14 @@ mod tests {
             "personal-private/_archive/personal-private/_idea-incubator/x.20261115-2"
         );
         let page = VaultPath::parse(&format!("{folder}/_index.md")).unwrap();
-        assert_eq!(shelf(&page), Shelf::Archive);
+        assert_eq!(shelf(&page), VaultShelf::Archive);
         assert!(idea_folder("../x").is_err() && project_folder("").is_err());
     }
 
     #[test]
     fn the_longest_slug_still_has_an_archive_and_a_conflict_name() {
         let longest = slug("slug", &"ä".repeat(400)).unwrap();
-        let path = entry(Destination::Group(Group::PersonalPrivate), "fix", &longest).unwrap();
+        let path = entry(EntryDestination::Group(EntryGroup::PersonalPrivate), "fix", &longest).unwrap();
         assert!(archive(&path, "2026-11-15".parse().unwrap(), 99).is_ok());
         assert!(conflict_copy(&path, "20261115-021308").is_ok());
     }

@@ -4,7 +4,7 @@ use super::escape::tidy_line;
 use crate::text::clean::one_line;
 
 /// The maximum length of the title in a link.
-const MAX_WORDS: usize = 80;
+const MAX_LINK_WORDS: usize = 80;
 
 /// Renders a link to `path` with the text `title`. `None` if the path cannot be part of a link.
 pub fn render(path: &str, title: &str) -> Option<String> {
@@ -16,7 +16,7 @@ pub fn render(path: &str, title: &str) -> Option<String> {
     }
     let words: String =
         title.chars().map(|c| if c.is_control() || "[]|\\".contains(c) { ' ' } else { c }).collect();
-    let words = one_line(&tidy_line(&words), MAX_WORDS);
+    let words = one_line(&tidy_line(&words), MAX_LINK_WORDS);
     Some(if words.is_empty() { format!("[[{path}]]") } else { format!("[[{path}|{words}]]") })
 }
 

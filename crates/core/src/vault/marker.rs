@@ -14,16 +14,16 @@ pub const DEAD_AFTER_MINUTES: u32 = 60;
 /// Minutes of silence after which a session counts as idle (EXE-15).
 pub const IDLE_AFTER_MINUTES: u32 = 30;
 /// Days for which the marker of a reflected session is kept.
-pub const KEEP_DAYS: u32 = 30;
+pub const MARKER_RETENTION_DAYS: u32 = 30;
 
-const PREFIX: &str = "session-id-";
+const MARKER_PREFIX: &str = "session-id-";
 /// The maximum length of an id in a file name, well below the limit of 255 bytes.
-const MAX_NAME: usize = 120;
+const MAX_NAME_BYTES: usize = 120;
 
 /// The state in the marker's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum MarkerState {
     /// The session has started.
     Start,
     /// The session was reflected on.
@@ -32,7 +32,7 @@ pub enum State {
 
 /// The marker of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marker {
+pub struct SessionMarker {
     /// The session's id, as the agent gave it.
     pub session: String,
     /// The start time, to the second.
@@ -41,7 +41,7 @@ pub struct Marker {
     /// The path of its transcript.
     pub transcript: String,
     /// The state of the session.
-    pub state: State,
+    pub state: MarkerState,
 }
 
 /// The reason why a marker is invalid.
@@ -66,7 +66,7 @@ pub enum Error {
     },
 }
 
-impl State {
+impl MarkerState {
     fn extension(self) -> &'static str {
         match self {
             Self::Start => ".start",
@@ -75,7 +75,7 @@ impl State {
     }
 }
 
-impl Marker {
+impl SessionMarker {
     /// The file name: `session-id-<id>.start`. An id that is not a portable file name (a slash, capitals, too
     /// long) becomes a readable part and a hash, in a form that no plain id has.
     pub fn file_name(&self) -> Result<String, Error> {
@@ -83,14 +83,14 @@ impl Marker {
             return Err(Error::Session);
         }
         let plain = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-        let is_plain = self.session.len() <= MAX_NAME && self.session.chars().all(|c| plain(&c));
+        let is_plain = self.session.len() <= MAX_NAME_BYTES && self.session.chars().all(|c| plain(&c));
         let name = if is_plain {
             self.session.clone()
         } else {
             let readable: String = self.session.to_ascii_lowercase().chars().filter(plain).take(40).collect();
             format!("{readable}.{}", ContentHash::of(self.session.as_bytes()).short(32))
         };
-        Ok(format!("{PREFIX}{name}{}", self.state.extension()))
+        Ok(format!("{MARKER_PREFIX}{name}{}", self.state.extension()))
     }
 
     /// The file content: start time, path of the transcript, and the id as the agent gave it.
@@ -123,23 +123,23 @@ impl Marker {
 }
 
 /// The session and the state in a marker's name.
-fn named(file_name: &str) -> Result<(&str, State), Error> {
-    let states = [State::Start, State::Reflected];
+fn named(file_name: &str) -> Result<(&str, MarkerState), Error> {
+    let states = [MarkerState::Start, MarkerState::Reflected];
     let state = states.into_iter().find(|state| file_name.ends_with(state.extension())).ok_or(Error::Name)?;
-    let name = file_name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(state.extension()));
+    let name = file_name.strip_prefix(MARKER_PREFIX).and_then(|name| name.strip_suffix(state.extension()));
     Ok((name.filter(|name| !name.is_empty()).ok_or(Error::Name)?, state))
 }
 
 /// Time limits for sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct IdleLimits {
     /// Minutes after its start from which a session may be over without an end event.
     pub dead_after_minutes: u32,
     /// Minutes of silence after which it is over.
     pub idle_after_minutes: u32,
 }
 
-impl Default for Limits {
+impl Default for IdleLimits {
     fn default() -> Self {
         Self { dead_after_minutes: DEAD_AFTER_MINUTES, idle_after_minutes: IDLE_AFTER_MINUTES }
     }
@@ -147,16 +147,21 @@ impl Default for Limits {
 
 /// True if a session should be reflected on after the fact: it started long enough ago, was not reflected on,
 /// and has been silent since `last_active`, if known. A long session is not a dead one.
-pub fn due(marker: &Marker, last_active: Option<Timestamp>, now: Timestamp, limits: &Limits) -> bool {
+pub fn due(
+    marker: &SessionMarker,
+    last_active: Option<Timestamp>,
+    now: Timestamp,
+    limits: &IdleLimits,
+) -> bool {
     let silent = last_active.is_none_or(|last| is_older(last, now, minutes(limits.idle_after_minutes)));
-    marker.state == State::Start
+    marker.state == MarkerState::Start
         && is_older(marker.started, now, minutes(limits.dead_after_minutes))
         && silent
 }
 
 /// True if the marker of a reflected session can be removed.
-pub fn expired(marker: &Marker, now: Timestamp, keep_days: u32) -> bool {
-    marker.state == State::Reflected
+pub fn expired(marker: &SessionMarker, now: Timestamp, keep_days: u32) -> bool {
+    marker.state == MarkerState::Reflected
         && is_older(marker.started, now, SignedDuration::from_hours(24 * i64::from(keep_days)))
 }
 
@@ -175,9 +180,14 @@ mod tests {
 
     use super::*;
 
-    fn marker(session: &str, state: State) -> Marker {
+    fn marker(session: &str, state: MarkerState) -> SessionMarker {
         let started = "2026-11-15T10:00:00Z".parse().unwrap();
-        Marker { session: session.to_owned(), started, transcript: "/home/a/x.jsonl".to_owned(), state }
+        SessionMarker {
+            session: session.to_owned(),
+            started,
+            transcript: "/home/a/x.jsonl".to_owned(),
+            state,
+        }
     }
 
     fn at(text: &str) -> Timestamp {
@@ -189,37 +199,38 @@ mod tests {
 
         #[test]
         fn exe_13_markers_read_back(session in "\\PC{1,40}|[a-z0-9-]{1,200}", transcript in "\\PC{0,60}", done in any::<bool>()) {
-            let state = if done { State::Reflected } else { State::Start };
-            let marker = Marker { transcript, ..marker(&session, state) };
+            let state = if done { MarkerState::Reflected } else { MarkerState::Start };
+            let marker = SessionMarker { transcript, ..marker(&session, state) };
             let name = marker.file_name().unwrap();
             prop_assert!(name.len() < 200);
             prop_assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.".contains(&b)));
-            prop_assert_eq!(Marker::parse(&name, &marker.render().unwrap()).unwrap(), marker);
+            prop_assert_eq!(SessionMarker::parse(&name, &marker.render().unwrap()).unwrap(), marker);
         }
     }
 
     #[test]
     fn exe_13_a_marker_looks_like_this() {
-        let marker = marker("0a1b-2c", State::Start);
+        let marker = marker("0a1b-2c", MarkerState::Start);
         assert_eq!(marker.file_name().unwrap(), "session-id-0a1b-2c.start");
         assert_eq!(marker.render().unwrap(), "2026-11-15T10:00:00Z\n/home/a/x.jsonl\n0a1b-2c\n");
         let older =
-            Marker::parse("session-id-0a1b-2c.start", "2026-11-15T10:00:00Z\r\n/home/a/x.jsonl\r\n").unwrap();
+            SessionMarker::parse("session-id-0a1b-2c.start", "2026-11-15T10:00:00Z\r\n/home/a/x.jsonl\r\n")
+                .unwrap();
         assert_eq!(older, marker);
     }
 
     #[test]
     fn exe_14_a_marker_without_content_goes_by_its_name() {
         let started = at("2026-11-15T10:00:00Z");
-        let marker = Marker::from_name("session-id-0a1b-2c.start", started).unwrap();
-        assert_eq!((marker.session.as_str(), marker.state), ("0a1b-2c", State::Start));
+        let marker = SessionMarker::from_name("session-id-0a1b-2c.start", started).unwrap();
+        assert_eq!((marker.session.as_str(), marker.state), ("0a1b-2c", MarkerState::Start));
         assert_eq!((marker.started, marker.transcript.as_str()), (started, ""));
-        assert_eq!(Marker::from_name("notes.start", started), Err(Error::Name));
+        assert_eq!(SessionMarker::from_name("notes.start", started), Err(Error::Name));
     }
 
     #[test]
     fn exe_13_unsafe_ids_are_made_safe_or_refused() {
-        let name = |session: &str| marker(session, State::Start).file_name();
+        let name = |session: &str| marker(session, MarkerState::Start).file_name();
         assert_eq!(name(""), Err(Error::Session));
         assert_eq!(name("a\nb"), Err(Error::Session));
         for session in ["../../etc/passwd", "..", "a/b", "con:", "ABC", &"x".repeat(300)] {
@@ -232,12 +243,15 @@ mod tests {
 
     #[test]
     fn exe_13_other_files_are_not_markers() {
-        assert_eq!(Marker::parse("session-id-.start", ""), Err(Error::Name));
-        assert_eq!(Marker::parse("notes.start", ""), Err(Error::Name));
-        assert_eq!(Marker::parse("session-id-a.txt", ""), Err(Error::Name));
-        assert!(matches!(Marker::parse("session-id-a.start", "x"), Err(Error::Content { line: 1, .. })));
+        assert_eq!(SessionMarker::parse("session-id-.start", ""), Err(Error::Name));
+        assert_eq!(SessionMarker::parse("notes.start", ""), Err(Error::Name));
+        assert_eq!(SessionMarker::parse("session-id-a.txt", ""), Err(Error::Name));
         assert!(matches!(
-            Marker::parse("session-id-a.start", "2026-11-15T10:00:00Z"),
+            SessionMarker::parse("session-id-a.start", "x"),
+            Err(Error::Content { line: 1, .. })
+        ));
+        assert!(matches!(
+            SessionMarker::parse("session-id-a.start", "2026-11-15T10:00:00Z"),
             Err(Error::Content { line: 2, .. })
         ));
     }
@@ -245,8 +259,8 @@ mod tests {
     /// Requirements: X-23.
     #[test]
     fn exe_14_an_hour_makes_it_due_and_thirty_days_make_it_go() {
-        let (start, done) = (marker("a", State::Start), marker("a", State::Reflected));
-        let limits = Limits::default();
+        let (start, done) = (marker("a", MarkerState::Start), marker("a", MarkerState::Reflected));
+        let limits = IdleLimits::default();
         assert!(!due(&start, None, at("2026-11-15T11:00:00Z"), &limits));
         assert!(due(&start, None, at("2026-11-15T11:00:01Z"), &limits));
         assert!(!due(&done, None, at("2026-11-15T12:00:00Z"), &limits));
@@ -254,8 +268,8 @@ mod tests {
         let busy = Some(at("2026-11-15T12:45:00Z"));
         assert!(!due(&start, busy, at("2026-11-15T13:15:00Z"), &limits));
         assert!(due(&start, busy, at("2026-11-15T13:15:01Z"), &limits));
-        assert!(!expired(&done, at("2026-12-15T10:00:00Z"), KEEP_DAYS));
-        assert!(expired(&done, at("2026-12-15T10:00:01Z"), KEEP_DAYS));
-        assert!(!expired(&start, at("2027-12-15T10:00:01Z"), KEEP_DAYS));
+        assert!(!expired(&done, at("2026-12-15T10:00:00Z"), MARKER_RETENTION_DAYS));
+        assert!(expired(&done, at("2026-12-15T10:00:01Z"), MARKER_RETENTION_DAYS));
+        assert!(!expired(&start, at("2027-12-15T10:00:01Z"), MARKER_RETENTION_DAYS));
     }
 }

@@ -15,7 +15,7 @@ pub const MAX_SLUG_BYTES: usize = 120;
 pub const MAX_NAME_BYTES: usize = 255;
 
 /// Device names on Windows, reserved with any extension. A synced vault may reach Windows.
-const DEVICES: [&str; 22] = [
+const WINDOWS_DEVICE_NAMES: [&str; 22] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
@@ -82,7 +82,7 @@ fn is_mark(c: char) -> bool {
 
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).trim_end();
-    DEVICES.iter().any(|device| device.eq_ignore_ascii_case(stem))
+    WINDOWS_DEVICE_NAMES.iter().any(|device| device.eq_ignore_ascii_case(stem))
 }
 
 /// The form in which two names are equal on a file system that ignores case or composition.

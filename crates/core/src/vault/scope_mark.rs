@@ -4,33 +4,33 @@
 
 use crate::base::scope::{ProjectId, Scope};
 
-const OPEN: &str = "(project:";
-const EVERYWHERE: &str = "(everywhere)";
+const PROJECT_MARK_OPEN: &str = "(project:";
+const EVERYWHERE_MARK: &str = "(everywhere)";
 /// Project names that mean the global scope.
-const ALL: [&str; 2] = ["everywhere", "all"];
+const EVERYWHERE_WORDS: [&str; 2] = ["everywhere", "all"];
 
 /// Renders the mark of a scope.
 pub fn render(scope: &Scope) -> String {
     match scope {
-        Scope::Global => EVERYWHERE.to_owned(),
-        Scope::Project(id) => format!("{OPEN} {id})"),
+        Scope::Global => EVERYWHERE_MARK.to_owned(),
+        Scope::Project(id) => format!("{PROJECT_MARK_OPEN} {id})"),
     }
 }
 
 /// Splits the mark at the end off a line, into words and scope. `None` if there is no mark.
 pub fn split(line: &str) -> Option<(&str, Scope)> {
     let line = line.trim_end();
-    let (words, scope) = match line.get(line.len().checked_sub(EVERYWHERE.len())?..) {
-        Some(end) if end.eq_ignore_ascii_case(EVERYWHERE) => {
-            (&line[..line.len() - EVERYWHERE.len()], Scope::Global)
+    let (words, scope) = match line.get(line.len().checked_sub(EVERYWHERE_MARK.len())?..) {
+        Some(end) if end.eq_ignore_ascii_case(EVERYWHERE_MARK) => {
+            (&line[..line.len() - EVERYWHERE_MARK.len()], Scope::Global)
         }
         _ => {
-            let at = line.to_ascii_lowercase().rfind(OPEN)?;
-            let name = line[at + OPEN.len()..].strip_suffix(')')?.trim();
+            let at = line.to_ascii_lowercase().rfind(PROJECT_MARK_OPEN)?;
+            let name = line[at + PROJECT_MARK_OPEN.len()..].strip_suffix(')')?.trim();
             if name.is_empty() || name.contains('\n') {
                 return None;
             }
-            let is_all = ALL.iter().any(|all| name.eq_ignore_ascii_case(all));
+            let is_all = EVERYWHERE_WORDS.iter().any(|all| name.eq_ignore_ascii_case(all));
             let scope = if is_all { Scope::Global } else { Scope::Project(ProjectId::new(name)) };
             (&line[..at], scope)
         }

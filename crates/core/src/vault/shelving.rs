@@ -1,16 +1,16 @@
 //! Moves a note to another shelf: changes only the properties for that, and keeps the body byte for byte.
 
-use super::frontmatter::{Error, Note};
-use super::layout::Group;
+use super::frontmatter::{Error, ParsedNote};
+use super::layout::EntryGroup;
 use crate::base::time::{Timestamp, iso};
 
 /// The number of notes in the inbox above which a reminder is due (SID-08).
-pub const MANY_IN_INBOX: usize = 50;
+pub const MAX_INBOX_ENTRIES: usize = 50;
 
 /// The status of a discarded inbox note.
-pub const DROPPED: &str = "dropped";
+pub const DROPPED_STATUS: &str = "dropped";
 /// The status of an archived idea.
-pub const ARCHIVED: &str = "archived";
+pub const ARCHIVED_STATUS: &str = "archived";
 
 /// The text of an inbox note that the person keeps: active and reviewed. `kind` only if the person changes
 /// it.
@@ -26,12 +26,12 @@ pub fn kept(old: &str, kind: Option<&str>, always_load: bool, at: Timestamp) -> 
 
 /// The text of a discarded inbox note, for the archive.
 pub fn dropped(old: &str) -> Result<String, Error> {
-    with(old, &[("status", DROPPED)])
+    with(old, &[("status", DROPPED_STATUS)])
 }
 
 /// The index page of an idea that became a project (IDEA-05).
 pub fn promoted(old: &str, at: Timestamp) -> Result<String, Error> {
-    let group = Group::PersonalProjects.word();
+    let group = EntryGroup::PersonalProjects.word();
     with(old, &[("status", "active"), ("group", group), ("reviewed", &iso(at))])
 }
 
@@ -42,12 +42,12 @@ pub fn looked_at(old: &str, at: Timestamp) -> Result<String, Error> {
 
 /// The index page of an archived idea (IDEA-06).
 pub fn archived(old: &str) -> Result<String, Error> {
-    with(old, &[("status", ARCHIVED)])
+    with(old, &[("status", ARCHIVED_STATUS)])
 }
 
 /// Sets properties of `old`. Those that have the value already are not touched, however they are written.
 fn with(old: &str, changes: &[(&str, &str)]) -> Result<String, Error> {
-    let note = Note::parse(old)?;
+    let note = ParsedNote::parse(old)?;
     let needed: Vec<(&str, Option<&str>)> = changes
         .iter()
         .filter(|(key, value)| note.text_of(key) != Some(value))
@@ -82,7 +82,7 @@ mod tests {
             INBOXED.replace("active\r\n", "active\r\nreviewed: 2026-11-15T02:13:08Z\r\n")
         );
         let always = kept(INBOXED, Some("rule"), true, at()).unwrap();
-        let note = Note::parse(&always).unwrap();
+        let note = ParsedNote::parse(&always).unwrap();
         assert_eq!(
             (note.text_of("kind"), note.text_of("scope")),
             (Some("rule"), None),
@@ -108,13 +108,13 @@ mod tests {
         #[test]
         fn the_body_stays_byte_for_byte(body in any::<String>(), mine in "[a-z ]{0,12}", always in any::<bool>()) {
             let old = format!("---\nmine: {}\n---\n{body}", crate::vault::frontmatter::scalar(&mine));
-            let before = Note::parse(&old).unwrap();
+            let before = ParsedNote::parse(&old).unwrap();
             for new in [
                 kept(&old, Some("rule"), always, at()), dropped(&old), promoted(&old, at()), archived(&old),
                 looked_at(&old, at()),
             ] {
                 let new = new.unwrap();
-                let after = Note::parse(&new).unwrap();
+                let after = ParsedNote::parse(&new).unwrap();
                 prop_assert_eq!(after.body(), before.body());
                 prop_assert_eq!(after.get("mine"), before.get("mine"));
             }

@@ -8,7 +8,7 @@ use crate::base::time;
 
 /// One change of the infrastructure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct SystemLogLine {
     /// The time, to the second.
     #[serde(
         alias = "ts",
@@ -33,7 +33,7 @@ pub struct Line {
 /// A line that is not a log entry. The error does not repeat its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column} of the system log is not a log entry; it was skipped")]
-pub struct Unreadable {
+pub struct UnreadableLine {
     /// The line number, starting at 1.
     pub line: usize,
     /// The column at which parsing failed.
@@ -42,21 +42,21 @@ pub struct Unreadable {
 
 /// A parsed log with the lines that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Log {
+pub struct SystemLog {
     /// The valid lines, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SystemLogLine>,
     /// The lines that could not be parsed.
-    pub unreadable: Vec<Unreadable>,
+    pub unreadable: Vec<UnreadableLine>,
 }
 
 /// Renders one JSON line, including its ending.
-pub fn render(line: &Line) -> String {
+pub fn render(line: &SystemLogLine) -> String {
     // A struct of strings and one instant always serialises.
     serde_json::to_string(line).map(|json| json + "\n").unwrap_or_default()
 }
 
 /// Formats a change as one line of text.
-pub fn in_words(line: &Line) -> String {
+pub fn in_words(line: &SystemLogLine) -> String {
     let what = [&line.action, &line.tool].map(String::as_str);
     let what: Vec<&str> = what.into_iter().filter(|part| !part.trim().is_empty()).collect();
     let detail = if line.detail.trim().is_empty() { String::new() } else { format!(": {}", line.detail) };
@@ -65,22 +65,22 @@ pub fn in_words(line: &Line) -> String {
 }
 
 /// Appends a line. The old text stays as a prefix.
-pub fn append(text: &str, line: &Line) -> String {
+pub fn append(text: &str, line: &SystemLogLine) -> String {
     let newline = if newline_of(text) == "\r\n" { "\r\n" } else { "\n" };
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
     format!("{text}{gap}{}", render(line).replace('\n', newline))
 }
 
 /// Parses each line separately, so that a broken line loses only itself.
-pub fn parse(text: &str) -> Log {
-    let mut log = Log::default();
+pub fn parse(text: &str) -> SystemLog {
+    let mut log = SystemLog::default();
     for (index, line) in text.trim_start_matches('\u{feff}').split('\n').enumerate() {
         if line.trim().is_empty() {
             continue;
         }
         match serde_json::from_str(line) {
             Ok(line) => log.lines.push(line),
-            Err(error) => log.unreadable.push(Unreadable { line: index + 1, column: error.column() }),
+            Err(error) => log.unreadable.push(UnreadableLine { line: index + 1, column: error.column() }),
         }
     }
     log
@@ -101,10 +101,10 @@ mod tests {
 
     use super::*;
 
-    fn lines() -> impl Strategy<Value = Line> {
+    fn lines() -> impl Strategy<Value = SystemLogLine> {
         let text = any::<String>;
         (0..4_000_000_000i64, text(), text(), text(), prop::option::of(text())).prop_map(
-            |(at, action, tool, detail, reason)| Line {
+            |(at, action, tool, detail, reason)| SystemLogLine {
                 at: Timestamp::from_second(at).unwrap(),
                 action,
                 tool,
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn fnd_05_a_line_looks_like_this() {
-        let line = Line {
+        let line = SystemLogLine {
             at: "2026-11-15T02:13:08.5Z".parse().unwrap(),
             action: "deploy".to_owned(),
             tool: "systemd".to_owned(),

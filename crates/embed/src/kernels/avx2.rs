@@ -3,8 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{GROUP, Product, Quantised, ROWS, fits, tiles};
-use crate::layout::{CHANNELS, INPUTS, Linear, PANEL};
+use super::{GROUP_BYTES, MatrixProduct, QuantisedRows, ROWS_PER_STEP, fits, tiles};
+use crate::layout::{CHANNELS_PER_BLOCK, INPUTS_PER_STEP, LinearLayer, PANEL_WIDTH};
 
 path!(AVX_VNNI, AvxVnni, linear_vnni, product, "avxvnni,avx2,fma");
 path!(AVX2, Avx2, linear_avx2, product, "avx2,fma");
@@ -13,10 +13,10 @@ path!(AVX2, Avx2, linear_avx2, product, "avx2,fma");
 const LANES: usize = 8;
 
 #[target_feature(enable = "avxvnni,avx2,fma")]
-fn linear_vnni(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
+fn linear_vnni(x: &QuantisedRows, linear: &LinearLayer<'_>, out: &mut [f32]) {
     assert!(fits(x, linear, out), "a matrix and its buffers disagree");
     for channel in (0..linear.outputs).step_by(2 * LANES) {
-        for (row, rows) in tiles(x.scale.len(), ROWS) {
+        for (row, rows) in tiles(x.scale.len(), ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above), `channel` starts a part of a block, the rows are rows of `x`.
             unsafe { with_rows!(rows, tile_vnni(x, linear, row, channel, out.as_mut_ptr())) }
         }
@@ -29,8 +29,8 @@ fn linear_vnni(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
 /// The buffers fit, `channel` is a multiple of 16 below the outputs, and rows `row..row + R` exist.
 #[target_feature(enable = "avxvnni,avx2,fma")]
 unsafe fn tile_vnni<const R: usize>(
-    x: &Quantised,
-    linear: &Linear<'_>,
+    x: &QuantisedRows,
+    linear: &LinearLayer<'_>,
     row: usize,
     channel: usize,
     out: *mut f32,
@@ -39,10 +39,10 @@ unsafe fn tile_vnni<const R: usize>(
     let mut sums = [[_mm256_setzero_si256(); 2]; R];
     // SAFETY: by the contract, within `x.steps` and `linear.weights`.
     let (steps, weights) = unsafe { (x.steps.as_ptr().add(row * inputs), part(linear, channel)) };
-    for k in (0..inputs).step_by(INPUTS) {
-        // SAFETY: a block has `inputs / INPUTS` groups, and this part of it is 64 bytes of each.
+    for k in (0..inputs).step_by(INPUTS_PER_STEP) {
+        // SAFETY: a block has `inputs / INPUTS_PER_STEP` groups, and this part of it is 64 bytes of each.
         let block = unsafe {
-            let start = weights.add(k / INPUTS * GROUP);
+            let start = weights.add(k / INPUTS_PER_STEP * GROUP_BYTES);
             [_mm256_loadu_si256(start.cast()), _mm256_loadu_si256(start.add(32).cast())]
         };
         for (r, sums) in sums.iter_mut().enumerate() {
@@ -65,11 +65,11 @@ unsafe fn tile_vnni<const R: usize>(
 /// The AVX2 kernel. AVX2 multiplies bytes only into 16-bit sums that saturate, which would not be exact. So
 /// both sides are widened first, the activations once for all channels.
 #[target_feature(enable = "avx2,fma")]
-fn linear_avx2(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
+fn linear_avx2(x: &QuantisedRows, linear: &LinearLayer<'_>, out: &mut [f32]) {
     assert!(fits(x, linear, out), "a matrix and its buffers disagree");
     let wide: Vec<i16> = x.steps.iter().map(|&step| i16::from(step)).collect();
     for channel in (0..linear.outputs).step_by(LANES) {
-        for (row, rows) in tiles(x.scale.len(), ROWS) {
+        for (row, rows) in tiles(x.scale.len(), ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above), `channel` starts a part of a block, the rows are rows of `x`, and
             // `wide` has as many values as `x.steps`.
             unsafe { with_rows!(rows, tile_avx2(x, &wide, linear, row, channel, out.as_mut_ptr())) }
@@ -84,9 +84,9 @@ fn linear_avx2(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
 /// and rows `row..row + R` exist.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn tile_avx2<const R: usize>(
-    x: &Quantised,
+    x: &QuantisedRows,
     wide: &[i16],
-    linear: &Linear<'_>,
+    linear: &LinearLayer<'_>,
     row: usize,
     channel: usize,
     out: *mut f32,
@@ -96,10 +96,10 @@ unsafe fn tile_avx2<const R: usize>(
     let mut sums = [[_mm256_setzero_si256(); 2]; R];
     // SAFETY: by the contract, within `wide` and `linear.weights`.
     let (steps, weights) = unsafe { (wide.as_ptr().add(row * inputs), part(linear, channel)) };
-    for k in (0..inputs).step_by(INPUTS) {
-        // SAFETY: a block has `inputs / INPUTS` groups, and this part of it is 32 bytes of each.
+    for k in (0..inputs).step_by(INPUTS_PER_STEP) {
+        // SAFETY: a block has `inputs / INPUTS_PER_STEP` groups, and this part of it is 32 bytes of each.
         let block = unsafe {
-            let start = weights.add(k / INPUTS * GROUP);
+            let start = weights.add(k / INPUTS_PER_STEP * GROUP_BYTES);
             [
                 _mm256_cvtepi8_epi16(_mm_loadu_si128(start.cast())),
                 _mm256_cvtepi8_epi16(_mm_loadu_si128(start.add(16).cast())),
@@ -126,10 +126,10 @@ unsafe fn tile_avx2<const R: usize>(
 ///
 /// # Safety
 /// The buffers fit, and `channel` is below the outputs.
-unsafe fn part(linear: &Linear<'_>, channel: usize) -> *const i8 {
-    let inside = channel % CHANNELS;
+unsafe fn part(linear: &LinearLayer<'_>, channel: usize) -> *const i8 {
+    let inside = channel % CHANNELS_PER_BLOCK;
     // SAFETY: the block of `channel` starts at the first product, and its first group has 256 bytes.
-    unsafe { linear.weights.as_ptr().add((channel - inside) * linear.inputs + inside * INPUTS) }
+    unsafe { linear.weights.as_ptr().add((channel - inside) * linear.inputs + inside * INPUTS_PER_STEP) }
 }
 
 /// Converts the exact sums of eight channels to floats and stores them.
@@ -138,8 +138,8 @@ unsafe fn part(linear: &Linear<'_>, channel: usize) -> *const i8 {
 /// The buffers fit, `row` is a row and `channel..channel + 8` are channels.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn finish(
-    x: &Quantised,
-    linear: &Linear<'_>,
+    x: &QuantisedRows,
+    linear: &LinearLayer<'_>,
     row: usize,
     channel: usize,
     sum: __m256i,
@@ -157,10 +157,10 @@ unsafe fn finish(
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn product(p: &mut Product<'_>) {
+fn product(p: &mut MatrixProduct<'_>) {
     assert!(p.fits(), "a product and its buffers disagree");
-    for column in (0..p.columns).step_by(PANEL / 2) {
-        for (row, rows) in tiles(p.rows, ROWS) {
+    for column in (0..p.columns).step_by(PANEL_WIDTH / 2) {
+        for (row, rows) in tiles(p.rows, ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above); half a panel and the rows are within them.
             unsafe { with_rows!(rows, half_panel(p, row, column)) }
         }
@@ -170,9 +170,9 @@ fn product(p: &mut Product<'_>) {
 /// Computes `R` rows by half a panel of columns.
 ///
 /// # Safety
-/// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL / 2` exist.
+/// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL_WIDTH / 2` exist.
 #[target_feature(enable = "avx2,fma")]
-unsafe fn half_panel<const R: usize>(p: &mut Product<'_>, row: usize, column: usize) {
+unsafe fn half_panel<const R: usize>(p: &mut MatrixProduct<'_>, row: usize, column: usize) {
     let mut sums = [[_mm256_setzero_ps(); 2]; R];
     let (left, right, out) = (p.left.as_ptr(), p.right.as_ptr(), p.out.as_mut_ptr());
     for k in 0..p.inner {

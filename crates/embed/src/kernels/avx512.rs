@@ -3,8 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{GROUP, Product, Quantised, ROWS, fits, tiles};
-use crate::layout::{CHANNELS, INPUTS, Linear, PANEL};
+use super::{GROUP_BYTES, MatrixProduct, QuantisedRows, ROWS_PER_STEP, fits, tiles};
+use crate::layout::{CHANNELS_PER_BLOCK, INPUTS_PER_STEP, LinearLayer, PANEL_WIDTH};
 
 path!(PLAIN, Avx512, linear, product, "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma");
 
@@ -14,13 +14,13 @@ pub(super) const AVX512: super::Kernels = super::Kernels { dots, ..PLAIN };
 /// The number of floats, or four-byte sums, in a register.
 const LANES: usize = 16;
 /// The number of registers for the sums of a block of channels.
-const BLOCK: usize = CHANNELS / LANES;
+const BLOCK_REGISTERS: usize = CHANNELS_PER_BLOCK / LANES;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-fn linear(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
+fn linear(x: &QuantisedRows, linear: &LinearLayer<'_>, out: &mut [f32]) {
     assert!(fits(x, linear, out), "a matrix and its buffers disagree");
-    for channel in (0..linear.outputs).step_by(CHANNELS) {
-        for (row, rows) in tiles(x.scale.len(), ROWS) {
+    for channel in (0..linear.outputs).step_by(CHANNELS_PER_BLOCK) {
+        for (row, rows) in tiles(x.scale.len(), ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above), `channel` starts a block and `row..row + rows` are rows of `x`.
             unsafe { with_rows!(rows, tile(x, linear, row, channel, out.as_mut_ptr())) }
         }
@@ -33,22 +33,23 @@ fn linear(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
 /// The buffers fit, `channel` starts a block, and rows `row..row + R` exist.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
 unsafe fn tile<const R: usize>(
-    x: &Quantised,
-    linear: &Linear<'_>,
+    x: &QuantisedRows,
+    linear: &LinearLayer<'_>,
     row: usize,
     channel: usize,
     out: *mut f32,
 ) {
     let inputs = linear.inputs;
-    let mut sums = [[_mm512_setzero_si512(); BLOCK]; R];
+    let mut sums = [[_mm512_setzero_si512(); BLOCK_REGISTERS]; R];
     // SAFETY: by the contract, within `x.steps` and `linear.weights`.
     let (steps, weights) =
         unsafe { (x.steps.as_ptr().add(row * inputs), linear.weights.as_ptr().add(channel * inputs)) };
-    for k in (0..inputs).step_by(INPUTS) {
-        let mut block = [_mm512_setzero_si512(); BLOCK];
+    for k in (0..inputs).step_by(INPUTS_PER_STEP) {
+        let mut block = [_mm512_setzero_si512(); BLOCK_REGISTERS];
         for (v, register) in block.iter_mut().enumerate() {
-            // SAFETY: a block has `inputs / INPUTS` groups of `GROUP` bytes.
-            *register = unsafe { _mm512_loadu_si512(weights.add(k / INPUTS * GROUP + v * 64).cast()) };
+            // SAFETY: a block has `inputs / INPUTS_PER_STEP` groups of `GROUP_BYTES` bytes.
+            *register =
+                unsafe { _mm512_loadu_si512(weights.add(k / INPUTS_PER_STEP * GROUP_BYTES + v * 64).cast()) };
         }
         for (r, sums) in sums.iter_mut().enumerate() {
             // SAFETY: `k + 3 < inputs`, and the row is one of `x`.
@@ -76,10 +77,10 @@ unsafe fn tile<const R: usize>(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-fn product(p: &mut Product<'_>) {
+fn product(p: &mut MatrixProduct<'_>) {
     assert!(p.fits(), "a product and its buffers disagree");
-    for column in (0..p.columns).step_by(PANEL) {
-        for (row, rows) in tiles(p.rows, ROWS) {
+    for column in (0..p.columns).step_by(PANEL_WIDTH) {
+        for (row, rows) in tiles(p.rows, ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above); the panel and the rows are within them.
             unsafe { with_rows!(rows, panel(p, row, column)) }
         }
@@ -89,10 +90,10 @@ fn product(p: &mut Product<'_>) {
 /// Computes `R` rows by one panel of columns.
 ///
 /// # Safety
-/// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL` exist.
+/// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL_WIDTH` exist.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-unsafe fn panel<const R: usize>(p: &mut Product<'_>, row: usize, column: usize) {
-    let mut sums = [[_mm512_setzero_ps(); PANEL / LANES]; R];
+unsafe fn panel<const R: usize>(p: &mut MatrixProduct<'_>, row: usize, column: usize) {
+    let mut sums = [[_mm512_setzero_ps(); PANEL_WIDTH / LANES]; R];
     let (left, right, out) = (p.left.as_ptr(), p.right.as_ptr(), p.out.as_mut_ptr());
     for k in 0..p.inner {
         // SAFETY: row `k` of `right` has the panel's columns, by the contract.

@@ -4,14 +4,14 @@
 //! bit-identical everywhere: sums are kept in [`LANES`] columns whatever the width of a register, products
 //! are added with one rounding (`mul_add`), and the compiler may not reorder float operations.
 
-use super::{Norms, Quantised};
+use super::{NormParameters, QuantisedRows};
 
 /// The number of columns for sums, minima and maxima.
 const LANES: usize = 16;
 
 /// Computes `x[row] = norm(x[row] + y[row])` for every row; without `y`, of `x` alone.
 #[inline(always)]
-pub(super) fn add_norm(x: &mut [f32], y: &[f32], norms: &Norms<'_>) {
+pub(super) fn add_norm(x: &mut [f32], y: &[f32], norms: &NormParameters<'_>) {
     let width = norms.weight.len();
     let mut sums = y.chunks_exact(width);
     for row in x.chunks_exact_mut(width) {
@@ -62,7 +62,7 @@ pub(super) fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
 /// Quantises each row of `width` floats to bytes, with a scale and a zero point per row. This uses the whole
 /// range of a row, which keeps eight bits close enough to the floats.
 #[inline(always)]
-pub(super) fn quantise(x: &[f32], width: usize, out: &mut Quantised) {
+pub(super) fn quantise(x: &[f32], width: usize, out: &mut QuantisedRows) {
     for (index, (row, steps)) in x.chunks_exact(width).zip(out.steps.chunks_exact_mut(width)).enumerate() {
         let (low, high) = (-largest(0.0, row, |value| -value), largest(0.0, row, |value| value));
         let range = high - low;
@@ -136,10 +136,10 @@ fn total(mut lanes: [f32; LANES]) -> f32 {
 #[inline(always)]
 fn gelu_of(x: f32) -> f32 {
     /// Beyond this value erf is one in float precision.
-    const LIMIT: f32 = 3.92;
+    const ERF_LIMIT: f32 = 3.92;
     let z = x * std::f32::consts::FRAC_1_SQRT_2;
-    let z = if z < LIMIT { z } else { LIMIT };
-    let z = if z > -LIMIT { z } else { -LIMIT };
+    let z = if z < ERF_LIMIT { z } else { ERF_LIMIT };
+    let z = if z > -ERF_LIMIT { z } else { -ERF_LIMIT };
     let t = z * z;
     let above = 0.000_345_808_45_f32;
     let above = above.mul_add(t, 0.009_674_638_5);
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn rows_come_back_from_bytes_within_half_a_step() {
         let rows: Vec<f32> = (0..64).map(|i| ((i * 37) % 64) as f32 / 7.0 - 2.0).chain([0.0; 64]).collect();
-        let mut out = Quantised::default();
+        let mut out = QuantisedRows::default();
         out.resize(2, 64);
         quantise(&rows, 64, &mut out);
         for (index, &value) in rows.iter().enumerate() {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn wild_floats_do_no_harm() {
         let rows = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX].repeat(16);
-        let mut out = Quantised::default();
+        let mut out = QuantisedRows::default();
         out.resize(1, 64);
         quantise(&rows, 64, &mut out);
     }

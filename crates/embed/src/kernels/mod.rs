@@ -6,7 +6,7 @@
 
 mod math;
 
-use crate::layout::{CHANNELS, Linear};
+use crate::layout::{CHANNELS_PER_BLOCK, LinearLayer};
 
 /// Calls `$tile::<R>` with `R` equal to `$rows`, for all tile sizes.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -28,7 +28,7 @@ macro_rules! path {
     ($name:ident, $path:ident, $linear:ident, $product:ident $(, $features:literal)?) => {
         pub(super) const $name: super::Kernels = {
             $(#[target_feature(enable = $features)])?
-            fn add_norm(x: &mut [f32], y: &[f32], norms: &super::Norms<'_>) {
+            fn add_norm(x: &mut [f32], y: &[f32], norms: &super::NormParameters<'_>) {
                 super::math::add_norm(x, y, norms);
             }
             $(#[target_feature(enable = $features)])?
@@ -36,7 +36,7 @@ macro_rules! path {
                 super::math::gelu(x);
             }
             $(#[target_feature(enable = $features)])?
-            fn quantise(x: &[f32], width: usize, out: &mut super::Quantised) {
+            fn quantise(x: &[f32], width: usize, out: &mut super::QuantisedRows) {
                 super::math::quantise(x, width, out);
             }
             $(#[target_feature(enable = $features)])?
@@ -48,7 +48,7 @@ macro_rules! path {
                 super::math::dots(query, rows, out);
             }
             super::Kernels {
-                path: super::Path::$path,
+                path: super::KernelPath::$path,
                 linear: $linear,
                 product: $product,
                 add_norm,
@@ -72,7 +72,7 @@ mod scalar;
 /// A set of kernels. All sets give bit-identical vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Path {
+pub enum KernelPath {
     /// x86-64 with AVX-512 VNNI (Ice Lake, Zen 4 and later).
     Avx512,
     /// x86-64 with AVX-VNNI in 256 bits (Alder Lake, Zen 5 and later).
@@ -87,8 +87,8 @@ pub enum Path {
     Scalar,
 }
 
-impl Path {
-    /// The paths that this processor supports, best first. The last is always [`Path::Scalar`].
+impl KernelPath {
+    /// The paths that this processor supports, best first. The last is always [`KernelPath::Scalar`].
     pub fn available() -> Vec<Self> {
         tables().map(|kernels| kernels.path).collect()
     }
@@ -96,13 +96,13 @@ impl Path {
 
 /// A matrix quantised to bytes, with a scale and a zero point per row.
 #[derive(Debug, Default)]
-pub(crate) struct Quantised {
+pub(crate) struct QuantisedRows {
     pub(crate) steps: Vec<u8>,
     pub(crate) scale: Vec<f32>,
     pub(crate) zero: Vec<i32>,
 }
 
-impl Quantised {
+impl QuantisedRows {
     pub(crate) fn resize(&mut self, rows: usize, width: usize) {
         self.steps.resize(rows * width, 0);
         self.scale.resize(rows, 0.0);
@@ -112,7 +112,7 @@ impl Quantised {
 
 /// Scale, shift and epsilon of a layer normalisation.
 #[derive(Debug)]
-pub(crate) struct Norms<'a> {
+pub(crate) struct NormParameters<'a> {
     pub(crate) weight: &'a [f32],
     pub(crate) bias: &'a [f32],
     pub(crate) epsilon: f32,
@@ -121,7 +121,7 @@ pub(crate) struct Norms<'a> {
 /// A matrix product `out = left x right` of floats, where each matrix may be part of a larger one. Every
 /// element of `out` is summed in the order of `inner`, so that all paths agree to the bit.
 #[derive(Debug)]
-pub(crate) struct Product<'a> {
+pub(crate) struct MatrixProduct<'a> {
     pub(crate) left: &'a [f32],
     pub(crate) left_stride: usize,
     pub(crate) right: &'a [f32],
@@ -130,11 +130,11 @@ pub(crate) struct Product<'a> {
     pub(crate) out_stride: usize,
     pub(crate) rows: usize,
     pub(crate) inner: usize,
-    /// A multiple of [`crate::layout::PANEL`].
+    /// A multiple of [`crate::layout::PANEL_WIDTH`].
     pub(crate) columns: usize,
 }
 
-impl Product<'_> {
+impl MatrixProduct<'_> {
     /// True if everything that will be read and written is within the buffers; the kernels use raw pointers.
     fn fits(&self) -> bool {
         let covers = |length: usize, rows: usize, stride: usize, columns: usize| {
@@ -143,16 +143,16 @@ impl Product<'_> {
         covers(self.left.len(), self.rows, self.left_stride, self.inner)
             && covers(self.right.len(), self.inner, self.right_stride, self.columns)
             && covers(self.out.len(), self.rows, self.out_stride, self.columns)
-            && self.columns.is_multiple_of(crate::layout::PANEL)
+            && self.columns.is_multiple_of(crate::layout::PANEL_WIDTH)
     }
 }
 
 /// True if everything that [`Kernels::linear`] will read and write is within the buffers; the kernels use raw
 /// pointers.
-fn fits(x: &Quantised, linear: &Linear<'_>, out: &[f32]) -> bool {
+fn fits(x: &QuantisedRows, linear: &LinearLayer<'_>, out: &[f32]) -> bool {
     let rows = x.scale.len();
-    linear.outputs.is_multiple_of(CHANNELS)
-        && linear.inputs.is_multiple_of(CHANNELS)
+    linear.outputs.is_multiple_of(CHANNELS_PER_BLOCK)
+        && linear.inputs.is_multiple_of(CHANNELS_PER_BLOCK)
         && x.zero.len() == rows
         && x.steps.len() == rows * linear.inputs
         && linear.weights.len() == linear.outputs * linear.inputs
@@ -162,10 +162,10 @@ fn fits(x: &Quantised, linear: &Linear<'_>, out: &[f32]) -> bool {
 
 /// The number of rows per tile, chosen so that every sum stays in a register.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const ROWS: usize = 6;
+const ROWS_PER_STEP: usize = 6;
 /// The bytes of four inputs of a block of channels.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const GROUP: usize = CHANNELS * crate::layout::INPUTS;
+const GROUP_BYTES: usize = CHANNELS_PER_BLOCK * crate::layout::INPUTS_PER_STEP;
 
 /// Splits rows into tiles of at most `most` rows, as evenly as possible: 20 rows by 6 are 5, 5, 5 and 5.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -181,35 +181,35 @@ fn tiles(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
 /// after checking the processor, which makes every call of them sound.
 #[derive(Debug)]
 pub(crate) struct Kernels {
-    path: Path,
-    linear: unsafe fn(&Quantised, &Linear<'_>, &mut [f32]),
-    product: unsafe fn(&mut Product<'_>),
-    add_norm: unsafe fn(&mut [f32], &[f32], &Norms<'_>),
+    path: KernelPath,
+    linear: unsafe fn(&QuantisedRows, &LinearLayer<'_>, &mut [f32]),
+    product: unsafe fn(&mut MatrixProduct<'_>),
+    add_norm: unsafe fn(&mut [f32], &[f32], &NormParameters<'_>),
     gelu: unsafe fn(&mut [f32]),
-    quantise: unsafe fn(&[f32], usize, &mut Quantised),
+    quantise: unsafe fn(&[f32], usize, &mut QuantisedRows),
     softmax: unsafe fn(&mut [f32], usize, usize, &mut [f32]),
     dots: unsafe fn(&[i8], &[u8], &mut [i32]),
 }
 
 impl Kernels {
-    pub(crate) fn path(&self) -> Path {
+    pub(crate) fn path(&self) -> KernelPath {
         self.path
     }
 
     /// Computes `out = x * weights + bias`, from bytes to floats. The integer sums are exact on every path.
-    pub(crate) fn linear(&self, x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
+    pub(crate) fn linear(&self, x: &QuantisedRows, linear: &LinearLayer<'_>, out: &mut [f32]) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.linear)(x, linear, out) }
     }
 
-    /// Computes a matrix product; see [`Product`].
-    pub(crate) fn product(&self, mut product: Product<'_>) {
+    /// Computes a matrix product; see [`MatrixProduct`].
+    pub(crate) fn product(&self, mut product: MatrixProduct<'_>) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.product)(&mut product) }
     }
 
     /// Adds and normalises: [`math::add_norm`] on this path.
-    pub(crate) fn add_norm(&self, x: &mut [f32], y: &[f32], norms: &Norms<'_>) {
+    pub(crate) fn add_norm(&self, x: &mut [f32], y: &[f32], norms: &NormParameters<'_>) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.add_norm)(x, y, norms) }
     }
@@ -221,7 +221,7 @@ impl Kernels {
     }
 
     /// Quantises rows: [`math::quantise`] on this path. Resizes `out` to the size of `x`.
-    pub(crate) fn quantise(&self, x: &[f32], width: usize, out: &mut Quantised) {
+    pub(crate) fn quantise(&self, x: &[f32], width: usize, out: &mut QuantisedRows) {
         out.resize(x.len() / width, width);
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.quantise)(x, width, out) }
@@ -269,7 +269,7 @@ pub(crate) fn best() -> &'static Kernels {
 }
 
 /// The kernels of `path`, if this processor can run them.
-pub(crate) fn on(path: Path) -> Option<&'static Kernels> {
+pub(crate) fn on(path: KernelPath) -> Option<&'static Kernels> {
     tables().find(|kernels| kernels.path == path)
 }
 

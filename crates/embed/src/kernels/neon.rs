@@ -6,8 +6,8 @@
 
 use std::arch::aarch64::*;
 
-use super::{GROUP, Product, Quantised, ROWS, fits, tiles};
-use crate::layout::{CHANNELS, INPUTS, Linear, PANEL};
+use super::{GROUP_BYTES, MatrixProduct, QuantisedRows, ROWS_PER_STEP, fits, tiles};
+use crate::layout::{CHANNELS_PER_BLOCK, INPUTS_PER_STEP, LinearLayer, PANEL_WIDTH};
 
 path!(NEON_DOT, NeonDot, linear_dot, product, "neon,dotprod");
 path!(NEON, Neon, linear_neon, product, "neon");
@@ -18,10 +18,10 @@ const LANES: usize = 4;
 const LOWERED: i32 = 128;
 
 #[target_feature(enable = "neon,dotprod")]
-fn linear_dot(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
+fn linear_dot(x: &QuantisedRows, linear: &LinearLayer<'_>, out: &mut [f32]) {
     assert!(fits(x, linear, out), "a matrix and its buffers disagree");
     for channel in (0..linear.outputs).step_by(4 * LANES) {
-        for (row, rows) in tiles(x.scale.len(), ROWS) {
+        for (row, rows) in tiles(x.scale.len(), ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above), `channel` starts a part of a block, the rows are rows of `x`.
             unsafe { with_rows!(rows, tile_dot(x, linear, row, channel, out.as_mut_ptr())) }
         }
@@ -34,8 +34,8 @@ fn linear_dot(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
 /// The buffers fit, `channel` is a multiple of 16 below the outputs, and rows `row..row + R` exist.
 #[target_feature(enable = "neon,dotprod")]
 unsafe fn tile_dot<const R: usize>(
-    x: &Quantised,
-    linear: &Linear<'_>,
+    x: &QuantisedRows,
+    linear: &LinearLayer<'_>,
     row: usize,
     channel: usize,
     out: *mut f32,
@@ -44,11 +44,11 @@ unsafe fn tile_dot<const R: usize>(
     let mut sums = [[vdupq_n_s32(0); 4]; R];
     // SAFETY: by the contract, within `x.steps` and `linear.weights`.
     let (steps, weights) = unsafe { (x.steps.as_ptr().add(row * inputs), part(linear, channel)) };
-    for k in (0..inputs).step_by(INPUTS) {
+    for k in (0..inputs).step_by(INPUTS_PER_STEP) {
         let mut block = [vdupq_n_s8(0); 4];
         for (v, register) in block.iter_mut().enumerate() {
-            // SAFETY: a block has `inputs / INPUTS` groups, and this part of it is 64 bytes of each.
-            *register = unsafe { vld1q_s8(weights.add(k / INPUTS * GROUP + v * 16)) };
+            // SAFETY: a block has `inputs / INPUTS_PER_STEP` groups, and this part of it is 64 bytes of each.
+            *register = unsafe { vld1q_s8(weights.add(k / INPUTS_PER_STEP * GROUP_BYTES + v * 16)) };
         }
         for (r, sums) in sums.iter_mut().enumerate() {
             // SAFETY: `k + 3 < inputs`, and the row is one of `x`.
@@ -84,10 +84,10 @@ fn dot(sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
 }
 
 #[target_feature(enable = "neon")]
-fn linear_neon(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
+fn linear_neon(x: &QuantisedRows, linear: &LinearLayer<'_>, out: &mut [f32]) {
     assert!(fits(x, linear, out), "a matrix and its buffers disagree");
     for channel in (0..linear.outputs).step_by(2 * LANES) {
-        for (row, rows) in tiles(x.scale.len(), ROWS) {
+        for (row, rows) in tiles(x.scale.len(), ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above), `channel` starts a part of a block, the rows are rows of `x`.
             unsafe { with_rows!(rows, tile_neon(x, linear, row, channel, out.as_mut_ptr())) }
         }
@@ -100,8 +100,8 @@ fn linear_neon(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
 /// The buffers fit, `channel` is a multiple of 8 below the outputs, and rows `row..row + R` exist.
 #[target_feature(enable = "neon")]
 unsafe fn tile_neon<const R: usize>(
-    x: &Quantised,
-    linear: &Linear<'_>,
+    x: &QuantisedRows,
+    linear: &LinearLayer<'_>,
     row: usize,
     channel: usize,
     out: *mut f32,
@@ -111,10 +111,10 @@ unsafe fn tile_neon<const R: usize>(
     let mut sums = [[vdupq_n_s32(0); 4]; R];
     // SAFETY: by the contract, within `x.steps` and `linear.weights`.
     let (steps, weights) = unsafe { (x.steps.as_ptr().add(row * inputs), part(linear, channel)) };
-    for k in (0..inputs).step_by(INPUTS) {
-        // SAFETY: a block has `inputs / INPUTS` groups, and this part of it is 32 bytes of each.
+    for k in (0..inputs).step_by(INPUTS_PER_STEP) {
+        // SAFETY: a block has `inputs / INPUTS_PER_STEP` groups, and this part of it is 32 bytes of each.
         let block = unsafe {
-            let start = weights.add(k / INPUTS * GROUP);
+            let start = weights.add(k / INPUTS_PER_STEP * GROUP_BYTES);
             [vld1_s8(start), vld1_s8(start.add(8)), vld1_s8(start.add(16)), vld1_s8(start.add(24))]
         };
         for (r, sums) in sums.iter_mut().enumerate() {
@@ -151,10 +151,10 @@ unsafe fn lowered(steps: *const u8) -> int8x16_t {
 ///
 /// # Safety
 /// The buffers fit, and `channel` is below the outputs.
-unsafe fn part(linear: &Linear<'_>, channel: usize) -> *const i8 {
-    let inside = channel % CHANNELS;
+unsafe fn part(linear: &LinearLayer<'_>, channel: usize) -> *const i8 {
+    let inside = channel % CHANNELS_PER_BLOCK;
     // SAFETY: the block of `channel` starts at the first product, and its first group has 256 bytes.
-    unsafe { linear.weights.as_ptr().add((channel - inside) * linear.inputs + inside * INPUTS) }
+    unsafe { linear.weights.as_ptr().add((channel - inside) * linear.inputs + inside * INPUTS_PER_STEP) }
 }
 
 /// Converts the exact sums of four channels to floats and stores them.
@@ -163,8 +163,8 @@ unsafe fn part(linear: &Linear<'_>, channel: usize) -> *const i8 {
 /// The buffers fit, `row` is a row and `channel..channel + 4` are channels.
 #[target_feature(enable = "neon")]
 unsafe fn finish(
-    x: &Quantised,
-    linear: &Linear<'_>,
+    x: &QuantisedRows,
+    linear: &LinearLayer<'_>,
     row: usize,
     channel: usize,
     sum: int32x4_t,
@@ -181,10 +181,10 @@ unsafe fn finish(
 }
 
 #[target_feature(enable = "neon")]
-fn product(p: &mut Product<'_>) {
+fn product(p: &mut MatrixProduct<'_>) {
     assert!(p.fits(), "a product and its buffers disagree");
-    for column in (0..p.columns).step_by(PANEL / 2) {
-        for (row, rows) in tiles(p.rows, ROWS) {
+    for column in (0..p.columns).step_by(PANEL_WIDTH / 2) {
+        for (row, rows) in tiles(p.rows, ROWS_PER_STEP) {
             // SAFETY: the buffers fit (above); half a panel and the rows are within them.
             unsafe { with_rows!(rows, half_panel(p, row, column)) }
         }
@@ -194,9 +194,9 @@ fn product(p: &mut Product<'_>) {
 /// Computes `R` rows by half a panel of columns.
 ///
 /// # Safety
-/// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL / 2` exist.
+/// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL_WIDTH / 2` exist.
 #[target_feature(enable = "neon")]
-unsafe fn half_panel<const R: usize>(p: &mut Product<'_>, row: usize, column: usize) {
+unsafe fn half_panel<const R: usize>(p: &mut MatrixProduct<'_>, row: usize, column: usize) {
     let mut sums = [[vdupq_n_f32(0.0); 4]; R];
     let (left, right, out) = (p.left.as_ptr(), p.right.as_ptr(), p.out.as_mut_ptr());
     for k in 0..p.inner {

@@ -3,9 +3,9 @@
 use super::*;
 
 /// A small random number generator with a fixed seed.
-struct Numbers(u64);
+struct KernelTestRng(u64);
 
-impl Numbers {
+impl KernelTestRng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
@@ -26,10 +26,10 @@ fn bits(floats: &[f32]) -> Vec<u32> {
 
 #[test]
 fn linear_is_exact_at_the_extremes_and_equal_on_every_path() {
-    let mut numbers = Numbers(1);
+    let mut numbers = KernelTestRng(1);
     for (rows, outputs, inputs) in [(1, 64, 64), (2, 128, 64), (5, 64, 1536), (7, 192, 384), (20, 64, 128)] {
         let extreme = rows == 5;
-        let mut x = Quantised::default();
+        let mut x = QuantisedRows::default();
         x.resize(rows, inputs);
         for step in &mut x.steps {
             *step = if extreme { 255 } else { numbers.next() as u8 };
@@ -42,9 +42,11 @@ fn linear_is_exact_at_the_extremes_and_equal_on_every_path() {
         let (scale, bias) = (numbers.floats(outputs), numbers.floats(outputs));
         let mut sum = vec![0_i32; outputs];
         for (index, &weight) in weights.iter().enumerate() {
-            sum[index / (CHANNELS * inputs) * CHANNELS + index % GROUP / 4] += i32::from(weight);
+            sum[index / (CHANNELS_PER_BLOCK * inputs) * CHANNELS_PER_BLOCK + index % GROUP_BYTES / 4] +=
+                i32::from(weight);
         }
-        let linear = Linear { outputs, inputs, weights: &weights, scale: &scale, sum: &sum, bias: &bias };
+        let linear =
+            LinearLayer { outputs, inputs, weights: &weights, scale: &scale, sum: &sum, bias: &bias };
         let run = |kernels: &Kernels| {
             let mut out = vec![f32::NAN; rows * outputs];
             kernels.linear(&x, &linear, &mut out);
@@ -52,11 +54,11 @@ fn linear_is_exact_at_the_extremes_and_equal_on_every_path() {
         };
         let truth = run(&scalar::SCALAR);
         // Check the scalar path itself against one explicit sum.
-        let last = linear.weights.len() - GROUP;
+        let last = linear.weights.len() - GROUP_BYTES;
         let whole: i64 = (0..inputs / 4)
             .flat_map(|group| (0..4).map(move |k| (group, k)))
             .map(|(group, k)| {
-                let weight = weights[last - (inputs / 4 - 1 - group) * GROUP + 63 * 4 + k];
+                let weight = weights[last - (inputs / 4 - 1 - group) * GROUP_BYTES + 63 * 4 + k];
                 i64::from(x.steps[(rows - 1) * inputs + group * 4 + k]) * i64::from(weight)
             })
             .sum();
@@ -71,14 +73,14 @@ fn linear_is_exact_at_the_extremes_and_equal_on_every_path() {
 
 #[test]
 fn products_are_equal_on_every_path() {
-    let mut numbers = Numbers(2);
+    let mut numbers = KernelTestRng(2);
     for (rows, inner, columns) in [(1, 1, 32), (3, 32, 64), (13, 20, 32), (20, 32, 96), (6, 7, 32)] {
         let (left_stride, right_stride, out_stride) = (inner + 5, columns + 3, columns + 1);
         let left = numbers.floats(rows * left_stride);
         let right = numbers.floats(inner * right_stride);
         let run = |kernels: &Kernels| {
             let mut out = vec![0.5; rows * out_stride];
-            kernels.product(Product {
+            kernels.product(MatrixProduct {
                 left: &left,
                 left_stride,
                 right: &right,
@@ -102,15 +104,15 @@ fn products_are_equal_on_every_path() {
 
 #[test]
 fn the_arithmetic_on_floats_is_equal_on_every_path() {
-    let mut numbers = Numbers(3);
+    let mut numbers = KernelTestRng(3);
     let (rows, width) = (5, 192);
     let (x, y) = (numbers.floats(rows * width), numbers.floats(rows * width));
     let (weight, bias) = (numbers.floats(width), numbers.floats(width));
     let run = |kernels: &Kernels| {
         let mut x = x.clone();
         let mut inverse = vec![0.0; rows];
-        let mut steps = Quantised::default();
-        let norms = Norms { weight: &weight, bias: &bias, epsilon: 1e-12 };
+        let mut steps = QuantisedRows::default();
+        let norms = NormParameters { weight: &weight, bias: &bias, epsilon: 1e-12 };
         kernels.add_norm(&mut x, &y, &norms);
         kernels.gelu(&mut x);
         kernels.quantise(&x, width, &mut steps);
@@ -139,7 +141,7 @@ fn tiles_cover_every_row_once_and_evenly() {
 
 #[test]
 fn the_scalar_path_is_always_there_and_last() {
-    assert_eq!(Path::available().last(), Some(&Path::Scalar));
-    assert_eq!(best().path, Path::available()[0]);
-    assert!(on(Path::Scalar).is_some());
+    assert_eq!(KernelPath::available().last(), Some(&KernelPath::Scalar));
+    assert_eq!(best().path, KernelPath::available()[0]);
+    assert!(on(KernelPath::Scalar).is_some());
 }

@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::time::{Zoned, compact_day};
 use serde_json::Value;
 
-use crate::platform::disk::{self, BackwardLines, Lines};
+use crate::platform::disk::{self, BackwardLines, LineFile};
 
-const NAME: &str = "hooks.jsonl";
+const FILE_NAME: &str = "hooks.jsonl";
 const KEEP_DAYS: i32 = 30;
 const ROTATE_AFTER_DAYS: i32 = 7;
 
 /// Appends a line. It is not synced: the event itself is in the spool.
 pub fn append(logs: &Path, line: &Value) -> io::Result<()> {
     disk::make_folder(logs)?;
-    Lines::open(&logs.join(NAME))?.append(&format!("{line}\n"), false)
+    LineFile::open(&logs.join(FILE_NAME))?.append(&format!("{line}\n"), false)
 }
 
 /// The lines of the current log, newest first.
 pub fn read(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
-    let lines = BackwardLines::open(&logs.join(NAME))?;
+    let lines = BackwardLines::open(&logs.join(FILE_NAME))?;
     Ok(lines.into_iter().flatten().filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
 }
 
 /// All kept lines, including rotated logs, in no particular order.
 pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
-    let mut files = vec![logs.join(NAME)];
+    let mut files = vec![logs.join(FILE_NAME)];
     for file in std::fs::read_dir(logs).into_iter().flatten() {
         let path = file?.path();
         files.extend(rotated_on(&path).map(|_| path));
@@ -56,7 +56,7 @@ pub fn rotate(logs: &Path, now: &Zoned) -> io::Result<u64> {
     }
     let days = |day: jiff::civil::Date| (today - day).get_days();
     let newest = rotated.iter().filter_map(named).max();
-    let current = logs.join(NAME);
+    let current = logs.join(FILE_NAME);
     if current.exists() && newest.is_none_or(|newest| days(newest) >= ROTATE_AFTER_DAYS) {
         disk::set_aside(&current, &logs.join(format!("hooks-{}.jsonl", compact_day(today))))?;
     }

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::vault::identity::{DOCUMENTS, Document, SHARED};
+use rekindle_core::vault::identity::{DOCUMENTS, IdentityDocument, SHARED_RARITY_WEIGHT};
 use serde::Serialize;
 
-use crate::platform::home::Places;
+use crate::platform::home::DataPaths;
 
 /// A link that could not be made. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ impl Error {
 /// The state of the shared file in an agent's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Link {
+pub enum IdentityLink {
     /// It is the shared file.
     Same,
     /// It is another file: agents would follow different instructions.
@@ -56,39 +56,39 @@ pub enum Link {
 
 /// The state of the identity files.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct IdentityReport {
     /// Each file, its path, and true if it exists.
-    pub files: Vec<(Document, PathBuf, bool)>,
+    pub files: Vec<(IdentityDocument, PathBuf, bool)>,
     /// Each agent's folder and the state of its link.
-    pub links: Vec<(PathBuf, Link)>,
+    pub links: Vec<(PathBuf, IdentityLink)>,
 }
 
 /// Checks the files and the agents' links to them.
-pub fn check(places: &Places) -> Report {
-    let file = |document: Document| {
+pub fn check(places: &DataPaths) -> IdentityReport {
+    let file = |document: IdentityDocument| {
         let path = places.identity().join(document.name);
         let there = path.is_file();
         (document, path, there)
     };
-    let shared = places.identity().join(SHARED);
-    let link = |folder: &PathBuf| (folder.join(SHARED), state(folder, &shared));
-    Report {
+    let shared = places.identity().join(SHARED_RARITY_WEIGHT);
+    let link = |folder: &PathBuf| (folder.join(SHARED_RARITY_WEIGHT), state(folder, &shared));
+    IdentityReport {
         files: DOCUMENTS.into_iter().map(file).collect(),
         links: places.identity_links().iter().map(link).collect(),
     }
 }
 
-fn state(folder: &Path, shared: &Path) -> Link {
-    let theirs = folder.join(SHARED);
+fn state(folder: &Path, shared: &Path) -> IdentityLink {
+    let theirs = folder.join(SHARED_RARITY_WEIGHT);
     if !folder.is_dir() {
-        return Link::Absent;
+        return IdentityLink::Absent;
     }
     match same_file(&theirs, shared) {
-        Some(true) => Link::Same,
-        Some(false) => Link::Differs,
+        Some(true) => IdentityLink::Same,
+        Some(false) => IdentityLink::Differs,
         // A dangling link is not `None`: its agent believes that it has instructions.
-        None if theirs.symlink_metadata().is_ok() => Link::Differs,
-        None => Link::None,
+        None if theirs.symlink_metadata().is_ok() => IdentityLink::Differs,
+        None => IdentityLink::None,
     }
 }
 
@@ -109,16 +109,16 @@ fn same_file(theirs: &Path, ours: &Path) -> Option<bool> {
 }
 
 /// Links the shared file into an agent's folder, on the user's request. An existing file stays.
-pub fn link(places: &Places, folder: &Path) -> Result<(PathBuf, bool), Error> {
-    let shared = places.identity().join(SHARED);
+pub fn link(places: &DataPaths, folder: &Path) -> Result<(PathBuf, bool), Error> {
+    let shared = places.identity().join(SHARED_RARITY_WEIGHT);
     if !shared.is_file() {
         return Err(Error::NoFile(shared));
     }
-    let path = folder.join(SHARED);
+    let path = folder.join(SHARED_RARITY_WEIGHT);
     match state(folder, &shared) {
-        Link::Same => return Ok((path, false)),
-        Link::Differs => return Err(Error::Taken(path)),
-        Link::None | Link::Absent => {}
+        IdentityLink::Same => return Ok((path, false)),
+        IdentityLink::Differs => return Err(Error::Taken(path)),
+        IdentityLink::None | IdentityLink::Absent => {}
     }
     #[cfg(unix)]
     let made = std::os::unix::fs::symlink(&shared, &path);

@@ -5,24 +5,26 @@
 
 use std::ops::Range;
 
-use rekindle_core::config::Value;
+use rekindle_core::config::SettingValue;
 use toml_edit::{Document, InlineTable, Item, Table};
 
 /// Formats a value as TOML.
-pub(super) fn render(value: &Value) -> String {
+pub(super) fn render(value: &SettingValue) -> String {
     let value: toml_edit::Value = match value {
-        Value::Bool(value) => (*value).into(),
-        Value::Whole(value) => (*value).into(),
-        Value::Fraction(value) => (*value).into(),
-        Value::Text(value) => value.as_str().into(),
-        Value::List(values) | Value::Words(values) => values.iter().map(String::as_str).collect(),
+        SettingValue::Bool(value) => (*value).into(),
+        SettingValue::Whole(value) => (*value).into(),
+        SettingValue::Fraction(value) => (*value).into(),
+        SettingValue::Text(value) => value.as_str().into(),
+        SettingValue::List(values) | SettingValue::Words(values) => {
+            values.iter().map(String::as_str).collect()
+        }
     };
     value.to_string()
 }
 
 /// The text with the key set. `None` if the text is not TOML, or if something other than a value has the
 /// key's place.
-pub(super) fn set(text: &str, key: &str, value: &Value) -> Option<String> {
+pub(super) fn set(text: &str, key: &str, value: &SettingValue) -> Option<String> {
     let document = Document::parse(text).ok()?;
     let value = render(value);
     let spot = locate(document.as_table(), key)?;
@@ -33,20 +35,20 @@ pub(super) fn set(text: &str, key: &str, value: &Value) -> Option<String> {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let entry = format!("{} = {value}", spot.name);
     match spot.body {
-        Body::Inline(table) => {
+        TableBody::Inline(table) => {
             let at = table.get_values().iter().filter_map(|(_, value)| Some(value.span()?.end)).max();
             match at {
                 Some(at) => Some(splice(text, at..at, &format!(", {entry}"))),
                 None => Some(splice(text, inside(table)?, &format!(" {entry} "))),
             }
         }
-        Body::Lines(table) => {
+        TableBody::Lines(table) => {
             let last = table.get_values().iter().filter_map(|(_, value)| Some(value.span()?.end)).max();
             let (at, ended) = after_line(text, last.or_else(|| Some(table.span()?.end))?);
             let line = if ended { format!("{entry}{newline}") } else { format!("{newline}{entry}{newline}") };
             Some(splice(text, at..at, &line))
         }
-        Body::New(header) => {
+        TableBody::New(header) => {
             let gap = match text.trim_start_matches('\u{feff}') {
                 "" => String::new(),
                 text if text.ends_with('\n') => newline.to_owned(),
@@ -64,7 +66,7 @@ pub(super) fn unset(text: &str, key: &str) -> Option<String> {
     let spot = locate(document.as_table(), key)?;
     let Some(found) = spot.value else { return Some(text.to_owned()) };
     match spot.body {
-        Body::Inline(table) => {
+        TableBody::Inline(table) => {
             let mut spans: Vec<_> = table.get_values().iter().filter_map(|(_, value)| value.span()).collect();
             spans.sort_by_key(|span| span.start);
             let index = spans.iter().position(|span| *span == found)?;
@@ -76,7 +78,7 @@ pub(super) fn unset(text: &str, key: &str) -> Option<String> {
             };
             Some(splice(text, gone, ""))
         }
-        Body::Lines(_) | Body::New(_) => {
+        TableBody::Lines(_) | TableBody::New(_) => {
             let start = text[..spot.key?.start].rfind('\n').map_or(0, |newline| newline + 1);
             // A byte order mark belongs to the file, not to its first line.
             let start =
@@ -91,8 +93,8 @@ pub(super) fn unset(text: &str, key: &str) -> Option<String> {
 }
 
 /// The place of a key, existing or new.
-struct Spot<'a> {
-    body: Body<'a>,
+struct KeyLocation<'a> {
+    body: TableBody<'a>,
     /// The key as written in that body: the part of the path that the body's own name lacks.
     name: String,
     key: Option<Range<usize>>,
@@ -100,7 +102,7 @@ struct Spot<'a> {
 }
 
 #[derive(Clone)]
-enum Body<'a> {
+enum TableBody<'a> {
     /// The lines under a header, or those before the first one.
     Lines(&'a Table),
     /// An inline table in braces.
@@ -109,9 +111,9 @@ enum Body<'a> {
     New(String),
 }
 
-fn locate<'a>(root: &'a Table, key: &str) -> Option<Spot<'a>> {
+fn locate<'a>(root: &'a Table, key: &str) -> Option<KeyLocation<'a>> {
     let (path, leaf) = key.rsplit_once('.')?;
-    let mut body = Body::Lines(root);
+    let mut body = TableBody::Lines(root);
     let mut name: Vec<&str> = Vec::new();
     let mut here: &dyn toml_edit::TableLike = root;
     // A table that exists only because a header names one inside it has no lines of its own.
@@ -121,11 +123,11 @@ fn locate<'a>(root: &'a Table, key: &str) -> Option<Spot<'a>> {
     for (depth, segment) in segments.iter().enumerate() {
         let Some(item) = here.get(segment) else {
             // A header cannot reopen a dotted or inline table.
-            let pinned = matches!(body, Body::Inline(_)) || !name.is_empty();
+            let pinned = matches!(body, TableBody::Inline(_)) || !name.is_empty();
             if pinned {
                 name.extend(&segments[depth..]);
                 name.push(leaf);
-                return Some(Spot { body, name: name.join("."), key: None, value: None });
+                return Some(KeyLocation { body, name: name.join("."), key: None, value: None });
             }
             return Some(new_table(path, leaf));
         };
@@ -134,7 +136,7 @@ fn locate<'a>(root: &'a Table, key: &str) -> Option<Spot<'a>> {
                 if table.is_dotted() {
                     name.push(segment);
                 } else {
-                    body = Body::Lines(table);
+                    body = TableBody::Lines(table);
                     name.clear();
                     implicit = table.is_implicit();
                 }
@@ -144,7 +146,7 @@ fn locate<'a>(root: &'a Table, key: &str) -> Option<Spot<'a>> {
                 if table.is_dotted() {
                     name.push(segment);
                 } else {
-                    body = Body::Inline(table);
+                    body = TableBody::Inline(table);
                     name.clear();
                 }
                 implicit = false;
@@ -163,11 +165,11 @@ fn locate<'a>(root: &'a Table, key: &str) -> Option<Spot<'a>> {
         Some((key, item)) => (key.span(), Some(item.as_value()?.span()?)),
         None => (None, None),
     };
-    Some(Spot { body, name: name.join("."), key, value })
+    Some(KeyLocation { body, name: name.join("."), key, value })
 }
 
-fn new_table<'a>(path: &str, leaf: &str) -> Spot<'a> {
-    Spot { body: Body::New(path.to_owned()), name: leaf.to_owned(), key: None, value: None }
+fn new_table<'a>(path: &str, leaf: &str) -> KeyLocation<'a> {
+    KeyLocation { body: TableBody::New(path.to_owned()), name: leaf.to_owned(), key: None, value: None }
 }
 
 fn inside(table: &InlineTable) -> Option<Range<usize>> {

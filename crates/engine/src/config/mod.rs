@@ -12,19 +12,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use rekindle_core::config::{self as settings, File, Layers, Loaded, Place, Setting, Source, Value};
+use rekindle_core::config::{
+    self as settings, ConfigFile, ConfigLayers, ConfigLocation, ConfigSource, LoadedConfig, ResolvedSetting,
+    SettingValue,
+};
 
 use crate::platform::clock;
 use crate::platform::environment;
-use crate::platform::home::{self, Home};
+use crate::platform::home::{self, HomeFolder};
 
 /// The project's own settings file, in its root.
 pub const PROJECT_FILE: &str = ".rekindle.toml";
 
 /// The maximum size of the user's file, far above any honest one. The limit of a project's file is small,
 /// because other people write it and every hook reads it.
-const MAX_USER_FILE: u64 = 1024 * 1024;
-const MAX_PROJECT_FILE: u64 = 16 * 1024;
+const MAX_USER_FILE_BYTES: u64 = 1024 * 1024;
+const MAX_PROJECT_FILE_BYTES: u64 = 16 * 1024;
 
 /// An error of the settings.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +44,7 @@ pub enum Error {
     )]
     Zone {
         /// The place of the setting.
-        place: Place,
+        place: ConfigLocation,
     },
     /// `recall.notes` names a missing folder.
     #[error(transparent)]
@@ -71,26 +74,30 @@ pub enum Error {
     },
 }
 
-/// Loads the effective settings. Errors in a project's file end up in [`Loaded::warnings`]; all others are
+/// Loads the effective settings. Errors in a project's file end up in [`LoadedConfig::warnings`]; all others are
 /// returned.
-pub fn read(home: &Home, project_root: Option<&Path>, flags: &[(String, String)]) -> Result<Loaded, Error> {
+pub fn read(
+    home: &HomeFolder,
+    project_root: Option<&Path>,
+    flags: &[(String, String)],
+) -> Result<LoadedConfig, Error> {
     read_with(home, project_root, flags, &environment::raw)
 }
 
 /// The same as [`read`], with the environment given.
 pub fn read_with(
-    home: &Home,
+    home: &HomeFolder,
     project_root: Option<&Path>,
     flags: &[(String, String)],
     variables: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<Loaded, Error> {
+) -> Result<LoadedConfig, Error> {
     let user = read_user_file(home)?;
     let mut unreadable = None;
     let project = project_root.map(|root| root.join(PROJECT_FILE)).and_then(|path| {
-        match file::read(&path, MAX_PROJECT_FILE) {
-            Ok(text) => Some(File { path, text: text? }),
+        match file::read(&path, MAX_PROJECT_FILE_BYTES) {
+            Ok(text) => Some(ConfigFile { path, text: text? }),
             Err(problem) => {
-                unreadable = Some(settings::Error::Unreadable { file: Source::Project(path), problem });
+                unreadable = Some(settings::Error::Unreadable { file: ConfigSource::Project(path), problem });
                 None
             }
         }
@@ -100,32 +107,32 @@ pub fn read_with(
     Ok(loaded)
 }
 
-fn read_user_file(home: &Home) -> Result<Option<File>, Error> {
+fn read_user_file(home: &HomeFolder) -> Result<Option<ConfigFile>, Error> {
     let path = home.config_file();
-    match file::read(&path, MAX_USER_FILE) {
-        Ok(text) => Ok(text.map(|text| File { path, text })),
-        Err(problem) => Err(settings::Error::Unreadable { file: Source::User(path), problem }.into()),
+    match file::read(&path, MAX_USER_FILE_BYTES) {
+        Ok(text) => Ok(text.map(|text| ConfigFile { path, text })),
+        Err(problem) => Err(settings::Error::Unreadable { file: ConfigSource::User(path), problem }.into()),
     }
 }
 
 fn merge(
-    user: Option<&File>,
-    project: Option<&File>,
+    user: Option<&ConfigFile>,
+    project: Option<&ConfigFile>,
     flags: &[(String, String)],
     variables: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<Loaded, Error> {
+) -> Result<LoadedConfig, Error> {
     // If it were ignored, a path that is not Unicode would mean the default folder.
     let garbled = |name: &String| variables(name).is_some_and(|value| value.to_str().is_none());
     if let Some(name) = settings::variable_names().into_iter().find(garbled) {
         let problem = "the value is not valid Unicode".to_owned();
-        return Err(settings::Error::Unreadable { file: Source::Env(name), problem }.into());
+        return Err(settings::Error::Unreadable { file: ConfigSource::Env(name), problem }.into());
     }
     let variables = |name: &str| variables(name)?.into_string().ok();
-    Ok(settings::load(&Layers { flags, variables: &variables, project, user })?)
+    Ok(settings::load(&ConfigLayers { flags, variables: &variables, project, user })?)
 }
 
 /// The user's time zone. Only callers that need it look it up, because that reads the system's zone files.
-pub fn zone(loaded: &Loaded) -> Result<TimeZone, Error> {
+pub fn zone(loaded: &LoadedConfig) -> Result<TimeZone, Error> {
     let name = &loaded.config.time.zone;
     if name.is_empty() {
         return Ok(clock::system_zone());
@@ -138,13 +145,13 @@ pub fn zone(loaded: &Loaded) -> Result<TimeZone, Error> {
 
 /// Sets one key in the user's file and returns the file's new text. Every other byte stays the same. Nothing
 /// is written if the settings would not load afterwards.
-pub fn set(home: &Home, key: &str, text: &str) -> Result<String, Error> {
+pub fn set(home: &HomeFolder, key: &str, text: &str) -> Result<String, Error> {
     set_with(home, key, text, &environment::raw)
 }
 
 /// The same as [`set`], with the environment given.
 pub fn set_with(
-    home: &Home,
+    home: &HomeFolder,
     key: &str,
     text: &str,
     variables: &dyn Fn(&str) -> Option<OsString>,
@@ -154,13 +161,13 @@ pub fn set_with(
 
 /// Removes one key from the user's file, so that its default applies again, and returns the file's new text.
 /// A comment behind the value stays.
-pub fn unset(home: &Home, key: &str) -> Result<String, Error> {
+pub fn unset(home: &HomeFolder, key: &str) -> Result<String, Error> {
     unset_with(home, key, &environment::raw)
 }
 
 /// The same as [`unset`], with the environment given.
 pub fn unset_with(
-    home: &Home,
+    home: &HomeFolder,
     key: &str,
     variables: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<String, Error> {
@@ -168,9 +175,9 @@ pub fn unset_with(
 }
 
 fn change(
-    home: &Home,
+    home: &HomeFolder,
     key: &str,
-    value: Option<&Value>,
+    value: Option<&SettingValue>,
     variables: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<String, Error> {
     let old = read_user_file(home)?.map(|file| file.text);
@@ -183,16 +190,16 @@ fn change(
 
 /// The text of the user's file after the change, if all settings load with it.
 fn changed(
-    home: &Home,
+    home: &HomeFolder,
     old: &str,
     key: &str,
-    value: Option<&Value>,
+    value: Option<&SettingValue>,
     variables: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<String, Error> {
     let path = home.config_file();
-    let file = |text: &str| File { path: path.clone(), text: text.to_owned() };
-    let load_alone = |user: Option<&File>| {
-        settings::load(&Layers { flags: &[], variables: &|_| None, project: None, user })
+    let file = |text: &str| ConfigFile { path: path.clone(), text: text.to_owned() };
+    let load_alone = |user: Option<&ConfigFile>| {
+        settings::load(&ConfigLayers { flags: &[], variables: &|_| None, project: None, user })
     };
     let default = load_alone(None)?.get(key)?.value.clone();
 
@@ -213,7 +220,7 @@ fn changed(
     let now = load_alone(Some(&new))?;
     if let Ok(was) = was {
         let value = value.unwrap_or(&default);
-        let as_expected = |(name, setting): (&&str, &Setting)| {
+        let as_expected = |(name, setting): (&&str, &ResolvedSetting)| {
             let expected = if *name == key { value } else { &was.settings[name].value };
             setting.value == *expected
         };

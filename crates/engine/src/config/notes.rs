@@ -8,7 +8,7 @@ use rekindle_core::recall::collect;
 use rekindle_core::vault::layout;
 
 /// The maximum number of names checked before a folder counts as one without notes.
-const LOOKED_AT: usize = 20_000;
+const MAX_SCANNED_NAMES: usize = 20_000;
 
 /// A named folder does not exist.
 #[derive(Debug, thiserror::Error)]
@@ -31,14 +31,14 @@ fn known(there: &[String]) -> String {
 
 /// The notes outside of the memory vault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Others {
+pub struct OtherNotes {
     /// The names of the folders that contain notes.
     pub folders: Vec<String>,
     /// True if there are notes outside of any folder.
     pub loose: bool,
 }
 
-impl Others {
+impl OtherNotes {
     /// Searches the names below `notes`.
     pub fn look(notes: &Path, vault_folder: &str) -> Self {
         let mut others = Self::default();
@@ -81,7 +81,7 @@ pub fn check(readable: &ReadNotes, notes: &Path, vault_folder: &str) -> Result<(
 
 /// True if a folder or its subfolders contain a note. Links are not followed.
 fn has_notes(folder: &Path, vault_folder: &str) -> bool {
-    let (mut folders, mut left) = (vec![folder.to_owned()], LOOKED_AT);
+    let (mut folders, mut left) = (vec![folder.to_owned()], MAX_SCANNED_NAMES);
     while let Some(folder) = folders.pop() {
         for (name, is_folder) in names(&folder) {
             left = left.saturating_sub(1);

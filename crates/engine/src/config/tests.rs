@@ -11,16 +11,17 @@ fn nothing(_: &str) -> Option<OsString> {
 }
 
 /// A temporary home, with a settings file if there is text for it.
-struct Trial {
+struct ConfigFixture {
     folder: TempDir,
-    home: Home,
+    home: HomeFolder,
 }
 
-impl Trial {
+impl ConfigFixture {
     fn new(text: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home =
-            Home::choose(Some(&folder.path().join("home")), None, Some(folder.path().to_owned())).unwrap();
+            HomeFolder::choose(Some(&folder.path().join("home")), None, Some(folder.path().to_owned()))
+                .unwrap();
         let trial = Self { folder, home };
         if let Some(text) = text {
             trial.put(&trial.home.config_file(), text.as_bytes());
@@ -38,11 +39,11 @@ impl Trial {
         fs::read_to_string(self.home.config_file()).unwrap()
     }
 
-    fn read(&self) -> Result<Loaded, Error> {
+    fn read(&self) -> Result<LoadedConfig, Error> {
         read_with(&self.home, None, &[], &nothing)
     }
 
-    fn project(&self, bytes: &[u8]) -> Loaded {
+    fn project(&self, bytes: &[u8]) -> LoadedConfig {
         let root = self.folder.path().join("project");
         self.put(&root.join(PROJECT_FILE), bytes);
         read_with(&self.home, Some(&root), &[], &nothing).unwrap()
@@ -66,13 +67,14 @@ fn shown(path: &Path) -> String {
 
 #[test]
 fn layers_come_from_their_files_and_variables() {
-    let trial = Trial::new(Some("[recall]\nk = 2\n"));
+    let trial = ConfigFixture::new(Some("[recall]\nk = 2\n"));
     let root = trial.folder.path().join("project");
     let flags = [("recall.k".to_owned(), "5".to_owned())];
     let variable = |name: &str| (name == "REKINDLE_RECALL_K").then(|| OsString::from("4"));
 
-    let k = |loaded: Loaded| (loaded.config.recall.k, loaded.get("recall.k").unwrap().place.to_string());
-    assert_eq!(k(Trial::new(None).read().unwrap()), (5, "shipped default".to_owned()));
+    let k =
+        |loaded: LoadedConfig| (loaded.config.recall.k, loaded.get("recall.k").unwrap().place.to_string());
+    assert_eq!(k(ConfigFixture::new(None).read().unwrap()), (5, "shipped default".to_owned()));
     assert_eq!(k(trial.read().unwrap()), (2, format!("{}:2", shown(&trial.home.config_file()))));
     let project = trial.project(b"recall.k = 3\n");
     assert_eq!(k(project), (3, format!("{}:1", shown(&root.join(PROJECT_FILE)))));
@@ -84,21 +86,21 @@ fn layers_come_from_their_files_and_variables() {
 
 #[test]
 fn a_user_file_that_cannot_be_read_is_a_clear_error() {
-    let trial = Trial::new(None);
+    let trial = ConfigFixture::new(None);
     let file = trial.home.config_file();
-    let message = |trial: &Trial| trial.read().unwrap_err().to_string();
+    let message = |trial: &ConfigFixture| trial.read().unwrap_err().to_string();
 
     trial.put(&file, b"[user]\nname = '\xff'\n");
     assert_eq!(message(&trial), format!("{}: line 2 is not UTF-8; save the file as UTF-8", shown(&file)));
     trial.put(&file, &vec![b'#'; 1024 * 1024 + 1]);
     assert!(message(&trial).contains("is larger than 1024 KiB"));
 
-    let trial = Trial::new(None);
+    let trial = ConfigFixture::new(None);
     fs::create_dir_all(trial.home.config_file()).unwrap();
     assert!(message(&trial).ends_with("is a folder where a file should be; move it away"));
     assert!(trial.refuses("recall.k", "3").contains("is a folder"));
 
-    let trial = Trial::new(None);
+    let trial = ConfigFixture::new(None);
     trial.put(trial.home.root(), b"");
     assert!(message(&trial).contains("config.toml: cannot be read: "));
 }
@@ -108,7 +110,7 @@ fn a_user_file_that_cannot_be_read_is_a_clear_error() {
 fn links_pipes_and_locked_files_are_told_apart() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    let trial = Trial::new(None);
+    let trial = ConfigFixture::new(None);
     fs::create_dir_all(trial.home.root()).unwrap();
     symlink("/nowhere/at/all", trial.home.config_file()).unwrap();
     assert!(trial.read().unwrap_err().to_string().contains("is a link to a file that is not there"));
@@ -117,11 +119,11 @@ fn links_pipes_and_locked_files_are_told_apart() {
     let root = trial.folder.path().join("project");
     fs::create_dir_all(&root).unwrap();
     symlink("/dev/zero", root.join(PROJECT_FILE)).unwrap();
-    let home = Trial::new(None).home;
+    let home = ConfigFixture::new(None).home;
     let loaded = read_with(&home, Some(&root), &[], &nothing).unwrap();
     assert!(loaded.warnings[0].to_string().contains("is a device or a pipe"));
 
-    let trial = Trial::new(Some("recall.k = 3\n"));
+    let trial = ConfigFixture::new(Some("recall.k = 3\n"));
     fs::set_permissions(trial.home.config_file(), fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read any file.
     if let Err(error) = trial.read() {
@@ -131,7 +133,7 @@ fn links_pipes_and_locked_files_are_told_apart() {
 
 #[test]
 fn a_project_file_that_cannot_be_read_is_a_warning() {
-    let trial = Trial::new(Some("recall.k = 3\n"));
+    let trial = ConfigFixture::new(Some("recall.k = 3\n"));
     for bytes in [&b"name = '\xff'"[..], &[b'#'; 16 * 1024 + 1], b"[[["] {
         let loaded = trial.project(bytes);
         assert_eq!(loaded.config.recall.k, 3);
@@ -149,7 +151,7 @@ fn a_variable_that_is_not_unicode_is_an_error_and_not_the_default() {
     use std::os::unix::ffi::OsStringExt as _;
     let variable =
         |name: &str| (name == "REKINDLE_PATHS_STATE").then(|| OsString::from_vec(b"/s\xff".to_vec()));
-    let error = read_with(&Trial::new(None).home, None, &[], &variable).unwrap_err();
+    let error = read_with(&ConfigFixture::new(None).home, None, &[], &variable).unwrap_err();
     assert_eq!(
         error.to_string(),
         "environment variable REKINDLE_PATHS_STATE: the value is not valid Unicode"
@@ -158,12 +160,12 @@ fn a_variable_that_is_not_unicode_is_an_error_and_not_the_default() {
 
 #[test]
 fn time_zones_are_the_systems_to_know() {
-    let loaded = Trial::new(Some("time.zone = 'UTC'\n")).read().unwrap();
+    let loaded = ConfigFixture::new(Some("time.zone = 'UTC'\n")).read().unwrap();
     assert_eq!(zone(&loaded).unwrap().iana_name(), Some("UTC"));
-    let trial = Trial::new(Some("\ntime.zone = 'Middle/Earth'\n"));
+    let trial = ConfigFixture::new(Some("\ntime.zone = 'Middle/Earth'\n"));
     let error = zone(&trial.read().unwrap()).unwrap_err().to_string();
     assert!(error.contains("config.toml:2: this system knows no time zone of that name"), "{error}");
-    assert!(Trial::new(None).refuses("time.zone", "Middle/Earth").contains("no time zone"));
+    assert!(ConfigFixture::new(None).refuses("time.zone", "Middle/Earth").contains("no time zone"));
 }
 
 #[test]
@@ -186,7 +188,7 @@ fn set_changes_the_value_and_nothing_else() {
         ("[user]\r\nname = 'A'\r\n", "[user]\r\nname = 'A'\r\n\r\n[recall]\r\nk = 3\r\n"),
     ];
     for (before, after) in cases {
-        let trial = Trial::new(Some(before));
+        let trial = ConfigFixture::new(Some(before));
         assert_eq!(trial.set("recall.k", "3").unwrap(), after);
         assert_eq!(trial.text(), after);
         assert_eq!(trial.read().unwrap().config.recall.k, 3);
@@ -219,7 +221,7 @@ fn set_finds_the_place_in_nested_tables() {
         ),
     ];
     for (before, after) in cases {
-        assert_eq!(Trial::new(Some(before)).set("memory.log_level", "debug").unwrap(), after);
+        assert_eq!(ConfigFixture::new(Some(before)).set("memory.log_level", "debug").unwrap(), after);
     }
     let deeper = [
         ("[memory]\nconfidence.high = 0.9\n", "[memory]\nconfidence.high = 0.9\nconfidence.medium = 0.5\n"),
@@ -228,7 +230,7 @@ fn set_finds_the_place_in_nested_tables() {
         ("[memory]\nscope = 'auto'\n", "[memory]\nscope = 'auto'\n\n[memory.confidence]\nmedium = 0.5\n"),
     ];
     for (before, after) in deeper {
-        assert_eq!(Trial::new(Some(before)).set("memory.confidence.medium", "0.5").unwrap(), after);
+        assert_eq!(ConfigFixture::new(Some(before)).set("memory.confidence.medium", "0.5").unwrap(), after);
     }
 }
 
@@ -242,7 +244,7 @@ fn unset_takes_the_key_out_and_leaves_the_comment() {
         ("[user]\nname = 'A'\n", "[user]\nname = 'A'\n"),
     ];
     for (before, after) in cases {
-        let trial = Trial::new(Some(before));
+        let trial = ConfigFixture::new(Some(before));
         assert_eq!(unset_with(&trial.home, "recall.k", &nothing).unwrap(), after);
         assert_eq!((trial.text().as_str(), trial.read().unwrap().config.recall.k), (after, 5));
     }
@@ -253,29 +255,33 @@ fn unset_takes_the_key_out_and_leaves_the_comment() {
         ("memory.review_mode", "memory = { scope = 'global', log_level = 'debug' }\n"),
     ];
     for (key, after) in without {
-        assert_eq!(unset_with(&Trial::new(Some(inline)).home, key, &nothing).unwrap(), after);
+        assert_eq!(unset_with(&ConfigFixture::new(Some(inline)).home, key, &nothing).unwrap(), after);
     }
     let list = "[identity]\nlinks = [\n  '~/a', # one\n  '~/b',\n]\n# end\n";
     assert_eq!(
-        unset_with(&Trial::new(Some(list)).home, "identity.links", &nothing).unwrap(),
+        unset_with(&ConfigFixture::new(Some(list)).home, "identity.links", &nothing).unwrap(),
         "[identity]\n# end\n"
     );
     for wrong in ["recal.k", "k", ""] {
-        let error = unset_with(&Trial::new(None).home, wrong, &nothing).unwrap_err().to_string();
+        let error = unset_with(&ConfigFixture::new(None).home, wrong, &nothing).unwrap_err().to_string();
         assert!(error.starts_with("command line: there is no setting"), "{error}");
     }
 }
 
 #[test]
 fn what_would_not_load_is_not_written() {
-    let trial = Trial::new(Some("[user]\nname = 'A'\n"));
+    let trial = ConfigFixture::new(Some("[user]\nname = 'A'\n"));
     assert!(trial.refuses("recal.k", "3").contains("did you mean recall.k?"));
     assert!(trial.refuses("recall.k", "300").contains("a whole number from 1 to 10"));
     assert!(trial.refuses("memory.confidence.medium", "0.95").contains("is below memory.confidence.medium"));
     assert!(trial.refuses("paths.state", "vault/state").contains("inside the notes vault"));
-    assert!(Trial::new(Some("[user\n")).refuses("recall.k", "3").contains("config.toml:1:"));
-    assert!(Trial::new(Some("recal.k = 3\n")).refuses("recall.k", "3").contains("no setting `recal.k`"));
-    assert!(Trial::new(Some("recall = 3\n")).refuses("recall.k", "3").contains("no setting `recall`"));
+    assert!(ConfigFixture::new(Some("[user\n")).refuses("recall.k", "3").contains("config.toml:1:"));
+    assert!(
+        ConfigFixture::new(Some("recal.k = 3\n")).refuses("recall.k", "3").contains("no setting `recal.k`")
+    );
+    assert!(
+        ConfigFixture::new(Some("recall = 3\n")).refuses("recall.k", "3").contains("no setting `recall`")
+    );
 
     let variable = |name: &str| (name == "REKINDLE_MEMORY_CONFIDENCE_HIGH").then(|| OsString::from("0.8"));
     let error = set_with(&trial.home, "memory.confidence.medium", "0.85", &variable).unwrap_err();
@@ -285,15 +291,15 @@ fn what_would_not_load_is_not_written() {
 
 #[test]
 fn a_wrong_value_can_be_set_right() {
-    assert_eq!(Trial::new(Some("recall.k = 300\n")).set("recall.k", "3").unwrap(), "recall.k = 3\n");
-    let crossed = Trial::new(Some("memory.confidence.medium = 0.95\n"));
+    assert_eq!(ConfigFixture::new(Some("recall.k = 300\n")).set("recall.k", "3").unwrap(), "recall.k = 3\n");
+    let crossed = ConfigFixture::new(Some("memory.confidence.medium = 0.95\n"));
     assert!(crossed.read().is_err());
     assert!(crossed.set("memory.confidence.high", "0.99").is_ok());
 }
 
 #[test]
 fn an_edit_made_meanwhile_is_not_overwritten() {
-    let trial = Trial::new(Some("recall.k = 3\n"));
+    let trial = ConfigFixture::new(Some("recall.k = 3\n"));
     let file = trial.home.config_file();
     let error = file::write(&file, "recall.k = 4\n", Some("recall.k = 2\n")).unwrap_err();
     assert!(error.to_string().ends_with("nothing was written, please try again"));
@@ -308,11 +314,11 @@ fn sec_01_the_file_is_the_owners_and_links_stay_links() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
 
-    let trial = Trial::new(None);
+    let trial = ConfigFixture::new(None);
     trial.set("user.name", "Ada").unwrap();
     assert_eq!((mode(&trial.home.config_file()), mode(trial.home.root())), (0o600, 0o700));
 
-    let trial = Trial::new(None);
+    let trial = ConfigFixture::new(None);
     let real = trial.folder.path().join("dotfiles/rekindle.toml");
     trial.put(&real, b"# dots\n");
     fs::create_dir_all(trial.home.root()).unwrap();
@@ -324,7 +330,8 @@ fn sec_01_the_file_is_the_owners_and_links_stay_links() {
 
 #[test]
 fn the_first_file_loads_and_says_where_to_look() {
-    let trial = Trial::new(Some(&user_file("Ada \"the\\first\" 👩‍💻", Some("C:\\notes\\'mine'")).unwrap()));
+    let trial =
+        ConfigFixture::new(Some(&user_file("Ada \"the\\first\" 👩‍💻", Some("C:\\notes\\'mine'")).unwrap()));
     assert!(trial.text().contains("rekindle config list"));
     let config = trial.read().unwrap().config;
     assert_eq!(config.user.name, "Ada \"the\\first\" 👩‍💻");
@@ -374,9 +381,10 @@ fn person_file() -> impl Strategy<Value = (String, bool)> {
     })
 }
 
-fn load_text(text: &str) -> Loaded {
-    let file = File { path: "/r/config.toml".into(), text: text.to_owned() };
-    settings::load(&Layers { flags: &[], variables: &|_| None, project: None, user: Some(&file) }).unwrap()
+fn load_text(text: &str) -> LoadedConfig {
+    let file = ConfigFile { path: "/r/config.toml".into(), text: text.to_owned() };
+    settings::load(&ConfigLayers { flags: &[], variables: &|_| None, project: None, user: Some(&file) })
+        .unwrap()
 }
 
 /// True if the second text is the first with one insertion.
@@ -394,7 +402,7 @@ proptest! {
     fn gen_01_any_name_can_be_set_and_every_other_byte_stays(
         (before, present) in person_file(), name in prop_oneof![4 => any::<String>(), 1 => "(?s).{0,110}"],
     ) {
-        let home = Home::choose(Some(Path::new("/r")), None, None).unwrap();
+        let home = HomeFolder::choose(Some(Path::new("/r")), None, None).unwrap();
         let Ok(value) = settings::check("user.name", &name) else { return Ok(()) };
         let after = changed(&home, &before, "user.name", Some(&value), &nothing).unwrap();
         prop_assert_eq!(load_text(&after).config.user.name, name);
@@ -407,7 +415,7 @@ proptest! {
 
     #[test]
     fn every_key_can_be_set_and_taken_out_again((before, _) in person_file()) {
-        let home = Home::choose(Some(Path::new("/r")), None, Some("/u".into())).unwrap();
+        let home = HomeFolder::choose(Some(Path::new("/r")), None, Some("/u".into())).unwrap();
         let comments = |text: &str| text.matches('#').count();
         let bare_newlines = |text: &str| text.matches('\n').count() - text.matches("\r\n").count();
         for key in keys() {

@@ -15,47 +15,49 @@ use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::base::time::{Zoned, day};
 use rekindle_core::config::Config;
 use rekindle_core::context::briefing;
-use rekindle_core::context::briefing::{Always, Briefing, CardLine, MOST_ENTRIES, Material, Moment};
+use rekindle_core::context::briefing::{
+    AlwaysLoadEntry, Briefing, BriefingMaterial, BriefingMoment, CardLine, MAX_ALWAYS_LOAD_ENTRIES,
+};
 use rekindle_core::context::inject;
-use rekindle_core::context::inject::{Block, Chosen};
-use rekindle_core::recall::collection::Flags;
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::select::MOST;
+use rekindle_core::context::inject::{InjectedMemory, InjectionBlock};
+use rekindle_core::recall::collection::DocumentFlags;
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::select::MAX_RESULTS;
 use rekindle_core::text::specifics;
-use rekindle_core::vault::entry::{Entry, Status, is_reviewed};
-use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::entry::{EntryProperties, EntryStatus, is_reviewed};
+use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::{identity, layout, system_log};
 
 use crate::context::injection_log;
-use crate::index::models::Models;
-use crate::index::{Embedder, Index};
+use crate::index::models::ModelStore;
+use crate::index::{Embedder, RecallIndex};
 use crate::jobs::health;
 use crate::platform::disk;
-use crate::platform::home::{Home, Places};
+use crate::platform::home::{DataPaths, HomeFolder};
 use crate::platform::random;
-use crate::recall::ask::{Answer, Request, ask};
+use crate::recall::ask::{RecallAnswer, RecallRequest, ask};
 use crate::recall::indexer;
-use crate::recall::messages::Messages;
-use crate::recall::relevance_gate::reading::{Reading, ReadingBudget};
-use crate::recall::search::Rules;
-use crate::recall::usage::Usage;
+use crate::recall::messages::MessageStore;
+use crate::recall::relevance_gate::reading::{ReadingBudget, RescoringMode};
+use crate::recall::search::SearchRules;
+use crate::recall::usage::UsageSummary;
 use crate::vault::{self, Vault};
 
 /// The number of lines read from the end of the system log.
-const SYSTEM_LINES: usize = 50;
+const MAX_SYSTEM_LOG_LINES: usize = 50;
 /// The most infrastructure changes in a briefing.
-const SYSTEM_CHANGES: usize = 3;
+const MAX_SYSTEM_CHANGES: usize = 3;
 /// The age limit of an infrastructure change.
-const SYSTEM_DAYS: i64 = 7;
+const SYSTEM_LOG_DAYS: i64 = 7;
 /// The number of days back to search for daily logs.
-const DAYS_BACK: i64 = 14;
+const DAILY_LOG_DAYS: i64 = 14;
 /// The most daily logs in a briefing.
-const LOGS: usize = 10;
+const MAX_DAILY_LOGS: usize = 10;
 /// The size limit of a document in a briefing; a longer one is left out.
-const MAX_BYTES: u64 = 1024 * 1024;
-const SECRET: &str = "secret";
+const MAX_DOCUMENT_BYTES: u64 = 1024 * 1024;
+const SECRET_NAME: &str = "secret";
 /// The length limit of a statement; a longer entry is a note, which recall finds.
 const MAX_STATEMENT_CHARS: usize = 400;
 /// The number of the person's newest statements considered for the card.
@@ -63,7 +65,7 @@ const MAX_STATEMENTS: usize = 1_000;
 /// The number of the newest agent observations considered for the card.
 const MAX_FINDINGS: usize = 200;
 /// A prompt with fewer words is too short to compare by embedding.
-const FEW_WORDS: usize = 3;
+const MIN_EMBEDDED_WORDS: usize = 3;
 
 /// The reason that no context can be built.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +89,7 @@ pub enum Error {
 
 /// The session that context is built for, and its local time.
 #[derive(Clone, Debug)]
-pub struct Here {
+pub struct InjectionContext {
     /// The agent of the session.
     pub agent: Agent,
     /// The id of the session.
@@ -99,7 +101,7 @@ pub struct Here {
 }
 
 /// Builds the briefing of a session.
-pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, Error> {
+pub fn start(places: &DataPaths, here: &InjectionContext, moment: BriefingMoment) -> Result<Briefing, Error> {
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (secret, marker) = markers(places, &here.session)?;
     let material = material(&vault, places, here);
@@ -107,20 +109,20 @@ pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, E
 }
 
 /// Reads the material of a briefing. An unreadable file counts as missing: a session must always start.
-fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
+fn material(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> BriefingMaterial {
     let own = identity::DOCUMENTS.iter().filter(|document| document.read_at_start);
     let (card, findings) = cards(places, here);
     let today = here.now.date();
-    let days = (0..DAYS_BACK).filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
+    let days = (0..DAILY_LOG_DAYS).filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
     let inside = |name: &str| read_inside(vault.folder(), &vault.folder().join(name));
     let log = |date| Some((date, inside(layout::daily_log(date).as_str())?));
-    Material {
+    BriefingMaterial {
         identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
         memory: inside(layout::MEMORY),
         always: always(vault.folder(), here.project.as_ref().map(ProjectId::as_str)),
         card,
         findings,
-        logs: days.filter_map(log).take(LOGS).collect(),
+        logs: days.filter_map(log).take(MAX_DAILY_LOGS).collect(),
         pending: vault.pending_review().unwrap_or(0),
         project: here.project.as_ref().map(|project| project.as_str().to_owned()),
         state: state(vault, places, here),
@@ -129,15 +131,16 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
 
 /// Lists recent infrastructure changes, the newest first, and problems with the background runs, the index
 /// and the identity files (BRF-01, BRF-12).
-fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
+fn state(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> Vec<String> {
     let path = vault.folder().join(layout::SYSTEM_LOG);
     let text = read_inside(vault.folder(), &path).unwrap_or_default();
-    let newest = text.lines().rev().take(SYSTEM_LINES);
-    let mut changes: Vec<system_log::Line> = newest.flat_map(|line| system_log::parse(line).lines).collect();
+    let newest = text.lines().rev().take(MAX_SYSTEM_LOG_LINES);
+    let mut changes: Vec<system_log::SystemLogLine> =
+        newest.flat_map(|line| system_log::parse(line).lines).collect();
     changes.sort_by_key(|line| Reverse(line.at));
-    let recent = here.now.timestamp() - jiff::SignedDuration::from_hours(24 * SYSTEM_DAYS);
-    let day = |line: &system_log::Line| day(line.at.to_zoned(here.now.time_zone().clone()).date());
-    let changes = changes.iter().filter(|line| line.at >= recent).take(SYSTEM_CHANGES);
+    let recent = here.now.timestamp() - jiff::SignedDuration::from_hours(24 * SYSTEM_LOG_DAYS);
+    let day = |line: &system_log::SystemLogLine| day(line.at.to_zoned(here.now.time_zone().clone()).date());
+    let changes = changes.iter().filter(|line| line.at >= recent).take(MAX_SYSTEM_CHANGES);
     let mut state: Vec<String> =
         changes.map(|line| format!("System change {}: {}", day(line), system_log::in_words(line))).collect();
     state.extend(health::read(places).line());
@@ -145,7 +148,7 @@ fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
         state.push("Rekindle: the newest notes are not in the index yet (`rekindle reindex`)".to_owned());
     }
     let links = crate::agents::identity::check(places).links;
-    let other = links.iter().filter(|(_, link)| *link == crate::agents::identity::Link::Differs);
+    let other = links.iter().filter(|(_, link)| *link == crate::agents::identity::IdentityLink::Differs);
     state.extend(other.map(|(path, _)| {
         format!(
             "{} is not the shared identity file; agents follow different instructions (`rekindle identity`)",
@@ -156,14 +159,14 @@ fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
 }
 
 /// True if an index exists and lacks the newest change in the journal.
-fn is_index_behind(vault: &Vault, places: &Places) -> bool {
-    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return false };
+fn is_index_behind(vault: &Vault, places: &DataPaths) -> bool {
+    let Ok(Some(snapshot)) = RecallIndex::at(places.index()).open() else { return false };
     indexer::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.seen())
 }
 
 fn read(path: &Path) -> Option<String> {
     let metadata = std::fs::metadata(path).ok()?;
-    let fits = metadata.is_file() && metadata.len() <= MAX_BYTES;
+    let fits = metadata.is_file() && metadata.len() <= MAX_DOCUMENT_BYTES;
     fits.then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
@@ -176,8 +179,8 @@ fn read_inside(vault: &Path, path: &Path) -> Option<String> {
 
 /// Reads `personal-private/_always-load/*.md`, sorted by name (BRF-06). An entry pinned to another project
 /// loads only there.
-fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
-    let group = layout::Group::PersonalPrivate.word();
+fn always(vault: &Path, here: Option<&str>) -> Vec<AlwaysLoadEntry> {
+    let group = layout::EntryGroup::PersonalPrivate.word();
     let folder = vault.join(group).join(layout::ALWAYS_LOAD);
     let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = files
@@ -187,32 +190,34 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
     names.sort();
     let entry = |name: &String| {
         let text = read_inside(vault, &folder.join(name))?;
-        let note = Note::parse(&text).ok()?;
+        let note = ParsedNote::parse(&text).ok()?;
         let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
-        let entry = Entry::of(&note, &path);
+        let entry = EntryProperties::of(&note, &path);
         // An agent's entry is found by recall; it loads by itself only after a person has reviewed it (B-01).
-        let holds = entry.status == Status::Active
+        let holds = entry.status == EntryStatus::Active
             && (entry.provenance.origin == Origin::User || is_reviewed(&note))
             && entry.scope.is_shown(here);
         let title = name.trim_end_matches(".md").replace('-', " ");
-        holds.then(|| Always { title, text: note.body().trim().to_owned() })
+        holds.then(|| AlwaysLoadEntry { title, text: note.body().trim().to_owned() })
     };
-    names.iter().filter_map(entry).take(MOST_ENTRIES).collect()
+    names.iter().filter_map(entry).take(MAX_ALWAYS_LOAD_ENTRIES).collect()
 }
 
 /// Lists the person's statements for this project and for all work, and the agents' findings in this project,
 /// from the index. Both are empty without an index: a session must always start.
-fn cards(places: &Places, here: &Here) -> (Vec<CardLine>, Vec<CardLine>) {
+fn cards(places: &DataPaths, here: &InjectionContext) -> (Vec<CardLine>, Vec<CardLine>) {
     let project = here.project.as_ref().map(ProjectId::as_str);
-    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return Default::default() };
+    let Ok(Some(snapshot)) = RecallIndex::at(places.index()).open() else { return Default::default() };
     let columns = snapshot.columns(|name| is_shown(name, project));
-    let usage = Usage::read(&places.usage());
+    let usage = UsageSummary::read(&places.usage());
     let always = format!("/{}/", layout::ALWAYS_LOAD);
-    let is_statement = |flags: &Flags| {
-        flags.source() == Source::Entry && flags.origin() == Origin::User && !flags.is_inbox()
+    let is_statement = |flags: &DocumentFlags| {
+        flags.source() == DocumentSource::Entry && flags.origin() == Origin::User && !flags.is_inbox()
     };
-    let is_finding = |flags: &Flags| flags.source() == Source::Observation && flags.origin() == Origin::Agent;
-    let newest = |belongs: &dyn Fn(&Flags) -> bool, most: usize| -> Vec<Document> {
+    let is_finding = |flags: &DocumentFlags| {
+        flags.source() == DocumentSource::Observation && flags.origin() == Origin::Agent
+    };
+    let newest = |belongs: &dyn Fn(&DocumentFlags) -> bool, most: usize| -> Vec<Document> {
         let mut numbers: Vec<usize> = (0..columns.len())
             .filter(|number| columns.visible[*number] && columns.flags[*number].is_active())
             .filter(|number| belongs(&columns.flags[*number]))
@@ -230,7 +235,7 @@ fn cards(places: &Places, here: &Here) -> (Vec<CardLine>, Vec<CardLine>) {
     (stated.map(line).collect(), found.map(line).collect())
 }
 
-fn card_line(document: Document, usage: &Usage, here: &Here) -> CardLine {
+fn card_line(document: Document, usage: &UsageSummary, here: &InjectionContext) -> CardLine {
     let said = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
     let uses = usage.lived(&document, here.now.timestamp().as_second()).strength;
     #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
@@ -241,8 +246,8 @@ fn card_line(document: Document, usage: &Usage, here: &Here) -> CardLine {
 
 /// Returns the secret of this machine and the marker of a session: constant within the session and not
 /// guessable (B-02).
-fn markers(places: &Places, session: &str) -> Result<(Vec<u8>, String), Error> {
-    let path = places.state().join(SECRET);
+fn markers(places: &DataPaths, session: &str) -> Result<(Vec<u8>, String), Error> {
+    let path = places.state().join(SECRET_NAME);
     let failed = |cause| Error::State { path: path.clone(), cause };
     let secret = match std::fs::read(&path) {
         Ok(secret) if secret.len() >= 32 => secret,
@@ -257,13 +262,13 @@ fn markers(places: &Places, session: &str) -> Result<(Vec<u8>, String), Error> {
 }
 
 /// The marker of a session's fence, for output that does not come from a hook.
-pub fn marker(places: &Places, session: &str) -> Result<String, Error> {
+pub fn marker(places: &DataPaths, session: &str) -> Result<String, Error> {
     markers(places, session).map(|(_, marker)| marker)
 }
 
 /// True if a session belongs to the control group without recall. The answer is stable per session and not
 /// predictable from outside.
-pub fn is_held_out(places: &Places, session: &str, share: f64) -> Result<bool, Error> {
+pub fn is_held_out(places: &DataPaths, session: &str, share: f64) -> Result<bool, Error> {
     if share <= 0.0 {
         return Ok(false);
     }
@@ -275,20 +280,20 @@ pub fn is_held_out(places: &Places, session: &str, share: f64) -> Result<bool, E
 
 /// The result of recall for a prompt.
 #[derive(Debug)]
-pub struct Recalled {
+pub struct RecalledBlock {
     /// The block in front of the prompt.
-    pub block: Block,
+    pub block: InjectionBlock,
     /// The names of the chosen memories; the block may have no room for some.
     pub chosen: Vec<String>,
     /// The answer of the search.
-    pub answer: Answer,
+    pub answer: RecallAnswer,
     /// The query of the search.
     pub question: String,
 }
 
 /// The scope of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum RecallDepth {
     /// Embeddings and keywords, over notes and messages.
     Whole,
     /// Keywords over notes: the fallback if the rest takes too long.
@@ -300,14 +305,14 @@ pub enum How {
 /// The memories that a prompt needs, without those that the session has already. `None` if there is nothing to look for.
 /// `decide_by` is the moment when somebody who waits needs the answer; what cannot be read until then is decided without.
 pub fn prompt(
-    home: &Home,
-    places: &Places,
+    home: &HomeFolder,
+    places: &DataPaths,
     config: &Config,
-    here: &Here,
+    here: &InjectionContext,
     prompt: &str,
-    how: How,
+    how: RecallDepth,
     decide_by: Option<Instant>,
-) -> Result<Option<Recalled>, Error> {
+) -> Result<Option<RecalledBlock>, Error> {
     let question = inject::question(prompt);
     if question.trim().is_empty() {
         return Ok(None);
@@ -317,53 +322,61 @@ pub fn prompt(
     let told = injection_log::read(places, &here.session);
     let (held, briefed) = (told.held(), told.is_briefed());
     // Without a model, search uses keywords only (REC-11).
-    let model =
-        (how != How::Words).then(|| Models::open(home).load(config.embed.model.as_str()).ok()).flatten();
-    let messages = Messages::of(places);
+    let model = (how != RecallDepth::Words)
+        .then(|| ModelStore::open(home).load(config.embed.model.as_str()).ok())
+        .flatten();
+    let messages = MessageStore::of(places);
     let pace_file = places.reading_pace();
-    let request = Request {
+    let request = RecallRequest {
         prompt: &question,
         rewritten: None,
-        filters: &Filters::default(),
-        rules: Rules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
-        k: config.recall.k.min(if how == How::Call { inject::TOOL_MOST } else { MOST }),
+        filters: &RecallFilters::default(),
+        rules: SearchRules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
+        k: config.recall.k.min(if how == RecallDepth::Call {
+            inject::MAX_TOOL_MEMORIES
+        } else {
+            MAX_RESULTS
+        }),
         anyway: false,
         reading: match decide_by {
-            Some(end) => Reading::Until(ReadingBudget { end, pace_file: &pace_file }),
-            None => Reading::AsNeeded,
+            Some(end) => RescoringMode::Until(ReadingBudget { end, pace_file: &pace_file }),
+            None => RescoringMode::AsNeeded,
         },
         held: &held,
         mentions: true,
-        messages: (how == How::Whole).then_some(&messages),
+        messages: (how == RecallDepth::Whole).then_some(&messages),
         // The memory that a proposal was made from represents it, and a proposal may belong to another
         // project.
         leave_out: |document| {
-            document.source == Source::Proposal
+            document.source == DocumentSource::Proposal
                 || inject::is_research(document)
                 || inject::is_stated_elsewhere(document)
         },
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
-    let usage = LazyCell::new(|| Usage::read(&places.usage()));
-    let answer = ask(&vault, &Index::at(places.index()), embedder, usage, &request)?;
+    let usage = LazyCell::new(|| UsageSummary::read(&places.usage()));
+    let answer = ask(&vault, &RecallIndex::at(places.index()), embedder, usage, &request)?;
     // A short prompt such as "go on" resembles everything, so its words must occur in the memory.
-    let terse = specifics::words(&question).len() < FEW_WORDS;
+    let terse = specifics::words(&question).len() < MIN_EMBEDDED_WORDS;
     let always = format!("/{}/", layout::ALWAYS_LOAD);
-    let is_told = |document: &Document| document.source == Source::Memory || document.path.contains(&always);
-    let chosen: Vec<Chosen<'_>> = answer
+    let is_told =
+        |document: &Document| document.source == DocumentSource::Memory || document.path.contains(&always);
+    let chosen: Vec<InjectedMemory<'_>> = answer
         .selection
         .hits
         .iter()
         .zip(&answer.shown)
         .filter(|(hit, _)| !(briefed && is_told(&hit.document)))
         .filter(|(hit, shown)| {
-            hit.document.source != Source::Message || inject::tells_more(&shown.text, &question)
+            hit.document.source != DocumentSource::Message || inject::tells_more(&shown.text, &question)
         })
         .filter(|(hit, _)| !terse || hit.ranked.parts.words > 0.0)
-        .filter(|(hit, _)| how != How::Words || inject::holds_enough(&hit.document.searched(), &question))
-        .map(|(hit, shown)| Chosen::of(hit, &shown.text))
+        .filter(|(hit, _)| {
+            how != RecallDepth::Words || inject::holds_enough(&hit.document.searched(), &question)
+        })
+        .map(|(hit, shown)| InjectedMemory::of(hit, &shown.text))
         .collect();
     let block = inject::block(&chosen, &question, &here.now, &marker);
     let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();
-    Ok(Some(Recalled { block, chosen, answer, question }))
+    Ok(Some(RecalledBlock { block, chosen, answer, question }))
 }

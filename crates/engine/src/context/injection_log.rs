@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::knowledge::feedback::Judged;
+use rekindle_core::knowledge::feedback::JudgedMemory;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::disk::{self, Lines};
-use crate::platform::home::Places;
+use crate::platform::disk::{self, LineFile};
+use crate::platform::home::DataPaths;
 
 /// The age in days at which the log of an inactive session is deleted.
 const KEEP_DAYS: u64 = 90;
@@ -38,7 +38,7 @@ pub enum What {
 /// The context injected at one event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Told {
+pub struct Injection {
     /// The time of the event.
     pub at: Timestamp,
     /// The event that caused it.
@@ -75,7 +75,7 @@ pub struct Told {
     pub asks: bool,
 }
 
-impl Told {
+impl Injection {
     /// Creates a record of an event without any memories.
     pub fn new(what: What, agent: Agent, session: &str, at: Timestamp) -> Self {
         let moment = at.as_nanosecond().to_string();
@@ -105,7 +105,7 @@ pub struct Outcome {
     /// The id of the turn.
     pub turn: String,
     /// The verdict on each memory injected before it.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedMemory>,
     /// The number of corrections in its prompt.
     pub corrections: u32,
     /// Memories that state what the person had to repeat, and that were not injected.
@@ -122,7 +122,7 @@ pub struct Outcome {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Line {
-    Told(Told),
+    Told(Injection),
     Came(Outcome),
 }
 
@@ -130,21 +130,21 @@ enum Line {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The injections, in order.
-    pub told: Vec<Told>,
+    pub told: Vec<Injection>,
     /// The outcomes, by turn.
     pub came: Vec<Outcome>,
 }
 
 /// A prompt, and the injections until the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn<'a> {
+pub struct InjectedTurn<'a> {
     /// The injection at the prompt.
-    pub prompt: &'a Told,
+    pub prompt: &'a Injection,
     /// The injections before tool calls.
-    pub tools: Vec<&'a Told>,
+    pub tools: Vec<&'a Injection>,
 }
 
-impl Turn<'_> {
+impl InjectedTurn<'_> {
     /// The memories injected in the turn.
     pub fn shown(&self) -> impl Iterator<Item = &str> {
         let tools = self.tools.iter().flat_map(|told| &told.shown);
@@ -176,17 +176,17 @@ impl Record {
         self.since_let_go().any(|told| told.whole)
     }
 
-    fn since_let_go(&self) -> impl Iterator<Item = &Told> {
+    fn since_let_go(&self) -> impl Iterator<Item = &Injection> {
         let from = self.told.iter().rposition(|told| told.what == What::LetGo).map_or(0, |at| at + 1);
         self.told[from..].iter()
     }
 
     /// The turns in order.
-    pub fn turns(&self) -> Vec<Turn<'_>> {
-        let mut turns: Vec<Turn<'_>> = Vec::new();
+    pub fn turns(&self) -> Vec<InjectedTurn<'_>> {
+        let mut turns: Vec<InjectedTurn<'_>> = Vec::new();
         for told in &self.told {
             match (told.what, turns.last_mut()) {
-                (What::Prompt, _) => turns.push(Turn { prompt: told, tools: Vec::new() }),
+                (What::Prompt, _) => turns.push(InjectedTurn { prompt: told, tools: Vec::new() }),
                 (What::Tool, Some(turn)) => turn.tools.push(told),
                 _ => {}
             }
@@ -202,7 +202,7 @@ impl Record {
     /// The turns that need an outcome and have none yet, as indices into [`turns`](Self::turns).
     pub fn waiting(&self) -> Vec<usize> {
         let turns = self.turns();
-        let waits = |turn: &Turn<'_>| {
+        let waits = |turn: &InjectedTurn<'_>| {
             (turn.prompt.corrects || turn.prompt.asks || turn.shown().next().is_some())
                 && self.outcome(&turn.prompt.turn).is_none()
         };
@@ -215,11 +215,11 @@ impl Record {
     }
 }
 
-fn folder(places: &Places) -> PathBuf {
+fn folder(places: &DataPaths) -> PathBuf {
     places.sessions().join("told")
 }
 
-fn file(places: &Places, session: &str) -> PathBuf {
+fn file(places: &DataPaths, session: &str) -> PathBuf {
     folder(places).join(format!("{}.jsonl", ContentHash::of(session.as_bytes()).short(24)))
 }
 
@@ -230,51 +230,51 @@ fn read_file(path: &Path) -> Option<Record> {
 }
 
 /// Reads the log of a session; empty if there is none.
-pub fn read(places: &Places, session: &str) -> Record {
+pub fn read(places: &DataPaths, session: &str) -> Record {
     read_file(&file(places, session)).unwrap_or_default()
 }
 
 /// Reads the logs of all sessions.
-pub fn all(places: &Places) -> Vec<Record> {
+pub fn all(places: &DataPaths) -> Vec<Record> {
     let files = std::fs::read_dir(folder(places)).into_iter().flatten().flatten();
     files.filter_map(|file| read_file(&file.path())).collect()
 }
 
 /// Lists the ids of the sessions with a log.
-pub fn sessions(places: &Places) -> Vec<String> {
+pub fn sessions(places: &DataPaths) -> Vec<String> {
     all(places).iter().filter_map(|record| Some(record.told.first()?.session.clone())).collect()
 }
 
 /// Appends an injection without a sync: a lost line costs a repetition at worst.
-pub fn note(places: &Places, told: Told) -> io::Result<()> {
+pub fn note(places: &DataPaths, told: Injection) -> io::Result<()> {
     let (session, line) = (told.session.clone(), Line::Told(told));
     add(places, &session, &line, false)
 }
 
 /// Appends a compaction: earlier injections may be gone from the agent's context.
-pub fn let_go(places: &Places, agent: Agent, session: &str, at: Timestamp) -> io::Result<()> {
+pub fn let_go(places: &DataPaths, agent: Agent, session: &str, at: Timestamp) -> io::Result<()> {
     if !file(places, session).exists() {
         return Ok(());
     }
-    note(places, Told::new(What::LetGo, agent, session, at))
+    note(places, Injection::new(What::LetGo, agent, session, at))
 }
 
 /// Appends the outcome of a turn, once.
-pub fn came(places: &Places, session: &str, outcome: &Outcome) -> io::Result<()> {
+pub fn came(places: &DataPaths, session: &str, outcome: &Outcome) -> io::Result<()> {
     if read(places, session).outcome(&outcome.turn).is_some() {
         return Ok(());
     }
     add(places, session, &Line::Came(outcome.clone()), true)
 }
 
-fn add(places: &Places, session: &str, line: &Line, durable: bool) -> io::Result<()> {
+fn add(places: &DataPaths, session: &str, line: &Line, durable: bool) -> io::Result<()> {
     disk::make_folder(&folder(places))?;
     let text = serde_json::to_string(line)?;
-    Lines::open(&file(places, session))?.append(&format!("{text}\n"), durable)
+    LineFile::open(&file(places, session))?.append(&format!("{text}\n"), durable)
 }
 
 /// Deletes the logs of inactive sessions and returns their number.
-pub fn sweep(places: &Places, now: Timestamp) -> io::Result<u64> {
+pub fn sweep(places: &DataPaths, now: Timestamp) -> io::Result<u64> {
     let mut swept = 0;
     for file in std::fs::read_dir(folder(places)).into_iter().flatten() {
         let file = file?;
@@ -293,10 +293,10 @@ pub fn sweep(places: &Places, now: Timestamp) -> io::Result<u64> {
 mod tests {
     use super::*;
 
-    fn told(what: What, second: i64, shown: &[&str]) -> Told {
+    fn told(what: What, second: i64, shown: &[&str]) -> Injection {
         let at = Timestamp::from_second(second).unwrap();
         let shown = shown.iter().map(|id| (*id).to_owned()).collect();
-        Told { shown, ..Told::new(what, Agent::Claude, "s", at) }
+        Injection { shown, ..Injection::new(what, Agent::Claude, "s", at) }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::agents::hook_log;
 
 /// The injections of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct SessionInjectionStats {
     /// The day of its first injection, in the person's zone.
     pub day: Date,
     /// The agent of the session.
@@ -26,21 +26,21 @@ pub struct Given {
 
 /// Lists every session of the last `days` days in which a hook ran, the newest day first. A session without
 /// injections counts.
-pub fn sessions(logs: &Path, days: u32, now: &Zoned) -> io::Result<Vec<Given>> {
+pub fn sessions(logs: &Path, days: u32, now: &Zoned) -> io::Result<Vec<SessionInjectionStats>> {
     let first = now.date().checked_sub((i64::from(days) - 1).days()).unwrap_or(Date::MIN);
-    let mut found: BTreeMap<(String, String), Given> = BTreeMap::new();
+    let mut found: BTreeMap<(String, String), SessionInjectionStats> = BTreeMap::new();
     for line in hook_log::read_all(logs)? {
         let Some((day, agent, session, tokens)) = understood(&line, now) else { continue };
         if day < first {
             continue;
         }
-        let fresh = Given { day, agent: agent.clone(), tokens: 0, blocks: 0 };
+        let fresh = SessionInjectionStats { day, agent: agent.clone(), tokens: 0, blocks: 0 };
         let given = found.entry((agent, session)).or_insert(fresh);
         given.day = given.day.min(day);
         given.tokens += tokens;
         given.blocks += u64::from(tokens > 0);
     }
-    let mut all: Vec<Given> = found.into_values().collect();
+    let mut all: Vec<SessionInjectionStats> = found.into_values().collect();
     all.sort_by_key(|given| std::cmp::Reverse(given.day));
     Ok(all)
 }

@@ -10,55 +10,55 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::context::notice;
-use rekindle_core::context::notice::Kept;
+use rekindle_core::context::notice::KeptMemory;
 use rekindle_core::hosts::hook;
-use rekindle_core::hosts::hook::{Kind, Signal};
+use rekindle_core::hosts::hook::{HookKind, HookSignal};
 use serde::{Deserialize, Serialize};
 
 use crate::platform::disk;
 use crate::platform::environment;
-use crate::platform::home::Places;
+use crate::platform::home::DataPaths;
 use crate::project;
 
 /// The longest wait of a hook for the file. A notice that it misses waits for the next hook.
-const HOOK_PATIENCE: Duration = Duration::from_millis(20);
+const HOOK_LOCK_TIMEOUT: Duration = Duration::from_millis(20);
 /// The longest wait of the worker for the file.
-const WORKER_PATIENCE: Duration = Duration::from_secs(5);
+const WORKER_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The number of memories per project listed by name; the rest is counted.
-const HELD: usize = 8;
+const MAX_NAMED_NOTICES: usize = 8;
 /// The number of announced changes to remember.
-const TOLD: usize = 200;
+const MAX_REPORTED_CHANGES: usize = 200;
 /// The size limit of the file; the projects with the oldest messages are dropped first.
 const MAX_BYTES: usize = 32 * 1024;
 /// The variable by which Claude Code names its front end; nobody sees the output of `claude -p`.
-const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
-const HEADLESS: &str = "sdk-cli";
+const ENTRYPOINT_VARIABLE: &str = "CLAUDE_CODE_ENTRYPOINT";
+const HEADLESS_ENTRYPOINT: &str = "sdk-cli";
 
 /// The messages that wait for the hooks of one project; one line of the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Waiting {
+struct PendingNotices {
     /// The project; `None` for sessions outside of any.
     project: Option<String>,
-    kept: Vec<Kept>,
+    kept: Vec<KeptMemory>,
     /// The number of saved memories that are not listed by name.
     #[serde(default)]
     more: u64,
 }
 
-fn file(places: &Places) -> PathBuf {
+fn file(places: &DataPaths) -> PathBuf {
     places.notices().join("kept.jsonl")
 }
 
 /// The file of announced changes, one per line: a delayed run may report one of them again.
-fn told_file(places: &Places) -> PathBuf {
+fn told_file(places: &DataPaths) -> PathBuf {
     places.notices().join("told")
 }
 
-fn parse(text: &str) -> Vec<Waiting> {
+fn parse(text: &str) -> Vec<PendingNotices> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-fn render(all: &[Waiting]) -> String {
+fn render(all: &[PendingNotices]) -> String {
     let mut lines: Vec<String> = all
         .iter()
         .filter_map(|waiting| serde_json::to_string(waiting).ok())
@@ -71,18 +71,19 @@ fn render(all: &[Waiting]) -> String {
 }
 
 /// Queues saved memories for the next hook of a project. A change is announced once.
-pub fn add(places: &Places, project: Option<&ProjectId>, kept: &[Kept]) -> io::Result<()> {
+pub fn add(places: &DataPaths, project: Option<&ProjectId>, kept: &[KeptMemory]) -> io::Result<()> {
     if kept.is_empty() {
         return Ok(());
     }
     disk::make_folder(&places.notices())?;
     let told = std::fs::read_to_string(told_file(places)).unwrap_or_default();
-    let kept: Vec<&Kept> = kept.iter().filter(|kept| told.lines().all(|told| told != kept.change)).collect();
+    let kept: Vec<&KeptMemory> =
+        kept.iter().filter(|kept| told.lines().all(|told| told != kept.change)).collect();
     if kept.is_empty() {
         return Ok(());
     }
     let project = project.map(ProjectId::as_str);
-    disk::revise(&file(places), WORKER_PATIENCE, |text| {
+    disk::revise(&file(places), WORKER_LOCK_TIMEOUT, |text| {
         let mut all = parse(text);
         let place = all.iter().position(|waiting| waiting.project.as_deref() == project);
         let mut waiting = place.map(|place| all.remove(place)).unwrap_or_default();
@@ -92,7 +93,7 @@ pub fn add(places: &Places, project: Option<&ProjectId>, kept: &[Kept]) -> io::R
                 waiting.kept.push(new.clone());
             }
         }
-        let too_many = waiting.kept.len().saturating_sub(HELD);
+        let too_many = waiting.kept.len().saturating_sub(MAX_NAMED_NOTICES);
         waiting.kept.drain(..too_many);
         waiting.more += too_many as u64;
         // The most recent project goes last.
@@ -104,9 +105,9 @@ pub fn add(places: &Places, project: Option<&ProjectId>, kept: &[Kept]) -> io::R
 
 /// Takes the waiting messages, if a person can see them at this hook. They are announced once. `input` is the
 /// input of the hook.
-pub fn take(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
+pub fn take(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<String> {
     let path = file(places);
-    let waits = matches!(signal.kind, Kind::Start | Kind::Prompt | Kind::Stop)
+    let waits = matches!(signal.kind, HookKind::Start | HookKind::Prompt | HookKind::Stop)
         && !signal.subagent
         && std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0);
     if !waits || !is_watched(signal.agent, input) {
@@ -120,15 +121,15 @@ pub fn take(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     // If this fails, the notice repeats at worst.
     note(places, &found.kept).unwrap_or_default();
     // A memory that was undone, forgotten or archived in the meantime is not announced.
-    let is_there = |kept: &Kept| places.vault().join(&kept.path).is_file();
-    let kept: Vec<Kept> = found.kept.into_iter().filter(is_there).collect();
+    let is_there = |kept: &KeptMemory| places.vault().join(&kept.path).is_file();
+    let kept: Vec<KeptMemory> = found.kept.into_iter().filter(is_there).collect();
     notice::kept_line(&kept, found.more)
 }
 
 /// Asks if the folder of a session is the project that its git configuration names (B-05). It asks once, at a
 /// session start that a person sees; `rekindle status` repeats it. `input` is the input of the hook.
-pub fn claim(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
-    if signal.kind != Kind::Start || signal.subagent || !is_watched(signal.agent, input) {
+pub fn claim(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<String> {
+    if signal.kind != HookKind::Start || signal.subagent || !is_watched(signal.agent, input) {
         return None;
     }
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok())?;
@@ -141,19 +142,19 @@ pub fn claim(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     let path = places.notices().join("claims");
     disk::make_folder(&places.notices()).ok()?;
     let mut is_new = false;
-    let asked = disk::revise(&path, HOOK_PATIENCE, |text| {
+    let asked = disk::revise(&path, HOOK_LOCK_TIMEOUT, |text| {
         is_new = text.lines().all(|line| line != mark);
         let all: Vec<&str> = text.lines().chain([mark.as_str()]).collect();
-        let last = &all[all.len().saturating_sub(TOLD)..];
+        let last = &all[all.len().saturating_sub(MAX_REPORTED_CHANGES)..];
         is_new.then(|| last.iter().map(|mark| format!("{mark}\n")).collect())
     });
     (asked.is_ok() && is_new).then(|| notice::claim_line(claim.id.as_str(), &claim.folder))
 }
 
 /// Removes and returns the messages of a project.
-fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<Waiting>> {
+fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<PendingNotices>> {
     let mut taken = None;
-    disk::revise(path, HOOK_PATIENCE, |text| {
+    disk::revise(path, HOOK_LOCK_TIMEOUT, |text| {
         let mut all = parse(text);
         let place = all.iter().position(|waiting| waiting.project.as_deref() == project)?;
         taken = Some(all.remove(place));
@@ -163,11 +164,11 @@ fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<Waiting>> {
 }
 
 /// Records changes as announced.
-fn note(places: &Places, kept: &[Kept]) -> io::Result<()> {
-    disk::revise(&told_file(places), HOOK_PATIENCE, |text| {
+fn note(places: &DataPaths, kept: &[KeptMemory]) -> io::Result<()> {
+    disk::revise(&told_file(places), HOOK_LOCK_TIMEOUT, |text| {
         let new = kept.iter().map(|kept| kept.change.as_str());
         let all: Vec<&str> = text.lines().chain(new).collect();
-        let last = &all[all.len().saturating_sub(TOLD)..];
+        let last = &all[all.len().saturating_sub(MAX_REPORTED_CHANGES)..];
         Some(last.iter().map(|change| format!("{change}\n")).collect())
     })
     .map(drop)
@@ -176,7 +177,9 @@ fn note(places: &Places, kept: &[Kept]) -> io::Result<()> {
 /// True if a person sees the messages of this session's hooks.
 fn is_watched(agent: Agent, input: &[u8]) -> bool {
     match agent {
-        Agent::Claude => environment::variable(ENTRYPOINT).is_none_or(|by| by != HEADLESS),
+        Agent::Claude => {
+            environment::variable(ENTRYPOINT_VARIABLE).is_none_or(|by| by != HEADLESS_ENTRYPOINT)
+        }
         Agent::Codex | Agent::Gemini => true,
         Agent::Pi => hook::has_ui(input),
     }
@@ -185,16 +188,16 @@ fn is_watched(agent: Agent, input: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::home::Home;
+    use crate::platform::home::HomeFolder;
 
-    fn places(folder: &Path) -> Places {
-        let home = Home::choose(Some(folder), None, None).unwrap();
+    fn places(folder: &Path) -> DataPaths {
+        let home = HomeFolder::choose(Some(folder), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
         home.places(&config).unwrap()
     }
 
-    fn kept(number: usize) -> Kept {
-        Kept::new(&format!("CHANGE{number}"), "personal-private/rule/a.md", &format!("Rule {number}."))
+    fn kept(number: usize) -> KeptMemory {
+        KeptMemory::new(&format!("CHANGE{number}"), "personal-private/rule/a.md", &format!("Rule {number}."))
     }
 
     #[test]
@@ -225,21 +228,24 @@ mod tests {
         add(&places, None, &[kept(1), kept(2)]).unwrap();
         assert_eq!(take_of(&file(&places), None).unwrap().unwrap().kept, [kept(2)]);
         note(&places, &(0..500).map(kept).collect::<Vec<_>>()).unwrap();
-        assert_eq!(std::fs::read_to_string(told_file(&places)).unwrap().lines().count(), TOLD);
+        assert_eq!(
+            std::fs::read_to_string(told_file(&places)).unwrap().lines().count(),
+            MAX_REPORTED_CHANGES
+        );
     }
 
     #[test]
     fn the_file_stays_small_and_counts_what_it_does_not_hold() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
-        let many: Vec<Kept> = (0..100).map(kept).collect();
+        let many: Vec<KeptMemory> = (0..100).map(kept).collect();
         for project in 0..200 {
             let project = ProjectId::new(format!("github.com/acme/{project}"));
             add(&places, Some(&project), &many).unwrap();
         }
         assert!(std::fs::metadata(file(&places)).unwrap().len() <= MAX_BYTES as u64);
         let told = take_of(&file(&places), Some("github.com/acme/199")).unwrap().unwrap();
-        assert_eq!((told.kept.len() as u64 + told.more, told.kept.len()), (100, HELD));
+        assert_eq!((told.kept.len() as u64 + told.more, told.kept.len()), (100, MAX_NAMED_NOTICES));
         // A line that is none harms no other.
         disk::write_whole(&file(&places), b"{\n{\"project\":null,\"kept\":[]}\n").unwrap();
         add(&places, None, &[kept(1)]).unwrap();

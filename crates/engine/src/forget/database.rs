@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::vault::erase::Target;
+use rekindle_core::vault::erase::ErasureTarget;
 use rusqlite::Connection;
 
-use super::Going;
-use super::store::Store;
-use crate::platform::db::{self, Db};
+use super::PendingForget;
+use super::store::ErasableStore;
+use crate::platform::db::{self, Database};
 use crate::vault::Error;
 
 /// The columns that hold text: table, key column, text column.
-const TEXTS: [(&str, &str, &str); 9] = [
+const TEXT_COLUMNS: [(&str, &str, &str); 9] = [
     ("events", "id", "data"),
     ("runs", "id", "output"),
     ("runs", "id", "reason"),
@@ -24,7 +24,7 @@ const TEXTS: [(&str, &str, &str); 9] = [
 ];
 
 /// Columns whose whole row is deleted.
-const ROWS: [(&str, &str, &str); 6] = [
+const TEXT_ROWS: [(&str, &str, &str); 6] = [
     ("proposals", "id", "proposal"),
     ("proposals", "id", "worded"),
     ("proposals", "id", "note"),
@@ -34,13 +34,13 @@ const ROWS: [(&str, &str, &str); 6] = [
 ];
 
 /// The event and run tables.
-pub(super) struct Database {
+pub(super) struct ErasableDatabase {
     pub(super) path: PathBuf,
 }
 
-impl Database {
-    fn open(&self) -> Result<Option<Db>, Error> {
-        Db::open_existing(&self.path).map_err(|error| self.failed(error))
+impl ErasableDatabase {
+    fn open(&self) -> Result<Option<Database>, Error> {
+        Database::open_existing(&self.path).map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: db::Error) -> Error {
@@ -52,7 +52,7 @@ impl Database {
 fn rows(
     connection: &Connection,
     (table, key, column): (&str, &str, &str),
-    target: &Target,
+    target: &ErasureTarget,
 ) -> rusqlite::Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     let mut statement =
@@ -67,19 +67,19 @@ fn rows(
     Ok(found)
 }
 
-impl Store for Database {
+impl ErasableStore for ErasableDatabase {
     fn name(&self) -> &'static str {
         "database"
     }
 
-    fn erase(&self, _: &Going, target: &Target) -> Result<usize, Error> {
+    fn erase(&self, _: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let Some(mut db) = self.open()? else { return Ok(0) };
         if target.is_empty() {
             return Ok(0);
         }
         let erased = db.change(|transaction| {
             let mut erased = 0;
-            for place @ (table, key, column) in TEXTS {
+            for place @ (table, key, column) in TEXT_COLUMNS {
                 for (row, text) in rows(transaction, place, target)? {
                     let json = target.cut_json(&text);
                     let left = target.cut(json.as_deref().unwrap_or(&text)).or(json).unwrap_or_default();
@@ -90,7 +90,7 @@ impl Store for Database {
                     erased += 1;
                 }
             }
-            for place @ (table, key, _) in ROWS {
+            for place @ (table, key, _) in TEXT_ROWS {
                 for (row, _) in rows(transaction, place, target)? {
                     erased +=
                         transaction.execute(&format!("DELETE FROM {table} WHERE {key} = ?1"), [&row])?;
@@ -107,12 +107,12 @@ impl Store for Database {
         Ok(erased)
     }
 
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         let Some(db) = self.open()? else { return Ok(Vec::new()) };
         if target.is_empty() {
             return Ok(Vec::new());
         }
-        for place in TEXTS.into_iter().chain(ROWS) {
+        for place in TEXT_COLUMNS.into_iter().chain(TEXT_ROWS) {
             let found =
                 db.run(|connection| rows(connection, place, target)).map_err(|error| self.failed(error))?;
             if !found.is_empty() {

@@ -16,25 +16,25 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::id::EntryId;
 use rekindle_core::base::time::{Zoned, iso, parse};
 use rekindle_core::vault::agent_edit::is_vouched_for;
-use rekindle_core::vault::entry::Entry;
-use rekindle_core::vault::erase::Target;
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::journal::{Actor, Place};
-use rekindle_core::vault::layout::{self, Shelf, is_conflict_copy};
+use rekindle_core::vault::entry::EntryProperties;
+use rekindle_core::vault::erase::ErasureTarget;
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
+use rekindle_core::vault::layout::{self, VaultShelf, is_conflict_copy};
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Tombstone;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::disk::{self, TEMPORARY};
+use crate::platform::disk::{self, TEMPORARY_PREFIX};
 use crate::platform::random;
-use crate::vault::commit::Writer;
-use crate::vault::journal::Journal;
+use crate::vault::commit::VaultWriter;
+use crate::vault::journal::VaultJournal;
 use crate::vault::scan::{all_files, walk};
-use crate::vault::{Draft, Error, Vault, Write};
+use crate::vault::{ChangeDraft, Error, FileWrite, Vault};
 
 /// The target of a forget.
 #[derive(Clone, Copy, Debug)]
-pub enum What<'a> {
+pub enum ForgetRequest<'a> {
     /// A memory with all its versions.
     Entry(&'a VaultPath),
     /// A statement, in every place that holds it.
@@ -43,13 +43,13 @@ pub enum What<'a> {
 
 /// A forget in progress, with the data needed to finish it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Going {
+struct PendingForget {
     at: String,
-    by: Actor,
+    by: ChangeActor,
     /// The files to delete.
     files: BTreeSet<VaultPath>,
     /// The texts of those files, or the text that the user named.
-    versions: Vec<Version>,
+    versions: Vec<ForgottenVersion>,
     messages: Vec<String>,
     /// True if an attempt left something behind. Then only another `forget` retries, so that a file that
     /// nobody can change does not slow down every save.
@@ -57,14 +57,14 @@ struct Going {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Version {
+struct ForgottenVersion {
     id: Option<EntryId>,
     text: String,
 }
 
-impl Going {
-    fn target(&self) -> Target {
-        Target::new(&self.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>())
+impl PendingForget {
+    fn target(&self) -> ErasureTarget {
+        ErasureTarget::new(&self.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>())
     }
 
     fn keep(&self, note: &Path) -> Result<(), Error> {
@@ -75,7 +75,7 @@ impl Going {
 
 /// The result of a forget, or of its plan.
 #[derive(Clone, Debug, Serialize)]
-pub struct Forgotten {
+pub struct ForgetReport {
     /// The files of the memory itself, relative to the vault.
     pub files: Vec<VaultPath>,
     /// The number of matches in each store.
@@ -86,8 +86,8 @@ pub struct Forgotten {
 
 impl Vault {
     /// Lists everything that [`Vault::forget`] would remove.
-    pub fn plan_forget(&self, what: What<'_>) -> Result<Forgotten, Error> {
-        let going = self.going(what, Actor::User, String::new())?;
+    pub fn plan_forget(&self, what: ForgetRequest<'_>) -> Result<ForgetReport, Error> {
+        let going = self.going(what, ChangeActor::User, String::new())?;
         let target = going.target();
         let mut places = Vec::new();
         for store in stores::all(self) {
@@ -95,20 +95,25 @@ impl Vault {
             let others = holding.iter().filter(|file| !self.goes_whole(&going, file)).count();
             places.push((store.name(), others));
         }
-        Ok(Forgotten { files: going.files.into_iter().collect(), places, also_in: self.elsewhere(&target)? })
+        Ok(ForgetReport {
+            files: going.files.into_iter().collect(),
+            places,
+            also_in: self.elsewhere(&target)?,
+        })
     }
 
     /// True if an agent may carry out this plan: it wrote every version itself, the user reviewed none of
     /// them, and no other document or message has the same text. A forget cannot be undone, so the user
     /// decides everything else.
-    pub fn agent_may_forget(&self, plan: &Forgotten) -> Result<bool, Error> {
-        let says_the_same = |(store, count): &(&str, usize)| stores::IN_WORDS.contains(store) && *count > 0;
+    pub fn agent_may_forget(&self, plan: &ForgetReport) -> Result<bool, Error> {
+        let says_the_same =
+            |(store, count): &(&str, usize)| stores::VERBATIM_STORES.contains(store) && *count > 0;
         if plan.places.iter().any(says_the_same) || !plan.also_in.is_empty() {
             return Ok(false);
         }
         for path in &plan.files {
-            let Some(read) = self.read(&Place::vault(path.clone()))? else { continue };
-            let vouched = Note::parse(&read.text).map_or(true, |note| is_vouched_for(path, &note));
+            let Some(read) = self.read(&ChangedFile::vault(path.clone()))? else { continue };
+            let vouched = ParsedNote::parse(&read.text).map_or(true, |note| is_vouched_for(path, &note));
             if vouched {
                 return Ok(false);
             }
@@ -117,7 +122,12 @@ impl Vault {
     }
 
     /// Erases the target, verifies that it is gone, and leaves a tombstone.
-    pub fn forget(&self, what: What<'_>, by: Actor, now: &Zoned) -> Result<Forgotten, Error> {
+    pub fn forget(
+        &self,
+        what: ForgetRequest<'_>,
+        by: ChangeActor,
+        now: &Zoned,
+    ) -> Result<ForgetReport, Error> {
         let mut writer = self.writer(now)?;
         let going = self.going(what, by, iso(now.timestamp()))?;
         let folder = self.places.forget();
@@ -143,8 +153,8 @@ impl Vault {
         notes(&self.places.forget()).len()
     }
 
-    fn going(&self, what: What<'_>, by: Actor, at: String) -> Result<Going, Error> {
-        let mut going = Going {
+    fn going(&self, what: ForgetRequest<'_>, by: ChangeActor, at: String) -> Result<PendingForget, Error> {
+        let mut going = PendingForget {
             at,
             by,
             files: BTreeSet::new(),
@@ -153,15 +163,17 @@ impl Vault {
             stuck: false,
         };
         match what {
-            What::Text(text) => going.versions.push(Version { id: None, text: text.to_owned() }),
-            What::Entry(path) => self.add_versions(path, &mut going)?,
+            ForgetRequest::Text(text) => {
+                going.versions.push(ForgottenVersion { id: None, text: text.to_owned() })
+            }
+            ForgetRequest::Entry(path) => self.add_versions(path, &mut going)?,
         }
         Ok(going)
     }
 
     /// Adds an entry, its older and newer versions, and their conflict copies.
-    fn add_versions(&self, path: &VaultPath, going: &mut Going) -> Result<(), Error> {
-        if layout::shelf(path) == Shelf::Other {
+    fn add_versions(&self, path: &VaultPath, going: &mut PendingForget) -> Result<(), Error> {
+        if layout::shelf(path) == VaultShelf::Other {
             return Err(Error::NotAMemory(path.to_string()));
         }
         let mut next = vec![path.clone()];
@@ -169,22 +181,22 @@ impl Vault {
             if !going.files.insert(path.clone()) {
                 continue;
             }
-            let Some(read) = self.read(&Place::vault(path.clone()))? else {
+            let Some(read) = self.read(&ChangedFile::vault(path.clone()))? else {
                 going.files.remove(&path);
                 continue;
             };
             // A note with broken properties can still be forgotten.
-            let Ok(note) = Note::parse(&read.text) else {
-                going.versions.push(Version { id: None, text: read.text });
+            let Ok(note) = ParsedNote::parse(&read.text) else {
+                going.versions.push(ForgottenVersion { id: None, text: read.text });
                 continue;
             };
-            let entry = Entry::of(&note, &path);
-            going.versions.push(Version { id: entry.id.clone(), text: note.body().to_owned() });
+            let entry = EntryProperties::of(&note, &path);
+            going.versions.push(ForgottenVersion { id: entry.id.clone(), text: note.body().to_owned() });
             going.messages.extend(entry.provenance.messages.clone());
             let linked = [&entry.supersedes, &entry.superseded_by].into_iter().flatten();
             let linked = linked.filter_map(|link| VaultPath::parse(link).ok());
             // A property that names a shared document does not delete that document.
-            next.extend(linked.filter(|path| layout::shelf(path) != Shelf::Other));
+            next.extend(linked.filter(|path| layout::shelf(path) != VaultShelf::Other));
             next.extend(self.conflict_copies(&path)?);
         }
         if going.files.is_empty() {
@@ -194,7 +206,7 @@ impl Vault {
     }
 
     fn conflict_copies(&self, path: &VaultPath) -> Result<Vec<VaultPath>, Error> {
-        let file = self.file(&Place::vault(path.clone()))?;
+        let file = self.file(&ChangedFile::vault(path.clone()))?;
         let Some(folder) = file.parent() else { return Ok(Vec::new()) };
         let names = std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
         Ok(names
@@ -208,7 +220,7 @@ impl Vault {
             .collect())
     }
 
-    fn goes_whole(&self, going: &Going, file: &Path) -> bool {
+    fn goes_whole(&self, going: &PendingForget, file: &Path) -> bool {
         self.vault_path(file).is_some_and(|path| going.files.contains(&path))
     }
 
@@ -218,15 +230,17 @@ impl Vault {
         let state = self.places.state();
         let files = all_files(state).map_err(Error::io("read", state))?;
         let ours = |file: &PathBuf| {
-            file.file_name().and_then(|name| name.to_str()?.strip_prefix(TEMPORARY)).is_some_and(|purpose| {
-                purpose.starts_with(disk::REPLACING) || purpose.starts_with(disk::SHREDDING)
-            })
+            file.file_name().and_then(|name| name.to_str()?.strip_prefix(TEMPORARY_PREFIX)).is_some_and(
+                |purpose| {
+                    purpose.starts_with(disk::REPLACING_PREFIX) || purpose.starts_with(disk::SHREDDING_PREFIX)
+                },
+            )
         };
         Ok(files.into_iter().filter(ours).collect())
     }
 
     /// The user's own notes around the vault with the same text.
-    fn elsewhere(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn elsewhere(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         if target.is_empty() || !self.folder().starts_with(&self.notes) {
             return Ok(Vec::new());
         }
@@ -247,13 +261,14 @@ fn notes(folder: &Path) -> Vec<PathBuf> {
     found.unwrap_or_else(|_| Vec::<std::fs::DirEntry>::new()).into_iter().map(|note| note.path()).collect()
 }
 
-impl Writer<'_> {
+impl VaultWriter<'_> {
     /// Finishes every interrupted forget, and with `stuck` also those that left something behind. A forget
     /// that cannot be finished keeps its request file, which `doctor` reports, but must not block saves.
     fn resume_forgetting(&mut self, stuck: bool) {
         for note in notes(&self.vault.places.forget()) {
-            let going =
-                std::fs::read(&note).ok().and_then(|text| serde_json::from_slice::<Going>(&text).ok());
+            let going = std::fs::read(&note)
+                .ok()
+                .and_then(|text| serde_json::from_slice::<PendingForget>(&text).ok());
             let is_whole = note.extension().is_some_and(|extension| extension == "json");
             let done = match going {
                 Some(going) if is_whole && going.stuck && !stuck => Ok(()),
@@ -265,7 +280,7 @@ impl Writer<'_> {
         }
     }
 
-    fn carry_out(&mut self, going: &Going, note: &Path) -> Result<Forgotten, Error> {
+    fn carry_out(&mut self, going: &PendingForget, note: &Path) -> Result<ForgetReport, Error> {
         let vault = self.vault;
         let target = going.target();
         self.bury(going)?;
@@ -274,9 +289,9 @@ impl Writer<'_> {
             places.push((store.name(), store.erase(going, &target)?));
         }
         // The journal was rewritten, so open it again.
-        self.journal = Journal::open(&vault.places.journal())?;
+        self.journal = VaultJournal::open(&vault.places.journal())?;
         for path in &going.files {
-            let file = vault.file(&Place::vault(path.clone()))?;
+            let file = vault.file(&ChangedFile::vault(path.clone()))?;
             disk::shred(&file).map_err(Error::io("remove", &file))?;
         }
         // We hold the lock, so a temporary file can only come from an interrupted run.
@@ -288,11 +303,11 @@ impl Writer<'_> {
             left.extend(store.holds(&target)?);
         }
         if !left.is_empty() {
-            Going { stuck: true, ..going.clone() }.keep(note)?;
+            PendingForget { stuck: true, ..going.clone() }.keep(note)?;
             return Err(Error::StillThere(left));
         }
         disk::shred(note).map_err(Error::io("remove", note))?;
-        Ok(Forgotten {
+        Ok(ForgetReport {
             files: going.files.iter().cloned().collect(),
             places,
             also_in: vault.elsewhere(&target)?,
@@ -300,7 +315,7 @@ impl Writer<'_> {
     }
 
     /// Writes the tombstones first: even after a crash nothing learns it again.
-    fn bury(&mut self, going: &Going) -> Result<(), Error> {
+    fn bury(&mut self, going: &PendingForget) -> Result<(), Error> {
         let graves = self.vault.graveyard()?;
         let fresh =
             || random::bytes::<16>().map(|salt| salt.iter().map(|byte| format!("{byte:02x}")).collect());
@@ -310,7 +325,7 @@ impl Writer<'_> {
         };
         let at = parse(&going.at).unwrap_or(self.now.timestamp());
         let mut stones = String::new();
-        for Version { id, text } in &going.versions {
+        for ForgottenVersion { id, text } in &going.versions {
             if !graves.holds_text(text) || id.as_ref().is_some_and(|id| !graves.holds_entry(id)) {
                 stones
                     .push_str(&Tombstone::new(at, &salt, text, id.clone(), going.messages.clone()).render());
@@ -319,15 +334,15 @@ impl Writer<'_> {
         if stones.is_empty() {
             return Ok(());
         }
-        let place = Place::vault(layout::fixed(layout::TOMBSTONES));
+        let place = ChangedFile::vault(layout::fixed(layout::TOMBSTONES));
         let read = self.vault.read(&place)?;
         let text = read.as_ref().map_or_else(String::new, |note| note.text.clone()) + &stones;
-        let mut writes = vec![Write::put(place, read, text)];
-        writes.extend(going.files.iter().map(|_| Write::Forget));
+        let mut writes = vec![FileWrite::put(place, read, text)];
+        writes.extend(going.files.iter().map(|_| FileWrite::Forget));
         if going.files.is_empty() {
-            writes.push(Write::Forget);
+            writes.push(FileWrite::Forget);
         }
-        self.commit(Draft::new("forget", going.by, writes))?;
+        self.commit(ChangeDraft::new("forget", going.by, writes))?;
         Ok(())
     }
 }

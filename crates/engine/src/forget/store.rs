@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::vault::erase::Target;
+use rekindle_core::vault::erase::ErasureTarget;
 
-use super::Going;
+use super::PendingForget;
 use crate::vault::Error;
 
 /// A store of text that can erase some of it.
-pub(super) trait Store {
+pub(super) trait ErasableStore {
     /// The name of the store in reports.
     fn name(&self) -> &'static str;
     /// Erases the text. Returns the number of matches.
-    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error>;
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error>;
     /// The files that still contain the text.
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error>;
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error>;
 }

@@ -4,72 +4,73 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::recall::document::Document;
-use rekindle_core::vault::erase::Target;
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::journal::{Op, Place, Root};
-use rekindle_core::vault::layout::{self, Shelf};
+use rekindle_core::vault::erase::ErasureTarget;
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::journal::{ChangeRoot, ChangedFile, FileOperation};
+use rekindle_core::vault::layout::{self, VaultShelf};
 
-use super::Going;
-use super::database::Database;
-use super::store::Store;
-use crate::index::Index;
-use crate::platform::disk::{self, Content, TEMPORARY};
-use crate::recall::messages::Messages;
-use crate::recall::usage::Usage;
+use super::PendingForget;
+use super::database::ErasableDatabase;
+use super::store::ErasableStore;
+use crate::index::RecallIndex;
+use crate::platform::disk::{self, FileContent, TEMPORARY_PREFIX};
+use crate::recall::messages::MessageStore;
+use crate::recall::usage::UsageSummary;
 use crate::vault::scan::all_files;
 use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
 
-const VAULT: &str = "vault";
-const MESSAGES: &str = "messages";
+const VAULT_STORE: &str = "vault";
+const MESSAGES_STORE: &str = "messages";
 /// The stores that hold the words of users and agents unchanged.
-pub(super) const IN_WORDS: [&str; 2] = [VAULT, MESSAGES];
+pub(super) const VERBATIM_STORES: [&str; 2] = [VAULT_STORE, MESSAGES_STORE];
 
 /// All stores. A store missing here would make `forget` report a false success.
-pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
+pub(super) fn all(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
     vec![
-        Box::new(Documents { vault }),
-        Box::new(Journal { path: vault.places.journal() }),
-        Box::new(JsonFolder { name: "spool", folder: vault.places.spool() }),
-        Box::new(JsonFolder { name: "logs", folder: vault.places.logs() }),
-        Box::new(JsonFolder { name: "sessions", folder: vault.places.sessions() }),
-        Box::new(JsonFolder { name: "editing", folder: vault.places.editing() }),
-        Box::new(JsonFolder { name: "patches", folder: vault.places.patches() }),
-        Box::new(JsonFolder { name: "notices", folder: vault.places.notices() }),
-        Box::new(Database { path: vault.places.database() }),
-        Box::new(Helped { vault }),
-        Box::new(Said { messages: Messages::of(&vault.places) }),
-        Box::new(Recallable { vault, index: Index::at(vault.places.index()) }),
+        Box::new(ErasableDocuments { vault }),
+        Box::new(ErasableJournal { path: vault.places.journal() }),
+        Box::new(ErasableJsonFolder { name: "spool", folder: vault.places.spool() }),
+        Box::new(ErasableJsonFolder { name: "logs", folder: vault.places.logs() }),
+        Box::new(ErasableJsonFolder { name: "sessions", folder: vault.places.sessions() }),
+        Box::new(ErasableJsonFolder { name: "editing", folder: vault.places.editing() }),
+        Box::new(ErasableJsonFolder { name: "patches", folder: vault.places.patches() }),
+        Box::new(ErasableJsonFolder { name: "notices", folder: vault.places.notices() }),
+        Box::new(ErasableDatabase { path: vault.places.database() }),
+        Box::new(ErasableUsage { vault }),
+        Box::new(ErasableMessages { messages: MessageStore::of(&vault.places) }),
+        Box::new(ErasableIndex { vault, index: RecallIndex::at(vault.places.index()) }),
     ]
 }
 
 /// Markdown and other files in the vault, and `Ideas.md`.
-struct Documents<'a> {
+struct ErasableDocuments<'a> {
     vault: &'a Vault,
 }
 
-impl Documents<'_> {
+impl ErasableDocuments<'_> {
     fn files(&self) -> Result<Vec<PathBuf>, Error> {
         let mut files = all_files(self.vault.folder()).map_err(Error::io("read", self.vault.folder()))?;
-        let ideas = Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) };
+        let ideas = ChangedFile { root: ChangeRoot::Notes, path: layout::fixed(layout::IDEAS) };
         files.extend(self.vault.file(&ideas).ok().filter(|file| file.is_file()));
         Ok(files)
     }
 }
 
-impl Store for Documents<'_> {
+impl ErasableStore for ErasableDocuments<'_> {
     fn name(&self) -> &'static str {
-        VAULT
+        VAULT_STORE
     }
 
-    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let mut erased = 0;
         for file in self.files()? {
             if self.vault.goes_whole(going, &file) || !is_in(&file, target)? {
                 continue;
             }
             erased += 1;
-            let is_temporary =
-                file.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()));
+            let is_temporary = file
+                .file_name()
+                .is_some_and(|n| n.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()));
             let emptied = is_temporary || {
                 let json = file.extension().is_some_and(|extension| extension == "jsonl");
                 let cut = |text: &str| if json { target.cut_json(text) } else { target.cut(text) };
@@ -82,36 +83,39 @@ impl Store for Documents<'_> {
         Ok(erased)
     }
 
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(self.files()?, target)
     }
 }
 
-impl Documents<'_> {
+impl ErasableDocuments<'_> {
     /// True for an entry that has no other content: it is deleted. Any other document stays, however short.
     fn says_nothing(&self, file: &Path, left: &str) -> bool {
-        let is_entry = self.vault.vault_path(file).is_some_and(|path| layout::shelf(&path) != Shelf::Other);
-        is_entry && Note::parse(left).is_ok_and(|note| note.body().trim().is_empty())
+        let is_entry =
+            self.vault.vault_path(file).is_some_and(|path| layout::shelf(&path) != VaultShelf::Other);
+        is_entry && ParsedNote::parse(left).is_ok_and(|note| note.body().trim().is_empty())
     }
 }
 
 /// The journal of changes: it holds ranges of text, and names that reveal it.
-struct Journal {
+struct ErasableJournal {
     path: PathBuf,
 }
 
-impl Store for Journal {
+impl ErasableStore for ErasableJournal {
     fn name(&self) -> &'static str {
         "journal"
     }
 
-    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         journal::rewrite(&self.path, |change| {
             let mut altered = false;
             for op in &mut change.ops {
-                let is_ours = |place: &Place| place.root == Root::Vault && going.files.contains(&place.path);
+                let is_ours = |place: &ChangedFile| {
+                    place.root == ChangeRoot::Vault && going.files.contains(&place.path)
+                };
                 if op.places().any(is_ours) {
-                    *op = Op::Forgotten;
+                    *op = FileOperation::Forgotten;
                     altered = true;
                 } else if op.any_text(|text| target.is_in(text) || target.shows_in(text)) {
                     op.forget_text();
@@ -122,30 +126,30 @@ impl Store for Journal {
         })
     }
 
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(vec![self.path.clone()], target)
     }
 }
 
 /// The usage counts of memories: their names may be those of files.
-struct Helped<'a> {
+struct ErasableUsage<'a> {
     vault: &'a Vault,
 }
 
-impl Store for Helped<'_> {
+impl ErasableStore for ErasableUsage<'_> {
     fn name(&self) -> &'static str {
         "usage"
     }
 
-    fn erase(&self, going: &Going, _target: &Target) -> Result<usize, Error> {
+    fn erase(&self, going: &PendingForget, _target: &ErasureTarget) -> Result<usize, Error> {
         let files: Vec<String> =
             going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
         let goes = |id: &str| files.iter().any(|file| id.strip_prefix(file.as_str()).is_some_and(is_end));
         let path = self.vault.places.usage();
-        Usage::erase(&path, goes).map_err(Error::io("change", &path))
+        UsageSummary::erase(&path, goes).map_err(Error::io("change", &path))
     }
 
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(vec![self.vault.places.usage()], target)
     }
 }
@@ -156,49 +160,49 @@ fn is_end(rest: &str) -> bool {
 }
 
 /// The messages of sessions, and their index.
-struct Said {
-    messages: Messages,
+struct ErasableMessages {
+    messages: MessageStore,
 }
 
-impl Store for Said {
+impl ErasableStore for ErasableMessages {
     fn name(&self) -> &'static str {
-        MESSAGES
+        MESSAGES_STORE
     }
 
-    fn erase(&self, _going: &Going, target: &Target) -> Result<usize, Error> {
+    fn erase(&self, _going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         self.messages.erase(target).map_err(|error| Error::Messages(error.into()))
     }
 
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         self.messages.holds(target).map_err(|error| Error::Messages(error.into()))
     }
 }
 
 /// The index: texts as they were when indexed, and their embeddings.
-struct Recallable<'a> {
+struct ErasableIndex<'a> {
     vault: &'a Vault,
-    index: Index,
+    index: RecallIndex,
 }
 
-impl Recallable<'_> {
-    fn says(target: &Target, document: &Document) -> bool {
+impl ErasableIndex<'_> {
+    fn says(target: &ErasureTarget, document: &Document) -> bool {
         [&document.text, &document.title].into_iter().any(|text| target.is_in(text) || target.shows_in(text))
     }
 }
 
-impl Store for Recallable<'_> {
+impl ErasableStore for ErasableIndex<'_> {
     fn name(&self) -> &'static str {
         "index"
     }
 
-    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let files: Vec<String> =
             going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
         let gone = |document: &Document| files.contains(&document.path) || Self::says(target, document);
         self.index.erase(gone).map_err(Error::Index)
     }
 
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         let mut files: Vec<PathBuf> = self
             .index
             .every_document()
@@ -212,12 +216,12 @@ impl Store for Recallable<'_> {
 }
 
 /// Folders of JSON, JSON lines or plain text: the spool, the logs, edits in progress.
-struct JsonFolder {
+struct ErasableJsonFolder {
     name: &'static str,
     folder: PathBuf,
 }
 
-impl JsonFolder {
+impl ErasableJsonFolder {
     fn files(&self) -> Result<Vec<PathBuf>, Error> {
         match all_files(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -226,12 +230,12 @@ impl JsonFolder {
     }
 }
 
-impl Store for JsonFolder {
+impl ErasableStore for ErasableJsonFolder {
     fn name(&self) -> &'static str {
         self.name
     }
 
-    fn erase(&self, _going: &Going, target: &Target) -> Result<usize, Error> {
+    fn erase(&self, _going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let mut erased = 0;
         for file in holding(self.files()?, target)? {
             erased += 1;
@@ -245,26 +249,26 @@ impl Store for JsonFolder {
         Ok(erased)
     }
 
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(self.files()?, target)
     }
 }
 
-fn holding(files: Vec<PathBuf>, target: &Target) -> Result<Vec<PathBuf>, Error> {
+fn holding(files: Vec<PathBuf>, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
     files
         .into_iter()
         .filter_map(|file| is_in(&file, target).map(|is_in| is_in.then_some(file)).transpose())
         .collect()
 }
 
-pub(super) fn is_in(file: &Path, target: &Target) -> Result<bool, Error> {
+pub(super) fn is_in(file: &Path, target: &ErasureTarget) -> Result<bool, Error> {
     if target.is_empty() {
         return Ok(false);
     }
     match disk::read(file, MAX_NOTE_BYTES).map_err(Error::io("read", file))? {
-        Content::Bytes(bytes) => Ok(target.is_in_file(&bytes)),
+        FileContent::Bytes(bytes) => Ok(target.is_in_file(&bytes)),
         // A larger file cannot be ours; it is the user's own.
-        Content::Missing | Content::NotAFile | Content::TooLarge(_) => Ok(false),
+        FileContent::Missing | FileContent::NotAFile | FileContent::TooLarge(_) => Ok(false),
     }
 }
 

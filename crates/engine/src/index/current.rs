@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Damage, Error};
+use super::{Error, SegmentDamage};
 use crate::platform::disk;
 
 /// What it says; `None` if there is no such file.
@@ -19,14 +19,15 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<Opt
     let damaged = |damage| Error::Damaged { path: path.to_owned(), damage };
     // A newer program may say more in another way; the format always says so.
     #[derive(Deserialize)]
-    struct Format {
+    struct ManifestFormat {
         format: u32,
     }
-    let Format { format } = serde_json::from_slice(&text).map_err(|_| damaged(Damage::Foreign))?;
+    let ManifestFormat { format } =
+        serde_json::from_slice(&text).map_err(|_| damaged(SegmentDamage::Foreign))?;
     if format != version {
-        return Err(damaged(Damage::Version(format)));
+        return Err(damaged(SegmentDamage::Version(format)));
     }
-    serde_json::from_slice(&text).map(Some).map_err(|_| damaged(Damage::Foreign))
+    serde_json::from_slice(&text).map(Some).map_err(|_| damaged(SegmentDamage::Foreign))
 }
 
 /// Lets something else hold from now on.

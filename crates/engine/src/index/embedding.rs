@@ -8,40 +8,43 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rekindle_core::base::hash::{ContentHash, checksum};
-use rekindle_core::recall::windows::Window;
-use rekindle_embed::{Model, Quantised, Role, Scratch, quantise};
+use rekindle_core::recall::windows::TextWindow;
+use rekindle_embed::{EmbeddingModel, EncoderScratch, QuantisedVector, TextRole, quantise};
 
-use super::build::{PreparedUnit, Space};
+use super::build::{PreparedUnit, VectorSpace};
 use super::frames;
-use super::store::{Error, Index, PARTIAL};
+use super::store::{CHECKPOINT_FILE, Error, RecallIndex};
 use crate::platform::disk;
 
 /// What a save may spend on vectors; the rest is done by whoever indexes next (STO-15).
 pub const SAVE_BUDGET: Duration = Duration::from_millis(50);
 /// Texts between two looks at the clock and two writes of what is done.
-const BATCH: usize = 64;
+const BATCH_TEXTS: usize = 64;
 
 /// A model, and the vectors it makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Embedder<'a> {
-    model: &'a Model<'a>,
+    model: &'a EmbeddingModel<'a>,
     name: &'a str,
 }
 
 impl<'a> Embedder<'a> {
     /// `name` is what the settings call the model.
-    pub fn new(name: &'a str, model: &'a Model<'a>) -> Self {
+    pub fn new(name: &'a str, model: &'a EmbeddingModel<'a>) -> Self {
         Self { model, name }
     }
 
     /// The vectors it makes.
-    pub fn space(&self) -> Space {
-        Space { model: format!("{}@{:016x}", self.name, self.model.checksum()), dimension: self.model.dim() }
+    pub fn space(&self) -> VectorSpace {
+        VectorSpace {
+            model: format!("{}@{:016x}", self.name, self.model.checksum()),
+            dimension: self.model.dim(),
+        }
     }
 
     /// The vector of a question.
-    pub fn query(&self, text: &str) -> Quantised {
-        quantise(&self.model.embed(&mut Scratch::default(), Role::Query, text))
+    pub fn query(&self, text: &str) -> QuantisedVector {
+        quantise(&self.model.embed(&mut EncoderScratch::default(), TextRole::Query, text))
     }
 
     /// Brings into memory what [`Embedder::query`] reads on another thread.
@@ -63,10 +66,10 @@ impl<'a> Embedder<'a> {
     pub fn fill<'u>(
         &self,
         units: impl IntoIterator<Item = &'u mut PreparedUnit>,
-        known: &Known,
+        known: &VectorCache,
         budget: Duration,
     ) -> usize {
-        let (start, mut scratch, mut missing) = (Instant::now(), Scratch::default(), 0);
+        let (start, mut scratch, mut missing) = (Instant::now(), EncoderScratch::default(), 0);
         let mut slowest = Duration::ZERO;
         for prepared in units.into_iter().flat_map(|unit| &mut unit.documents) {
             let searched = prepared.document.searched();
@@ -77,7 +80,7 @@ impl<'a> Embedder<'a> {
                 *vector = known.get(text).cloned();
                 // The next one takes about as long as the slowest so far.
                 if vector.is_none() && before + slowest < budget {
-                    *vector = Some(quantise(&self.model.embed(&mut scratch, Role::Passage, text)));
+                    *vector = Some(quantise(&self.model.embed(&mut scratch, TextRole::Passage, text)));
                     slowest = slowest.max(start.elapsed().saturating_sub(before));
                 }
                 missing += usize::from(vector.is_none());
@@ -102,7 +105,7 @@ impl<'a> Embedder<'a> {
                 };
                 let steps = (0..width).map(|_| step().cast_signed().max(-127)).collect();
                 // About the length of a unit vector.
-                *vector = Some(Quantised { steps, scale: 1.0 / (73.0 * (width as f32).sqrt()) });
+                *vector = Some(QuantisedVector { steps, scale: 1.0 / (73.0 * (width as f32).sqrt()) });
             }
         }
     }
@@ -111,7 +114,7 @@ impl<'a> Embedder<'a> {
     /// stop; what was made by then is kept for the next run.
     pub fn fill_all(
         &self,
-        index: &Index,
+        index: &RecallIndex,
         units: &mut [&mut PreparedUnit],
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<usize, Error> {
@@ -119,7 +122,7 @@ impl<'a> Embedder<'a> {
         if texts.is_empty() {
             return Ok(0);
         }
-        let partial = Partial { path: index.folder().join(PARTIAL), space: self.space() };
+        let partial = EmbeddingCheckpoint { path: index.folder().join(CHECKPOINT_FILE), space: self.space() };
         disk::make_folder(index.folder()).map_err(Error::io("made", index.folder()))?;
         let mut known = partial.read()?;
         let mut wanted: Vec<&str> =
@@ -131,12 +134,12 @@ impl<'a> Embedder<'a> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut go_on = progress(done, total);
         let mut made = 0;
-        for batch in wanted.chunks(BATCH) {
+        for batch in wanted.chunks(BATCH_TEXTS) {
             if !go_on {
                 break;
             }
-            let vectors = self.model.embed_batch(Role::Passage, batch, threads);
-            let vectors: Vec<Quantised> = vectors.iter().map(|vector| quantise(vector)).collect();
+            let vectors = self.model.embed_batch(TextRole::Passage, batch, threads);
+            let vectors: Vec<QuantisedVector> = vectors.iter().map(|vector| quantise(vector)).collect();
             partial.append(batch, &vectors)?;
             made += vectors.len();
             for (text, vector) in batch.iter().zip(vectors) {
@@ -149,8 +152,8 @@ impl<'a> Embedder<'a> {
     }
 
     /// Forgets the vectors that a long run kept: they are in the index now, or must not be kept.
-    pub fn clear_partial(index: &Index) -> Result<(), Error> {
-        let path = index.folder().join(PARTIAL);
+    pub fn clear_partial(index: &RecallIndex) -> Result<(), Error> {
+        let path = index.folder().join(CHECKPOINT_FILE);
         disk::shred(&path).map_err(Error::io("removed", &path))
     }
 }
@@ -159,7 +162,7 @@ fn missing_texts(units: &[&mut PreparedUnit]) -> Vec<String> {
     let mut texts = Vec::new();
     for prepared in units.iter().flat_map(|unit| &unit.documents) {
         let missing = prepared.windows.iter().chain(&prepared.fine).filter(|(_, vector)| vector.is_none());
-        let missing: Vec<Window> = missing.map(|(window, _)| *window).collect();
+        let missing: Vec<TextWindow> = missing.map(|(window, _)| *window).collect();
         if !missing.is_empty() {
             let searched = prepared.document.searched();
             texts.extend(
@@ -172,9 +175,9 @@ fn missing_texts(units: &[&mut PreparedUnit]) -> Vec<String> {
 
 /// Vectors by the text they were made of.
 #[derive(Debug, Default)]
-pub struct Known(HashMap<ContentHash, Quantised>);
+pub struct VectorCache(HashMap<ContentHash, QuantisedVector>);
 
-impl Known {
+impl VectorCache {
     /// The vectors of some units.
     pub fn of<'a>(units: impl IntoIterator<Item = &'a PreparedUnit>) -> Self {
         let mut known = Self::default();
@@ -194,33 +197,33 @@ impl Known {
         self.0.is_empty()
     }
 
-    fn get(&self, text: &str) -> Option<&Quantised> {
+    fn get(&self, text: &str) -> Option<&QuantisedVector> {
         if self.0.is_empty() {
             return None;
         }
         self.0.get(&ContentHash::of(text.as_bytes()))
     }
 
-    fn put(&mut self, text: &str, vector: Quantised) {
+    fn put(&mut self, text: &str, vector: QuantisedVector) {
         self.0.insert(ContentHash::of(text.as_bytes()), vector);
     }
 }
 
 /// What a long run has made so far. The first frame names the model; another model begins anew.
-struct Partial {
+struct EmbeddingCheckpoint {
     path: PathBuf,
-    space: Space,
+    space: VectorSpace,
 }
 
-impl Partial {
-    fn read(&self) -> Result<Known, Error> {
+impl EmbeddingCheckpoint {
+    fn read(&self) -> Result<VectorCache, Error> {
         let bytes = frames::read(&self.path).map_err(Error::io("read", &self.path))?;
         let (found, whole) = frames::frames(&bytes);
         if whole < bytes.len() {
             // What comes next has to stand behind the last whole frame, or nobody would find it.
             frames::append(&self.path, whole, &[]).map_err(Error::io("written", &self.path))?;
         }
-        let mut known = Known::default();
+        let mut known = VectorCache::default();
         let mut found = found.into_iter();
         let is_ours = found.next().is_some_and(|first| bytes[first] == *self.space.model.as_bytes());
         if !is_ours {
@@ -236,13 +239,13 @@ impl Partial {
             let steps = row[36..].iter().map(|byte| byte.cast_signed()).collect();
             known.0.insert(
                 ContentHash::from_bytes(*hash),
-                Quantised { steps, scale: f32::from_le_bytes(*scale) },
+                QuantisedVector { steps, scale: f32::from_le_bytes(*scale) },
             );
         }
         Ok(known)
     }
 
-    fn append(&self, texts: &[&str], vectors: &[Quantised]) -> Result<(), Error> {
+    fn append(&self, texts: &[&str], vectors: &[QuantisedVector]) -> Result<(), Error> {
         let mut payload = Vec::new();
         for (text, vector) in texts.iter().zip(vectors) {
             payload.extend_from_slice(&ContentHash::of(text.as_bytes()).bytes());

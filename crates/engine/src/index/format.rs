@@ -10,22 +10,22 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use rekindle_core::base::hash::{Checksum, checksum};
+use rekindle_core::base::hash::{ByteChecksum, checksum};
 
 /// What a segment begins with.
 const MAGIC: [u8; 8] = *b"rkindex\n";
 /// The version of everything below. Another version is rebuilt, never guessed at.
-pub(super) const VERSION: u32 = 2;
+pub(super) const FORMAT_VERSION: u32 = 2;
 /// Parts begin at multiples of this.
 const ALIGNMENT: usize = 64;
-const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PARTS * 24 + 8;
+const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PART_COUNT * 24 + 8;
 /// The longest name of a model.
 pub(super) const MODEL_BYTES: usize = 128;
 
 /// The parts of a segment, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(super) enum Part {
+pub(super) enum SegmentPart {
     /// For each unit: path offset and length, first document, whether it has a stamp, modified, size, hash.
     Units,
     /// The paths of units and the names of projects, end to end.
@@ -56,7 +56,7 @@ pub(super) enum Part {
     Vectors,
     /// For each document and one more: its first fine window.
     FirstFine,
-    /// For each fine window: as [`Part::Windows`].
+    /// For each fine window: as [`SegmentPart::Windows`].
     Fine,
     /// For each fine window: its vector, four bits to a step; likewise.
     FineVectors,
@@ -71,11 +71,11 @@ pub(super) enum Part {
 }
 
 /// How many parts there are.
-pub(super) const PARTS: usize = 21;
+pub(super) const PART_COUNT: usize = 21;
 
-impl Part {
+impl SegmentPart {
     /// All of them, in their order.
-    pub(super) const ALL: [Self; PARTS] = [
+    pub(super) const ALL: [Self; PART_COUNT] = [
         Self::Units,
         Self::Names,
         Self::Projects,
@@ -102,7 +102,7 @@ impl Part {
 
 /// What the header counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct SegmentHeader {
     pub(super) units: u32,
     pub(super) documents: u32,
     pub(super) windows: u32,
@@ -117,17 +117,17 @@ pub(super) struct Header {
     /// The model that made the vectors.
     pub(super) model: String,
     /// Offset, length and checksum of each part.
-    pub(super) parts: [(u64, u64, u64); PARTS],
+    pub(super) parts: [(u64, u64, u64); PART_COUNT],
 }
 
 /// Why some bytes are not a segment of ours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Damage {
+pub enum SegmentDamage {
     /// Not a segment at all.
     #[error("it is not an index file")]
     Foreign,
     /// Made by an older or newer program.
-    #[error("it was made by another version of Rekindle (format {0}, this one reads {VERSION})")]
+    #[error("it was made by another version of Rekindle (format {0}, this one reads {FORMAT_VERSION})")]
     Version(u32),
     /// Named as a part of the index, and not there.
     #[error("it is not there")]
@@ -146,28 +146,28 @@ pub enum Damage {
 }
 
 /// A segment that is written part by part, each piece by piece; the header comes last, since it says how long they are.
-pub(super) struct Parts<'a, W: Write + Seek> {
+pub(super) struct SegmentWriter<'a, W: Write + Seek> {
     out: &'a mut W,
     /// What is not written yet.
     waiting: Vec<u8>,
     at: u64,
-    done: [(u64, u64, u64); PARTS],
+    done: [(u64, u64, u64); PART_COUNT],
     /// The part that is being written: where it begins, and the sum so far.
-    part: Option<(Part, u64, Checksum)>,
+    part: Option<(SegmentPart, u64, ByteChecksum)>,
 }
 
-impl<'a, W: Write + Seek> Parts<'a, W> {
+impl<'a, W: Write + Seek> SegmentWriter<'a, W> {
     /// Leaves room for the header.
     pub(super) fn begin(out: &'a mut W) -> io::Result<Self> {
-        let mut parts = Self { out, waiting: Vec::new(), at: 0, done: [(0, 0, 0); PARTS], part: None };
+        let mut parts = Self { out, waiting: Vec::new(), at: 0, done: [(0, 0, 0); PART_COUNT], part: None };
         parts.fill(HEADER_BYTES.next_multiple_of(ALIGNMENT))?;
         Ok(parts)
     }
 
-    /// Ends a part and begins the next one. They come in the order of [`Part`].
-    pub(super) fn next(&mut self, part: Part) -> io::Result<()> {
+    /// Ends a part and begins the next one. They come in the order of [`SegmentPart`].
+    pub(super) fn next(&mut self, part: SegmentPart) -> io::Result<()> {
         self.end()?;
-        self.part = Some((part, self.at, Checksum::default()));
+        self.part = Some((part, self.at, ByteChecksum::default()));
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl<'a, W: Write + Seek> Parts<'a, W> {
     }
 
     /// Writes the header, which has to know all but where the parts are.
-    pub(super) fn finish(mut self, mut header: Header) -> io::Result<()> {
+    pub(super) fn finish(mut self, mut header: SegmentHeader) -> io::Result<()> {
         self.end()?;
         header.parts = self.done;
         self.out.write_all(&self.waiting)?;
@@ -205,10 +205,10 @@ impl<'a, W: Write + Seek> Parts<'a, W> {
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         self.at += bytes.len() as u64;
         while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.waiting.len()));
+            let (now, later) = bytes.split_at(bytes.len().min(WRITE_BLOCK_BYTES - self.waiting.len()));
             self.waiting.extend_from_slice(now);
             bytes = later;
-            if self.waiting.len() == BLOCK {
+            if self.waiting.len() == WRITE_BLOCK_BYTES {
                 self.out.write_all(&self.waiting)?;
                 self.waiting.clear();
             }
@@ -220,13 +220,13 @@ impl<'a, W: Write + Seek> Parts<'a, W> {
 /// What is written at a time, from a multiple of it on. A system that keeps a file in memory as it was written (Linux, on most
 /// file systems) can then map it in such pieces: 60 MB took 4.3 ms to map and 2.8 ms to take back when they went through a
 /// buffer of 64 KiB, and 0.1 ms for both when they are written like this.
-const BLOCK: usize = 2 * 1024 * 1024;
+const WRITE_BLOCK_BYTES: usize = 2 * 1024 * 1024;
 
-impl Header {
+impl SegmentHeader {
     fn encode(&self, total: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         bytes.extend_from_slice(&(HEADER_BYTES as u32).to_le_bytes());
         bytes.extend_from_slice(&total.to_le_bytes());
         for count in
@@ -248,20 +248,20 @@ impl Header {
     }
 
     /// Reads the header and checks that all parts are inside.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Damage> {
-        let mut fields = Fields { bytes, at: 0 };
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, SegmentDamage> {
+        let mut fields = HeaderFields { bytes, at: 0 };
         if fields.take(8) != Some(&MAGIC) {
-            return Err(Damage::Foreign);
+            return Err(SegmentDamage::Foreign);
         }
-        let version = fields.u32().ok_or(Damage::Foreign)?;
-        if version != VERSION {
-            return Err(Damage::Version(version));
+        let version = fields.u32().ok_or(SegmentDamage::Foreign)?;
+        if version != FORMAT_VERSION {
+            return Err(SegmentDamage::Version(version));
         }
-        let short = |should: u64| Damage::Length { is: bytes.len() as u64, should };
+        let short = |should: u64| SegmentDamage::Length { is: bytes.len() as u64, should };
         let whole = bytes.get(..HEADER_BYTES).ok_or(short(HEADER_BYTES as u64))?;
         let (head, sum) = whole.split_at(HEADER_BYTES - 8);
         if checksum(head).to_le_bytes() != sum {
-            return Err(Damage::Checksum("header"));
+            return Err(SegmentDamage::Checksum("header"));
         }
         let mut read = || -> Option<(Self, u64)> {
             fields.u32()?;
@@ -285,7 +285,7 @@ impl Header {
             }
             Some((header, total))
         };
-        let (header, total) = read().ok_or(Damage::Checksum("header"))?;
+        let (header, total) = read().ok_or(SegmentDamage::Checksum("header"))?;
         if total != bytes.len() as u64 {
             return Err(short(total));
         }
@@ -293,40 +293,40 @@ impl Header {
             offset.checked_add(*length).is_some_and(|end| end <= total)
         };
         if !header.parts.iter().all(inside) {
-            return Err(Damage::Checksum("header"));
+            return Err(SegmentDamage::Checksum("header"));
         }
         Ok(header)
     }
 
     /// The bytes of a part. `bytes` are those the header was read from.
-    pub(super) fn part<'a>(&self, bytes: &'a [u8], part: Part) -> &'a [u8] {
+    pub(super) fn part<'a>(&self, bytes: &'a [u8], part: SegmentPart) -> &'a [u8] {
         let range = self.range(part);
         bytes.get(range).unwrap_or_default()
     }
 
     /// Where a part lies.
-    pub(super) fn range(&self, part: Part) -> std::ops::Range<usize> {
+    pub(super) fn range(&self, part: SegmentPart) -> std::ops::Range<usize> {
         let (offset, length, _) = self.parts[part as usize];
         offset as usize..offset as usize + length as usize
     }
 
     /// Reads everything and compares it with what was written.
-    pub(super) fn verify(&self, bytes: &[u8]) -> Result<(), Damage> {
+    pub(super) fn verify(&self, bytes: &[u8]) -> Result<(), SegmentDamage> {
         let good = |(offset, length, sum): &(u64, u64, u64)| {
             bytes
                 .get(*offset as usize..(*offset + *length) as usize)
                 .is_some_and(|part| checksum(part) == *sum)
         };
-        if self.parts.iter().all(good) { Ok(()) } else { Err(Damage::Checksum("parts")) }
+        if self.parts.iter().all(good) { Ok(()) } else { Err(SegmentDamage::Checksum("parts")) }
     }
 }
 
-struct Fields<'a> {
+struct HeaderFields<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> HeaderFields<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let taken = self.bytes.get(self.at..self.at + count)?;
         self.at += count;
@@ -349,10 +349,11 @@ mod tests {
     use super::*;
 
     fn example() -> Vec<u8> {
-        let header = Header { units: 1, documents: 2, model: "a/b".into(), ..Header::default() };
+        let header =
+            SegmentHeader { units: 1, documents: 2, model: "a/b".into(), ..SegmentHeader::default() };
         let mut bytes = io::Cursor::new(Vec::new());
-        let mut parts = Parts::begin(&mut bytes).unwrap();
-        for part in Part::ALL {
+        let mut parts = SegmentWriter::begin(&mut bytes).unwrap();
+        for part in SegmentPart::ALL {
             parts.next(part).unwrap();
             parts.put(&vec![part as u8; part as usize * 7]).unwrap();
         }
@@ -363,54 +364,63 @@ mod tests {
     #[test]
     fn a_segment_reads_back() {
         let bytes = example();
-        let header = Header::decode(&bytes).unwrap();
+        let header = SegmentHeader::decode(&bytes).unwrap();
         assert_eq!((header.units, header.documents, header.model.as_str()), (1, 2, "a/b"));
-        assert_eq!(header.part(&bytes, Part::Terms), vec![Part::Terms as u8; Part::Terms as usize * 7]);
-        assert_eq!(Part::PostingCounts as usize + 1, PARTS);
+        assert_eq!(
+            header.part(&bytes, SegmentPart::Terms),
+            vec![SegmentPart::Terms as u8; SegmentPart::Terms as usize * 7]
+        );
+        assert_eq!(SegmentPart::PostingCounts as usize + 1, PART_COUNT);
         header.verify(&bytes).unwrap();
     }
 
     #[test]
     fn a_segment_of_many_blocks_reads_back() {
-        let of = |part: Part| -> Vec<u8> {
-            let length = [3, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 0].get(part as usize).copied().unwrap_or(9);
+        let of = |part: SegmentPart| -> Vec<u8> {
+            let length = [3, WRITE_BLOCK_BYTES - 1, WRITE_BLOCK_BYTES, 2 * WRITE_BLOCK_BYTES + 5, 0]
+                .get(part as usize)
+                .copied()
+                .unwrap_or(9);
             (0..length).map(|at| (at * 31 + part as usize) as u8).collect()
         };
         let mut bytes = io::Cursor::new(Vec::new());
-        let mut parts = Parts::begin(&mut bytes).unwrap();
-        for part in Part::ALL {
+        let mut parts = SegmentWriter::begin(&mut bytes).unwrap();
+        for part in SegmentPart::ALL {
             parts.next(part).unwrap();
             // In pieces that fit no block.
             of(part).chunks(700_001).for_each(|piece| parts.put(piece).unwrap());
         }
-        parts.finish(Header::default()).unwrap();
+        parts.finish(SegmentHeader::default()).unwrap();
         let bytes = bytes.into_inner();
-        let header = Header::decode(&bytes).unwrap();
+        let header = SegmentHeader::decode(&bytes).unwrap();
         header.verify(&bytes).unwrap();
-        assert!(Part::ALL.into_iter().all(|part| header.part(&bytes, part) == of(part)));
+        assert!(SegmentPart::ALL.into_iter().all(|part| header.part(&bytes, part) == of(part)));
     }
 
     #[test]
     fn damage_has_a_name() {
         let bytes = example();
-        assert_eq!(Header::decode(b""), Err(Damage::Foreign));
-        assert_eq!(Header::decode(&vec![0; bytes.len()]), Err(Damage::Foreign));
-        assert!(matches!(Header::decode(&bytes[..20]), Err(Damage::Length { .. })));
-        assert!(matches!(Header::decode(&bytes[..bytes.len() - 1]), Err(Damage::Length { .. })));
+        assert_eq!(SegmentHeader::decode(b""), Err(SegmentDamage::Foreign));
+        assert_eq!(SegmentHeader::decode(&vec![0; bytes.len()]), Err(SegmentDamage::Foreign));
+        assert!(matches!(SegmentHeader::decode(&bytes[..20]), Err(SegmentDamage::Length { .. })));
+        assert!(matches!(
+            SegmentHeader::decode(&bytes[..bytes.len() - 1]),
+            Err(SegmentDamage::Length { .. })
+        ));
         let mut newer = bytes.clone();
         newer[8] = 9;
-        assert_eq!(Header::decode(&newer), Err(Damage::Version(9)));
+        assert_eq!(SegmentHeader::decode(&newer), Err(SegmentDamage::Version(9)));
         let mut counts = bytes.clone();
         counts[24] = 9;
-        assert_eq!(Header::decode(&counts), Err(Damage::Checksum("header")));
+        assert_eq!(SegmentHeader::decode(&counts), Err(SegmentDamage::Checksum("header")));
         let mut inside = bytes.clone();
         *inside.last_mut().unwrap() ^= 1;
-        let last = Header::decode(&inside).unwrap();
+        let last = SegmentHeader::decode(&inside).unwrap();
         // Padding is nobody's.
         assert!(last.verify(&inside).is_ok());
-        let at = last.range(Part::Terms).start;
+        let at = last.range(SegmentPart::Terms).start;
         inside[at] ^= 1;
-        assert_eq!(last.verify(&inside), Err(Damage::Checksum("parts")));
+        assert_eq!(last.verify(&inside), Err(SegmentDamage::Checksum("parts")));
     }
 
     proptest! {
@@ -419,14 +429,14 @@ mod tests {
             if ours && bytes.len() >= 12 {
                 bytes[..12].copy_from_slice(&example()[..12]);
             }
-            prop_assert!(Header::decode(&bytes).is_err());
+            prop_assert!(SegmentHeader::decode(&bytes).is_err());
         }
 
         #[test]
         fn one_changed_byte_of_the_header_is_noticed(at in 0_usize..HEADER_BYTES, by in 1_u8..255) {
             let mut bytes = example();
             bytes[at] = bytes[at].wrapping_add(by);
-            prop_assert!(Header::decode(&bytes).is_err());
+            prop_assert!(SegmentHeader::decode(&bytes).is_err());
         }
     }
 }

@@ -8,16 +8,16 @@ use std::path::Path;
 
 use rekindle_core::base::hash::checksum;
 
-const HEAD: usize = 12;
+const FRAME_HEAD_BYTES: usize = 12;
 
 /// The frames of some bytes, and where the last whole one ends.
 pub(super) fn frames(bytes: &[u8]) -> (Vec<Range<usize>>, usize) {
     let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(head) = bytes.get(at..at + HEAD) {
+    while let Some(head) = bytes.get(at..at + FRAME_HEAD_BYTES) {
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        let start = at + HEAD;
+        let start = at + FRAME_HEAD_BYTES;
         let Some(payload) = bytes.get(start..start + length) else { break };
-        if length == 0 || checksum(payload).to_le_bytes() != head[4..HEAD] {
+        if length == 0 || checksum(payload).to_le_bytes() != head[4..FRAME_HEAD_BYTES] {
             break;
         }
         found.push(start..start + length);
@@ -28,7 +28,7 @@ pub(super) fn frames(bytes: &[u8]) -> (Vec<Range<usize>>, usize) {
 
 /// One payload as it stands in the file.
 pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(HEAD + payload.len());
+    let mut bytes = Vec::with_capacity(FRAME_HEAD_BYTES + payload.len());
     bytes.extend_from_slice(&(payload.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&checksum(payload).to_le_bytes());
     bytes.extend_from_slice(payload);

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 use std::ops::Range;
 
-use rekindle_core::recall::document::Stamp;
+use rekindle_core::recall::document::FileStamp;
 
-use super::format::{Damage, Header, Part, Parts};
-use super::segment::{Kind, Segment};
+use super::format::{SegmentDamage, SegmentHeader, SegmentPart, SegmentWriter};
+use super::segment::{IndexSegment, WindowKind};
 
 /// A document that has no place in the new segment.
-const LEFT_OUT: u32 = u32::MAX;
+const OMITTED_DOCUMENT: u32 = u32::MAX;
 
 /// A unit of the new segment.
 #[derive(Debug)]
-pub(crate) struct Merged<'a> {
+pub(crate) struct MergedUnit<'a> {
     pub(crate) path: &'a str,
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<FileStamp>,
     pub(crate) behind: Option<u32>,
     /// Where its documents are: a segment, and their numbers there.
     pub(crate) runs: Vec<(usize, Range<u32>)>,
@@ -25,21 +25,21 @@ pub(crate) struct Merged<'a> {
 
 /// What becomes one segment.
 #[derive(Debug)]
-pub(crate) struct Merge<'a> {
-    segments: Vec<&'a Segment>,
-    units: Vec<Merged<'a>>,
+pub(crate) struct SegmentMerge<'a> {
+    segments: Vec<&'a IndexSegment>,
+    units: Vec<MergedUnit<'a>>,
     /// Where each document comes from: a segment, and its number there.
     order: Vec<(u32, u32)>,
     /// For each segment, where each of its documents goes.
     places: Vec<Vec<u32>>,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> SegmentMerge<'a> {
     /// All units of some segments, side by side.
-    pub(crate) fn of_distinct(segments: Vec<&'a Segment>) -> Self {
+    pub(crate) fn of_distinct(segments: Vec<&'a IndexSegment>) -> Self {
         let all = segments.iter().enumerate().flat_map(|(at, segment)| {
             let known = (0..segment.units()).filter_map(|unit| segment.unit(unit));
-            known.map(move |unit| Merged {
+            known.map(move |unit| MergedUnit {
                 path: unit.path,
                 stamp: unit.stamp,
                 behind: None,
@@ -51,10 +51,10 @@ impl<'a> Merge<'a> {
     }
 
     /// These units, whose documents are in these segments.
-    pub(super) fn new(segments: Vec<&'a Segment>, mut units: Vec<Merged<'a>>) -> Self {
+    pub(super) fn new(segments: Vec<&'a IndexSegment>, mut units: Vec<MergedUnit<'a>>) -> Self {
         units.sort_by_key(|unit| unit.path);
         let mut places: Vec<Vec<u32>> =
-            segments.iter().map(|segment| vec![LEFT_OUT; segment.documents() as usize]).collect();
+            segments.iter().map(|segment| vec![OMITTED_DOCUMENT; segment.documents() as usize]).collect();
         let mut order = Vec::new();
         for (segment, run) in units.iter().flat_map(|unit| &unit.runs) {
             for local in run.clone() {
@@ -68,20 +68,20 @@ impl<'a> Merge<'a> {
     }
 
     /// Looks at every byte that is going to be copied.
-    pub(crate) fn verify(&self) -> Result<(), Damage> {
+    pub(crate) fn verify(&self) -> Result<(), SegmentDamage> {
         self.segments.iter().try_for_each(|segment| segment.verify())
     }
 
     /// Writes the segment. All of its sources have vectors of the same space.
     pub(crate) fn write(&self, out: &mut (impl Write + Seek)) -> io::Result<()> {
-        let mut parts = Parts::begin(out)?;
+        let mut parts = SegmentWriter::begin(out)?;
         let space = self.segments.first().map(|segment| segment.space());
-        let mut header = Header {
+        let mut header = SegmentHeader {
             units: self.units.len() as u32,
             documents: self.order.len() as u32,
             dimension: space.as_ref().map_or(0, |space| space.dimension as u32),
             model: space.map(|space| space.model).unwrap_or_default(),
-            ..Header::default()
+            ..SegmentHeader::default()
         };
         let scopes = self.scopes();
         self.write_units(&scopes, &mut parts)?;
@@ -92,18 +92,18 @@ impl<'a> Merge<'a> {
     }
 
     /// The documents in their new order, each with its segment.
-    fn all(&self) -> impl Iterator<Item = (&'a Segment, u32)> {
+    fn all(&self) -> impl Iterator<Item = (&'a IndexSegment, u32)> {
         self.order
             .iter()
             .filter_map(|(segment, local)| Some((*self.segments.get(*segment as usize)?, *local)))
     }
 
     /// The projects of all documents with their new numbers, and the new number of each old one.
-    fn scopes(&self) -> Scopes<'a> {
+    fn scopes(&self) -> ScopeTable<'a> {
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         let known: Vec<Vec<&str>> = self.segments.iter().map(|segment| segment.projects()).collect();
         let old = |segment: u32, local: u32| -> Option<&&str> {
-            let scope = number(self.segments.get(segment as usize)?, Part::Scopes, local);
+            let scope = number(self.segments.get(segment as usize)?, SegmentPart::Scopes, local);
             known.get(segment as usize)?.get(scope.checked_sub(1)? as usize)
         };
         for (segment, local) in &self.order {
@@ -114,12 +114,16 @@ impl<'a> Merge<'a> {
         numbers.values_mut().enumerate().for_each(|(at, number)| *number = at as u32 + 1);
         let new =
             |names: &Vec<&str>| names.iter().map(|name| numbers.get(name).copied().unwrap_or(0)).collect();
-        Scopes { new: known.iter().map(new).collect(), names: numbers.into_keys().collect() }
+        ScopeTable { new: known.iter().map(new).collect(), names: numbers.into_keys().collect() }
     }
 
-    fn write_units<W: Write + Seek>(&self, scopes: &Scopes<'_>, parts: &mut Parts<'_, W>) -> io::Result<()> {
+    fn write_units<W: Write + Seek>(
+        &self,
+        scopes: &ScopeTable<'_>,
+        parts: &mut SegmentWriter<'_, W>,
+    ) -> io::Result<()> {
         let (mut offset, mut first) = (0_u32, 0_u32);
-        parts.next(Part::Units)?;
+        parts.next(SegmentPart::Units)?;
         for unit in &self.units {
             let length = unit.path.len() as u32;
             parts.put(&super::build::unit_bytes(
@@ -131,11 +135,11 @@ impl<'a> Merge<'a> {
             offset += length;
             first += unit.runs.iter().map(|(_, run)| run.len() as u32).sum::<u32>();
         }
-        parts.next(Part::Names)?;
+        parts.next(SegmentPart::Names)?;
         for name in self.units.iter().map(|unit| unit.path).chain(scopes.names.iter().copied()) {
             parts.put(name.as_bytes())?;
         }
-        parts.next(Part::Projects)?;
+        parts.next(SegmentPart::Projects)?;
         for project in &scopes.names {
             parts.put(&offset.to_le_bytes())?;
             parts.put(&(project.len() as u32).to_le_bytes())?;
@@ -146,48 +150,50 @@ impl<'a> Merge<'a> {
 
     fn write_columns<W: Write + Seek>(
         &self,
-        scopes: &Scopes<'_>,
-        header: &mut Header,
-        parts: &mut Parts<'_, W>,
+        scopes: &ScopeTable<'_>,
+        header: &mut SegmentHeader,
+        parts: &mut SegmentWriter<'_, W>,
     ) -> io::Result<()> {
-        for part in [Part::Words, Part::Lengths] {
+        for part in [SegmentPart::Words, SegmentPart::Lengths] {
             parts.next(part)?;
             self.all().try_for_each(|(segment, local)| parts.put(&segment.cell::<4>(part, local)))?;
         }
         header.length =
-            self.all().map(|(segment, local)| u64::from(number(segment, Part::Lengths, local))).sum();
-        parts.next(Part::Threads)?;
+            self.all().map(|(segment, local)| u64::from(number(segment, SegmentPart::Lengths, local))).sum();
+        parts.next(SegmentPart::Threads)?;
         let (mut thread, mut before) = (0_u32, None);
         for at in &self.order {
             thread += u32::from(!before.is_some_and(|before| self.is_one_thread(before, *at)));
             before = Some(*at);
             parts.put(&thread.to_le_bytes())?;
         }
-        parts.next(Part::Created)?;
-        self.all().try_for_each(|(segment, local)| parts.put(&segment.cell::<8>(Part::Created, local)))?;
-        parts.next(Part::Flags)?;
-        self.all().try_for_each(|(segment, local)| parts.put(&segment.cell::<4>(Part::Flags, local)))?;
-        parts.next(Part::Scopes)?;
+        parts.next(SegmentPart::Created)?;
+        self.all()
+            .try_for_each(|(segment, local)| parts.put(&segment.cell::<8>(SegmentPart::Created, local)))?;
+        parts.next(SegmentPart::Flags)?;
+        self.all()
+            .try_for_each(|(segment, local)| parts.put(&segment.cell::<4>(SegmentPart::Flags, local)))?;
+        parts.next(SegmentPart::Scopes)?;
         for (segment, local) in &self.order {
-            let old = number(self.segments[*segment as usize], Part::Scopes, *local);
+            let old = number(self.segments[*segment as usize], SegmentPart::Scopes, *local);
             let new = old.checked_sub(1).and_then(|old| scopes.new[*segment as usize].get(old as usize));
             parts.put(&new.copied().unwrap_or(0).to_le_bytes())?;
         }
-        parts.next(Part::Blobs)?;
+        parts.next(SegmentPart::Blobs)?;
         let mut at = 0_u64;
         for (segment, local) in self.all() {
             parts.put(&at.to_le_bytes())?;
             at += segment.blob(local).map_or(0, <[u8]>::len) as u64;
         }
         parts.put(&at.to_le_bytes())?;
-        parts.next(Part::Blob)?;
+        parts.next(SegmentPart::Blob)?;
         self.all().try_for_each(|(segment, local)| parts.put(segment.blob(local).unwrap_or_default()))
     }
 
     /// Whether a document goes on with the thread of the one before it.
     fn is_one_thread(&self, before: (u32, u32), this: (u32, u32)) -> bool {
         let segment = |(segment, _): (u32, u32)| self.segments[segment as usize];
-        let number = |at: (u32, u32)| number(segment(at), Part::Threads, at.1);
+        let number = |at: (u32, u32)| number(segment(at), SegmentPart::Threads, at.1);
         if before.0 == this.0 && before.1.checked_add(1) == Some(this.1) {
             return number(before) == number(this);
         }
@@ -201,11 +207,11 @@ impl<'a> Merge<'a> {
 
     fn write_windows<W: Write + Seek>(
         &self,
-        header: &mut Header,
-        parts: &mut Parts<'_, W>,
+        header: &mut SegmentHeader,
+        parts: &mut SegmentWriter<'_, W>,
     ) -> io::Result<()> {
         let dimension = header.dimension as usize;
-        for kind in [Kind::Whole, Kind::Fine] {
+        for kind in [WindowKind::Whole, WindowKind::Fine] {
             let ([first, windows, vectors], width) = kind.parts(dimension);
             let written = || self.all().map(|(segment, local)| segment.written_windows(local, kind));
             let (mut count, mut pending) = (0_u32, 0_u32);
@@ -218,8 +224,8 @@ impl<'a> Merge<'a> {
             header.pending += pending;
             parts.put(&count.to_le_bytes())?;
             match kind {
-                Kind::Whole => header.windows = count,
-                Kind::Fine => header.fine = count,
+                WindowKind::Whole => header.windows = count,
+                WindowKind::Fine => header.fine = count,
             }
             parts.next(windows)?;
             written().try_for_each(|written| parts.put(written.windows.as_flattened()))?;
@@ -241,15 +247,15 @@ impl<'a> Merge<'a> {
 
     fn write_postings<W: Write + Seek>(
         &self,
-        header: &mut Header,
-        parts: &mut Parts<'_, W>,
+        header: &mut SegmentHeader,
+        parts: &mut SegmentWriter<'_, W>,
     ) -> io::Result<()> {
-        parts.next(Part::Terms)?;
+        parts.next(SegmentPart::Terms)?;
         self.each_term(|term, _| {
             header.terms += 1;
             parts.put(&term.to_le_bytes())
         })?;
-        parts.next(Part::FirstPostings)?;
+        parts.next(SegmentPart::FirstPostings)?;
         let mut first = 0_u32;
         self.each_term(|_, postings| {
             let at = first;
@@ -257,11 +263,11 @@ impl<'a> Merge<'a> {
             parts.put(&at.to_le_bytes())
         })?;
         parts.put(&first.to_le_bytes())?;
-        parts.next(Part::PostingDocuments)?;
+        parts.next(SegmentPart::PostingDocuments)?;
         self.each_term(|_, postings| {
             postings.iter().try_for_each(|(document, _)| parts.put(&document.to_le_bytes()))
         })?;
-        parts.next(Part::PostingCounts)?;
+        parts.next(SegmentPart::PostingCounts)?;
         self.each_term(|_, postings| postings.iter().try_for_each(|(_, count)| parts.put(count)))
     }
 
@@ -279,7 +285,7 @@ impl<'a> Merge<'a> {
                 }
                 let moved = segment.written_postings(*next).filter_map(|(document, count)| {
                     let place = places.get(document as usize).copied()?;
-                    (place != LEFT_OUT).then_some((place, count))
+                    (place != OMITTED_DOCUMENT).then_some((place, count))
                 });
                 postings.extend(moved);
                 *next += 1;
@@ -292,11 +298,11 @@ impl<'a> Merge<'a> {
     }
 }
 
-fn number(segment: &Segment, column: Part, document: u32) -> u32 {
+fn number(segment: &IndexSegment, column: SegmentPart, document: u32) -> u32 {
     u32::from_le_bytes(segment.cell(column, document))
 }
 
-struct Scopes<'a> {
+struct ScopeTable<'a> {
     /// The projects, in their order.
     names: Vec<&'a str>,
     /// For each segment, the new number of each of its projects.

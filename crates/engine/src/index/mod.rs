@@ -24,12 +24,12 @@ mod tests;
 
 /// The bytes of a segment whose documents are found by their words alone.
 pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
-    build::build(&Space { model: String::new(), dimension: 0 }, units)
+    build::build(&VectorSpace { model: String::new(), dimension: 0 }, units)
 }
 
-pub use build::{Embedded, Prepared, PreparedUnit, Space};
+pub use build::{EmbeddedWindow, PreparedDocument, PreparedUnit, VectorSpace};
 pub use embedding::Embedder;
-pub use format::Damage;
-pub use snapshot::{Size, Snapshot};
-pub use store::{Appender, Embedding, Error, Index, Old, Writer};
+pub use format::SegmentDamage;
+pub use snapshot::{IndexSize, IndexSnapshot};
+pub use store::{DeltaAppender, EmbeddingLock, Error, GenerationWriter, OldBytes, RecallIndex};
 pub mod models;

@@ -1,9 +1,9 @@
 //! Vectors in four bits to a step: half the room, for the many that are only looked at closely.
 
-use rekindle_embed::Quantised;
+use rekindle_embed::QuantisedVector;
 
 /// The largest step.
-const MOST: f32 = 7.0;
+const MAX_STEP: f32 = 7.0;
 
 /// Bytes of a vector.
 pub(super) fn width(dimension: usize) -> usize {
@@ -11,14 +11,14 @@ pub(super) fn width(dimension: usize) -> usize {
 }
 
 /// The vector, coarser. What has been through here comes through unchanged.
-pub(super) fn coarsen(vector: &Quantised) -> Quantised {
+pub(super) fn coarsen(vector: &QuantisedVector) -> QuantisedVector {
     let largest = vector.steps.iter().map(|step| step.unsigned_abs()).max().unwrap_or(0);
     if largest == 0 {
-        return Quantised { steps: vec![0; vector.steps.len()], scale: 0.0 };
+        return QuantisedVector { steps: vec![0; vector.steps.len()], scale: 0.0 };
     }
-    let ratio = f32::from(largest) / MOST;
+    let ratio = f32::from(largest) / MAX_STEP;
     let steps = vector.steps.iter().map(|step| (f32::from(*step) / ratio).round_ties_even() as i8).collect();
-    Quantised { steps, scale: vector.scale * ratio }
+    QuantisedVector { steps, scale: vector.scale * ratio }
 }
 
 /// Two steps to a byte.
@@ -56,7 +56,7 @@ mod tests {
             scale in 0.001_f32..1.0,
             times in 0_usize..4,
         ) {
-            let coarse = coarsen(&Quantised { steps: steps.clone(), scale });
+            let coarse = coarsen(&QuantisedVector { steps: steps.clone(), scale });
             let bytes = pack(&coarse.steps);
             prop_assert_eq!(bytes.len(), width(steps.len()));
             let mut back = b"before".to_vec();

@@ -7,37 +7,37 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rekindle_core::recall::counts::{Count, Counted};
+use rekindle_core::recall::counts::{TermCount, TermCounts};
 
 /// How often a term stands in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) term: u64,
     pub(super) document: u32,
-    pub(super) count: Count,
+    pub(super) count: TermCount,
 }
 
 /// About so many postings are sorted at once: they fit where the processor is fast.
-const HEAP: usize = 256;
+const BUCKET_POSTINGS: usize = 256;
 /// More heaps than this would be slower to fill than larger ones are to sort.
-const MOST_BITS: u32 = 12;
+const MAX_BUCKET_BITS: u32 = 12;
 /// Into so many shares a step is divided.
-const SHARES: usize = 16;
+const MAX_THREAD_SHARES: usize = 16;
 /// Fewer postings than this are sorted before a thread has started.
-const SHARED_FROM: usize = 100_000;
+const MIN_PARALLEL_POSTINGS: usize = 100_000;
 
 /// What `make` makes of all postings, in shares whose order is theirs; `meanwhile` is done on the way, beside the rest if that
 /// is worth a thread.
 pub(super) fn sorted<T: Send>(
-    counted: &[&Counted],
+    counted: &[&TermCounts],
     make: impl Fn(&[Posting]) -> T + Sync,
     meanwhile: impl FnOnce(),
 ) -> Vec<T> {
     let total: usize = counted.iter().map(|counted| counted.terms.len()).sum();
-    let bits = (total / HEAP).max(1).ilog2().min(MOST_BITS);
-    let is_shared =
-        total >= SHARED_FROM && std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1);
-    let shares = if is_shared { SHARES } else { 1 };
+    let bits = (total / BUCKET_POSTINGS).max(1).ilog2().min(MAX_BUCKET_BITS);
+    let is_shared = total >= MIN_PARALLEL_POSTINGS
+        && std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1);
+    let shares = if is_shared { MAX_THREAD_SHARES } else { 1 };
     let deal = |share| {
         let documents = part(counted.len(), share, shares);
         deal(&counted[documents.clone()], documents.start as u32, bits)
@@ -75,13 +75,13 @@ fn in_shares<T: Send>(shares: usize, make: impl Fn(usize) -> T + Sync, meanwhile
 }
 
 /// The postings of some documents, heap by heap, and where each heap begins.
-struct Dealt {
+struct PostingBuckets {
     postings: Vec<Posting>,
     starts: Vec<usize>,
 }
 
 /// Deals the terms of documents out to heaps. They count from `first` on.
-fn deal(counted: &[&Counted], first: u32, bits: u32) -> Dealt {
+fn deal(counted: &[&TermCounts], first: u32, bits: u32) -> PostingBuckets {
     let heap = |term: u64| term.checked_shr(u64::BITS - bits).unwrap_or(0) as usize;
     let all = || counted.iter().flat_map(|counted| &counted.terms);
     let mut next = vec![0_usize; (1 << bits) + 1];
@@ -90,7 +90,7 @@ fn deal(counted: &[&Counted], first: u32, bits: u32) -> Dealt {
         next[at] += next[at - 1];
     }
     let starts = next.clone();
-    let nothing = Posting { term: 0, document: 0, count: Count { all: 0, head: 0, tail: 0 } };
+    let nothing = Posting { term: 0, document: 0, count: TermCount { all: 0, head: 0, tail: 0 } };
     let mut postings = vec![nothing; starts.last().copied().unwrap_or(0)];
     for (document, counted) in (first..).zip(counted) {
         for &(term, count) in &counted.terms {
@@ -99,12 +99,13 @@ fn deal(counted: &[&Counted], first: u32, bits: u32) -> Dealt {
             *place += 1;
         }
     }
-    Dealt { postings, starts }
+    PostingBuckets { postings, starts }
 }
 
 /// Some heaps, one after the other, each put together from what was dealt out to it, and sorted.
-fn sort(dealt: &[Dealt], heaps: Range<usize>) -> Vec<Posting> {
-    let of = |dealt: &Dealt, heaps: &Range<usize>| dealt.starts[heaps.start]..dealt.starts[heaps.end];
+fn sort(dealt: &[PostingBuckets], heaps: Range<usize>) -> Vec<Posting> {
+    let of =
+        |dealt: &PostingBuckets, heaps: &Range<usize>| dealt.starts[heaps.start]..dealt.starts[heaps.end];
     let total = dealt.iter().map(|dealt| of(dealt, &heaps).len()).sum();
     let mut postings = Vec::with_capacity(total);
     for heap in heaps {
@@ -123,29 +124,29 @@ mod tests {
 
     use super::*;
 
-    fn plainly(counted: &[Counted]) -> Vec<Posting> {
+    fn plainly(counted: &[TermCounts]) -> Vec<Posting> {
         let mut all: Vec<Posting> = Vec::new();
         for (document, counted) in counted.iter().enumerate() {
-            let of = |&(term, count): &(u64, Count)| Posting { term, document: document as u32, count };
+            let of = |&(term, count): &(u64, TermCount)| Posting { term, document: document as u32, count };
             all.extend(counted.terms.iter().map(of));
         }
         all.sort_by_key(|posting| (posting.term, posting.document));
         all
     }
 
-    fn documents(terms: Vec<Vec<u64>>) -> Vec<Counted> {
-        let counted = |terms: Vec<u64>| Counted {
+    fn documents(terms: Vec<Vec<u64>>) -> Vec<TermCounts> {
+        let counted = |terms: Vec<u64>| TermCounts {
             words: 0,
             length: 0,
             terms: terms
                 .into_iter()
-                .map(|term| (term, Count { all: term as u8, head: 0, tail: 0 }))
+                .map(|term| (term, TermCount { all: term as u8, head: 0, tail: 0 }))
                 .collect(),
         };
         terms.into_iter().map(counted).collect()
     }
 
-    fn at_once(counted: &[Counted]) -> Vec<Posting> {
+    fn at_once(counted: &[TermCounts]) -> Vec<Posting> {
         let mut done = 0;
         let all = sorted(&counted.iter().collect::<Vec<_>>(), <[_]>::to_vec, || done += 1);
         assert_eq!(done, 1);
@@ -172,7 +173,7 @@ mod tests {
             terms.into_iter().collect()
         };
         let counted = documents((0..3000).map(of).collect());
-        assert!(plainly(&counted).len() >= SHARED_FROM);
+        assert!(plainly(&counted).len() >= MIN_PARALLEL_POSTINGS);
         assert_eq!(at_once(&counted), plainly(&counted));
     }
 }

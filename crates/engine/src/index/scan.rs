@@ -3,35 +3,35 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rekindle_embed::{Quantised, dots};
+use rekindle_embed::{QuantisedVector, dots};
 
-use super::format::Part;
-use super::segment::{Segment, WINDOW_BYTES, u32_at};
+use super::format::SegmentPart;
+use super::segment::{IndexSegment, WINDOW_BYTES, u32_at};
 
 /// So many vectors are compared at once.
-const ROWS: usize = 512;
+const ROWS_PER_BLOCK: usize = 512;
 /// So many documents are compared by one thread before it asks for more.
-const SHARE: usize = 4096;
+const ROWS_PER_SHARE: usize = 4096;
 /// From so many windows on a second thread is worth its start.
-pub(super) const SHARED_FROM: usize = 20_000;
+pub(super) const MIN_PARALLEL_ROWS: usize = 20_000;
 
 /// How close the closest window of each document is to the query, into `cosines`; [`f32::NEG_INFINITY`] where there is none.
-pub(super) fn scan(segment: &Segment, query: &Quantised, cosines: &mut [f32]) {
+pub(super) fn scan(segment: &IndexSegment, query: &QuantisedVector, cosines: &mut [f32]) {
     cosines.fill(f32::NEG_INFINITY);
-    if !segment.is_as_wide(query) || segment.part(Part::Vectors).is_empty() {
+    if !segment.is_as_wide(query) || segment.part(SegmentPart::Vectors).is_empty() {
         return;
     }
-    let scan = || Scan { segment, query, products: Vec::new() };
-    if (segment.windows() as usize) < SHARED_FROM {
+    let scan = || VectorScan { segment, query, products: Vec::new() };
+    if (segment.windows() as usize) < MIN_PARALLEL_ROWS {
         return scan().run(0, cosines);
     }
     // The words are looked up at the same time, so nobody knows who has more of a processor: whoever is done takes the next share.
-    let shares = Mutex::new(cosines.chunks_mut(SHARE).enumerate());
+    let shares = Mutex::new(cosines.chunks_mut(ROWS_PER_SHARE).enumerate());
     let next = || shares.lock().ok()?.next();
     let work = || {
         let mut scan = scan();
         while let Some((share, cosines)) = next() {
-            scan.run(share * SHARE, cosines);
+            scan.run(share * ROWS_PER_SHARE, cosines);
         }
     };
     std::thread::scope(|scope| {
@@ -40,21 +40,22 @@ pub(super) fn scan(segment: &Segment, query: &Quantised, cosines: &mut [f32]) {
     });
 }
 
-struct Scan<'a> {
-    segment: &'a Segment,
-    query: &'a Quantised,
+struct VectorScan<'a> {
+    segment: &'a IndexSegment,
+    query: &'a QuantisedVector,
     products: Vec<i32>,
 }
 
-impl Scan<'_> {
+impl VectorScan<'_> {
     /// The documents from `first` on. Where the file is damaged, it ends.
     fn run(&mut self, first: usize, cosines: &mut [f32]) {
         let segment = self.segment;
-        let windows = |at: usize| segment.window_range((first + at) as u32, Part::FirstWindows);
+        let windows = |at: usize| segment.window_range((first + at) as u32, SegmentPart::FirstWindows);
         let mut done = 0;
         while done < cosines.len() {
             let from = windows(done).start;
-            let more = (done + 1..cosines.len()).take_while(|at| windows(*at).end <= from + ROWS).count();
+            let more =
+                (done + 1..cosines.len()).take_while(|at| windows(*at).end <= from + ROWS_PER_BLOCK).count();
             let some = done..done + 1 + more;
             if self.compare(from..windows(some.end - 1).end).is_none() {
                 return;
@@ -70,7 +71,7 @@ impl Scan<'_> {
     fn compare(&mut self, windows: Range<usize>) -> Option<()> {
         let width = self.segment.width();
         let bytes = windows.start.checked_mul(width)?..windows.end.checked_mul(width)?;
-        let vectors = self.segment.part(Part::Vectors).get(bytes)?;
+        let vectors = self.segment.part(SegmentPart::Vectors).get(bytes)?;
         self.products.resize(windows.len(), 0);
         dots(&self.query.steps, vectors, &mut self.products);
         Some(())
@@ -78,7 +79,7 @@ impl Scan<'_> {
 
     /// The best of some windows, where the first product is that of window `from`.
     fn closest(&self, windows: &Range<usize>, from: usize) -> f32 {
-        let all = self.segment.part(Part::Windows).as_chunks::<WINDOW_BYTES>().0;
+        let all = self.segment.part(SegmentPart::Windows).as_chunks::<WINDOW_BYTES>().0;
         let products = windows.start.saturating_sub(from)..windows.end.saturating_sub(from);
         let (Some(own), Some(products)) = (all.get(windows.clone()), self.products.get(products)) else {
             return f32::NEG_INFINITY;

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 
 use rekindle_core::base::hash::ContentHash;
-use rekindle_core::recall::collection::Flags;
-use rekindle_core::recall::counts::Count;
-use rekindle_core::recall::document::{Document, Stamp};
-use rekindle_core::recall::windows::Window;
-use rekindle_embed::{Quantised, dots};
+use rekindle_core::recall::collection::DocumentFlags;
+use rekindle_core::recall::counts::TermCount;
+use rekindle_core::recall::document::{Document, FileStamp};
+use rekindle_core::recall::windows::TextWindow;
+use rekindle_embed::{QuantisedVector, dots};
 
-use super::build::Space;
-use super::format::{Damage, Header, Part};
+use super::build::VectorSpace;
+use super::format::{SegmentDamage, SegmentHeader, SegmentPart};
 use super::nibbles;
-use crate::platform::mmap::Mapped;
+use crate::platform::mmap::MappedFile;
 
 /// Bytes of a unit in its part.
 pub(super) const UNIT_BYTES: usize = 64;
@@ -21,18 +21,18 @@ pub(super) const WINDOW_BYTES: usize = 12;
 
 /// Some documents and everything that finding them needs.
 #[derive(Debug)]
-pub struct Segment {
-    bytes: Mapped,
-    header: Header,
+pub struct IndexSegment {
+    bytes: MappedFile,
+    header: SegmentHeader,
 }
 
 /// A unit as a segment remembers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownUnit<'a> {
+pub struct IndexedUnit<'a> {
     /// The file, below the notes vault.
     pub path: &'a str,
     /// The file as it was read.
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<FileStamp>,
     /// Its documents in the segment.
     pub documents: std::ops::Range<u32>,
     /// They come behind so many of the file's documents in older segments; `None`: they take the place of all.
@@ -41,9 +41,9 @@ pub struct KnownUnit<'a> {
 
 /// What a segment knows about a document without reading it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct About<'a> {
-    pub(crate) flags: Flags,
-    /// In seconds since 1970, or [`rekindle_core::recall::collection::NO_TIME`].
+pub(crate) struct DocumentInfo<'a> {
+    pub(crate) flags: DocumentFlags,
+    /// In seconds since 1970, or [`rekindle_core::recall::collection::NO_TIMESTAMP`].
     pub(crate) created: i64,
     /// How many terms it has.
     pub(crate) length: u32,
@@ -52,30 +52,35 @@ pub(crate) struct About<'a> {
 
 /// The two kinds of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WindowKind {
     /// Those that everything is compared with.
     Whole,
     /// Those that are only looked at closely.
     Fine,
 }
 
-impl Kind {
+impl WindowKind {
     /// Where the first of each document, the windows and their vectors are, and how many bytes a vector has.
-    pub(super) fn parts(self, dimension: usize) -> ([Part; 3], usize) {
+    pub(super) fn parts(self, dimension: usize) -> ([SegmentPart; 3], usize) {
         match self {
-            Self::Whole => ([Part::FirstWindows, Part::Windows, Part::Vectors], dimension),
-            Self::Fine => ([Part::FirstFine, Part::Fine, Part::FineVectors], nibbles::width(dimension)),
+            Self::Whole => {
+                ([SegmentPart::FirstWindows, SegmentPart::Windows, SegmentPart::Vectors], dimension)
+            }
+            Self::Fine => (
+                [SegmentPart::FirstFine, SegmentPart::Fine, SegmentPart::FineVectors],
+                nibbles::width(dimension),
+            ),
         }
     }
 }
 
 /// The windows of a document, and their vectors, as they were written.
-pub(super) struct Written<'a> {
+pub(super) struct WrittenWindows<'a> {
     pub(super) windows: &'a [[u8; WINDOW_BYTES]],
     pub(super) vectors: &'a [u8],
 }
 
-impl Written<'_> {
+impl WrittenWindows<'_> {
     /// How many have no vector.
     pub(super) fn pending(&self) -> u32 {
         let is_bare = |window: &&[u8; WINDOW_BYTES]| {
@@ -87,24 +92,24 @@ impl Written<'_> {
 
 /// A window as a segment holds it.
 #[derive(Clone, Debug)]
-pub struct Stored<'a> {
+pub struct StoredWindow<'a> {
     /// Where it is in the searched text.
-    pub window: Window,
+    pub window: TextWindow,
     /// Its vector, as signed bytes.
     pub steps: Cow<'a, [u8]>,
     /// What a step is worth; 0 if there is no vector.
     pub scale: f32,
 }
 
-impl Stored<'_> {
+impl StoredWindow<'_> {
     /// The vector, if there is one.
-    pub fn vector(&self) -> Option<Quantised> {
+    pub fn vector(&self) -> Option<QuantisedVector> {
         let steps = || self.steps.iter().map(|byte| byte.cast_signed()).collect();
-        (self.scale > 0.0).then(|| Quantised { steps: steps(), scale: self.scale })
+        (self.scale > 0.0).then(|| QuantisedVector { steps: steps(), scale: self.scale })
     }
 
     /// How close it is to a query; nothing without a vector.
-    pub fn cosine(&self, query: &Quantised) -> Option<f32> {
+    pub fn cosine(&self, query: &QuantisedVector) -> Option<f32> {
         (self.scale > 0.0).then(|| {
             let mut product = [0];
             dots(&query.steps, &self.steps, &mut product);
@@ -113,15 +118,15 @@ impl Stored<'_> {
     }
 }
 
-impl Segment {
+impl IndexSegment {
     /// Reads the header; nothing else is touched.
-    pub fn open(bytes: Mapped) -> Result<Self, Damage> {
-        let header = Header::decode(&bytes)?;
+    pub fn open(bytes: MappedFile) -> Result<Self, SegmentDamage> {
+        let header = SegmentHeader::decode(&bytes)?;
         Ok(Self { bytes, header })
     }
 
     /// Reads everything and says whether it is as it was written.
-    pub fn verify(&self) -> Result<(), Damage> {
+    pub fn verify(&self) -> Result<(), SegmentDamage> {
         self.header.verify(&self.bytes)
     }
 
@@ -156,8 +161,8 @@ impl Segment {
     }
 
     /// The vectors it holds.
-    pub fn space(&self) -> Space {
-        Space { model: self.header.model.clone(), dimension: self.header.dimension as usize }
+    pub fn space(&self) -> VectorSpace {
+        VectorSpace { model: self.header.model.clone(), dimension: self.header.dimension as usize }
     }
 
     /// How long its vectors are.
@@ -166,24 +171,24 @@ impl Segment {
     }
 
     /// Whether its vectors can be compared with a query.
-    pub fn is_as_wide(&self, query: &Quantised) -> bool {
+    pub fn is_as_wide(&self, query: &QuantisedVector) -> bool {
         self.width() == query.steps.len()
     }
 
-    pub(super) fn part(&self, part: Part) -> &[u8] {
+    pub(super) fn part(&self, part: SegmentPart) -> &[u8] {
         self.header.part(&self.bytes, part)
     }
 
     /// A unit, by number.
-    pub fn unit(&self, number: u32) -> Option<KnownUnit<'_>> {
-        let units = self.part(Part::Units).as_chunks::<UNIT_BYTES>().0;
+    pub fn unit(&self, number: u32) -> Option<IndexedUnit<'_>> {
+        let units = self.part(SegmentPart::Units).as_chunks::<UNIT_BYTES>().0;
         let unit = units.get(number as usize)?;
         let (offset, length, first) = (u32_at(unit, 0)?, u32_at(unit, 1)?, u32_at(unit, 2)?);
         let path = self.name(offset, length)?;
         let state = u32_at(unit, 3)?;
         let stamp = match state {
             0 => None,
-            _ => Some(Stamp {
+            _ => Some(FileStamp {
                 modified: i64::from_le_bytes(unit[16..24].try_into().ok()?),
                 size: u64::from_le_bytes(unit[24..32].try_into().ok()?),
                 hash: ContentHash::from_bytes(unit[32..64].try_into().ok()?),
@@ -193,11 +198,11 @@ impl Segment {
             units.get(number as usize + 1).map_or(Some(self.header.documents), |unit| u32_at(unit, 2))?;
         let documents = first.min(self.header.documents)
             ..next.clamp(first.min(self.header.documents), self.header.documents);
-        Some(KnownUnit { path, stamp, documents, behind: state.checked_sub(2) })
+        Some(IndexedUnit { path, stamp, documents, behind: state.checked_sub(2) })
     }
 
     /// The unit of a path.
-    pub fn unit_of(&self, path: &str) -> Option<(u32, KnownUnit<'_>)> {
+    pub fn unit_of(&self, path: &str) -> Option<(u32, IndexedUnit<'_>)> {
         let (mut low, mut high) = (0, self.header.units);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -213,44 +218,44 @@ impl Segment {
 
     fn name(&self, offset: u32, length: u32) -> Option<&str> {
         let end = offset.checked_add(length)?;
-        std::str::from_utf8(self.part(Part::Names).get(offset as usize..end as usize)?).ok()
+        std::str::from_utf8(self.part(SegmentPart::Names).get(offset as usize..end as usize)?).ok()
     }
 
     /// The projects whose documents it holds, in the order of their numbers.
     pub fn projects(&self) -> Vec<&str> {
-        let pairs = self.part(Part::Projects).as_chunks::<8>().0;
+        let pairs = self.part(SegmentPart::Projects).as_chunks::<8>().0;
         let name = |pair: &[u8; 8]| self.name(u32_at(pair, 0)?, u32_at(pair, 1)?);
         pairs.iter().map(|pair| name(pair).unwrap_or_default()).collect()
     }
 
     /// Running words of each document.
     pub fn words(&self) -> impl Iterator<Item = u32> {
-        numbers(self.part(Part::Words))
+        numbers(self.part(SegmentPart::Words))
     }
 
     /// Terms of each document.
     pub fn lengths(&self) -> impl Iterator<Item = u32> {
-        numbers(self.part(Part::Lengths))
+        numbers(self.part(SegmentPart::Lengths))
     }
 
     /// The number of the thread of each document.
     pub fn threads(&self) -> impl Iterator<Item = u32> {
-        numbers(self.part(Part::Threads))
+        numbers(self.part(SegmentPart::Threads))
     }
 
     /// The number of the project of each document plus one; 0 is everywhere.
     pub fn scopes(&self) -> impl Iterator<Item = u32> {
-        numbers(self.part(Part::Scopes))
+        numbers(self.part(SegmentPart::Scopes))
     }
 
     /// The flags of each document.
-    pub fn flags(&self) -> impl Iterator<Item = Flags> {
-        numbers(self.part(Part::Flags)).map(Flags::from_bits)
+    pub fn flags(&self) -> impl Iterator<Item = DocumentFlags> {
+        numbers(self.part(SegmentPart::Flags)).map(DocumentFlags::from_bits)
     }
 
-    /// When each document was written, in seconds since 1970, or [`rekindle_core::recall::collection::NO_TIME`].
+    /// When each document was written, in seconds since 1970, or [`rekindle_core::recall::collection::NO_TIMESTAMP`].
     pub fn created(&self) -> impl Iterator<Item = i64> {
-        self.part(Part::Created).as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes))
+        self.part(SegmentPart::Created).as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes))
     }
 
     /// A document itself.
@@ -260,41 +265,41 @@ impl Segment {
 
     /// A document as it was written.
     pub(super) fn blob(&self, number: u32) -> Option<&[u8]> {
-        let starts = self.part(Part::Blobs).as_chunks::<8>().0;
+        let starts = self.part(SegmentPart::Blobs).as_chunks::<8>().0;
         let start = u64::from_le_bytes(*starts.get(number as usize)?) as usize;
         let end = u64::from_le_bytes(*starts.get(number as usize + 1)?) as usize;
-        self.part(Part::Blob).get(start..end)
+        self.part(SegmentPart::Blob).get(start..end)
     }
 
     /// The vectors of all windows, end to end.
     pub fn vectors(&self) -> &[u8] {
-        self.part(Part::Vectors)
+        self.part(SegmentPart::Vectors)
     }
 
     /// The windows of a document.
-    pub fn windows_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
-        self.stored(document, Kind::Whole, Cow::Borrowed)
+    pub fn windows_of(&self, document: u32) -> impl Iterator<Item = StoredWindow<'_>> {
+        self.stored(document, WindowKind::Whole, Cow::Borrowed)
     }
 
     /// The fine windows of a document.
-    pub fn fine_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
+    pub fn fine_of(&self, document: u32) -> impl Iterator<Item = StoredWindow<'_>> {
         let dimension = self.header.dimension as usize;
         let unpack = move |bytes| {
             let mut steps = Vec::new();
             nibbles::unpack(bytes, dimension, &mut steps);
             Cow::Owned(steps)
         };
-        self.stored(document, Kind::Fine, unpack)
+        self.stored(document, WindowKind::Fine, unpack)
     }
 
     fn stored<'a>(
         &'a self,
         document: u32,
-        kind: Kind,
+        kind: WindowKind,
         decode: impl Fn(&'a [u8]) -> Cow<'a, [u8]>,
-    ) -> impl Iterator<Item = Stored<'a>> {
+    ) -> impl Iterator<Item = StoredWindow<'a>> {
         let (parts, width) = kind.parts(self.header.dimension as usize);
-        let Written { windows, vectors } = self.written_windows(document, kind);
+        let WrittenWindows { windows, vectors } = self.written_windows(document, kind);
         let none_yet = self.part(parts[2]).is_empty();
         let read = move |(place, window): (usize, &[u8; WINDOW_BYTES])| {
             let (start, end) = (u32_at(window, 0)? as usize, u32_at(window, 1)? as usize);
@@ -304,27 +309,27 @@ impl Segment {
                 None => return None,
             };
             let scale = f32::from_bits(u32_at(window, 2)?);
-            Some(Stored { window: Window { start, end }, steps, scale })
+            Some(StoredWindow { window: TextWindow { start, end }, steps, scale })
         };
         windows.iter().enumerate().filter_map(read)
     }
 
     /// Adds what a step of each window's vector of a document is worth, and the steps.
-    pub(super) fn gather(&self, document: u32, kind: Kind, scales: &mut Vec<f32>, steps: &mut Vec<u8>) {
-        let Written { windows, vectors } = self.written_windows(document, kind);
+    pub(super) fn gather(&self, document: u32, kind: WindowKind, scales: &mut Vec<f32>, steps: &mut Vec<u8>) {
+        let WrittenWindows { windows, vectors } = self.written_windows(document, kind);
         let (_, width) = kind.parts(self.width());
         if vectors.len() < windows.len() * width {
             return;
         }
         match kind {
-            Kind::Whole => steps.extend_from_slice(vectors),
-            Kind::Fine => nibbles::unpack(vectors, self.width(), steps),
+            WindowKind::Whole => steps.extend_from_slice(vectors),
+            WindowKind::Fine => nibbles::unpack(vectors, self.width(), steps),
         }
         scales.extend(windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0))));
     }
 
     /// Which windows a document has.
-    pub(super) fn window_range(&self, document: u32, first: Part) -> std::ops::Range<usize> {
+    pub(super) fn window_range(&self, document: u32, first: SegmentPart) -> std::ops::Range<usize> {
         let starts = self.part(first).as_chunks::<4>().0;
         let start = |place: usize| starts.get(place).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
         start(document as usize)..start(document as usize + 1)
@@ -332,19 +337,19 @@ impl Segment {
 
     /// Brings the vectors into memory in one go.
     pub fn will_scan(&self) {
-        let range = self.header.range(Part::Vectors);
+        let range = self.header.range(SegmentPart::Vectors);
         self.bytes.will_need(range.start, range.len());
     }
 
     /// Where a term stands: documents ascending, and how often.
-    pub fn postings(&self, term: u64) -> impl Iterator<Item = (u32, Count)> {
+    pub fn postings(&self, term: u64) -> impl Iterator<Item = (u32, TermCount)> {
         let range = self.postings_of(term).unwrap_or_default();
-        let documents = self.part(Part::PostingDocuments).as_chunks::<4>().0;
-        let counts = self.part(Part::PostingCounts).as_chunks::<2>().0;
+        let documents = self.part(SegmentPart::PostingDocuments).as_chunks::<4>().0;
+        let counts = self.part(SegmentPart::PostingCounts).as_chunks::<2>().0;
         let documents = documents.get(range.clone()).unwrap_or_default();
         let counts = counts.get(range).unwrap_or_default();
         let pair = |(document, count): (&[u8; 4], &[u8; 2])| {
-            (u32::from_le_bytes(*document), Count::unpack(u16::from_le_bytes(*count)))
+            (u32::from_le_bytes(*document), TermCount::unpack(u16::from_le_bytes(*count)))
         };
         documents.iter().zip(counts).map(pair)
     }
@@ -355,27 +360,28 @@ impl Segment {
     }
 
     /// How often a term whose postings are in `range` stands in a document.
-    pub(crate) fn count_in(&self, range: &std::ops::Range<usize>, document: u32) -> Option<Count> {
-        let documents = self.part(Part::PostingDocuments).as_chunks::<4>().0.get(range.clone())?;
+    pub(crate) fn count_in(&self, range: &std::ops::Range<usize>, document: u32) -> Option<TermCount> {
+        let documents = self.part(SegmentPart::PostingDocuments).as_chunks::<4>().0.get(range.clone())?;
         let place = documents.binary_search_by_key(&document, |bytes| u32::from_le_bytes(*bytes)).ok()?;
-        let counts = self.part(Part::PostingCounts).as_chunks::<2>().0;
-        Some(Count::unpack(u16::from_le_bytes(*counts.get(range.start + place)?)))
+        let counts = self.part(SegmentPart::PostingCounts).as_chunks::<2>().0;
+        Some(TermCount::unpack(u16::from_le_bytes(*counts.get(range.start + place)?)))
     }
 
     /// What is known about a document without reading it.
-    pub(crate) fn about(&self, document: u32) -> Option<About<'_>> {
+    pub(crate) fn about(&self, document: u32) -> Option<DocumentInfo<'_>> {
         let number =
             |part| self.part(part).as_chunks::<4>().0.get(document as usize).map(|b| u32::from_le_bytes(*b));
-        let created = self.part(Part::Created).as_chunks::<8>().0.get(document as usize)?;
-        let scope = number(Part::Scopes)?;
+        let created = self.part(SegmentPart::Created).as_chunks::<8>().0.get(document as usize)?;
+        let scope = number(SegmentPart::Scopes)?;
         let project = || {
-            let pair = self.part(Part::Projects).as_chunks::<8>().0.get(scope.checked_sub(1)? as usize)?;
+            let pair =
+                self.part(SegmentPart::Projects).as_chunks::<8>().0.get(scope.checked_sub(1)? as usize)?;
             self.name(u32_at(pair, 0)?, u32_at(pair, 1)?)
         };
-        Some(About {
-            flags: Flags::from_bits(number(Part::Flags)?),
+        Some(DocumentInfo {
+            flags: DocumentFlags::from_bits(number(SegmentPart::Flags)?),
             created: i64::from_le_bytes(*created),
-            length: number(Part::Lengths)?,
+            length: number(SegmentPart::Lengths)?,
             project: project(),
         })
     }
@@ -387,41 +393,41 @@ impl Segment {
 
     /// A term, by its place among all.
     pub(super) fn term(&self, place: usize) -> Option<u64> {
-        self.part(Part::Terms).as_chunks::<8>().0.get(place).map(|bytes| u64::from_le_bytes(*bytes))
+        self.part(SegmentPart::Terms).as_chunks::<8>().0.get(place).map(|bytes| u64::from_le_bytes(*bytes))
     }
 
     /// Where the term at a place stands, and how often as it was written.
     pub(super) fn written_postings(&self, place: usize) -> impl Iterator<Item = (u32, [u8; 2])> {
         let range = self.postings_at(place).unwrap_or_default();
-        let documents = self.part(Part::PostingDocuments).as_chunks::<4>().0.get(range.clone());
-        let counts = self.part(Part::PostingCounts).as_chunks::<2>().0.get(range);
+        let documents = self.part(SegmentPart::PostingDocuments).as_chunks::<4>().0.get(range.clone());
+        let counts = self.part(SegmentPart::PostingCounts).as_chunks::<2>().0.get(range);
         let documents = documents.unwrap_or_default().iter().map(|bytes| u32::from_le_bytes(*bytes));
         documents.zip(counts.unwrap_or_default().iter().copied())
     }
 
     /// What a column has of a document, as it was written.
-    pub(super) fn cell<const WIDTH: usize>(&self, column: Part, document: u32) -> [u8; WIDTH] {
+    pub(super) fn cell<const WIDTH: usize>(&self, column: SegmentPart, document: u32) -> [u8; WIDTH] {
         self.part(column).as_chunks::<WIDTH>().0.get(document as usize).copied().unwrap_or([0; WIDTH])
     }
 
     /// The windows of a document and their vectors, as they were written.
-    pub(super) fn written_windows(&self, document: u32, kind: Kind) -> Written<'_> {
+    pub(super) fn written_windows(&self, document: u32, kind: WindowKind) -> WrittenWindows<'_> {
         let (parts, width) = kind.parts(self.header.dimension as usize);
         let range = self.window_range(document, parts[0]);
         let windows = self.part(parts[1]).as_chunks::<WINDOW_BYTES>().0.get(range.clone());
         let bytes = range.start.saturating_mul(width)..range.end.saturating_mul(width);
         let vectors = self.part(parts[2]).get(bytes).unwrap_or_default();
-        Written { windows: windows.unwrap_or_default(), vectors }
+        WrittenWindows { windows: windows.unwrap_or_default(), vectors }
     }
 
     pub(super) fn postings_of(&self, term: u64) -> Option<std::ops::Range<usize>> {
-        let terms = self.part(Part::Terms).as_chunks::<8>().0;
+        let terms = self.part(SegmentPart::Terms).as_chunks::<8>().0;
         let place = terms.binary_search_by_key(&term, |bytes| u64::from_le_bytes(*bytes)).ok()?;
         self.postings_at(place)
     }
 
     fn postings_at(&self, place: usize) -> Option<std::ops::Range<usize>> {
-        let starts = self.part(Part::FirstPostings).as_chunks::<4>().0;
+        let starts = self.part(SegmentPart::FirstPostings).as_chunks::<4>().0;
         let at = |place: usize| starts.get(place).map(|bytes| u32::from_le_bytes(*bytes) as usize);
         let (start, end) = (at(place)?, at(place + 1)?);
         (start <= end).then_some(start..end)

@@ -11,19 +11,19 @@ use std::ops::Range;
 
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::scope::is_shown;
-use rekindle_core::recall::collection::{Columns, Postings};
-use rekindle_core::recall::counts::Count;
+use rekindle_core::recall::collection::{DocumentColumns, TermPostings};
+use rekindle_core::recall::counts::TermCount;
 use rekindle_core::recall::document::Document;
-use rekindle_core::recall::windows::Window;
-use rekindle_embed::Quantised;
+use rekindle_core::recall::windows::TextWindow;
+use rekindle_embed::QuantisedVector;
 
-use super::build::{PreparedUnit, Space, build};
+use super::build::{PreparedUnit, VectorSpace, build};
 use super::scan::scan;
-use super::segment::{About, Segment, Stored};
+use super::segment::{DocumentInfo, IndexSegment, StoredWindow};
 
 /// One generation, as it was when it was opened.
 #[derive(Debug)]
-pub struct Snapshot {
+pub struct IndexSnapshot {
     pub(super) generation: u64,
     /// How many of the segments are files of their own; the rest is the delta.
     pub(super) layers: usize,
@@ -32,7 +32,7 @@ pub struct Snapshot {
     pub(super) seen: Option<ChangeId>,
     /// Whether the delta ends in something that is no whole frame.
     pub(super) torn: bool,
-    segments: Vec<Segment>,
+    segments: Vec<IndexSegment>,
     /// The first number of each segment's documents.
     first: Vec<u32>,
     /// For each document, whether a later segment holds its file.
@@ -40,15 +40,15 @@ pub struct Snapshot {
 }
 
 /// Where a term stands.
-pub(crate) struct Term<'a> {
-    snapshot: &'a Snapshot,
+pub(crate) struct TermRanges<'a> {
+    snapshot: &'a IndexSnapshot,
     /// In each segment.
     ranges: Vec<Range<usize>>,
 }
 
-impl Term<'_> {
+impl TermRanges<'_> {
     /// How often it stands in a document; `None` if it does not.
-    pub(crate) fn count_in(&self, number: u32) -> Option<Count> {
+    pub(crate) fn count_in(&self, number: u32) -> Option<TermCount> {
         let place = self.snapshot.first.partition_point(|first| *first <= number).checked_sub(1)?;
         let segment = self.snapshot.segments.get(place)?;
         segment.count_in(self.ranges.get(place)?, number - self.snapshot.first[place])
@@ -57,9 +57,9 @@ impl Term<'_> {
 
 /// The documents of one project.
 #[derive(Debug)]
-pub struct Members(Vec<bool>);
+pub struct ProjectMembers(Vec<bool>);
 
-impl Members {
+impl ProjectMembers {
     /// Whether a document is one of them.
     pub fn contains(&self, document: u32) -> bool {
         self.0.get(document as usize).copied().unwrap_or(false)
@@ -68,7 +68,7 @@ impl Members {
 
 /// How much of the index is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct IndexSize {
     /// Documents that can be found.
     pub documents: usize,
     /// Windows of text.
@@ -83,11 +83,11 @@ pub struct Size {
     pub delta: usize,
 }
 
-impl Snapshot {
+impl IndexSnapshot {
     pub(super) fn new(
         generation: u64,
         layers: usize,
-        segments: Vec<Segment>,
+        segments: Vec<IndexSegment>,
         seen: Option<ChangeId>,
         delta_bytes: usize,
         torn: bool,
@@ -98,7 +98,7 @@ impl Snapshot {
     }
 
     /// Segments none of whose units takes the place of another's.
-    pub(crate) fn of_distinct(segments: Vec<Segment>) -> Self {
+    pub(crate) fn of_distinct(segments: Vec<IndexSegment>) -> Self {
         let first = first_numbers(&segments);
         let replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
         let layers = segments.len();
@@ -106,7 +106,7 @@ impl Snapshot {
     }
 
     /// What is known about a document without reading it.
-    pub(crate) fn about(&self, number: u32) -> Option<About<'_>> {
+    pub(crate) fn about(&self, number: u32) -> Option<DocumentInfo<'_>> {
         let (segment, local) = self.locate(number)?;
         segment.about(local)
     }
@@ -117,7 +117,7 @@ impl Snapshot {
     }
 
     /// Where a term stands, in all segments, one by one.
-    pub(crate) fn each_posting(&self, term: u64, mut each: impl FnMut(u32, Count)) {
+    pub(crate) fn each_posting(&self, term: u64, mut each: impl FnMut(u32, TermCount)) {
         for (segment, first) in self.segments.iter().zip(&self.first) {
             let inside = segment.postings(term).filter(|(document, _)| *document < segment.documents());
             inside.for_each(|(document, count)| each(first + document, count));
@@ -125,21 +125,21 @@ impl Snapshot {
     }
 
     /// A term, to be looked for in single documents.
-    pub(crate) fn term(&self, term: u64) -> Term<'_> {
-        let range = |segment: &Segment| segment.postings_of(term).unwrap_or_default();
-        Term { snapshot: self, ranges: self.segments.iter().map(range).collect() }
+    pub(crate) fn term(&self, term: u64) -> TermRanges<'_> {
+        let range = |segment: &IndexSegment| segment.postings_of(term).unwrap_or_default();
+        TermRanges { snapshot: self, ranges: self.segments.iter().map(range).collect() }
     }
 
     /// How many terms a document has on average.
     pub(crate) fn mean_length(&self) -> f32 {
-        let all: u64 = self.segments.iter().map(Segment::length).sum();
+        let all: u64 = self.segments.iter().map(IndexSegment::length).sum();
         all as f32 / (self.replaced.len() as f32).max(1.0)
     }
 
     /// Units that are in no index, without vectors.
     pub fn in_memory(units: Vec<PreparedUnit>) -> Self {
-        let space = Space { model: String::new(), dimension: 0 };
-        let segments = Segment::open(build(&space, units).into()).into_iter().collect();
+        let space = VectorSpace { model: String::new(), dimension: 0 };
+        let segments = IndexSegment::open(build(&space, units).into()).into_iter().collect();
         Self::new(0, 1, segments, None, 0, false)
     }
 
@@ -148,7 +148,7 @@ impl Snapshot {
         self.seen.as_ref()
     }
 
-    /// Whether the last append was cut off. What it held comes with the next [`super::Appender::append`].
+    /// Whether the last append was cut off. What it held comes with the next [`super::DeltaAppender::append`].
     pub fn is_torn(&self) -> bool {
         self.torn
     }
@@ -164,35 +164,37 @@ impl Snapshot {
     }
 
     /// How much is there.
-    pub fn size(&self) -> Size {
-        Size {
+    pub fn size(&self) -> IndexSize {
+        IndexSize {
             documents: self.replaced.iter().filter(|replaced| !**replaced).count(),
             windows: self.segments.iter().map(|segment| (segment.windows() + segment.fine()) as usize).sum(),
             pending: self.segments.iter().map(|segment| segment.pending() as usize).sum(),
-            bytes: self.segments.iter().map(Segment::size).sum(),
+            bytes: self.segments.iter().map(IndexSegment::size).sum(),
             segments: self.segments.len().saturating_sub(self.layers),
             delta: self.delta_bytes,
         }
     }
 
     /// Whether all vectors were made by this model.
-    pub fn is_of(&self, space: &Space) -> bool {
+    pub fn is_of(&self, space: &VectorSpace) -> bool {
         self.segments.iter().all(|segment| segment.windows() == 0 || segment.space() == *space)
     }
 
     /// The vectors of its large segment.
-    pub fn space(&self) -> Space {
-        self.segments.first().map_or_else(|| Space { model: String::new(), dimension: 0 }, Segment::space)
+    pub fn space(&self) -> VectorSpace {
+        self.segments
+            .first()
+            .map_or_else(|| VectorSpace { model: String::new(), dimension: 0 }, IndexSegment::space)
     }
 
     /// Reads every byte and says what is damaged.
-    pub fn verify(&self) -> Result<(), super::format::Damage> {
-        self.segments.iter().try_for_each(Segment::verify)
+    pub fn verify(&self) -> Result<(), super::format::SegmentDamage> {
+        self.segments.iter().try_for_each(IndexSegment::verify)
     }
 
     /// Which documents belong to a project.
-    pub fn project_members(&self, project: Option<&str>) -> Members {
-        let Some(project) = project else { return Members(Vec::new()) };
+    pub fn project_members(&self, project: Option<&str>) -> ProjectMembers {
+        let Some(project) = project else { return ProjectMembers(Vec::new()) };
         let mut members = Vec::with_capacity(self.replaced.len());
         for segment in &self.segments {
             let names = segment.projects();
@@ -201,18 +203,18 @@ impl Snapshot {
             let is_ours = |scope: u32| ours.get((scope as usize).wrapping_sub(1)).copied().unwrap_or(false);
             members.extend(segment.scopes().take(count).map(is_ours));
         }
-        Members(members)
+        ProjectMembers(members)
     }
 
-    fn locate(&self, number: u32) -> Option<(&Segment, u32)> {
+    fn locate(&self, number: u32) -> Option<(&IndexSegment, u32)> {
         let place = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
         Some((self.segments.get(place)?, number - self.first[place]))
     }
 
     /// What ranking reads of every document. What may be seen depends on the project: `sees` is asked for each
     /// project's name, and for `None`, which is everywhere.
-    pub fn columns(&self, sees: impl Fn(Option<&str>) -> bool) -> Columns {
-        let mut columns = Columns::default();
+    pub fn columns(&self, sees: impl Fn(Option<&str>) -> bool) -> DocumentColumns {
+        let mut columns = DocumentColumns::default();
         let everywhere = sees(None);
         let mut threads = 0;
         for (segment, first) in self.segments.iter().zip(&self.first) {
@@ -239,19 +241,19 @@ impl Snapshot {
     }
 
     /// Where a term stands, in all segments.
-    pub fn postings(&self, term: u64) -> Postings {
+    pub fn postings(&self, term: u64) -> TermPostings {
         let mut postings = Vec::with_capacity(self.frequency(term));
         self.each_posting(term, |document, count| postings.push((document, count)));
         postings
     }
 
-    /// Brings into memory what [`Snapshot::cosines`] reads.
+    /// Brings into memory what [`IndexSnapshot::cosines`] reads.
     pub fn will_scan(&self) {
-        self.segments.iter().for_each(Segment::will_scan);
+        self.segments.iter().for_each(IndexSegment::will_scan);
     }
 
     /// How close the best window of each document is to the query. Documents without a vector have [`f32::NEG_INFINITY`].
-    pub fn cosines(&self, query: &Quantised) -> Vec<f32> {
+    pub fn cosines(&self, query: &QuantisedVector) -> Vec<f32> {
         let mut cosines = vec![f32::NEG_INFINITY; self.replaced.len()];
         let mut rest = cosines.as_mut_slice();
         for segment in &self.segments {
@@ -263,9 +265,9 @@ impl Snapshot {
     }
 
     /// The part of a document that is closest to the query, and its vector.
-    pub fn best_window(&self, number: u32, query: &Quantised) -> Option<(Window, Quantised)> {
+    pub fn best_window(&self, number: u32, query: &QuantisedVector) -> Option<(TextWindow, QuantisedVector)> {
         let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
-        let closest = |stored: &mut dyn Iterator<Item = Stored<'_>>| {
+        let closest = |stored: &mut dyn Iterator<Item = StoredWindow<'_>>| {
             let with =
                 stored.filter_map(|stored| Some((stored.cosine(query)?, stored.window, stored.vector()?)));
             with.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, window, vector)| (window, vector))
@@ -274,7 +276,7 @@ impl Snapshot {
     }
 
     /// The vector of a document that is one window as a whole.
-    pub fn vector(&self, number: u32) -> Option<Quantised> {
+    pub fn vector(&self, number: u32) -> Option<QuantisedVector> {
         let (segment, local) = self.locate(number)?;
         let mut windows = segment.windows_of(local);
         let first = windows.next()?.vector();
@@ -282,7 +284,7 @@ impl Snapshot {
     }
 
     /// The window of a document that is closest to the query: enough of it to be read by itself.
-    pub fn best_passage(&self, number: u32, query: &Quantised) -> Option<Window> {
+    pub fn best_passage(&self, number: u32, query: &QuantisedVector) -> Option<TextWindow> {
         let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
         let with =
             segment.windows_of(local).filter_map(|stored| Some((stored.cosine(query)?, stored.window)));
@@ -310,7 +312,7 @@ impl Snapshot {
     }
 }
 
-fn first_numbers(segments: &[Segment]) -> Vec<u32> {
+fn first_numbers(segments: &[IndexSegment]) -> Vec<u32> {
     let mut total = 0;
     let first = segments.iter().map(|segment| {
         let first = total;
@@ -321,7 +323,7 @@ fn first_numbers(segments: &[Segment]) -> Vec<u32> {
 }
 
 /// For each document, whether a later segment holds something else in its place.
-fn replaced(segments: &[Segment], first: &[u32]) -> Vec<bool> {
+fn replaced(segments: &[IndexSegment], first: &[u32]) -> Vec<bool> {
     let mut replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
     let Some((oldest, newer)) = segments.split_first() else { return replaced };
     // The newer segments are small, the oldest is not: only what they hold is looked up in it.

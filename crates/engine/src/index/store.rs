@@ -22,19 +22,19 @@ use rekindle_core::base::id::ChangeId;
 use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 
-use super::build::{PreparedUnit, Space, build, lay_out};
+use super::build::{PreparedUnit, VectorSpace, build, lay_out};
 use super::current;
-use super::format::Damage;
+use super::format::SegmentDamage;
 use super::frames;
-use super::segment::Segment;
-use super::snapshot::Snapshot;
+use super::segment::IndexSegment;
+use super::snapshot::IndexSnapshot;
 use crate::platform::disk;
-use crate::platform::mmap::Mapped;
+use crate::platform::mmap::MappedFile;
 
 /// How long somebody who changed the vault waits for others who did.
-const APPEND_PATIENCE: Duration = Duration::from_secs(2);
+const APPEND_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a reader tries again when the generation is switched under it.
-const RETRIES: usize = 8;
+const MAX_READ_RETRIES: usize = 8;
 
 /// What went wrong with the index. Nothing is lost: it can always be made again.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +45,7 @@ pub enum Error {
         /// Which file.
         path: PathBuf,
         /// What is wrong.
-        damage: Damage,
+        damage: SegmentDamage,
     },
     /// The system refused.
     #[error("the index could not be {what} at {}: {error}", path.display())]
@@ -86,15 +86,15 @@ impl Error {
 }
 
 /// The version of `CURRENT`; the segments have their own.
-const FORMAT: u32 = 2;
+const FORMAT_VERSION: u32 = 2;
 /// At most so many documents become one segment when the delta is folded in, so that memory stays flat.
-const LAYER: usize = 2048;
+const MAX_LAYER_UNITS: usize = 2048;
 /// A reader looks up every unit of the segments above the first: with more than this, all become one.
-const UPPER_UNITS: usize = 2000;
+const MAX_UPPER_UNITS: usize = 2000;
 
 /// `CURRENT`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Current {
+struct IndexManifest {
     format: u32,
     /// The number of the delta.
     generation: u64,
@@ -105,22 +105,22 @@ struct Current {
 }
 
 /// The vectors that a long run has made so far.
-pub(super) const PARTIAL: &str = "embedding.partial";
+pub(super) const CHECKPOINT_FILE: &str = "embedding.partial";
 
 /// The index in a folder.
 #[derive(Clone, Debug)]
-pub struct Index {
+pub struct RecallIndex {
     folder: PathBuf,
 }
 
 /// The right to make a new generation.
 #[derive(Debug)]
-pub struct Writer<'a> {
-    index: &'a Index,
+pub struct GenerationWriter<'a> {
+    index: &'a RecallIndex,
     _lock: File,
 }
 
-impl Index {
+impl RecallIndex {
     /// The index in `folder`, which need not exist.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
@@ -143,19 +143,19 @@ impl Index {
         self.folder.join(format!("{generation:06}.delta"))
     }
 
-    fn current(&self) -> Result<Option<Current>, Error> {
-        current::read(&self.current_file(), FORMAT)
+    fn current(&self) -> Result<Option<IndexManifest>, Error> {
+        current::read(&self.current_file(), FORMAT_VERSION)
     }
 
     /// What is there now; `None` if there is no index yet.
-    pub fn open(&self) -> Result<Option<Snapshot>, Error> {
+    pub fn open(&self) -> Result<Option<IndexSnapshot>, Error> {
         let mut tries = 0;
         loop {
             let Some(current) = self.current()? else { return Ok(None) };
             match self.open_generation(&current) {
                 Err(Error::Io { error, path, .. }) if error.kind() == io::ErrorKind::NotFound => {
-                    if tries == RETRIES {
-                        return Err(Error::Damaged { path, damage: Damage::Missing });
+                    if tries == MAX_READ_RETRIES {
+                        return Err(Error::Damaged { path, damage: SegmentDamage::Missing });
                     }
                     tries += 1;
                 }
@@ -164,14 +164,14 @@ impl Index {
         }
     }
 
-    fn open_generation(&self, current: &Current) -> Result<Snapshot, Error> {
-        let open = |bytes: Mapped, path: &Path| {
-            Segment::open(bytes).map_err(|damage| Error::Damaged { path: path.to_owned(), damage })
+    fn open_generation(&self, current: &IndexManifest) -> Result<IndexSnapshot, Error> {
+        let open = |bytes: MappedFile, path: &Path| {
+            IndexSegment::open(bytes).map_err(|damage| Error::Damaged { path: path.to_owned(), damage })
         };
         let mut segments = Vec::with_capacity(current.layers.len());
         for layer in &current.layers {
             let base = self.base(*layer);
-            segments.push(open(Mapped::open(&base).map_err(Error::io("read", &base))?, &base)?);
+            segments.push(open(MappedFile::open(&base).map_err(Error::io("read", &base))?, &base)?);
         }
         let layers = segments.len();
         let path = self.delta(current.generation);
@@ -183,43 +183,43 @@ impl Index {
             seen = later.or(seen);
             segments.push(open(segment.to_vec().into(), &path)?);
         }
-        Ok(Snapshot::new(current.generation, layers, segments, seen, whole, whole < bytes.len()))
+        Ok(IndexSnapshot::new(current.generation, layers, segments, seen, whole, whole < bytes.len()))
     }
 
     /// The right to append to the delta. Nobody else appends or publishes while it is held, so hold it for moments.
-    pub fn appender(&self) -> Result<Appender<'_>, Error> {
+    pub fn appender(&self) -> Result<DeltaAppender<'_>, Error> {
         let path = self.folder.join("delta.lock");
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
-        let lock = disk::lock(&path, APPEND_PATIENCE).map_err(Error::io("locked", &path))?;
-        Ok(Appender { index: self, _lock: lock })
+        let lock = disk::lock(&path, APPEND_LOCK_TIMEOUT).map_err(Error::io("locked", &path))?;
+        Ok(DeltaAppender { index: self, _lock: lock })
     }
 
     /// Waits at most `patience` for the right to make a new generation.
-    pub fn writer(&self, patience: Duration) -> Result<Writer<'_>, Error> {
+    pub fn writer(&self, patience: Duration) -> Result<GenerationWriter<'_>, Error> {
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("writer.lock");
         let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
-        Ok(Writer { index: self, _lock: lock })
+        Ok(GenerationWriter { index: self, _lock: lock })
     }
 
     /// The right to make vectors for all that has none; only one process at a time. Waits at most `patience` for another.
-    pub fn embedding(&self, patience: Duration) -> Result<Embedding, Error> {
+    pub fn embedding(&self, patience: Duration) -> Result<EmbeddingLock, Error> {
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("embedding.lock");
         let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
-        Ok(Embedding { _lock: lock })
+        Ok(EmbeddingLock { _lock: lock })
     }
 
     /// Takes documents out for good (B-08): what is left becomes a new generation, and the old bytes are overwritten. Says
     /// how many went.
     pub fn erase(&self, gone: impl Fn(&Document) -> bool) -> Result<usize, Error> {
         let count = self.every_document().iter().filter(|(_, document)| gone(document)).count();
-        let partial = self.folder.join(PARTIAL);
+        let partial = self.folder.join(CHECKPOINT_FILE);
         disk::shred(&partial).map_err(Error::io("removed", &partial))?;
         if count == 0 {
             return Ok(0);
         }
-        let writer = self.writer(APPEND_PATIENCE)?;
+        let writer = self.writer(APPEND_LOCK_TIMEOUT)?;
         match self.open() {
             Ok(Some(snapshot)) => {
                 let space = snapshot.space();
@@ -239,7 +239,7 @@ impl Index {
                     units.into_values().collect(),
                     Some(&snapshot),
                     snapshot.seen(),
-                    Old::Shredded,
+                    OldBytes::Shredded,
                 )?;
             }
             // What cannot be read cannot be kept either.
@@ -253,16 +253,19 @@ impl Index {
     pub fn every_document(&self) -> Vec<(PathBuf, Document)> {
         let mut found = Vec::new();
         for path in self.files() {
-            let segments: Vec<Segment> = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("base") => {
-                    Mapped::open(&path).ok().and_then(|bytes| Segment::open(bytes).ok()).into_iter().collect()
-                }
+            let segments: Vec<IndexSegment> = match path.extension().and_then(|extension| extension.to_str())
+            {
+                Some("base") => MappedFile::open(&path)
+                    .ok()
+                    .and_then(|bytes| IndexSegment::open(bytes).ok())
+                    .into_iter()
+                    .collect(),
                 Some("delta") => {
                     let bytes = std::fs::read(&path).unwrap_or_default();
                     let ranges = frames::frames(&bytes).0;
                     ranges
                         .into_iter()
-                        .filter_map(|range| Segment::open(split(&bytes[range]).1.to_vec().into()).ok())
+                        .filter_map(|range| IndexSegment::open(split(&bytes[range]).1.to_vec().into()).ok())
                         .collect()
                 }
                 _ => continue,
@@ -283,7 +286,7 @@ impl Index {
     }
 
     /// Segments that are not part of `keep`, and temporary files.
-    fn needless(&self, keep: Option<&Current>) -> Vec<PathBuf> {
+    fn needless(&self, keep: Option<&IndexManifest>) -> Vec<PathBuf> {
         let mut kept: Vec<PathBuf> = keep.map(|keep| self.delta(keep.generation)).into_iter().collect();
         kept.extend(keep.into_iter().flat_map(|keep| &keep.layers).map(|layer| self.base(*layer)));
         let is_needless = |file: &PathBuf| {
@@ -291,7 +294,7 @@ impl Index {
                 file.extension().is_some_and(|extension| extension == "base" || extension == "delta");
             let is_temporary = file
                 .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY_PREFIX.as_bytes()));
             (is_segment || is_temporary) && !kept.contains(file)
         };
         self.files().into_iter().filter(is_needless).collect()
@@ -306,23 +309,23 @@ impl Index {
 
 /// The right to make vectors for all that has none.
 #[derive(Debug)]
-pub struct Embedding {
+pub struct EmbeddingLock {
     _lock: File,
 }
 
 /// The right to append to the delta.
 #[derive(Debug)]
-pub struct Appender<'a> {
-    index: &'a Index,
+pub struct DeltaAppender<'a> {
+    index: &'a RecallIndex,
     _lock: File,
 }
 
-impl Appender<'_> {
+impl DeltaAppender<'_> {
     /// Adds changed files as a small segment. `seen` is the last change of the vault that is now known. Without an index
     /// there is nothing to add to, and the answer is `false`: whoever makes it reads the files themselves.
     pub fn append(
         &self,
-        space: &Space,
+        space: &VectorSpace,
         units: Vec<PreparedUnit>,
         seen: Option<&ChangeId>,
     ) -> Result<bool, Error> {
@@ -338,16 +341,16 @@ impl Appender<'_> {
 
 /// What becomes of the bytes that a new generation replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Old {
+pub enum OldBytes {
     /// They are removed.
     Removed,
     /// They are overwritten first: they hold what was forgotten (B-08).
     Shredded,
 }
 
-impl Writer<'_> {
+impl GenerationWriter<'_> {
     /// Everything that is there, whatever state it is in: damage reads as nothing.
-    pub fn load(&self, space: &Space) -> (BTreeMap<String, PreparedUnit>, Option<Snapshot>) {
+    pub fn load(&self, space: &VectorSpace) -> (BTreeMap<String, PreparedUnit>, Option<IndexSnapshot>) {
         match self.index.open() {
             Ok(Some(snapshot)) => (snapshot.all(space), Some(snapshot)),
             Ok(None) | Err(_) => (BTreeMap::new(), None),
@@ -358,11 +361,11 @@ impl Writer<'_> {
     /// since is carried over.
     pub fn publish(
         &self,
-        space: &Space,
+        space: &VectorSpace,
         units: Vec<PreparedUnit>,
-        basis: Option<&Snapshot>,
+        basis: Option<&IndexSnapshot>,
         seen: Option<&ChangeId>,
-        old: Old,
+        old: OldBytes,
     ) -> Result<(), Error> {
         let laid = lay_out(space, units);
         let published = self.publish_on(Vec::new(), &mut |file| laid.write(file), basis, seen, old);
@@ -373,15 +376,16 @@ impl Writer<'_> {
     /// Puts the delta into a segment of its own, together with the newest of the large ones as long as they are not much
     /// larger: what is in memory meanwhile does not depend on how much there is. Where that has left a reader too much to
     /// look at, everything becomes one.
-    pub fn fold(&self, space: &Space) -> Result<(), Error> {
+    pub fn fold(&self, space: &VectorSpace) -> Result<(), Error> {
         let Some(current) = self.index.current()? else { return Ok(()) };
         let basis = self.index.open_generation(&current)?;
         let (sizes, mut documents) = basis.layer_sizes();
         let (units, replaced) = basis.burden();
-        let is_much = units > UPPER_UNITS || replaced > LAYER.max(sizes.iter().sum::<usize>() / 4);
+        let is_much =
+            units > MAX_UPPER_UNITS || replaced > MAX_LAYER_UNITS.max(sizes.iter().sum::<usize>() / 4);
         let mut kept = sizes.len();
         while let Some(size) = kept.checked_sub(1).and_then(|below| sizes.get(below)) {
-            if !is_much && (*size > documents * 2 || documents + size > LAYER) {
+            if !is_much && (*size > documents * 2 || documents + size > MAX_LAYER_UNITS) {
                 break;
             }
             (kept, documents) = (kept - 1, documents + size);
@@ -392,7 +396,7 @@ impl Writer<'_> {
             let damaged = |damage| Error::Damaged { path: self.index.folder.clone(), damage };
             merge.verify().map_err(damaged)?;
             let write = &mut |file: &mut File| merge.write(file);
-            return self.publish_on(layers, write, Some(&basis), basis.seen(), Old::Removed);
+            return self.publish_on(layers, write, Some(&basis), basis.seen(), OldBytes::Removed);
         }
         let units = match kept {
             0 => basis.all(space),
@@ -400,7 +404,7 @@ impl Writer<'_> {
         };
         let laid = lay_out(space, units.into_values().collect());
         let write = &mut |file: &mut File| laid.write(file);
-        let published = self.publish_on(layers, write, Some(&basis), basis.seen(), Old::Removed);
+        let published = self.publish_on(layers, write, Some(&basis), basis.seen(), OldBytes::Removed);
         laid.give_back();
         published
     }
@@ -410,9 +414,9 @@ impl Writer<'_> {
         &self,
         mut layers: Vec<u64>,
         write: &mut dyn FnMut(&mut File) -> io::Result<()>,
-        basis: Option<&Snapshot>,
+        basis: Option<&IndexSnapshot>,
         seen: Option<&ChangeId>,
-        old: Old,
+        old: OldBytes,
     ) -> Result<(), Error> {
         // A damaged index has no current generation, but it may have files: never reuse their names.
         let newest = self
@@ -437,7 +441,7 @@ impl Writer<'_> {
         };
         disk::write_whole(&delta, &tail).map_err(Error::io("written", &delta))?;
         layers.push(generation);
-        let current = Current { format: FORMAT, generation, layers, seen: seen.cloned() };
+        let current = IndexManifest { format: FORMAT_VERSION, generation, layers, seen: seen.cloned() };
         current::write(&self.index.current_file(), &current)?;
         self.sweep(Some(&current), old)
     }
@@ -447,15 +451,15 @@ impl Writer<'_> {
         let _appender = self.index.appender()?;
         let path = self.index.current_file();
         disk::remove(&path).map_err(Error::io("removed", &path))?;
-        self.sweep(None, Old::Shredded)
+        self.sweep(None, OldBytes::Shredded)
     }
 
     /// Removes what no generation needs any more.
-    fn sweep(&self, keep: Option<&Current>, old: Old) -> Result<(), Error> {
+    fn sweep(&self, keep: Option<&IndexManifest>, old: OldBytes) -> Result<(), Error> {
         for file in self.index.needless(keep) {
             let gone = match old {
-                Old::Removed => disk::remove(&file),
-                Old::Shredded => disk::shred(&file),
+                OldBytes::Removed => disk::remove(&file),
+                OldBytes::Shredded => disk::shred(&file),
             };
             gone.map_err(Error::io("removed", &file))?;
         }

@@ -7,12 +7,12 @@ use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::recall::collection::Columns;
-use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
-use rekindle_core::recall::fuse::Close;
+use rekindle_core::recall::collection::DocumentColumns;
+use rekindle_core::recall::document::{Document, DocumentSource, FileStamp, SourceUnit};
+use rekindle_core::recall::fuse::RescoredSimilarity;
 use rekindle_core::recall::lexical;
 use rekindle_core::text::terms;
-use rekindle_embed::Quantised;
+use rekindle_embed::QuantisedVector;
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn document(path: &str, n: usize, text: &str) -> Document {
         created: Timestamp::from_second(1_000_000 + n as i64).ok(),
         project: n.is_multiple_of(3).then(|| ProjectId::new(format!("p{}", n % 2))),
         thread: (n % 4 < 2).then(|| "thread".to_owned()),
-        ..Document::plain(Source::Note, path, text)
+        ..Document::plain(DocumentSource::Note, path, text)
     }
 }
 
@@ -37,8 +37,8 @@ pub(super) fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
     let documents = (0..count)
         .map(|n| document(path, n, &(0..20).map(|at| word(at * (n + 1))).collect::<Vec<_>>().join(" ")))
         .collect();
-    let stamp = Stamp { modified: seed as i64, size: count as u64, hash: ContentHash::of(&[seed as u8]) };
-    let mut unit = PreparedUnit::from(Unit { path: path.to_owned(), stamp: Some(stamp), documents });
+    let stamp = FileStamp { modified: seed as i64, size: count as u64, hash: ContentHash::of(&[seed as u8]) };
+    let mut unit = PreparedUnit::from(SourceUnit { path: path.to_owned(), stamp: Some(stamp), documents });
     for prepared in &mut unit.documents {
         let text = prepared.document.searched();
         for (window, vector) in prepared.windows.iter_mut().chain(&mut prepared.fine) {
@@ -49,13 +49,13 @@ pub(super) fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
 }
 
 /// A vector that depends on the text alone.
-fn made_up(text: &str) -> Quantised {
+fn made_up(text: &str) -> QuantisedVector {
     let hash = ContentHash::of(text.as_bytes()).bytes();
-    Quantised { steps: hash.iter().map(|byte| byte.cast_signed()).collect(), scale: 0.01 }
+    QuantisedVector { steps: hash.iter().map(|byte| byte.cast_signed()).collect(), scale: 0.01 }
 }
 
-pub(super) fn space() -> Space {
-    Space { model: "test/model".to_owned(), dimension: 32 }
+pub(super) fn space() -> VectorSpace {
+    VectorSpace { model: "test/model".to_owned(), dimension: 32 }
 }
 
 fn change(n: u8) -> ChangeId {
@@ -63,12 +63,12 @@ fn change(n: u8) -> ChangeId {
 }
 
 /// How close a document is to a query when it is looked at closely.
-fn looked_at(snapshot: &Snapshot, number: u32, query: &Quantised) -> Close {
+fn looked_at(snapshot: &IndexSnapshot, number: u32, query: &QuantisedVector) -> RescoredSimilarity {
     snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
 }
 
 /// Everything a reader can learn, by the name of each document.
-fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
+fn everything(snapshot: &IndexSnapshot) -> BTreeMap<String, String> {
     let columns = snapshot.columns(|_| true);
     let query = made_up("a question");
     let cosines = snapshot.cosines(&query);
@@ -78,7 +78,7 @@ fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
     let of = |at: usize| {
         let number = at as u32;
         let document = snapshot.document(number)?;
-        let Columns { words, lengths, created, flags, .. } = &columns;
+        let DocumentColumns { words, lengths, created, flags, .. } = &columns;
         let said = (
             words[at],
             lengths[at],
@@ -93,23 +93,23 @@ fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
     (0..columns.len()).filter(|at| columns.visible[*at]).filter_map(of).collect()
 }
 
-fn publish(index: &Index, units: &[PreparedUnit]) {
+fn publish(index: &RecallIndex, units: &[PreparedUnit]) {
     let all = units.to_vec();
-    index.writer(Duration::ZERO).unwrap().publish(&space(), all, None, None, Old::Removed).unwrap();
+    index.writer(Duration::ZERO).unwrap().publish(&space(), all, None, None, OldBytes::Removed).unwrap();
 }
 
-fn append(index: &Index, units: Vec<PreparedUnit>, seen: &ChangeId) {
+fn append(index: &RecallIndex, units: Vec<PreparedUnit>, seen: &ChangeId) {
     assert!(index.appender().unwrap().append(&space(), units, Some(seen)).unwrap());
 }
 
 #[test]
 fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
     let folder = tempfile::tempdir().unwrap();
-    let (grown, fresh) = (Index::at(folder.path().join("a")), Index::at(folder.path().join("b")));
+    let (grown, fresh) = (RecallIndex::at(folder.path().join("a")), RecallIndex::at(folder.path().join("b")));
     publish(&grown, &[unit("a.md", 1, 3), unit("b.md", 2, 5), unit("gone.md", 3, 4)]);
     append(&grown, vec![unit("c.md", 4, 2)], &change(1));
     append(&grown, vec![unit("b.md", 5, 1), unit("d.md", 6, 6)], &change(2));
-    let absent = Unit { path: "gone.md".to_owned(), stamp: None, documents: Vec::new() };
+    let absent = SourceUnit { path: "gone.md".to_owned(), stamp: None, documents: Vec::new() };
     append(&grown, vec![absent.into()], &change(3));
     append(&grown, vec![unit("c.md", 7, 4)], &change(4));
     publish(&fresh, &[unit("a.md", 1, 3), unit("b.md", 5, 1), unit("c.md", 7, 4), unit("d.md", 6, 6)]);
@@ -124,8 +124,8 @@ fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
     // Folding changes nothing but the layout, and then the bytes are those of a fresh one.
     let writer = grown.writer(Duration::ZERO).unwrap();
     let (all, basis) = writer.load(&space());
-    writer.publish(&space(), all.into_values().collect(), basis.as_ref(), None, Old::Removed).unwrap();
-    let base = |index: &Index| {
+    writer.publish(&space(), all.into_values().collect(), basis.as_ref(), None, OldBytes::Removed).unwrap();
+    let base = |index: &RecallIndex| {
         let mut files: Vec<_> =
             std::fs::read_dir(index.folder()).unwrap().map(|file| file.unwrap().path()).collect();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "base"));
@@ -144,20 +144,20 @@ pub(super) fn up_to(unit: &PreparedUnit, count: usize) -> PreparedUnit {
     PreparedUnit { documents: unit.documents[..count].to_vec(), ..unit.clone() }
 }
 
-fn fold(index: &Index) {
+fn fold(index: &RecallIndex) {
     index.writer(Duration::ZERO).unwrap().fold(&space()).unwrap();
 }
 
 #[test]
 fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let fresh = Index::at(folder.path().join("fresh"));
+    let fresh = RecallIndex::at(folder.path().join("fresh"));
     let (long, other) = (unit("log.md", 3, 40), unit("z.md", 5, 3));
     publish(&fresh, &[unit("a.md", 1, 3), long.clone(), other.clone()]);
     let truth = everything(&fresh.open().unwrap().unwrap());
     // With a fold after every so many additions; 0 is none.
     for every in [0, 1, 2, 5] {
-        let grown = Index::at(folder.path().join(format!("{every}")));
+        let grown = RecallIndex::at(folder.path().join(format!("{every}")));
         publish(&grown, &[unit("a.md", 1, 3), up_to(&long, 2)]);
         append(&grown, vec![unit("gone.md", 9, 2)], &change(1));
         // Threads of the made-up documents are at 0, 1, 4, 5 …, so that no thread is cut here.
@@ -173,7 +173,7 @@ fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
             }
         }
         append(&grown, vec![unit("z.md", 8, 9)], &change(3));
-        let absent = Unit { path: "gone.md".to_owned(), stamp: None, documents: Vec::new() };
+        let absent = SourceUnit { path: "gone.md".to_owned(), stamp: None, documents: Vec::new() };
         append(&grown, vec![absent.into(), other.clone()], &change(4));
         let snapshot = grown.open().unwrap().unwrap();
         assert_eq!(everything(&snapshot), truth, "folded every {every}");
@@ -186,7 +186,7 @@ fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
         let publish_all = grown.writer(Duration::ZERO).unwrap();
         let (all, basis) = publish_all.load(&space());
         publish_all
-            .publish(&space(), all.into_values().collect(), basis.as_ref(), None, Old::Removed)
+            .publish(&space(), all.into_values().collect(), basis.as_ref(), None, OldBytes::Removed)
             .unwrap();
         assert_eq!(everything(&grown.open().unwrap().unwrap()), truth);
         assert!(grown.left_overs().is_empty());
@@ -196,7 +196,7 @@ fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
 #[test]
 fn sto_15_a_fold_leaves_large_segments_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     publish(&index, &[unit("large.md", 1, 3000)]);
     let bases = || {
         let mut files: Vec<_> =
@@ -222,14 +222,14 @@ fn sto_15_a_fold_leaves_large_segments_as_they_are() {
 #[test]
 fn what_is_appended_while_a_generation_is_made_is_not_lost() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 2)]);
     append(&index, vec![unit("b.md", 2, 2)], &change(1));
     let writer = index.writer(Duration::ZERO).unwrap();
     let (all, basis) = writer.load(&space());
     append(&index, vec![unit("c.md", 3, 2), unit("a.md", 9, 1)], &change(2));
     writer
-        .publish(&space(), all.into_values().collect(), basis.as_ref(), Some(&change(1)), Old::Removed)
+        .publish(&space(), all.into_values().collect(), basis.as_ref(), Some(&change(1)), OldBytes::Removed)
         .unwrap();
     let snapshot = index.open().unwrap().unwrap();
     assert_eq!(snapshot.seen(), Some(&change(2)));
@@ -239,7 +239,7 @@ fn what_is_appended_while_a_generation_is_made_is_not_lost() {
 #[test]
 fn a_reader_keeps_its_generation_while_others_are_published() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 3)]);
     let reader = index.open().unwrap().unwrap();
     let before = everything(&reader);
@@ -253,7 +253,7 @@ fn a_reader_keeps_its_generation_while_others_are_published() {
 #[test]
 fn readers_and_writers_do_not_wait_for_each_other() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 3)]);
     std::thread::scope(|scope| {
         for writer in 0..2_usize {
@@ -270,7 +270,7 @@ fn readers_and_writers_do_not_wait_for_each_other() {
                                 all.into_values().collect(),
                                 basis.as_ref(),
                                 None,
-                                Old::Removed,
+                                OldBytes::Removed,
                             )
                             .unwrap();
                     }
@@ -288,7 +288,7 @@ fn readers_and_writers_do_not_wait_for_each_other() {
 #[test]
 fn b_05_another_projects_documents_cannot_be_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 8)]);
     let snapshot = index.open().unwrap().unwrap();
     let visible = |sees: &dyn Fn(Option<&str>) -> bool| {
@@ -304,10 +304,10 @@ fn b_05_another_projects_documents_cannot_be_seen() {
 #[test]
 fn sto_11_vectors_of_another_model_are_left_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 3)]);
     let snapshot = index.open().unwrap().unwrap();
-    let other = Space { model: "other/model".to_owned(), dimension: 16 };
+    let other = VectorSpace { model: "other/model".to_owned(), dimension: 16 };
     assert!(snapshot.is_of(&space()) && !snapshot.is_of(&other));
     let all = snapshot.all(&other);
     assert!(
@@ -316,18 +316,18 @@ fn sto_11_vectors_of_another_model_are_left_behind() {
             .iter()
             .all(|prepared| prepared.windows.iter().all(|(_, vector)| vector.is_none()))
     );
-    let wide = Quantised { steps: vec![1; 16], scale: 1.0 };
+    let wide = QuantisedVector { steps: vec![1; 16], scale: 1.0 };
     assert!(snapshot.cosines(&wide).iter().all(|cosine| *cosine == f32::NEG_INFINITY));
 }
 
 #[test]
 fn b_08_what_is_erased_is_in_no_file_any_more() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     let mut secret = unit("s.md", 1, 2);
-    secret.documents[1] = Prepared::new(document("s.md", 1, "the vanishing sentence"));
+    secret.documents[1] = PreparedDocument::new(document("s.md", 1, "the vanishing sentence"));
     let mut alone = unit("alone.md", 1, 1);
-    alone.documents[0] = Prepared::new(document("alone.md", 0, "vanishing, and nothing else"));
+    alone.documents[0] = PreparedDocument::new(document("alone.md", 0, "vanishing, and nothing else"));
     publish(&index, &[unit("a.md", 1, 3), secret.clone(), alone, unit("empty.md", 1, 0)]);
     append(&index, vec![secret], &change(1));
     let says = |document: &Document| document.text.contains("vanishing");
@@ -347,7 +347,7 @@ fn b_08_what_is_erased_is_in_no_file_any_more() {
 #[test]
 fn without_an_index_nothing_is_appended() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().join("deep").join("index"));
+    let index = RecallIndex::at(folder.path().join("deep").join("index"));
     assert!(index.open().unwrap().is_none());
     assert!(!index.appender().unwrap().append(&space(), vec![unit("a.md", 1, 1)], None).unwrap());
     assert!(index.open().unwrap().is_none());
@@ -356,7 +356,7 @@ fn without_an_index_nothing_is_appended() {
 #[test]
 fn damage_is_named_and_never_a_crash() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
+    let index = RecallIndex::at(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 30), unit("b.md", 2, 3)]);
     append(&index, vec![unit("c.md", 3, 2)], &change(1));
     let good: BTreeMap<_, _> = std::fs::read_dir(folder.path())
@@ -415,5 +415,5 @@ fn damage_is_named_and_never_a_crash() {
     let current = index.folder().join("CURRENT");
     crate::platform::disk::write_whole(&current, br#"{"format":99,"generation":"x"}"#).unwrap();
     let error = index.open().unwrap_err();
-    assert!(matches!(error, Error::Damaged { damage: Damage::Version(99), .. }), "{error}");
+    assert!(matches!(error, Error::Damaged { damage: SegmentDamage::Version(99), .. }), "{error}");
 }

@@ -7,31 +7,31 @@ use std::time::{Duration, Instant};
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::{Date, TimeZone, Timestamp, Zoned};
-use rekindle_core::config::{Config, Provider};
+use rekindle_core::config::{Config, LlmProvider};
 use rekindle_core::event::Event;
-use rekindle_core::llm::{Error, Fault, Model, Retry};
+use rekindle_core::llm::{Error, FailureOwner, LanguageModel, RetryAdvice};
 use serde_json::Value;
 
 use crate::jobs::queue::StepError;
 use crate::llm;
-use crate::llm::cost::{Caps, Metered};
+use crate::llm::cost::{MeteredModel, SpendingCaps};
 use crate::platform::clock;
-use crate::platform::db::{self, Db};
+use crate::platform::db::{self, Database};
 use crate::platform::environment;
-use crate::platform::home::{Home, Places};
+use crate::platform::home::{DataPaths, HomeFolder};
 use crate::project;
-use crate::vault::{Logs, Vault};
+use crate::vault::{LogCache, Vault};
 
 /// Backfill processes several sessions in parallel (DIS-01). Steps that compare with stored data and then add
 /// to it take this lock; the worker's lock excludes other processes.
-static ALONE: Mutex<()> = Mutex::new(());
+static ROUTING_LOCK: Mutex<()> = Mutex::new(());
 
 /// The places, the settings and the time of a worker.
-pub struct World {
+pub struct StageContext {
     /// The unresolved home folder.
-    pub home: Home,
+    pub home: HomeFolder,
     /// The places of the home, resolved.
-    pub places: Places,
+    pub places: DataPaths,
     /// The settings of the home.
     pub config: Config,
     /// The time zone of the person.
@@ -41,14 +41,14 @@ pub struct World {
     /// True once a stop was requested.
     stopped: Cell<bool>,
     /// The database, opened on first use.
-    db: OnceCell<Db>,
+    db: OnceCell<Database>,
     /// The cache of the daily logs.
-    logs: Arc<Logs>,
+    logs: Arc<LogCache>,
 }
 
-impl World {
+impl StageContext {
     /// Creates a context without a deadline.
-    pub fn new(home: Home, places: Places, config: Config, zone: TimeZone) -> Self {
+    pub fn new(home: HomeFolder, places: DataPaths, config: Config, zone: TimeZone) -> Self {
         let (stopped, db, logs) = (Cell::new(false), OnceCell::new(), Arc::default());
         Self { home, places, config, zone, until: None, stopped, db, logs }
     }
@@ -91,37 +91,44 @@ impl World {
     }
 
     /// Opens the database once and returns it.
-    pub fn db(&self) -> Result<Db, db::Error> {
+    pub fn db(&self) -> Result<Database, db::Error> {
         if let Some(db) = self.db.get() {
             return Ok(db.clone());
         }
-        let db = Db::open(&self.places.database())?;
+        let db = Database::open(&self.places.database())?;
         Ok(self.db.get_or_init(|| db).clone())
     }
 
     /// The language model configured for a job, metered within the daily limits; `None` if no model is
     /// configured and rules must do.
-    pub fn model(&self, job: llm::Job) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
-        let model = llm::model(&self.config.llm, job, &llm::Surroundings::look(&self.places))?;
+    pub fn model(&self, job: llm::ModelJob) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
+        let model = llm::model(&self.config.llm, job, &llm::ProviderEnvironment::look(&self.places))?;
         self.metered(model, self.config.llm.provider)
     }
 
     /// The program that researches ideas, metered like the other programs; `None` while it is off.
-    pub fn researcher(&self) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
-        let model = llm::researcher(&self.config.ideas.research, &llm::Surroundings::look(&self.places))?;
-        self.metered(model, Provider::Command)
+    pub fn researcher(&self) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
+        let model =
+            llm::researcher(&self.config.ideas.research, &llm::ProviderEnvironment::look(&self.places))?;
+        self.metered(model, LlmProvider::Command)
     }
 
     fn metered(
         &self,
-        model: Option<Box<dyn Model>>,
-        provider: Provider,
-    ) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
+        model: Option<Box<dyn LanguageModel>>,
+        provider: LlmProvider,
+    ) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
         let Some(model) = model else { return Ok(None) };
-        let uncounted =
-            |error| Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"));
+        let uncounted = |error| {
+            Error::new(FailureOwner::Ours, RetryAdvice::Never, format!("it could not be counted: {error}"))
+        };
         let db = self.db().map_err(uncounted)?;
-        Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm, provider), self.zone.clone())))
+        Ok(Some(MeteredModel::new(
+            model,
+            db,
+            SpendingCaps::of(&self.config.llm, provider),
+            self.zone.clone(),
+        )))
     }
 
     /// The project of a folder. A deleted folder belongs to the project once seen there, or else to one of
@@ -136,7 +143,7 @@ impl World {
 
     /// Runs `work` while no other thread of this process runs such work.
     pub fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = ROUTING_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         work()
     }
 

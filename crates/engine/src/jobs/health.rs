@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::run::Status;
+use rekindle_core::run::RunStatus;
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::queue::Queue;
+use crate::jobs::queue::RunQueue;
 use crate::platform::db;
 use crate::platform::disk;
-use crate::platform::home::Places;
+use crate::platform::home::DataPaths;
 
 /// The size limit of the file, far above its real size.
 const MAX_BYTES: u64 = 4096;
@@ -17,30 +17,30 @@ const MAX_BYTES: u64 = 4096;
 /// Counts of runs that did not succeed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Health {
+pub struct RunHealth {
     /// Failed runs that will be retried.
     pub failed: u64,
     /// Runs that failed for good.
     pub dead: u64,
 }
 
-fn file(places: &Places) -> PathBuf {
+fn file(places: &DataPaths) -> PathBuf {
     places.state().join("health.json")
 }
 
 /// Reads the counts of the last worker; zero if there are none.
-pub fn read(places: &Places) -> Health {
+pub fn read(places: &DataPaths) -> RunHealth {
     match disk::read(&file(places), MAX_BYTES) {
-        Ok(disk::Content::Bytes(bytes)) => serde_json::from_slice(&bytes).unwrap_or_default(),
-        _ => Health::default(),
+        Ok(disk::FileContent::Bytes(bytes)) => serde_json::from_slice(&bytes).unwrap_or_default(),
+        _ => RunHealth::default(),
     }
 }
 
 /// Writes the counts if they changed.
-pub fn note(places: &Places, queue: &Queue) -> Result<(), db::Error> {
+pub fn note(places: &DataPaths, queue: &RunQueue) -> Result<(), db::Error> {
     let counts = queue.counts()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
-    let health = Health { failed: of(Status::Failed), dead: of(Status::Dead) };
+    let health = RunHealth { failed: of(RunStatus::Failed), dead: of(RunStatus::Dead) };
     if health != read(places)
         && let Ok(text) = serde_json::to_vec(&health)
     {
@@ -50,7 +50,7 @@ pub fn note(places: &Places, queue: &Queue) -> Result<(), db::Error> {
     Ok(())
 }
 
-impl Health {
+impl RunHealth {
     /// Describes the counts in one line; `None` if there are no failures.
     pub fn line(self) -> Option<String> {
         let runs = |count: u64| {

@@ -7,25 +7,25 @@ use std::time::Duration;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::hosts::hook::turns::Call;
-use rekindle_core::hosts::hook::{Kind, Signal};
-use rekindle_core::session::{Message, Role, serialise};
+use rekindle_core::hosts::hook::turns::HookCall;
+use rekindle_core::hosts::hook::{HookKind, HookSignal};
+use rekindle_core::session::{Message, MessageRole, serialise};
 
 use crate::jobs::sessions;
-use crate::jobs::spool::{Error, Spool, What};
+use crate::jobs::spool::{Error, Spool, SpoolPayload};
 use crate::jobs::worker_lock;
 use crate::platform::background;
 use crate::platform::disk;
-use crate::platform::home::{Home, Places};
+use crate::platform::home::{DataPaths, HomeFolder};
 
 /// The longest wait of a hook for the check for duplicates.
-const PATIENCE: Duration = Duration::from_millis(50);
+const DUPLICATE_CHECK_TIMEOUT: Duration = Duration::from_millis(50);
 /// The length limit of a message for which the host keeps no transcript, in characters.
 const MAX_MESSAGE_CHARS: usize = 64 * 1024;
 
 /// The result of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum HookOutcome {
     /// A file in the spool was written.
     Spooled,
     /// There was nothing to keep.
@@ -34,10 +34,10 @@ pub enum Left {
 
 /// Writes a signal to the spool under an id that holds its time. It is durable on return. Idempotent: a
 /// process that resumes after a timeout uses the same id.
-pub fn leave(places: &Places, mut signal: Signal, id: &ChangeId) -> Result<Left, Error> {
+pub fn leave(places: &DataPaths, mut signal: HookSignal, id: &ChangeId) -> Result<HookOutcome, Error> {
     let at = id.at().unwrap_or(Timestamp::UNIX_EPOCH);
-    if signal.subagent || signal.kind == Kind::BeforeTool {
-        return Ok(Left::Nothing);
+    if signal.subagent || signal.kind == HookKind::BeforeTool {
+        return Ok(HookOutcome::Nothing);
     }
     let position = signal
         .transcript
@@ -51,36 +51,36 @@ pub fn leave(places: &Places, mut signal: Signal, id: &ChangeId) -> Result<Left,
     if position.is_none() {
         let said = |role, text: String| message(&signal.session, role, &text, at);
         match signal.kind {
-            Kind::Prompt => messages.extend(prompt.map(|text| said(Role::User, text))),
-            Kind::Stop => messages.extend(answer.map(|text| said(Role::Assistant, text))),
+            HookKind::Prompt => messages.extend(prompt.map(|text| said(MessageRole::User, text))),
+            HookKind::Stop => messages.extend(answer.map(|text| said(MessageRole::Assistant, text))),
             _ => {}
         }
     }
-    if signal.kind == Kind::Prompt && messages.is_empty() {
-        return Ok(Left::Nothing);
+    if signal.kind == HookKind::Prompt && messages.is_empty() {
+        return Ok(HookOutcome::Nothing);
     }
-    if signal.kind == Kind::Start {
+    if signal.kind == HookKind::Start {
         // A marker that cannot be written must not lose the signal; the worker writes it again.
         sessions::begin(&places.sessions(), &signal, at).unwrap_or_default();
     }
-    Spool::at(places.spool()).put_as(id, What::Signal { signal, position, messages }, at)?;
-    Ok(Left::Spooled)
+    Spool::at(places.spool()).put_as(id, SpoolPayload::Signal { signal, position, messages }, at)?;
+    Ok(HookOutcome::Spooled)
 }
 
 /// True if this is the first call for its event. An agent with both our settings lines and our plugin calls
 /// twice; in doubt it counts as the first. Events that are harmless to repeat always do.
-pub fn is_first(places: &Places, signal: &Signal, at: Timestamp) -> bool {
-    let said = matches!(signal.kind, Kind::Start | Kind::Prompt)
-        || (signal.kind == Kind::Stop && signal.transcript.is_none());
+pub fn is_first(places: &DataPaths, signal: &HookSignal, at: Timestamp) -> bool {
+    let said = matches!(signal.kind, HookKind::Start | HookKind::Prompt)
+        || (signal.kind == HookKind::Stop && signal.transcript.is_none());
     if !said {
         return true;
     }
-    let call = Call::of(signal);
+    let call = HookCall::of(signal);
     let path = places.state().join("turns");
-    disk::revise(&path, PATIENCE, |list| call.join(list, at.as_millisecond())).unwrap_or(true)
+    disk::revise(&path, DUPLICATE_CHECK_TIMEOUT, |list| call.join(list, at.as_millisecond())).unwrap_or(true)
 }
 
-fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
+fn message(session: &str, role: MessageRole, text: &str, at: Timestamp) -> Message {
     let moment = at.as_nanosecond().to_string();
     let parts = [session.as_bytes(), moment.as_bytes(), text.as_bytes()];
     let id = ContentHash::of_parts(&parts).short(16);
@@ -89,7 +89,7 @@ fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
 
 /// Starts a worker in the background, unless one is running. A worker that is about to end checks the spool
 /// once more after it releases its lock.
-pub fn wake(home: &Home, places: &Places) -> std::io::Result<()> {
+pub fn wake(home: &HomeFolder, places: &DataPaths) -> std::io::Result<()> {
     if worker_lock::is_busy(&places.locks()) || places.stop_file().exists() {
         return Ok(());
     }
@@ -107,14 +107,14 @@ mod tests {
 
     const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
-    fn places(folder: &Path) -> Places {
-        let home = Home::choose(Some(folder), None, None).unwrap();
+    fn places(folder: &Path) -> DataPaths {
+        let home = HomeFolder::choose(Some(folder), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
         home.places(&config).unwrap()
     }
 
-    fn signal(kind: Kind, transcript: Option<&Path>) -> Signal {
-        Signal {
+    fn signal(kind: HookKind, transcript: Option<&Path>) -> HookSignal {
+        HookSignal {
             agent: Agent::Claude,
             kind,
             session: "s".to_owned(),
@@ -131,7 +131,7 @@ mod tests {
         ChangeId::new(Timestamp::from_second(1_800_000_000 + second).unwrap(), [7; 10])
     }
 
-    fn spooled(places: &Places) -> Vec<What> {
+    fn spooled(places: &DataPaths) -> Vec<SpoolPayload> {
         let spool = Spool::at(places.spool());
         let files = spool.waiting().unwrap();
         files.iter().map(|file| spool.read(file).unwrap().unwrap().content.unwrap().what).collect()
@@ -143,11 +143,20 @@ mod tests {
         let places = places(folder.path());
         let transcript = folder.path().join("t.jsonl");
         std::fs::write(&transcript, "x".repeat(1234)).unwrap();
-        assert_eq!(leave(&places, signal(Kind::Prompt, Some(&transcript)), &id(0)).unwrap(), Left::Nothing);
-        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), &id(0)).unwrap(), Left::Spooled);
-        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), &id(0)).unwrap(), Left::Spooled);
+        assert_eq!(
+            leave(&places, signal(HookKind::Prompt, Some(&transcript)), &id(0)).unwrap(),
+            HookOutcome::Nothing
+        );
+        assert_eq!(
+            leave(&places, signal(HookKind::End, Some(&transcript)), &id(0)).unwrap(),
+            HookOutcome::Spooled
+        );
+        assert_eq!(
+            leave(&places, signal(HookKind::End, Some(&transcript)), &id(0)).unwrap(),
+            HookOutcome::Spooled
+        );
         let mut all = spooled(&places);
-        let Some(What::Signal { position, messages, signal }) = all.pop() else { panic!() };
+        let Some(SpoolPayload::Signal { position, messages, signal }) = all.pop() else { panic!() };
         assert!(all.is_empty());
         assert_eq!((position, messages.len()), (Some(1234), 0));
         assert_eq!((signal.prompt, signal.answer), (None, None));
@@ -157,17 +166,17 @@ mod tests {
     fn b_03_what_a_host_does_not_keep_is_copied_without_its_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
-        leave(&places, signal(Kind::Prompt, None), &id(0)).unwrap();
-        leave(&places, signal(Kind::Stop, None), &id(1)).unwrap();
-        let roles: Vec<Role> = spooled(&places)
+        leave(&places, signal(HookKind::Prompt, None), &id(0)).unwrap();
+        leave(&places, signal(HookKind::Stop, None), &id(1)).unwrap();
+        let roles: Vec<MessageRole> = spooled(&places)
             .into_iter()
             .flat_map(|what| match what {
-                What::Signal { messages, .. } => messages,
-                What::Event(_) => Vec::new(),
+                SpoolPayload::Signal { messages, .. } => messages,
+                SpoolPayload::Event(_) => Vec::new(),
             })
             .map(|message| message.role)
             .collect();
-        assert_eq!(roles, [Role::User, Role::Assistant]);
+        assert_eq!(roles, [MessageRole::User, MessageRole::Assistant]);
         for file in std::fs::read_dir(places.spool()).unwrap() {
             assert!(!std::fs::read_to_string(file.unwrap().path()).unwrap().contains(TOKEN));
         }
@@ -177,8 +186,8 @@ mod tests {
     fn b_04_an_agents_helper_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
-        let helper = Signal { subagent: true, ..signal(Kind::End, None) };
-        assert_eq!(leave(&places, helper, &id(0)).unwrap(), Left::Nothing);
+        let helper = HookSignal { subagent: true, ..signal(HookKind::End, None) };
+        assert_eq!(leave(&places, helper, &id(0)).unwrap(), HookOutcome::Nothing);
         assert!(spooled(&places).is_empty());
     }
 }

@@ -8,29 +8,29 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::hosts::hook::{Kind, Signal};
+use rekindle_core::hosts::hook::{HookKind, HookSignal};
 use rekindle_core::session::Message;
-use rekindle_core::vault::marker::{self, KEEP_DAYS, Marker, State};
+use rekindle_core::vault::marker::{self, MARKER_RETENTION_DAYS, MarkerState, SessionMarker};
 
-use crate::platform::db::{self, Db, OptionalExtension, params};
-use crate::platform::disk::{self, Content, Lines};
-use crate::platform::home::Places;
+use crate::platform::db::{self, Database, OptionalExtension, params};
+use crate::platform::disk::{self, FileContent, LineFile};
+use crate::platform::home::DataPaths;
 
 /// The size limit of a marker, far above any real one.
 const MAX_MARKER_BYTES: u64 = 64 * 1024;
 
 /// The markers in the folder.
 #[derive(Clone, Debug, Default)]
-pub struct Markers {
+pub struct SessionMarkers {
     /// Open sessions that were not reflected on.
-    pub open: Vec<Marker>,
+    pub open: Vec<SessionMarker>,
     /// Unreadable files, with the reason.
     pub broken: Vec<(PathBuf, String)>,
 }
 
 /// Reads all markers in the sessions folder. A missing folder has none.
-pub fn markers(folder: &Path) -> io::Result<Markers> {
-    let mut found = Markers::default();
+pub fn markers(folder: &Path) -> io::Result<SessionMarkers> {
+    let mut found = SessionMarkers::default();
     let files = match std::fs::read_dir(folder) {
         Ok(files) => files,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
@@ -41,16 +41,16 @@ pub fn markers(folder: &Path) -> io::Result<Markers> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // Messages and injection logs are in folders of their own; the temporary file of a killed command is
         // no marker.
-        if path.is_dir() || name.starts_with(disk::TEMPORARY) {
+        if path.is_dir() || name.starts_with(disk::TEMPORARY_PREFIX) {
             continue;
         }
         let marker = match disk::read(&path, MAX_MARKER_BYTES)? {
-            Content::Bytes(bytes) => read_marker(&path, &name, &bytes).map_err(|e| e.to_string()),
-            Content::Missing => continue,
-            Content::TooLarge(_) | Content::NotAFile => Err("not a marker".to_owned()),
+            FileContent::Bytes(bytes) => read_marker(&path, &name, &bytes).map_err(|e| e.to_string()),
+            FileContent::Missing => continue,
+            FileContent::TooLarge(_) | FileContent::NotAFile => Err("not a marker".to_owned()),
         };
         match marker {
-            Ok(marker) if marker.state == State::Start => found.open.push(marker),
+            Ok(marker) if marker.state == MarkerState::Start => found.open.push(marker),
             Ok(_) => {}
             Err(why) => found.broken.push((path, why)),
         }
@@ -59,34 +59,34 @@ pub fn markers(folder: &Path) -> io::Result<Markers> {
 }
 
 /// Reads one marker. After a full disk its content may be missing or cut off, and its name must do.
-fn read_marker(path: &Path, name: &str, bytes: &[u8]) -> Result<Marker, marker::Error> {
+fn read_marker(path: &Path, name: &str, bytes: &[u8]) -> Result<SessionMarker, marker::Error> {
     let text = String::from_utf8_lossy(bytes);
     let made = || Timestamp::try_from(std::fs::metadata(path).ok()?.modified().ok()?).ok();
-    match Marker::parse(name, &text) {
+    match SessionMarker::parse(name, &text) {
         Err(error @ marker::Error::Content { line, .. }) if text.trim().is_empty() || line > 1 => {
-            made().map_or(Err(error), |started| Marker::from_name(name, started))
+            made().map_or(Err(error), |started| SessionMarker::from_name(name, started))
         }
         other => other,
     }
 }
 
 /// The paths of a session's marker in both states.
-fn paths(folder: &Path, marker: &Marker) -> Option<(PathBuf, PathBuf)> {
-    let name = |state| Marker { state, ..marker.clone() }.file_name().ok();
-    Some((folder.join(name(State::Start)?), folder.join(name(State::Reflected)?)))
+fn paths(folder: &Path, marker: &SessionMarker) -> Option<(PathBuf, PathBuf)> {
+    let name = |state| SessionMarker { state, ..marker.clone() }.file_name().ok();
+    Some((folder.join(name(MarkerState::Start)?), folder.join(name(MarkerState::Reflected)?)))
 }
 
-fn of(signal: &Signal, at: Timestamp) -> Marker {
-    Marker {
+fn of(signal: &HookSignal, at: Timestamp) -> SessionMarker {
+    SessionMarker {
         session: signal.session.clone(),
         started: at,
         transcript: signal.transcript.clone().unwrap_or_default(),
-        state: State::Start,
+        state: MarkerState::Start,
     }
 }
 
 /// Writes the marker of a new session (EXE-13). An existing marker stays unchanged.
-pub fn begin(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
+pub fn begin(folder: &Path, signal: &HookSignal, at: Timestamp) -> io::Result<()> {
     let marker = of(signal, at);
     let (Some((start, reflected)), Ok(text)) = (paths(folder, &marker), marker.render()) else {
         return Ok(());
@@ -103,8 +103,8 @@ pub fn begin(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
 }
 
 /// Reopens a session after an event, even if it was reflected on.
-pub fn reopen(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
-    if signal.subagent || matches!(signal.kind, Kind::End) {
+pub fn reopen(folder: &Path, signal: &HookSignal, at: Timestamp) -> io::Result<()> {
+    if signal.subagent || matches!(signal.kind, HookKind::End) {
         return Ok(());
     }
     let Some((start, reflected)) = paths(folder, &of(signal, at)) else { return Ok(()) };
@@ -116,11 +116,11 @@ pub fn reopen(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
 
 /// Marks a session as fully reflected on.
 pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
-    let marker = Marker {
+    let marker = SessionMarker {
         session: session.to_owned(),
         started: Timestamp::UNIX_EPOCH,
         transcript: String::new(),
-        state: State::Start,
+        state: MarkerState::Start,
     };
     let Some((start, reflected)) = paths(folder, &marker) else { return Ok(()) };
     match disk::set_aside(&start, &reflected) {
@@ -130,7 +130,7 @@ pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
 }
 
 /// The host's transcript of a session, if known.
-pub fn transcript(db: &Db, agent: Agent, session: &str) -> Result<Option<String>, db::Error> {
+pub fn transcript(db: &Database, agent: Agent, session: &str) -> Result<Option<String>, db::Error> {
     let found = db.run(|connection| {
         connection
             .query_row(
@@ -154,9 +154,9 @@ pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
     for file in files {
         let path = file?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let Content::Bytes(bytes) = disk::read(&path, MAX_MARKER_BYTES)? else { continue };
+        let FileContent::Bytes(bytes) = disk::read(&path, MAX_MARKER_BYTES)? else { continue };
         let Ok(marker) = read_marker(&path, &name, &bytes) else { continue };
-        if marker::expired(&marker, now, KEEP_DAYS) {
+        if marker::expired(&marker, now, MARKER_RETENTION_DAYS) {
             disk::remove(&path)?;
             swept += 1;
         }
@@ -165,20 +165,20 @@ pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
 }
 
 /// The file for the messages of a session whose host keeps no transcript.
-fn kept_at(places: &Places, agent: Agent, session: &str) -> PathBuf {
+fn kept_at(places: &DataPaths, agent: Agent, session: &str) -> PathBuf {
     let name = ContentHash::of(session.as_bytes()).short(32);
     places.sessions().join("said").join(format!("{agent}-{name}.jsonl"))
 }
 
 /// Stores messages of a session whose host keeps no transcript. A repeated message counts once.
-pub fn keep(places: &Places, signal: &Signal, messages: &[Message]) -> io::Result<()> {
+pub fn keep(places: &DataPaths, signal: &HookSignal, messages: &[Message]) -> io::Result<()> {
     let path = kept_at(places, signal.agent, &signal.session);
     let known: HashSet<String> =
         kept(places, signal.agent, &signal.session)?.into_iter().map(|message| message.id).collect();
     if let Some(folder) = path.parent() {
         disk::make_folder(folder)?;
     }
-    let mut lines = Lines::open(&path)?;
+    let mut lines = LineFile::open(&path)?;
     for message in messages.iter().filter(|message| !known.contains(&message.id)) {
         lines.append(&format!("{}\n", serde_json::to_string(message)?), true)?;
     }
@@ -186,7 +186,7 @@ pub fn keep(places: &Places, signal: &Signal, messages: &[Message]) -> io::Resul
 }
 
 /// Reads the stored messages of a session, in order.
-pub fn kept(places: &Places, agent: Agent, session: &str) -> io::Result<Vec<Message>> {
+pub fn kept(places: &DataPaths, agent: Agent, session: &str) -> io::Result<Vec<Message>> {
     match std::fs::read_to_string(kept_at(places, agent, session)) {
         Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -198,8 +198,8 @@ pub fn kept(places: &Places, agent: Agent, session: &str) -> io::Result<Vec<Mess
 mod tests {
     use super::*;
 
-    fn signal(kind: Kind) -> Signal {
-        Signal {
+    fn signal(kind: HookKind) -> HookSignal {
+        HookSignal {
             agent: Agent::Claude,
             kind,
             session: "abc".to_owned(),
@@ -225,14 +225,14 @@ mod tests {
     fn exe_13_a_marker_says_whether_a_session_was_looked_at_and_activity_reopens_it() {
         let folder = tempfile::tempdir().unwrap();
         let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        begin(folder.path(), &signal(Kind::Start), at).unwrap();
+        begin(folder.path(), &signal(HookKind::Start), at).unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.start"]);
         reflected(folder.path(), "abc").unwrap();
         reflected(folder.path(), "abc").unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.reflected"]);
-        reopen(folder.path(), &signal(Kind::End), at).unwrap();
+        reopen(folder.path(), &signal(HookKind::End), at).unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.reflected"]);
-        reopen(folder.path(), &signal(Kind::Stop), at).unwrap();
+        reopen(folder.path(), &signal(HookKind::Stop), at).unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.start"]);
     }
 
@@ -240,7 +240,7 @@ mod tests {
     fn exe_14_old_markers_of_what_was_looked_at_go() {
         let folder = tempfile::tempdir().unwrap();
         let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        begin(folder.path(), &signal(Kind::Start), at).unwrap();
+        begin(folder.path(), &signal(HookKind::Start), at).unwrap();
         let later: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();
         assert_eq!(sweep(folder.path(), later).unwrap(), 0);
         reflected(folder.path(), "abc").unwrap();

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
-use rekindle_core::hosts::hook::Signal;
+use rekindle_core::hosts::hook::HookSignal;
 use rekindle_core::session::Message;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::platform::disk::{self, Content};
+use crate::platform::disk::{self, FileContent};
 use crate::platform::random;
 
 /// The version of the file format.
@@ -21,28 +21,28 @@ const VERSION: u32 = 1;
 /// The size limit of a spool file; a larger one is not ours.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// The subfolder for unreadable files, which `doctor` reports.
-const BROKEN: &str = "broken";
+const BROKEN_FOLDER: &str = "broken";
 
 /// An entry of the spool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spooled {
+pub struct SpoolEntry {
     version: u32,
     /// The unique id, which sorts by time.
     pub id: String,
     /// The time of the event.
     pub at: Timestamp,
     /// The content of the entry.
-    pub what: What,
+    pub what: SpoolPayload,
 }
 
 /// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum SpoolPayload {
     /// The signal of a hook.
     Signal {
         /// The input of the hook.
-        signal: Signal,
+        signal: HookSignal,
         /// The length of the transcript.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position: Option<u64>,
@@ -82,11 +82,11 @@ pub struct Spool {
 
 /// A file of the spool.
 #[derive(Debug)]
-pub struct File {
+pub struct SpoolFile {
     /// The path of the file.
     pub path: PathBuf,
     /// Its content, or the reason it cannot be read.
-    pub content: Result<Spooled, String>,
+    pub content: Result<SpoolEntry, String>,
 }
 
 impl Spool {
@@ -96,18 +96,18 @@ impl Spool {
     }
 
     /// Writes an entry. It is durable on return.
-    pub fn put(&self, what: What, at: Timestamp) -> Result<String, Error> {
+    pub fn put(&self, what: SpoolPayload, at: Timestamp) -> Result<String, Error> {
         let id = random::change_id(at).map_err(Error::io(&self.folder))?;
         self.put_as(&id, what, at)?;
         Ok(id.as_str().to_owned())
     }
 
     /// Writes an entry under a given id. Idempotent: an existing file with that id holds the same entry.
-    pub fn put_as(&self, id: &ChangeId, what: What, at: Timestamp) -> Result<(), Error> {
+    pub fn put_as(&self, id: &ChangeId, what: SpoolPayload, at: Timestamp) -> Result<(), Error> {
         let failed = Error::io(&self.folder);
         let id = id.as_str().to_owned();
         let path = self.folder.join(format!("{id}.json"));
-        let bytes = serde_json::to_vec(&Spooled { version: VERSION, id, at, what });
+        let bytes = serde_json::to_vec(&SpoolEntry { version: VERSION, id, at, what });
         match disk::write_new(&path, &bytes.map_err(|error| failed(error.into()))?) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             written => written.map_err(failed),
@@ -131,7 +131,8 @@ impl Spool {
         let mut oldest = BinaryHeap::new();
         for file in files {
             let name = PathBuf::from(file.map_err(&failed)?.file_name());
-            let is_temporary = name.as_os_str().as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes());
+            let is_temporary =
+                name.as_os_str().as_encoded_bytes().starts_with(disk::TEMPORARY_PREFIX.as_bytes());
             if is_temporary || name.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
@@ -144,20 +145,20 @@ impl Spool {
     }
 
     /// Reads a file; `None` if it is gone.
-    pub fn read(&self, path: &Path) -> Result<Option<File>, Error> {
+    pub fn read(&self, path: &Path) -> Result<Option<SpoolFile>, Error> {
         let content = match disk::read(path, MAX_BYTES).map_err(Error::io(path))? {
-            Content::Missing => return Ok(None),
-            Content::Bytes(bytes) => match serde_json::from_slice::<Spooled>(&bytes) {
+            FileContent::Missing => return Ok(None),
+            FileContent::Bytes(bytes) => match serde_json::from_slice::<SpoolEntry>(&bytes) {
                 Ok(spooled) if spooled.version > VERSION => {
                     Err(format!("written by a newer rekindle (version {})", spooled.version))
                 }
                 Ok(spooled) => Ok(spooled),
                 Err(error) => Err(error.to_string()),
             },
-            Content::TooLarge(size) => Err(format!("{size} bytes, more than any of ours")),
-            Content::NotAFile => Err("not a file".to_owned()),
+            FileContent::TooLarge(size) => Err(format!("{size} bytes, more than any of ours")),
+            FileContent::NotAFile => Err("not a file".to_owned()),
         };
-        Ok(Some(File { path: path.to_owned(), content }))
+        Ok(Some(SpoolFile { path: path.to_owned(), content }))
     }
 
     /// Deletes a file whose content is in the database.
@@ -167,7 +168,7 @@ impl Spool {
 
     /// Moves an unreadable file aside, so that it is neither read again nor lost.
     pub fn set_aside(&self, path: &Path) -> Result<PathBuf, Error> {
-        let folder = self.folder.join(BROKEN);
+        let folder = self.folder.join(BROKEN_FOLDER);
         disk::make_folder(&folder).map_err(Error::io(&folder))?;
         let aside = folder.join(path.file_name().unwrap_or_default());
         disk::set_aside(path, &aside).map_err(Error::io(path))?;
@@ -176,7 +177,7 @@ impl Spool {
 
     /// Lists the files that were moved aside.
     pub fn broken(&self) -> Vec<PathBuf> {
-        let files = std::fs::read_dir(self.folder.join(BROKEN)).into_iter().flatten().flatten();
+        let files = std::fs::read_dir(self.folder.join(BROKEN_FOLDER)).into_iter().flatten().flatten();
         files.map(|file| file.path()).collect()
     }
 }
@@ -186,14 +187,14 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
 
     use rekindle_core::base::agent::Agent;
-    use rekindle_core::hosts::hook::Kind;
+    use rekindle_core::hosts::hook::HookKind;
 
     use super::*;
 
-    fn signal() -> What {
-        let signal = Signal {
+    fn signal() -> SpoolPayload {
+        let signal = HookSignal {
             agent: Agent::Claude,
-            kind: Kind::Stop,
+            kind: HookKind::Stop,
             session: "s".to_owned(),
             transcript: Some("/t".to_owned()),
             cwd: None,
@@ -202,7 +203,7 @@ mod tests {
             answer: None,
             subagent: false,
         };
-        What::Signal { signal, position: Some(7), messages: Vec::new() }
+        SpoolPayload::Signal { signal, position: Some(7), messages: Vec::new() }
     }
 
     #[test]

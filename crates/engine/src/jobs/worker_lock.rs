@@ -5,20 +5,20 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::run::Status;
+use rekindle_core::run::RunStatus;
 use thiserror::Error;
 
-use crate::jobs::context::World;
-use crate::jobs::queue::{self, Queue, Registry};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{self, FunctionRegistry, RunQueue};
 use crate::jobs::spool;
-use crate::platform::db::{self, Db};
+use crate::platform::db::{self, Database};
 use crate::platform::disk;
 
-const LOCK: &str = "worker.lock";
-const SUCCESSOR: &str = "worker.successor";
+const LOCK_FILE: &str = "worker.lock";
+const SUCCESSOR_FILE: &str = "worker.successor";
 /// The version of the worker protocol. It rises if workers of different versions must not share a database;
 /// an older worker yields to a newer one.
-pub const GENERATION: u32 = 1;
+pub const WORKER_GENERATION: u32 = 1;
 
 /// The reason a worker could not work.
 #[derive(Debug, Error)]
@@ -50,29 +50,29 @@ pub enum Error {
 }
 
 /// The held lock of the worker.
-pub struct Post {
+pub struct WorkerLock {
     file: File,
     folder: PathBuf,
 }
 
 /// True if a worker is running.
 pub fn is_busy(locks: &Path) -> bool {
-    let path = locks.join(LOCK);
+    let path = locks.join(LOCK_FILE);
     path.exists() && disk::lock(&path, Duration::ZERO).is_err()
 }
 
-impl Post {
+impl WorkerLock {
     /// Takes the lock, waiting for its holder for at most `patience`; `None` if it stays taken. An older
     /// worker is asked to yield.
     pub fn take(locks: &Path, patience: Duration) -> Result<Option<Self>, Error> {
-        let path = locks.join(LOCK);
+        let path = locks.join(LOCK_FILE);
         let failed = |cause| Error::Lock { path: path.clone(), cause };
         disk::make_folder(locks).map_err(failed)?;
         let file = match disk::lock(&path, Duration::ZERO) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                if generation(&path).is_some_and(|holder| holder < GENERATION) {
-                    disk::write_whole(&locks.join(SUCCESSOR), GENERATION.to_string().as_bytes())
+                if generation(&path).is_some_and(|holder| holder < WORKER_GENERATION) {
+                    disk::write_whole(&locks.join(SUCCESSOR_FILE), WORKER_GENERATION.to_string().as_bytes())
                         .map_err(failed)?;
                 }
                 match disk::lock(&path, patience) {
@@ -92,20 +92,20 @@ impl Post {
     fn sign(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.rewind()?;
-        write!(self.file, "{GENERATION} {}", std::process::id())?;
-        if self.successor().is_some_and(|wanted| wanted <= GENERATION) {
-            disk::remove(&self.folder.join(SUCCESSOR))?;
+        write!(self.file, "{WORKER_GENERATION} {}", std::process::id())?;
+        if self.successor().is_some_and(|wanted| wanted <= WORKER_GENERATION) {
+            disk::remove(&self.folder.join(SUCCESSOR_FILE))?;
         }
         Ok(())
     }
 
     fn successor(&self) -> Option<u32> {
-        std::fs::read_to_string(self.folder.join(SUCCESSOR)).ok()?.trim().parse().ok()
+        std::fs::read_to_string(self.folder.join(SUCCESSOR_FILE)).ok()?.trim().parse().ok()
     }
 
     /// True if a newer version waits for the lock.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.successor().is_some_and(|wanted| wanted > GENERATION)
+        self.successor().is_some_and(|wanted| wanted > WORKER_GENERATION)
     }
 }
 
@@ -118,13 +118,13 @@ fn generation(path: &Path) -> Option<u32> {
 /// Runs one function with this key at once, for a caller that waits. Returns `None` if there is nothing to
 /// do.
 pub fn do_now(
-    _post: &Post,
-    world: &World,
-    registry: &Registry,
+    _post: &WorkerLock,
+    world: &StageContext,
+    registry: &FunctionRegistry,
     function: &str,
     key: &str,
-) -> Result<Option<Status>, Error> {
-    let mut queue = Queue::new(Db::open(&world.places.database())?);
+) -> Result<Option<RunStatus>, Error> {
+    let mut queue = RunQueue::new(Database::open(&world.places.database())?);
     queue.recover(world.now().timestamp())?;
     let Some(claimed) = queue.claim_for(function, key, world.now().timestamp())? else { return Ok(None) };
     let ended = queue::run(&mut queue, registry, &claimed, world);

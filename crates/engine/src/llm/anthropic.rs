@@ -3,40 +3,44 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use rekindle_core::config::Model as Name;
-use rekindle_core::llm::{Answer, Error, Model, Request, Usage};
+use rekindle_core::config::ModelName as Name;
+use rekindle_core::llm::{Error, LanguageModel, LlmAnswer, LlmRequest, TokenUsage};
 use serde_json::{Map, Value, json};
 
-use super::http::{self, Broken, Deadline, Optional, Server};
-use super::prices::{self, Price};
-use super::stream::{self, Hears};
+use super::http::{self, AnswerDeadline, LlmServer, OptionalField, StreamBreak};
+use super::prices::{self, ModelPrice};
+use super::stream::{self, AnswerParser};
 use super::{report, shape, within_budget};
 
-const VERSION: &str = "2023-06-01";
+const API_VERSION: &str = "2023-06-01";
 /// The retry delay for an overloaded server. It may report this in the middle of a stream as well.
-const BUSY: Duration = Duration::from_secs(60);
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Request fields that newer models and compatible servers may reject.
-const OPTIONAL: &[Optional] = &[
-    Optional { field: "temperature", words: &["temperature"], instead: None },
-    Optional { field: "output_config", words: &["output_config", "output config", "schema"], instead: None },
+const OPTIONAL_FIELDS: &[OptionalField] = &[
+    OptionalField { field: "temperature", words: &["temperature"], instead: None },
+    OptionalField {
+        field: "output_config",
+        words: &["output_config", "output config", "schema"],
+        instead: None,
+    },
 ];
 
-pub(super) struct Anthropic {
-    server: Server,
+pub(super) struct AnthropicModel {
+    server: LlmServer,
     name: Name,
     limit: Duration,
-    price: Option<Price>,
+    price: Option<ModelPrice>,
 }
 
-impl Anthropic {
-    pub(super) fn new(server: Server, name: &Name, limit: Duration) -> Self {
+impl AnthropicModel {
+    pub(super) fn new(server: LlmServer, name: &Name, limit: Duration) -> Self {
         let official = server.host() == "api.anthropic.com";
         let price = prices::listed("anthropic", name.name()).filter(|_| official);
         Self { server, name: name.clone(), limit, price }
     }
 
-    fn body(&self, request: &Request) -> Map<String, Value> {
+    fn body(&self, request: &LlmRequest) -> Map<String, Value> {
         let mut body = json!({
             "model": self.name.name(),
             "max_tokens": request.budget.tokens,
@@ -55,26 +59,27 @@ impl Anthropic {
     }
 }
 
-impl Model for Anthropic {
+impl LanguageModel for AnthropicModel {
     fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         within_budget(self.price, request)?;
-        let deadline = Deadline::new(request, self.limit);
-        let mut headers = vec![("anthropic-version", VERSION.to_owned())];
+        let deadline = AnswerDeadline::new(request, self.limit);
+        let mut headers = vec![("anthropic-version", API_VERSION.to_owned())];
         headers.extend(self.server.key().map(|key| ("x-api-key", key.to_owned())));
         let mut body = self.body(request);
-        let response = self.server.ask("/v1/messages", &headers, &mut body, OPTIONAL, request, deadline)?;
-        let (heard, broken) = stream::listen::<Heard>(response, deadline);
+        let response =
+            self.server.ask("/v1/messages", &headers, &mut body, OPTIONAL_FIELDS, request, deadline)?;
+        let (heard, broken) = stream::listen::<AnthropicStream>(response, deadline);
         heard.answer(broken, self, request, deadline.length)
     }
 }
 
 /// The part of the answer received so far.
 #[derive(Debug, Default)]
-struct Heard {
+struct AnthropicStream {
     text: String,
     input: Option<u64>,
     output: Option<u64>,
@@ -86,7 +91,7 @@ struct Heard {
     nonsense: bool,
 }
 
-impl Hears for Heard {
+impl AnswerParser for AnthropicStream {
     fn whole(&mut self, bytes: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Value>(bytes) else {
             self.nonsense = true;
@@ -126,7 +131,7 @@ impl Hears for Heard {
     }
 }
 
-impl Heard {
+impl AnthropicStream {
     fn usage(&mut self, usage: &Value) {
         let of = |name: &str| usage[name].as_u64();
         let cached =
@@ -137,11 +142,11 @@ impl Heard {
 
     fn answer(
         self,
-        broken: Option<Broken>,
-        model: &Anthropic,
-        request: &Request,
+        broken: Option<StreamBreak>,
+        model: &AnthropicModel,
+        request: &LlmRequest,
         deadline: Duration,
-    ) -> Result<Answer, Error> {
+    ) -> Result<LlmAnswer, Error> {
         let host = model.server.host();
         // Text received before a break is billed, even if the server did not report its usage.
         let estimate = prices::estimated(request, &self.text);
@@ -149,7 +154,7 @@ impl Heard {
             (Some(output), Some(_)) => output,
             (output, _) => output.unwrap_or(0).max(estimate.output),
         };
-        let usage = self.input.map(|input| Usage { input, output });
+        let usage = self.input.map(|input| TokenUsage { input, output });
         let cost = model.price.map(|price| price.of(usage.unwrap_or(estimate)));
         let lost = |error: Error| Err(error.having_spent(usage, cost));
         match self.stop.as_deref() {
@@ -165,7 +170,7 @@ impl Heard {
                     let said = report::said(&said, request, model.server.key());
                     let word =
                         if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
-                    report::provider(BUSY, format!("{host} {word}{said}"))
+                    report::provider(BUSY_RETRY_AFTER, format!("{host} {word}{said}"))
                 }
                 None => stream::silence(broken, self.nonsense, host, deadline),
             });
@@ -173,6 +178,6 @@ impl Heard {
         let whole = matches!(self.stop.as_deref(), Some("end_turn" | "stop_sequence"))
             && self.failed.is_none()
             && broken.is_none();
-        Ok(Answer { text: self.text, whole, usage, cost })
+        Ok(LlmAnswer { text: self.text, whole, usage, cost })
     }
 }

@@ -16,26 +16,26 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::config::{Llm, Model as Name, Research};
-use rekindle_core::hosts::hook::GUARD;
-use rekindle_core::llm::{Answer, Error, Model, Request};
+use rekindle_core::config::{LlmSettings, ModelName as Name, ResearchSettings};
+use rekindle_core::hosts::hook::GUARD_VARIABLE;
+use rekindle_core::llm::{Error, LanguageModel, LlmAnswer, LlmRequest};
 
-use self::process::{End, Ended};
-use self::scratch::Scratch;
-use super::http::Deadline;
-use super::prices::{self, Price};
-use super::{Job, Surroundings, report, within_budget};
+use self::process::{FinishedProcess, ProcessEnd};
+use self::scratch::ScratchFolder;
+use super::http::AnswerDeadline;
+use super::prices::{self, ModelPrice};
+use super::{ModelJob, ProviderEnvironment, report, within_budget};
 use crate::platform::background;
 
 pub(super) use self::known::agent;
 
 /// The retry delay after a failed program.
-const FAILED: Duration = Duration::from_secs(30);
+const FAILURE_RETRY_AFTER: Duration = Duration::from_secs(30);
 /// The maximum time reserved for cleaning up after an answer. It is part of the deadline, because the caller
 /// waits for the clean-up too.
-const CLEANING: Duration = Duration::from_secs(10);
+const MAX_CLEANUP_TIME: Duration = Duration::from_secs(10);
 
-pub(super) struct Command {
+pub(super) struct CommandModel {
     program: PathBuf,
     agent: Option<Agent>,
     name: Name,
@@ -43,17 +43,17 @@ pub(super) struct Command {
     model: Option<String>,
     arguments: Vec<String>,
     limit: Duration,
-    price: Option<Price>,
-    around: Surroundings,
+    price: Option<ModelPrice>,
+    around: ProviderEnvironment,
 }
 
-impl Command {
+impl CommandModel {
     pub(super) fn new(
-        settings: &Llm,
+        settings: &LlmSettings,
         name: &Name,
-        job: Job,
+        job: ModelJob,
         limit: Duration,
-        around: &Surroundings,
+        around: &ProviderEnvironment,
     ) -> Result<Self, Error> {
         let named = &settings.command.program;
         if named.is_empty() {
@@ -87,7 +87,10 @@ impl Command {
     }
 
     /// The program that researches ideas by its own means. It always runs as an unknown program.
-    pub(super) fn researcher(settings: &Research, around: &Surroundings) -> Result<Self, Error> {
+    pub(super) fn researcher(
+        settings: &ResearchSettings,
+        around: &ProviderEnvironment,
+    ) -> Result<Self, Error> {
         let named = &settings.program;
         let program = around.program(named).filter(|_| !named.is_empty()).ok_or_else(|| {
             report::person(format!(
@@ -111,29 +114,30 @@ impl Command {
         let is_ours = |name: &OsStr| name.to_str().is_none_or(|name| !background::is_of_a_session(name));
         let kept = self.around.variables.iter().filter(|(name, _)| is_ours(name));
         let mut variables: Vec<_> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
-        variables.push((GUARD.into(), "1".into()));
+        variables.push((GUARD_VARIABLE.into(), "1".into()));
         variables.extend(added.into_iter().map(|(name, value)| (name.into(), value)));
         variables
     }
 }
 
-impl Model for Command {
+impl LanguageModel for CommandModel {
     fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         within_budget(self.price, request)?;
-        let deadline = Deadline::new(request, self.limit);
+        let deadline = AnswerDeadline::new(request, self.limit);
         let unusable =
             |error| report::ours(format!("there is no folder for {} to run in: {error}", self.word()));
-        let scratch = Scratch::new(&self.around.scratch).map_err(unusable)?;
+        let scratch = ScratchFolder::new(&self.around.scratch).map_err(unusable)?;
         let call = known::call(self, request, &scratch).map_err(unusable)?;
         let variables = self.variables(call.variables);
         let run = |arguments: &[OsString], input: &str, patience| {
             process::run(&self.program, arguments, scratch.work(), &variables, input, patience)
         };
-        let kept = call.afterwards.as_ref().map_or(Duration::ZERO, |_| CLEANING.min(deadline.length / 3));
+        let kept =
+            call.afterwards.as_ref().map_or(Duration::ZERO, |_| MAX_CLEANUP_TIME.min(deadline.length / 3));
         let result = run(&call.arguments, &call.input, deadline.left().saturating_sub(kept));
         if let Some(arguments) = call.afterwards {
             // The answer counts even if the clean-up fails.
@@ -146,23 +150,28 @@ impl Model for Command {
     }
 }
 
-impl Command {
+impl CommandModel {
     /// The program's name in messages to the user.
     fn word(&self) -> String {
         self.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    fn understand(&self, ended: &Ended, request: &Request, deadline: Duration) -> Result<Answer, Error> {
+    fn understand(
+        &self,
+        ended: &FinishedProcess,
+        request: &LlmRequest,
+        deadline: Duration,
+    ) -> Result<LlmAnswer, Error> {
         let word = self.word();
         let heard = output::read(self.agent, &ended.stdout);
         let cost = heard.cost.or_else(|| Some(self.price?.of(heard.usage?)));
         let lost = |error: Error| Err(error.having_spent(heard.usage, cost));
         let code = match ended.end {
-            End::Late => return lost(Error::late(deadline)),
-            End::Flood => {
+            ProcessEnd::Late => return lost(Error::late(deadline)),
+            ProcessEnd::Flood => {
                 return lost(report::unwilling(format!("{word} prints more than any answer is long")));
             }
-            End::Exit(code) => code,
+            ProcessEnd::Exit(code) => code,
         };
         if let Some(failure) = &heard.failure {
             return lost(failure.report(&word, request));
@@ -171,7 +180,7 @@ impl Command {
             let how =
                 code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
             return lost(report::provider(
-                FAILED,
+                FAILURE_RETRY_AFTER,
                 format!("{word} {how}{}", report::said(&ended.stderr, request, None)),
             ));
         }
@@ -179,6 +188,6 @@ impl Command {
             let said = report::said(&ended.stderr, request, None);
             return lost(report::provider(Duration::ZERO, format!("{word} answered nothing{said}")));
         }
-        Ok(Answer { text: heard.text, whole: heard.whole, usage: heard.usage, cost })
+        Ok(LlmAnswer { text: heard.text, whole: heard.whole, usage: heard.usage, cost })
     }
 }

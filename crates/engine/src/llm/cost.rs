@@ -1,20 +1,22 @@
-//! Usage and daily limits of language models (B-04, O11-15). Every call goes through [`Metered`]: it is
+//! Usage and daily limits of language models (B-04, O11-15). Every call goes through [`MeteredModel`]: it is
 //! refused once the day's limit is reached, and recorded when it is answered.
 
 use std::cell::RefCell;
 
 use jiff::ToSpan;
 use rekindle_core::base::time::{Date, TimeZone, Timestamp, Zoned, day};
-use rekindle_core::config::{Llm, Provider};
-use rekindle_core::llm::{Answer, Cost, Error, Fault, Model, Request, Retry, Usage};
+use rekindle_core::config::{LlmProvider, LlmSettings};
+use rekindle_core::llm::{
+    Cost, Error, FailureOwner, LanguageModel, LlmAnswer, LlmRequest, RetryAdvice, TokenUsage,
+};
 use rekindle_core::text::tokens;
 
 use crate::platform::clock;
-use crate::platform::db::{self, Db, params};
+use crate::platform::db::{self, Database, params};
 
 /// The usage of one model of one provider on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spent {
+pub struct DailyUsage {
     /// The day of the calls.
     pub day: Date,
     /// The word of the provider; empty for records made before it was stored.
@@ -24,7 +26,7 @@ pub struct Spent {
     /// The number of answered calls.
     pub calls: u64,
     /// The tokens read and written.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The cost, as far as the provider reported it.
     pub cost: Cost,
     /// The number of calls with unknown cost.
@@ -33,14 +35,14 @@ pub struct Spent {
 
 /// A daily limit; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limit {
+pub struct DailyLimit {
     /// The tokens, read and written.
     pub tokens: Option<u64>,
     /// The amount of money.
     pub cost: Option<Cost>,
 }
 
-impl Limit {
+impl DailyLimit {
     /// Reads the limit from the settings, where 0 is no limit.
     fn of(tokens: u64, dollars: f64) -> Self {
         let micro_dollars = (dollars * 1e6).round() as u64;
@@ -67,28 +69,28 @@ impl Limit {
 
 /// The daily limits of a provider, and of all providers together (B-04).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caps {
+pub struct SpendingCaps {
     /// The provider that the limits apply to.
-    pub provider: Provider,
+    pub provider: LlmProvider,
     /// The limit of the provider.
-    pub own: Limit,
+    pub own: DailyLimit,
     /// The limit of all providers together.
-    pub total: Limit,
+    pub total: DailyLimit,
 }
 
-impl Caps {
+impl SpendingCaps {
     /// Reads the limits from the settings.
-    pub fn of(settings: &Llm, provider: Provider) -> Self {
+    pub fn of(settings: &LlmSettings, provider: LlmProvider) -> Self {
         let (tokens, dollars) = settings.daily(provider);
         Self {
             provider,
-            own: Limit::of(tokens, dollars),
-            total: Limit::of(settings.daily_tokens, settings.daily_dollars),
+            own: DailyLimit::of(tokens, dollars),
+            total: DailyLimit::of(settings.daily_tokens, settings.daily_dollars),
         }
     }
 
     /// The reason why the provider's limit for today is reached, or `None`.
-    pub fn exhausted(&self, today: &[Spent]) -> Option<String> {
+    pub fn exhausted(&self, today: &[DailyUsage]) -> Option<String> {
         let word = self.provider.word();
         let (own, total) = (used(today, Some(word)), used(today, None));
         self.own
@@ -99,9 +101,10 @@ impl Caps {
 
 /// Sums the usage through one provider, or through all. Usage of an unknown provider counts for each: a limit
 /// that is too low for a day is better than one that does not hold.
-pub fn used(spent: &[Spent], provider: Option<&str>) -> (u64, Cost) {
-    let counts =
-        |one: &&Spent| one.provider.is_empty() || provider.is_none_or(|provider| one.provider == provider);
+pub fn used(spent: &[DailyUsage], provider: Option<&str>) -> (u64, Cost) {
+    let counts = |one: &&DailyUsage| {
+        one.provider.is_empty() || provider.is_none_or(|provider| one.provider == provider)
+    };
     let (mut tokens, mut micro_dollars) = (0, 0);
     for one in spent.iter().filter(counts) {
         tokens += one.usage.input + one.usage.output;
@@ -115,13 +118,13 @@ fn midnight(date: Date, zone: &TimeZone) -> i64 {
 }
 
 /// The usage of the last `days` days, newest first.
-pub fn spent(db: &Db, days: u32, now: &Zoned) -> Result<Vec<Spent>, db::Error> {
+pub fn spent(db: &Database, days: u32, now: &Zoned) -> Result<Vec<DailyUsage>, db::Error> {
     let zone = now.time_zone();
     let mut all = Vec::new();
     for back in 0..days {
         let Ok(date) = now.date().checked_sub(i64::from(back).days()) else { break };
         let (from, to) = (midnight(date, zone), midnight(date.tomorrow().unwrap_or(date), zone));
-        let rows: Vec<Spent> = db.run(|connection| {
+        let rows: Vec<DailyUsage> = db.run(|connection| {
             connection
                 .prepare_cached(
                     "SELECT model, count(*), sum(input), sum(output), coalesce(sum(micro_dollars), 0),
@@ -131,12 +134,12 @@ pub fn spent(db: &Db, days: u32, now: &Zoned) -> Result<Vec<Spent>, db::Error> {
                 .query_map([from, to], |row| {
                     let whole =
                         |column| row.get::<_, i64>(column).map(|value| u64::try_from(value).unwrap_or(0));
-                    Ok(Spent {
+                    Ok(DailyUsage {
                         day: date,
                         provider: row.get(6)?,
                         model: row.get(0)?,
                         calls: whole(1)?,
-                        usage: Usage { input: whole(2)?, output: whole(3)? },
+                        usage: TokenUsage { input: whole(2)?, output: whole(3)? },
                         cost: Cost { micro_dollars: whole(4)? },
                         unpriced: whole(5)?,
                     })
@@ -149,9 +152,9 @@ pub fn spent(db: &Db, days: u32, now: &Zoned) -> Result<Vec<Spent>, db::Error> {
 }
 
 fn record(
-    db: &mut Db,
+    db: &mut Database,
     (provider, model, job): (&str, &str, &str),
-    usage: Usage,
+    usage: TokenUsage,
     cost: Option<Cost>,
     at: Timestamp,
 ) -> Result<(), db::Error> {
@@ -175,39 +178,39 @@ fn record(
 }
 
 /// A model with metered calls within the daily limit.
-pub struct Metered<M> {
+pub struct MeteredModel<M> {
     model: M,
-    db: RefCell<Db>,
-    caps: Caps,
+    db: RefCell<Database>,
+    caps: SpendingCaps,
     zone: TimeZone,
 }
 
-impl<M: Model> Metered<M> {
+impl<M: LanguageModel> MeteredModel<M> {
     /// Meters calls in this database, by days in the user's time zone.
-    pub fn new(model: M, db: Db, caps: Caps, zone: TimeZone) -> Self {
+    pub fn new(model: M, db: Database, caps: SpendingCaps, zone: TimeZone) -> Self {
         Self { model, db: RefCell::new(db), caps, zone }
     }
 }
 
-impl<M: Model> Model for Metered<M> {
+impl<M: LanguageModel> LanguageModel for MeteredModel<M> {
     fn name(&self) -> &str {
         self.model.name()
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         let now = clock::now(self.zone.clone());
         // A call that cannot be recorded is not made. Otherwise the limit would not hold while the database
         // fails.
         let uncounted = |error: db::Error| {
-            Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"))
+            Error::new(FailureOwner::Ours, RetryAdvice::Never, format!("it could not be counted: {error}"))
         };
         let today = spent(&self.db.borrow(), 1, &now).map_err(uncounted)?;
         if let Some(why) = self.caps.exhausted(&today) {
             let message =
                 format!("{why}; it goes on after {}, and rules do the work until then", day(now.date()));
-            return Err(Error::new(Fault::Person, Retry::Never, message));
+            return Err(Error::new(FailureOwner::Person, RetryAdvice::Never, message));
         }
-        let count = |usage: Usage, cost: Option<Cost>| {
+        let count = |usage: TokenUsage, cost: Option<Cost>| {
             let what = (self.caps.provider.word(), self.model.name(), request.prompt.template().name);
             record(&mut self.db.borrow_mut(), what, usage, cost, now.timestamp()).map_err(uncounted)
         };
@@ -222,7 +225,7 @@ impl<M: Model> Model for Metered<M> {
             }
         };
         // If a provider does not report its usage, use our own estimate.
-        let usage = answer.usage.unwrap_or_else(|| Usage {
+        let usage = answer.usage.unwrap_or_else(|| TokenUsage {
             input: tokens::estimate(request.prompt.instructions())
                 + tokens::estimate(request.prompt.material()),
             output: tokens::estimate(&answer.text),
@@ -237,53 +240,54 @@ mod tests {
     use std::time::Duration;
 
     use rekindle_core::llm::prompts;
-    use rekindle_core::llm::{Budget, Expects, Prompt};
+    use rekindle_core::llm::{AnswerFormat, LlmBudget, LlmPrompt};
 
     use super::*;
 
-    struct Fixed(Option<Usage>, Option<u64>);
+    struct FixedUsageModel(Option<TokenUsage>, Option<u64>);
 
-    impl Model for Fixed {
+    impl LanguageModel for FixedUsageModel {
         fn name(&self) -> &str {
             "some/model"
         }
 
-        fn answer(&self, _: &Request) -> Result<Answer, Error> {
+        fn answer(&self, _: &LlmRequest) -> Result<LlmAnswer, Error> {
             let cost = self.1.map(|micro_dollars| Cost { micro_dollars });
-            Ok(Answer { text: "<query>x</query>".to_owned(), whole: true, usage: self.0, cost })
+            Ok(LlmAnswer { text: "<query>x</query>".to_owned(), whole: true, usage: self.0, cost })
         }
     }
 
-    fn own(own: Limit) -> Caps {
-        Caps { provider: Provider::Openai, own, total: Limit::default() }
+    fn own(own: DailyLimit) -> SpendingCaps {
+        SpendingCaps { provider: LlmProvider::Openai, own, total: DailyLimit::default() }
     }
 
-    fn request() -> Request {
-        Request {
-            prompt: Prompt::new(prompts::REWRITE, "where is the pump"),
-            expects: Expects::Tags(&["query"]),
+    fn request() -> LlmRequest {
+        LlmRequest {
+            prompt: LlmPrompt::new(prompts::REWRITE, "where is the pump"),
+            expects: AnswerFormat::Tags(&["query"]),
             deadline: Duration::from_secs(1),
-            budget: Budget { tokens: 100, cost: Cost { micro_dollars: 1000 } },
+            budget: LlmBudget { tokens: 100, cost: Cost { micro_dollars: 1000 } },
         }
     }
 
-    fn calls(model: &Fixed, caps: Caps) -> (usize, String, Vec<Spent>) {
+    fn calls(model: &FixedUsageModel, caps: SpendingCaps) -> (usize, String, Vec<DailyUsage>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
-        let metered = Metered::new(model, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+        let metered = MeteredModel::new(model, Database::open(&path).unwrap(), caps, TimeZone::UTC);
         for call in 0..10 {
             if let Err(error) = metered.answer(&request()) {
                 let now = clock::now(TimeZone::UTC);
-                return (call, error.message, spent(&Db::open(&path).unwrap(), 1, &now).unwrap());
+                return (call, error.message, spent(&Database::open(&path).unwrap(), 1, &now).unwrap());
             }
         }
-        (10, String::new(), spent(&Db::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap())
+        (10, String::new(), spent(&Database::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap())
     }
 
     #[test]
     fn b_04_the_days_share_of_tokens_holds() {
-        let caps = own(Limit { tokens: Some(250), cost: None });
-        let (answered, why, spent) = calls(&Fixed(Some(Usage { input: 90, output: 10 }), None), caps);
+        let caps = own(DailyLimit { tokens: Some(250), cost: None });
+        let (answered, why, spent) =
+            calls(&FixedUsageModel(Some(TokenUsage { input: 90, output: 10 }), None), caps);
         assert_eq!(answered, 3);
         assert!(why.contains("300 tokens were used today by the provider openai and 250 are allowed (llm.openai.daily_tokens)"), "{why}");
         assert_eq!((spent[0].calls, spent[0].usage.input, spent[0].unpriced), (3, 270, 3));
@@ -292,23 +296,24 @@ mod tests {
     /// Refuses calls beyond the daily cost limit. Requirements: PERF-08.
     #[test]
     fn b_04_the_days_share_of_money_holds() {
-        let caps = own(Limit { tokens: None, cost: Some(Cost { micro_dollars: 1000 }) });
-        let (answered, why, spent) = calls(&Fixed(None, Some(400)), caps);
+        let caps = own(DailyLimit { tokens: None, cost: Some(Cost { micro_dollars: 1000 }) });
+        let (answered, why, spent) = calls(&FixedUsageModel(None, Some(400)), caps);
         assert_eq!((answered, spent[0].cost.micro_dollars), (3, 1200));
         assert!(why.contains("$0.001200 was spent today by the provider openai"), "{why}");
         assert!(spent[0].usage.input > 10, "what a provider does not tell is estimated");
     }
 
-    struct Useless;
+    struct UnusableModel;
 
-    impl Model for Useless {
+    impl LanguageModel for UnusableModel {
         fn name(&self) -> &str {
             "some/model"
         }
 
-        fn answer(&self, _: &Request) -> Result<Answer, Error> {
-            let declined = Error::new(Fault::Provider, Retry::Never, "declined");
-            Err(declined.having_spent(Some(Usage { input: 90, output: 10 }), Some(Cost { micro_dollars: 7 })))
+        fn answer(&self, _: &LlmRequest) -> Result<LlmAnswer, Error> {
+            let declined = Error::new(FailureOwner::Provider, RetryAdvice::Never, "declined");
+            Err(declined
+                .having_spent(Some(TokenUsage { input: 90, output: 10 }), Some(Cost { micro_dollars: 7 })))
         }
     }
 
@@ -316,21 +321,21 @@ mod tests {
     fn b_04_an_answer_of_no_use_is_counted_too() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
-        let caps = own(Limit { tokens: Some(150), cost: None });
-        let metered = Metered::new(Useless, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+        let caps = own(DailyLimit { tokens: Some(150), cost: None });
+        let metered = MeteredModel::new(UnusableModel, Database::open(&path).unwrap(), caps, TimeZone::UTC);
         let messages: Vec<String> = (0..3).map(|_| metered.answer(&request()).unwrap_err().message).collect();
         assert_eq!(messages[..2], ["declined", "declined"]);
         assert!(
             messages[2].contains("200 tokens were used today by the provider openai and 150 are allowed"),
             "{messages:?}"
         );
-        let spent = spent(&Db::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();
+        let spent = spent(&Database::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();
         assert_eq!((spent[0].calls, spent[0].cost.micro_dollars, spent[0].unpriced), (2, 14, 0));
     }
 
     #[test]
     fn without_a_limit_nothing_is_refused() {
-        let (answered, ..) = calls(&Fixed(None, Some(400)), own(Limit::default()));
+        let (answered, ..) = calls(&FixedUsageModel(None, Some(400)), own(DailyLimit::default()));
         assert_eq!(answered, 10);
     }
 
@@ -339,23 +344,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
         let ask = |provider, total| {
-            let model = Fixed(Some(Usage { input: 90, output: 10 }), None);
-            let limit = Limit { tokens: Some(150), cost: None };
-            let caps = Caps { provider, own: limit, total: Limit { tokens: total, cost: None } };
-            let metered = Metered::new(model, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+            let model = FixedUsageModel(Some(TokenUsage { input: 90, output: 10 }), None);
+            let limit = DailyLimit { tokens: Some(150), cost: None };
+            let caps = SpendingCaps { provider, own: limit, total: DailyLimit { tokens: total, cost: None } };
+            let metered = MeteredModel::new(model, Database::open(&path).unwrap(), caps, TimeZone::UTC);
             metered.answer(&request()).map_err(|error| error.message)
         };
-        assert!(ask(Provider::Openai, None).is_ok() && ask(Provider::Openai, None).is_ok());
-        let why = ask(Provider::Openai, None).unwrap_err();
+        assert!(ask(LlmProvider::Openai, None).is_ok() && ask(LlmProvider::Openai, None).is_ok());
+        let why = ask(LlmProvider::Openai, None).unwrap_err();
         assert!(why.contains("by the provider openai") && why.contains("rules do the work"), "{why}");
-        assert!(ask(Provider::Command, None).is_ok(), "another provider has its own count");
-        let why = ask(Provider::Command, Some(300)).unwrap_err();
+        assert!(ask(LlmProvider::Command, None).is_ok(), "another provider has its own count");
+        let why = ask(LlmProvider::Command, Some(300)).unwrap_err();
         assert!(why.contains("300 tokens were used today and 300 are allowed (llm.daily_tokens)"), "{why}");
-        let db = Db::open(&path).unwrap();
+        let db = Database::open(&path).unwrap();
         let today = spent(&db, 1, &clock::now(TimeZone::UTC)).unwrap();
         let words: Vec<(&str, u64)> = today.iter().map(|one| (one.provider.as_str(), one.calls)).collect();
         assert_eq!(words, [("command", 1), ("openai", 2)]);
-        let unknown = Spent { provider: String::new(), ..today[0].clone() };
+        let unknown = DailyUsage { provider: String::new(), ..today[0].clone() };
         assert_eq!(used(&[unknown], Some("anthropic")).0, 100, "what nobody knows counts for each");
     }
 }

@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::config::{Llm, Provider};
+use rekindle_core::config::{LlmProvider, LlmSettings};
 
-use super::{Surroundings, command, http};
-use crate::agents::install::{Machine, version};
+use super::{ProviderEnvironment, command, http};
+use crate::agents::install::{InstallEnvironment, version};
 
 /// The connection timeout, longer than anything on this machine takes.
-const PATIENCE: Duration = Duration::from_millis(300);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// An agent program that can answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct AgentProgram {
     /// The agent that the program is.
     pub agent: Agent,
     /// The path of the program.
@@ -26,22 +26,22 @@ pub struct Program {
 }
 
 /// The agents on the search path.
-pub fn programs(around: &Surroundings) -> Vec<Program> {
+pub fn programs(around: &ProviderEnvironment) -> Vec<AgentProgram> {
     let found = |agent: Agent| {
         let path = around.program(agent.word())?;
-        let machine = Machine {
+        let machine = InstallEnvironment {
             home: around.home.clone(),
             path: around.variables.get(std::ffi::OsStr::new("PATH")).cloned(),
-            ..Machine::default()
+            ..InstallEnvironment::default()
         };
-        Some(Program { agent, version: version(&machine, agent), path })
+        Some(AgentProgram { agent, version: version(&machine, agent), path })
     };
     Agent::ALL.into_iter().filter_map(found).collect()
 }
 
 /// A server that answers on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answering {
+pub struct LocalServer {
     /// The software that usually listens on this port.
     pub name: &'static str,
     /// The address for `llm.openai.url`.
@@ -49,24 +49,24 @@ pub struct Answering {
     port: u16,
 }
 
-const USUAL: [Answering; 4] = [
-    Answering { name: "Ollama", url: "http://127.0.0.1:11434/v1", port: 11434 },
-    Answering { name: "llama.cpp", url: "http://127.0.0.1:8080/v1", port: 8080 },
-    Answering { name: "LM Studio", url: "http://127.0.0.1:1234/v1", port: 1234 },
-    Answering { name: "vLLM", url: "http://127.0.0.1:8000/v1", port: 8000 },
+const KNOWN_SERVERS: [LocalServer; 4] = [
+    LocalServer { name: "Ollama", url: "http://127.0.0.1:11434/v1", port: 11434 },
+    LocalServer { name: "llama.cpp", url: "http://127.0.0.1:8080/v1", port: 8080 },
+    LocalServer { name: "LM Studio", url: "http://127.0.0.1:1234/v1", port: 1234 },
+    LocalServer { name: "vLLM", url: "http://127.0.0.1:8000/v1", port: 8000 },
 ];
 
 /// Finds ports of this machine with a listener that may be a model server. Sends nothing.
-pub fn listening() -> Vec<Answering> {
-    let listens = |one: &Answering| {
-        TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, one.port)), PATIENCE).is_ok()
+pub fn listening() -> Vec<LocalServer> {
+    let listens = |one: &LocalServer| {
+        TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, one.port)), PROBE_TIMEOUT).is_ok()
     };
-    USUAL.into_iter().filter(listens).collect()
+    KNOWN_SERVERS.into_iter().filter(listens).collect()
 }
 
 /// The data that leaves this machine under the current settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Leaves {
+pub enum DataEgress {
     /// No data leaves this machine.
     Nothing,
     /// Sessions go to a program, and wherever it sends them.
@@ -89,16 +89,16 @@ pub enum Leaves {
 }
 
 /// Tells from the settings which data leaves this machine.
-pub fn leaves(settings: &Llm) -> Leaves {
+pub fn leaves(settings: &LlmSettings) -> DataEgress {
     let server = |url: &str| {
         let host = http::host(url).to_owned();
-        if http::is_local(&host) { Leaves::House { host } } else { Leaves::Server { host } }
+        if http::is_local(&host) { DataEgress::House { host } } else { DataEgress::Server { host } }
     };
     match settings.provider {
-        Provider::Offline => Leaves::Nothing,
-        Provider::Anthropic => server(&settings.anthropic.url),
-        Provider::Openai => server(&settings.openai.url),
-        Provider::Command => {
+        LlmProvider::Offline => DataEgress::Nothing,
+        LlmProvider::Anthropic => server(&settings.anthropic.url),
+        LlmProvider::Openai => server(&settings.openai.url),
+        LlmProvider::Command => {
             let program = settings.command.program.clone();
             let to = match command::agent(&program) {
                 Some(Agent::Claude) => "Anthropic, or whom it is set up for",
@@ -107,7 +107,7 @@ pub fn leaves(settings: &Llm) -> Leaves {
                 Some(Agent::Pi) => "the maker of its model",
                 None => "wherever it sends it",
             };
-            Leaves::Program { program, to }
+            DataEgress::Program { program, to }
         }
     }
 }

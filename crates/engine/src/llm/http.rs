@@ -4,27 +4,27 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use rekindle_core::config;
-use rekindle_core::llm::{Error, Request};
+use rekindle_core::llm::{Error, LlmRequest};
 use serde_json::{Map, Value};
 
-use super::{Surroundings, report};
-use crate::platform::http::{self, Method, wait};
+use super::{ProviderEnvironment, report};
+use crate::platform::http::{self, HttpMethod, wait};
 pub(super) use crate::platform::http::{host, is_local};
 
 /// The maximum length of a refusal.
-const LARGEST_REFUSAL: u64 = 64 * 1024;
+const MAX_ERROR_BYTES: u64 = 64 * 1024;
 /// The variables that hold keys to the makers' own servers. They are never sent without encryption: a
 /// self-hosted server has no use for them.
-const OF_THE_MAKERS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+const VENDOR_KEY_VARIABLES: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 /// The maximum number of fields left out of a request after refusals.
-const MAX_CONCESSIONS: usize = 4;
+const MAX_OMITTED_FIELDS: usize = 4;
 /// The default retry delays: the server is busy, broken, or not reachable.
-const BUSY: Duration = Duration::from_secs(60);
-const BROKEN: Duration = Duration::from_secs(20);
-const AWAY: Duration = Duration::from_secs(60);
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(60);
+const SERVER_ERROR_RETRY_AFTER: Duration = Duration::from_secs(20);
+const UNREACHABLE_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// A server and its key.
-pub(super) struct Server {
+pub(super) struct LlmServer {
     url: String,
     host: String,
     key: Option<String>,
@@ -35,14 +35,14 @@ pub(super) struct Server {
 
 /// The time limit of an answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline {
+pub(super) struct AnswerDeadline {
     until: Instant,
     pub(super) length: Duration,
 }
 
-impl Deadline {
+impl AnswerDeadline {
     /// Starts now and ends with the caller's deadline or the settings' limit, whichever is earlier.
-    pub(super) fn new(request: &Request, limit: Duration) -> Self {
+    pub(super) fn new(request: &LlmRequest, limit: Duration) -> Self {
         let length = request.deadline.min(limit);
         Self { until: Instant::now() + length, length }
     }
@@ -54,14 +54,14 @@ impl Deadline {
 
 /// The reason why a connection ended before the answer did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum StreamBreak {
     /// The deadline passed before the end.
     Late,
     /// The connection broke before the end.
     Cut,
 }
 
-impl Broken {
+impl StreamBreak {
     pub(super) fn of(error: &io::Error) -> Self {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
         match (error.kind(), inner) {
@@ -74,7 +74,7 @@ impl Broken {
 }
 
 /// A request field that some servers reject.
-pub(super) struct Optional {
+pub(super) struct OptionalField {
     /// The name of the field.
     pub(super) field: &'static str,
     /// The words that name the field in a refusal.
@@ -84,19 +84,19 @@ pub(super) struct Optional {
 }
 
 /// A response whose body has not been read.
-pub(super) struct Response {
+pub(super) struct LlmResponse {
     /// True if the body is a stream of events.
     pub(super) is_stream: bool,
     /// The body, not read yet.
     pub(super) body: Box<dyn Read>,
 }
 
-impl Server {
+impl LlmServer {
     /// The server of a settings table. Its key comes from the environment only (SEC-04).
     pub(super) fn new(
         table: &'static str,
-        settings: &config::Server,
-        around: &Surroundings,
+        settings: &config::ServerSettings,
+        around: &ProviderEnvironment,
     ) -> Result<Self, Error> {
         let (url, variable) = (settings.url.trim_end_matches('/'), &settings.key_variable);
         let host = host(url).to_owned();
@@ -107,7 +107,7 @@ impl Server {
                  of this machine or of a private network"
             )));
         }
-        let shown = url.starts_with("https://") || !OF_THE_MAKERS.contains(&variable.as_str());
+        let shown = url.starts_with("https://") || !VENDOR_KEY_VARIABLES.contains(&variable.as_str());
         let key = around.variable(variable).filter(|_| shown).map(|key| key.trim().to_owned());
         match &key {
             None if !local => {
@@ -135,17 +135,17 @@ impl Server {
         path: &str,
         headers: &[(&str, String)],
         body: &mut Map<String, Value>,
-        optional: &[Optional],
-        request: &Request,
-        deadline: Deadline,
-    ) -> Result<Response, Error> {
-        for _ in 0..MAX_CONCESSIONS {
+        optional: &[OptionalField],
+        request: &LlmRequest,
+        deadline: AnswerDeadline,
+    ) -> Result<LlmResponse, Error> {
+        for _ in 0..MAX_OMITTED_FIELDS {
             let sent = Value::Object(body.clone()).to_string();
             let mut response = self.post(path, headers, &sent, deadline)?;
             let status = response.status().as_u16();
             if (200..300).contains(&status) {
                 let is_stream = response.body().mime_type() == Some("text/event-stream");
-                return Ok(Response { is_stream, body: Box::new(response.into_body().into_reader()) });
+                return Ok(LlmResponse { is_stream, body: Box::new(response.into_body().into_reader()) });
             }
             let wait = wait(response.headers());
             let text = refusal(&mut response);
@@ -168,14 +168,14 @@ impl Server {
         path: &str,
         headers: &[(&str, String)],
         body: &str,
-        deadline: Deadline,
-    ) -> Result<http::Answer, Error> {
+        deadline: AnswerDeadline,
+    ) -> Result<http::HttpResponse, Error> {
         let left = deadline.left();
         if left.is_zero() {
             return Err(Error::late(deadline.length));
         }
         let url = format!("{}{path}", self.url);
-        http::ask(Method::Post, &url, headers, Some(body), left)
+        http::ask(HttpMethod::Post, &url, headers, Some(body), left)
             .map_err(|error| self.unreachable(&error, deadline.length))
     }
 
@@ -184,27 +184,30 @@ impl Server {
         match error {
             ureq::Error::Timeout(_) => Error::late(deadline),
             ureq::Error::HostNotFound => report::provider(
-                AWAY,
+                UNREACHABLE_RETRY_AFTER,
                 format!("{host} is not known here; is there a network, and is {table}.url right?"),
             ),
-            ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
-                report::provider(AWAY, format!("nothing answers at {}; is the server running?", self.url))
-            }
-            ureq::Error::Io(cause) => {
-                report::provider(BROKEN, format!("the line to {host} broke: {}", cause.kind()))
-            }
+            ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => report::provider(
+                UNREACHABLE_RETRY_AFTER,
+                format!("nothing answers at {}; is the server running?", self.url),
+            ),
+            ureq::Error::Io(cause) => report::provider(
+                SERVER_ERROR_RETRY_AFTER,
+                format!("the line to {host} broke: {}", cause.kind()),
+            ),
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
                 report::person(format!("{host} does not show a certificate that is trusted"))
             }
-            ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => {
-                report::provider(BROKEN, format!("{host} answers in no way that a server does"))
-            }
-            _ => report::provider(BROKEN, format!("{host} could not be asked")),
+            ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => report::provider(
+                SERVER_ERROR_RETRY_AFTER,
+                format!("{host} answers in no way that a server does"),
+            ),
+            _ => report::provider(SERVER_ERROR_RETRY_AFTER, format!("{host} could not be asked")),
         }
     }
 
     /// Maps a refusal to an error.
-    fn refused(&self, status: u16, wait: Option<Duration>, text: &str, request: &Request) -> Error {
+    fn refused(&self, status: u16, wait: Option<Duration>, text: &str, request: &LlmRequest) -> Error {
         let host = &self.host;
         let (kind, words) = words(text);
         let said = report::said(&words, request, self.key());
@@ -215,7 +218,7 @@ impl Server {
         match status {
             401 | 403 if self.key.is_none() => {
                 let variable = &self.key_variable;
-                let what = match OF_THE_MAKERS.contains(&variable.as_str()) {
+                let what = match VENDOR_KEY_VARIABLES.contains(&variable.as_str()) {
                     true => format!(
                         "put it into a variable other than {variable}, and name that in {}.key_variable",
                         self.table
@@ -238,10 +241,15 @@ impl Server {
             )),
             413 => report::ours(format!("the question is too long for {host}{said}")),
             408 | 409 | 425 | 429 => {
-                report::provider(wait.unwrap_or(BUSY), format!("{host} is asked too often{said}"))
+                report::provider(wait.unwrap_or(BUSY_RETRY_AFTER), format!("{host} is asked too often{said}"))
             }
-            503 | 529 => report::provider(wait.unwrap_or(BUSY), format!("{host} is overloaded{said}")),
-            500.. => report::provider(wait.unwrap_or(BROKEN), format!("{host} failed ({status}){said}")),
+            503 | 529 => {
+                report::provider(wait.unwrap_or(BUSY_RETRY_AFTER), format!("{host} is overloaded{said}"))
+            }
+            500.. => report::provider(
+                wait.unwrap_or(SERVER_ERROR_RETRY_AFTER),
+                format!("{host} failed ({status}){said}"),
+            ),
             _ => report::ours(format!("{host} does not understand the question ({status}){said}")),
         }
     }
@@ -249,18 +257,22 @@ impl Server {
 
 /// The field that a refusal is about. If none is named, the schema is the most likely: it comes first in the
 /// list.
-fn objection<'a>(body: &Map<String, Value>, optional: &'a [Optional], text: &str) -> Option<&'a Optional> {
-    let there: Vec<&Optional> = optional.iter().filter(|part| body.contains_key(part.field)).collect();
+fn objection<'a>(
+    body: &Map<String, Value>,
+    optional: &'a [OptionalField],
+    text: &str,
+) -> Option<&'a OptionalField> {
+    let there: Vec<&OptionalField> = optional.iter().filter(|part| body.contains_key(part.field)).collect();
     let text = text.to_lowercase();
-    let meant = |part: &&&Optional| part.words.iter().any(|word| text.contains(word));
-    let schema = |part: &&&Optional| part.instead.is_none() && part.words.contains(&"schema");
+    let meant = |part: &&&OptionalField| part.words.iter().any(|word| text.contains(word));
+    let schema = |part: &&&OptionalField| part.instead.is_none() && part.words.contains(&"schema");
     there.iter().find(meant).or_else(|| there.iter().find(schema)).copied()
 }
 
-fn refusal(response: &mut http::Answer) -> String {
+fn refusal(response: &mut http::HttpResponse) -> String {
     let mut bytes = Vec::new();
     // A partial refusal is still useful.
-    response.body_mut().as_reader().take(LARGEST_REFUSAL).read_to_end(&mut bytes).unwrap_or_default();
+    response.body_mut().as_reader().take(MAX_ERROR_BYTES).read_to_end(&mut bytes).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

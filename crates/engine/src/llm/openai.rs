@@ -5,44 +5,44 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use rekindle_core::config::Model as Name;
-use rekindle_core::llm::{Answer, Error, Model, Request, Usage};
+use rekindle_core::config::ModelName as Name;
+use rekindle_core::llm::{Error, LanguageModel, LlmAnswer, LlmRequest, TokenUsage};
 use serde_json::{Map, Value, json};
 
-use super::http::{self, Broken, Deadline, Optional, Server};
-use super::prices::{self, Price};
-use super::stream::{self, Hears};
+use super::http::{self, AnswerDeadline, LlmServer, OptionalField, StreamBreak};
+use super::prices::{self, ModelPrice};
+use super::stream::{self, AnswerParser};
 use super::{report, shape, within_budget};
 
-const BUSY: Duration = Duration::from_secs(60);
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Request fields that some servers reject.
-const OPTIONAL: &[Optional] = &[
-    Optional { field: "max_tokens", words: &["max_tokens"], instead: Some("max_completion_tokens") },
-    Optional { field: "temperature", words: &["temperature"], instead: None },
-    Optional { field: "stream_options", words: &["stream_options", "include_usage"], instead: None },
-    Optional {
+const OPTIONAL_FIELDS: &[OptionalField] = &[
+    OptionalField { field: "max_tokens", words: &["max_tokens"], instead: Some("max_completion_tokens") },
+    OptionalField { field: "temperature", words: &["temperature"], instead: None },
+    OptionalField { field: "stream_options", words: &["stream_options", "include_usage"], instead: None },
+    OptionalField {
         field: "response_format",
         words: &["response_format", "json_schema", "schema", "grammar"],
         instead: None,
     },
 ];
 
-pub(super) struct OpenAi {
-    server: Server,
+pub(super) struct OpenAiModel {
+    server: LlmServer,
     name: Name,
     limit: Duration,
-    price: Option<Price>,
+    price: Option<ModelPrice>,
 }
 
-impl OpenAi {
-    pub(super) fn new(server: Server, name: &Name, limit: Duration) -> Self {
+impl OpenAiModel {
+    pub(super) fn new(server: LlmServer, name: &Name, limit: Duration) -> Self {
         let official = server.host() == "api.openai.com";
         let price = prices::listed("openai", name.name()).filter(|_| official);
         Self { server, name: name.clone(), limit, price }
     }
 
-    fn body(&self, request: &Request) -> Map<String, Value> {
+    fn body(&self, request: &LlmRequest) -> Map<String, Value> {
         let mut body = json!({
             "model": self.name.name(),
             "messages": [
@@ -68,29 +68,29 @@ impl OpenAi {
     }
 }
 
-impl Model for OpenAi {
+impl LanguageModel for OpenAiModel {
     fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+    fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         within_budget(self.price, request)?;
-        let deadline = Deadline::new(request, self.limit);
+        let deadline = AnswerDeadline::new(request, self.limit);
         let key = self.server.key().map(|key| ("authorization", format!("Bearer {key}")));
         let headers: Vec<_> = key.into_iter().collect();
         let mut body = self.body(request);
         let response =
-            self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL, request, deadline)?;
-        let (heard, broken) = stream::listen::<Heard>(response, deadline);
+            self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL_FIELDS, request, deadline)?;
+        let (heard, broken) = stream::listen::<OpenAiStream>(response, deadline);
         heard.answer(broken, self, request, deadline.length)
     }
 }
 
 /// The part of the answer received so far.
 #[derive(Debug, Default)]
-struct Heard {
+struct OpenAiStream {
     text: String,
-    usage: Option<Usage>,
+    usage: Option<TokenUsage>,
     /// The server's stop reason.
     stop: Option<String>,
     declined: bool,
@@ -98,7 +98,7 @@ struct Heard {
     nonsense: bool,
 }
 
-impl Hears for Heard {
+impl AnswerParser for OpenAiStream {
     fn event(&mut self, data: &str) -> ControlFlow<()> {
         if data.trim() == "[DONE]" {
             self.stop.get_or_insert_with(|| "stop".to_owned());
@@ -113,7 +113,7 @@ impl Hears for Heard {
     }
 }
 
-impl Heard {
+impl OpenAiStream {
     fn part(&mut self, data: &[u8], field: &str) {
         let Ok(part) = serde_json::from_slice::<Value>(data) else {
             self.nonsense = true;
@@ -126,7 +126,7 @@ impl Heard {
         if let (Some(input), Some(output)) =
             (part["usage"]["prompt_tokens"].as_u64(), part["usage"]["completion_tokens"].as_u64())
         {
-            self.usage = Some(Usage { input, output });
+            self.usage = Some(TokenUsage { input, output });
         }
         let choice = &part["choices"][0];
         self.text.push_str(choice[field]["content"].as_str().unwrap_or_default());
@@ -139,11 +139,11 @@ impl Heard {
 
     fn answer(
         self,
-        broken: Option<Broken>,
-        model: &OpenAi,
-        request: &Request,
+        broken: Option<StreamBreak>,
+        model: &OpenAiModel,
+        request: &LlmRequest,
         deadline: Duration,
-    ) -> Result<Answer, Error> {
+    ) -> Result<LlmAnswer, Error> {
         let host = model.server.host();
         let usage = self.usage.unwrap_or_else(|| prices::estimated(request, &self.text));
         let cost = model.price.map(|price| price.of(usage));
@@ -161,7 +161,7 @@ impl Heard {
             return lost(match &self.failed {
                 Some(said) => {
                     let said = report::said(said, request, model.server.key());
-                    report::provider(BUSY, format!("{host} failed in the middle{said}"))
+                    report::provider(BUSY_RETRY_AFTER, format!("{host} failed in the middle{said}"))
                 }
                 None if broken.is_none() && self.stop.as_deref() == Some("length") => {
                     report::ours("the model came to the end of its budget before it said anything")
@@ -170,6 +170,6 @@ impl Heard {
             });
         }
         let whole = self.stop.as_deref() == Some("stop") && self.failed.is_none() && broken.is_none();
-        Ok(Answer { text: text.to_owned(), whole, usage: self.usage, cost })
+        Ok(LlmAnswer { text: text.to_owned(), whole, usage: self.usage, cost })
     }
 }

@@ -2,35 +2,35 @@
 
 use std::time::Duration;
 
-use rekindle_core::llm::{Error, Fault, Request, Retry};
+use rekindle_core::llm::{Error, FailureOwner, LlmRequest, RetryAdvice};
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
 
 /// The maximum length of a quoted server message.
-const MAX_CHARS: usize = 300;
+const MAX_REPORTED_CHARS: usize = 300;
 /// The length of a piece of the question that counts as a quotation of it.
-const TELLING: usize = 20;
+const MIN_ECHO_CHARS: usize = 20;
 
 pub(super) fn person(message: impl Into<String>) -> Error {
-    Error::new(Fault::Person, Retry::Never, message)
+    Error::new(FailureOwner::Person, RetryAdvice::Never, message)
 }
 
 pub(super) fn ours(message: impl Into<String>) -> Error {
-    Error::new(Fault::Ours, Retry::Never, message)
+    Error::new(FailureOwner::Ours, RetryAdvice::Never, message)
 }
 
 pub(super) fn provider(after: Duration, message: impl Into<String>) -> Error {
-    Error::new(Fault::Provider, Retry::After(after), message)
+    Error::new(FailureOwner::Provider, RetryAdvice::After(after), message)
 }
 
 /// An error for a refusal that no retry changes.
 pub(super) fn unwilling(message: impl Into<String>) -> Error {
-    Error::new(Fault::Provider, Retry::Never, message)
+    Error::new(FailureOwner::Provider, RetryAdvice::Never, message)
 }
 
 /// Formats `: their message`, on one line, without secrets; empty if it repeats the question. `key` is the
 /// key that we sent.
-pub(super) fn said(text: &str, request: &Request, key: Option<&str>) -> String {
+pub(super) fn said(text: &str, request: &LlmRequest, key: Option<&str>) -> String {
     let text = match key {
         Some(key) => text.replace(key, "[key]"),
         None => text.to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn said(text: &str, request: &Request, key: Option<&str>) -> String {
         return " (what it says repeats the question, and is left out)".to_owned();
     }
     // Keep the end: programs put their reason last.
-    let skip = text.chars().count().saturating_sub(MAX_CHARS);
+    let skip = text.chars().count().saturating_sub(MAX_REPORTED_CHARS);
     let end: String = text.chars().skip(skip).collect();
     format!(": {}{end}", if skip > 0 { "…" } else { "" })
 }
@@ -53,28 +53,28 @@ pub(super) fn said(text: &str, request: &Request, key: Option<&str>) -> String {
 /// of thirty characters is found.
 fn repeats(text: &str, asked: &str) -> bool {
     let asked: Vec<char> = asked.chars().collect();
-    if asked.len() < TELLING {
+    if asked.len() < MIN_ECHO_CHARS {
         return asked.len() > 3 && text.contains(&asked.iter().collect::<String>());
     }
-    let half = TELLING / 2;
-    (0..=asked.len() - TELLING)
+    let half = MIN_ECHO_CHARS / 2;
+    (0..=asked.len() - MIN_ECHO_CHARS)
         .step_by(half)
-        .any(|at| text.contains(&asked[at..at + TELLING].iter().collect::<String>()))
+        .any(|at| text.contains(&asked[at..at + MIN_ECHO_CHARS].iter().collect::<String>()))
 }
 
 #[cfg(test)]
 mod tests {
     use rekindle_core::llm::prompts;
-    use rekindle_core::llm::{Budget, Cost, Expects, Prompt};
+    use rekindle_core::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt};
 
     use super::*;
 
-    fn request(material: &str) -> Request {
-        Request {
-            prompt: Prompt::new(prompts::REWRITE, material),
-            expects: Expects::Tags(&["query"]),
+    fn request(material: &str) -> LlmRequest {
+        LlmRequest {
+            prompt: LlmPrompt::new(prompts::REWRITE, material),
+            expects: AnswerFormat::Tags(&["query"]),
             deadline: Duration::from_secs(1),
-            budget: Budget { tokens: 10, cost: Cost::default() },
+            budget: LlmBudget { tokens: 10, cost: Cost::default() },
         }
     }
 

@@ -1,13 +1,13 @@
 //! The expected format of an answer, expressed for each kind of provider.
 
-use rekindle_core::llm::{Expects, Request};
+use rekindle_core::llm::{AnswerFormat, LlmRequest};
 use serde_json::{Value, json};
 
 /// The instructions. `in_words` adds the schema, for providers that have no field for it.
-pub(super) fn instructions(request: &Request, in_words: bool) -> String {
+pub(super) fn instructions(request: &LlmRequest, in_words: bool) -> String {
     let words = request.prompt.instructions();
     match &request.expects {
-        Expects::Schema(schema) if in_words => format!(
+        AnswerFormat::Schema(schema) if in_words => format!(
             "{words}\n\nAnswer with one JSON value that fits this JSON schema, and with nothing before or after it:\n{schema}"
         ),
         _ => words.to_owned(),
@@ -15,10 +15,10 @@ pub(super) fn instructions(request: &Request, in_words: bool) -> String {
 }
 
 /// The schema, if one is expected.
-pub(super) fn schema(request: &Request) -> Option<&Value> {
+pub(super) fn schema(request: &LlmRequest) -> Option<&Value> {
     match &request.expects {
-        Expects::Schema(schema) => Some(schema),
-        Expects::Tags(_) => None,
+        AnswerFormat::Schema(schema) => Some(schema),
+        AnswerFormat::Tags(_) => None,
     }
 }
 

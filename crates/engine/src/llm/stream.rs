@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use rekindle_core::llm::Error;
 
-use super::http::{Broken, Deadline, Response};
+use super::http::{AnswerDeadline, LlmResponse, StreamBreak};
 use super::report;
 
 /// The maximum size of an answer.
-const LARGEST: u64 = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES: u64 = 8 * 1024 * 1024;
 
 /// A provider's parser of an answer in progress.
-pub(super) trait Hears: Default {
+pub(super) trait AnswerParser: Default {
     /// Handles the next event of a stream; says whether to continue.
     fn event(&mut self, data: &str) -> ControlFlow<()>;
 
@@ -22,22 +22,25 @@ pub(super) trait Hears: Default {
 }
 
 /// Reads an answer until it ends. Returns the reason if it ended early.
-pub(super) fn listen<H: Hears>(response: Response, deadline: Deadline) -> (H, Option<Broken>) {
+pub(super) fn listen<H: AnswerParser>(
+    response: LlmResponse,
+    deadline: AnswerDeadline,
+) -> (H, Option<StreamBreak>) {
     let mut heard = H::default();
     if !response.is_stream {
         let mut bytes = Vec::new();
-        return match response.body.take(LARGEST).read_to_end(&mut bytes) {
+        return match response.body.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes) {
             Ok(_) => {
                 heard.whole(&bytes);
                 (heard, None)
             }
-            Err(error) => (heard, Some(Broken::of(&error))),
+            Err(error) => (heard, Some(StreamBreak::of(&error))),
         };
     }
-    for event in Events::new(response.body) {
+    for event in EventStream::new(response.body) {
         match event {
             Ok(data) if heard.event(&data).is_break() => return (heard, None),
-            Ok(_) if deadline.left().is_zero() => return (heard, Some(Broken::Late)),
+            Ok(_) if deadline.left().is_zero() => return (heard, Some(StreamBreak::Late)),
             Ok(_) => {}
             Err(broken) => return (heard, Some(broken)),
         }
@@ -46,10 +49,10 @@ pub(super) fn listen<H: Hears>(response: Response, deadline: Deadline) -> (H, Op
 }
 
 /// The error for an empty answer, if the server gave no reason.
-pub(super) fn silence(broken: Option<Broken>, nonsense: bool, host: &str, deadline: Duration) -> Error {
+pub(super) fn silence(broken: Option<StreamBreak>, nonsense: bool, host: &str, deadline: Duration) -> Error {
     match broken {
-        Some(Broken::Late) => Error::late(deadline),
-        Some(Broken::Cut) => {
+        Some(StreamBreak::Late) => Error::late(deadline),
+        Some(StreamBreak::Cut) => {
             report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
         }
         None if nonsense => {
@@ -60,18 +63,18 @@ pub(super) fn silence(broken: Option<Broken>, nonsense: bool, host: &str, deadli
 }
 
 /// An iterator over the data of a stream's events.
-struct Events<R> {
+struct EventStream<R> {
     lines: BufReader<std::io::Take<R>>,
 }
 
-impl<R: Read> Events<R> {
+impl<R: Read> EventStream<R> {
     fn new(body: R) -> Self {
-        Self { lines: BufReader::new(body.take(LARGEST)) }
+        Self { lines: BufReader::new(body.take(MAX_ANSWER_BYTES)) }
     }
 }
 
-impl<R: Read> Iterator for Events<R> {
-    type Item = Result<String, Broken>;
+impl<R: Read> Iterator for EventStream<R> {
+    type Item = Result<String, StreamBreak>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut data: Option<String> = None;
@@ -81,7 +84,7 @@ impl<R: Read> Iterator for Events<R> {
                 // An unfinished event is dropped, unless only the blank line is missing.
                 Ok(0) => return data.map(Ok),
                 Ok(_) => {}
-                Err(error) => return Some(Err(Broken::of(&error))),
+                Err(error) => return Some(Err(StreamBreak::of(&error))),
             }
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end_matches(['\r', '\n']);
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> Vec<String> {
-        Events::new(text.as_bytes()).map(Result::unwrap).collect()
+        EventStream::new(text.as_bytes()).map(Result::unwrap).collect()
     }
 
     #[test]

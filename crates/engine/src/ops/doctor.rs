@@ -13,10 +13,10 @@ mod surfaces;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rekindle_core::config::{Config, Provider};
+use rekindle_core::config::{Config, LlmProvider};
 use rekindle_core::text::redact;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::lines::Broken;
+use rekindle_core::vault::lines::BrokenDocument;
 use rekindle_core::vault::path::folded;
 use rekindle_core::vault::{memory, review as page};
 use serde::Serialize;
@@ -26,19 +26,19 @@ pub use self::index::examine_index;
 pub use self::learning::examine_learning;
 pub use self::runs::examine_runs;
 pub use self::surfaces::examine_surfaces;
-use crate::agents::identity::{self, Link};
-use crate::index::models::{self, Models};
+use crate::agents::identity::{self, IdentityLink};
+use crate::index::models::{self, ModelStore};
 use crate::jobs::sessions;
-use crate::llm::{self, Job, Surroundings};
+use crate::llm::{self, ModelJob, ProviderEnvironment};
 use crate::platform::disk;
-use crate::platform::home::{Home, Places};
+use crate::platform::home::{DataPaths, HomeFolder};
 use crate::vault;
-use crate::vault::{Outcome, Scan, Vault};
+use crate::vault::{ChangeOutcome, Vault, VaultScan};
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum FindingSeverity {
     /// Nothing needs to be done.
     Ok,
     /// It works, but the person should know.
@@ -49,9 +49,9 @@ pub enum Level {
 
 /// One finding of a check.
 #[derive(Clone, Debug, Serialize)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// The severity of the finding.
-    pub level: Level,
+    pub level: FindingSeverity,
     /// The problem and its place.
     pub what: String,
     /// The remedy, if there is one.
@@ -59,40 +59,40 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-impl Finding {
+impl DoctorFinding {
     fn ok(what: impl Into<String>) -> Self {
-        Self { level: Level::Ok, what: what.into(), hint: None }
+        Self { level: FindingSeverity::Ok, what: what.into(), hint: None }
     }
 
     fn warning(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { level: Level::Warning, what: what.into(), hint: Some(hint.into()) }
+        Self { level: FindingSeverity::Warning, what: what.into(), hint: Some(hint.into()) }
     }
 
     fn error(what: impl Into<String>, hint: Option<String>) -> Self {
-        Self { level: Level::Error, what: what.into(), hint }
+        Self { level: FindingSeverity::Error, what: what.into(), hint }
     }
 }
 
 /// The result of one check: at least one finding.
 #[derive(Clone, Debug, Serialize)]
-pub struct Checked {
+pub struct CheckReport {
     /// The name of the check.
     pub check: &'static str,
     /// The findings of the check.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DoctorFinding>,
 }
 
 /// The input of the checks. The vault is walked once for all of them.
-struct Patient<'a> {
-    places: &'a Places,
+struct CheckContext<'a> {
+    places: &'a DataPaths,
     vault: &'a Vault,
-    scan: &'a Scan,
+    scan: &'a VaultScan,
 }
 
-type Check = fn(&Patient<'_>) -> Result<Vec<Finding>, vault::Error>;
+type CheckFn = fn(&CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error>;
 
 /// Every check that needs a vault, in the order they are shown.
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, CheckFn); 11] = [
     ("state", state),
     ("journal", journal),
     ("sessions", session_markers),
@@ -107,78 +107,83 @@ const CHECKS: [(&str, Check); 11] = [
 ];
 
 /// Runs every check of the vault and its state.
-pub fn examine(places: &Places) -> Vec<Checked> {
+pub fn examine(places: &DataPaths) -> Vec<CheckReport> {
     let vault = match Vault::open(places) {
         Ok(vault) => vault,
         Err(error) => {
             let hint = error.hint();
-            return vec![Checked { check: "vault", findings: vec![Finding::error(error.to_string(), hint)] }];
+            return vec![CheckReport {
+                check: "vault",
+                findings: vec![DoctorFinding::error(error.to_string(), hint)],
+            }];
         }
     };
-    let mut checked = vec![Checked { check: "vault", findings: vec![writable("the vault", vault.folder())] }];
+    let mut checked =
+        vec![CheckReport { check: "vault", findings: vec![writable("the vault", vault.folder())] }];
     let scan = match vault.scan(true) {
         Ok(scan) => scan,
         Err(error) => {
-            checked[0].findings.push(Finding::error(error.to_string(), error.hint()));
+            checked[0].findings.push(DoctorFinding::error(error.to_string(), error.hint()));
             return checked;
         }
     };
-    let patient = Patient { places, vault: &vault, scan: &scan };
+    let patient = CheckContext { places, vault: &vault, scan: &scan };
     checked.extend(CHECKS.iter().map(|(check, look)| {
         let mut findings = match look(&patient) {
             Ok(findings) => findings,
-            Err(error) => vec![Finding::error(error.to_string(), error.hint())],
+            Err(error) => vec![DoctorFinding::error(error.to_string(), error.hint())],
         };
         if findings.is_empty() {
-            findings.push(Finding::ok("in order"));
+            findings.push(DoctorFinding::ok("in order"));
         }
-        Checked { check, findings }
+        CheckReport { check, findings }
     }));
     checked
 }
 
 /// Checks the models, which do not depend on a vault.
-pub fn examine_models(home: &Home, config: &Config) -> Checked {
-    let models = Models::open(home);
-    let failed = |error: &models::Error| Finding::error(error.to_string(), error.hint());
+pub fn examine_models(home: &HomeFolder, config: &Config) -> CheckReport {
+    let models = ModelStore::open(home);
+    let failed = |error: &models::Error| DoctorFinding::error(error.to_string(), error.hint());
     let used = config.embed.model.as_str();
     // Without a model, recall still searches by keyword (REC-11).
     let mut findings = vec![match models.load(used) {
-        Ok(model) => Finding::ok(format!("{} is in use", model.name())),
-        Err(error) => {
-            Finding::warning(format!("{error}; recall goes by words alone"), error.hint().unwrap_or_default())
-        }
+        Ok(model) => DoctorFinding::ok(format!("{} is in use", model.name())),
+        Err(error) => DoctorFinding::warning(
+            format!("{error}; recall goes by words alone"),
+            error.hint().unwrap_or_default(),
+        ),
     }];
     match models.list() {
         Ok(listed) => findings.extend(listed.into_iter().filter_map(|model| {
             let damage = model.about.err()?;
-            Some(Finding::warning(format!("{}: {}", model.name, damage.why), damage.hint))
+            Some(DoctorFinding::warning(format!("{}: {}", model.name, damage.why), damage.hint))
         })),
         Err(error) => findings.push(failed(&error)),
     }
     // The finding above reports a folder that cannot be read.
     for left in models.left_overs().unwrap_or_default() {
-        findings.push(Finding::warning(
+        findings.push(DoctorFinding::warning(
             format!("{} was left behind", left.display()),
             "it is from a `rekindle model add` that was killed; remove it if none is running",
         ));
     }
     findings.extend(examine_llm(home, config));
-    Checked { check: "models", findings }
+    CheckReport { check: "models", findings }
 }
 
 /// Checks that the configured language model can be called. It makes no call.
-fn examine_llm(home: &Home, config: &Config) -> Option<Finding> {
-    if config.llm.provider == Provider::Offline {
+fn examine_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
+    if config.llm.provider == LlmProvider::Offline {
         return None;
     }
-    let around = Surroundings::look(&home.places(config).ok()?);
-    let problem = Job::ALL.iter().find_map(|job| llm::model(&config.llm, *job, &around).err());
+    let around = ProviderEnvironment::look(&home.places(config).ok()?);
+    let problem = ModelJob::ALL.iter().find_map(|job| llm::model(&config.llm, *job, &around).err());
     Some(match problem {
-        None => Finding::ok(format!("{} may be asked (`rekindle llm`)", config.llm.provider.word())),
+        None => DoctorFinding::ok(format!("{} may be asked (`rekindle llm`)", config.llm.provider.word())),
         Some(error) => {
             let what = format!("no language model can be asked: {error}");
-            Finding::warning(
+            DoctorFinding::warning(
                 what,
                 "mend it, or `rekindle llm use offline`; sessions are looked at by rules meanwhile",
             )
@@ -187,27 +192,27 @@ fn examine_llm(home: &Home, config: &Config) -> Option<Finding> {
 }
 
 /// Writes a probe file: permissions, quotas and read-only mounts show only on a write.
-fn writable(what: &str, folder: &Path) -> Finding {
-    let probe = folder.join(format!("{}probe-{}.tmp", disk::TEMPORARY, std::process::id()));
+fn writable(what: &str, folder: &Path) -> DoctorFinding {
+    let probe = folder.join(format!("{}probe-{}.tmp", disk::TEMPORARY_PREFIX, std::process::id()));
     match disk::stage(&probe, b"", None).and_then(|()| disk::remove(&probe)) {
-        Ok(()) => Finding::ok(format!("{} can be written", folder.display())),
-        Err(error) => Finding::error(
+        Ok(()) => DoctorFinding::ok(format!("{} can be written", folder.display())),
+        Err(error) => DoctorFinding::error(
             format!("{what} at {} cannot be written: {error}", folder.display()),
             Some("check who may write there and whether the disk is full".into()),
         ),
     }
 }
 
-fn state(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn state(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let mut findings = vec![match patient.places.state().is_dir() {
         true => writable("the state folder", patient.places.state()),
-        false => Finding::error(
+        false => DoctorFinding::error(
             format!("there is no state folder at {}", patient.places.state().display()),
             Some("run `rekindle init`".into()),
         ),
     }];
     if patient.places.stop_file().exists() {
-        findings.push(Finding::warning(
+        findings.push(DoctorFinding::warning(
             format!("{} is there: nothing runs", patient.places.stop_file().display()),
             "remove it to let Rekindle work again",
         ));
@@ -215,19 +220,19 @@ fn state(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     Ok(findings)
 }
 
-fn journal(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn journal(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let mut findings = Vec::new();
     if let Some(record) = patient.vault.changes()?.next().transpose()?
-        && record.outcome == Outcome::Pending
+        && record.outcome == ChangeOutcome::Pending
     {
-        findings.push(Finding::warning(
+        findings.push(DoctorFinding::warning(
             format!("change {} was cut off", record.change.id),
             "the next change finishes it or takes it back",
         ));
     }
     let left = patient.vault.left_overs()?;
     if !left.is_empty() {
-        findings.push(Finding::warning(
+        findings.push(DoctorFinding::warning(
             format!("{} temporary file(s) were left behind, such as {}", left.len(), left[0].display()),
             "they are from a command that was killed; remove them if no command is running",
         ));
@@ -235,11 +240,11 @@ fn journal(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     Ok(findings)
 }
 
-fn session_markers(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn session_markers(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let folder = patient.places.sessions();
     let markers = sessions::markers(&folder).map_err(vault::Error::io("read", &folder))?;
     let broken = markers.broken.iter().map(|(path, why)| {
-        Finding::warning(
+        DoctorFinding::warning(
             format!("{}: {why}", path.display()),
             "remove it; the session it marks cannot be found",
         )
@@ -247,12 +252,12 @@ fn session_markers(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> 
     Ok(broken.collect())
 }
 
-fn entries(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn entries(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let scan = patient.scan;
-    let mut findings = vec![Finding::ok(format!("{} memories can be read", scan.entries.len()))];
+    let mut findings = vec![DoctorFinding::ok(format!("{} memories can be read", scan.entries.len()))];
     findings.extend(scan.problems.iter().map(|problem| {
         let what = format!("{}: {}", problem.path.display(), problem.what);
-        Finding::error(what, Some("correct it by hand; it was left as it is".into()))
+        DoctorFinding::error(what, Some("correct it by hand; it was left as it is".into()))
     }));
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -264,27 +269,28 @@ fn entries(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     }
     for paths in names.into_values().filter(|paths| paths.len() > 1) {
         let what = format!("{} would be one file on systems that ignore case", paths.join(" and "));
-        findings.push(Finding::warning(what, "rename one of them"));
+        findings.push(DoctorFinding::warning(what, "rename one of them"));
     }
     for (id, paths) in ids.into_iter().filter(|(_, paths)| paths.len() > 1) {
         let what = format!("{} have the same id {id}", paths.join(" and "));
-        findings.push(Finding::warning(what, "remove the `id:` line from the copy"));
+        findings.push(DoctorFinding::warning(what, "remove the `id:` line from the copy"));
     }
     Ok(findings)
 }
 
-fn documents(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn documents(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let mut findings = Vec::new();
-    let memory: fn(&str) -> Result<(), Broken> = |text| memory::sections(text).map(|_| ());
-    let review: fn(&str) -> Result<(), Broken> = |text| page::parse(text).map(|_| ());
+    let memory: fn(&str) -> Result<(), BrokenDocument> = |text| memory::sections(text).map(|_| ());
+    let review: fn(&str) -> Result<(), BrokenDocument> = |text| page::parse(text).map(|_| ());
     for (name, structure) in [(layout::MEMORY, memory), (layout::REVIEW, review)] {
-        let place = rekindle_core::vault::journal::Place::vault(layout::fixed(name));
-        let missing = || Finding::warning(format!("there is no {name}"), "`rekindle init` makes a new one");
+        let place = rekindle_core::vault::journal::ChangedFile::vault(layout::fixed(name));
+        let missing =
+            || DoctorFinding::warning(format!("there is no {name}"), "`rekindle init` makes a new one");
         let finding = match patient.vault.read(&place)? {
             None => missing(),
             Some(note) => match structure(&note.text) {
-                Ok(()) => Finding::ok(format!("{name} can be read")),
-                Err(why) => Finding::warning(
+                Ok(()) => DoctorFinding::ok(format!("{name} can be read")),
+                Err(why) => DoctorFinding::warning(
                     format!("{}: {why}", patient.vault.file(&place)?.display()),
                     "correct it by hand; it was left as it is",
                 ),
@@ -295,25 +301,25 @@ fn documents(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     Ok(findings)
 }
 
-fn conflicts(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn conflicts(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let finding = |copy: &std::path::PathBuf| {
         let what = format!("{} is one side of a conflict", copy.display());
-        Finding::warning(what, "merge it into its note by hand, then remove it")
+        DoctorFinding::warning(what, "merge it into its note by hand, then remove it")
     };
     Ok(patient.scan.conflicts.iter().map(finding).collect())
 }
 
-fn forgotten(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn forgotten(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let mut findings = Vec::new();
     let unfinished = patient.vault.unfinished_forgets();
     if unfinished > 0 {
-        findings.push(Finding::error(
+        findings.push(DoctorFinding::error(
             format!("{unfinished} forget(s) did not come to an end"),
             Some("run `rekindle forget` again; it names the files that still hold the text".into()),
         ));
     }
     for path in patient.vault.returned()? {
-        findings.push(Finding::warning(
+        findings.push(DoctorFinding::warning(
             format!("{path} was forgotten and is back, probably by sync; nothing shows it"),
             format!("`rekindle forget {path}` removes it again"),
         ));
@@ -321,17 +327,17 @@ fn forgotten(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     let broken = patient.vault.graveyard()?.broken;
     if let Some(line) = broken.first() {
         let what = format!("{}, line {line}: not a tombstone", layout::TOMBSTONES);
-        findings.push(Finding::warning(what, "correct or remove the line"));
+        findings.push(DoctorFinding::warning(what, "correct or remove the line"));
     }
     Ok(findings)
 }
 
 /// Reports probable secrets. Text that a person typed is not changed (B-03).
-fn secrets(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn secrets(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let mut findings = Vec::new();
     for (path, text) in patient.vault.texts()? {
         for found in redact::find(&text) {
-            findings.push(Finding::warning(
+            findings.push(DoctorFinding::warning(
                 format!("{path}, line {}: looks like a secret ({})", found.line, found.kind),
                 "take it out by hand and revoke it; Rekindle never shows it to an agent",
             ));
@@ -340,13 +346,13 @@ fn secrets(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     Ok(findings)
 }
 
-fn identity_links(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
+fn identity_links(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let report = identity::check(patient.places);
     let missing = report.files.iter().filter(|(_, _, there)| !there).map(|(_, path, _)| {
-        Finding::warning(format!("there is no {}", path.display()), "`rekindle init` makes a starter")
+        DoctorFinding::warning(format!("there is no {}", path.display()), "`rekindle init` makes a starter")
     });
-    let diverged = report.links.iter().filter(|(_, link)| *link == Link::Differs).map(|(path, _)| {
-        Finding::warning(
+    let diverged = report.links.iter().filter(|(_, link)| *link == IdentityLink::Differs).map(|(path, _)| {
+        DoctorFinding::warning(
             format!("{} is not the shared AGENTS.md", path.display()),
             "move what it says into the shared file, remove it, then `rekindle identity link` its folder",
         )

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::SignedDuration;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::run::Status;
-use rekindle_core::session::became::{Attempt, Became, became};
+use rekindle_core::run::RunStatus;
+use rekindle_core::session::became::{SessionOutcome, SessionRun, became};
 
-use crate::platform::db::{self, Db};
+use crate::platform::db::{self, Database};
 
 /// The period in days: older finished runs are deleted.
-pub const DAYS: i64 = 30;
+pub const LEARNING_DAYS: i64 = 30;
 
-/// Counts of the sessions seen in the last [`DAYS`].
+/// Counts of the sessions seen in the last [`LEARNING_DAYS`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Learning {
+pub struct LearningStats {
     /// All sessions seen in the period.
     pub seen: u64,
     /// Sessions that led to an observation or a memory.
@@ -28,7 +28,7 @@ pub struct Learning {
     pub skipped: Vec<(String, u64)>,
 }
 
-impl Learning {
+impl LearningStats {
     /// The number of skipped sessions.
     pub fn skipped(&self) -> u64 {
         self.skipped.iter().map(|(_, count)| count).sum()
@@ -40,9 +40,9 @@ impl Learning {
     }
 }
 
-/// Counts the sessions of the last [`DAYS`] by outcome.
-pub fn look(db: &Db, now: Timestamp) -> Result<Learning, db::Error> {
-    let since = (now - SignedDuration::from_hours(24 * DAYS)).as_millisecond();
+/// Counts the sessions of the last [`LEARNING_DAYS`] by outcome.
+pub fn look(db: &Database, now: Timestamp) -> Result<LearningStats, db::Error> {
+    let since = (now - SignedDuration::from_hours(24 * LEARNING_DAYS)).as_millisecond();
     let sessions: Vec<(String, bool)> = db.run(|connection| {
         connection
             .prepare("SELECT id, state = 'open' FROM sessions WHERE last_seen >= ?1")?
@@ -50,14 +50,14 @@ pub fn look(db: &Db, now: Timestamp) -> Result<Learning, db::Error> {
             .collect()
     })?;
     let attempts = attempts(db, since)?;
-    let mut learning = Learning { seen: sessions.len() as u64, ..Learning::default() };
+    let mut learning = LearningStats { seen: sessions.len() as u64, ..LearningStats::default() };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for (id, open) in sessions {
         match became(attempts.get(&id).map_or(&[], Vec::as_slice), open) {
-            Became::Learnt => learning.learnt += 1,
-            Became::Waiting => learning.waiting += 1,
-            Became::GivenUp => learning.given_up += 1,
-            Became::Skipped(reason) => *reasons.entry(reason).or_default() += 1,
+            SessionOutcome::Learnt => learning.learnt += 1,
+            SessionOutcome::Waiting => learning.waiting += 1,
+            SessionOutcome::GivenUp => learning.given_up += 1,
+            SessionOutcome::Skipped(reason) => *reasons.entry(reason).or_default() += 1,
         }
     }
     learning.skipped = reasons.into_iter().collect();
@@ -66,7 +66,7 @@ pub fn look(db: &Db, now: Timestamp) -> Result<Learning, db::Error> {
 }
 
 /// Reads the runs of each session, in order.
-fn attempts(db: &Db, since: i64) -> Result<HashMap<String, Vec<Attempt>>, db::Error> {
+fn attempts(db: &Database, since: i64) -> Result<HashMap<String, Vec<SessionRun>>, db::Error> {
     let rows: Vec<(String, String, Option<String>, i64)> = db.run(|connection| {
         connection
             .prepare(
@@ -79,11 +79,11 @@ fn attempts(db: &Db, since: i64) -> Result<HashMap<String, Vec<Attempt>>, db::Er
             .query_map([since], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
             .collect()
     })?;
-    let mut found: HashMap<String, Vec<Attempt>> = HashMap::new();
+    let mut found: HashMap<String, Vec<SessionRun>> = HashMap::new();
     for (session, status, reason, count) in rows {
-        let Some(status) = Status::parse(&status) else { continue };
+        let Some(status) = RunStatus::parse(&status) else { continue };
         let count = u64::try_from(count).unwrap_or(0);
-        found.entry(session).or_default().push(Attempt { status, reason, found: count });
+        found.entry(session).or_default().push(SessionRun { status, reason, found: count });
     }
     Ok(found)
 }

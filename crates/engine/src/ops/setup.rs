@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::time::Zoned;
 use rekindle_core::vault::identity::DOCUMENTS;
-use rekindle_core::vault::journal::{Actor, Permission, Place, Root};
+use rekindle_core::vault::journal::{ChangeActor, ChangeRoot, ChangedFile, WritePermission};
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::review::{self, Queue};
+use rekindle_core::vault::review::{self, ReviewPage};
 use rekindle_core::vault::{layout, memory};
 
 use crate::config;
 use crate::platform::disk;
-use crate::platform::home::{self, Home, Places};
-use crate::vault::{self, Draft, Vault, Write};
+use crate::platform::home::{self, DataPaths, HomeFolder};
+use crate::vault::{self, ChangeDraft, FileWrite, Vault};
 
 /// The reason a home could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum Error {
 
 /// One item of the home.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct SetupItem {
     /// The description of the item.
     pub what: &'static str,
     /// The path of the item.
@@ -44,7 +44,7 @@ pub struct Item {
 
 /// The choices of the person; a missing choice leaves the setting as it is.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Choices<'a> {
+pub struct SetupChoices<'a> {
     /// The name that agents call the person.
     pub name: Option<&'a str>,
     /// The folder of their notes.
@@ -54,8 +54,8 @@ pub struct Choices<'a> {
 }
 
 /// Creates every missing item.
-pub fn init(home: &Home, choices: Choices<'_>, now: &Zoned) -> Result<Vec<Item>, Error> {
-    let Choices { name, notes, read } = choices;
+pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result<Vec<SetupItem>, Error> {
+    let SetupChoices { name, notes, read } = choices;
     if let Some(folder) = notes.filter(|folder| !folder.is_dir()) {
         return Err(Error::NoNotes(folder.to_owned()));
     }
@@ -78,7 +78,7 @@ pub fn init(home: &Home, choices: Choices<'_>, now: &Zoned) -> Result<Vec<Item>,
     let loaded = config::read(home, None, &[])?;
     let places = home.places(&loaded.config)?;
 
-    let mut items = vec![Item { what: "settings", path: config_file, made: new_config }];
+    let mut items = vec![SetupItem { what: "settings", path: config_file, made: new_config }];
     items.push(folder("state", places.state())?);
     for part in [places.locks(), places.spool(), places.sessions(), places.logs()] {
         folder("state", &part)?;
@@ -92,39 +92,42 @@ pub fn init(home: &Home, choices: Choices<'_>, now: &Zoned) -> Result<Vec<Item>,
     Ok(items)
 }
 
-fn folder(what: &'static str, path: &Path) -> Result<Item, Error> {
+fn folder(what: &'static str, path: &Path) -> Result<SetupItem, Error> {
     let made = !path.exists();
     disk::make_folder(path).map_err(vault::Error::io("make", path))?;
-    Ok(Item { what, path: path.to_owned(), made })
+    Ok(SetupItem { what, path: path.to_owned(), made })
 }
 
 /// Creates the documents of a new vault and the starters of the identity.
-fn documents(places: &Places, name: &str, now: &Zoned) -> Result<Vec<Item>, Error> {
+fn documents(places: &DataPaths, name: &str, now: &Zoned) -> Result<Vec<SetupItem>, Error> {
     let vault = Vault::open(places)?;
     let (mut items, mut writes) = (Vec::new(), Vec::new());
-    let mut begin = |what, place: Place, text: String| -> Result<(), vault::Error> {
+    let mut begin = |what, place: ChangedFile, text: String| -> Result<(), vault::Error> {
         let path = vault.file(&place)?;
         let made = !disk::is_taken(&path).map_err(vault::Error::io("read", &path))?;
-        items.push(Item { what, path, made });
+        items.push(SetupItem { what, path, made });
         if made {
-            writes.push(Write::Create { place, text });
+            writes.push(FileWrite::Create { place, text });
         }
         Ok(())
     };
-    begin("memory", Place::vault(layout::fixed(layout::MEMORY)), memory::render_new(name))?;
-    let queue = Queue {
+    begin("memory", ChangedFile::vault(layout::fixed(layout::MEMORY)), memory::render_new(name))?;
+    let queue = ReviewPage {
         reviewer: name.to_owned(),
         date: now.date(),
         updated: now.timestamp(),
         proposals: Vec::new(),
         later: 0,
     };
-    begin("review", Place::vault(layout::fixed(layout::REVIEW)), review::render(&queue))?;
+    begin("review", ChangedFile::vault(layout::fixed(layout::REVIEW)), review::render(&queue))?;
     for document in DOCUMENTS {
         let path = VaultPath::parse(document.name).map_err(vault::Error::from)?;
-        begin("identity", Place { root: Root::Identity, path }, document.starter.to_owned())?;
+        begin("identity", ChangedFile { root: ChangeRoot::Identity, path }, document.starter.to_owned())?;
     }
-    let draft = Draft { permission: Some(Permission::Asked), ..Draft::new("init", Actor::User, writes) };
+    let draft = ChangeDraft {
+        permission: Some(WritePermission::Asked),
+        ..ChangeDraft::new("init", ChangeActor::User, writes)
+    };
     vault.writer(now)?.commit(draft)?;
     Ok(items)
 }

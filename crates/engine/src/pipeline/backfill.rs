@@ -17,35 +17,35 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::event::{BACKFILL, CaptureRequested, Event, Trigger, names};
+use rekindle_core::event::{BACKFILL_CAUSE, CaptureRequested, CaptureTrigger, Event, names};
 use rekindle_core::project::KnownProjects;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::transcripts::Found;
-use crate::jobs::context::World;
-use crate::jobs::worker_lock::{self, Post};
-use crate::pipeline::stages::REGISTRY;
-use crate::pipeline::stages::pace::Pace;
+use crate::agents::transcripts::TranscriptFile;
+use crate::jobs::context::StageContext;
+use crate::jobs::worker_lock::{self, WorkerLock};
+use crate::pipeline::stages::STAGE_REGISTRY;
+use crate::pipeline::stages::pace::Throttle;
 use crate::pipeline::worker;
-use crate::platform::db::{self, Db, params};
+use crate::platform::db::{self, Database, params};
 use crate::platform::disk;
-use crate::platform::home::Places;
+use crate::platform::home::DataPaths;
 use crate::project;
-use crate::recall::messages::{self, Messages};
+use crate::recall::messages::{self, MessageStore};
 
-pub use plan::{Candidate, Extent, Plan, Share, Unknown};
-pub use report::{Learnt, Report};
+pub use plan::{BackfillCandidate, BackfillPlan, BackfillScope, TranscriptShare, UnknownTranscript};
+pub use report::{BackfillReport, ProjectLearnings};
 
 /// The most sessions in one turn, after which other workers may take the lock.
-const TURN_SESSIONS: usize = 8;
+const MAX_TURN_SESSIONS: usize = 8;
 /// The most bytes of the sessions in one turn.
-const TURN_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_TURN_BYTES: u64 = 8 * 1024 * 1024;
 /// The most threads: each holds a session in memory.
 const MAX_THREADS: usize = 2;
 /// The pause between two turns; a waiting worker polls more often.
-const PAUSE: Duration = Duration::from_millis(25);
+const TURN_PAUSE: Duration = Duration::from_millis(25);
 /// The wait for another worker before a progress message.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WORKER_LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The reason a backfill failed.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ pub enum Error {
     Db(#[from] db::Error),
     /// The project of a deleted folder could not be remembered.
     #[error(transparent)]
-    Project(#[from] project::RememberError),
+    Project(#[from] project::RegistryError),
     /// The archive of messages failed.
     #[error(transparent)]
     Messages(#[from] messages::Error),
@@ -74,7 +74,7 @@ pub enum Error {
 
 /// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum BackfillProgress {
     /// Another worker holds the lock, for this time so far.
     Waiting(Duration),
     /// The number of finished sessions and their total.
@@ -83,7 +83,7 @@ pub enum Progress {
 
 /// One line of the state file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Done {
+struct BackfilledFile {
     path: PathBuf,
     size: u64,
     modified: Option<Timestamp>,
@@ -96,16 +96,16 @@ struct Done {
 }
 
 /// The context of a run.
-pub struct Backfill<'a> {
+pub struct BackfillContext<'a> {
     /// The places of the home.
-    pub places: &'a Places,
+    pub places: &'a DataPaths,
     /// The person's home, below which agents store their transcripts.
     pub home: &'a Path,
     /// The projects known so far.
     pub projects: &'a KnownProjects,
 }
 
-impl Backfill<'_> {
+impl BackfillContext<'_> {
     fn state_file(&self) -> PathBuf {
         self.places.messages().join("backfill.jsonl")
     }
@@ -119,28 +119,28 @@ impl Backfill<'_> {
     /// does the rest.
     pub fn run(
         &self,
-        plan: &Plan,
-        live: &World,
-        worlds: &(dyn Fn() -> World + Sync),
-        progress: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<Report, Error> {
+        plan: &BackfillPlan,
+        live: &StageContext,
+        worlds: &(dyn Fn() -> StageContext + Sync),
+        progress: &mut dyn FnMut(BackfillProgress) -> bool,
+    ) -> Result<BackfillReport, Error> {
         disk::make_folder(&self.places.messages()).map_err(self.failed())?;
-        let mut state = disk::Lines::open(&self.state_file()).map_err(self.failed())?;
-        let mut note = |done: &Done| {
+        let mut state = disk::LineFile::open(&self.state_file()).map_err(self.failed())?;
+        let mut note = |done: &BackfilledFile| {
             let line = serde_json::to_string(done).unwrap_or_default() + "\n";
             // A lost line costs one more read, so no sync is needed here.
             state.append(&line, false).map_err(self.failed())
         };
-        for Unknown { path, seen, size, modified, .. } in &plan.unknown {
+        for UnknownTranscript { path, seen, size, modified, .. } in &plan.unknown {
             let (path, unknown) = (path.clone(), Some(seen.clone()));
-            note(&Done { path, size: *size, modified: *modified, unknown, learnt: false })?;
+            note(&BackfilledFile { path, size: *size, modified: *modified, unknown, learnt: false })?;
         }
-        let mut report = Report { unknown: plan.unknown.clone(), ..Report::default() };
-        let (messages, pace) = (Messages::of(self.places), Pace::default());
+        let mut report = BackfillReport { unknown: plan.unknown.clone(), ..BackfillReport::default() };
+        let (messages, pace) = (MessageStore::of(self.places), Throttle::default());
         let mut waiting = &plan.candidates[..];
         while !waiting.is_empty() {
             let done = plan.candidates.len() - waiting.len();
-            let goes_on = progress(Progress::Sessions(done, plan.candidates.len()));
+            let goes_on = progress(BackfillProgress::Sessions(done, plan.candidates.len()));
             if !goes_on || live.should_stop() {
                 report.stopped = true;
                 break;
@@ -152,8 +152,8 @@ impl Backfill<'_> {
             let (turn, rest) = waiting.split_at(turn(waiting));
             let undone = self.learn(turn, &post, live, worlds, &mut report)?;
             for candidate in turn.iter().filter(|candidate| !undone.contains(&candidate.session())) {
-                let Found { path, size, modified, .. } = &candidate.found;
-                note(&Done {
+                let TranscriptFile { path, size, modified, .. } = &candidate.found;
+                note(&BackfilledFile {
                     path: path.clone(),
                     size: *size,
                     modified: *modified,
@@ -168,21 +168,21 @@ impl Backfill<'_> {
             }
             pace.sometimes(|| messages.update(&mut |_, _| {}).map(drop)).transpose()?;
             drop(post);
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(TURN_PAUSE);
         }
-        progress(Progress::Sessions(plan.candidates.len() - waiting.len(), plan.candidates.len()));
+        progress(BackfillProgress::Sessions(plan.candidates.len() - waiting.len(), plan.candidates.len()));
         report.found = messages.update(&mut |_, _| {})?.messages;
         Ok(report)
     }
 
     /// Waits for the worker's lock. Returns `None` if asked to stop.
-    fn post(&self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Option<Post>, Error> {
+    fn post(&self, progress: &mut dyn FnMut(BackfillProgress) -> bool) -> Result<Option<WorkerLock>, Error> {
         let began = Instant::now();
         loop {
-            if let Some(post) = Post::take(&self.places.locks(), PATIENCE)? {
+            if let Some(post) = WorkerLock::take(&self.places.locks(), WORKER_LOCK_TIMEOUT)? {
                 return Ok(Some(post));
             }
-            if !progress(Progress::Waiting(began.elapsed())) {
+            if !progress(BackfillProgress::Waiting(began.elapsed())) {
                 return Ok(None);
             }
         }
@@ -191,11 +191,11 @@ impl Backfill<'_> {
     /// Learns from some sessions. Returns those with a run that must be retried later.
     fn learn(
         &self,
-        turn: &[Candidate],
-        post: &Post,
-        live: &World,
-        worlds: &(dyn Fn() -> World + Sync),
-        report: &mut Report,
+        turn: &[BackfillCandidate],
+        post: &WorkerLock,
+        live: &StageContext,
+        worlds: &(dyn Fn() -> StageContext + Sync),
+        report: &mut BackfillReport,
     ) -> Result<Vec<String>, Error> {
         // Without this, messages in a deleted folder would count for every project.
         for trail in turn.iter().filter_map(|candidate| candidate.trail.as_ref()) {
@@ -203,20 +203,21 @@ impl Backfill<'_> {
         }
         let now = live.now().timestamp();
         let events: Vec<Event> = turn.iter().filter_map(|candidate| event(candidate, now)).collect();
-        let sessions: HashMap<String, &Candidate> =
+        let sessions: HashMap<String, &BackfillCandidate> =
             turn.iter().map(|candidate| (candidate.session(), candidate)).collect();
         let heard = Mutex::new(std::mem::take(report));
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        let learnt = worker::learn(post, live, worlds, &REGISTRY, &events, threads, &|claimed, ended| {
-            let candidate = claimed.event.session().and_then(|session| sessions.get(session));
-            if let Some(candidate) = candidate {
-                heard.lock().unwrap_or_else(PoisonError::into_inner).hear(claimed, ended, candidate);
-            }
-        });
+        let learnt =
+            worker::learn(post, live, worlds, &STAGE_REGISTRY, &events, threads, &|claimed, ended| {
+                let candidate = claimed.event.session().and_then(|session| sessions.get(session));
+                if let Some(candidate) = candidate {
+                    heard.lock().unwrap_or_else(PoisonError::into_inner).hear(claimed, ended, candidate);
+                }
+            });
         *report = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         learnt?;
         report.sessions += turn.len() as u64;
-        let db = Db::open(&self.places.database())?;
+        let db = Database::open(&self.places.database())?;
         let mut undone = Vec::new();
         for session in sessions.keys() {
             let waits: bool = db.run(|connection| {
@@ -235,25 +236,25 @@ impl Backfill<'_> {
 }
 
 /// The number of sessions in the next turn.
-fn turn(waiting: &[Candidate]) -> usize {
+fn turn(waiting: &[BackfillCandidate]) -> usize {
     let mut bytes = 0;
-    let fits = |candidate: &&Candidate| {
+    let fits = |candidate: &&BackfillCandidate| {
         bytes += candidate.found.size;
-        bytes <= TURN_BYTES
+        bytes <= MAX_TURN_BYTES
     };
-    waiting.iter().take(TURN_SESSIONS).take_while(fits).count().max(1)
+    waiting.iter().take(MAX_TURN_SESSIONS).take_while(fits).count().max(1)
 }
 
 /// Builds the event to capture a session. The same transcript gives the same event.
-fn event(candidate: &Candidate, now: Timestamp) -> Option<Event> {
-    let Found { agent, path, size, modified } = &candidate.found;
+fn event(candidate: &BackfillCandidate, now: Timestamp) -> Option<Event> {
+    let TranscriptFile { agent, path, size, modified } = &candidate.found;
     let session_id = candidate.session();
     let id = format!("backfill-{agent}-{session_id}-{size}");
     let data = CaptureRequested {
         agent: *agent,
         session_id,
-        trigger: Trigger::Shutdown,
-        cause: BACKFILL.to_owned(),
+        trigger: CaptureTrigger::Shutdown,
+        cause: BACKFILL_CAUSE.to_owned(),
         transcript: Some(path.to_str()?.to_owned()),
         upto: Some(*size),
         cwd: candidate.head.cwd.clone(),

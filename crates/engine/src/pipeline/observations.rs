@@ -6,23 +6,23 @@ use std::collections::BTreeMap;
 use rekindle_core::base::id::point_id;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::{Date, TimeZone, Timestamp, day, iso};
-use rekindle_core::knowledge::observe::Observed;
-use rekindle_core::knowledge::observe::gate::Counts;
+use rekindle_core::knowledge::observe::ObservedSession;
+use rekindle_core::knowledge::observe::gate::GateCounts;
 use rekindle_core::text::tokens;
-use rekindle_core::vault::daily_log::{self, Log, Section};
+use rekindle_core::vault::daily_log::{self, DailyLog, LogSection};
 use rekindle_core::vault::priority::Priority;
 use serde_json::{Value, json};
 
-use crate::platform::db::{Db, Error, Row, params};
+use crate::platform::db::{Database, Error, Row, params};
 
 /// The age in days at which an observation leaves the list (STO-01).
-pub const KEPT_DAYS: i64 = 30;
+pub const RETENTION_DAYS: i64 = 30;
 /// The schema version of an entry (STO-02).
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The observation of one window of a session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct ObservationRecord {
     /// The key of the window.
     pub dedupe_key: String,
     /// The id of the session.
@@ -36,7 +36,7 @@ pub struct Entry {
     /// The time of the observation.
     pub at: Timestamp,
     /// The content of the observation.
-    pub observed: Observed,
+    pub observed: ObservedSession,
     /// The estimated number of tokens (OBS-24).
     pub tokens: u64,
     /// The number of distillations since (REF-15).
@@ -45,7 +45,7 @@ pub struct Entry {
     pub schema_version: u32,
 }
 
-impl Entry {
+impl ObservationRecord {
     /// The highest priority of its findings (OBS-21).
     pub fn priority(&self) -> Priority {
         self.observed.findings().map(|finding| finding.priority).max().unwrap_or(Priority::Low)
@@ -53,10 +53,10 @@ impl Entry {
 
     /// Builds the entry of a section of the log of `day`. A section of an earlier version lacks the exact
     /// time.
-    fn of_section(key: &str, section: &daily_log::Observation, day: Date) -> Option<Self> {
+    fn of_section(key: &str, section: &daily_log::LoggedObservation, day: Date) -> Option<Self> {
         let session = section.source.session.clone()?;
         let at = || day.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).ok().map(|noon| noon.timestamp());
-        let observed = Observed::of_section(section, day);
+        let observed = ObservedSession::of_section(section, day);
         Some(Self {
             dedupe_key: key.to_owned(),
             session,
@@ -72,8 +72,8 @@ impl Entry {
     }
 
     /// Extends the entry by a section of a later day's log.
-    fn go_on(&mut self, section: &daily_log::Observation, day: Date) {
-        let more = Observed::of_section(section, day);
+    fn go_on(&mut self, section: &daily_log::LoggedObservation, day: Date) {
+        let more = ObservedSession::of_section(section, day);
         self.observed.parts.extend(more.parts);
         (self.observed.current_task, self.observed.suggested_response) =
             (more.current_task, more.suggested_response);
@@ -101,13 +101,13 @@ impl Entry {
 }
 
 /// Estimates the tokens of an observation (OBS-24).
-pub fn tokens_in(observed: &Observed) -> u64 {
+pub fn tokens_in(observed: &ObservedSession) -> u64 {
     let narratives = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>();
     narratives + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>()
 }
 
 /// Adds an entry; false if the window is already in the list (CAP-14).
-pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
+pub fn add(db: &mut Database, entry: &ObservationRecord) -> Result<bool, Error> {
     let observed = serialised(db, entry)?;
     db.change(|transaction| {
         let rows = transaction.execute(
@@ -136,22 +136,22 @@ pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
 
 /// Fills an empty list from the daily logs, in order. A reflection covers the observations that stand before
 /// it in the log. Returns the number of entries.
-pub fn restore(db: &mut Db, logs: &[(Date, Log)]) -> Result<usize, Error> {
-    let mut restored: Vec<Entry> = Vec::new();
+pub fn restore(db: &mut Database, logs: &[(Date, DailyLog)]) -> Result<usize, Error> {
+    let mut restored: Vec<ObservationRecord> = Vec::new();
     let mut reflected = 0;
     let sections = logs.iter().flat_map(|(day, log)| log.sections.iter().map(|section| (*day, section)));
     for (day, section) in sections {
         match section {
-            Section::Observation(section) => {
+            LogSection::Observation(section) => {
                 let Some(key) = &section.source.dedupe_key else { continue };
                 // A session that crossed midnight has a section in each of the logs.
                 let base = key.rsplit_once('-').map_or(key.as_str(), |(base, _)| base);
                 match restored.iter_mut().find(|entry| entry.dedupe_key == base) {
                     Some(entry) => entry.go_on(section, day),
-                    None => restored.extend(Entry::of_section(base, section, day)),
+                    None => restored.extend(ObservationRecord::of_section(base, section, day)),
                 }
             }
-            Section::Reflected(_) => reflected = restored.len(),
+            LogSection::Reflected(_) => reflected = restored.len(),
             _ => {}
         }
     }
@@ -166,14 +166,14 @@ pub fn restore(db: &mut Db, logs: &[(Date, Log)]) -> Result<usize, Error> {
 }
 
 /// True if the list is empty, without even a forgotten entry.
-pub fn is_empty(db: &Db) -> Result<bool, Error> {
+pub fn is_empty(db: &Database) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM observations)", [], |row| row.get(0))
     })
 }
 
 /// Replaces an observation by a shorter version (REF-15), unless it is already as short.
-pub fn replace(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
+pub fn replace(db: &mut Database, entry: &ObservationRecord) -> Result<bool, Error> {
     let observed = serialised(db, entry)?;
     db.change(|transaction| {
         transaction.execute(
@@ -191,22 +191,22 @@ pub fn replace(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     .map(|rows| rows > 0)
 }
 
-fn serialised(db: &Db, entry: &Entry) -> Result<String, Error> {
+fn serialised(db: &Database, entry: &ObservationRecord) -> Result<String, Error> {
     serde_json::to_string(&entry.observed).map_err(|error| db.odd(error.to_string()))
 }
 
 /// Lists the observations from one day to another, both included, in order, without forgotten ones.
-pub fn between(db: &Db, from: Date, to: Date) -> Result<Vec<Entry>, Error> {
+pub fn between(db: &Database, from: Date, to: Date) -> Result<Vec<ObservationRecord>, Error> {
     list(db, "day >= ?1 AND day <= ?2", [day(from), day(to)])
 }
 
 /// Lists the observations of a session in order.
-pub fn of_session(db: &Db, session: &str) -> Result<Vec<Entry>, Error> {
+pub fn of_session(db: &Database, session: &str) -> Result<Vec<ObservationRecord>, Error> {
     list(db, "session = ?1", [session])
 }
 
-fn list(db: &Db, which: &str, params: impl rusqlite::Params) -> Result<Vec<Entry>, Error> {
-    let rows: Vec<(Entry, String)> = db.run(|connection| {
+fn list(db: &Database, which: &str, params: impl rusqlite::Params) -> Result<Vec<ObservationRecord>, Error> {
+    let rows: Vec<(ObservationRecord, String)> = db.run(|connection| {
         connection
             .prepare_cached(&format!(
                 "SELECT dedupe_key, session, project, cause, day, at, observed, tokens, distilled,
@@ -223,24 +223,24 @@ fn list(db: &Db, which: &str, params: impl rusqlite::Params) -> Result<Vec<Entry
                 return Err(odd(format!("a newer Rekindle wrote it (schema {})", entry.schema_version)));
             }
             match serde_json::from_str(&observed) {
-                Ok(observed) => Ok(Entry { observed, ..entry }),
+                Ok(observed) => Ok(ObservationRecord { observed, ..entry }),
                 Err(error) => Err(odd(error.to_string())),
             }
         })
         .collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(Entry, String)> {
+fn read(row: &Row<'_>) -> rusqlite::Result<(ObservationRecord, String)> {
     let project: Option<String> = row.get(2)?;
     let at: i64 = row.get(5)?;
-    let entry = Entry {
+    let entry = ObservationRecord {
         dedupe_key: row.get(0)?,
         session: row.get(1)?,
         project: project.map(ProjectId::new),
         trigger: row.get(3)?,
         day: row.get::<_, String>(4)?.parse().unwrap_or_default(),
         at: Timestamp::from_millisecond(at).unwrap_or_default(),
-        observed: Observed::default(),
+        observed: ObservedSession::default(),
         tokens: u64::try_from(row.get::<_, i64>(7)?).unwrap_or(0),
         distilled: row.get(8)?,
         schema_version: row.get(9)?,
@@ -249,7 +249,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Entry, String)> {
 }
 
 /// Counts the tokens and windows observed on a day (REF-01).
-pub fn tokens_of(db: &Db, date: Date) -> Result<(u64, u64), Error> {
+pub fn tokens_of(db: &Database, date: Date) -> Result<(u64, u64), Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT coalesce(sum(tokens), 0), count(*) FROM observations WHERE day = ?1",
@@ -263,7 +263,7 @@ pub fn tokens_of(db: &Db, date: Date) -> Result<(u64, u64), Error> {
 }
 
 /// Counts the verdicts of the write gate per day, in order (FBK-08).
-pub fn judged(db: &Db, from: Date, to: Date) -> Result<BTreeMap<Date, Counts>, Error> {
+pub fn judged(db: &Database, from: Date, to: Date) -> Result<BTreeMap<Date, GateCounts>, Error> {
     db.run(|connection| {
         connection
             .prepare_cached(
@@ -272,7 +272,7 @@ pub fn judged(db: &Db, from: Date, to: Date) -> Result<BTreeMap<Date, Counts>, E
             )?
             .query_map([day(from), day(to)], |row| {
                 let whole = |column| row.get::<_, i64>(column).map(|value| u64::try_from(value).unwrap_or(0));
-                let counts = Counts {
+                let counts = GateCounts {
                     judged: whole(1)?,
                     passed: whole(2)?,
                     unverifiable: whole(3)?,
@@ -286,8 +286,8 @@ pub fn judged(db: &Db, from: Date, to: Date) -> Result<BTreeMap<Date, Counts>, E
 }
 
 /// Adds to the counts of a day. They outlive the list, which forgets and shortens.
-fn count(transaction: &rusqlite::Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
-    let counts = Counts::of(&entry.observed);
+fn count(transaction: &rusqlite::Transaction<'_>, entry: &ObservationRecord) -> rusqlite::Result<()> {
+    let counts = GateCounts::of(&entry.observed);
     let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     transaction.execute(
         "INSERT INTO gated (day, judged, passed, unverifiable, useless, conflicting) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -306,7 +306,7 @@ fn count(transaction: &rusqlite::Transaction<'_>, entry: &Entry) -> rusqlite::Re
 }
 
 /// Lists the windows of these days without a reflection.
-pub fn unreflected(db: &Db, from: Date, to: Date) -> Result<Vec<String>, Error> {
+pub fn unreflected(db: &Database, from: Date, to: Date) -> Result<Vec<String>, Error> {
     db.run(|connection| {
         connection
             .prepare_cached(
@@ -319,7 +319,7 @@ pub fn unreflected(db: &Db, from: Date, to: Date) -> Result<Vec<String>, Error> 
 }
 
 /// Marks windows as covered by a reflection.
-pub fn mark_reflected(db: &mut Db, keys: &[String]) -> Result<(), Error> {
+pub fn mark_reflected(db: &mut Database, keys: &[String]) -> Result<(), Error> {
     db.change(|transaction| {
         let mut mark = transaction.prepare("UPDATE observations SET reflected = 1 WHERE dedupe_key = ?1")?;
         for key in keys {
@@ -330,22 +330,22 @@ pub fn mark_reflected(db: &mut Db, keys: &[String]) -> Result<(), Error> {
 }
 
 /// Deletes entries that are too old for the list; the logs still hold them.
-pub fn tidy(db: &mut Db, today: Date) -> Result<usize, Error> {
-    let Ok(oldest) = today.checked_sub(jiff::Span::new().days(KEPT_DAYS)) else { return Ok(0) };
+pub fn tidy(db: &mut Database, today: Date) -> Result<usize, Error> {
+    let Ok(oldest) = today.checked_sub(jiff::Span::new().days(RETENTION_DAYS)) else { return Ok(0) };
     db.change(|transaction| transaction.execute("DELETE FROM observations WHERE day < ?1", [day(oldest)]))
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use rekindle_core::base::provenance::Origin;
-    use rekindle_core::knowledge::observe::{Finding, Kind};
+    use rekindle_core::knowledge::observe::{Finding, FindingKind};
     use rekindle_testkit::fixtures;
 
     use super::*;
 
-    fn open() -> (tempfile::TempDir, Db) {
+    fn open() -> (tempfile::TempDir, Database) {
         let folder = tempfile::tempdir().unwrap();
-        let db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let db = Database::open(&folder.path().join("rekindle.db")).unwrap();
         (folder, db)
     }
 
@@ -354,8 +354,8 @@ pub(crate) mod tests {
     }
 
     /// Builds a window of `session` observed that day.
-    pub(crate) fn entry(session: &str, day: Date, observed: Observed) -> Entry {
-        Entry {
+    pub(crate) fn entry(session: &str, day: Date, observed: ObservedSession) -> ObservationRecord {
+        ObservationRecord {
             dedupe_key: format!("key-{session}"),
             session: session.to_owned(),
             project: None,
@@ -369,10 +369,10 @@ pub(crate) mod tests {
         }
     }
 
-    fn window(key: &str, day: i8, priority: Priority) -> Entry {
-        let rule = fixtures::finding(Kind::Rule, Origin::User, &format!("Rule {key}"));
+    fn window(key: &str, day: i8, priority: Priority) -> ObservationRecord {
+        let rule = fixtures::finding(FindingKind::Rule, Origin::User, &format!("Rule {key}"));
         let findings = vec![Finding { priority, ..rule }];
-        Entry {
+        ObservationRecord {
             dedupe_key: key.to_owned(),
             project: Some(ProjectId::new("github.com/acme/pumps")),
             tokens: 10,
@@ -385,7 +385,7 @@ pub(crate) mod tests {
         let (_folder, mut db) = open();
         let one = window("a", 14, Priority::High);
         assert!(add(&mut db, &one).unwrap());
-        assert!(!add(&mut db, &Entry { tokens: 99, ..one.clone() }).unwrap());
+        assert!(!add(&mut db, &ObservationRecord { tokens: 99, ..one.clone() }).unwrap());
         assert_eq!(between(&db, date(1), date(30)).unwrap(), [one]);
     }
 
@@ -425,10 +425,15 @@ pub(crate) mod tests {
         let (_folder, mut db) = open();
         let full = window("a", 10, Priority::High);
         add(&mut db, &full).unwrap();
-        let short = Entry { observed: Observed::default(), tokens: 0, distilled: 2, ..full.clone() };
+        let short = ObservationRecord {
+            observed: ObservedSession::default(),
+            tokens: 0,
+            distilled: 2,
+            ..full.clone()
+        };
         assert!(replace(&mut db, &short).unwrap());
         assert!(
-            !replace(&mut db, &Entry { distilled: 1, ..full.clone() }).unwrap(),
+            !replace(&mut db, &ObservationRecord { distilled: 1, ..full.clone() }).unwrap(),
             "it does not grow again"
         );
         assert_eq!(between(&db, date(10), date(10)).unwrap(), [short]);

@@ -2,31 +2,31 @@
 //! (SID-05, SID-06). Paraphrases count as the same statement (STO-16).
 
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::knowledge::proposal::Evidence;
+use rekindle_core::knowledge::proposal::ProposalEvidence;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::text::similarity::Statement;
+use rekindle_core::text::similarity::AnalysedStatement;
 
-use crate::platform::db::{Db, Error, Row, params};
+use crate::platform::db::{Database, Error, Row, params};
 
 /// The least similarity of two sightings of one statement (STO-16).
-const SAME: f32 = 0.85;
+const MIN_SAME_SIMILARITY: f32 = 0.85;
 /// The least similarity of two related statements.
-const RELATED: f32 = 0.4;
+const MIN_RELATED_SIMILARITY: f32 = 0.4;
 /// The number of the newest statements to compare with.
-const COMPARED: i64 = 4000;
+const MAX_COMPARED: i64 = 4000;
 /// Condition for statements of project `?1` and those that hold in every project.
-const HERE_OR_EVERYWHERE: &str = "(project IS ?1 OR project IS NULL)";
+const PROJECT_CONDITION: &str = "(project IS ?1 OR project IS NULL)";
 /// Separator of the words of a key and the project that also said them.
-const APART: char = '\u{1f}';
+const PROJECT_SEPARATOR: char = '\u{1f}';
 
 /// A statement seen in sessions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sighting {
+pub struct StoredSighting {
     number: i64,
     /// The latest wording of the statement.
     pub text: String,
     /// The sessions and messages that it rests on.
-    pub evidence: Evidence,
+    pub evidence: ProposalEvidence,
     /// Its outcome: the path of an entry, or the id of a proposal.
     pub became: Option<String>,
     /// The time of the latest sighting.
@@ -39,7 +39,7 @@ pub struct Sighting {
 
 /// A statement to compare and, if it is new, to store.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct NewSighting<'a> {
     /// The wording of the statement.
     pub text: &'a str,
     /// Its embedding, normalized; empty without a model.
@@ -47,7 +47,7 @@ pub struct Seen<'a> {
     /// The project of the session.
     pub project: Option<&'a str>,
     /// The session and messages that it rests on.
-    pub evidence: &'a Evidence,
+    pub evidence: &'a ProposalEvidence,
     /// The time of the message.
     pub at: Timestamp,
     /// True if its words say that something ended.
@@ -55,28 +55,28 @@ pub struct Seen<'a> {
 }
 
 /// Finds the same statement, in this project or everywhere.
-pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
-    best(db, seen, HERE_OR_EVERYWHERE)
+pub fn find(db: &Database, seen: &NewSighting<'_>) -> Result<Option<StoredSighting>, Error> {
+    best(db, seen, PROJECT_CONDITION)
 }
 
 /// Finds the same wish in another project.
-pub fn elsewhere(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
+pub fn elsewhere(db: &Database, seen: &NewSighting<'_>) -> Result<Option<StoredSighting>, Error> {
     best(db, seen, "project IS NOT NULL AND project IS NOT ?1")
 }
 
 /// Finds the most similar equivalent statement in `reach`.
-fn best(db: &Db, seen: &Seen<'_>, reach: &str) -> Result<Option<Sighting>, Error> {
+fn best(db: &Database, seen: &NewSighting<'_>, reach: &str) -> Result<Option<StoredSighting>, Error> {
     let said = normalised(seen.text);
-    let claim = Statement::of(seen.text);
-    let mut best: Option<(f32, Sighting)> = None;
+    let claim = AnalysedStatement::of(seen.text);
+    let mut best: Option<(f32, StoredSighting)> = None;
     compare_newest(db, seen, reach, |likeness, row| {
         let theirs: String = row.get(4)?;
         let is_same_text = words_of(&theirs) == said;
         let likeness = if is_same_text { 1.0 } else { likeness };
         // "Valve 1 is blue" and "valve 2 is blue" have almost the same embedding, as have "always" and
         // "never"; they are different statements.
-        let agrees = || Statement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
-        let is_same = likeness >= SAME && (is_same_text || agrees());
+        let agrees = || AnalysedStatement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
+        let is_same = likeness >= MIN_SAME_SIMILARITY && (is_same_text || agrees());
         if is_same && best.as_ref().is_none_or(|(best, _)| likeness > *best) {
             best = Some((likeness, read(row)?));
         }
@@ -86,10 +86,14 @@ fn best(db: &Db, seen: &Seen<'_>, reach: &str) -> Result<Option<Sighting>, Error
 }
 
 /// Finds the nearest statements, in this project or everywhere, the nearest first.
-pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighting)>, Error> {
-    let mut found: Vec<(f32, Sighting)> = Vec::new();
-    compare_newest(db, seen, HERE_OR_EVERYWHERE, |likeness, row| {
-        if likeness >= RELATED {
+pub fn nearest(
+    db: &Database,
+    seen: &NewSighting<'_>,
+    most: usize,
+) -> Result<Vec<(f32, StoredSighting)>, Error> {
+    let mut found: Vec<(f32, StoredSighting)> = Vec::new();
+    compare_newest(db, seen, PROJECT_CONDITION, |likeness, row| {
+        if likeness >= MIN_RELATED_SIMILARITY {
             found.push((likeness, read(row)?));
         }
         Ok(())
@@ -101,8 +105,8 @@ pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighti
 
 /// Passes the newest statements in `reach`, a condition on `project`, to `each`, with their similarity.
 fn compare_newest(
-    db: &Db,
-    seen: &Seen<'_>,
+    db: &Database,
+    seen: &NewSighting<'_>,
     reach: &str,
     mut each: impl FnMut(f32, &Row<'_>) -> rusqlite::Result<()>,
 ) -> Result<(), Error> {
@@ -111,7 +115,7 @@ fn compare_newest(
             "SELECT number, text, evidence, became, said, vector, last, ends, project FROM sightings
              WHERE {reach} ORDER BY last DESC LIMIT ?2"
         ))?;
-        let mut rows = statement.query(params![seen.project, COMPARED])?;
+        let mut rows = statement.query(params![seen.project, MAX_COMPARED])?;
         while let Some(row) = rows.next()? {
             each(cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?), row)?;
         }
@@ -121,21 +125,21 @@ fn compare_newest(
 
 /// The words of a key, without the project that separates it from the same words elsewhere.
 fn words_of(key: &str) -> &str {
-    key.split_once(APART).map_or(key, |(words, _)| words)
+    key.split_once(PROJECT_SEPARATOR).map_or(key, |(words, _)| words)
 }
 
 /// Deletes a statement that no longer holds.
-pub fn end(db: &mut Db, known: &Sighting) -> Result<(), Error> {
+pub fn end(db: &mut Database, known: &StoredSighting) -> Result<(), Error> {
     db.change(|transaction| transaction.execute("DELETE FROM sightings WHERE number = ?1", [known.number]))
         .map(drop)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Sighting> {
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredSighting> {
     let evidence: String = row.get(2)?;
     // Unreadable evidence counts as none; the words themselves are intact.
     let evidence = serde_json::from_str(&evidence).unwrap_or_default();
     let last = Timestamp::from_millisecond(row.get(6)?).unwrap_or(Timestamp::UNIX_EPOCH);
-    Ok(Sighting {
+    Ok(StoredSighting {
         number: row.get(0)?,
         text: row.get(1)?,
         evidence,
@@ -157,7 +161,7 @@ fn cosine(ours: &[f32], theirs: Option<&[u8]>) -> f32 {
 }
 
 /// Stores a new statement.
-pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Error> {
+pub fn add(db: &mut Database, seen: &NewSighting<'_>, became: Option<&str>) -> Result<(), Error> {
     let evidence = json(db, seen.evidence)?;
     let vector: Option<Vec<u8>> =
         (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
@@ -170,7 +174,7 @@ pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Err
             |row| row.get(0),
         )?;
         let key = match seen.project.filter(|_| taken) {
-            Some(project) => format!("{said}{APART}{project}"),
+            Some(project) => format!("{said}{PROJECT_SEPARATOR}{project}"),
             None => said.clone(),
         };
         transaction.execute(
@@ -195,11 +199,11 @@ pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Err
 
 /// Stores another sighting of a known statement: keeps the latest wording and merges the evidence.
 pub fn again(
-    db: &mut Db,
-    known: &Sighting,
-    seen: &Seen<'_>,
+    db: &mut Database,
+    known: &StoredSighting,
+    seen: &NewSighting<'_>,
     became: Option<&str>,
-) -> Result<Evidence, Error> {
+) -> Result<ProposalEvidence, Error> {
     let mut evidence = known.evidence.clone();
     evidence.merge(seen.evidence);
     let json = json(db, &evidence)?;
@@ -215,7 +219,7 @@ pub fn again(
 
 /// A frequent statement and the number of its sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frequent {
+pub struct FrequentSighting {
     /// The latest wording of the statement.
     pub text: String,
     /// The project; `None` if it holds everywhere.
@@ -225,7 +229,7 @@ pub struct Frequent {
 }
 
 /// Lists the statements seen in the most sessions, the most frequent first.
-pub fn frequent(db: &Db, most: u32) -> Result<Vec<Frequent>, Error> {
+pub fn frequent(db: &Database, most: u32) -> Result<Vec<FrequentSighting>, Error> {
     db.run(|connection| {
         connection
             .prepare(
@@ -233,21 +237,21 @@ pub fn frequent(db: &Db, most: u32) -> Result<Vec<Frequent>, Error> {
                  ORDER BY sessions DESC, last DESC, number LIMIT ?1",
             )?
             .query_map([most], |row| {
-                Ok(Frequent { text: row.get(0)?, project: row.get(1)?, sessions: row.get(2)? })
+                Ok(FrequentSighting { text: row.get(0)?, project: row.get(1)?, sessions: row.get(2)? })
             })?
             .collect()
     })
 }
 
 /// Updates the outcome of an entry that moved.
-pub fn moved(db: &mut Db, from: &str, to: &str) -> Result<usize, Error> {
+pub fn moved(db: &mut Database, from: &str, to: &str) -> Result<usize, Error> {
     db.change(|transaction| {
         transaction.execute("UPDATE sightings SET became = ?2 WHERE became = ?1", params![from, to])
     })
 }
 
 /// True if a statement has this outcome, even if the entry is gone.
-pub fn is_of(db: &Db, became: &str) -> Result<bool, Error> {
+pub fn is_of(db: &Database, became: &str) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row("SELECT EXISTS (SELECT 1 FROM sightings WHERE became = ?1)", [became], |row| {
             row.get(0)
@@ -255,7 +259,7 @@ pub fn is_of(db: &Db, became: &str) -> Result<bool, Error> {
     })
 }
 
-fn json(db: &Db, evidence: &Evidence) -> Result<String, Error> {
+fn json(db: &Database, evidence: &ProposalEvidence) -> Result<String, Error> {
     serde_json::to_string(evidence).map_err(|error| db.odd(error.to_string()))
 }
 
@@ -263,21 +267,27 @@ fn json(db: &Db, evidence: &Evidence) -> Result<String, Error> {
 mod tests {
     use super::*;
 
-    fn evidence(session: &str) -> Evidence {
-        Evidence { sessions: vec![session.to_owned()], ..Evidence::default() }
+    fn evidence(session: &str) -> ProposalEvidence {
+        ProposalEvidence { sessions: vec![session.to_owned()], ..ProposalEvidence::default() }
     }
 
     #[test]
     fn sto_16_the_same_in_other_words_is_one_thing() {
         let folder = tempfile::tempdir().unwrap();
-        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let mut db = Database::open(&folder.path().join("rekindle.db")).unwrap();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
         let (one, two) = (evidence("a"), evidence("b"));
-        let first =
-            Seen { text: "Use tabs.", vector: &[1.0, 0.0], project: None, evidence: &one, at, ends: false };
+        let first = NewSighting {
+            text: "Use tabs.",
+            vector: &[1.0, 0.0],
+            project: None,
+            evidence: &one,
+            at,
+            ends: false,
+        };
         assert_eq!(find(&db, &first).unwrap(), None);
         add(&mut db, &first, Some("personal-private/_inbox/tabs.md")).unwrap();
-        let other = Seen {
+        let other = NewSighting {
             text: "Use tabs everywhere",
             vector: &[0.9, 0.43],
             project: Some("p"),
@@ -291,13 +301,25 @@ mod tests {
         assert_eq!(merged.sessions, ["a", "b"]);
         let known = find(&db, &first).unwrap().unwrap();
         assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Use tabs everywhere", 2));
-        let far =
-            Seen { text: "Use spaces", vector: &[0.5, 0.86], project: None, evidence: &one, at, ends: false };
+        let far = NewSighting {
+            text: "Use spaces",
+            vector: &[0.5, 0.86],
+            project: None,
+            evidence: &one,
+            at,
+            ends: false,
+        };
         assert_eq!(find(&db, &far).unwrap(), None);
-        let numbered =
-            Seen { text: "Use 2 tabs", vector: &[1.0, 0.0], project: None, evidence: &one, at, ends: false };
+        let numbered = NewSighting {
+            text: "Use 2 tabs",
+            vector: &[1.0, 0.0],
+            project: None,
+            evidence: &one,
+            at,
+            ends: false,
+        };
         assert_eq!(find(&db, &numbered).unwrap(), None, "another number is another thing");
-        let opposite = Seen {
+        let opposite = NewSighting {
             text: "Never use tabs",
             vector: &[1.0, 0.0],
             project: None,
@@ -306,20 +328,27 @@ mod tests {
             ends: false,
         };
         assert_eq!(find(&db, &opposite).unwrap(), None, "who changes their mind is heard");
-        let blind = Seen { text: "use  TABS", vector: &[], project: None, evidence: &one, at, ends: false };
+        let blind =
+            NewSighting { text: "use  TABS", vector: &[], project: None, evidence: &one, at, ends: false };
         assert!(find(&db, &blind).unwrap().is_some(), "without a model the words decide");
     }
 
     #[test]
     fn r_17_what_was_said_earlier_leaves_the_words_that_were_said_last() {
         let folder = tempfile::tempdir().unwrap();
-        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let mut db = Database::open(&folder.path().join("rekindle.db")).unwrap();
         let at = |second| Timestamp::from_second(second).unwrap();
         let (one, two) = (evidence("a"), evidence("b"));
-        let newer =
-            Seen { text: "Use tabs!", vector: &[], project: None, evidence: &one, at: at(200), ends: true };
+        let newer = NewSighting {
+            text: "Use tabs!",
+            vector: &[],
+            project: None,
+            evidence: &one,
+            at: at(200),
+            ends: true,
+        };
         add(&mut db, &newer, None).unwrap();
-        let older = Seen { text: "use TABS", evidence: &two, at: at(100), ends: false, ..newer };
+        let older = NewSighting { text: "use TABS", evidence: &two, at: at(100), ends: false, ..newer };
         let known = find(&db, &older).unwrap().unwrap();
         assert_eq!((known.last, known.ends), (at(200), true));
         again(&mut db, &known, &older, None).unwrap();

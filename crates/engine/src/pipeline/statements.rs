@@ -2,25 +2,25 @@
 
 use std::cell::RefCell;
 
-use rekindle_core::knowledge::statement::Labels;
-use rekindle_embed::{Classifier, PairLabels, Scratch};
+use rekindle_core::knowledge::statement::StatementLabels;
+use rekindle_embed::{EncoderScratch, PairLabels, SentenceClassifier};
 
 /// The statement classifier and its scratch memory; one per thread.
-pub struct Statements {
-    classifier: &'static Classifier<'static>,
-    scratch: RefCell<Scratch>,
+pub struct StatementClassifier {
+    classifier: &'static SentenceClassifier<'static>,
+    scratch: RefCell<EncoderScratch>,
 }
 
-impl Statements {
+impl StatementClassifier {
     /// Loads the built-in classifier.
     pub fn builtin() -> Self {
-        Self { classifier: Classifier::builtin(), scratch: RefCell::new(Scratch::new()) }
+        Self { classifier: SentenceClassifier::builtin(), scratch: RefCell::new(EncoderScratch::new()) }
     }
 
-    /// Labels a sentence in its context ([`rekindle_core::knowledge::statement::Classify`]).
-    pub fn label(&self, context: &str, sentence: &str) -> Labels {
+    /// Labels a sentence in its context ([`rekindle_core::knowledge::statement::ClassifyFn`]).
+    pub fn label(&self, context: &str, sentence: &str) -> StatementLabels {
         let said = self.classifier.label(&mut self.scratch.borrow_mut(), context, sentence);
-        Labels {
+        StatementLabels {
             lasting: said.lasting,
             once: said.once,
             kinds: said.kinds,

@@ -12,41 +12,41 @@ use std::time::Duration;
 
 use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::event::{Event, names};
-use rekindle_core::hosts::hook::{Kind, Signal};
-use rekindle_core::run::Status;
+use rekindle_core::hosts::hook::{HookKind, HookSignal};
+use rekindle_core::run::RunStatus;
 use rekindle_core::vault::daily_log;
 use serde_json::json;
 
 use crate::context::injection_log;
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::jobs::health;
-use crate::jobs::queue::{self, Claimed, Ended, Interrupt, Queue, Registry};
+use crate::jobs::queue::{self, ClaimedRun, FunctionOutcome, FunctionRegistry, RunInterrupt, RunQueue};
 use crate::jobs::sessions;
-use crate::jobs::spool::{Spool, Spooled, What};
-use crate::jobs::worker_lock::{Error, Post};
+use crate::jobs::spool::{Spool, SpoolEntry, SpoolPayload};
+use crate::jobs::worker_lock::{Error, WorkerLock};
 use crate::pipeline::observations;
-use crate::pipeline::stages::pace::Pace;
+use crate::pipeline::stages::pace::Throttle;
 use crate::pipeline::stages::{idle, promote, signal};
-use crate::platform::db::{Db, OptionalExtension, params};
+use crate::platform::db::{Database, OptionalExtension, params};
 use crate::review::surfaces;
 use crate::vault::Vault;
 
 /// The lifetime of a worker that a hook started; the next hook starts another.
-pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
+pub const WORKER_LIFETIME: Duration = Duration::from_secs(20 * 60);
 /// The time limit of a run; a longer one hangs, so the worker exits and the run counts a crash.
-const RUN_LIMIT: Duration = Duration::from_secs(10 * 60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// The most files taken from the spool at a time, and the most runs before the next batch.
-const BATCH: usize = 64;
+const MAX_BATCH_FILES: usize = 64;
 /// The most bytes of a batch of files.
-const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_BATCH_BYTES: u64 = 4 * 1024 * 1024;
 /// The longest interval between two checks of the watchdog.
-const LOOK: Duration = Duration::from_secs(1);
+const WATCHDOG_INTERVAL: Duration = Duration::from_secs(1);
 /// The poll interval of a worker that stays.
-const NAP: Duration = Duration::from_millis(500);
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Counts of a worker's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Did {
+pub struct WorkerStats {
     /// The number of files taken from the spool.
     pub taken: u64,
     /// The number of unreadable files in the spool.
@@ -65,7 +65,7 @@ pub struct Did {
 
 /// A moment at which the caller may do work of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum WorkerPhase {
     /// New sessions were reported.
     Began,
     /// A batch of runs is done. It comes now and then and at the end, so that follow-up work can be batched
@@ -76,22 +76,22 @@ pub enum Moment {
 /// Drains the spool, runs everything due, and returns. Later retries stay in the queue. `at` receives the
 /// moments for other work.
 pub fn drain(
-    post: &Post,
-    world: &World,
-    registry: &Registry,
-    at: &mut dyn FnMut(Moment),
-) -> Result<Did, Error> {
-    let mut did = Did::default();
+    post: &WorkerLock,
+    world: &StageContext,
+    registry: &FunctionRegistry,
+    at: &mut dyn FnMut(WorkerPhase),
+) -> Result<WorkerStats, Error> {
+    let mut did = WorkerStats::default();
     let spool = Spool::at(world.places.spool());
     // A step whose result is lost in a power cut runs again; all steps are idempotent.
-    let mut queue = Queue::new(Db::open(&world.places.database())?.relaxed()?);
+    let mut queue = RunQueue::new(Database::open(&world.places.database())?.relaxed()?);
     queue.recover(world.now().timestamp())?;
     // The next worker repeats a failed restore; the logs stay as they are.
     restore_hot_list(world, &mut queue).ok();
     // Decisions on the page count when a worker runs (REV-03). An unreadable page stays and is read later;
     // `doctor` reports the problem.
     promote::look(world).ok();
-    let (watchdog, pace) = (Watchdog::start(RUN_LIMIT, give_up), Pace::default());
+    let (watchdog, pace) = (Watchdog::start(RUN_TIMEOUT, give_up), Throttle::default());
     while !world.should_stop() {
         if post.is_wanted() {
             world.stop();
@@ -100,16 +100,16 @@ pub fn drain(
         let begun = did.begun;
         let taken = take_in(&spool, &mut queue, registry, world, &mut did)?;
         if did.begun > begun {
-            at(Moment::Began);
+            at(WorkerPhase::Began);
         }
         let worked = work(&mut queue, registry, world, &watchdog, &mut did, &|_, _| {})?;
         if worked {
-            pace.sometimes(|| at(Moment::Worked));
+            pace.sometimes(|| at(WorkerPhase::Worked));
         } else if taken == 0 && !remind(&mut queue, registry, world)? {
             break;
         }
     }
-    pace.if_owed(|| at(Moment::Worked));
+    pace.if_owed(|| at(WorkerPhase::Worked));
     health::note(&world.places, &queue)?;
     queue.db().checkpoint()?;
     Ok(did)
@@ -117,16 +117,16 @@ pub fn drain(
 
 /// Rebuilds an empty hot list from the daily logs: the database was lost, or the vault comes from another
 /// machine (STO-01).
-fn restore_hot_list(world: &World, queue: &mut Queue) -> Result<(), Error> {
+fn restore_hot_list(world: &StageContext, queue: &mut RunQueue) -> Result<(), Error> {
     if !observations::is_empty(queue.db())? {
         return Ok(());
     }
     let Ok(vault) = Vault::open(&world.places) else { return Ok(()) };
     let today = world.now().date();
-    let days = (0..=observations::KEPT_DAYS).rev();
+    let days = (0..=observations::RETENTION_DAYS).rev();
     let days = days.filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
     let logs = days.filter_map(|day| Some((day, daily_log::parse(&vault.daily_log(day).ok()??))));
-    let logs: Vec<(Date, daily_log::Log)> = logs.collect();
+    let logs: Vec<(Date, daily_log::DailyLog)> = logs.collect();
     observations::restore(queue.db(), &logs)?;
     Ok(())
 }
@@ -135,21 +135,21 @@ fn restore_hot_list(world: &World, queue: &mut Queue) -> Result<(), Error> {
 /// come first, in the context `live`, so that no session waits longer than one call. `heard` receives the end
 /// of every run.
 pub fn learn(
-    post: &Post,
-    live: &World,
-    worlds: &(dyn Fn() -> World + Sync),
-    registry: &'static Registry,
+    post: &WorkerLock,
+    live: &StageContext,
+    worlds: &(dyn Fn() -> StageContext + Sync),
+    registry: &'static FunctionRegistry,
     events: &[Event],
     threads: usize,
-    heard: &(dyn Fn(&Claimed, &Result<Ended, Interrupt>) + Sync),
-) -> Result<Did, Error> {
-    let mut did = Did::default();
-    let mut queue = Queue::new(Db::open(&live.places.database())?.relaxed()?);
+    heard: &(dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>) + Sync),
+) -> Result<WorkerStats, Error> {
+    let mut did = WorkerStats::default();
+    let mut queue = RunQueue::new(Database::open(&live.places.database())?.relaxed()?);
     queue.recover(live.now().timestamp())?;
     restore_hot_list(live, &mut queue).ok();
     let spool = Spool::at(live.places.spool());
-    let work_off = |world: &World, queue: &mut Queue| {
-        let (watchdog, mut did) = (Watchdog::start(RUN_LIMIT, give_up), Did::default());
+    let work_off = |world: &StageContext, queue: &mut RunQueue| {
+        let (watchdog, mut did) = (Watchdog::start(RUN_TIMEOUT, give_up), WorkerStats::default());
         while !post.is_wanted() && work(queue, registry, world, &watchdog, &mut did, heard)? {}
         Ok::<_, Error>(did)
     };
@@ -160,7 +160,7 @@ pub fn learn(
     std::thread::scope(|scope| {
         let helper = || {
             let world = worlds();
-            work_off(&world, &mut Queue::new(Db::open(&world.places.database())?.relaxed()?))
+            work_off(&world, &mut RunQueue::new(Database::open(&world.places.database())?.relaxed()?))
         };
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(helper)).collect();
         did = did.and(work_off(&world, &mut queue)?);
@@ -177,23 +177,23 @@ pub fn learn(
 
 /// Runs until asked to stop, for a worker that stays.
 pub fn watch(
-    post: &Post,
-    world: &World,
-    registry: &Registry,
-    at: &mut dyn FnMut(Moment),
-) -> Result<Did, Error> {
-    let mut all = Did::default();
+    post: &WorkerLock,
+    world: &StageContext,
+    registry: &FunctionRegistry,
+    at: &mut dyn FnMut(WorkerPhase),
+) -> Result<WorkerStats, Error> {
+    let mut all = WorkerStats::default();
     loop {
         let did = drain(post, world, registry, at)?;
         all = all.and(did);
         if world.should_stop() {
             return Ok(all);
         }
-        std::thread::sleep(NAP);
+        std::thread::sleep(WATCH_INTERVAL);
     }
 }
 
-impl Did {
+impl WorkerStats {
     /// Adds the counts of two workers.
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -212,18 +212,18 @@ impl Did {
 /// committed durably; after a crash in between, the next worker finds known events.
 fn take_in(
     spool: &Spool,
-    queue: &mut Queue,
-    registry: &Registry,
-    world: &World,
-    did: &mut Did,
+    queue: &mut RunQueue,
+    registry: &FunctionRegistry,
+    world: &StageContext,
+    did: &mut WorkerStats,
 ) -> Result<u64, Error> {
     let batch = gather(spool, did)?;
     let sessions_failed = |cause| Error::Sessions { path: world.places.sessions(), cause };
     let mut events = Vec::new();
     for (_, spooled) in &batch.files {
         match &spooled.what {
-            What::Event(event) => events.push(event.clone()),
-            What::Signal { signal, position, messages } => {
+            SpoolPayload::Event(event) => events.push(event.clone()),
+            SpoolPayload::Signal { signal, position, messages } => {
                 if !messages.is_empty() {
                     sessions::keep(&world.places, signal, messages).map_err(sessions_failed)?;
                 }
@@ -243,7 +243,7 @@ fn take_in(
     remember_projects(&batch, world);
     for (signal, _, at) in batch.signals() {
         sessions::reopen(&world.places.sessions(), signal, at).map_err(sessions_failed)?;
-        did.begun += u64::from(signal.kind == Kind::Start && !signal.subagent);
+        did.begun += u64::from(signal.kind == HookKind::Start && !signal.subagent);
     }
     for (path, _) in &batch.files {
         spool.done(path)?;
@@ -254,7 +254,7 @@ fn take_in(
 
 /// Registers the projects of the signals' folders while the folders exist: a worktree may be removed before
 /// its session is captured (B-05).
-fn remember_projects(batch: &Taken, world: &World) {
+fn remember_projects(batch: &SpoolBatch, world: &StageContext) {
     let folders: HashSet<&str> = batch
         .signals()
         .filter(|(signal, ..)| !signal.subagent)
@@ -268,26 +268,26 @@ fn remember_projects(batch: &Taken, world: &World) {
 
 /// A batch of spool files.
 #[derive(Default)]
-struct Taken {
-    files: Vec<(PathBuf, Spooled)>,
+struct SpoolBatch {
+    files: Vec<(PathBuf, SpoolEntry)>,
     /// The number of files read, including unreadable ones.
     looked_at: u64,
 }
 
-impl Taken {
-    fn signals(&self) -> impl Iterator<Item = (&Signal, Option<u64>, Timestamp)> {
+impl SpoolBatch {
+    fn signals(&self) -> impl Iterator<Item = (&HookSignal, Option<u64>, Timestamp)> {
         self.files.iter().filter_map(|(_, spooled)| match &spooled.what {
-            What::Signal { signal, position, .. } => Some((signal, *position, spooled.at)),
-            What::Event(_) => None,
+            SpoolPayload::Signal { signal, position, .. } => Some((signal, *position, spooled.at)),
+            SpoolPayload::Event(_) => None,
         })
     }
 }
 
 /// Reads the next files of the spool in small batches, so that memory use stays flat. Unreadable files are
 /// moved aside.
-fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
-    let (mut taken, mut bytes) = (Taken::default(), 0);
-    for path in spool.oldest(BATCH)? {
+fn gather(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error> {
+    let (mut taken, mut bytes) = (SpoolBatch::default(), 0);
+    for path in spool.oldest(MAX_BATCH_FILES)? {
         let Some(file) = spool.read(&path)? else { continue };
         taken.looked_at += 1;
         match file.content {
@@ -300,7 +300,7 @@ fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
                 did.broken += 1;
             }
         }
-        if bytes >= BATCH_BYTES {
+        if bytes >= MAX_BATCH_BYTES {
             break;
         }
     }
@@ -309,7 +309,7 @@ fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
 
 /// Queues the scheduled work: due functions, idle sessions (MNT-04, EXE-15), and syncs of the review surfaces
 /// (REV-06).
-fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool, Error> {
+fn remind(queue: &mut RunQueue, registry: &FunctionRegistry, world: &StageContext) -> Result<bool, Error> {
     let now = world.now();
     let mut events = idle::requests(queue.db(), world, now.timestamp())?;
     let mut begun = Vec::new();
@@ -355,15 +355,15 @@ fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool,
 
 /// Runs everything due and passes the end of each run to `heard`. Returns true if there was any.
 fn work(
-    queue: &mut Queue,
-    registry: &Registry,
-    world: &World,
+    queue: &mut RunQueue,
+    registry: &FunctionRegistry,
+    world: &StageContext,
     watchdog: &Watchdog,
-    did: &mut Did,
-    heard: &dyn Fn(&Claimed, &Result<Ended, Interrupt>),
+    did: &mut WorkerStats,
+    heard: &dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>),
 ) -> Result<bool, Error> {
     let mut any = false;
-    for _ in 0..BATCH {
+    for _ in 0..MAX_BATCH_FILES {
         if world.should_stop() {
             break;
         }
@@ -374,11 +374,11 @@ fn work(
         watchdog.end();
         heard(&claimed, &ended);
         match queue.settle(&claimed, ended, world.now().timestamp())? {
-            Status::Completed => did.completed += 1,
-            Status::Skipped => did.skipped += 1,
-            Status::Failed => did.failed += 1,
-            Status::Dead => did.dead += 1,
-            Status::Running => {}
+            RunStatus::Completed => did.completed += 1,
+            RunStatus::Skipped => did.skipped += 1,
+            RunStatus::Failed => did.failed += 1,
+            RunStatus::Dead => did.dead += 1,
+            RunStatus::Running => {}
         }
     }
     Ok(any)
@@ -404,7 +404,7 @@ impl Watchdog {
                     bite();
                 }
                 drop(deadline);
-                std::thread::sleep(LOOK.min(limit / 2));
+                std::thread::sleep(WATCHDOG_INTERVAL.min(limit / 2));
             }
         });
         watchdog

@@ -10,19 +10,20 @@ use crate::platform::environment;
 
 /// Prefixes of the variables that an agent sets for its child processes. A process that outlives the agent
 /// must not carry them: agents that it starts would take themselves for subagents of one that is gone.
-const OF_A_SESSION: &[&str] = &["CLAUDECODE", "CLAUDE_", "CODEX_", "GEMINI_", "PI_", "AI_AGENT"];
+const SESSION_VARIABLE_PREFIXES: &[&str] = &["CLAUDECODE", "CLAUDE_", "CODEX_", "GEMINI_", "PI_", "AI_AGENT"];
 /// Settings of the agents that match those prefixes: the location of their files and the account that pays.
-const NOT_OF_A_SESSION: &[&str] =
+const KEPT_VARIABLES: &[&str] =
     &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME", "PI_TELEMETRY"];
 /// Prefixes of further settings: the account that pays, and features that the user turned off.
-const SETTINGS: &[&str] = &["CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", "CLAUDE_CODE_DISABLE_"];
+const KEPT_VARIABLE_PREFIXES: &[&str] = &["CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", "CLAUDE_CODE_DISABLE_"];
 
 /// True if a variable belongs to an agent's session and not to the user.
 pub(crate) fn is_of_a_session(name: &str) -> bool {
     let is_key = (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && !name.contains("_SESSION_");
-    let is_setting =
-        is_key || NOT_OF_A_SESSION.contains(&name) || SETTINGS.iter().any(|start| name.starts_with(start));
-    !is_setting && OF_A_SESSION.iter().any(|start| name.starts_with(start))
+    let is_setting = is_key
+        || KEPT_VARIABLES.contains(&name)
+        || KEPT_VARIABLE_PREFIXES.iter().any(|start| name.starts_with(start));
+    !is_setting && SESSION_VARIABLE_PREFIXES.iter().any(|start| name.starts_with(start))
 }
 
 /// Marks all file descriptors that an agent left open as close-on-exec. The agent may wait for the end of a
@@ -82,12 +83,12 @@ fn again() -> io::Result<Command> {
 
 /// The maximum lifetime of a background process. Nothing else interrupts a disk that does not answer. The
 /// next process resumes the work.
-const LIMIT: Duration = Duration::from_secs(35 * 60);
+const MAX_LIFETIME: Duration = Duration::from_secs(35 * 60);
 
 /// Leaves the session of the parent process, if the system has sessions, and limits the lifetime of this one.
 pub fn detach() {
     std::thread::spawn(|| {
-        std::thread::sleep(LIMIT);
+        std::thread::sleep(MAX_LIFETIME);
         std::process::exit(70);
     });
     #[cfg(unix)]

@@ -8,17 +8,17 @@ use std::time::SystemTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use crate::platform::disk::{self, Content};
+use crate::platform::disk::{self, FileContent};
 use crate::platform::environment;
 
 /// The folders that hold zone files on Unix.
-const DATABASES: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo"];
-const LOCAL: &str = "/etc/localtime";
+const ZONEINFO_FOLDERS: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo"];
+const LOCALTIME_PATH: &str = "/etc/localtime";
 /// The maximum size of a zone file, far above any real one.
 const MAX_ZONE_BYTES: u64 = 256 * 1024;
 
 /// The timestamp for a clock set beyond all calendars: 9998-01-01, which leaves room for additions.
-const LATEST: i64 = 253_339_228_800;
+const MAX_UNIX_SECONDS: i64 = 253_339_228_800;
 
 /// The current time in a zone.
 #[expect(clippy::disallowed_methods, reason = "this is the room that may")]
@@ -28,7 +28,7 @@ pub fn now(zone: TimeZone) -> Zoned {
 
 /// Converts a clock's time, clamped to the range of a timestamp.
 fn moment(clock: SystemTime) -> Timestamp {
-    let latest = Timestamp::from_second(LATEST).unwrap_or(Timestamp::UNIX_EPOCH);
+    let latest = Timestamp::from_second(MAX_UNIX_SECONDS).unwrap_or(Timestamp::UNIX_EPOCH);
     match Timestamp::try_from(clock) {
         Ok(at) => at.min(latest),
         Err(_) if clock > SystemTime::UNIX_EPOCH => latest,
@@ -46,7 +46,7 @@ pub fn system_zone() -> TimeZone {
         let text = text.strip_prefix(':').unwrap_or(&text);
         named_zone(text).or_else(|| TimeZone::posix(text).ok()).unwrap_or(TimeZone::UTC)
     };
-    chosen.map(by_name).or_else(|| read("Local", LOCAL)).unwrap_or(TimeZone::UTC)
+    chosen.map(by_name).or_else(|| read("Local", LOCALTIME_PATH)).unwrap_or(TimeZone::UTC)
 }
 
 /// The zone with an IANA name, if this system has it.
@@ -58,12 +58,12 @@ pub fn named_zone(name: &str) -> Option<TimeZone> {
     if cfg!(not(unix)) || !name.split('/').all(is_name) {
         return TimeZone::get(name).ok();
     }
-    DATABASES.iter().find_map(|folder| read(name, &format!("{folder}/{name}")))
+    ZONEINFO_FOLDERS.iter().find_map(|folder| read(name, &format!("{folder}/{name}")))
 }
 
 fn read(name: &str, path: &str) -> Option<TimeZone> {
     match disk::read(path.as_ref(), MAX_ZONE_BYTES) {
-        Ok(Content::Bytes(bytes)) => TimeZone::tzif(name, &bytes).ok(),
+        Ok(FileContent::Bytes(bytes)) => TimeZone::tzif(name, &bytes).ok(),
         _ => None,
     }
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 
 use rekindle_core::base::hash::ContentHash;
 
-pub use growing::{Identity, append, appended, behind, cut, each_piece, hash_of_first};
-pub use lines::{BackwardLines, Lines};
+pub use growing::{FileIdentity, append, appended, behind, cut, each_piece, hash_of_first};
+pub use lines::{BackwardLines, LineFile};
 
 /// Creates a folder and its parents, for the owner only (SEC-01). Existing folders keep their mode; the names
 /// of new ones are on the disk when this returns.
@@ -46,7 +46,7 @@ pub fn make_private(path: &Path) -> io::Result<()> {
 
 /// The result of [`read`].
 #[derive(Debug)]
-pub enum Content {
+pub enum FileContent {
     /// The file does not exist.
     Missing,
     /// The content of the whole file.
@@ -58,25 +58,29 @@ pub enum Content {
 }
 
 /// Reads a file of at most `limit` bytes.
-pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
+pub fn read(path: &Path, limit: u64) -> io::Result<FileContent> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Missing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileContent::Missing),
         Err(error) => return Err(error),
     };
     if !metadata.is_file() {
-        return Ok(Content::NotAFile);
+        return Ok(FileContent::NotAFile);
     }
     if metadata.len() > limit {
-        return Ok(Content::TooLarge(metadata.len()));
+        return Ok(FileContent::TooLarge(metadata.len()));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(limit)).unwrap_or(0) + 1);
     match File::open(path) {
         Ok(file) => file.take(limit + 1).read_to_end(&mut bytes)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Missing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileContent::Missing),
         Err(error) => return Err(error),
     };
-    Ok(if bytes.len() as u64 > limit { Content::TooLarge(metadata.len()) } else { Content::Bytes(bytes) })
+    Ok(if bytes.len() as u64 > limit {
+        FileContent::TooLarge(metadata.len())
+    } else {
+        FileContent::Bytes(bytes)
+    })
 }
 
 /// Reads a file of at most `limit` bytes that is not a link, with its metadata before the read; `None` for
@@ -214,7 +218,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 /// first, so that no reader sees the zeros.
 pub fn shred(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent() else { return remove(path) };
-    let hidden = free_name(folder, SHREDDING)?;
+    let hidden = free_name(folder, SHREDDING_PREFIX)?;
     match std::fs::rename(path, &hidden) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
@@ -274,7 +278,7 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// newer version is put back and the result is `false`.
 pub fn replace_shredding(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let staged = free_name(folder, REPLACING)?;
+    let staged = free_name(folder, REPLACING_PREFIX)?;
     stage(&staged, new, Some(path))?;
     exchange(&staged, path)?;
     let ours = std::fs::read(&staged)? == old;
@@ -321,7 +325,7 @@ pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
 /// Removes a file of the user. If it is no longer `old`, it stays unchanged and the result is `false`.
 pub fn remove_unchanged(path: &Path, old: &[u8]) -> io::Result<bool> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let aside = free_name(folder, REMOVING)?;
+    let aside = free_name(folder, REMOVING_PREFIX)?;
     std::fs::rename(path, &aside)?;
     let unchanged = std::fs::read(&aside)? == old;
     match unchanged {
@@ -354,7 +358,7 @@ pub fn set_aside(path: &Path, aside: &Path) -> io::Result<()> {
 /// Opens a lock file and holds its lock until the file is dropped. Waits at most `patience` for another
 /// holder, then fails with `TimedOut`: a stopped process must not stop this one for ever.
 pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
-    const NAP: Duration = Duration::from_millis(2);
+    const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(2);
     let file = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)?;
     // Reading a pipe would wait for a writer that never comes.
     if !file.metadata()?.is_file() {
@@ -368,8 +372,8 @@ pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds it"));
             }
             Err(TryLockError::WouldBlock) => {
-                std::thread::sleep(NAP);
-                waited += NAP;
+                std::thread::sleep(LOCK_POLL_INTERVAL);
+                waited += LOCK_POLL_INTERVAL;
             }
             Err(TryLockError::Error(error)) => return Err(error),
         }
@@ -384,10 +388,10 @@ pub fn revise(
     patience: Duration,
     change: impl FnOnce(&str) -> Option<String>,
 ) -> io::Result<bool> {
-    const MOST: u64 = 64 * 1024;
+    const MAX_STATE_FILE_BYTES: u64 = 64 * 1024;
     let mut file = lock(path, patience)?;
     let mut old = Vec::new();
-    (&mut file).take(MOST).read_to_end(&mut old)?;
+    (&mut file).take(MAX_STATE_FILE_BYTES).read_to_end(&mut old)?;
     let Some(new) = change(&String::from_utf8_lossy(&old)) else { return Ok(false) };
     file.set_len(0)?;
     file.rewind()?;
@@ -396,15 +400,15 @@ pub fn revise(
 }
 
 /// The prefix of the names of our temporary files; note apps hide names that begin with a dot.
-pub const TEMPORARY: &str = ".rekindle-";
+pub const TEMPORARY_PREFIX: &str = ".rekindle-";
 
 /// The name part of a temporary file that is being shredded.
-pub const SHREDDING: &str = "shred-";
+pub const SHREDDING_PREFIX: &str = "shred-";
 /// The name part of a temporary file that replaces one whose old bytes must go.
-pub const REPLACING: &str = "replace-";
+pub const REPLACING_PREFIX: &str = "replace-";
 
 /// The name part of a temporary file of the user that is being removed: it may hold their latest version.
-const REMOVING: &str = "remove-";
+const REMOVING_PREFIX: &str = "remove-";
 
 /// Removes the temporary files in a folder that were last written before `before`: the processes that made
 /// them were killed (MNT-08). `deep` includes subfolders. Returns the number of files removed.
@@ -427,10 +431,10 @@ pub fn sweep_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::R
             };
             // A file that is gone meanwhile is fine.
             let is_old = |metadata: Metadata| metadata.modified().is_ok_and(|modified| modified < before);
-            if purpose.starts_with(REMOVING) || !kind.is_file() || !item.metadata().is_ok_and(is_old) {
+            if purpose.starts_with(REMOVING_PREFIX) || !kind.is_file() || !item.metadata().is_ok_and(is_old) {
                 continue;
             }
-            match purpose.starts_with(SHREDDING) || purpose.starts_with(REPLACING) {
+            match purpose.starts_with(SHREDDING_PREFIX) || purpose.starts_with(REPLACING_PREFIX) {
                 true => shred(&item.path())?,
                 false => remove(&item.path())?,
             }
@@ -442,13 +446,13 @@ pub fn sweep_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::R
 
 /// The purpose part of a temporary file's name; `None` for other names.
 fn temporary_purpose(name: &str) -> Option<&str> {
-    name.strip_prefix(TEMPORARY)?.strip_suffix(".tmp")
+    name.strip_prefix(TEMPORARY_PREFIX)?.strip_suffix(".tmp")
 }
 
 fn free_name(folder: &Path, purpose: &str) -> io::Result<PathBuf> {
     let mut random = [0u8; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(folder.join(format!("{TEMPORARY}{purpose}{:016x}.tmp", u64::from_le_bytes(random))))
+    Ok(folder.join(format!("{TEMPORARY_PREFIX}{purpose}{:016x}.tmp", u64::from_le_bytes(random))))
 }
 
 #[cfg(test)]
@@ -554,7 +558,7 @@ mod tests {
         let path = folder.path().join("f");
         // A sparse file: reading it would take a while.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        assert!(matches!(read(&path, 10).unwrap(), Content::TooLarge(1_099_511_627_776)));
+        assert!(matches!(read(&path, 10).unwrap(), FileContent::TooLarge(1_099_511_627_776)));
     }
 
     #[cfg(unix)]

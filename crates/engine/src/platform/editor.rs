@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::platform::disk::{self, Content};
+use crate::platform::disk::{self, FileContent};
 use crate::platform::environment;
 
 /// The maximum size of the edited text. A larger one cannot be a line of MEMORY.md and is not read back.
-const MOST_BYTES: u64 = 256 * 1024;
+const MAX_EDITED_BYTES: u64 = 256 * 1024;
 /// The prefix of the file name of a draft.
 const DRAFT: &str = "draft-";
 /// The age at which a file is no longer in use.
-const LEFT_BEHIND: Duration = Duration::from_secs(24 * 3600);
+const ABANDONED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// An error of an edit.
 #[derive(Debug, Error)]
@@ -59,25 +59,25 @@ pub fn edit(folder: &Path, name: &str, text: &str) -> Result<String, Error> {
     let file = |cause| Error::File { path: path.clone(), cause };
     sweep(folder).map_err(file)?;
     disk::write_whole(&path, format!("{}\n", text.trim_end()).as_bytes()).map_err(file)?;
-    let left = run(&editor, &path).and_then(|()| disk::read(&path, MOST_BYTES).map_err(file));
+    let left = run(&editor, &path).and_then(|()| disk::read(&path, MAX_EDITED_BYTES).map_err(file));
     if path.exists() {
         disk::shred(&path).map_err(file)?;
     }
     match left? {
-        Content::Bytes(bytes) => String::from_utf8(bytes).map_err(|_| Error::NotText),
+        FileContent::Bytes(bytes) => String::from_utf8(bytes).map_err(|_| Error::NotText),
         // A deleted file means an empty text.
-        Content::Missing => Ok(String::new()),
-        Content::NotAFile | Content::TooLarge(_) => Err(Error::NotText),
+        FileContent::Missing => Ok(String::new()),
+        FileContent::NotAFile | FileContent::TooLarge(_) => Err(Error::NotText),
     }
 }
 
 /// The draft with this name: a text that could not be saved ([`keep_draft`]).
 pub fn draft(folder: &Path, name: &str) -> Result<Option<String>, Error> {
     let path = draft_path(folder, name);
-    match disk::read(&path, MOST_BYTES).map_err(|cause| Error::File { path, cause })? {
-        Content::Bytes(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText),
-        Content::Missing => Ok(None),
-        Content::NotAFile | Content::TooLarge(_) => Err(Error::NotText),
+    match disk::read(&path, MAX_EDITED_BYTES).map_err(|cause| Error::File { path, cause })? {
+        FileContent::Bytes(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText),
+        FileContent::Missing => Ok(None),
+        FileContent::NotAFile | FileContent::TooLarge(_) => Err(Error::NotText),
     }
 }
 
@@ -133,7 +133,7 @@ fn sweep(folder: &Path) -> io::Result<()> {
         }
         let about = file.metadata()?;
         let age = about.modified()?.elapsed().unwrap_or_default();
-        if about.is_file() && age > LEFT_BEHIND {
+        if about.is_file() && age > ABANDONED_AFTER {
             disk::shred(&file.path())?;
         }
     }

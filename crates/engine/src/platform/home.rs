@@ -8,7 +8,7 @@ use rekindle_core::config::{Config, ReadNotes};
 use crate::platform::environment;
 
 /// The variable that names the home folder of Rekindle.
-pub const VARIABLE: &str = "REKINDLE_HOME";
+pub const HOME_VARIABLE: &str = "REKINDLE_HOME";
 
 /// An error in the configured folders.
 #[derive(Debug, thiserror::Error)]
@@ -56,19 +56,19 @@ pub enum Error {
 
 /// The home folder of Rekindle, the parent of all others unless a setting says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Home {
+pub struct HomeFolder {
     root: PathBuf,
     /// The folder that `~` stands for.
     person: Option<PathBuf>,
 }
 
-impl Home {
+impl HomeFolder {
     /// Takes `--home DIR`, else `REKINDLE_HOME`, else `~/.rekindle`.
     pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
-        Self::choose(flag, environment::raw(VARIABLE).as_deref(), environment::home_folder())
+        Self::choose(flag, environment::raw(HOME_VARIABLE).as_deref(), environment::home_folder())
     }
 
-    /// The same as [`Home::find`], with the environment given.
+    /// The same as [`HomeFolder::find`], with the environment given.
     pub fn choose(
         flag: Option<&Path>,
         variable: Option<&OsStr>,
@@ -110,7 +110,7 @@ impl Home {
 
     /// The folders that the settings choose. Fails if state and notes would mix (R-02); changes nothing on
     /// disk.
-    pub fn places(&self, config: &Config) -> Result<Places, Error> {
+    pub fn places(&self, config: &Config) -> Result<DataPaths, Error> {
         let notes = self.path("vault.notes", &config.vault.notes, "vault")?;
         let state = self.path("paths.state", &config.paths.state, "state")?;
         let identity = self.path("paths.identity", &config.paths.identity, "agents")?;
@@ -128,7 +128,7 @@ impl Home {
             return Err(Error::NotesInState { state, notes });
         }
         let (vault, readable) = (notes.join(&config.vault.folder), config.recall.notes.clone());
-        Ok(Places { vault, notes, readable, state, identity, links })
+        Ok(DataPaths { vault, notes, readable, state, identity, links })
     }
 
     fn path(&self, setting: &'static str, text: &str, default: &str) -> Result<PathBuf, Error> {
@@ -143,7 +143,7 @@ impl Home {
 
 /// The folders that the settings choose. None of them needs to exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct DataPaths {
     notes: PathBuf,
     vault: PathBuf,
     readable: ReadNotes,
@@ -152,7 +152,7 @@ pub struct Places {
     links: Vec<PathBuf>,
 }
 
-impl Places {
+impl DataPaths {
     /// The notes vault: `Ideas.md` and the user's other notes.
     pub fn notes(&self) -> &Path {
         &self.notes
@@ -287,23 +287,24 @@ fn resolve(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::config::{Layers, load};
+    use rekindle_core::config::{ConfigLayers, load};
 
     use super::*;
 
     fn config(flags: &[(&str, &str)]) -> Config {
         let flags: Vec<_> = flags.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
-        load(&Layers { flags: &flags, variables: &|_| None, project: None, user: None }).unwrap().config
+        load(&ConfigLayers { flags: &flags, variables: &|_| None, project: None, user: None }).unwrap().config
     }
 
-    fn home() -> Home {
-        Home::choose(Some(Path::new("/r")), None, Some("/u".into())).unwrap()
+    fn home() -> HomeFolder {
+        HomeFolder::choose(Some(Path::new("/r")), None, Some("/u".into())).unwrap()
     }
 
     #[test]
     fn r_01_flag_then_variable_then_the_hidden_folder() {
         let root = |flag: Option<&str>, variable: Option<&str>, person: Option<&str>| {
-            let home = Home::choose(flag.map(Path::new), variable.map(OsStr::new), person.map(PathBuf::from));
+            let home =
+                HomeFolder::choose(flag.map(Path::new), variable.map(OsStr::new), person.map(PathBuf::from));
             home.map(|home| home.root().to_owned())
         };
         assert_eq!(root(Some("/f"), Some("/v"), Some("/u")).unwrap(), Path::new("/f"));
@@ -354,7 +355,7 @@ mod tests {
         assert_eq!(places.identity(), Path::new("/r/who"));
         assert_eq!(places.identity_links(), [Path::new("/r/../x")]);
 
-        let homeless = Home::choose(Some(Path::new("/r")), None, None).unwrap();
+        let homeless = HomeFolder::choose(Some(Path::new("/r")), None, None).unwrap();
         assert!(homeless.places(&config(&[])).unwrap().identity_links().is_empty());
         let error = homeless.places(&config(&[("vault.notes", "~/Notes")])).unwrap_err();
         assert_eq!(

@@ -5,27 +5,27 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 /// The longest retry delay that a server may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum HttpMethod {
     Get,
     Post,
     Delete,
 }
 
 /// The raw response of a server.
-pub(crate) type Answer = ureq::http::Response<ureq::Body>;
+pub(crate) type HttpResponse = ureq::http::Response<ureq::Body>;
 
 /// Sends one request. Redirects are not followed: their target would get the key and the body.
 pub(crate) fn ask(
-    method: Method,
+    method: HttpMethod,
     url: &str,
     headers: &[(&str, String)],
     body: Option<&str>,
     within: Duration,
-) -> Result<Answer, ureq::Error> {
+) -> Result<HttpResponse, ureq::Error> {
     let mut config = ureq::Agent::config_builder()
         .timeout_global(Some(within))
         .http_status_as_error(false)
@@ -38,9 +38,9 @@ pub(crate) fn ask(
     }
     let agent: ureq::Agent = config.build().into();
     let method = match method {
-        Method::Get => ureq::http::Method::GET,
-        Method::Post => ureq::http::Method::POST,
-        Method::Delete => ureq::http::Method::DELETE,
+        HttpMethod::Get => ureq::http::Method::GET,
+        HttpMethod::Post => ureq::http::Method::POST,
+        HttpMethod::Delete => ureq::http::Method::DELETE,
     };
     let mut question = ureq::http::Request::builder().method(method).uri(url);
     for (name, value) in headers {
@@ -56,7 +56,7 @@ pub(crate) fn ask(
 pub(crate) fn wait(headers: &ureq::http::HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after").or_else(|| Some(number("retry-after-ms")? / 1000.0))?;
-    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
+    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(MAX_RETRY_AFTER))
 }
 
 /// True if data may be sent to this address: encrypted, or local.

@@ -7,17 +7,17 @@ use std::path::Path;
 
 /// The bytes of a file that is never changed in place.
 #[derive(Debug)]
-pub struct Mapped(Inner);
+pub struct MappedFile(MappedBytes);
 
 #[derive(Debug)]
-enum Inner {
+enum MappedBytes {
     /// The bytes read into memory: for empty files, and systems without mmap.
     Read(Vec<u8>),
     #[cfg(unix)]
-    Mapped(pages::Pages),
+    Mapped(pages::MappedPages),
 }
 
-impl Mapped {
+impl MappedFile {
     /// Maps the current content of a file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
@@ -28,8 +28,8 @@ impl Mapped {
     #[cfg(unix)]
     fn of(file: &File, length: usize) -> io::Result<Self> {
         match length {
-            0 => Ok(Self(Inner::Read(Vec::new()))),
-            _ => Ok(Self(Inner::Mapped(pages::Pages::new(file, length)?))),
+            0 => Ok(Self(MappedBytes::Read(Vec::new()))),
+            _ => Ok(Self(MappedBytes::Mapped(pages::MappedPages::new(file, length)?))),
         }
     }
 
@@ -37,13 +37,13 @@ impl Mapped {
     fn of(mut file: &File, length: usize) -> io::Result<Self> {
         let mut bytes = Vec::with_capacity(length);
         io::Read::read_to_end(&mut file, &mut bytes)?;
-        Ok(Self(Inner::Read(bytes)))
+        Ok(Self(MappedBytes::Read(bytes)))
     }
 
     /// Advises the system to load a part of the file at once instead of page by page.
     pub fn will_need(&self, from: usize, length: usize) {
         #[cfg(unix)]
-        if let Inner::Mapped(pages) = &self.0 {
+        if let MappedBytes::Mapped(pages) = &self.0 {
             pages.populate(from, length);
         }
         #[cfg(not(unix))]
@@ -51,20 +51,20 @@ impl Mapped {
     }
 }
 
-impl From<Vec<u8>> for Mapped {
+impl From<Vec<u8>> for MappedFile {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(Inner::Read(bytes))
+        Self(MappedBytes::Read(bytes))
     }
 }
 
-impl Deref for Mapped {
+impl Deref for MappedFile {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Inner::Read(bytes) => bytes,
+            MappedBytes::Read(bytes) => bytes,
             #[cfg(unix)]
-            Inner::Mapped(pages) => pages.bytes(),
+            MappedBytes::Mapped(pages) => pages.bytes(),
         }
     }
 }
@@ -82,17 +82,17 @@ mod pages {
 
     /// The mapped pages of a file, unmapped on drop.
     #[derive(Debug)]
-    pub(super) struct Pages {
+    pub(super) struct MappedPages {
         start: NonNull<c_void>,
         length: usize,
     }
 
     // SAFETY: the pages are only read, and live as long as this value.
-    unsafe impl Send for Pages {}
+    unsafe impl Send for MappedPages {}
     // SAFETY: as for `Send`, the pages are only read.
-    unsafe impl Sync for Pages {}
+    unsafe impl Sync for MappedPages {}
 
-    impl Pages {
+    impl MappedPages {
         pub(super) fn new(file: &File, length: usize) -> io::Result<Self> {
             // SAFETY: a fresh, read-only mapping. Writers of such a file create it under another name first
             // and never change its length again, so no page of it disappears under a reader.
@@ -135,7 +135,7 @@ mod pages {
         }
     }
 
-    impl Drop for Pages {
+    impl Drop for MappedPages {
         fn drop(&mut self) {
             // SAFETY: `new` made the mapping, and no reference to a part of it remains.
             let unmapped = unsafe { munmap(self.start.as_ptr(), self.length) };
@@ -155,12 +155,12 @@ mod tests {
         for length in [0, 1, 4095, 4096, 10_000, 5_000_000] {
             let bytes: Vec<u8> = (0..length).map(|i| (i * 7 % 251) as u8).collect();
             crate::platform::disk::write_whole(&file, &bytes).unwrap();
-            let mapped = Mapped::open(&file).unwrap();
+            let mapped = MappedFile::open(&file).unwrap();
             mapped.will_need(0, length);
             mapped.will_need(length + 1, 5);
             mapped.will_need(length / 2, usize::MAX / 2);
             assert_eq!(*mapped, bytes[..]);
         }
-        assert!(Mapped::open(&folder.path().join("missing")).is_err());
+        assert!(MappedFile::open(&folder.path().join("missing")).is_err());
     }
 }

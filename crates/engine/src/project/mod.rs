@@ -16,14 +16,15 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::project::{
-    Claim, ClaimAnswer, FolderMark, KnownProjects, Marks, Remote, Settled, Trail, normalise_remote,
+    Claim, ClaimAnswer, FolderMark, GitRemote, IdentifiedTrail, KnownProjects, ProjectMarks, ProjectTrail,
+    normalise_remote,
 };
 
-pub use place::{Place, locate};
-pub use registry::{RememberError, load};
+pub use place::{ProjectFolder, locate};
+pub use registry::{RegistryError, load};
 
 /// The first part of the id of a project whose folder is gone and otherwise unknown.
-const GONE: &str = "gone";
+const GONE_PREFIX: &str = "gone";
 
 /// The project a folder belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,16 +39,16 @@ pub struct Project {
 
 /// An identified project, and the data to remember about it.
 #[derive(Clone, Debug)]
-pub struct Identified {
+pub struct IdentifiedProject {
     /// The project that was identified.
     pub project: Project,
     /// The known project that the folder claims to be, if the user has to confirm it.
     pub claim: Option<Claim>,
-    trail: Trail,
+    trail: ProjectTrail,
     is_news: bool,
 }
 
-impl Identified {
+impl IdentifiedProject {
     /// True if [`remember`] has something to write.
     pub fn is_news(&self) -> bool {
         self.is_news
@@ -56,25 +57,25 @@ impl Identified {
 
 /// Identifies the project at `place`. It reads a few small files and writes nothing, so new marks are known
 /// next time only if a caller runs [`remember`].
-pub fn identify(place: &Place, known: &KnownProjects) -> Identified {
+pub fn identify(place: &ProjectFolder, known: &KnownProjects) -> IdentifiedProject {
     let trail = repository::trail(place);
     let settled = settle(&trail, known);
     let is_news = !known.knows(&settled);
     let claim = settled.own.claim.clone();
-    Identified { project: Project::new(settled, &place.root), claim, trail, is_news }
+    IdentifiedProject { project: Project::new(settled, &place.root), claim, trail, is_news }
 }
 
 /// The ids of a project and of the one that it was cloned from.
-pub(crate) fn settle(trail: &Trail, known: &KnownProjects) -> Settled {
+pub(crate) fn settle(trail: &ProjectTrail, known: &KnownProjects) -> IdentifiedTrail {
     known.settle(trail, &|folder| Path::new(folder).is_dir())
 }
 
 /// Records the user's answer to a folder's claim (B-05), and returns the project under its new id.
 pub fn answer_claim(
     registry: &Path,
-    found: &Identified,
+    found: &IdentifiedProject,
     answer: ClaimAnswer,
-) -> Result<Project, RememberError> {
+) -> Result<Project, RegistryError> {
     let settled = registry::answer_claim(registry, &found.trail, answer)?;
     Ok(Project::new(settled, &found.project.root))
 }
@@ -93,20 +94,20 @@ pub fn of_session(cwd: &Path, home: Option<&Path>, known: &KnownProjects) -> Opt
 
 /// True if the project's folder is gone and nothing else is known of it.
 pub fn is_gone(project: &ProjectId) -> bool {
-    project.as_str().strip_prefix(GONE).is_some_and(|rest| rest.starts_with('/'))
+    project.as_str().strip_prefix(GONE_PREFIX).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The marks of a project whose folder is gone: the repository that the session's host recorded, or a name of
 /// its own, so that its messages appear in no other project (B-05).
-pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
+pub fn gone(cwd: &Path, repository: Option<&str>) -> ProjectTrail {
     let name = cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let remote = match repository.and_then(normalise_remote) {
-        Some(Remote::Hosted(remote)) => remote,
-        _ => format!("{GONE}/{name}-{}", ContentHash::of(cwd.as_os_str().as_encoded_bytes()).short(8)),
+        Some(GitRemote::Hosted(remote)) => remote,
+        _ => format!("{GONE_PREFIX}/{name}-{}", ContentHash::of(cwd.as_os_str().as_encoded_bytes()).short(8)),
     };
     let path = cwd.to_string_lossy().into_owned();
     let folder = FolderMark { path, device: None, inode: None, born: None };
-    let own = Marks {
+    let own = ProjectMarks {
         name,
         remote: Some(remote),
         initial_commit: None,
@@ -115,11 +116,11 @@ pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
         worktree: None,
         has_fetched: true,
     };
-    Trail { own, upstream: Vec::new() }
+    ProjectTrail { own, upstream: Vec::new() }
 }
 
 /// Records the project of a folder that is gone.
-pub fn remember_gone(registry: &Path, trail: &Trail) -> Result<ProjectId, RememberError> {
+pub fn remember_gone(registry: &Path, trail: &ProjectTrail) -> Result<ProjectId, RegistryError> {
     Ok(registry::record(registry, trail)?.own.id)
 }
 
@@ -128,7 +129,7 @@ pub fn remember_gone(registry: &Path, trail: &Trail) -> Result<ProjectId, Rememb
 ///
 /// Returns the project as recorded: a faster process may have given it another id meanwhile, and callers
 /// should save under that id.
-pub fn remember(registry: &Path, found: &Identified) -> Result<Project, RememberError> {
+pub fn remember(registry: &Path, found: &IdentifiedProject) -> Result<Project, RegistryError> {
     if !found.is_news {
         return Ok(found.project.clone());
     }
@@ -137,7 +138,7 @@ pub fn remember(registry: &Path, found: &Identified) -> Result<Project, Remember
 }
 
 impl Project {
-    fn new(settled: Settled, root: &Path) -> Self {
+    fn new(settled: IdentifiedTrail, root: &Path) -> Self {
         Self { name: settled.own.marks.display_name(), id: settled.own.id, root: root.to_owned() }
     }
 }

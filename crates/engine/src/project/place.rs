@@ -18,7 +18,7 @@ const AGENT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
 /// The folder of a project that is not identified yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ProjectFolder {
     /// The top folder: of the worktree, of the bare repository, or the one with the project's files.
     pub root: PathBuf,
     /// The git dir that all worktrees share, canonical if it exists; `None` without git.
@@ -30,7 +30,7 @@ pub struct Place {
 /// The nearest repository above `cwd` wins; then a bare repository, then the nearest folder with a `.rekindle.toml`,
 /// an `AGENTS.md` or a `CLAUDE.md`. Of these only `.rekindle.toml` counts in `home` and in the folders around it: the
 /// others there are meant for every project. Links in `cwd` are resolved; of a `cwd` that is gone, what is left is used.
-pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
+pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<ProjectFolder> {
     let start = cwd.ancestors().find_map(|folder| folder.canonicalize().ok())?;
     let home = home.and_then(|home| home.canonicalize().ok());
     let has_everything = |folder: &Path| {
@@ -38,17 +38,18 @@ pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
     };
     let worktree = |folder: &Path| {
         let common_dir = common_dir(&git_dir(folder)?);
-        Some(Place { root: folder.to_owned(), common_dir: Some(common_dir) })
+        Some(ProjectFolder { root: folder.to_owned(), common_dir: Some(common_dir) })
     };
     // Check this only without a worktree around it: a repository may contain a fake bare one with any remote,
     // and must not reach another project's memories that way.
     let bare = |folder: &Path| {
-        is_git_dir(folder).then(|| Place { root: folder.to_owned(), common_dir: Some(common_dir(folder)) })
+        is_git_dir(folder)
+            .then(|| ProjectFolder { root: folder.to_owned(), common_dir: Some(common_dir(folder)) })
     };
     let without_git = |folder: &Path| {
         let is_project = folder.join(PROJECT_FILE).is_file()
             || (!has_everything(folder) && AGENT_FILES.iter().any(|name| folder.join(name).is_file()));
-        is_project.then(|| Place { root: folder.to_owned(), common_dir: None })
+        is_project.then(|| ProjectFolder { root: folder.to_owned(), common_dir: None })
     };
     let folders = || start.ancestors();
     // Users keep dotfiles in a repository at home, or in one above it for all users; the projects below do

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::project::{ClaimAnswer, KnownProjects, Settled, Trail};
+use rekindle_core::project::{ClaimAnswer, IdentifiedTrail, KnownProjects, ProjectTrail};
 
 use super::{read, settle};
 use crate::platform::disk;
@@ -15,7 +15,7 @@ const MAX_REGISTRY_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The longest wait for another process, a thousand times the duration of a change. A stopped process must
 /// not stop this one too.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The registry could not be changed. The project still has its id.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
      once its folder is moved: make that path writable",
     path.display()
 )]
-pub struct RememberError {
+pub struct RegistryError {
     action: &'static str,
     path: PathBuf,
     source: io::Error,
@@ -33,11 +33,11 @@ pub struct RememberError {
 /// Loads the registry; empty if the file is missing, broken or unreadable, because an identity from the
 /// repository alone is better than none.
 pub fn load(registry: &Path) -> KnownProjects {
-    read(registry).ok().and_then(Content::known).unwrap_or_default()
+    read(registry).ok().and_then(RegistryContent::known).unwrap_or_default()
 }
 
 /// Adds new marks to the registry, and returns the resulting ids.
-pub(super) fn record(registry: &Path, trail: &Trail) -> Result<Settled, RememberError> {
+pub(super) fn record(registry: &Path, trail: &ProjectTrail) -> Result<IdentifiedTrail, RegistryError> {
     change(registry, trail, |known, settled| {
         let is_news = !known.knows(settled);
         if is_news {
@@ -50,9 +50,9 @@ pub(super) fn record(registry: &Path, trail: &Trail) -> Result<Settled, Remember
 /// Records the user's answer to a folder's claim.
 pub(super) fn answer_claim(
     registry: &Path,
-    trail: &Trail,
+    trail: &ProjectTrail,
     answer: ClaimAnswer,
-) -> Result<Settled, RememberError> {
+) -> Result<IdentifiedTrail, RegistryError> {
     change(registry, trail, |known, settled| {
         known.answer_claim(settled, answer);
         settled.own.claim.is_some()
@@ -62,23 +62,23 @@ pub(super) fn answer_claim(
 /// Changes the registry if `work` returns true, and returns the ids of `trail` afterwards.
 fn change(
     registry: &Path,
-    trail: &Trail,
-    work: impl FnOnce(&mut KnownProjects, &Settled) -> bool,
-) -> Result<Settled, RememberError> {
+    trail: &ProjectTrail,
+    work: impl FnOnce(&mut KnownProjects, &IdentifiedTrail) -> bool,
+) -> Result<IdentifiedTrail, RegistryError> {
     let failed = |action, path: &Path| {
         let path = path.to_owned();
-        move |source| RememberError { action, path, source }
+        move |source| RegistryError { action, path, source }
     };
     if let Some(folder) = registry.parent() {
         disk::make_folder(folder).map_err(failed("create", folder))?;
     }
     // The lock is a separate file, because the registry is replaced.
     let lock_path = beside(registry, ".lock");
-    let _lock = disk::lock(&lock_path, PATIENCE).map_err(failed("lock", &lock_path))?;
+    let _lock = disk::lock(&lock_path, LOCK_TIMEOUT).map_err(failed("lock", &lock_path))?;
     let mut known = match read(registry).map_err(failed("read", registry))? {
-        Content::Missing => KnownProjects::default(),
-        Content::Known(known) => known,
-        Content::Broken => {
+        RegistryContent::Missing => KnownProjects::default(),
+        RegistryContent::Known(known) => known,
+        RegistryContent::Broken => {
             let aside = beside(registry, ".broken");
             disk::set_aside(registry, &aside).map_err(failed("set aside the broken", registry))?;
             KnownProjects::default()
@@ -92,13 +92,13 @@ fn change(
     Ok(settle(trail, &known))
 }
 
-enum Content {
+enum RegistryContent {
     Missing,
     Broken,
     Known(KnownProjects),
 }
 
-impl Content {
+impl RegistryContent {
     fn known(self) -> Option<KnownProjects> {
         match self {
             Self::Known(known) => Some(known),
@@ -107,11 +107,13 @@ impl Content {
     }
 }
 
-fn read(registry: &Path) -> io::Result<Content> {
+fn read(registry: &Path) -> io::Result<RegistryContent> {
     match read::beginning(registry, MAX_REGISTRY_BYTES) {
-        Ok((bytes, true)) => Ok(serde_json::from_slice(&bytes).map_or(Content::Broken, Content::Known)),
-        Ok((_, false)) => Ok(Content::Broken),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
+        Ok((bytes, true)) => {
+            Ok(serde_json::from_slice(&bytes).map_or(RegistryContent::Broken, RegistryContent::Known))
+        }
+        Ok((_, false)) => Ok(RegistryContent::Broken),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RegistryContent::Missing),
         Err(error) => Err(error),
     }
 }

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use rekindle_core::project::{
-    FolderMark, Marks, Remote, Trail, initial_commit, is_of_clone, normalise_remote, preferred_remote,
+    FolderMark, GitRemote, ProjectMarks, ProjectTrail, initial_commit, is_of_clone, normalise_remote,
+    preferred_remote,
 };
 
-use super::place::{Place, repository_at};
+use super::place::{ProjectFolder, repository_at};
 use super::read;
 
 /// The maximum number of bytes read from a repository's configuration; the largest real ones have some
@@ -20,10 +21,10 @@ const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 const MAX_REFLOG_BYTES: u64 = 4 * 1024;
 
 /// The maximum number of remotes that are folders to follow.
-const MAX_FOLLOWED: usize = 4;
+const MAX_REMOTE_DEPTH: usize = 4;
 
 /// The marks of a place.
-pub(super) fn trail(place: &Place) -> Trail {
+pub(super) fn trail(place: &ProjectFolder) -> ProjectTrail {
     match &place.common_dir {
         Some(common_dir) => {
             let mut trail = repository_trail(common_dir);
@@ -33,7 +34,7 @@ pub(super) fn trail(place: &Place) -> Trail {
         None => {
             let folder = folder_mark(&place.root);
             let name = text_of(place.root.file_name());
-            let own = Marks {
+            let own = ProjectMarks {
                 name,
                 remote: None,
                 initial_commit: None,
@@ -42,23 +43,23 @@ pub(super) fn trail(place: &Place) -> Trail {
                 worktree: None,
                 has_fetched: false,
             };
-            Trail { own, upstream: vec![] }
+            ProjectTrail { own, upstream: vec![] }
         }
     }
 }
 
 /// The top folder of `place`, if it is a linked worktree outside of the main folder. One inside it is found
 /// by the main folder.
-fn linked_worktree(place: &Place, common_dir: &Path) -> Option<String> {
+fn linked_worktree(place: &ProjectFolder, common_dir: &Path) -> Option<String> {
     let main = work_folder(common_dir).unwrap_or(common_dir);
     (!place.root.starts_with(main)).then(|| place.root.to_string_lossy().into_owned())
 }
 
-fn repository_trail(common_dir: &Path) -> Trail {
+fn repository_trail(common_dir: &Path) -> ProjectTrail {
     let own = Repository::read(common_dir);
     let mut followed: Vec<Repository> = Vec::new();
     let mut next = own.upstream();
-    while let Some(common_dir) = next.take_if(|_| followed.len() < MAX_FOLLOWED) {
+    while let Some(common_dir) = next.take_if(|_| followed.len() < MAX_REMOTE_DEPTH) {
         if common_dir == own.common_dir || followed.iter().any(|seen| seen.common_dir == common_dir) {
             return circle(own, followed, &common_dir);
         }
@@ -66,7 +67,7 @@ fn repository_trail(common_dir: &Path) -> Trail {
         next = repository.upstream();
         followed.push(repository);
     }
-    Trail {
+    ProjectTrail {
         own: own.marks,
         upstream: followed.into_iter().rev().map(|repository| repository.marks).collect(),
     }
@@ -74,7 +75,7 @@ fn repository_trail(common_dir: &Path) -> Trail {
 
 /// Repositories that are each other's remote are one project: the one whose path sorts first stands for all.
 /// `entry` is the repository at which the cycle closes.
-fn circle(own: Repository, mut followed: Vec<Repository>, entry: &Path) -> Trail {
+fn circle(own: Repository, mut followed: Vec<Repository>, entry: &Path) -> ProjectTrail {
     let own_is_in = own.common_dir == entry;
     let start = followed.iter().position(|seen| seen.common_dir == entry).unwrap_or(0);
     let speaker = (start..followed.len()).min_by_key(|index| &followed[*index].common_dir);
@@ -89,12 +90,12 @@ fn circle(own: Repository, mut followed: Vec<Repository>, entry: &Path) -> Trail
         }
         _ => vec![],
     };
-    Trail { own: own.marks, upstream }
+    ProjectTrail { own: own.marks, upstream }
 }
 
 struct Repository {
     common_dir: PathBuf,
-    marks: Marks,
+    marks: ProjectMarks,
     /// The path of the remote, if it is a folder.
     local_remote: Option<PathBuf>,
 }
@@ -107,11 +108,11 @@ pub(super) fn remote(common_dir: &Path) -> Option<String> {
 impl Repository {
     fn read(common_dir: &Path) -> Self {
         let (remote, local_remote) = match remote(common_dir).as_deref().and_then(normalise_remote) {
-            Some(Remote::Hosted(remote)) => (Some(remote), None),
-            Some(Remote::Local(folder)) => (None, Some(folder)),
+            Some(GitRemote::Hosted(remote)) => (Some(remote), None),
+            Some(GitRemote::Local(folder)) => (None, Some(folder)),
             None => (None, None),
         };
-        let marks = Marks {
+        let marks = ProjectMarks {
             name: name_of(common_dir),
             remote,
             initial_commit: first_commit(common_dir),

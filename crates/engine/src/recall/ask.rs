@@ -6,58 +6,58 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rekindle_core::base::scope::{ProjectId, is_shown};
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::fuse::LOOKED_AT;
-use rekindle_core::recall::merge::Mention;
-use rekindle_core::recall::rank::Ranked;
-use rekindle_core::recall::relevance_gate::Decision;
-use rekindle_core::recall::select::{self, Hit, Rule, Selection, select};
-use rekindle_core::recall::windows::{self, Window};
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::fuse::MAX_CANDIDATES;
+use rekindle_core::recall::merge::ObservationMention;
+use rekindle_core::recall::rank::RankedDocument;
+use rekindle_core::recall::relevance_gate::RelevanceDecision;
+use rekindle_core::recall::select::{self, DropReason, HitSelection, RecallHit, select};
+use rekindle_core::recall::windows::{self, TextWindow};
 use rekindle_core::text::normal::normalised;
 
 use super::indexer;
-use super::merged::Merger;
+use super::merged::ObservationMerger;
 use super::query_embedding::QueryEmbedding;
 use super::relevance_gate::judge;
 use super::relevance_gate::passage::passage;
-use super::relevance_gate::reading::Reading;
-use super::search::{Found, Rules, search};
-use super::usage::Usage;
-use crate::index::{Embedder, Index, PreparedUnit, Snapshot};
-use crate::recall::messages::Messages;
-use crate::recall::messages::find::{self, Wanted};
+use super::relevance_gate::reading::RescoringMode;
+use super::search::{SearchResults, SearchRules, search};
+use super::usage::UsageSummary;
+use crate::index::{Embedder, IndexSnapshot, PreparedUnit, RecallIndex};
+use crate::recall::messages::MessageStore;
+use crate::recall::messages::find::{self, MessageFilter};
 use crate::vault::Vault;
 use crate::vault::sources;
 
 /// So many documents are ranked: all that were looked at closely. Duplicates and changed files take some of them away.
-const RANKED: usize = LOOKED_AT;
+const MAX_RANKED: usize = MAX_CANDIDATES;
 /// A hit whose text is longer is shown by its best part.
-const SHOWN_WHOLE_BYTES: usize = 2000;
+const MAX_WHOLE_BYTES: usize = 2000;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct RecallRequest<'a> {
     /// The prompt.
     pub prompt: &'a str,
     /// Another wording of it.
     pub rewritten: Option<&'a str>,
     /// What was asked for beside the words.
-    pub filters: &'a Filters,
+    pub filters: &'a RecallFilters,
     /// What decides the order.
-    pub rules: Rules<'a>,
+    pub rules: SearchRules<'a>,
     /// How many hits are wanted.
     pub k: usize,
     /// Whether to show the nearest even where silence would be better: a person who asks may look for themselves.
     pub anyway: bool,
     /// Whether what is near is also read before it is decided that it is worth saying.
-    pub reading: Reading<'a>,
+    pub reading: RescoringMode<'a>,
     /// Names of documents that the session has already.
     pub held: &'a HashSet<String>,
     /// Whether to say where else a hit was observed (STO-16).
     pub mentions: bool,
     /// What was said in sessions, for what the notes leave open; `None`: only the notes.
-    pub messages: Option<&'a Messages>,
+    pub messages: Option<&'a MessageStore>,
     /// Documents that are not wanted whatever they say.
     pub leave_out: fn(&Document) -> bool,
 }
@@ -65,7 +65,7 @@ pub struct Request<'a> {
 /// Why an answer may miss something. The answer holds all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Degraded {
+pub enum DegradationReason {
     /// There is no index yet: the notes were searched by words.
     NoIndex,
     /// The index cannot be read: the notes were searched by words.
@@ -82,7 +82,7 @@ pub enum Degraded {
     NoModel,
 }
 
-impl Degraded {
+impl DegradationReason {
     /// What a person is told.
     pub fn explain(self) -> &'static str {
         match self {
@@ -99,19 +99,19 @@ impl Degraded {
 
 /// What came out.
 #[derive(Debug)]
-pub struct Answer {
+pub struct RecallAnswer {
     /// What is shown, and what is not.
-    pub selection: Selection,
+    pub selection: HitSelection,
     /// The part of each hit that is shown, in the same order.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownPassage>,
     /// Whether the best of it was worth saying; `None` where there was nothing to judge by.
-    pub decision: Option<Decision>,
+    pub decision: Option<RelevanceDecision>,
     /// Whether nothing is shown although something was found (B-06).
     pub abstained: bool,
     /// How many of the hits are raw messages: the last ones.
     pub messages: usize,
     /// What the answer may miss.
-    pub degraded: Vec<Degraded>,
+    pub degraded: Vec<DegradationReason>,
     /// How many documents could be seen.
     pub documents: usize,
     /// What the model took.
@@ -120,16 +120,16 @@ pub struct Answer {
     pub searching: Duration,
 }
 
-impl Answer {
+impl RecallAnswer {
     /// Whether work on the index would make the next answer better.
     pub fn is_worth_indexing(&self) -> bool {
-        self.degraded.iter().any(|degraded| *degraded != Degraded::NoModel)
+        self.degraded.iter().any(|degraded| *degraded != DegradationReason::NoModel)
     }
 }
 
 /// The part of a document that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownPassage {
     /// The text.
     pub text: String,
     /// Its lines in the file.
@@ -142,11 +142,11 @@ pub struct Shown {
 /// first looked at is, too.
 pub fn ask(
     vault: &Vault,
-    index: &Index,
+    index: &RecallIndex,
     embedder: Option<Embedder<'_>>,
-    usage: impl Deref<Target = Usage>,
-    request: &Request<'_>,
-) -> Result<Answer, indexer::Error> {
+    usage: impl Deref<Target = UsageSummary>,
+    request: &RecallRequest<'_>,
+) -> Result<RecallAnswer, indexer::Error> {
     std::thread::scope(|scope| {
         let query_embedding = QueryEmbedding::new(scope, embedder, request.prompt, request.rewritten);
         answer(vault, index, embedder, usage, request, query_embedding)
@@ -155,16 +155,16 @@ pub fn ask(
 
 fn answer(
     vault: &Vault,
-    index: &Index,
+    index: &RecallIndex,
     embedder: Option<Embedder<'_>>,
-    usage: impl Deref<Target = Usage>,
-    request: &Request<'_>,
+    usage: impl Deref<Target = UsageSummary>,
+    request: &RecallRequest<'_>,
     mut query_embedding: QueryEmbedding<'_>,
-) -> Result<Answer, indexer::Error> {
+) -> Result<RecallAnswer, indexer::Error> {
     let (snapshot, mut degraded) = open(vault, index, embedder)?;
     let (snapshot, usage) = (Arc::new(snapshot), &*usage);
     // Where the flags do not tell, every document is read: that costs less than missing one.
-    let filtered: Option<Vec<bool>> = (*request.filters != Filters::default()).then(|| {
+    let filtered: Option<Vec<bool>> = (*request.filters != RecallFilters::default()).then(|| {
         let reads =
             |number| snapshot.document(number).is_some_and(|document| request.filters.admit(&document));
         let admits = |number| {
@@ -174,32 +174,32 @@ fn answer(
         };
         (0..snapshot.len()).map(admits).collect()
     });
-    let mut freshness = Freshness { vault, snapshot: &snapshot, files: HashMap::new() };
+    let mut freshness = FreshnessChecker { vault, snapshot: &snapshot, files: HashMap::new() };
     let mut merged: HashSet<u32> = HashSet::new();
     let (found, chosen) = loop {
         let wanted = |number: u32| {
             !merged.contains(&number)
                 && filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true))
         };
-        let found = search(&snapshot, &mut query_embedding, &request.rules, &wanted, RANKED);
+        let found = search(&snapshot, &mut query_embedding, &request.rules, &wanted, MAX_RANKED);
         let chosen = choose(&found, &snapshot, &mut freshness, usage, request);
         // What was observed very often must not take the places of everything else.
-        let crowded = found.ranked.len() >= RANKED && chosen.selection.hits.len() < request.k;
+        let crowded = found.ranked.len() >= MAX_RANKED && chosen.selection.hits.len() < request.k;
         if !(crowded && merged.is_empty() && !chosen.merged.is_empty()) {
             break (found, chosen);
         }
         merged = chosen.merged;
     };
-    let Chosen { mut selection, refreshed, damaged, .. } = chosen;
+    let SelectedHits { mut selection, refreshed, damaged, .. } = chosen;
     if damaged {
-        degraded.push(Degraded::PartlyDamaged);
+        degraded.push(DegradationReason::PartlyDamaged);
     }
     if embedder.is_none() {
-        degraded.push(Degraded::NoModel);
+        degraded.push(DegradationReason::NoModel);
     }
     // Somebody edited a file that was hit: there may be more in it than the index knows.
-    if freshness.has_changes() && !degraded.contains(&Degraded::Behind) {
-        degraded.push(Degraded::Behind);
+    if freshness.has_changes() && !degraded.contains(&DegradationReason::Behind) {
+        degraded.push(DegradationReason::Behind);
     }
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
     let passages =
@@ -219,14 +219,14 @@ fn answer(
     let shown = selection.hits[..notes]
         .iter()
         .map(|hit| shown(&snapshot, &found, &hit.ranked, &hit.document, refreshed.contains(&hit.document.id)))
-        .chain(selection.hits[notes..].iter().map(|hit| Shown {
+        .chain(selection.hits[notes..].iter().map(|hit| ShownPassage {
             text: hit.document.text.clone(),
             lines: hit.document.lines,
             refreshed: false,
         }))
         .collect();
     let messages = selection.hits.len() - notes;
-    Ok(Answer {
+    Ok(RecallAnswer {
         selection,
         shown,
         decision,
@@ -240,8 +240,8 @@ fn answer(
 }
 
 /// What was chosen among what was found.
-struct Chosen {
-    selection: Selection,
+struct SelectedHits {
+    selection: HitSelection,
     /// The names of what changed since it was indexed.
     refreshed: HashSet<String>,
     /// The documents that say what another says.
@@ -252,14 +252,14 @@ struct Chosen {
 
 /// Chooses among what was found; observations that say the same become one hit (STO-16).
 fn choose(
-    found: &Found,
-    snapshot: &Snapshot,
-    freshness: &mut Freshness<'_>,
-    usage: &Usage,
-    request: &Request<'_>,
-) -> Chosen {
+    found: &SearchResults,
+    snapshot: &IndexSnapshot,
+    freshness: &mut FreshnessChecker<'_>,
+    usage: &UsageSummary,
+    request: &RecallRequest<'_>,
+) -> SelectedHits {
     let mut refreshed: HashSet<String> = HashSet::new();
-    let mut merger = Merger::new(snapshot);
+    let mut merger = ObservationMerger::new(snapshot);
     let mut damaged = false;
     let documents = found.ranked.iter().filter_map(|ranked| {
         let indexed = snapshot.document(ranked.document);
@@ -302,29 +302,33 @@ fn choose(
         taken.extend(all.iter().map(|(number, _)| *number));
         merged.extend(all.iter().map(|(number, _)| *number).filter(|number| *number != own));
         if all.iter().any(|(_, document)| request.held.contains(&document.id)) {
-            selection.drop_hit(at, Rule::Held);
+            selection.drop_hit(at, DropReason::Held);
             continue;
         }
         if let Some((_, newest)) = all.last().filter(|_| all.len() > 1) {
-            hit.lineage = all.iter().map(|(_, document)| Mention::of(document)).collect();
+            hit.lineage = all.iter().map(|(_, document)| ObservationMention::of(document)).collect();
             // The freshest words are the ones that are shown.
             hit.document = newest.clone();
         }
         at += 1;
     }
-    Chosen { selection, refreshed, merged, damaged }
+    SelectedHits { selection, refreshed, merged, damaged }
 }
 
 /// What was said in sessions, where the notes leave room: below every note that is shown. Nothing that goes wrong here
 /// keeps anybody from the notes.
-fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selection) -> Vec<Hit> {
-    let room = request.k.min(select::MOST_LISTED).saturating_sub(selection.hits.len());
-    let (Some(messages), Some(mut wanted)) = (request.messages, Wanted::by(request.filters)) else {
+fn said(
+    embedder: Option<Embedder<'_>>,
+    request: &RecallRequest<'_>,
+    selection: &HitSelection,
+) -> Vec<RecallHit> {
+    let room = request.k.min(select::MAX_LISTED_RESULTS).saturating_sub(selection.hits.len());
+    let (Some(messages), Some(mut wanted)) = (request.messages, MessageFilter::by(request.filters)) else {
         return Vec::new();
     };
     // Whoever asks for messages gets them; nobody else gets more than a few.
-    let asked = request.filters.sources.contains(&Source::Message);
-    let most = if asked { room } else { room.min(MOST_SAID) };
+    let asked = request.filters.sources.contains(&DocumentSource::Message);
+    let most = if asked { room } else { room.min(MAX_MESSAGES) };
     let Some(snapshot) = (most > 0).then(|| messages.open().ok().flatten()).flatten() else {
         return Vec::new();
     };
@@ -339,59 +343,61 @@ fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selec
         !request.held.contains(&found.document.id) && !known.contains(&normalised(&found.document.text))
     });
     unsaid
-        .map(|find::Found { document, mut ranked, .. }| {
+        .map(|find::FoundMessage { document, mut ranked, .. }| {
             // Raw words weigh less than what was distilled from them, whatever they say.
-            ranked.score = (ranked.score * SAID).min(lowest * BELOW);
-            Hit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
+            ranked.score = (ranked.score * MESSAGE_SCORE_WEIGHT).min(lowest * BELOW_NOTES_FACTOR);
+            RecallHit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
         })
         .collect()
 }
 
 /// So many raw messages are shown beside the notes.
-const MOST_SAID: usize = 3;
+const MAX_MESSAGES: usize = 3;
 /// What the score of a raw message is worth.
-const SAID: f32 = 0.5;
+const MESSAGE_SCORE_WEIGHT: f32 = 0.5;
 /// Where it stands below the last of the notes.
-const BELOW: f32 = 0.99;
+const BELOW_NOTES_FACTOR: f32 = 0.99;
 
 /// The index as it is, or the notes themselves where there is none.
 fn open(
     vault: &Vault,
-    index: &Index,
+    index: &RecallIndex,
     embedder: Option<Embedder<'_>>,
-) -> Result<(Snapshot, Vec<Degraded>), indexer::Error> {
+) -> Result<(IndexSnapshot, Vec<DegradationReason>), indexer::Error> {
     let mut degraded = Vec::new();
     match index.open() {
         Ok(Some(snapshot)) => {
             if indexer::newest_change(vault)?.as_ref() != snapshot.seen() || snapshot.is_torn() {
-                degraded.push(Degraded::Behind);
+                degraded.push(DegradationReason::Behind);
             }
             match embedder {
-                Some(embedder) if !snapshot.is_of(&embedder.space()) => degraded.push(Degraded::OtherModel),
-                _ if snapshot.size().pending > 0 => degraded.push(Degraded::Pending),
+                Some(embedder) if !snapshot.is_of(&embedder.space()) => {
+                    degraded.push(DegradationReason::OtherModel)
+                }
+                _ if snapshot.size().pending > 0 => degraded.push(DegradationReason::Pending),
                 _ => {}
             }
             return Ok((snapshot, degraded));
         }
-        Ok(None) => degraded.push(Degraded::NoIndex),
+        Ok(None) => degraded.push(DegradationReason::NoIndex),
         // Whatever keeps us from the index, the notes themselves are there.
-        Err(_) => degraded.push(Degraded::DamagedIndex),
+        Err(_) => degraded.push(DegradationReason::DamagedIndex),
     }
     let listed = sources::names(vault)?;
     let paths: Vec<&str> = listed.files.iter().map(String::as_str).collect();
     let (units, _) = sources::read_many(vault, &paths, PreparedUnit::counted, &mut |_| true);
-    Ok((Snapshot::in_memory(units), degraded))
+    Ok((IndexSnapshot::in_memory(units), degraded))
 }
 
 /// Whether files are still as they were indexed. Only the files of hits are looked at.
-struct Freshness<'a> {
+struct FreshnessChecker<'a> {
     vault: &'a Vault,
-    snapshot: &'a Snapshot,
+    snapshot: &'a IndexSnapshot,
     /// The documents of files that changed; `None` for files that did not.
     files: HashMap<String, Option<Vec<Document>>>,
 }
 
-impl Freshness<'_> {
+impl FreshnessChecker<'_> {
     /// Whether any file that was looked at is not as it was indexed.
     fn has_changes(&self) -> bool {
         self.files.values().any(Option::is_some)
@@ -423,22 +429,33 @@ impl Freshness<'_> {
 
 /// The part of a document that is nearest. It was found in what is indexed: not in newer words, nor in those of another
 /// that says the same.
-fn nearest(snapshot: &Snapshot, found: &Found, number: u32, document: &Document) -> Option<Window> {
+fn nearest(
+    snapshot: &IndexSnapshot,
+    found: &SearchResults,
+    number: u32,
+    document: &Document,
+) -> Option<TextWindow> {
     let window = snapshot.best_passage(number, found.vector()?)?;
     let indexed = snapshot.document(number)?;
     (indexed.id == document.id && indexed.text == document.text).then_some(window)
 }
 
 /// A long document is shown by the part that answers, cut at whole lines of its own text.
-fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Document, refreshed: bool) -> Shown {
-    let whole = || Shown { text: document.text.clone(), lines: document.lines, refreshed };
-    if document.text.len() <= SHOWN_WHOLE_BYTES {
+fn shown(
+    snapshot: &IndexSnapshot,
+    found: &SearchResults,
+    ranked: &RankedDocument,
+    document: &Document,
+    refreshed: bool,
+) -> ShownPassage {
+    let whole = || ShownPassage { text: document.text.clone(), lines: document.lines, refreshed };
+    if document.text.len() <= MAX_WHOLE_BYTES {
         return whole();
     }
     let Some(window) = nearest(snapshot, found, ranked.document, document) else { return whole() };
     // The window was measured in the searched text, which begins with the words that name the document.
     let lead = document.searched().len() - document.text.len();
-    let part = Window { start: window.start.saturating_sub(lead), end: window.end.saturating_sub(lead) };
+    let part = TextWindow { start: window.start.saturating_sub(lead), end: window.end.saturating_sub(lead) };
     let Some(text) = document.text.get(part.start..part.end.min(document.text.len())) else { return whole() };
     let (first, last) = windows::lines(&document.text, part);
     let lines = document.lines.map(|(from, to)| {
@@ -446,7 +463,7 @@ fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Documen
         let from = from.max((to + 1).saturating_sub(document.text.lines().count() as u32));
         ((from + first - 1).min(to), (from + last - 1).min(to))
     });
-    Shown { text: text.trim().to_owned(), lines, refreshed }
+    ShownPassage { text: text.trim().to_owned(), lines, refreshed }
 }
 
 #[cfg(test)]

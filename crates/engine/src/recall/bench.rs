@@ -11,18 +11,18 @@ use std::time::Duration;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::config::Decay;
-use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
-use rekindle_core::recall::fuse::Method;
+use rekindle_core::config::DecayMode;
+use rekindle_core::recall::document::{Document, DocumentSource, FileStamp, SourceUnit};
+use rekindle_core::recall::fuse::FusionMethod;
 use serde::{Deserialize, Serialize};
 
 use super::query_embedding::QueryEmbedding;
-use super::search::{Found, Rules, search};
-use crate::index::{Embedder, Error, Index, Old, Prepared, PreparedUnit, Snapshot};
+use super::search::{SearchResults, SearchRules, search};
+use crate::index::{Embedder, Error, IndexSnapshot, OldBytes, PreparedDocument, PreparedUnit, RecallIndex};
 
 /// One message to be remembered.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Message {
+pub struct BenchMessage {
     /// Whose memory.
     pub ns: String,
     /// The conversation.
@@ -39,7 +39,7 @@ pub struct Message {
 
 /// One question.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Question {
+pub struct BenchQuestion {
     /// Whose memory is asked.
     pub ns: String,
     /// Its name.
@@ -52,7 +52,7 @@ pub struct Question {
 
 /// What an ingest did.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Ingested {
+pub struct IngestStats {
     /// Messages read.
     pub messages: usize,
     /// Messages that were new.
@@ -65,7 +65,7 @@ pub struct Ingested {
 
 /// Where vectors come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vectors {
+pub enum VectorSource {
     /// The model.
     Real,
     /// Nowhere: for measuring how time grows with a million memories, which no model has to read for that.
@@ -103,30 +103,30 @@ pub fn lines<T: serde::de::DeserializeOwned>(
 }
 
 /// The index of a namespace.
-pub fn index(store: &Path, ns: &str) -> Index {
+pub fn index(store: &Path, ns: &str) -> RecallIndex {
     let name: String = ContentHash::of(ns.as_bytes()).short(16);
-    Index::at(store.join(name))
+    RecallIndex::at(store.join(name))
 }
 
 /// Adds messages. The same message again changes nothing.
 pub fn ingest(
     store: &Path,
     embedder: Embedder<'_>,
-    messages: Vec<Message>,
-    vectors: Vectors,
+    messages: Vec<BenchMessage>,
+    vectors: VectorSource,
     progress: &mut dyn FnMut(usize, usize) -> bool,
-) -> Result<Ingested, BenchError> {
-    let mut done = Ingested { messages: messages.len(), ..Ingested::default() };
-    let mut namespaces: BTreeMap<String, Vec<Message>> = BTreeMap::new();
+) -> Result<IngestStats, BenchError> {
+    let mut done = IngestStats { messages: messages.len(), ..IngestStats::default() };
+    let mut namespaces: BTreeMap<String, Vec<BenchMessage>> = BTreeMap::new();
     for message in messages {
         namespaces.entry(message.ns.clone()).or_default().push(message);
     }
     done.namespaces = namespaces.len();
     let space = embedder.space();
-    let mut changed: Vec<(Index, BTreeMap<String, PreparedUnit>)> = Vec::new();
+    let mut changed: Vec<(RecallIndex, BTreeMap<String, PreparedUnit>)> = Vec::new();
     for (ns, messages) in namespaces {
         let index = index(store, &ns);
-        let (mut units, _) = index.writer(PATIENCE)?.load(&space);
+        let (mut units, _) = index.writer(INGEST_LOCK_TIMEOUT)?.load(&space);
         let added = add(&mut units, messages);
         done.added += added;
         if added > 0 {
@@ -134,15 +134,21 @@ pub fn ingest(
         }
     }
     // The model works best on many texts at a time, whichever namespace they are from.
-    let keeper = Index::at(store.to_owned());
+    let keeper = RecallIndex::at(store.to_owned());
     let mut all: Vec<&mut PreparedUnit> =
         changed.iter_mut().flat_map(|(_, units)| units.values_mut()).collect();
     match vectors {
-        Vectors::Real => drop(embedder.fill_all(&keeper, &mut all, progress)?),
-        Vectors::MadeUp => embedder.fill_made_up(all.iter_mut().map(|unit| &mut **unit)),
+        VectorSource::Real => drop(embedder.fill_all(&keeper, &mut all, progress)?),
+        VectorSource::MadeUp => embedder.fill_made_up(all.iter_mut().map(|unit| &mut **unit)),
     }
     for (index, units) in changed {
-        index.writer(PATIENCE)?.publish(&space, units.into_values().collect(), None, None, Old::Removed)?;
+        index.writer(INGEST_LOCK_TIMEOUT)?.publish(
+            &space,
+            units.into_values().collect(),
+            None,
+            None,
+            OldBytes::Removed,
+        )?;
     }
     Embedder::clear_partial(&keeper)?;
     done.bytes = folder_bytes(store);
@@ -150,10 +156,10 @@ pub fn ingest(
 }
 
 /// How long to wait for another ingest.
-const PATIENCE: Duration = Duration::from_secs(10);
+const INGEST_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Puts messages into the sessions they belong to, in order of time. Says how many were new.
-fn add(units: &mut BTreeMap<String, PreparedUnit>, messages: Vec<Message>) -> usize {
+fn add(units: &mut BTreeMap<String, PreparedUnit>, messages: Vec<BenchMessage>) -> usize {
     let mut known: HashSet<String> = units
         .values()
         .flat_map(|unit| &unit.documents)
@@ -166,7 +172,7 @@ fn add(units: &mut BTreeMap<String, PreparedUnit>, messages: Vec<Message>) -> us
         }
         let session = message.session.clone();
         let unit = units.entry(session.clone()).or_insert_with(|| empty(&session));
-        unit.documents.push(Prepared::new(document(message)));
+        unit.documents.push(PreparedDocument::new(document(message)));
         touched.insert(session);
     }
     for session in touched {
@@ -178,11 +184,11 @@ fn add(units: &mut BTreeMap<String, PreparedUnit>, messages: Vec<Message>) -> us
 }
 
 fn empty(session: &str) -> PreparedUnit {
-    let stamp = Stamp { modified: 0, size: 0, hash: ContentHash::of(session.as_bytes()) };
-    Unit { path: session.to_owned(), stamp: Some(stamp), documents: Vec::new() }.into()
+    let stamp = FileStamp { modified: 0, size: 0, hash: ContentHash::of(session.as_bytes()) };
+    SourceUnit { path: session.to_owned(), stamp: Some(stamp), documents: Vec::new() }.into()
 }
 
-fn document(message: Message) -> Document {
+fn document(message: BenchMessage) -> Document {
     let named = !["user", "assistant", "system", "tool"].contains(&message.role.as_str());
     Document {
         id: message.id,
@@ -190,17 +196,17 @@ fn document(message: Message) -> Document {
         origin: if message.role == "user" { Origin::User } else { Origin::Agent },
         thread: Some(message.session.clone()),
         speaker: named.then_some(message.role),
-        ..Document::plain(Source::Message, message.session, message.text)
+        ..Document::plain(DocumentSource::Message, message.session, message.text)
     }
 }
 
 /// What was found for a question.
 #[derive(Debug)]
-pub struct Answered {
+pub struct BenchAnswer {
     /// Where.
-    pub snapshot: Arc<Snapshot>,
+    pub snapshot: Arc<IndexSnapshot>,
     /// What.
-    pub found: Found,
+    pub found: SearchResults,
     /// How much the question looks like what everybody types.
     pub small_talk: Option<f64>,
 }
@@ -209,14 +215,14 @@ pub struct Answered {
 pub fn query(
     store: &Path,
     embedder: Embedder<'_>,
-    question: &Question,
-    decay: Decay,
+    question: &BenchQuestion,
+    decay: DecayMode,
     count: usize,
-) -> Result<Option<Answered>, BenchError> {
+) -> Result<Option<BenchAnswer>, BenchError> {
     let Some(snapshot) = index(store, &question.ns).open()?.map(Arc::new) else { return Ok(None) };
     let now = question.ts.as_second();
-    let rules = Rules {
-        method: Method::Measured,
+    let rules = SearchRules {
+        method: FusionMethod::Measured,
         decay,
         include_inbox: false,
         project: None,
@@ -236,7 +242,7 @@ pub fn query(
         let mut query_embedding = QueryEmbedding::new(scope, Some(embedder), &question.query, None);
         (search(&snapshot, &mut query_embedding, &rules, &is_before, count), query_embedding.small_talk())
     });
-    Ok(Some(Answered { snapshot, found, small_talk }))
+    Ok(Some(BenchAnswer { snapshot, found, small_talk }))
 }
 
 /// The folder of an index, for its size.

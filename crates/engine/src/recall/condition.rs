@@ -1,30 +1,30 @@
 //! Whether the index is as good as it could be: looked at, never waited for and never changed.
 
-use rekindle_core::recall::document::Stamp;
+use rekindle_core::recall::document::FileStamp;
 
 use super::indexer::{Error, newest_change};
-use crate::index::{Error as IndexError, Index, Size, Snapshot, Space};
+use crate::index::{Error as IndexError, IndexSize, IndexSnapshot, RecallIndex, VectorSpace};
 use crate::vault::Vault;
-use crate::vault::sources::{self, Listed};
+use crate::vault::sources::{self, SourceFile};
 
 /// How the index is.
 #[derive(Debug)]
-pub enum Condition {
+pub enum IndexCondition {
     /// There is none.
     Missing,
     /// It cannot be read, and why.
     Damaged(String),
     /// It can be asked.
-    Usable(Usable),
+    Usable(UsableIndex),
 }
 
 /// An index that can be asked, and what it lacks.
 #[derive(Debug)]
-pub struct Usable {
+pub struct UsableIndex {
     /// The index as it was looked at.
-    pub snapshot: Snapshot,
+    pub snapshot: IndexSnapshot,
     /// How much is there.
-    pub size: Size,
+    pub size: IndexSize,
     /// The model its vectors are of.
     pub model: String,
     /// Whether changes of ours are not in it yet.
@@ -35,29 +35,33 @@ pub struct Usable {
     pub changed: usize,
 }
 
-impl Usable {
+impl UsableIndex {
     /// What a person calls it: the first thing that is missing, or that nothing is.
     pub fn word(&self) -> &'static str {
         match self {
             Self { other_model: true, .. } => "other-model",
             Self { behind: true, .. } => "behind",
             Self { changed: 1.., .. } => "behind",
-            Self { size: Size { pending: 1.., .. }, .. } => "pending",
+            Self { size: IndexSize { pending: 1.., .. }, .. } => "pending",
             _ => "current",
         }
     }
 }
 
 /// Looks at the index. `space` is that of the model in use, if it can be used.
-pub fn look(vault: &Vault, index: &Index, space: Option<&Space>) -> Result<Condition, Error> {
+pub fn look(
+    vault: &Vault,
+    index: &RecallIndex,
+    space: Option<&VectorSpace>,
+) -> Result<IndexCondition, Error> {
     let snapshot = match index.open() {
         Ok(Some(snapshot)) => snapshot,
-        Ok(None) => return Ok(Condition::Missing),
-        Err(error @ IndexError::Damaged { .. }) => return Ok(Condition::Damaged(error.to_string())),
+        Ok(None) => return Ok(IndexCondition::Missing),
+        Err(error @ IndexError::Damaged { .. }) => return Ok(IndexCondition::Damaged(error.to_string())),
         Err(error) => return Err(error.into()),
     };
     let behind = newest_change(vault)?.as_ref() != snapshot.seen() || snapshot.is_torn();
-    Ok(Condition::Usable(Usable {
+    Ok(IndexCondition::Usable(UsableIndex {
         size: snapshot.size(),
         model: snapshot.space().model,
         behind,
@@ -68,10 +72,10 @@ pub fn look(vault: &Vault, index: &Index, space: Option<&Space>) -> Result<Condi
 }
 
 /// How many files are not as the index knows them. A file that was only touched is the same.
-fn changed(vault: &Vault, snapshot: &Snapshot) -> Result<usize, Error> {
+fn changed(vault: &Vault, snapshot: &IndexSnapshot) -> Result<usize, Error> {
     let listed = sources::list(vault)?;
     let mut known = snapshot.stamps();
-    let is_same = |file: &Listed, stamp: &Stamp| {
+    let is_same = |file: &SourceFile, stamp: &FileStamp| {
         (stamp.modified, stamp.size) == (file.modified, file.size)
             || sources::is_unchanged(vault, &file.path, stamp)
     };

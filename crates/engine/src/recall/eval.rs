@@ -8,26 +8,26 @@ use std::time::Instant;
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::{Timestamp, iso};
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::score::{self, Standing};
-use rekindle_core::recall::select::MOST;
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::score::{self, ExpectedRanks};
+use rekindle_core::recall::select::MAX_RESULTS;
 use rekindle_core::text::normal::normalised;
 use serde::{Deserialize, Serialize};
 
-use super::ask::{Degraded, Request, ask};
+use super::ask::{DegradationReason, RecallRequest, ask};
 use super::indexer;
-use super::relevance_gate::reading::Reading;
-use super::search::Rules;
-use super::usage::Usage;
-use crate::index::{Embedder, Index, Snapshot};
-use crate::platform::disk::{BackwardLines, Lines};
+use super::relevance_gate::reading::RescoringMode;
+use super::search::SearchRules;
+use super::usage::UsageSummary;
+use crate::index::{Embedder, IndexSnapshot, RecallIndex};
+use crate::platform::disk::{BackwardLines, LineFile};
 use crate::vault::Vault;
 
 /// A question, and what should be found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pair {
+pub struct EvalPair {
     /// What is asked.
     pub query: String,
     /// Ids of documents or paths of files.
@@ -39,7 +39,7 @@ pub struct Pair {
 
 /// Why pairs could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum PairsError {
+pub enum EvalPairsError {
     /// A line is no pair.
     #[error("line {line}: {why}")]
     Line {
@@ -57,15 +57,15 @@ pub enum PairsError {
 }
 
 /// Reads pairs, a line of JSON each; empty lines are passed over.
-pub fn read_pairs(input: impl BufRead) -> Result<Vec<Pair>, PairsError> {
+pub fn read_pairs(input: impl BufRead) -> Result<Vec<EvalPair>, EvalPairsError> {
     let mut pairs = Vec::new();
     for (number, line) in input.split(b'\n').enumerate() {
         let line = line?;
-        let wrong = |why: &str| PairsError::Line { line: number + 1, why: why.to_owned() };
+        let wrong = |why: &str| EvalPairsError::Line { line: number + 1, why: why.to_owned() };
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let pair: Pair = serde_json::from_slice(&line).map_err(|error| wrong(&shortened(&error)))?;
+        let pair: EvalPair = serde_json::from_slice(&line).map_err(|error| wrong(&shortened(&error)))?;
         if pair.query.trim().is_empty() {
             return Err(wrong("`query` is empty"));
         }
@@ -74,7 +74,7 @@ pub fn read_pairs(input: impl BufRead) -> Result<Vec<Pair>, PairsError> {
         }
         pairs.push(pair);
     }
-    if pairs.is_empty() { Err(PairsError::Empty) } else { Ok(pairs) }
+    if pairs.is_empty() { Err(EvalPairsError::Empty) } else { Ok(pairs) }
 }
 
 /// Every pair is a line of its own, so the line that the parser counts is always 1 and would mislead.
@@ -84,18 +84,20 @@ fn shortened(error: &serde_json::Error) -> String {
 
 /// Pairs that were made from the notes.
 #[derive(Clone, Debug, Default)]
-pub struct Made {
+pub struct GeneratedPairs {
     /// The pairs.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<EvalPair>,
     /// Memories that make no pair: their title is all they say, or another says the same.
     pub skipped: usize,
 }
 
 /// Makes at most `limit` pairs: the title of a memory should find it. Which memories are taken depends on their ids
 /// alone, so that the same notes give the same pairs, and a new memory changes little.
-pub fn make_pairs(snapshot: &Snapshot, limit: usize) -> Made {
+pub fn make_pairs(snapshot: &IndexSnapshot, limit: usize) -> GeneratedPairs {
     let memories: Vec<Document> = visible(snapshot)
-        .filter(|document| matches!(document.source, Source::Entry | Source::Skill) && document.active)
+        .filter(|document| {
+            matches!(document.source, DocumentSource::Entry | DocumentSource::Skill) && document.active
+        })
         .collect();
     let mut said: HashMap<String, usize> = HashMap::new();
     for document in &memories {
@@ -109,16 +111,16 @@ pub fn make_pairs(snapshot: &Snapshot, limit: usize) -> Made {
     let mut fit: Vec<&Document> = memories.iter().filter(is_fit).collect();
     let skipped = memories.len() - fit.len();
     fit.sort_by_cached_key(|document| ContentHash::of(document.id.as_bytes()).bytes());
-    let pair = |document: &Document| Pair {
+    let pair = |document: &Document| EvalPair {
         query: document.title.trim_end_matches('…').to_owned(),
         expect: vec![document.id.clone()],
         project: document.project.as_ref().map(|project| project.as_str().to_owned()),
     };
-    Made { pairs: fit.into_iter().take(limit).map(pair).collect(), skipped }
+    GeneratedPairs { pairs: fit.into_iter().take(limit).map(pair).collect(), skipped }
 }
 
 /// Every document that no later one replaced.
-fn visible(snapshot: &Snapshot) -> impl Iterator<Item = Document> {
+fn visible(snapshot: &IndexSnapshot) -> impl Iterator<Item = Document> {
     let visible = snapshot.columns(|_| true).visible;
     let numbers = (0..snapshot.len()).filter(move |number| visible.get(*number as usize) == Some(&true));
     numbers.filter_map(|number| snapshot.document(number))
@@ -126,17 +128,17 @@ fn visible(snapshot: &Snapshot) -> impl Iterator<Item = Document> {
 
 /// What is asked, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
+pub struct EvalContext<'a> {
     /// The notes.
     pub vault: &'a Vault,
     /// The index.
-    pub index: &'a Index,
+    pub index: &'a RecallIndex,
     /// The model; without one, words alone decide.
     pub embedder: Option<Embedder<'a>>,
     /// What helped before.
-    pub usage: &'a Usage,
+    pub usage: &'a UsageSummary,
     /// What decides the order. The project is that of each pair, if it has one.
-    pub rules: Rules<'a>,
+    pub rules: SearchRules<'a>,
     /// How many hits are looked at.
     pub k: usize,
 }
@@ -144,7 +146,7 @@ pub struct Asking<'a> {
 /// Where the pairs came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum PairsOrigin {
     /// The titles of the memories.
     Titles,
     /// A file.
@@ -153,11 +155,11 @@ pub enum Origin {
 
 /// One measurement: a line of the history. Numbers only, no word of the notes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct EvalRun {
     /// When.
     pub at: String,
     /// Where the pairs came from.
-    pub from: Origin,
+    pub from: PairsOrigin,
     /// How many questions.
     pub pairs: usize,
     /// How many hits were looked at.
@@ -189,12 +191,12 @@ pub struct Run {
     /// The model that the answers were made with; empty if words alone decided.
     pub model: String,
     /// What the answers may have missed.
-    pub degraded: Vec<Degraded>,
+    pub degraded: Vec<DegradationReason>,
 }
 
 /// A question without a right one among its hits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Miss {
+pub struct EvalMiss {
     /// What was asked.
     pub query: String,
     /// What should have been found.
@@ -205,38 +207,38 @@ pub struct Miss {
 
 /// What came out.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct EvalResult {
     /// The numbers.
-    pub run: Run,
+    pub run: EvalRun,
     /// The questions that failed.
-    pub misses: Vec<Miss>,
+    pub misses: Vec<EvalMiss>,
     /// What was expected and is in no note.
     pub unknown: Vec<String>,
 }
 
 /// Asks every question and scores the answers.
 pub fn measure(
-    asking: &Asking<'_>,
-    snapshot: &Snapshot,
-    from: Origin,
-    pairs: &[Pair],
+    asking: &EvalContext<'_>,
+    snapshot: &IndexSnapshot,
+    from: PairsOrigin,
+    pairs: &[EvalPair],
     at: Timestamp,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Measured, indexer::Error> {
+) -> Result<EvalResult, indexer::Error> {
     let folder = asking.vault.folder_name();
     let (mut standings, mut times, mut misses) = (Vec::new(), Vec::new(), Vec::new());
     let (mut silent, mut hidden, mut degraded) = (0, 0, Vec::new());
     for (done, pair) in pairs.iter().enumerate() {
         progress(done, pairs.len());
-        let rules = Rules { project: pair.project.as_deref().or(asking.rules.project), ..asking.rules };
-        let request = Request {
+        let rules = SearchRules { project: pair.project.as_deref().or(asking.rules.project), ..asking.rules };
+        let request = RecallRequest {
             prompt: &pair.query,
             rewritten: None,
-            filters: &Filters::default(),
+            filters: &RecallFilters::default(),
             rules,
-            k: asking.k.min(MOST),
+            k: asking.k.min(MAX_RESULTS),
             anyway: true,
-            reading: Reading::AsNeeded,
+            reading: RescoringMode::AsNeeded,
             held: &HashSet::new(),
             mentions: true,
             messages: None,
@@ -247,14 +249,14 @@ pub fn measure(
         times.push(start.elapsed().as_secs_f64() * 1000.0);
         let hits: Vec<&Document> = answer.selection.hits.iter().map(|hit| &hit.document).collect();
         let standing =
-            Standing::of(&hits, &pair.expect, |hit, name| is_named(&hit.id, &hit.path, name, &folder));
+            ExpectedRanks::of(&hits, &pair.expect, |hit, name| is_named(&hit.id, &hit.path, name, &folder));
         if answer.decision.is_some_and(|decision| decision.silent()) {
             silent += 1;
             hidden += usize::from(standing.is_hit(asking.k));
         }
         if !standing.is_hit(asking.k) {
             let instead = hits.first().map(|hit| hit.id.clone());
-            misses.push(Miss { query: pair.query.clone(), expect: pair.expect.clone(), instead });
+            misses.push(EvalMiss { query: pair.query.clone(), expect: pair.expect.clone(), instead });
         }
         standings.push(standing);
         for reason in answer.degraded {
@@ -267,7 +269,7 @@ pub fn measure(
     let size = snapshot.size();
     let space = asking.embedder.map(|embedder| embedder.space());
     let model = space.filter(|space| snapshot.is_of(space)).map(|space| space.model);
-    let run = Run {
+    let run = EvalRun {
         at: iso(at),
         from,
         pairs: pairs.len(),
@@ -287,7 +289,7 @@ pub fn measure(
         model: model.unwrap_or_default(),
         degraded,
     };
-    Ok(Measured { run, misses, unknown: unknown(snapshot, pairs, &folder) })
+    Ok(EvalResult { run, misses, unknown: unknown(snapshot, pairs, &folder) })
 }
 
 /// Whether a person who wrote `name` means this document: by its id, or by its file, below the notes or the vault.
@@ -297,7 +299,7 @@ fn is_named(id: &str, path: &str, name: &str, folder: &str) -> bool {
 }
 
 /// What is expected although nothing is called that: a pair that can only fail.
-fn unknown(snapshot: &Snapshot, pairs: &[Pair], folder: &str) -> Vec<String> {
+fn unknown(snapshot: &IndexSnapshot, pairs: &[EvalPair], folder: &str) -> Vec<String> {
     let mut names: HashSet<String> = HashSet::new();
     for document in visible(snapshot) {
         names.extend([document.id, document.path]);
@@ -317,13 +319,13 @@ fn rounded(value: f64, digits: i32) -> f64 {
 }
 
 /// Adds a measurement to the history.
-pub fn record(path: &Path, run: &Run) -> io::Result<()> {
+pub fn record(path: &Path, run: &EvalRun) -> io::Result<()> {
     let text = serde_json::to_string(run)?;
-    Lines::open(path)?.append(&format!("{text}\n"), true)
+    LineFile::open(path)?.append(&format!("{text}\n"), true)
 }
 
 /// The measurements, the newest first. A line that cannot be read is passed over.
-pub fn history(path: &Path) -> io::Result<impl Iterator<Item = Run>> {
+pub fn history(path: &Path) -> io::Result<impl Iterator<Item = EvalRun>> {
     let lines = BackwardLines::open(path)?.into_iter().flatten();
     Ok(lines.filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
 }
@@ -347,7 +349,7 @@ mod tests {
         assert_eq!(refused(r#"{"query": "q", "expect": []}"#), "line 1: `expect` names nothing");
         assert!(refused(r#"{"query": "q"}"#).contains("missing field `expect`"));
         assert!(refused(r#"{"query": "q", "expected": ["m-1"]}"#).contains("unknown field `expected`"));
-        assert!(matches!(read_pairs(&b"\xff\xfe\n"[..]), Err(PairsError::Line { line: 1, .. })));
+        assert!(matches!(read_pairs(&b"\xff\xfe\n"[..]), Err(EvalPairsError::Line { line: 1, .. })));
     }
 
     #[test]
@@ -362,18 +364,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("eval.jsonl");
         assert_eq!(history(&path).unwrap().count(), 0);
-        let runs = [run(0.5, vec![]), run(0.75, vec![Degraded::Pending])];
+        let runs = [run(0.5, vec![]), run(0.75, vec![DegradationReason::Pending])];
         record(&path, &runs[0]).unwrap();
-        Lines::open(&path).unwrap().append("{\"at\": 1}\n", false).unwrap();
+        LineFile::open(&path).unwrap().append("{\"at\": 1}\n", false).unwrap();
         record(&path, &runs[1]).unwrap();
-        let read: Vec<Run> = history(&path).unwrap().collect();
+        let read: Vec<EvalRun> = history(&path).unwrap().collect();
         assert_eq!(read, [runs[1].clone(), runs[0].clone()]);
     }
 
-    fn run(hit: f64, degraded: Vec<Degraded>) -> Run {
-        Run {
+    fn run(hit: f64, degraded: Vec<DegradationReason>) -> EvalRun {
+        EvalRun {
             at: "2026-11-15T02:13:08Z".into(),
-            from: Origin::Titles,
+            from: PairsOrigin::Titles,
             pairs: 3,
             k: 5,
             hit_at_1: hit,
@@ -396,7 +398,7 @@ mod tests {
     proptest! {
         #[test]
         fn pairs_are_read_as_they_are_written(query in "[^\\s].{0,40}", expect in prop::collection::vec(".{0,20}", 1..4), project in prop::option::of(".{0,9}")) {
-            let pair = Pair { query, expect, project };
+            let pair = EvalPair { query, expect, project };
             let line = serde_json::to_string(&pair).unwrap();
             prop_assert_eq!(read_pairs(format!("\n{line}\r\n{line}").as_bytes()).unwrap(), vec![pair.clone(), pair]);
         }

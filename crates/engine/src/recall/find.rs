@@ -2,17 +2,17 @@
 
 use rekindle_core::recall::document::Document;
 
-use crate::index::{Index, Snapshot};
-use crate::recall::messages::{Error, Messages};
+use crate::index::{IndexSnapshot, RecallIndex};
+use crate::recall::messages::{Error, MessageStore};
 
 /// The document of that id, as the index knows it; `None` if there is none.
-pub fn by_id(index: &Index, messages: &Messages, id: &str) -> Result<Option<Document>, Error> {
+pub fn by_id(index: &RecallIndex, messages: &MessageStore, id: &str) -> Result<Option<Document>, Error> {
     if let Some(found) = index.open()?.and_then(|snapshot| among(&snapshot, id)) {
         return Ok(Some(found));
     }
     Ok(messages.open()?.and_then(|snapshot| among(&snapshot, id)))
 }
 
-fn among(snapshot: &Snapshot, id: &str) -> Option<Document> {
+fn among(snapshot: &IndexSnapshot, id: &str) -> Option<Document> {
     (0..snapshot.len()).filter_map(|number| snapshot.document(number)).find(|document| document.id == id)
 }

@@ -11,22 +11,22 @@ use std::time::Duration;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::recall::collect::MAX_DOCUMENTS;
-use rekindle_core::recall::document::Stamp;
-use rekindle_core::vault::journal::{Op, Place, Root};
+use rekindle_core::recall::document::FileStamp;
+use rekindle_core::vault::journal::{ChangeRoot, ChangedFile, FileOperation};
 
-use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
-use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};
-use crate::vault::sources::{self, Listed, Listing};
-use crate::vault::{self, Outcome, Vault};
+use crate::index::embedding::{Embedder, SAVE_BUDGET, VectorCache};
+use crate::index::{Error as IndexError, IndexSnapshot, OldBytes, PreparedUnit, RecallIndex};
+use crate::vault::sources::{self, SourceFile, SourceListing};
+use crate::vault::{self, ChangeOutcome, Vault};
 
 /// How many small segments may lie beside the large one. Each costs a reader some microseconds.
-const FOLD_AT: usize = 48;
+const MAX_SMALL_SEGMENTS: usize = 48;
 /// How many bytes they may have together.
-const FOLD_AT_BYTES: usize = 1 << 20;
+const MAX_SMALL_SEGMENT_BYTES: usize = 1 << 20;
 /// A thread with more documents than this at the end of a log is read with the whole log.
-const THREAD_AT_MOST: usize = 64;
+const MAX_APPENDED_THREAD: usize = 64;
 /// More changed documents than this are folded in at once.
-const APPEND_AT_MOST: usize = 64;
+const MAX_APPENDED_DOCUMENTS: usize = 64;
 /// How long a person who asked for an index waits for another process that makes one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -43,7 +43,7 @@ pub enum Error {
 
 /// What [`Indexer::catch_up`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaughtUp {
+pub enum CatchUpOutcome {
     /// Nothing had changed.
     Current,
     /// So many files were read again; so many windows still wait for a vector.
@@ -80,7 +80,7 @@ pub struct Report {
 
 /// How far [`Indexer::settle`] came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum SettleOutcome {
     /// Everything is in the index.
     Current,
     /// There is more to do than a command should wait for.
@@ -88,11 +88,11 @@ pub enum Settled {
 }
 
 /// Notes with more files than this are not read by a command that came for something else.
-const READ_AT_MOST: usize = 300;
+const MAX_SETTLED_FILES: usize = 300;
 
 /// How thorough to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum RefreshExtent {
     /// Read what changed.
     Changed,
     /// Read everything, and keep nothing but vectors of the same text.
@@ -101,7 +101,7 @@ pub enum Extent {
 
 /// A step of a long run, for whoever shows progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum IndexingProgress {
     /// So many of so many files are read.
     Reading(usize, usize),
     /// So many of so many vectors are made.
@@ -114,30 +114,30 @@ pub struct Indexer<'a> {
     /// The notes.
     pub vault: &'a Vault,
     /// The index.
-    pub index: &'a Index,
+    pub index: &'a RecallIndex,
     /// The model.
     pub embedder: Embedder<'a>,
 }
 
 impl Indexer<'_> {
     /// Indexes what was changed through the vault since the index was last right.
-    pub fn catch_up(&self) -> Result<CaughtUp, Error> {
+    pub fn catch_up(&self) -> Result<CatchUpOutcome, Error> {
         // From here on nobody else appends, so what is read is never older than what they have read.
         let appender = self.index.appender()?;
         let snapshot = match self.index.open() {
             Ok(Some(snapshot)) => snapshot,
-            Ok(None) | Err(IndexError::Damaged { .. }) => return Ok(CaughtUp::Behind),
+            Ok(None) | Err(IndexError::Damaged { .. }) => return Ok(CatchUpOutcome::Behind),
             Err(error) => return Err(error.into()),
         };
-        let Some(Touched { files: touched, newest }) = self.touched_since(snapshot.seen())? else {
-            return Ok(CaughtUp::Behind);
+        let Some(TouchedFiles { files: touched, newest }) = self.touched_since(snapshot.seen())? else {
+            return Ok(CatchUpOutcome::Behind);
         };
         if newest.is_none() {
-            return Ok(CaughtUp::Current);
+            return Ok(CatchUpOutcome::Current);
         }
         let (mut units, mut before) = (Vec::with_capacity(touched.len()), Vec::new());
         for (path, how) in &touched {
-            if let How::Grew(growth) = how
+            if let FileChangeKind::Grew(growth) = how
                 && let Some(unit) = self.grown(&snapshot, path, growth)?
             {
                 units.push(unit);
@@ -152,56 +152,60 @@ impl Indexer<'_> {
         let pending = self.embedder.fill(&mut units, &self.known(&snapshot, &before), SAVE_BUDGET);
         let files = units.len();
         if !appender.append(&self.embedder.space(), units, newest.as_ref())? {
-            return Ok(CaughtUp::Behind);
+            return Ok(CatchUpOutcome::Behind);
         }
         drop(appender);
         let size = snapshot.size();
-        if size.segments >= FOLD_AT || size.delta >= FOLD_AT_BYTES {
+        if size.segments >= MAX_SMALL_SEGMENTS || size.delta >= MAX_SMALL_SEGMENT_BYTES {
             match self.fold(Duration::ZERO) {
                 // Somebody else is folding, or will.
                 Ok(()) | Err(Error::Index(IndexError::Busy)) => {}
                 // What cannot be read is made again from the files.
-                Err(Error::Index(IndexError::Damaged { .. })) => return Ok(CaughtUp::Behind),
+                Err(Error::Index(IndexError::Damaged { .. })) => return Ok(CatchUpOutcome::Behind),
                 Err(error) => return Err(error),
             }
         }
-        Ok(CaughtUp::Appended { files, pending })
+        Ok(CatchUpOutcome::Appended { files, pending })
     }
 
     /// Does what a command can do in passing: appends what it changed, or makes the index where that takes no time.
-    pub fn settle(&self) -> Result<Settled, Error> {
+    pub fn settle(&self) -> Result<SettleOutcome, Error> {
         match self.catch_up()? {
-            CaughtUp::Current | CaughtUp::Appended { pending: 0, .. } => return self.left_over(),
-            CaughtUp::Appended { .. } => return Ok(Settled::Later),
-            CaughtUp::Behind => {}
+            CatchUpOutcome::Current | CatchUpOutcome::Appended { pending: 0, .. } => return self.left_over(),
+            CatchUpOutcome::Appended { .. } => return Ok(SettleOutcome::Later),
+            CatchUpOutcome::Behind => {}
         }
-        if sources::names(self.vault)?.files.len() > READ_AT_MOST {
-            return Ok(Settled::Later);
+        if sources::names(self.vault)?.files.len() > MAX_SETTLED_FILES {
+            return Ok(SettleOutcome::Later);
         }
-        let report = match self.refresh(Extent::Changed, &mut |_| true) {
+        let report = match self.refresh(RefreshExtent::Changed, &mut |_| true) {
             Ok(report) => report,
-            Err(Error::Index(IndexError::Busy)) => return Ok(Settled::Later),
+            Err(Error::Index(IndexError::Busy)) => return Ok(SettleOutcome::Later),
             Err(error) => return Err(error),
         };
-        Ok(if report.pending == 0 { Settled::Current } else { Settled::Later })
+        Ok(if report.pending == 0 { SettleOutcome::Current } else { SettleOutcome::Later })
     }
 
     /// Whether something that came in earlier still waits for its vectors (STO-15).
-    fn left_over(&self) -> Result<Settled, Error> {
+    fn left_over(&self) -> Result<SettleOutcome, Error> {
         let is_whole =
-            |snapshot: Snapshot| snapshot.size().pending == 0 && snapshot.is_of(&self.embedder.space());
+            |snapshot: IndexSnapshot| snapshot.size().pending == 0 && snapshot.is_of(&self.embedder.space());
         let is_current = self.index.open()?.is_none_or(is_whole);
-        Ok(if is_current { Settled::Current } else { Settled::Later })
+        Ok(if is_current { SettleOutcome::Current } else { SettleOutcome::Later })
     }
 
     /// Vectors of the same text by the same model need not be made again.
-    fn known<'u>(&self, snapshot: &Snapshot, units: impl IntoIterator<Item = &'u PreparedUnit>) -> Known {
-        if snapshot.is_of(&self.embedder.space()) { Known::of(units) } else { Known::default() }
+    fn known<'u>(
+        &self,
+        snapshot: &IndexSnapshot,
+        units: impl IntoIterator<Item = &'u PreparedUnit>,
+    ) -> VectorCache {
+        if snapshot.is_of(&self.embedder.space()) { VectorCache::of(units) } else { VectorCache::default() }
     }
 
     /// The files that changes after `seen` touched, and the last of those changes. `None`: the journal does not know
     /// `seen`. A change that is under way is left for its writer to report.
-    fn touched_since(&self, seen: Option<&ChangeId>) -> Result<Option<Touched>, Error> {
+    fn touched_since(&self, seen: Option<&ChangeId>) -> Result<Option<TouchedFiles>, Error> {
         let (mut touched, mut newest, mut found) = (BTreeMap::new(), None, seen.is_none());
         for record in self.vault.changes()? {
             let record = record?;
@@ -209,30 +213,35 @@ impl Indexer<'_> {
                 found = true;
                 break;
             }
-            if newest.is_none() && record.outcome == Outcome::Pending {
+            if newest.is_none() && record.outcome == ChangeOutcome::Pending {
                 continue;
             }
             newest.get_or_insert(record.change.id);
             for op in &record.change.ops {
                 for path in op.places().filter_map(|place| self.path_of(place)) {
                     let newer = touched.remove(&path);
-                    touched.insert(path, How::before(newer, op));
+                    touched.insert(path, FileChangeKind::before(newer, op));
                 }
             }
         }
-        Ok(found.then_some(Touched { files: touched, newest }))
+        Ok(found.then_some(TouchedFiles { files: touched, newest }))
     }
 
     /// What was added to a daily log, behind what the index has of it. The end of a thread that goes on comes again, so that
     /// a thread is in one piece. `None` if the log has to be read as a whole.
-    fn grown(&self, snapshot: &Snapshot, path: &str, growth: &Growth) -> Result<Option<PreparedUnit>, Error> {
-        let is_before = |stamp: &Stamp| (stamp.hash, stamp.size) == (growth.before, growth.size);
+    fn grown(
+        &self,
+        snapshot: &IndexSnapshot,
+        path: &str,
+        growth: &FileGrowth,
+    ) -> Result<Option<PreparedUnit>, Error> {
+        let is_before = |stamp: &FileStamp| (stamp.hash, stamp.size) == (growth.before, growth.size);
         let Some(stamp) = snapshot.stamp(path).filter(is_before) else { return Ok(None) };
         let Some(unit) = sources::read_grown(self.vault, path, &stamp, growth.after)? else {
             return Ok(None);
         };
         let thread = unit.documents.first().and_then(|document| document.thread.as_deref());
-        let Some(mut documents) = snapshot.last_of_thread(path, thread, THREAD_AT_MOST) else {
+        let Some(mut documents) = snapshot.last_of_thread(path, thread, MAX_APPENDED_THREAD) else {
             return Ok(None);
         };
         let kept = snapshot.count_of(path) - documents.len();
@@ -246,11 +255,11 @@ impl Indexer<'_> {
     }
 
     /// How the index calls a file of the vault.
-    fn path_of(&self, place: &Place) -> Option<String> {
+    fn path_of(&self, place: &ChangedFile) -> Option<String> {
         match place.root {
-            Root::Vault => Some(format!("{}/{}", self.vault.folder_name(), place.path)),
-            Root::Notes => Some(place.path.to_string()),
-            Root::Identity => None,
+            ChangeRoot::Vault => Some(format!("{}/{}", self.vault.folder_name(), place.path)),
+            ChangeRoot::Notes => Some(place.path.to_string()),
+            ChangeRoot::Identity => None,
         }
     }
 
@@ -261,7 +270,11 @@ impl Indexer<'_> {
 
     /// Compares every file with what the index knows of it, and reads what changed. `progress` may say stop: then the index
     /// stays as it is, because one made of a part of the files would look whole (EXE-16).
-    pub fn refresh(&self, extent: Extent, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
+    pub fn refresh(
+        &self,
+        extent: RefreshExtent,
+        progress: &mut dyn FnMut(IndexingProgress) -> bool,
+    ) -> Result<Report, Error> {
         // What is changed from here on is for the next time.
         let newest = newest_change(self.vault)?;
         let space = self.embedder.space();
@@ -273,8 +286,8 @@ impl Indexer<'_> {
         };
         // Readers do not look at every byte; whoever brings the index up to date does.
         let opened = opened.filter(|snapshot| snapshot.verify().is_ok());
-        let known = opened.as_ref().map(Snapshot::stamps).unwrap_or_default();
-        let is_new = known.is_empty() || extent == Extent::Everything;
+        let known = opened.as_ref().map(IndexSnapshot::stamps).unwrap_or_default();
+        let is_new = known.is_empty() || extent == RefreshExtent::Everything;
         let (listed, changed) = if is_new { self.all_files()? } else { self.changed_files(&known)? };
         let mut report = Report { files: listed.files.len(), problems: listed.problems, ..Report::default() };
         let changed: Vec<&str> = changed.into_iter().map(|place| listed.files[place].as_str()).collect();
@@ -284,7 +297,7 @@ impl Indexer<'_> {
         (report.read, report.gone) = (changed.len(), gone.len());
         let mut told_to_stop = false;
         let mut go_on = |done| {
-            told_to_stop |= !progress(Step::Reading(done, changed.len()));
+            told_to_stop |= !progress(IndexingProgress::Reading(done, changed.len()));
             !told_to_stop
         };
         let (mut units, problems) = match changed.is_empty() || go_on(0) {
@@ -295,7 +308,7 @@ impl Indexer<'_> {
         if told_to_stop && units.len() < changed.len() {
             return self.with_size(Report { read: units.len(), gone: 0, stopped: true, ..report });
         }
-        progress(Step::Reading(units.len(), changed.len()));
+        progress(IndexingProgress::Reading(units.len(), changed.len()));
         // What could not be read leaves nothing behind, and where it was known it is gone.
         let was_known = |unit: &PreparedUnit| known.contains_key(unit.unit.path.as_str());
         let unread = units.iter().filter(|unit| unit.unit.stamp.is_none());
@@ -304,29 +317,30 @@ impl Indexer<'_> {
         (report.files, report.read) = (report.files - unread, report.read - unread);
         units.retain(|unit| unit.unit.stamp.is_some() || was_known(unit));
         drop(known);
-        let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len() <= APPEND_AT_MOST;
+        let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len()
+            <= MAX_APPENDED_DOCUMENTS;
         match &opened {
-            Some(snapshot) if few && extent == Extent::Changed && snapshot.is_of(&space) => {
+            Some(snapshot) if few && extent == RefreshExtent::Changed && snapshot.is_of(&space) => {
                 let is_current = units.is_empty()
                     && gone.is_empty()
                     && !snapshot.is_torn()
                     && snapshot.seen() == newest.as_ref();
                 if !is_current {
                     let before: Vec<_> = changed.iter().filter_map(|path| snapshot.unit(path)).collect();
-                    self.embedder.fill(&mut units, &Known::of(&before), SAVE_BUDGET);
+                    self.embedder.fill(&mut units, &VectorCache::of(&before), SAVE_BUDGET);
                     units.extend(gone.into_iter().map(absent));
                     self.index.appender()?.append(&space, units, newest.as_ref())?;
                 }
             }
             _ => {
                 let mut all = opened.as_ref().map(|snapshot| snapshot.all(&space)).unwrap_or_default();
-                let known = Known::of(all.values());
+                let known = VectorCache::of(all.values());
                 // Where much was read, what can be made in passing is next to nothing.
-                let budget = if units.len() > READ_AT_MOST { Duration::ZERO } else { SAVE_BUDGET };
+                let budget = if units.len() > MAX_SETTLED_FILES { Duration::ZERO } else { SAVE_BUDGET };
                 if !known.is_empty() || !budget.is_zero() {
                     self.embedder.fill(&mut units, &known, budget);
                 }
-                if extent == Extent::Everything {
+                if extent == RefreshExtent::Everything {
                     all.clear();
                 }
                 gone.iter().for_each(|path| drop(all.remove(path)));
@@ -336,7 +350,7 @@ impl Indexer<'_> {
                 }
                 // Made anew, an index has nothing to say of a file that holds nothing.
                 units.retain(|unit| unit.unit.stamp.is_some());
-                writer.publish(&space, units, opened.as_ref(), newest.as_ref(), Old::Removed)?;
+                writer.publish(&space, units, opened.as_ref(), newest.as_ref(), OldBytes::Removed)?;
             }
         }
         drop(writer);
@@ -344,23 +358,26 @@ impl Indexer<'_> {
     }
 
     /// All files, and that all have to be read.
-    fn all_files(&self) -> Result<(Listing<String>, Vec<usize>), Error> {
+    fn all_files(&self) -> Result<(SourceListing<String>, Vec<usize>), Error> {
         let listed = sources::names(self.vault)?;
         let all = (0..listed.files.len()).collect();
         Ok((listed, all))
     }
 
     /// All files, and which of them are not as they are known.
-    fn changed_files(&self, known: &BTreeMap<&str, Stamp>) -> Result<(Listing<String>, Vec<usize>), Error> {
-        let Listing { files, problems } = sources::list(self.vault)?;
-        let is_changed = |file: &Listed| {
+    fn changed_files(
+        &self,
+        known: &BTreeMap<&str, FileStamp>,
+    ) -> Result<(SourceListing<String>, Vec<usize>), Error> {
+        let SourceListing { files, problems } = sources::list(self.vault)?;
+        let is_changed = |file: &SourceFile| {
             let stamp = known.get(file.path.as_str());
             stamp.is_none_or(|stamp| (stamp.modified, stamp.size) != (file.modified, file.size))
         };
         let changed =
             (0..).zip(&files).filter(|(_, file)| is_changed(file)).map(|(place, _)| place).collect();
         let files = files.into_iter().map(|file| file.path).collect();
-        Ok((Listing { files, problems }, changed))
+        Ok((SourceListing { files, problems }, changed))
     }
 
     fn with_size(&self, mut report: Report) -> Result<Report, Error> {
@@ -373,7 +390,11 @@ impl Indexer<'_> {
 
     /// Makes the vectors that are missing and publishes them, once nobody else is at it or no more `patience` is left. Others
     /// may save, index and recall meanwhile. Says how many were made.
-    pub fn embed(&self, patience: Duration, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
+    pub fn embed(
+        &self,
+        patience: Duration,
+        progress: &mut dyn FnMut(IndexingProgress) -> bool,
+    ) -> Result<Report, Error> {
         let mut report = Report::default();
         let space = self.embedder.space();
         let _lock = self.index.embedding(patience)?;
@@ -386,19 +407,19 @@ impl Indexer<'_> {
                 self.index,
                 &mut units.iter_mut().collect::<Vec<_>>(),
                 &mut |done, of| {
-                    let go_on = progress(Step::Embedding(done, of));
+                    let go_on = progress(IndexingProgress::Embedding(done, of));
                     told_to_stop |= !go_on;
                     go_on
                 },
             )?;
-            let made = Known::of(&units);
+            let made = VectorCache::of(&units);
             drop(units);
             let writer = self.index.writer(PATIENCE)?;
             let (all, basis) = writer.load(&space);
             let mut all: Vec<PreparedUnit> = all.into_values().collect();
             let missing = self.embedder.fill(&mut all, &made, Duration::ZERO);
-            let seen = basis.as_ref().and_then(Snapshot::seen).cloned();
-            writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?;
+            let seen = basis.as_ref().and_then(IndexSnapshot::seen).cloned();
+            writer.publish(&space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
             if missing == 0 {
                 Embedder::clear_partial(self.index)?;
             }
@@ -416,45 +437,47 @@ impl Indexer<'_> {
         let writer = self.index.writer(PATIENCE)?;
         let (mut all, basis) = writer.load(&space);
         self.embedder.fill_made_up(all.values_mut());
-        let seen = basis.as_ref().and_then(Snapshot::seen).cloned();
+        let seen = basis.as_ref().and_then(IndexSnapshot::seen).cloned();
         let all = all.into_values().collect();
-        writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?;
+        writer.publish(&space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
         drop(writer);
         self.with_size(Report::default())
     }
 }
 
 /// What changes touched.
-struct Touched {
-    files: BTreeMap<String, How>,
+struct TouchedFiles {
+    files: BTreeMap<String, FileChangeKind>,
     /// The last of them.
     newest: Option<ChangeId>,
 }
 
 /// How a file changed.
-enum How {
+enum FileChangeKind {
     /// Only by additions at its end.
-    Grew(Growth),
+    Grew(FileGrowth),
     /// In whatever way.
     Anyhow,
 }
 
 /// What a file grew from and to.
-struct Growth {
+struct FileGrowth {
     before: ContentHash,
     size: u64,
     after: ContentHash,
 }
 
-impl How {
+impl FileChangeKind {
     /// With an older change before what is known.
-    fn before(newer: Option<Self>, op: &Op) -> Self {
+    fn before(newer: Option<Self>, op: &FileOperation) -> Self {
         match (newer, op) {
-            (None, Op::Append { before, size, after, .. }) => {
-                Self::Grew(Growth { before: *before, size: *size, after: *after })
+            (None, FileOperation::Append { before, size, after, .. }) => {
+                Self::Grew(FileGrowth { before: *before, size: *size, after: *after })
             }
-            (Some(Self::Grew(grew)), Op::Append { before, size, after, .. }) if grew.before == *after => {
-                Self::Grew(Growth { before: *before, size: *size, after: grew.after })
+            (Some(Self::Grew(grew)), FileOperation::Append { before, size, after, .. })
+                if grew.before == *after =>
+            {
+                Self::Grew(FileGrowth { before: *before, size: *size, after: grew.after })
             }
             _ => Self::Anyhow,
         }
@@ -462,7 +485,7 @@ impl How {
 }
 
 fn absent(path: String) -> PreparedUnit {
-    let unit = rekindle_core::recall::document::Unit { path, stamp: None, documents: Vec::new() };
+    let unit = rekindle_core::recall::document::SourceUnit { path, stamp: None, documents: Vec::new() };
     PreparedUnit { unit, documents: Vec::new(), behind: None }
 }
 
@@ -470,7 +493,7 @@ fn absent(path: String) -> PreparedUnit {
 pub fn newest_change(vault: &Vault) -> Result<Option<ChangeId>, vault::Error> {
     for record in vault.changes()? {
         let record = record?;
-        if record.outcome != Outcome::Pending {
+        if record.outcome != ChangeOutcome::Pending {
             return Ok(Some(record.change.id));
         }
     }

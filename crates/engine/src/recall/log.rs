@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::platform::disk::{self, BackwardLines, Lines};
+use crate::platform::disk::{self, BackwardLines, LineFile};
 
 /// A log longer than this becomes the old one, and the one before it goes.
-const MOST_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The log of a state folder.
 #[derive(Clone, Debug)]
-pub struct Log {
+pub struct RecallLog {
     path: PathBuf,
 }
 
-impl Log {
+impl RecallLog {
     /// In the folder of logs.
     pub fn at(logs: &Path) -> Self {
         Self { path: logs.join("recall.jsonl") }
@@ -27,10 +27,10 @@ impl Log {
         if let Some(folder) = self.path.parent() {
             disk::make_folder(folder)?;
         }
-        if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MOST_BYTES) {
+        if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES) {
             disk::set_aside(&self.path, &self.path.with_extension("old.jsonl"))?;
         }
-        Lines::open(&self.path)?.append(&format!("{line}\n"), false)
+        LineFile::open(&self.path)?.append(&format!("{line}\n"), false)
     }
 
     /// The lines, the newest first.

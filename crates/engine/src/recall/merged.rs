@@ -4,21 +4,21 @@
 use std::collections::HashSet;
 
 use rekindle_core::recall::document::Document;
-use rekindle_core::recall::merge::{Mention, Observed, SAME};
-use rekindle_embed::{Quantised, dots};
+use rekindle_core::recall::merge::{MIN_SAME_SIMILARITY, MergeableObservation, ObservationMention};
+use rekindle_embed::{QuantisedVector, dots};
 
-use crate::index::Snapshot;
+use crate::index::IndexSnapshot;
 
 /// Says which observations came already, in other words.
-pub(super) struct Merger<'a> {
-    snapshot: &'a Snapshot,
-    kept: Vec<(Observed, Option<Quantised>)>,
+pub(super) struct ObservationMerger<'a> {
+    snapshot: &'a IndexSnapshot,
+    kept: Vec<(MergeableObservation, Option<QuantisedVector>)>,
     /// The documents that say what one before them says.
     pub(super) absorbed: Vec<(u32, Document, f32)>,
 }
 
-impl<'a> Merger<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+impl<'a> ObservationMerger<'a> {
+    pub(super) fn new(snapshot: &'a IndexSnapshot) -> Self {
         Self { snapshot, kept: Vec::new(), absorbed: Vec::new() }
     }
 
@@ -28,7 +28,7 @@ impl<'a> Merger<'a> {
             self.absorbed.push((number, document.clone(), score));
             return false;
         }
-        let Some(observed) = Observed::new(document) else { return true };
+        let Some(observed) = MergeableObservation::new(document) else { return true };
         let vector = self.snapshot.vector(number);
         let known = self
             .kept
@@ -51,11 +51,13 @@ impl<'a> Merger<'a> {
         taken: &HashSet<u32>,
         mut current: impl FnMut(u32) -> Option<Document>,
     ) -> Vec<(u32, Document)> {
-        let Some(observed) = Observed::new(document) else { return Vec::new() };
+        let Some(observed) = MergeableObservation::new(document) else { return Vec::new() };
         let cosines = self.snapshot.vector(number).map(|vector| self.snapshot.cosines(&vector));
         // Without vectors only what came up in this search is known.
         let near: Vec<(u32, f32)> = match cosines {
-            Some(cosines) => (0..).zip(cosines).filter(|(_, cosine)| *cosine >= SAME).collect(),
+            Some(cosines) => {
+                (0..).zip(cosines).filter(|(_, cosine)| *cosine >= MIN_SAME_SIMILARITY).collect()
+            }
             None => self.absorbed.iter().map(|(number, ..)| (*number, 0.0)).collect(),
         };
         let mut all = vec![(number, document.clone())];
@@ -64,17 +66,20 @@ impl<'a> Merger<'a> {
                 continue;
             }
             let Some(theirs) = current(other) else { continue };
-            let is_same = || Observed::new(&theirs).is_some_and(|other| observed.is_same(&other, similar));
+            let is_same =
+                || MergeableObservation::new(&theirs).is_some_and(|other| observed.is_same(&other, similar));
             if observed.is_repeated_by(&theirs) || is_same() {
                 all.push((other, theirs));
             }
         }
-        all.sort_by(|(_, a), (_, b)| Mention::of(a).order().cmp(&Mention::of(b).order()));
+        all.sort_by(|(_, a), (_, b)| {
+            ObservationMention::of(a).order().cmp(&ObservationMention::of(b).order())
+        });
         all
     }
 }
 
-fn similarity(one: Option<&Quantised>, other: Option<&Quantised>) -> f32 {
+fn similarity(one: Option<&QuantisedVector>, other: Option<&QuantisedVector>) -> f32 {
     let (Some(one), Some(other)) = (one, other) else { return 0.0 };
     if one.steps.len() != other.steps.len() {
         return 0.0;

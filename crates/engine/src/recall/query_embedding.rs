@@ -6,26 +6,26 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use rekindle_core::recall::query::Query;
-use rekindle_embed::Quantised;
+use rekindle_core::recall::query::RecallQuery;
+use rekindle_embed::QuantisedVector;
 
 use super::relevance_gate::small_talk;
-use crate::index::{Embedder, Snapshot};
+use crate::index::{Embedder, IndexSnapshot};
 
 /// A prompt, and what the model makes of it.
 #[derive(Debug)]
 pub struct QueryEmbedding<'scope> {
     /// The prompt as a question.
-    pub(super) query: Query,
-    worker: Option<Worker<'scope>>,
-    compared: Option<Arc<Compared>>,
+    pub(super) query: RecallQuery,
+    worker: Option<EmbeddingWorker<'scope>>,
+    compared: Option<Arc<ComparedQuery>>,
 }
 
 /// What the model made of a prompt.
 #[derive(Debug)]
-pub struct Compared {
+pub struct ComparedQuery {
     /// The prompt as a vector.
-    pub vector: Quantised,
+    pub vector: QuantisedVector,
     /// How close each document is.
     pub cosines: Vec<f32>,
     /// The forward pass.
@@ -33,10 +33,10 @@ pub struct Compared {
 }
 
 #[derive(Debug)]
-struct Worker<'scope> {
+struct EmbeddingWorker<'scope> {
     embedder: Embedder<'scope>,
-    memories: Sender<Arc<Snapshot>>,
-    compared: Receiver<Compared>,
+    memories: Sender<Arc<IndexSnapshot>>,
+    compared: Receiver<ComparedQuery>,
     small_talk: ScopedJoinHandle<'scope, Option<f64>>,
 }
 
@@ -48,20 +48,20 @@ impl<'scope> QueryEmbedding<'scope> {
         prompt: &'scope str,
         also: Option<&str>,
     ) -> Self {
-        let mut query = Query::new(prompt, also);
+        let mut query = RecallQuery::new(prompt, also);
         let embedded = std::mem::take(&mut query.embedded);
         let worker = embedder.filter(|_| !embedded.trim().is_empty()).map(|embedder| {
             let (memories, given) = channel();
             let (found, compared) = channel();
             let small_talk = scope.spawn(move || think(embedder, prompt, &embedded, &given, &found));
-            Worker { embedder, memories, compared, small_talk }
+            EmbeddingWorker { embedder, memories, compared, small_talk }
         });
         Self { query, worker, compared: None }
     }
 
     /// Says which memories there are. Where their vectors are another model's, it was query_embedding about for nothing.
-    pub(super) fn meet(&mut self, snapshot: &Arc<Snapshot>) {
-        let is_comparable = |worker: &Worker<'_>| snapshot.is_of(&worker.embedder.space());
+    pub(super) fn meet(&mut self, snapshot: &Arc<IndexSnapshot>) {
+        let is_comparable = |worker: &EmbeddingWorker<'_>| snapshot.is_of(&worker.embedder.space());
         self.worker = self.worker.take().filter(is_comparable);
         if let Some(worker) = &self.worker {
             // Who does not listen any more has nothing to say either.
@@ -71,7 +71,7 @@ impl<'scope> QueryEmbedding<'scope> {
     }
 
     /// What was made of it; `None` without a model. Waits for that, and does what it can to shorten it.
-    pub(super) fn compared(&mut self) -> Option<Arc<Compared>> {
+    pub(super) fn compared(&mut self) -> Option<Arc<ComparedQuery>> {
         if let (None, Some(worker)) = (&self.compared, &self.worker) {
             worker.embedder.warm();
             self.compared = worker.compared.recv().ok().map(Arc::new);
@@ -89,13 +89,13 @@ fn think(
     embedder: Embedder<'_>,
     prompt: &str,
     embedded: &str,
-    memories: &Receiver<Arc<Snapshot>>,
-    found: &Sender<Compared>,
+    memories: &Receiver<Arc<IndexSnapshot>>,
+    found: &Sender<ComparedQuery>,
 ) -> Option<f64> {
     let start = Instant::now();
     let vector = embedder.query(embedded);
     let embedding = start.elapsed();
     let cosines = memories.recv().ok()?.cosines(&vector);
-    found.send(Compared { vector: vector.clone(), cosines, embedding }).ok()?;
+    found.send(ComparedQuery { vector: vector.clone(), cosines, embedding }).ok()?;
     small_talk::margin(embedder, prompt, &vector)
 }

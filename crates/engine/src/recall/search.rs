@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 
 use rekindle_core::base::scope::is_shown;
 use rekindle_core::base::time::Zoned;
-use rekindle_core::config::{self, Decay};
-use rekindle_core::recall::adjust::Circumstances;
-use rekindle_core::recall::collection::{Columns, Postings};
-use rekindle_core::recall::fuse::{Asked, Fusion, Method};
+use rekindle_core::config::{self, DecayMode};
+use rekindle_core::recall::adjust::FactorContext;
+use rekindle_core::recall::collection::{DocumentColumns, TermPostings};
+use rekindle_core::recall::fuse::{FusionInput, FusionMethod, FusionQuery};
 use rekindle_core::recall::lexical;
 use rekindle_core::recall::query::QueryTerm;
-use rekindle_core::recall::rank::{Ranked, rank};
+use rekindle_core::recall::rank::{RankedDocument, rank};
 use rekindle_core::recall::when;
-use rekindle_embed::{Quantised, quantise};
+use rekindle_embed::{QuantisedVector, quantise};
 
-use super::query_embedding::{Compared, QueryEmbedding};
-use crate::index::Snapshot;
+use super::query_embedding::{ComparedQuery, QueryEmbedding};
+use crate::index::IndexSnapshot;
 
 /// What decides the order beside the prompt.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules<'a> {
+pub struct SearchRules<'a> {
     /// How meaning and words are put together.
-    pub method: Method,
+    pub method: FusionMethod,
     /// How age counts.
-    pub decay: Decay,
+    pub decay: DecayMode,
     /// Whether the inbox ranks like everything else.
     pub include_inbox: bool,
     /// The project at hand.
@@ -40,12 +40,12 @@ pub struct Rules<'a> {
     pub now: i64,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> SearchRules<'a> {
     /// As the settings have them, for whoever asks in a project now.
-    pub fn of(settings: &config::Recall, project: Option<&'a str>, now: &Zoned) -> Self {
+    pub fn of(settings: &config::RecallSettings, project: Option<&'a str>, now: &Zoned) -> Self {
         let method = match settings.fusion {
-            config::Fusion::Default => Method::Measured,
-            config::Fusion::Linear => Method::Linear {
+            config::FusionMode::Default => FusionMethod::Measured,
+            config::FusionMode::Linear => FusionMethod::Linear {
                 similarity: settings.linear.similarity as f32,
                 keyword: settings.linear.keyword as f32,
                 cap: u32::try_from(settings.linear.keyword_cap).ok().filter(|cap| *cap > 0),
@@ -66,24 +66,24 @@ impl<'a> Rules<'a> {
 
 /// What was found, and what it took.
 #[derive(Debug)]
-pub struct Found {
+pub struct SearchResults {
     /// The best, in order.
-    pub ranked: Vec<Ranked>,
+    pub ranked: Vec<RankedDocument>,
     /// The terms that were looked up, and how much each says here.
     pub terms: Vec<(QueryTerm, f32)>,
     /// Where each of them stands.
-    pub postings: Vec<Postings>,
+    pub postings: Vec<TermPostings>,
     /// What ranking saw.
-    pub columns: Columns,
+    pub columns: DocumentColumns,
     /// What the model made of the prompt; `None` if there was none.
-    pub compared: Option<Arc<Compared>>,
+    pub compared: Option<Arc<ComparedQuery>>,
     /// Everything, the wait for the model included.
     pub searching: Duration,
 }
 
-impl Found {
+impl SearchResults {
     /// The prompt as a vector.
-    pub fn vector(&self) -> Option<&Quantised> {
+    pub fn vector(&self) -> Option<&QuantisedVector> {
         self.compared.as_ref().map(|compared| &compared.vector)
     }
 
@@ -97,27 +97,27 @@ impl Found {
 ///
 /// The words are looked up while the model works: on two cores the one hides behind the other.
 pub fn search(
-    snapshot: &Arc<Snapshot>,
+    snapshot: &Arc<IndexSnapshot>,
     query_embedding: &mut QueryEmbedding<'_>,
-    rules: &Rules<'_>,
+    rules: &SearchRules<'_>,
     wanted: &dyn Fn(u32) -> bool,
     count: usize,
-) -> Found {
+) -> SearchResults {
     let start = Instant::now();
     query_embedding.meet(snapshot);
     query_embedding.query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
     let mut columns = snapshot.columns(|project| rules.all_projects || is_shown(project, rules.project));
     hide(&mut columns, rules);
     let terms = &query_embedding.query.terms;
-    let postings: Vec<Postings> = terms.iter().map(|term| snapshot.postings(term.hash)).collect();
+    let postings: Vec<TermPostings> = terms.iter().map(|term| snapshot.postings(term.hash)).collect();
     let lexical = lexical::score(&columns, &postings);
     let identifiers: Vec<bool> = terms.iter().map(|term| term.identifier).collect();
     let times = when::spans(&query_embedding.query.text, rules.now);
     let compared = query_embedding.compared();
     let cosines: &[f32] = compared.as_ref().map_or(&[], |compared| &compared.cosines);
-    let asked = Asked { postings: &postings, identifiers: &identifiers, times: &times };
-    let mut fusion = Fusion::new(rules.method, &columns, &lexical, cosines, &asked);
-    if let Some(Compared { vector, .. }) = compared.as_deref() {
+    let asked = FusionQuery { postings: &postings, identifiers: &identifiers, times: &times };
+    let mut fusion = FusionInput::new(rules.method, &columns, &lexical, cosines, &asked);
+    if let Some(ComparedQuery { vector, .. }) = compared.as_deref() {
         let picked = snapshot.pick(&fusion.worth_a_look(wanted), vector.steps.len());
         fusion.look(picked.close(vector));
         let feedback_docs = fusion.feedback_docs();
@@ -126,15 +126,15 @@ pub fn search(
         }
     }
     let circumstances =
-        Circumstances { now: rules.now, decay: rules.decay, include_inbox: rules.include_inbox };
+        FactorContext { now: rules.now, decay: rules.decay, include_inbox: rules.include_inbox };
     let here = snapshot.project_members(rules.project);
     let ranked = rank(&columns, &fusion, &circumstances, |document| here.contains(document), wanted, count);
     let terms = query_embedding.query.terms.iter().cloned().zip(lexical.idf).collect();
-    Found { ranked, terms, postings, columns, compared, searching: start.elapsed() }
+    SearchResults { ranked, terms, postings, columns, compared, searching: start.elapsed() }
 }
 
 /// What no longer holds, or was written too late, is not there.
-fn hide(columns: &mut Columns, rules: &Rules<'_>) {
+fn hide(columns: &mut DocumentColumns, rules: &SearchRules<'_>) {
     for at in 0..columns.len() {
         let holds = rules.inactive || columns.flags[at].is_active();
         let in_time = rules.until.is_none_or(|until| columns.created[at] <= until);
@@ -143,8 +143,13 @@ fn hide(columns: &mut Columns, rules: &Rules<'_>) {
 }
 
 /// The question, moved towards the best that was found: what they say in other words finds more of the same.
-fn lean(snapshot: &Snapshot, question: &Quantised, feedback_docs: &[u32], how_far: f32) -> Option<Quantised> {
-    let lent: Vec<Quantised> =
+fn lean(
+    snapshot: &IndexSnapshot,
+    question: &QuantisedVector,
+    feedback_docs: &[u32],
+    how_far: f32,
+) -> Option<QuantisedVector> {
+    let lent: Vec<QuantisedVector> =
         feedback_docs.iter().filter_map(|number| Some(snapshot.best_window(*number, question)?.1)).collect();
     if lent.is_empty() || how_far <= 0.0 {
         return None;
@@ -160,6 +165,6 @@ fn lean(snapshot: &Snapshot, question: &Quantised, feedback_docs: &[u32], how_fa
     Some(quantise(&sum))
 }
 
-fn floats(vector: &Quantised) -> Vec<f32> {
+fn floats(vector: &QuantisedVector) -> Vec<f32> {
     vector.steps.iter().map(|step| f32::from(*step) * vector.scale).collect()
 }

@@ -9,24 +9,24 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::time;
 use rekindle_core::base::time::{Timestamp, iso};
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::select::Lived;
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::select::UsageScore;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::disk::{self, Lines};
+use crate::platform::disk::{self, LineFile};
 
 /// What agents made of a memory moves it by no more than this: what a person says about it weighs more (FBK-09).
-const SEEN: f32 = 0.5;
+const OBSERVED_WEIGHT_CAP: f32 = 0.5;
 /// So many days old and never recalled, a memory may be outdated (FBK-04).
 const STALE_DAYS: i64 = 90;
 /// When so many bytes were added, what they come to is written down.
-const SETTLE_BYTES: u64 = 64 * 1024;
+const SUMMARY_INTERVAL_BYTES: u64 = 64 * 1024;
 const VERSION: u32 = 1;
 
 /// What was said about a memory, or seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Signal {
+pub enum UsageSignal {
     /// A person or an agent says that it helped.
     Good,
     /// … that it misled.
@@ -47,7 +47,7 @@ pub enum Signal {
     Misled,
 }
 
-impl Signal {
+impl UsageSignal {
     /// What it adds to a memory's strength.
     fn worth(self) -> f32 {
         match self {
@@ -73,12 +73,12 @@ impl Signal {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Line<'a> {
+struct UsageLine<'a> {
     #[serde(borrow)]
     at: Cow<'a, str>,
     #[serde(borrow)]
     id: Cow<'a, str>,
-    signal: Signal,
+    signal: UsageSignal,
     /// The turn that shows it. The same turn shows the same thing about a memory once.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     turn: Option<Cow<'a, str>>,
@@ -87,7 +87,7 @@ struct Line<'a> {
 /// What is known about one memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Standing {
+pub struct MemoryUsage {
     /// What was said about it, summed up.
     said: f32,
     /// What agents made of it, summed up.
@@ -106,28 +106,32 @@ pub struct Standing {
     pub last_used_at: Option<i64>,
 }
 
-impl Standing {
+impl MemoryUsage {
     /// Between -1 (misled) and 1 (helped).
     pub fn strength(&self) -> f32 {
         (self.said + self.seen).clamp(-1.0, 1.0)
     }
 
-    fn add(&mut self, signal: Signal, at: Option<Timestamp>) {
+    fn add(&mut self, signal: UsageSignal, at: Option<Timestamp>) {
         if signal.is_said() {
             self.said = (self.said + signal.worth()).clamp(-1.0, 1.0);
         } else {
-            self.seen = (self.seen + signal.worth()).clamp(-SEEN, SEEN);
+            self.seen = (self.seen + signal.worth()).clamp(-OBSERVED_WEIGHT_CAP, OBSERVED_WEIGHT_CAP);
         }
         self.recall_count = self.recall_count.saturating_add(signal.is_recall().into());
         match signal {
-            Signal::Used => {
+            UsageSignal::Used => {
                 self.used = self.used.saturating_add(1);
                 self.last_used_at = at.map(Timestamp::as_second).max(self.last_used_at);
             }
-            Signal::Ignored => self.ignored += 1,
-            Signal::Missed => self.missed += 1,
-            Signal::Misled => self.misled += 1,
-            Signal::Good | Signal::Wrong | Signal::Stale | Signal::Shown | Signal::Recalled => {}
+            UsageSignal::Ignored => self.ignored += 1,
+            UsageSignal::Missed => self.missed += 1,
+            UsageSignal::Misled => self.misled += 1,
+            UsageSignal::Good
+            | UsageSignal::Wrong
+            | UsageSignal::Stale
+            | UsageSignal::Shown
+            | UsageSignal::Recalled => {}
         }
     }
 }
@@ -135,18 +139,18 @@ impl Standing {
 /// What is known about every memory that anything was said about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Usage {
+pub struct UsageSummary {
     version: u32,
     /// How much of the lines is in it.
     bytes: u64,
     /// When counting began, in seconds since 1970.
     since: Option<i64>,
-    standings: HashMap<String, Standing>,
+    standings: HashMap<String, MemoryUsage>,
 }
 
 /// How often memories were said to be of use, or of none, and how often that was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Said {
+pub struct UsageCounts {
     /// They helped.
     pub good: usize,
     /// They misled.
@@ -163,7 +167,7 @@ pub struct Said {
     pub misled: usize,
 }
 
-impl Usage {
+impl UsageSummary {
     /// Reads what was said. A line that cannot be read is passed over.
     pub fn read(path: &Path) -> Self {
         let mut usage = Self::settled(path).unwrap_or_default();
@@ -182,7 +186,7 @@ impl Usage {
         (usage.version == VERSION && usage.bytes <= whole).then_some(usage)
     }
 
-    fn add(&mut self, line: &Line<'_>) {
+    fn add(&mut self, line: &UsageLine<'_>) {
         let at = time::parse(&line.at);
         let first = at.map(Timestamp::as_second);
         self.since = match (self.since, first) {
@@ -203,7 +207,7 @@ impl Usage {
             added => added?,
         };
         let whole = added.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        if (whole as u64) < SETTLE_BYTES {
+        if (whole as u64) < SUMMARY_INTERVAL_BYTES {
             return Ok(());
         }
         let mut usage = Self { version: VERSION, bytes: before.bytes + whole as u64, ..before };
@@ -212,19 +216,19 @@ impl Usage {
     }
 
     /// How often each thing was said, about whatever memory.
-    pub fn said(path: &Path) -> Said {
+    pub fn said(path: &Path) -> UsageCounts {
         let text = std::fs::read(path).unwrap_or_default();
-        let mut said = Said::default();
+        let mut said = UsageCounts::default();
         for line in parsed(&text) {
             *match line.signal {
-                Signal::Good => &mut said.good,
-                Signal::Wrong => &mut said.wrong,
-                Signal::Stale => &mut said.stale,
-                Signal::Used => &mut said.used,
-                Signal::Ignored => &mut said.ignored,
-                Signal::Missed => &mut said.missed,
-                Signal::Misled => &mut said.misled,
-                Signal::Shown | Signal::Recalled => continue,
+                UsageSignal::Good => &mut said.good,
+                UsageSignal::Wrong => &mut said.wrong,
+                UsageSignal::Stale => &mut said.stale,
+                UsageSignal::Used => &mut said.used,
+                UsageSignal::Ignored => &mut said.ignored,
+                UsageSignal::Missed => &mut said.missed,
+                UsageSignal::Misled => &mut said.misled,
+                UsageSignal::Shown | UsageSignal::Recalled => continue,
             } += 1;
         }
         said
@@ -236,15 +240,15 @@ impl Usage {
     }
 
     /// What is known about a memory.
-    pub fn standing(&self, id: &str) -> Standing {
+    pub fn standing(&self, id: &str) -> MemoryUsage {
         self.standings.get(id).copied().unwrap_or_default()
     }
 
     /// What ranking has to know about a document: how strong it is, and whether nobody has needed it for so long that it
     /// may be outdated (FBK-04). Nothing is outdated for the sake of a time in which nobody counted.
-    pub fn lived(&self, document: &Document, now: i64) -> Lived {
+    pub fn lived(&self, document: &Document, now: i64) -> UsageScore {
         let standing = self.standing(&document.id);
-        let counts = matches!(document.source, Source::Entry | Source::Observation);
+        let counts = matches!(document.source, DocumentSource::Entry | DocumentSource::Observation);
         let old = |from: i64| now.saturating_sub(from) > STALE_DAYS * 86_400;
         let created = document.created.map(Timestamp::as_second);
         let stale = counts
@@ -252,21 +256,21 @@ impl Usage {
             && standing.missed == 0
             && created.is_some_and(old)
             && self.since.is_some_and(old);
-        Lived { strength: standing.strength(), stale }
+        UsageScore { strength: standing.strength(), stale }
     }
 
     /// Adds a word about a memory.
-    pub fn record(path: &Path, id: &str, signal: Signal, at: Timestamp) -> io::Result<()> {
-        append(path, &[Line { at: iso(at).into(), id: id.into(), signal, turn: None }], true)
+    pub fn record(path: &Path, id: &str, signal: UsageSignal, at: Timestamp) -> io::Result<()> {
+        append(path, &[UsageLine { at: iso(at).into(), id: id.into(), signal, turn: None }], true)
     }
 
     /// Notes that somebody asked and was shown these. Not worth waiting for the disk.
     pub fn recalled(path: &Path, ids: &[&str], at: Timestamp) -> io::Result<()> {
         let at = iso(at);
-        let lines = ids.iter().map(|id| Line {
+        let lines = ids.iter().map(|id| UsageLine {
             at: at.as_str().into(),
             id: (*id).into(),
-            signal: Signal::Recalled,
+            signal: UsageSignal::Recalled,
             turn: None,
         });
         append(path, &lines.collect::<Vec<_>>(), false)
@@ -274,7 +278,12 @@ impl Usage {
 
     /// Adds what a turn shows about memories, each once however often this is called. There is one caller at a time: the
     /// worker.
-    pub fn record_turn(path: &Path, turn: &str, shown: &[(String, Signal)], at: Timestamp) -> io::Result<()> {
+    pub fn record_turn(
+        path: &Path,
+        turn: &str,
+        shown: &[(String, UsageSignal)],
+        at: Timestamp,
+    ) -> io::Result<()> {
         let text = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             text => text?,
@@ -282,15 +291,15 @@ impl Usage {
         let text = String::from_utf8_lossy(&text);
         let of_turn =
             text.lines().filter(|line| line.contains(turn)).flat_map(|line| parsed(line.as_bytes()));
-        let known: Vec<Line<'_>> = of_turn.filter(|line| line.turn.as_deref() == Some(turn)).collect();
-        let is_new = |(id, signal): &&(String, Signal)| {
+        let known: Vec<UsageLine<'_>> = of_turn.filter(|line| line.turn.as_deref() == Some(turn)).collect();
+        let is_new = |(id, signal): &&(String, UsageSignal)| {
             !known.iter().any(|line| line.id == *id && line.signal == *signal)
         };
         let at = iso(at);
-        let lines: Vec<Line<'_>> = shown
+        let lines: Vec<UsageLine<'_>> = shown
             .iter()
             .filter(is_new)
-            .map(|(id, signal)| Line {
+            .map(|(id, signal)| UsageLine {
                 at: at.as_str().into(),
                 id: id.as_str().into(),
                 signal: *signal,
@@ -330,7 +339,7 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// The lines that can be read: one that was damaged takes no other with it.
-fn parsed(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
+fn parsed(text: &[u8]) -> impl Iterator<Item = UsageLine<'_>> {
     text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
@@ -343,7 +352,7 @@ fn tail(path: &Path, from: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn append(path: &Path, lines: &[Line<'_>], durable: bool) -> io::Result<()> {
+fn append(path: &Path, lines: &[UsageLine<'_>], durable: bool) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
@@ -352,7 +361,7 @@ fn append(path: &Path, lines: &[Line<'_>], durable: bool) -> io::Result<()> {
         text.push_str(&serde_json::to_string(line)?);
         text.push('\n');
     }
-    Lines::open(path)?.append(&text, durable)
+    LineFile::open(path)?.append(&text, durable)
 }
 
 #[cfg(test)]

@@ -3,23 +3,23 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rekindle_core::base::decided_by::By;
+use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::time::{Timestamp, Zoned};
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_core::knowledge::proposal::rebase::{Aim, aim};
-use rekindle_core::knowledge::proposal::worth::{Folded, asked, ranked};
-use rekindle_core::vault::journal::{Actor, Place};
+use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, aim};
+use rekindle_core::knowledge::proposal::worth::{FoldedProposal, asked, ranked};
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout;
-use rekindle_core::vault::review::{self, Decision, Id, Queue, Shown, diff};
+use rekindle_core::vault::review::{self, PageDecision, ProposalId, ReviewPage, ShownPage, diff};
 use thiserror::Error;
 
-use crate::jobs::queue::Registry;
-use crate::platform::db::{self, Db, OptionalExtension, params};
-use crate::review::proposals::{self, Decided, Standing, Verdict};
-use crate::vault::{self, Amendment, ReviewShown, Vault};
+use crate::jobs::queue::FunctionRegistry;
+use crate::platform::db::{self, Database, OptionalExtension, params};
+use crate::review::proposals::{self, DecisionOutcome, ProposalRecord, ProposalVerdict};
+use crate::vault::{self, Amendment, ReviewPageOutcome, Vault};
 
 /// The number of pages to remember: sync may restore a copy that is a few versions old.
-const KEPT_PAGES: i64 = 20;
+const MAX_KEPT_PAGES: i64 = 20;
 
 /// The reason the page could not be written or read.
 #[derive(Debug, Error)]
@@ -34,15 +34,15 @@ pub enum Error {
 
 /// The open proposals, split by the daily limit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct ReviewQueue {
     /// The proposals of today, the most valuable first, each with its duplicates.
-    pub today: Vec<(Standing, Vec<Id>)>,
+    pub today: Vec<(ProposalRecord, Vec<ProposalId>)>,
     /// The proposals that wait behind them.
-    pub later: Vec<(Standing, Vec<Id>)>,
+    pub later: Vec<(ProposalRecord, Vec<ProposalId>)>,
 }
 
 /// Splits the queue into today's proposals and the rest (B-07).
-pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Error> {
+pub fn asked_today(db: &Database, per_day: usize, now: &Zoned) -> Result<ReviewQueue, db::Error> {
     let standings = proposals::standings(db, true)?;
     let open: Vec<Proposal> = standings.iter().map(|standing| standing.proposal.clone()).collect();
     let on_page = on_page(db)?;
@@ -50,19 +50,19 @@ pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Er
     let decided = proposals::decided_since(db, day_began)?;
     let ranked = ranked(&open, &on_page, now.timestamp());
     let today = asked(&ranked, &on_page, per_day, decided);
-    let shown: HashSet<Id> = today.iter().map(|folded| folded.proposal.id).collect();
-    let find = |folded: &Folded<'_>| {
+    let shown: HashSet<ProposalId> = today.iter().map(|folded| folded.proposal.id).collect();
+    let find = |folded: &FoldedProposal<'_>| {
         let standing = standings.iter().find(|standing| standing.proposal.id == folded.proposal.id)?;
         Some((standing.clone(), folded.same.clone()))
     };
-    Ok(Asked {
+    Ok(ReviewQueue {
         today: today.iter().filter_map(find).collect(),
         later: ranked.iter().filter(|folded| !shown.contains(&folded.proposal.id)).filter_map(find).collect(),
     })
 }
 
 /// The ids of the proposals on the current page.
-pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
+pub fn on_page(db: &Database) -> Result<HashSet<ProposalId>, db::Error> {
     let (known, renamed) = (known(db)?, proposals::renamed(db)?);
     Ok(known
         .last()
@@ -72,8 +72,8 @@ pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
 
 /// Updates open proposals whose target section or line of MEMORY.md moved (B-07). Returns those with a lost
 /// target, and the reason.
-pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> {
-    let memory = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?;
+pub fn rebase(db: &mut Database, vault: &Vault) -> Result<HashMap<ProposalId, String>, Error> {
+    let memory = vault.read(&ChangedFile::vault(layout::fixed(layout::MEMORY)))?;
     let memory = memory.map(|note| note.text).unwrap_or_default();
     let all = proposals::all(db)?;
     let meant_for = meant_for(&all);
@@ -88,11 +88,11 @@ pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> 
             continue;
         }
         match aim(proposal, &memory, &meant_for) {
-            Aim::Same => {}
-            Aim::Moved(moved) => {
+            RebaseOutcome::Same => {}
+            RebaseOutcome::Moved(moved) => {
                 proposals::retarget(db, &moved)?;
             }
-            Aim::Lost(why) => {
+            RebaseOutcome::Lost(why) => {
                 lost.insert(proposal.id, why);
             }
         }
@@ -101,47 +101,47 @@ pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> 
 }
 
 /// Looks up the target section of a promoted proposal.
-pub fn meant_for(all: &[Proposal]) -> impl Fn(Id) -> Option<String> {
+pub fn meant_for(all: &[Proposal]) -> impl Fn(ProposalId) -> Option<String> {
     move |id| {
         let known = all.iter().find(|known| known.id == id)?;
-        let named = matches!(known.place, review::Place::Section(_)) || known.target.is_some();
+        let named = matches!(known.place, review::ProposalPlace::Section(_)) || known.target.is_some();
         known.section().filter(|_| named).map(str::to_owned)
     }
 }
 
 /// Rewrites the page to match the store.
 pub fn refresh(
-    db: &mut Db,
+    db: &mut Database,
     vault: &Vault,
     reviewer: &str,
     per_day: usize,
-    by: Actor,
+    by: ChangeActor,
     now: &Zoned,
-) -> Result<ReviewShown, Error> {
+) -> Result<ReviewPageOutcome, Error> {
     rebase(db, vault)?;
     let asked = asked_today(db, per_day, now)?;
-    let queue = Queue {
+    let queue = ReviewPage {
         reviewer: reviewer.to_owned(),
         date: now.date(),
         updated: now.timestamp(),
         proposals: asked.today.iter().map(|(standing, _)| line(standing)).collect(),
         later: asked.later.len(),
     };
-    let later: Vec<review::Proposal> = asked.later.iter().map(|(standing, _)| line(standing)).collect();
+    let later: Vec<review::ListedProposal> = asked.later.iter().map(|(standing, _)| line(standing)).collect();
     vault.show_waiting(&later, proposals::machine(db)?, by, now)?;
     let known = known(db)?;
     if queue.proposals.is_empty() && known.is_empty() {
         // No page is created for an empty queue.
-        return Ok(ReviewShown::Unchanged);
+        return Ok(ReviewPageOutcome::Unchanged);
     }
     let renamed = proposals::renamed(db)?;
-    let mut remember = |shown: &Shown| keep(db, shown, now.timestamp()).map_err(std::io::Error::other);
+    let mut remember = |shown: &ShownPage| keep(db, shown, now.timestamp()).map_err(std::io::Error::other);
     Ok(vault.show_review(&queue, &known, &renamed, &mut remember, by, now)?)
 }
 
-fn line(standing: &Standing) -> review::Proposal {
+fn line(standing: &ProposalRecord) -> review::ListedProposal {
     let proposal = &standing.proposal;
-    review::Proposal {
+    review::ListedProposal {
         id: proposal.id,
         place: proposal.place.clone(),
         title: proposal.title.clone(),
@@ -153,26 +153,31 @@ fn line(standing: &Standing) -> review::Proposal {
 
 /// The decisions read from the page.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct PageDecisions {
     /// The proposals decided on it, with the result of each.
-    pub decided: Vec<(Id, Decided)>,
+    pub decided: Vec<(ProposalId, DecisionOutcome)>,
     /// The reason to ignore the whole page.
     pub doubt: Option<String>,
 }
 
 /// Reads a person's decisions from the page if it changed since the last read. Ambiguous edits decide
 /// nothing: `review` and `doctor` report them until the page changes.
-pub fn look(db: &mut Db, registry: &Registry, vault: &Vault, now: Timestamp) -> Result<Look, Error> {
-    let Some(page) = vault.read(&Place::vault(layout::fixed(layout::REVIEW)))? else {
-        return Ok(Look::default());
+pub fn look(
+    db: &mut Database,
+    registry: &FunctionRegistry,
+    vault: &Vault,
+    now: Timestamp,
+) -> Result<PageDecisions, Error> {
+    let Some(page) = vault.read(&ChangedFile::vault(layout::fixed(layout::REVIEW)))? else {
+        return Ok(PageDecisions::default());
     };
     let hash = page.hash.to_string();
     let (seen, doubt) = seen(db)?.unzip();
     if seen.as_ref() == Some(&hash) {
-        return Ok(Look { decided: Vec::new(), doubt: doubt.flatten() });
+        return Ok(PageDecisions { decided: Vec::new(), doubt: doubt.flatten() });
     }
     let known = known(db)?;
-    let Some(shown) = known.last() else { return Ok(Look::default()) };
+    let Some(shown) = known.last() else { return Ok(PageDecisions::default()) };
     let renamed = proposals::renamed(db)?;
     let text = renamed.page(&page.text, Some(shown), &[]);
     let decisions = match diff(&renamed.shown(shown), &text) {
@@ -180,29 +185,32 @@ pub fn look(db: &mut Db, registry: &Registry, vault: &Vault, now: Timestamp) -> 
         Err(doubt) => {
             let doubt = Some(doubt.to_string());
             see(db, &hash, doubt.as_deref(), now)?;
-            return Ok(Look { decided: Vec::new(), doubt });
+            return Ok(PageDecisions { decided: Vec::new(), doubt });
         }
     };
     let mut decided = Vec::new();
     for one in decisions.decided {
         let verdict = match one.decision {
-            Decision::Approved => Verdict::Approve,
-            Decision::ApprovedEdited { title, text } => {
-                Verdict::Edit(if text.is_empty() { title } else { text })
+            PageDecision::Approved => ProposalVerdict::Approve,
+            PageDecision::ApprovedEdited { title, text } => {
+                ProposalVerdict::Edit(if text.is_empty() { title } else { text })
             }
-            Decision::Rejected { .. } => Verdict::Reject,
-            Decision::Pending | Decision::EditedPending { .. } => continue,
+            PageDecision::Rejected { .. } => ProposalVerdict::Reject,
+            PageDecision::Pending | PageDecision::EditedPending { .. } => continue,
         };
         let scope = one.scope.as_ref();
-        decided.push((one.id, proposals::decide_in(db, registry, one.id, &verdict, scope, By::Page, now)?));
+        decided.push((
+            one.id,
+            proposals::decide_in(db, registry, one.id, &verdict, scope, DecidedBy::Page, now)?,
+        ));
     }
     // Last, because a crash before this only reads the page again and decides nothing twice.
     see(db, &hash, None, now)?;
-    Ok(Look { decided, doubt: None })
+    Ok(PageDecisions { decided, doubt: None })
 }
 
 /// The hash of the page read last, and the reason it was ignored.
-fn seen(db: &Db) -> Result<Option<(String, Option<String>)>, db::Error> {
+fn seen(db: &Database) -> Result<Option<(String, Option<String>)>, db::Error> {
     db.run(|connection| {
         connection
             .query_row("SELECT hash, doubt FROM review_seen", [], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -211,11 +219,11 @@ fn seen(db: &Db) -> Result<Option<(String, Option<String>)>, db::Error> {
 }
 
 /// The reason the page read last was ignored.
-pub fn doubt(db: &Db) -> Result<Option<String>, db::Error> {
+pub fn doubt(db: &Database) -> Result<Option<String>, db::Error> {
     Ok(seen(db)?.and_then(|(_, doubt)| doubt))
 }
 
-fn see(db: &mut Db, hash: &str, doubt: Option<&str>, now: Timestamp) -> Result<(), db::Error> {
+fn see(db: &mut Database, hash: &str, doubt: Option<&str>, now: Timestamp) -> Result<(), db::Error> {
     db.change(|transaction| {
         transaction.execute(
             "INSERT INTO review_seen VALUES (1, ?1, ?2, ?3)
@@ -227,7 +235,7 @@ fn see(db: &mut Db, hash: &str, doubt: Option<&str>, now: Timestamp) -> Result<(
 }
 
 /// The contents of all written pages, the newest last.
-pub fn known(db: &Db) -> Result<Vec<Shown>, db::Error> {
+pub fn known(db: &Database) -> Result<Vec<ShownPage>, db::Error> {
     let rows: Vec<String> = db.run(|connection| {
         let mut rows = connection.prepare("SELECT shown FROM review_pages ORDER BY number")?;
         rows.query_map([], |row| row.get(0))?.collect()
@@ -237,7 +245,7 @@ pub fn known(db: &Db) -> Result<Vec<Shown>, db::Error> {
 }
 
 /// Remembers the content of a page as the newest.
-fn keep(db: &mut Db, shown: &Shown, now: Timestamp) -> Result<(), db::Error> {
+fn keep(db: &mut Database, shown: &ShownPage, now: Timestamp) -> Result<(), db::Error> {
     let json = serde_json::to_string(shown).map_err(|error| db.odd(error.to_string()))?;
     db.change(|transaction| {
         let last: i64 =
@@ -248,7 +256,7 @@ fn keep(db: &mut Db, shown: &Shown, now: Timestamp) -> Result<(), db::Error> {
              ON CONFLICT (version) DO UPDATE SET number = ?1, at = ?3, shown = ?4",
             params![last + 1, shown.version, now.as_millisecond(), json],
         )?;
-        transaction.execute("DELETE FROM review_pages WHERE number <= ?1", [last + 1 - KEPT_PAGES])
+        transaction.execute("DELETE FROM review_pages WHERE number <= ?1", [last + 1 - MAX_KEPT_PAGES])
     })?;
     Ok(())
 }

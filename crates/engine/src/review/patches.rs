@@ -6,17 +6,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::hosts::install::diff;
-use rekindle_core::knowledge::proposal::Status;
-use rekindle_core::vault::review::Id;
+use rekindle_core::knowledge::proposal::ProposalStatus;
+use rekindle_core::vault::review::ProposalId;
 use thiserror::Error;
 
-use crate::platform::db::{self, Db};
+use crate::platform::db::{self, Database};
 use crate::platform::disk;
-use crate::review::proposals::{self, Standing};
-use crate::vault::{self, Amended, Amendment, Vault};
+use crate::review::proposals::{self, ProposalRecord};
+use crate::vault::{self, AmendedFile, Amendment, Vault};
 
 /// The file extension of a patch.
-const ENDING: &str = "patch";
+const PATCH_EXTENSION: &str = "patch";
 
 /// The reason the folder could not be updated.
 #[derive(Debug, Error)]
@@ -36,51 +36,53 @@ pub enum Error {
 
 /// A patch to be applied.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct PendingPatch {
     /// The proposal that was approved.
-    pub standing: Standing,
+    pub standing: ProposalRecord,
     /// The change, or the reason it does not apply any more.
-    pub fits: Result<Amended, vault::Error>,
+    pub fits: Result<AmendedFile, vault::Error>,
 }
 
 /// Converts a proposal to an amendment.
-pub fn amendment(standing: &Standing) -> Amendment<'_> {
+pub fn amendment(standing: &ProposalRecord) -> Amendment<'_> {
     Amendment { proposal: &standing.proposal, statement: standing.text(), supersedes: standing.supersedes() }
 }
 
 /// True if the proposal is approved and its patch is not yet applied.
-pub fn is_patch(standing: &Standing) -> bool {
-    let approved = matches!(standing.proposal.status, Status::Approved | Status::Edited);
+pub fn is_patch(standing: &ProposalRecord) -> bool {
+    let approved = matches!(standing.proposal.status, ProposalStatus::Approved | ProposalStatus::Edited);
     approved && standing.proposal.identity().is_some()
 }
 
 /// Lists the patches to be applied, the oldest first. A proposal that was decided together with another has
 /// none.
-pub fn waiting(db: &Db, vault: &Vault) -> Result<Vec<Waiting>, db::Error> {
+pub fn waiting(db: &Database, vault: &Vault) -> Result<Vec<PendingPatch>, db::Error> {
     let all = proposals::standings(db, false)?.into_iter();
     let patches = all.filter(|standing| is_patch(standing) && standing.with.is_none());
-    Ok(patches.map(|standing| Waiting { fits: vault.amended(&amendment(&standing)), standing }).collect())
+    Ok(patches
+        .map(|standing| PendingPatch { fits: vault.amended(&amendment(&standing)), standing })
+        .collect())
 }
 
 /// The path of a proposal's patch.
-pub fn path(folder: &Path, id: Id) -> PathBuf {
-    folder.join(format!("{id}.{ENDING}"))
+pub fn path(folder: &Path, id: ProposalId) -> PathBuf {
+    folder.join(format!("{id}.{PATCH_EXTENSION}"))
 }
 
 /// Renders the change as a patch that `git apply` and `patch -p1` accept in the identity folder.
-pub fn text(standing: &Standing, amended: &Amended) -> String {
+pub fn text(standing: &ProposalRecord, amended: &AmendedFile) -> String {
     diff::patch(standing.proposal.file(), amended.before.as_deref(), Some(&amended.after))
 }
 
 /// Rewrites the folder to match the waiting patches. A change that does not apply any more has no file;
 /// `rekindle review` reports it.
-pub fn refresh(db: &Db, vault: &Vault, folder: &Path) -> Result<(), Error> {
+pub fn refresh(db: &Database, vault: &Vault, folder: &Path) -> Result<(), Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |cause| Error::Folder { path, cause }
     };
     let mut wanted = HashSet::new();
-    for Waiting { standing, fits } in waiting(db, vault)? {
+    for PendingPatch { standing, fits } in waiting(db, vault)? {
         let Some(amended) = fits.ok().filter(|amended| !amended.is_there()) else { continue };
         let path = path(folder, standing.proposal.id);
         let text = text(&standing, &amended);
@@ -92,7 +94,7 @@ pub fn refresh(db: &Db, vault: &Vault, folder: &Path) -> Result<(), Error> {
     }
     let Ok(there) = std::fs::read_dir(folder) else { return Ok(()) };
     for file in there.filter_map(Result::ok).map(|file| file.path()) {
-        let ours = file.extension().is_some_and(|ending| ending == ENDING);
+        let ours = file.extension().is_some_and(|ending| ending == PATCH_EXTENSION);
         if ours && !wanted.contains(&file) {
             disk::remove(&file).map_err(failed(&file))?;
         }

@@ -11,45 +11,50 @@ use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, names};
-use rekindle_core::knowledge::proposal::Grade;
-use rekindle_core::knowledge::proposal::{Evidence, Proposal, Status};
+use rekindle_core::knowledge::proposal::ProposalGrade;
+use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalStatus};
 use rekindle_core::text::normal::normalised;
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::review::ProposalId;
 use serde_json::json;
 
-use machine::IS_CALLED;
+use machine::ID_CONDITION;
 
-use crate::jobs::queue::{self, Registry};
-use crate::platform::db::{Db, Error, OptionalExtension, Transaction, params};
+use crate::jobs::queue::{self, FunctionRegistry};
+use crate::platform::db::{Database, Error, OptionalExtension, Transaction, params};
 use crate::platform::random;
 
 pub use decide::{
-    Decided, Standing, Verdict, decide, decide_because, decide_in, decided_since, due, ended_with, expire,
-    mark_promoted, mark_triaged, reopen, retarget, standing, standings,
+    DecisionOutcome, ProposalRecord, ProposalVerdict, decide, decide_because, decide_in, decided_since, due,
+    ended_with, expire, mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
-pub use history::{Line, What, accepted, automatic, check};
+pub use history::{ProposalChange, ProposalHistoryLine, accepted, automatic, check};
 #[cfg(test)]
 pub(crate) use machine::as_before;
 pub use machine::{machine, now_called, rename, renamed, take_name};
-pub use receipts::{Owed, owed, owes, paid, try_on};
+pub use receipts::{PendingReceipts, owed, owes, paid, try_on};
 pub use revise::revise;
 pub use undone::{see, seen};
 
 /// The result of submitting a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Handed {
+pub enum SubmitOutcome {
     /// It is new, with this id.
-    Proposed(Id),
+    Proposed(ProposalId),
     /// It duplicates an open proposal, which gains its evidence.
-    Folded(Id),
+    Folded(ProposalId),
     /// It duplicates a proposal that was decided or expired; it is not asked again.
-    Decided(Id, Status),
+    Decided(ProposalId, ProposalStatus),
 }
 
 /// Submits the proposals of a run in one transaction. The store numbers them: of a given id only kind and day
 /// count. A duplicate is folded into the existing proposal (B-07). The same submission of a run gets the same
 /// result (EXE-18). For new ones it sends the event that starts triage (REV-09).
-pub fn hand_in(db: &mut Db, registry: &Registry, run: &str, new: &[Proposal]) -> Result<Vec<Handed>, Error> {
+pub fn hand_in(
+    db: &mut Database,
+    registry: &FunctionRegistry,
+    run: &str,
+    new: &[Proposal],
+) -> Result<Vec<SubmitOutcome>, Error> {
     let path = db.path().to_owned();
     let Some(at) = new.iter().map(|new| new.created).max() else { return Ok(Vec::new()) };
     let event_id = random::change_id(at).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
@@ -81,7 +86,7 @@ fn hand_in_one(
     transaction: &Transaction<'_>,
     run: &str,
     new: &Proposal,
-) -> rusqlite::Result<Result<Handed, String>> {
+) -> rusqlite::Result<Result<SubmitOutcome, String>> {
     let said = said(new);
     let same: Option<(String, Option<String>)> = transaction
         .query_row(
@@ -100,10 +105,10 @@ fn hand_in_one(
             Err(error) => return Ok(Err(format!("a proposal: {error}"))),
         };
         if by.as_deref() == Some(run) {
-            return Ok(Ok(Handed::Proposed(there.id)));
+            return Ok(Ok(SubmitOutcome::Proposed(there.id)));
         }
         if !there.status.is_open() {
-            return Ok(Ok(Handed::Decided(there.id, there.status)));
+            return Ok(Ok(SubmitOutcome::Decided(there.id, there.status)));
         }
         there.explicit |= new.explicit;
         there.origin = more_trusted(there.origin, new.origin);
@@ -112,9 +117,9 @@ fn hand_in_one(
         there.rest_on(&new.evidence);
         there.confidence = there.confidence.max(theirs.confidence);
         write(transaction, &there, &said)?;
-        return Ok(Ok(Handed::Folded(there.id)));
+        return Ok(Ok(SubmitOutcome::Folded(there.id)));
     }
-    let prefix = Id::uncounted(new.id.kind, new.id.date).to_string();
+    let prefix = ProposalId::uncounted(new.id.kind, new.id.date).to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
         // The id of a proposal that was decided and then forgotten is never reused.
@@ -124,12 +129,12 @@ fn hand_in_one(
         )?
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    let taken: Vec<Id> = taken.iter().filter_map(|id| id.parse().ok()).collect();
-    let id = Id::next(new.id.kind, new.id.date, &taken).by(machine::name(transaction)?);
+    let taken: Vec<ProposalId> = taken.iter().filter_map(|id| id.parse().ok()).collect();
+    let id = ProposalId::next(new.id.kind, new.id.date, &taken).by(machine::name(transaction)?);
     let proposal = Proposal { id, ..new.clone() };
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
-    Ok(Ok(Handed::Proposed(id)))
+    Ok(Ok(SubmitOutcome::Proposed(id)))
 }
 
 /// The key of a proposal for finding duplicates. The same text for another file is a different proposal; an
@@ -168,16 +173,16 @@ fn write(transaction: &Transaction<'_>, proposal: &Proposal, said: &str) -> rusq
 }
 
 /// Lists open proposals, the oldest first.
-pub fn open(db: &Db) -> Result<Vec<Proposal>, Error> {
+pub fn open(db: &Database) -> Result<Vec<Proposal>, Error> {
     list(db, "WHERE status IN ('pending', 'triaged') ORDER BY created, id")
 }
 
 /// Lists all proposals ever made.
-pub fn all(db: &Db) -> Result<Vec<Proposal>, Error> {
+pub fn all(db: &Database) -> Result<Vec<Proposal>, Error> {
     list(db, "ORDER BY created, id")
 }
 
-fn list(db: &Db, which: &str) -> Result<Vec<Proposal>, Error> {
+fn list(db: &Database, which: &str) -> Result<Vec<Proposal>, Error> {
     let rows: Vec<String> = db.run(|connection| {
         connection
             .prepare(&format!("SELECT proposal FROM proposals {which}"))?
@@ -190,11 +195,11 @@ fn list(db: &Db, which: &str) -> Result<Vec<Proposal>, Error> {
 }
 
 /// Reads a proposal by id.
-pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
+pub fn get(db: &Database, id: ProposalId) -> Result<Option<Proposal>, Error> {
     let row: Option<String> = db.run(|connection| {
         connection
             .query_row(
-                &format!("SELECT proposal FROM proposals WHERE {IS_CALLED}"),
+                &format!("SELECT proposal FROM proposals WHERE {ID_CONDITION}"),
                 [id.to_string()],
                 |row| row.get(0),
             )
@@ -205,12 +210,12 @@ pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
 }
 
 /// Adds evidence to an open proposal. Returns true if it comes from another session.
-pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> {
+pub fn support(db: &mut Database, id: ProposalId, evidence: &ProposalEvidence) -> Result<bool, Error> {
     change_open(db, id, |proposal| proposal.rest_on(evidence))
 }
 
 /// Stores an evaluator's grade of an open proposal (SID-09). Returns true if it is still open.
-pub fn grade(db: &mut Db, id: Id, grade: &Grade) -> Result<bool, Error> {
+pub fn grade(db: &mut Database, id: ProposalId, grade: &ProposalGrade) -> Result<bool, Error> {
     change_open(db, id, |proposal| {
         proposal.grade = Some(grade.clone());
         true
@@ -218,12 +223,16 @@ pub fn grade(db: &mut Db, id: Id, grade: &Grade) -> Result<bool, Error> {
 }
 
 /// Changes an open proposal and returns the result of `change`; false for any other.
-fn change_open(db: &mut Db, id: Id, change: impl Fn(&mut Proposal) -> bool) -> Result<bool, Error> {
+fn change_open(
+    db: &mut Database,
+    id: ProposalId,
+    change: impl Fn(&mut Proposal) -> bool,
+) -> Result<bool, Error> {
     let path = db.path().to_owned();
     let changed = db.change(|transaction| {
         let row: Option<String> = transaction
             .query_row(
-                &format!("SELECT proposal FROM proposals WHERE {IS_CALLED}"),
+                &format!("SELECT proposal FROM proposals WHERE {ID_CONDITION}"),
                 [id.to_string()],
                 |row| row.get(0),
             )
@@ -244,7 +253,7 @@ fn change_open(db: &mut Db, id: Id, change: impl Fn(&mut Proposal) -> bool) -> R
 }
 
 /// The number of open proposals and the time of the oldest.
-pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
+pub fn waiting(db: &Database) -> Result<(u64, Option<Timestamp>), Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT count(*), min(created) FROM proposals WHERE status IN ('pending', 'triaged')",
@@ -263,17 +272,17 @@ pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
 
 #[cfg(test)]
 mod tests {
-    use crate::pipeline::stages::REGISTRY;
+    use crate::pipeline::stages::STAGE_REGISTRY;
     use rekindle_core::base::time::Date;
-    use rekindle_core::knowledge::proposal::Target;
-    use rekindle_core::vault::review::Kind;
+    use rekindle_core::knowledge::proposal::ProposalTarget;
+    use rekindle_core::vault::review::ProposalStage;
     use rekindle_testkit::fixtures;
 
     use super::*;
 
-    fn open_db() -> (tempfile::TempDir, Db) {
+    fn open_db() -> (tempfile::TempDir, Database) {
         let folder = tempfile::tempdir().unwrap();
-        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let mut db = Database::open(&folder.path().join("rekindle.db")).unwrap();
         db.change(|transaction| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", [])).unwrap();
         (folder, db)
     }
@@ -281,15 +290,16 @@ mod tests {
     fn new(text: &str, session: &str, origin: Origin) -> Proposal {
         let day = Date::constant(2026, 11, 10);
         let created = Timestamp::from_second(1_800_000_000).unwrap();
-        let evidence = Evidence { sessions: vec![session.to_owned()], ..Evidence::default() };
+        let evidence = ProposalEvidence { sessions: vec![session.to_owned()], ..ProposalEvidence::default() };
         Proposal { origin, evidence, ..fixtures::proposal(day, created, text) }
     }
 
-    fn id(number: u32) -> Id {
-        Id::new(Kind::Reflection, Date::constant(2026, 11, 10), number).by("k7qe".parse().ok())
+    fn id(number: u32) -> ProposalId {
+        ProposalId::new(ProposalStage::Reflection, Date::constant(2026, 11, 10), number)
+            .by("k7qe".parse().ok())
     }
 
-    fn become_of(db: &mut Db, id: Id, status: Status) {
+    fn become_of(db: &mut Database, id: ProposalId, status: ProposalStatus) {
         let proposal = Proposal { status, ..get(db, id).unwrap().unwrap() };
         let said = normalised(&proposal.text);
         db.change(|transaction| write(transaction, &proposal, &said)).unwrap();
@@ -300,17 +310,22 @@ mod tests {
         let (_folder, mut db) = open_db();
         let first = [new("Use tabs.", "a", Origin::User), new("Use make.", "a", Origin::User)];
         assert_eq!(
-            hand_in(&mut db, &REGISTRY, "r1", &first).unwrap(),
-            [Handed::Proposed(id(1)), Handed::Proposed(id(2))]
+            hand_in(&mut db, &STAGE_REGISTRY, "r1", &first).unwrap(),
+            [SubmitOutcome::Proposed(id(1)), SubmitOutcome::Proposed(id(2))]
         );
         let third = [new("Use rust.", "a", Origin::User)];
-        assert_eq!(hand_in(&mut db, &REGISTRY, "r2", &third).unwrap(), [Handed::Proposed(id(3))]);
+        assert_eq!(
+            hand_in(&mut db, &STAGE_REGISTRY, "r2", &third).unwrap(),
+            [SubmitOutcome::Proposed(id(3))]
+        );
         assert_eq!(id(1).to_string(), "p-20261110-001-k7qe");
         let other_day = Proposal {
-            id: Id::uncounted(Kind::Reflection, Date::constant(2026, 11, 11)),
+            id: ProposalId::uncounted(ProposalStage::Reflection, Date::constant(2026, 11, 11)),
             ..new("Use go.", "a", Origin::User)
         };
-        let [Handed::Proposed(other)] = hand_in(&mut db, &REGISTRY, "r3", &[other_day]).unwrap()[..] else {
+        let [SubmitOutcome::Proposed(other)] =
+            hand_in(&mut db, &STAGE_REGISTRY, "r3", &[other_day]).unwrap()[..]
+        else {
             panic!()
         };
         assert_eq!(other.to_string(), "p-20261111-001-k7qe");
@@ -321,28 +336,29 @@ mod tests {
     fn b_07_an_idea_is_asked_about_once_in_whatever_words() {
         let (_folder, mut db) = open_db();
         let about = |slug: &str, text: &str| Proposal {
-            target: Some(Target::Idea(slug.to_owned())),
+            target: Some(ProposalTarget::Idea(slug.to_owned())),
             ..new(text, "a", Origin::User)
         };
-        hand_in(&mut db, &REGISTRY, "r1", &[about("epoll", "Make it a project.")]).unwrap();
+        hand_in(&mut db, &STAGE_REGISTRY, "r1", &[about("epoll", "Make it a project.")]).unwrap();
         let again =
-            hand_in(&mut db, &REGISTRY, "r2", &[about("epoll", "Make it a project, it is faster.")]).unwrap();
-        assert_eq!(again, [Handed::Folded(id(1))]);
-        let other = hand_in(&mut db, &REGISTRY, "r3", &[about("uring", "Make it a project.")]).unwrap();
-        assert_eq!(other, [Handed::Proposed(id(2))]);
+            hand_in(&mut db, &STAGE_REGISTRY, "r2", &[about("epoll", "Make it a project, it is faster.")])
+                .unwrap();
+        assert_eq!(again, [SubmitOutcome::Folded(id(1))]);
+        let other = hand_in(&mut db, &STAGE_REGISTRY, "r3", &[about("uring", "Make it a project.")]).unwrap();
+        assert_eq!(other, [SubmitOutcome::Proposed(id(2))]);
     }
 
     #[test]
     fn exe_18_a_run_that_hands_in_twice_proposes_once() {
         let (_folder, mut db) = open_db();
         let new = [new("Use tabs.", "a", Origin::User), new("Use make.", "b", Origin::Tool)];
-        let first = hand_in(&mut db, &REGISTRY, "r1", &new).unwrap();
+        let first = hand_in(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap();
         let stored = all(&db).unwrap();
-        assert_eq!(hand_in(&mut db, &REGISTRY, "r1", &new).unwrap(), first);
+        assert_eq!(hand_in(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap(), first);
         assert_eq!(all(&db).unwrap(), stored);
-        become_of(&mut db, id(1), Status::Rejected);
+        become_of(&mut db, id(1), ProposalStatus::Rejected);
         assert_eq!(
-            hand_in(&mut db, &REGISTRY, "r1", &new).unwrap(),
+            hand_in(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap(),
             first,
             "even if it was decided meanwhile"
         );
@@ -352,9 +368,9 @@ mod tests {
     #[test]
     fn b_07_the_same_again_adds_to_what_waits() {
         let (_folder, mut db) = open_db();
-        hand_in(&mut db, &REGISTRY, "r1", &[new("Use tabs.", "a", Origin::Tool)]).unwrap();
+        hand_in(&mut db, &STAGE_REGISTRY, "r1", &[new("Use tabs.", "a", Origin::Tool)]).unwrap();
         let again = [new("- use **tabs**", "b", Origin::User)];
-        assert_eq!(hand_in(&mut db, &REGISTRY, "r2", &again).unwrap(), [Handed::Folded(id(1))]);
+        assert_eq!(hand_in(&mut db, &STAGE_REGISTRY, "r2", &again).unwrap(), [SubmitOutcome::Folded(id(1))]);
         let [one] = open(&db).unwrap().try_into().unwrap();
         assert_eq!(
             (one.evidence.sessions.len(), one.origin, one.text.as_str()),
@@ -362,25 +378,25 @@ mod tests {
         );
         assert!(support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
         assert!(!support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
-        assert!(!support(&mut db, id(9), &Evidence::default()).unwrap());
+        assert!(!support(&mut db, id(9), &ProposalEvidence::default()).unwrap());
         assert_eq!(get(&db, id(1)).unwrap().unwrap().evidence.sessions, ["a", "b", "c"]);
     }
 
     #[test]
     fn rev_10_nobody_is_asked_twice_also_if_nobody_answered() {
         let (_folder, mut db) = open_db();
-        for status in [Status::Rejected, Status::Promoted, Status::Expired] {
+        for status in [ProposalStatus::Rejected, ProposalStatus::Promoted, ProposalStatus::Expired] {
             let text = format!("Use {} tools.", status.word());
-            let Handed::Proposed(first) =
-                hand_in(&mut db, &REGISTRY, "r1", &[new(&text, "a", Origin::User)]).unwrap()[0]
+            let SubmitOutcome::Proposed(first) =
+                hand_in(&mut db, &STAGE_REGISTRY, "r1", &[new(&text, "a", Origin::User)]).unwrap()[0]
             else {
                 panic!("it is new")
             };
             become_of(&mut db, first, status);
             let again =
-                hand_in(&mut db, &REGISTRY, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
-            assert_eq!(again, Handed::Decided(first, status));
-            assert!(!support(&mut db, first, &Evidence::default()).unwrap());
+                hand_in(&mut db, &STAGE_REGISTRY, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
+            assert_eq!(again, SubmitOutcome::Decided(first, status));
+            assert!(!support(&mut db, first, &ProposalEvidence::default()).unwrap());
         }
         assert_eq!(waiting(&db).unwrap(), (0, None));
     }
@@ -392,25 +408,25 @@ mod tests {
             project: Some(ProjectId::new(name)),
             ..new("Use tabs.", name, Origin::User)
         };
-        let first = hand_in(&mut db, &REGISTRY, "r1", &[said_in("acme/pumps")]).unwrap();
-        let second = hand_in(&mut db, &REGISTRY, "r2", &[said_in("acme/boats")]).unwrap();
+        let first = hand_in(&mut db, &STAGE_REGISTRY, "r1", &[said_in("acme/pumps")]).unwrap();
+        let second = hand_in(&mut db, &STAGE_REGISTRY, "r2", &[said_in("acme/boats")]).unwrap();
         assert_eq!(
             (&first[..], &second[..]),
-            (&[Handed::Proposed(id(1))][..], &[Handed::Proposed(id(2))][..])
+            (&[SubmitOutcome::Proposed(id(1))][..], &[SubmitOutcome::Proposed(id(2))][..])
         );
-        let again = hand_in(&mut db, &REGISTRY, "r3", &[said_in("acme/boats")]).unwrap();
-        assert_eq!(again, [Handed::Folded(id(2))]);
+        let again = hand_in(&mut db, &STAGE_REGISTRY, "r3", &[said_in("acme/boats")]).unwrap();
+        assert_eq!(again, [SubmitOutcome::Folded(id(2))]);
         let asks = |name: &str| Proposal {
-            target: Some(Target::Everywhere(format!("personal-private/rule/{name}.md"))),
+            target: Some(ProposalTarget::Everywhere(format!("personal-private/rule/{name}.md"))),
             ..said_in(name)
         };
         assert_eq!(
-            hand_in(&mut db, &REGISTRY, "r4", &[asks("acme/pumps")]).unwrap(),
-            [Handed::Proposed(id(3))]
+            hand_in(&mut db, &STAGE_REGISTRY, "r4", &[asks("acme/pumps")]).unwrap(),
+            [SubmitOutcome::Proposed(id(3))]
         );
         assert_eq!(
-            hand_in(&mut db, &REGISTRY, "r5", &[asks("acme/boats")]).unwrap(),
-            [Handed::Folded(id(3))]
+            hand_in(&mut db, &STAGE_REGISTRY, "r5", &[asks("acme/boats")]).unwrap(),
+            [SubmitOutcome::Folded(id(3))]
         );
         assert_eq!(get(&db, id(3)).unwrap().unwrap().evidence.sessions.len(), 2);
     }

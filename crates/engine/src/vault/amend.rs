@@ -8,24 +8,24 @@ use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Zoned;
-use rekindle_core::knowledge::proposal::{Proposal, Target};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalTarget};
 use rekindle_core::text::admit;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::vault::amend::{LEARNED, amend};
-use rekindle_core::vault::entry::{Entry, superseded};
-use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::amend::{LEARNED_SECTION, amend};
+use rekindle_core::vault::entry::{EntryProperties, superseded};
+use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::identity::DOCUMENTS;
-use rekindle_core::vault::journal::{Actor, Permission, Place, Root};
-use rekindle_core::vault::layout::Shelf;
+use rekindle_core::vault::journal::{ChangeActor, ChangeRoot, ChangedFile, WritePermission};
+use rekindle_core::vault::layout::VaultShelf;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::shelving::dropped;
 
 use super::documents::structure;
 use super::entries::NewVersion;
-use super::{Committed, Draft, Error, NoteText, PROMOTE, Vault, Write};
+use super::{ChangeDraft, CommittedChange, Error, FileWrite, NoteText, PROMOTE_VERB, Vault};
 
 /// The verb of a change that archives the memories of a rejected proposal.
-pub const REJECT: &str = "reject";
+pub const REJECT_VERB: &str = "reject";
 
 /// A line to write into a file.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Amendment<'a> {
 
 /// The result of an amendment, before it is applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Amended {
+pub struct AmendedFile {
     /// The file, with links resolved.
     pub file: PathBuf,
     /// The current text; `None` if the file does not exist.
@@ -51,7 +51,7 @@ pub struct Amended {
     pub hash: Option<ContentHash>,
 }
 
-impl Amended {
+impl AmendedFile {
     /// True if the file already contains the line.
     pub fn is_there(&self) -> bool {
         self.before.as_ref() == Some(&self.after)
@@ -59,24 +59,24 @@ impl Amended {
 }
 
 impl Amendment<'_> {
-    fn place(&self) -> Result<Place, Error> {
+    fn place(&self) -> Result<ChangedFile, Error> {
         match &self.proposal.target {
-            Some(Target::Identity(name)) => {
+            Some(ProposalTarget::Identity(name)) => {
                 let known = DOCUMENTS.iter().find(|document| document.name == name);
                 let known = known.ok_or_else(|| Error::NotFound(name.clone()))?;
-                Ok(Place { root: Root::Identity, path: VaultPath::parse(known.name)? })
+                Ok(ChangedFile { root: ChangeRoot::Identity, path: VaultPath::parse(known.name)? })
             }
-            Some(Target::Entry(path)) => Ok(Place::vault(VaultPath::parse(path)?)),
-            Some(Target::Everywhere(path)) => Ok(Place::vault(VaultPath::parse(path)?)),
-            Some(Target::Memory(_) | Target::Idea(_)) | None => {
+            Some(ProposalTarget::Entry(path)) => Ok(ChangedFile::vault(VaultPath::parse(path)?)),
+            Some(ProposalTarget::Everywhere(path)) => Ok(ChangedFile::vault(VaultPath::parse(path)?)),
+            Some(ProposalTarget::Memory(_) | ProposalTarget::Idea(_)) | None => {
                 Err(Error::NotFound(self.proposal.file().to_owned()))
             }
         }
     }
 
     /// The text of the file with the line in it.
-    fn made_of(&self, place: &Place, text: &str) -> Result<String, Error> {
-        let section = (place.root == Root::Identity).then_some(LEARNED);
+    fn made_of(&self, place: &ChangedFile, text: &str) -> Result<String, Error> {
+        let section = (place.root == ChangeRoot::Identity).then_some(LEARNED_SECTION);
         let amended = amend(text, &admit(self.statement).text, self.supersedes, section);
         Ok(amended.map_err(|why| structure(place)(&why))?.unwrap_or_else(|| text.to_owned()))
     }
@@ -84,7 +84,7 @@ impl Amendment<'_> {
 
 impl Vault {
     /// Computes the result of an amendment to the current file.
-    pub fn amended(&self, new: &Amendment<'_>) -> Result<Amended, Error> {
+    pub fn amended(&self, new: &Amendment<'_>) -> Result<AmendedFile, Error> {
         if let Some(slug) = new.proposal.idea() {
             let day = new.proposal.created.to_zoned(self.zone().clone()).date();
             return self.idea_promotion(slug, day);
@@ -95,39 +95,44 @@ impl Vault {
         let hash = read.as_ref().map(|read| read.hash);
         let before = read.map(|NoteText { text, .. }| text);
         let after = match (&before, place.root) {
-            (Some(text), Root::Identity) => new.made_of(&place, text)?,
+            (Some(text), ChangeRoot::Identity) => new.made_of(&place, text)?,
             (Some(text), _) if new.proposal.widened().is_some() => widened(&place, text)?,
             (Some(text), _) => {
                 let document = |source| Error::Document { path: place.to_string(), source };
-                let body = Note::parse(text).map_err(document)?.body().to_owned();
+                let body = ParsedNote::parse(text).map_err(document)?.body().to_owned();
                 let head = text.strip_suffix(&body).unwrap_or_default();
                 format!("{head}{}", new.made_of(&place, &body)?)
             }
-            (None, Root::Identity) => new.made_of(&place, starter(&place))?,
+            (None, ChangeRoot::Identity) => new.made_of(&place, starter(&place))?,
             (None, _) => return Err(Error::NotFound(place.to_string())),
         };
-        Ok(Amended { file, before, after, hash })
+        Ok(AmendedFile { file, before, after, hash })
     }
 
     /// Applies a change to an identity file that the user has seen and requested (IDN-05). Fails if the file
     /// has changed since then.
-    pub fn apply(&self, new: &Amendment<'_>, seen: &Amended, now: &Zoned) -> Result<Committed, Error> {
+    pub fn apply(
+        &self,
+        new: &Amendment<'_>,
+        seen: &AmendedFile,
+        now: &Zoned,
+    ) -> Result<CommittedChange, Error> {
         let place = new.place()?;
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
         if read.as_ref().map(|read| read.hash) != seen.hash {
             return Err(Error::Changed(place.to_string()));
         }
-        let write = Write::put(place, read, seen.after.clone());
-        writer.commit(Draft {
-            permission: Some(Permission::Asked),
+        let write = FileWrite::put(place, read, seen.after.clone());
+        writer.commit(ChangeDraft {
+            permission: Some(WritePermission::Asked),
             about: Some(new.proposal.id.to_string()),
-            ..Draft::new(PROMOTE, Actor::User, vec![write])
+            ..ChangeDraft::new(PROMOTE_VERB, ChangeActor::User, vec![write])
         })
     }
 
     /// Gives a memory a new version with the line in it. Returns false if the line was there already.
-    pub fn amend_entry(&self, new: &Amendment<'_>, by: Actor, now: &Zoned) -> Result<bool, Error> {
+    pub fn amend_entry(&self, new: &Amendment<'_>, by: ChangeActor, now: &Zoned) -> Result<bool, Error> {
         let place = new.place()?;
         if self.amended(new)?.is_there() {
             return Ok(false);
@@ -150,7 +155,7 @@ impl Vault {
 
     /// Extends a memory of one project to all projects. Copies of it in other projects become
     /// redundant and are archived. Returns true if anything changed.
-    pub fn widen_entry(&self, proposal: &Proposal, by: Actor, now: &Zoned) -> Result<bool, Error> {
+    pub fn widen_entry(&self, proposal: &Proposal, by: ChangeActor, now: &Zoned) -> Result<bool, Error> {
         let new = Amendment { proposal, statement: &proposal.text, supersedes: None };
         let place = new.place()?;
         let twins = self.said_in_sessions(&proposal.text)?;
@@ -160,29 +165,35 @@ impl Vault {
         if text == read.text {
             return Ok(false);
         }
-        let mut writes = vec![Write::Replace { place: place.clone(), read, text }];
+        let mut writes = vec![FileWrite::Replace { place: place.clone(), read, text }];
         for twin in twins.into_iter().filter(|twin| *twin != place.path) {
             let read = self.read_entry(&twin)?;
             let document = |source| Error::Document { path: twin.to_string(), source };
-            let text =
-                superseded(&Note::parse(&read.text).map_err(document)?, &place.path).map_err(document)?;
-            writes.push(Write::Create { place: Place::vault(self.free_archive(&twin, now)?), text });
-            writes.push(Write::Remove { place: Place::vault(twin), read });
+            let text = superseded(&ParsedNote::parse(&read.text).map_err(document)?, &place.path)
+                .map_err(document)?;
+            writes
+                .push(FileWrite::Create { place: ChangedFile::vault(self.free_archive(&twin, now)?), text });
+            writes.push(FileWrite::Remove { place: ChangedFile::vault(twin), read });
         }
         let about = Some(proposal.id.to_string());
-        writer.commit(Draft { about, ..Draft::new("widen", by, writes) })?;
+        writer.commit(ChangeDraft { about, ..ChangeDraft::new("widen", by, writes) })?;
         Ok(true)
     }
 
     /// Archives the memories with the text of a rejected proposal, as one undoable change. Only those made
     /// from its words: memories that a user saved or reworded stay. Returns their old paths.
-    pub fn put_away(&self, proposal: &Proposal, by: Actor, now: &Zoned) -> Result<Vec<VaultPath>, Error> {
+    pub fn put_away(
+        &self,
+        proposal: &Proposal,
+        by: ChangeActor,
+        now: &Zoned,
+    ) -> Result<Vec<VaultPath>, Error> {
         let here = proposal.project.as_ref().map(ProjectId::as_str);
         let mut paths = self.said_in_sessions(&proposal.text)?;
         paths.retain(|path| {
             let read = self.read_entry(path).ok();
-            let note = read.as_ref().and_then(|read| Note::parse(&read.text).ok());
-            note.is_some_and(|note| Entry::of(&note, path).scope.is_shown(here))
+            let note = read.as_ref().and_then(|read| ParsedNote::parse(&read.text).ok());
+            note.is_some_and(|note| EntryProperties::of(&note, path).scope.is_shown(here))
         });
         let mut writer = self.writer(now)?;
         let mut writes = Vec::new();
@@ -190,12 +201,12 @@ impl Vault {
             let read = self.read_entry(path)?;
             let document = |source| Error::Document { path: path.to_string(), source };
             let text = dropped(&read.text).map_err(document)?;
-            writes.push(Write::Create { place: Place::vault(self.free_archive(path, now)?), text });
-            writes.push(Write::Remove { place: Place::vault(path.clone()), read });
+            writes.push(FileWrite::Create { place: ChangedFile::vault(self.free_archive(path, now)?), text });
+            writes.push(FileWrite::Remove { place: ChangedFile::vault(path.clone()), read });
         }
         if !writes.is_empty() {
             let about = Some(proposal.id.to_string());
-            writer.commit(Draft { about, ..Draft::new(REJECT, by, writes) })?;
+            writer.commit(ChangeDraft { about, ..ChangeDraft::new(REJECT_VERB, by, writes) })?;
         }
         Ok(paths)
     }
@@ -205,11 +216,11 @@ impl Vault {
         let said = normalised(text);
         let mut found = Vec::new();
         for one in self.scan(false)?.entries {
-            if one.entry.provenance.session.is_none() || one.shelf == Shelf::Archive {
+            if one.entry.provenance.session.is_none() || one.shelf == VaultShelf::Archive {
                 continue;
             }
             let read = self.read_entry(&one.path)?;
-            if Note::parse(&read.text).is_ok_and(|note| normalised(note.body()) == said) {
+            if ParsedNote::parse(&read.text).is_ok_and(|note| normalised(note.body()) == said) {
                 found.push(one.path);
             }
         }
@@ -224,7 +235,7 @@ impl Vault {
         let entries = self.scan(false)?.entries.into_iter();
         for found in entries.filter(|found| said(&found.entry.provenance.session) && found.path != *target) {
             let read = self.read_entry(&found.path)?;
-            let note = Note::parse(&read.text);
+            let note = ParsedNote::parse(&read.text);
             if note.is_ok_and(|note| note.body().trim() == proposal.text.trim()) {
                 return Ok(Some(found.path));
             }
@@ -233,26 +244,27 @@ impl Vault {
     }
 
     /// The less trusted origin of the file and the line, because the result holds both (B-01).
-    fn less_trusted(&self, place: &Place, origin: Origin) -> Result<Origin, Error> {
+    fn less_trusted(&self, place: &ChangedFile, origin: Origin) -> Result<Origin, Error> {
         let text = self.read(place)?.map(|read| read.text).unwrap_or_default();
-        let there = Note::parse(&text).ok().and_then(|note| note.text_of("origin")?.parse::<Origin>().ok());
+        let there =
+            ParsedNote::parse(&text).ok().and_then(|note| note.text_of("origin")?.parse::<Origin>().ok());
         let both = [there.unwrap_or(Origin::User), origin];
         Ok(Origin::ALL.into_iter().rev().find(|one| both.contains(one)).unwrap_or(origin))
     }
 }
 
 /// The text of a memory with the scope of all projects.
-fn widened(place: &Place, text: &str) -> Result<String, Error> {
+fn widened(place: &ChangedFile, text: &str) -> Result<String, Error> {
     let document = |source| Error::Document { path: place.to_string(), source };
-    let note = Note::parse(text).map_err(document)?;
-    if Entry::of(&note, &place.path).scope.project().is_none() {
+    let note = ParsedNote::parse(text).map_err(document)?;
+    if EntryProperties::of(&note, &place.path).scope.project().is_none() {
         return Ok(text.to_owned());
     }
     Ok(note.head_with(&[("scope", Some(Scope::Global.word()))]).map_err(document)? + note.body())
 }
 
 /// The initial text of a new identity file.
-fn starter(place: &Place) -> &'static str {
+fn starter(place: &ChangedFile) -> &'static str {
     let known = DOCUMENTS.iter().find(|document| document.name == place.path.as_str());
     known.map_or("", |document| document.starter)
 }

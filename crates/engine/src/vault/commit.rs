@@ -16,30 +16,32 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::{Zoned, iso};
-use rekindle_core::vault::journal::{Actor, Change, Op, Patch, Permission, Place, Root};
+use rekindle_core::vault::journal::{
+    ChangeActor, ChangeRoot, ChangedFile, FileOperation, RangePatch, VaultChange, WritePermission,
+};
 use rekindle_core::vault::layout;
 
-use super::journal::{Journal, Outcome};
-use super::lock::{InFlight, Lock};
-use super::logs::End;
+use super::journal::{ChangeOutcome, VaultJournal};
+use super::lock::{InFlightChange, VaultLock};
+use super::logs::LogEnd;
 use super::{Error, NoteText, Vault, door};
 use crate::platform::disk;
 use crate::platform::random;
 
 /// The operation on one file.
 #[derive(Clone, Debug)]
-pub enum Write {
+pub enum FileWrite {
     /// Creates a note that does not exist.
     Create {
         /// The place of the new note.
-        place: Place,
+        place: ChangedFile,
         /// The text of the new note.
         text: String,
     },
     /// Replaces an existing note.
     Replace {
         /// The place of the note.
-        place: Place,
+        place: ChangedFile,
         /// The note as it was read.
         read: NoteText,
         /// The new text of the note.
@@ -48,25 +50,25 @@ pub enum Write {
     /// Appends to an existing log, in place.
     Append {
         /// The place of the log.
-        place: Place,
+        place: ChangedFile,
         /// The end of the log as it was read.
-        end: End,
+        end: LogEnd,
         /// The text to append.
         text: String,
     },
     /// Removes an existing note.
     Remove {
         /// The place of the note.
-        place: Place,
+        place: ChangedFile,
         /// The note as it was read.
         read: NoteText,
     },
     /// Moves a file of any type and size inside the vault.
     Move {
         /// The current place of the file.
-        from: Place,
+        from: ChangedFile,
         /// The new place of the file.
-        to: Place,
+        to: ChangedFile,
         /// The hash of the file.
         hash: ContentHash,
     },
@@ -74,16 +76,16 @@ pub enum Write {
     Forget,
 }
 
-impl Write {
+impl FileWrite {
     /// Replaces a note that was read, or creates one that did not exist.
-    pub fn put(place: Place, read: Option<NoteText>, text: String) -> Self {
+    pub fn put(place: ChangedFile, read: Option<NoteText>, text: String) -> Self {
         match read {
             Some(read) => Self::Replace { place, read, text },
             None => Self::Create { place, text },
         }
     }
 
-    fn place(&self) -> Option<&Place> {
+    fn place(&self) -> Option<&ChangedFile> {
         match self {
             Self::Create { place, .. }
             | Self::Replace { place, .. }
@@ -94,62 +96,64 @@ impl Write {
         }
     }
 
-    fn op(&self) -> Op {
+    fn op(&self) -> FileOperation {
         match self {
             Self::Create { place, text } => {
-                Op::Create { place: place.clone(), after: ContentHash::of(text.as_bytes()) }
+                FileOperation::Create { place: place.clone(), after: ContentHash::of(text.as_bytes()) }
             }
-            Self::Replace { place, read, text } => Op::Edit {
+            Self::Replace { place, read, text } => FileOperation::Edit {
                 place: place.clone(),
                 before: read.hash,
                 after: ContentHash::of(text.as_bytes()),
-                patch: Some(Patch::between(&read.text, text)),
+                patch: Some(RangePatch::between(&read.text, text)),
             },
-            Self::Append { place, end, text } => Op::Append {
+            Self::Append { place, end, text } => FileOperation::Append {
                 place: place.clone(),
                 before: end.hash,
                 size: end.identity.size,
                 after: end.hash_with(text),
                 patch: Some(end.patch(text)),
             },
-            Self::Remove { place, read } => {
-                Op::Remove { place: place.clone(), before: read.hash, text: Some(read.text.clone()) }
-            }
+            Self::Remove { place, read } => FileOperation::Remove {
+                place: place.clone(),
+                before: read.hash,
+                text: Some(read.text.clone()),
+            },
             Self::Move { from, to, hash } => {
-                Op::Move { place: to.clone(), from: from.clone(), before: *hash }
+                FileOperation::Move { place: to.clone(), from: from.clone(), before: *hash }
             }
-            Self::Forget => Op::Forgotten,
+            Self::Forget => FileOperation::Forgotten,
         }
     }
 }
 
 /// A change to be made.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct ChangeDraft {
     /// The verb of the command.
     pub verb: &'static str,
     /// The actor who makes the change.
-    pub by: Actor,
+    pub by: ChangeActor,
     /// The permission to write outside the vault, if needed.
-    pub permission: Option<Permission>,
+    pub permission: Option<WritePermission>,
     /// The id of the change that it undoes.
     pub undoes: Option<ChangeId>,
     /// The proposal that it carries out.
     pub about: Option<String>,
     /// The operations, in order.
-    pub writes: Vec<Write>,
+    pub writes: Vec<FileWrite>,
 }
 
-impl Draft {
+impl ChangeDraft {
     /// A change inside the vault.
-    pub fn new(verb: &'static str, by: Actor, writes: Vec<Write>) -> Self {
+    pub fn new(verb: &'static str, by: ChangeActor, writes: Vec<FileWrite>) -> Self {
         Self { verb, by, permission: None, undoes: None, about: None, writes }
     }
 }
 
 /// A change that was committed.
 #[derive(Clone, Debug)]
-pub struct Committed {
+pub struct CommittedChange {
     /// The id; `None` if there was nothing to change.
     pub change: Option<ChangeId>,
     /// The conflict copies of concurrent edits.
@@ -158,24 +162,24 @@ pub struct Committed {
 
 /// The holder of the lock: only it may change the vault.
 #[derive(Debug)]
-pub struct Writer<'a> {
+pub struct VaultWriter<'a> {
     pub(crate) vault: &'a Vault,
-    pub(super) lock: Lock,
-    pub(crate) journal: Journal,
+    pub(super) lock: VaultLock,
+    pub(crate) journal: VaultJournal,
     pub(crate) now: Zoned,
 }
 
 /// One operation with its files.
-pub(super) struct Step {
-    pub(super) op: Op,
-    pub(super) place: Place,
+pub(super) struct CommitStep {
+    pub(super) op: FileOperation,
+    pub(super) place: ChangedFile,
     pub(super) target: PathBuf,
     /// The path where the new text waits and the old one comes out. For a move it is the old place.
     pub(super) staged: PathBuf,
 }
 
 /// The outcome of a durable change.
-pub(super) struct Settled {
+pub(super) struct SettledCommit {
     pub(super) conflicts: Vec<PathBuf>,
     /// True if no temporary file remains.
     pub(super) is_clean: bool,
@@ -183,16 +187,16 @@ pub(super) struct Settled {
 
 impl Vault {
     /// Waits for the lock and finishes the work of a killed writer.
-    pub fn writer(&self, now: &Zoned) -> Result<Writer<'_>, Error> {
-        let lock = Lock::take(&self.places.locks())?;
-        let journal = Journal::open(&self.places.journal())?;
-        let mut writer = Writer { vault: self, lock, journal, now: now.clone() };
+    pub fn writer(&self, now: &Zoned) -> Result<VaultWriter<'_>, Error> {
+        let lock = VaultLock::take(&self.places.locks())?;
+        let journal = VaultJournal::open(&self.places.journal())?;
+        let mut writer = VaultWriter { vault: self, lock, journal, now: now.clone() };
         writer.recover()?;
         Ok(writer)
     }
 
-    pub(super) fn steps(&self, change: &Change) -> Result<Vec<Step>, Error> {
-        let staged_name = |number: usize| format!("{}{}-{number}.tmp", disk::TEMPORARY, change.id);
+    pub(super) fn steps(&self, change: &VaultChange) -> Result<Vec<CommitStep>, Error> {
+        let staged_name = |number: usize| format!("{}{}-{number}.tmp", disk::TEMPORARY_PREFIX, change.id);
         change
             .ops
             .iter()
@@ -201,22 +205,22 @@ impl Vault {
             .map(|(number, op, place)| {
                 let target = self.file(&place)?;
                 let staged = match op {
-                    Op::Move { from, .. } => self.file(from)?,
+                    FileOperation::Move { from, .. } => self.file(from)?,
                     _ => target.with_file_name(staged_name(number)),
                 };
-                Ok(Step { op: op.clone(), place, target, staged })
+                Ok(CommitStep { op: op.clone(), place, target, staged })
             })
             .collect()
     }
 }
 
-impl Writer<'_> {
+impl VaultWriter<'_> {
     /// Commits a change. After an error nothing of it has happened.
-    pub fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
-        let Draft { verb, by, permission, undoes, about, writes } = draft;
-        let writes: Vec<Write> = writes.into_iter().filter(changes_something).collect();
+    pub fn commit(&mut self, draft: ChangeDraft) -> Result<CommittedChange, Error> {
+        let ChangeDraft { verb, by, permission, undoes, about, writes } = draft;
+        let writes: Vec<FileWrite> = writes.into_iter().filter(changes_something).collect();
         if writes.is_empty() {
-            return Ok(Committed { change: None, conflicts: Vec::new() });
+            return Ok(CommittedChange { change: None, conflicts: Vec::new() });
         }
         for write in &writes {
             self.check(write, permission)?;
@@ -224,59 +228,60 @@ impl Writer<'_> {
         let at = self.now.timestamp();
         let id =
             random::change_id(at).map_err(Error::io("get random bytes for", self.vault.places.state()))?;
-        let ops = writes.iter().map(Write::op).collect();
-        let change = Change { id, at: iso(at), verb: verb.to_owned(), by, permission, undoes, about, ops };
+        let ops = writes.iter().map(FileWrite::op).collect();
+        let change =
+            VaultChange { id, at: iso(at), verb: verb.to_owned(), by, permission, undoes, about, ops };
         let steps = self.vault.steps(&change)?;
 
-        let temporaries = steps.iter().filter_map(Step::temporary).map(Path::to_owned).collect();
-        self.lock.announce(&InFlight { change: change.id.clone(), temporaries })?;
+        let temporaries = steps.iter().filter_map(CommitStep::temporary).map(Path::to_owned).collect();
+        self.lock.announce(&InFlightChange { change: change.id.clone(), temporaries })?;
         if let Err(error) = stage_all(&steps, &writes).and_then(|()| self.journal.begin(&change)) {
             // Best effort: the lock announces left-over files, and the next writer removes them.
-            for temporary in steps.iter().filter_map(Step::temporary) {
+            for temporary in steps.iter().filter_map(CommitStep::temporary) {
                 disk::remove(temporary).unwrap_or_default();
             }
             return Err(error);
         }
         if let Err(error) = apply_all(&steps) {
             // If the roll-back failed too, the next writer finds the change begun and finishes it.
-            if !steps.iter().any(Step::is_torn) {
-                self.close(&change.id, Outcome::Aborted);
+            if !steps.iter().any(CommitStep::is_torn) {
+                self.close(&change.id, ChangeOutcome::Aborted);
             }
             return Err(error);
         }
         let settled = self.settle(&steps)?;
         if settled.is_clean {
-            self.close(&change.id, Outcome::Done);
+            self.close(&change.id, ChangeOutcome::Done);
         }
-        Ok(Committed { change: Some(change.id), conflicts: settled.conflicts })
+        Ok(CommittedChange { change: Some(change.id), conflicts: settled.conflicts })
     }
 
     /// Records the end of a change. Best effort: the next writer detects it without the record.
-    fn close(&mut self, id: &ChangeId, outcome: Outcome) {
+    fn close(&mut self, id: &ChangeId, outcome: ChangeOutcome) {
         self.journal.end(id, outcome).and_then(|()| self.lock.clear()).unwrap_or_default();
     }
 
     /// Checks that a write is allowed, before anything is touched.
-    fn check(&self, write: &Write, permission: Option<Permission>) -> Result<(), Error> {
+    fn check(&self, write: &FileWrite, permission: Option<WritePermission>) -> Result<(), Error> {
         let Some(place) = write.place() else { return Ok(()) };
-        let standing = place.root == Root::Notes && place.path.as_str() == layout::IDEAS;
+        let standing = place.root == ChangeRoot::Notes && place.path.as_str() == layout::IDEAS;
         match (place.root, permission) {
-            (Root::Vault, _) | (_, Some(Permission::Asked)) => {}
-            (_, Some(Permission::Standing)) if standing => {}
+            (ChangeRoot::Vault, _) | (_, Some(WritePermission::Asked)) => {}
+            (_, Some(WritePermission::Standing)) if standing => {}
             _ => return Err(Error::NotPermitted(place.to_string())),
         }
         let target = self.vault.file(place)?;
-        if let Write::Append { end, .. } = write {
+        if let FileWrite::Append { end, .. } = write {
             // Our own writers wait for the lock; writes of others change the metadata.
             let now = std::fs::metadata(&target).map_err(Error::io("read", &target))?;
-            return match disk::Identity::of(&now) == end.identity {
+            return match disk::FileIdentity::of(&now) == end.identity {
                 true => Ok(()),
                 false => Err(Error::Changed(place.to_string())),
             };
         }
         let there = disk::hash(&target).map_err(Error::io("read", &target))?;
         match write {
-            Write::Create { .. } | Write::Move { .. } => {
+            FileWrite::Create { .. } | FileWrite::Move { .. } => {
                 if there.is_some() || disk::is_taken(&target).map_err(Error::io("read", &target))? {
                     return Err(Error::Exists(place.to_string()));
                 }
@@ -284,15 +289,15 @@ impl Writer<'_> {
                     return Err(Error::Collides { wanted: place.path.name().to_owned(), there });
                 }
             }
-            Write::Replace { read, .. } | Write::Remove { read, .. } => {
+            FileWrite::Replace { read, .. } | FileWrite::Remove { read, .. } => {
                 if there != Some(read.hash) {
                     return Err(Error::Changed(place.to_string()));
                 }
             }
-            Write::Append { .. } | Write::Forget => {}
+            FileWrite::Append { .. } | FileWrite::Forget => {}
         }
-        if let Write::Move { from, hash, .. } = write {
-            if from.root != Root::Vault || place.root != Root::Vault {
+        if let FileWrite::Move { from, hash, .. } = write {
+            if from.root != ChangeRoot::Vault || place.root != ChangeRoot::Vault {
                 return Err(Error::NotPermitted(from.to_string()));
             }
             let source = self.vault.file(from)?;
@@ -304,7 +309,7 @@ impl Writer<'_> {
     }
 
     /// Checks the files that came out, makes the new names durable, and removes temporary files.
-    pub(super) fn settle(&self, steps: &[Step]) -> Result<Settled, Error> {
+    pub(super) fn settle(&self, steps: &[CommitStep]) -> Result<SettledCommit, Error> {
         let (mut conflicts, mut is_clean) = (Vec::new(), true);
         for step in steps {
             conflicts.extend(self.keep_foreign(step)?);
@@ -323,21 +328,21 @@ impl Writer<'_> {
             // The change is durable; an old version that cannot be removed now is left to the next writer.
             is_clean &= step.temporary().is_none_or(|temporary| disk::remove(temporary).is_ok());
         }
-        Ok(Settled { conflicts, is_clean })
+        Ok(SettledCommit { conflicts, is_clean })
     }
 
     /// Keeps a user's edit: if the file under the temporary name is neither the old nor the new text, it
     /// becomes a conflict copy beside the note.
-    fn keep_foreign(&self, step: &Step) -> Result<Option<PathBuf>, Error> {
+    fn keep_foreign(&self, step: &CommitStep) -> Result<Option<PathBuf>, Error> {
         let Some(temporary) = step.temporary() else { return Ok(None) };
         let Some(out) = disk::hash(temporary).map_err(Error::io("read", temporary))? else {
             return Ok(None);
         };
         let ours = match &step.op {
-            Op::Create { after, .. } => out == *after,
-            Op::Edit { before, after, .. } => out == *before || out == *after,
-            Op::Remove { before, .. } => out == *before,
-            Op::Append { .. } | Op::Move { .. } | Op::Forgotten => true,
+            FileOperation::Create { after, .. } => out == *after,
+            FileOperation::Edit { before, after, .. } => out == *before || out == *after,
+            FileOperation::Remove { before, .. } => out == *before,
+            FileOperation::Append { .. } | FileOperation::Move { .. } | FileOperation::Forgotten => true,
         };
         if ours {
             return Ok(None);
@@ -357,20 +362,23 @@ impl Writer<'_> {
     }
 }
 
-fn changes_something(write: &Write) -> bool {
-    !matches!(write, Write::Replace { read, text, .. } if read.text == *text)
+fn changes_something(write: &FileWrite) -> bool {
+    !matches!(write, FileWrite::Replace { read, text, .. } if read.text == *text)
 }
 
-fn stage_all(steps: &[Step], writes: &[Write]) -> Result<(), Error> {
+fn stage_all(steps: &[CommitStep], writes: &[FileWrite]) -> Result<(), Error> {
     let on_files = writes.iter().filter(|write| write.place().is_some());
     for (step, write) in steps.iter().zip(on_files) {
         if let Some(folder) = step.target.parent() {
             disk::make_folder(folder).map_err(Error::io("make", folder))?;
         }
         let staged = match write {
-            Write::Create { text, .. } => disk::stage(&step.staged, text.as_bytes(), None),
-            Write::Replace { text, .. } => disk::stage(&step.staged, text.as_bytes(), Some(&step.target)),
-            Write::Append { .. } | Write::Remove { .. } | Write::Move { .. } | Write::Forget => Ok(()),
+            FileWrite::Create { text, .. } => disk::stage(&step.staged, text.as_bytes(), None),
+            FileWrite::Replace { text, .. } => disk::stage(&step.staged, text.as_bytes(), Some(&step.target)),
+            FileWrite::Append { .. }
+            | FileWrite::Remove { .. }
+            | FileWrite::Move { .. }
+            | FileWrite::Forget => Ok(()),
         };
         staged.map_err(Error::io("write", &step.target))?;
     }
@@ -378,13 +386,13 @@ fn stage_all(steps: &[Step], writes: &[Write]) -> Result<(), Error> {
 }
 
 /// Applies all steps (step 3). On an error it rolls back those already applied.
-fn apply_all(steps: &[Step]) -> Result<(), Error> {
+fn apply_all(steps: &[CommitStep]) -> Result<(), Error> {
     for (number, step) in steps.iter().enumerate() {
         if let Err(error) = step.apply() {
             for done in steps[..number].iter().rev() {
                 done.take_back()?;
             }
-            for temporary in steps.iter().filter_map(Step::temporary) {
+            for temporary in steps.iter().filter_map(CommitStep::temporary) {
                 disk::remove(temporary).map_err(Error::io("remove", temporary))?;
             }
             return Err(error);
@@ -393,17 +401,18 @@ fn apply_all(steps: &[Step]) -> Result<(), Error> {
     Ok(())
 }
 
-impl Step {
+impl CommitStep {
     /// The temporary file, which is removed after the change; `None` for a move or an append, which have
     /// none.
     pub(super) fn temporary(&self) -> Option<&Path> {
-        (!matches!(self.op, Op::Move { .. } | Op::Append { .. })).then_some(&self.staged)
+        (!matches!(self.op, FileOperation::Move { .. } | FileOperation::Append { .. }))
+            .then_some(&self.staged)
     }
 
     /// True if a part of an append was written.
     fn is_torn(&self) -> bool {
         match &self.op {
-            Op::Append { size, patch: Some(patch), .. } => {
+            FileOperation::Append { size, patch: Some(patch), .. } => {
                 let there = disk::appended(&self.target, *size, patch.inserted().as_bytes());
                 there.ok().flatten().is_some_and(|there| there > 0)
             }
@@ -413,41 +422,45 @@ impl Step {
 
     pub(super) fn apply(&self) -> Result<(), Error> {
         let applied = match &self.op {
-            Op::Create { .. } | Op::Move { .. } => disk::publish(&self.staged, &self.target),
-            Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
-            Op::Append { size, patch: Some(patch), .. } => {
+            FileOperation::Create { .. } | FileOperation::Move { .. } => {
+                disk::publish(&self.staged, &self.target)
+            }
+            FileOperation::Edit { .. } => disk::exchange(&self.staged, &self.target),
+            FileOperation::Append { size, patch: Some(patch), .. } => {
                 disk::append(&self.target, *size, patch.inserted().as_bytes())
             }
-            Op::Remove { .. } => disk::publish(&self.target, &self.staged),
-            Op::Append { patch: None, .. } | Op::Forgotten => Ok(()),
+            FileOperation::Remove { .. } => disk::publish(&self.target, &self.staged),
+            FileOperation::Append { patch: None, .. } | FileOperation::Forgotten => Ok(()),
         };
         applied.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists(self.place.to_string()),
-            io::ErrorKind::InvalidData if matches!(self.op, Op::Append { .. }) => {
+            io::ErrorKind::InvalidData if matches!(self.op, FileOperation::Append { .. }) => {
                 Error::Changed(self.place.to_string())
             }
             _ => Error::io("write", &self.target)(error),
         })
     }
 
-    /// Reverses [`Step::apply`], while the temporary file still exists.
+    /// Reverses [`CommitStep::apply`], while the temporary file still exists.
     pub(super) fn take_back(&self) -> Result<(), Error> {
         let taken = match &self.op {
-            Op::Create { .. } | Op::Move { .. } => disk::publish(&self.target, &self.staged),
-            Op::Remove { .. } => disk::publish(&self.staged, &self.target),
-            Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
-            Op::Append { size, patch: Some(patch), .. } => {
+            FileOperation::Create { .. } | FileOperation::Move { .. } => {
+                disk::publish(&self.target, &self.staged)
+            }
+            FileOperation::Remove { .. } => disk::publish(&self.staged, &self.target),
+            FileOperation::Edit { .. } => disk::exchange(&self.staged, &self.target),
+            FileOperation::Append { size, patch: Some(patch), .. } => {
                 disk::cut(&self.target, *size, patch.inserted().as_bytes())
             }
-            Op::Append { patch: None, .. } | Op::Forgotten => Ok(()),
+            FileOperation::Append { patch: None, .. } | FileOperation::Forgotten => Ok(()),
         };
         taken.map_err(Error::io("restore", &self.target))
     }
 }
 
 /// The folders whose names changed.
-fn folders(steps: &[Step]) -> BTreeSet<&Path> {
-    let named = steps.iter().filter(|step| !matches!(step.op, Op::Append { .. }));
+fn folders(steps: &[CommitStep]) -> BTreeSet<&Path> {
+    let named = steps.iter().filter(|step| !matches!(step.op, FileOperation::Append { .. }));
     named.flat_map(|step| [step.target.parent(), step.staged.parent()]).flatten().collect()
 }
 
@@ -474,10 +487,10 @@ mod tests {
             .to_zoned(TimeZone::UTC)
     }
 
-    fn create(root: Root, path: &str, permission: Option<Permission>) -> Draft {
-        let place = Place { root, path: VaultPath::parse(path).unwrap() };
-        let writes = vec![Write::Create { place, text: "x\n".to_owned() }];
-        Draft { permission, ..Draft::new("test", Actor::Worker, writes) }
+    fn create(root: ChangeRoot, path: &str, permission: Option<WritePermission>) -> ChangeDraft {
+        let place = ChangedFile { root, path: VaultPath::parse(path).unwrap() };
+        let writes = vec![FileWrite::Create { place, text: "x\n".to_owned() }];
+        ChangeDraft { permission, ..ChangeDraft::new("test", ChangeActor::Worker, writes) }
     }
 
     #[test]
@@ -485,15 +498,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let vault = vault(folder.path());
         let mut writer = vault.writer(&now()).unwrap();
-        let mut refused = |draft: Draft| matches!(writer.commit(draft), Err(Error::NotPermitted(_)));
-        assert!(refused(create(Root::Notes, "Ideas.md", None)));
-        assert!(refused(create(Root::Notes, "Diary.md", Some(Permission::Standing))));
-        assert!(refused(create(Root::Identity, "SOUL.md", Some(Permission::Standing))));
-        assert!(!refused(create(Root::Notes, "Ideas.md", Some(Permission::Standing))));
-        assert!(!refused(create(Root::Vault, "a.md", None)));
+        let mut refused = |draft: ChangeDraft| matches!(writer.commit(draft), Err(Error::NotPermitted(_)));
+        assert!(refused(create(ChangeRoot::Notes, "Ideas.md", None)));
+        assert!(refused(create(ChangeRoot::Notes, "Diary.md", Some(WritePermission::Standing))));
+        assert!(refused(create(ChangeRoot::Identity, "SOUL.md", Some(WritePermission::Standing))));
+        assert!(!refused(create(ChangeRoot::Notes, "Ideas.md", Some(WritePermission::Standing))));
+        assert!(!refused(create(ChangeRoot::Vault, "a.md", None)));
         let permissions: Vec<_> =
             vault.changes().unwrap().map(|record| record.unwrap().change.permission).collect();
-        assert_eq!(permissions, [None, Some(Permission::Standing)]);
+        assert_eq!(permissions, [None, Some(WritePermission::Standing)]);
     }
 
     #[test]
@@ -501,12 +514,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let vault = vault(folder.path());
         let mut writer = vault.writer(&now()).unwrap();
-        writer.commit(create(Root::Vault, "a.md", None)).unwrap();
-        let place = Place::vault(VaultPath::parse("a.md").unwrap());
+        writer.commit(create(ChangeRoot::Vault, "a.md", None)).unwrap();
+        let place = ChangedFile::vault(VaultPath::parse("a.md").unwrap());
         let read = vault.read(&place).unwrap().unwrap();
         disk::write_whole(&vault.file(&place).unwrap(), b"by hand").unwrap();
-        let write = Write::Replace { place: place.clone(), read, text: "ours".to_owned() };
-        let refused = writer.commit(Draft::new("test", Actor::User, vec![write]));
+        let write = FileWrite::Replace { place: place.clone(), read, text: "ours".to_owned() };
+        let refused = writer.commit(ChangeDraft::new("test", ChangeActor::User, vec![write]));
         assert!(matches!(refused, Err(Error::Changed(_))));
         assert_eq!(vault.read(&place).unwrap().unwrap().text, "by hand");
     }
@@ -517,14 +530,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let vault = vault(folder.path());
         let mut writer = vault.writer(&now()).unwrap();
-        writer.commit(create(Root::Vault, "a.md", None)).unwrap();
-        let place = Place::vault(VaultPath::parse("a.md").unwrap());
+        writer.commit(create(ChangeRoot::Vault, "a.md", None)).unwrap();
+        let place = ChangedFile::vault(VaultPath::parse("a.md").unwrap());
         let (target, old) = (vault.file(&place).unwrap(), vault.read(&place).unwrap().unwrap());
         let staged = target.with_file_name(".rekindle-test.tmp");
         disk::stage(&staged, b"ours", None).unwrap();
         disk::write_whole(&target, b"theirs").unwrap();
-        let op = Write::Replace { place: place.clone(), read: old, text: "ours".to_owned() }.op();
-        let step = Step { op, place: place.clone(), target, staged };
+        let op = FileWrite::Replace { place: place.clone(), read: old, text: "ours".to_owned() }.op();
+        let step = CommitStep { op, place: place.clone(), target, staged };
         step.apply().unwrap();
         let settled = writer.settle(&[step]).unwrap();
         assert_eq!(vault.read(&place).unwrap().unwrap().text, "ours");

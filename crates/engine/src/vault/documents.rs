@@ -10,35 +10,35 @@ use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::{Date, Timestamp, Zoned};
 use rekindle_core::text::admit;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::text::redact::Counts;
-use rekindle_core::vault::entry::{Entry, Status};
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::ideas::{self, Idea};
-use rekindle_core::vault::journal::{Actor, Permission, Place, Root};
-use rekindle_core::vault::layout::{self, Group};
-use rekindle_core::vault::memory::{self, Mark};
+use rekindle_core::text::redact::RedactionCounts;
+use rekindle_core::vault::entry::{EntryProperties, EntryStatus};
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::ideas::{self, IdeaDraft};
+use rekindle_core::vault::journal::{ChangeActor, ChangeRoot, ChangedFile, WritePermission};
+use rekindle_core::vault::layout::{self, EntryGroup};
+use rekindle_core::vault::memory::{self, StatementMark};
 use rekindle_core::vault::path::{VaultPath, slug};
 use rekindle_core::vault::{review, system_log, waiting};
 
-use super::incubator::SURFACED;
-use super::{Committed, Draft, Error, Vault, Write};
+use super::incubator::SURFACED_PROPERTY;
+use super::{ChangeDraft, CommittedChange, Error, FileWrite, Vault};
 use crate::platform::random;
 
 /// A line added to a document.
 #[derive(Clone, Debug)]
-pub struct LineAdded<T> {
+pub struct AddedLine<T> {
     /// The outcome of the addition.
     pub outcome: T,
     /// The id of the change; `None` if nothing had to change.
     pub change: Option<ChangeId>,
     /// The number of redacted secrets by type.
-    pub redacted: Counts,
+    pub redacted: RedactionCounts,
     /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
-impl<T> LineAdded<T> {
-    fn new(outcome: T, redacted: Counts, committed: Committed) -> Self {
+impl<T> AddedLine<T> {
+    fn new(outcome: T, redacted: RedactionCounts, committed: CommittedChange) -> Self {
         Self { outcome, change: committed.change, redacted, conflicts: committed.conflicts }
     }
 }
@@ -61,7 +61,7 @@ pub struct NewIdea<'a> {
 }
 
 /// The verb of a change that promotes.
-pub const PROMOTE: &str = "promote";
+pub const PROMOTE_VERB: &str = "promote";
 
 /// An approved proposal for MEMORY.md.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ pub struct Promotion<'a> {
     /// The line that it replaces.
     pub supersedes: Option<&'a str>,
     /// The id and the origin of the supporting words.
-    pub mark: &'a Mark,
+    pub mark: &'a StatementMark,
     /// The time of the latest statement; `None` for now.
     pub said: Option<Timestamp>,
 }
@@ -87,37 +87,37 @@ impl Promotion<'_> {
 
 /// The outcome of a promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Promoted {
+pub struct PromotionOutcome {
     /// The place of the statement.
-    pub outcome: memory::Outcome,
+    pub outcome: memory::StatementOutcome,
     /// True if another line was struck for it.
     pub replaced: bool,
 }
 
 /// A preview of a promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Previewed {
+pub struct PromotionPreview {
     /// The current text of MEMORY.md.
     pub before: String,
     /// MEMORY.md after the promotion.
     pub after: String,
     /// The outcome of the promotion.
-    pub outcome: Promoted,
+    pub outcome: PromotionOutcome,
 }
 
 /// MEMORY.md with an approved statement in it, and true if a line was struck for it.
 fn promoted(
-    place: &Place,
+    place: &ChangedFile,
     text: &str,
     new: &Promotion<'_>,
     statement: &str,
     now: &Zoned,
-) -> Result<(memory::Change, bool), Error> {
+) -> Result<(memory::MemoryChange, bool), Error> {
     let (broken, date) = (structure(place), new.day(now));
     let old = memory::sections(text).map_err(|error| broken(&error))?;
     let items = old.iter().flat_map(|section| &section.items);
     // A line with a wider scope than the new one stays: elsewhere nothing replaces it.
-    let reaches = |item: &memory::Item| match (&item.project, &new.mark.project) {
+    let reaches = |item: &memory::MemoryItem| match (&item.project, &new.mark.project) {
         (_, None) => true,
         (Some(old), Some(new)) => new.is_called(old.as_str()),
         (None, Some(_)) => false,
@@ -134,7 +134,7 @@ fn promoted(
     let after = memory::sections(&changed.text).map_err(|error| broken(&error))?;
     let mut after = after.iter().flat_map(|section| &section.items);
     // Every earlier line is still there, in order (REV-13).
-    let is_kept = |kept: &memory::Item, item: &memory::Item| {
+    let is_kept = |kept: &memory::MemoryItem, item: &memory::MemoryItem| {
         kept.text == item.text && kept.date == item.date && kept.project == item.project
     };
     if !items.clone().all(|item| after.any(|kept| is_kept(kept, item))) {
@@ -145,9 +145,9 @@ fn promoted(
 
 /// The outcome of updating the page of proposals.
 #[derive(Debug)]
-pub enum ReviewShown {
+pub enum ReviewPageOutcome {
     /// The page was updated.
-    Written(Committed),
+    Written(CommittedChange),
     /// The page was up to date.
     Unchanged,
     /// The page was left unchanged, for this reason; the proposals are in the store.
@@ -157,7 +157,7 @@ pub enum ReviewShown {
 /// The proposals that a page showed when it was written: by its version, or by the latest version if the user
 /// removed the mark. For an older copy only its remaining proposals count as shown, so that none it lacks
 /// counts as deleted by the user.
-fn shown_on(text: &str, known: &[review::Shown]) -> Option<review::Shown> {
+fn shown_on(text: &str, known: &[review::ShownPage]) -> Option<review::ShownPage> {
     let page = review::parse(text).ok()?;
     let version = page.footer.and_then(|footer| footer.version);
     let (last, older) = known.split_last()?;
@@ -169,11 +169,11 @@ fn shown_on(text: &str, known: &[review::Shown]) -> Option<review::Shown> {
     Some(shown)
 }
 
-pub(super) fn ideas_place() -> Place {
-    Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) }
+pub(super) fn ideas_place() -> ChangedFile {
+    ChangedFile { root: ChangeRoot::Notes, path: layout::fixed(layout::IDEAS) }
 }
 
-pub(super) fn structure(place: &Place) -> impl Fn(&dyn std::fmt::Display) -> Error + use<> {
+pub(super) fn structure(place: &ChangedFile) -> impl Fn(&dyn std::fmt::Display) -> Error + use<> {
     let path = place.to_string();
     move |why| Error::Structure { path: path.clone(), why: why.to_string() }
 }
@@ -185,20 +185,20 @@ impl Vault {
         user: &str,
         section: &str,
         statement: &str,
-        mark: &Mark,
-        by: Actor,
+        mark: &StatementMark,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<LineAdded<memory::Outcome>, Error> {
+    ) -> Result<AddedLine<memory::StatementOutcome>, Error> {
         let admitted = admit(statement);
-        let place = Place::vault(layout::fixed(layout::MEMORY));
+        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
         let text = read.as_ref().map_or_else(|| memory::render_new(user), |note| note.text.clone());
         let changed = memory::append(&text, section, now.date(), &admitted.text, mark)
             .map_err(|error| structure(&place)(&error))?;
-        let write = Write::put(place, read, changed.text);
-        let committed = writer.commit(Draft::new("memory", by, vec![write]))?;
-        Ok(LineAdded::new(changed.outcome, admitted.redacted, committed))
+        let write = FileWrite::put(place, read, changed.text);
+        let committed = writer.commit(ChangeDraft::new("memory", by, vec![write]))?;
+        Ok(AddedLine::new(changed.outcome, admitted.redacted, committed))
     }
 
     /// Adds an approved proposal to MEMORY.md, as an undoable change (REV-12, REV-13). The line that it
@@ -207,57 +207,71 @@ impl Vault {
         &self,
         user: &str,
         new: &Promotion<'_>,
-        by: Actor,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<LineAdded<Promoted>, Error> {
+    ) -> Result<AddedLine<PromotionOutcome>, Error> {
         let admitted = admit(new.statement);
-        let place = Place::vault(layout::fixed(layout::MEMORY));
+        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
         let mut writer = self.writer(now)?;
         if self.read(&place)?.is_none() {
             // A separate change, so that undoing the promotion keeps the file.
             let text = memory::render_new(user);
-            writer.commit(Draft::new("memory", by, vec![Write::Create { place: place.clone(), text }]))?;
+            writer.commit(ChangeDraft::new(
+                "memory",
+                by,
+                vec![FileWrite::Create { place: place.clone(), text }],
+            ))?;
         }
         let read = self.read(&place)?.ok_or_else(|| Error::NotFound(place.to_string()))?;
         let (changed, replaced) = promoted(&place, &read.text, new, &admitted.text, now)?;
-        let outcome = Promoted { outcome: changed.outcome, replaced };
-        let write = Write::Replace { place, read, text: changed.text };
-        let committed = writer.commit(Draft::new(PROMOTE, by, vec![write]))?;
-        Ok(LineAdded::new(outcome, admitted.redacted, committed))
+        let outcome = PromotionOutcome { outcome: changed.outcome, replaced };
+        let write = FileWrite::Replace { place, read, text: changed.text };
+        let committed = writer.commit(ChangeDraft::new(PROMOTE_VERB, by, vec![write]))?;
+        Ok(AddedLine::new(outcome, admitted.redacted, committed))
     }
 
     /// The current MEMORY.md, and the result of [`Vault::promote`].
-    pub fn preview(&self, user: &str, new: &Promotion<'_>, now: &Zoned) -> Result<Previewed, Error> {
-        let place = Place::vault(layout::fixed(layout::MEMORY));
+    pub fn preview(&self, user: &str, new: &Promotion<'_>, now: &Zoned) -> Result<PromotionPreview, Error> {
+        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
         let read = self.read(&place)?;
         let before = read.map_or_else(|| memory::render_new(user), |note| note.text);
         let (changed, replaced) = promoted(&place, &before, new, &admit(new.statement).text, now)?;
-        let outcome = Promoted { outcome: changed.outcome, replaced };
-        Ok(Previewed { before, after: changed.text, outcome })
+        let outcome = PromotionOutcome { outcome: changed.outcome, replaced };
+        Ok(PromotionPreview { before, after: changed.text, outcome })
     }
 
     /// Appends a line to the system log (FND-05).
-    pub fn log_system(&self, line: &system_log::Line, by: Actor, now: &Zoned) -> Result<Committed, Error> {
-        let place = Place::vault(layout::fixed(layout::SYSTEM_LOG));
+    pub fn log_system(
+        &self,
+        line: &system_log::SystemLogLine,
+        by: ChangeActor,
+        now: &Zoned,
+    ) -> Result<CommittedChange, Error> {
+        let place = ChangedFile::vault(layout::fixed(layout::SYSTEM_LOG));
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
         let text = system_log::append(read.as_ref().map_or("", |note| &note.text), line);
-        writer.commit(Draft::new("slog", by, vec![Write::put(place, read, text)]))
+        writer.commit(ChangeDraft::new("slog", by, vec![FileWrite::put(place, read, text)]))
     }
 
     /// Reads the system log.
-    pub fn system_log(&self) -> Result<system_log::Log, Error> {
-        let read = self.read(&Place::vault(layout::fixed(layout::SYSTEM_LOG)))?;
+    pub fn system_log(&self) -> Result<system_log::SystemLog, Error> {
+        let read = self.read(&ChangedFile::vault(layout::fixed(layout::SYSTEM_LOG)))?;
         Ok(read.map(|note| system_log::parse(&note.text)).unwrap_or_default())
     }
 
     /// Saves an idea: a section in Ideas.md and a folder in the incubator, as one change (IDEA-02, IDEA-03).
-    pub fn add_idea(&self, new: &NewIdea<'_>, by: Actor, now: &Zoned) -> Result<LineAdded<String>, Error> {
+    pub fn add_idea(
+        &self,
+        new: &NewIdea<'_>,
+        by: ChangeActor,
+        now: &Zoned,
+    ) -> Result<AddedLine<String>, Error> {
         let (title, summary) = (admit(new.title), admit(new.summary));
         let mut redacted = title.redacted;
         redacted.merge(&summary.redacted);
         let said_at = new.said_at.unwrap_or_else(|| now.timestamp());
-        let idea = Idea {
+        let idea = IdeaDraft {
             date: said_at.to_zoned(now.time_zone().clone()).date(),
             slug: slug("title", &title.text)?,
             title: title.text,
@@ -265,14 +279,14 @@ impl Vault {
             project: new.scope.project().cloned(),
         };
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
-        let entry = Entry {
+        let entry = EntryProperties {
             id: Some(id),
             kind: "idea".to_owned(),
-            status: Status::Incubating,
+            status: EntryStatus::Incubating,
             created: Some(said_at),
             updated: Some(said_at),
             tags: Vec::new(),
-            group: Group::PersonalPrivate.word().to_owned(),
+            group: EntryGroup::PersonalPrivate.word().to_owned(),
             scope: new.scope.clone(),
             always_load: false,
             supersedes: None,
@@ -281,7 +295,7 @@ impl Vault {
             sentiment: None,
             provenance: new.provenance.clone(),
         };
-        let index = Place::vault(layout::idea(&idea.slug)?);
+        let index = ChangedFile::vault(layout::idea(&idea.slug)?);
         let ledger = ideas_place();
         let mut writer = self.writer(now)?;
         let read = self.read(&ledger)?;
@@ -294,18 +308,21 @@ impl Vault {
         }
         let mut page = entry.render(&body);
         if let Some(session) = &new.provenance.session {
-            page = Note::parse(&page)
-                .and_then(|note| Ok(note.head_with(&[(SURFACED, Some(session))])? + note.body()))
+            page = ParsedNote::parse(&page)
+                .and_then(|note| Ok(note.head_with(&[(SURFACED_PROPERTY, Some(session))])? + note.body()))
                 .map_err(|source| Error::Document { path: index.to_string(), source })?;
         }
-        let writes = vec![Write::Create { place: index, text: page }, Write::put(ledger, read, text)];
-        let draft = Draft { permission: Some(Permission::Standing), ..Draft::new("idea", by, writes) };
+        let writes = vec![FileWrite::Create { place: index, text: page }, FileWrite::put(ledger, read, text)];
+        let draft = ChangeDraft {
+            permission: Some(WritePermission::Standing),
+            ..ChangeDraft::new("idea", by, writes)
+        };
         let committed = writer.commit(draft)?;
-        Ok(LineAdded::new(idea.slug, redacted, committed))
+        Ok(AddedLine::new(idea.slug, redacted, committed))
     }
 
     /// The ideas in Ideas.md.
-    pub fn ideas(&self) -> Result<Vec<ideas::Entry>, Error> {
+    pub fn ideas(&self) -> Result<Vec<ideas::IdeaEntry>, Error> {
         let place = ideas_place();
         let Some(note) = self.read(&place)? else { return Ok(Vec::new()) };
         ideas::parse(&note.text).map_err(|error| structure(&place)(&error))
@@ -316,21 +333,21 @@ impl Vault {
     /// unknown version of the page can exist.
     pub fn show_review(
         &self,
-        queue: &review::Queue,
-        known: &[review::Shown],
-        renamed: &review::Renamed,
-        keep: &mut dyn FnMut(&review::Shown) -> std::io::Result<()>,
-        by: Actor,
+        queue: &review::ReviewPage,
+        known: &[review::ShownPage],
+        renamed: &review::RenamedIds,
+        keep: &mut dyn FnMut(&review::ShownPage) -> std::io::Result<()>,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<ReviewShown, Error> {
-        let place = Place::vault(layout::fixed(layout::REVIEW));
+    ) -> Result<ReviewPageOutcome, Error> {
+        let place = ChangedFile::vault(layout::fixed(layout::REVIEW));
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
         let shown = read.as_ref().and_then(|note| shown_on(&note.text, known));
         let text = read.as_ref().map(|note| note.text.as_str());
         let carried = match review::carry(text, shown.as_ref(), queue, renamed) {
             Ok(carried) => carried,
-            Err(why) => return Ok(ReviewShown::Left(why.to_string())),
+            Err(why) => return Ok(ReviewPageOutcome::Left(why.to_string())),
         };
         let remember = |error| Error::io("remember what is shown on", self.folder())(error);
         if text == Some(carried.text.as_str()) {
@@ -338,20 +355,20 @@ impl Vault {
             if known.last().is_some_and(|last| last.version != carried.shown.version) {
                 keep(&carried.shown).map_err(remember)?;
             }
-            return Ok(ReviewShown::Unchanged);
+            return Ok(ReviewPageOutcome::Unchanged);
         }
         keep(&carried.shown).map_err(remember)?;
         let committed =
-            writer.commit(Draft::new("review", by, vec![Write::put(place, read, carried.text)]))?;
-        Ok(ReviewShown::Written(committed))
+            writer.commit(ChangeDraft::new("review", by, vec![FileWrite::put(place, read, carried.text)]))?;
+        Ok(ReviewPageOutcome::Written(committed))
     }
 
     /// Writes the proposals that do not fit on the page to a file, so that recall finds them.
     pub fn show_waiting(
         &self,
-        waits: &[review::Proposal],
-        machine: Option<review::Machine>,
-        by: Actor,
+        waits: &[review::ListedProposal],
+        machine: Option<review::MachineId>,
+        by: ChangeActor,
         now: &Zoned,
     ) -> Result<(), Error> {
         let mut writer = self.writer(now)?;
@@ -362,16 +379,16 @@ impl Vault {
         }
         let mut writes = Vec::new();
         for (path, text) in files {
-            let place = Place::vault(path);
+            let place = ChangedFile::vault(path);
             match self.read(&place)? {
-                Some(read) if text.is_empty() => writes.push(Write::Remove { place, read }),
+                Some(read) if text.is_empty() => writes.push(FileWrite::Remove { place, read }),
                 Some(read) if read.text == text => {}
                 None if text.is_empty() => {}
-                read => writes.push(Write::put(place, read, text)),
+                read => writes.push(FileWrite::put(place, read, text)),
             }
         }
         if !writes.is_empty() {
-            writer.commit(Draft::new("review", by, writes))?;
+            writer.commit(ChangeDraft::new("review", by, writes))?;
         }
         Ok(())
     }
@@ -379,14 +396,14 @@ impl Vault {
     /// The number of pending proposals: undecided on REVIEW.md, or waiting behind it. Reads files only,
     /// because hooks and the status line open no database.
     pub fn pending_review(&self) -> Result<usize, Error> {
-        let place = Place::vault(layout::fixed(layout::REVIEW));
-        let mut ids: HashSet<review::Id> = HashSet::new();
+        let place = ChangedFile::vault(layout::fixed(layout::REVIEW));
+        let mut ids: HashSet<review::ProposalId> = HashSet::new();
         // A proposal decided on the page does not wait behind it either.
-        let mut decided: HashSet<review::Id> = HashSet::new();
+        let mut decided: HashSet<review::ProposalId> = HashSet::new();
         if let Some(note) = self.read(&place)? {
             let parsed = review::parse(&note.text).map_err(|error| structure(&place)(&error))?;
             for entry in &parsed.entries {
-                let is_open = entry.state == review::State::Pending;
+                let is_open = entry.state == review::CheckboxState::Pending;
                 if is_open {
                     ids.insert(entry.id)
                 } else {
@@ -395,7 +412,7 @@ impl Vault {
             }
         }
         for file in self.waiting_files() {
-            let Some(note) = self.read(&Place::vault(file))? else { continue };
+            let Some(note) = self.read(&ChangedFile::vault(file))? else { continue };
             let later = note.text.lines().filter_map(waiting::parse).map(|proposal| proposal.id);
             ids.extend(later.filter(|id| !decided.contains(id)));
         }

@@ -8,20 +8,20 @@ use rekindle_core::base::scope::Scope;
 use rekindle_core::base::sentiment::Sentiment;
 use rekindle_core::base::time::{Timestamp, Zoned};
 use rekindle_core::text::admit;
-use rekindle_core::text::redact::Counts;
+use rekindle_core::text::redact::RedactionCounts;
 use rekindle_core::vault::entry::{
-    Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve, superseded,
+    Confidence, EntryProperties, EntryStatus, EvolveRequest, EvolvedNotes, MAX_BODY_BYTES, evolve, superseded,
 };
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::journal::{Actor, Place};
-use rekindle_core::vault::layout::{self, Destination, Shelf};
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
+use rekindle_core::vault::layout::{self, EntryDestination, VaultShelf};
 use rekindle_core::vault::path::{VaultPath, slug};
 
-use super::{Draft, Error, NoteText, Vault, Write};
+use super::{ChangeDraft, Error, FileWrite, NoteText, Vault};
 use crate::platform::random;
 
 /// The maximum number of versions of one entry per day; more means an error elsewhere.
-const MAX_ARCHIVED_A_DAY: usize = 9999;
+const MAX_VERSIONS_PER_DAY: usize = 9999;
 
 /// A memory to be saved.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct NewEntry {
     /// The name of the note.
     pub slug: String,
     /// The destination of the note.
-    pub to: Destination,
+    pub to: EntryDestination,
     /// The tags for searches.
     pub tags: Vec<String>,
     /// The scope of the memory.
@@ -48,7 +48,7 @@ pub struct NewEntry {
 
 /// The result of a save.
 #[derive(Clone, Debug)]
-pub struct Saved {
+pub struct SavedEntry {
     /// The id of the memory.
     pub id: EntryId,
     /// The path of the note.
@@ -56,7 +56,7 @@ pub struct Saved {
     /// The id of the change.
     pub change: Option<ChangeId>,
     /// The number of redacted secrets by type.
-    pub redacted: Counts,
+    pub redacted: RedactionCounts,
     /// True if the same text was forgotten before.
     pub was_forgotten: bool,
 }
@@ -71,7 +71,7 @@ pub(super) struct NewVersion<'a> {
     pub(super) about: Option<&'a str>,
     /// Another memory with the same text, which becomes redundant.
     pub(super) twin: Option<&'a VaultPath>,
-    pub(super) by: Actor,
+    pub(super) by: ChangeActor,
     /// The time of the user's statement; `None` for now.
     pub(super) said_at: Option<Timestamp>,
     /// The user's sentiment at that time.
@@ -80,7 +80,7 @@ pub(super) struct NewVersion<'a> {
 
 /// The result of giving a memory a new version.
 #[derive(Clone, Debug)]
-pub struct Evolved {
+pub struct EvolvedEntry {
     /// The id of the new version.
     pub id: EntryId,
     /// The path of the new version.
@@ -90,7 +90,7 @@ pub struct Evolved {
     /// The id of the change.
     pub change: Option<ChangeId>,
     /// The number of redacted secrets by type.
-    pub redacted: Counts,
+    pub redacted: RedactionCounts,
     /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
@@ -101,14 +101,14 @@ pub struct Edited {
     /// The id of the change.
     pub change: Option<ChangeId>,
     /// The number of redacted secrets by type.
-    pub redacted: Counts,
+    pub redacted: RedactionCounts,
     /// The conflict copies of concurrent edits.
     pub conflicts: Vec<PathBuf>,
 }
 
 impl Vault {
     /// Saves a new memory (VLT-01). It never overwrites an existing one.
-    pub fn save(&self, new: &NewEntry, by: Actor, now: &Zoned) -> Result<Saved, Error> {
+    pub fn save(&self, new: &NewEntry, by: ChangeActor, now: &Zoned) -> Result<SavedEntry, Error> {
         self.save_said(new, None, by, now)
     }
 
@@ -117,17 +117,17 @@ impl Vault {
         &self,
         new: &NewEntry,
         sentiment: Option<Sentiment>,
-        by: Actor,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<Saved, Error> {
+    ) -> Result<SavedEntry, Error> {
         let (body, redacted) = admitted("the body", &new.body)?;
         let path = layout::entry(new.to, &new.kind, &new.slug)?;
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
-        let always_load = new.to == Destination::AlwaysLoad;
-        let entry = Entry {
+        let always_load = new.to == EntryDestination::AlwaysLoad;
+        let entry = EntryProperties {
             id: Some(id.clone()),
             kind: slug("kind", &new.kind)?,
-            status: Status::Active,
+            status: EntryStatus::Active,
             created: Some(new.said_at.unwrap_or_else(|| now.timestamp())),
             updated: Some(new.said_at.unwrap_or_else(|| now.timestamp())),
             tags: new.tags.iter().map(|tag| admit(tag).text).collect(),
@@ -141,9 +141,9 @@ impl Vault {
             provenance: new.provenance.clone(),
         };
         let was_forgotten = self.graveyard()?.holds_text(&body);
-        let write = Write::Create { place: Place::vault(path.clone()), text: entry.render(&body) };
-        let committed = self.writer(now)?.commit(Draft::new("save", by, vec![write]))?;
-        Ok(Saved { id, path, change: committed.change, redacted, was_forgotten })
+        let write = FileWrite::Create { place: ChangedFile::vault(path.clone()), text: entry.render(&body) };
+        let committed = self.writer(now)?.commit(ChangeDraft::new("save", by, vec![write]))?;
+        Ok(SavedEntry { id, path, change: committed.change, redacted, was_forgotten })
     }
 
     /// Replaces the body of a memory; the old version goes to the archive (VLT-04). Readers see the old or
@@ -154,9 +154,9 @@ impl Vault {
         body: &str,
         reason: &str,
         origin: Origin,
-        by: Actor,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<Evolved, Error> {
+    ) -> Result<EvolvedEntry, Error> {
         let new =
             NewVersion { path, reason, origin, about: None, twin: None, by, said_at: None, sentiment: None };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
@@ -172,8 +172,8 @@ impl Vault {
         said_at: Option<Timestamp>,
         sentiment: Option<Sentiment>,
         now: &Zoned,
-    ) -> Result<Evolved, Error> {
-        let (origin, by) = (Origin::User, Actor::Worker);
+    ) -> Result<EvolvedEntry, Error> {
+        let (origin, by) = (Origin::User, ChangeActor::Worker);
         let new = NewVersion { path, reason, origin, about: None, twin: None, by, said_at, sentiment };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
@@ -184,16 +184,16 @@ impl Vault {
         version: &NewVersion<'_>,
         make: &mut dyn FnMut(&str) -> Result<String, Error>,
         now: &Zoned,
-    ) -> Result<Evolved, Error> {
+    ) -> Result<EvolvedEntry, Error> {
         let NewVersion { path, reason, origin, about, twin, by, said_at, sentiment } = *version;
-        if layout::shelf(path) == Shelf::Archive {
+        if layout::shelf(path) == VaultShelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
-        if layout::shelf(path) == Shelf::Other {
+        if layout::shelf(path) == VaultShelf::Other {
             return Err(Error::NotAMemory(path.to_string()));
         }
         let reason = admit(reason);
-        let mut redacted = Counts::default();
+        let mut redacted = RedactionCounts::default();
         redacted.merge(&reason.redacted);
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
         // Read everything under the lock, so that two concurrent evolves of one entry make two versions, not
@@ -201,10 +201,11 @@ impl Vault {
         let mut writer = self.writer(now)?;
         let read = self.read_entry(path)?;
         let document = |source| Error::Document { path: path.to_string(), source };
-        let (body, found) = admitted("the body", &make(Note::parse(&read.text).map_err(document)?.body())?)?;
+        let (body, found) =
+            admitted("the body", &make(ParsedNote::parse(&read.text).map_err(document)?.body())?)?;
         redacted.merge(&found);
         let archive = self.free_archive(path, now)?;
-        let change = Evolve {
+        let change = EvolveRequest {
             body: &body,
             reason: &reason.text,
             id: &id,
@@ -215,23 +216,30 @@ impl Vault {
             approved: about.is_some(),
             sentiment,
         };
-        let Evolution { new, archived } = evolve(&read.text, &change).map_err(document)?;
+        let EvolvedNotes { new, archived } = evolve(&read.text, &change).map_err(document)?;
         let mut writes = vec![
-            Write::Create { place: Place::vault(archive.clone()), text: archived },
-            Write::Replace { place: Place::vault(path.clone()), read, text: new },
+            FileWrite::Create { place: ChangedFile::vault(archive.clone()), text: archived },
+            FileWrite::Replace { place: ChangedFile::vault(path.clone()), read, text: new },
         ];
         if let Some(twin) = twin {
             let read = self.read_entry(twin)?;
             let document = |source| Error::Document { path: twin.to_string(), source };
-            let note = Note::parse(&read.text).map_err(document)?;
+            let note = ParsedNote::parse(&read.text).map_err(document)?;
             let text = superseded(&note, path).map_err(document)?;
-            writes.push(Write::Create { place: Place::vault(self.free_archive(twin, now)?), text });
-            writes.push(Write::Remove { place: Place::vault(twin.clone()), read });
+            writes.push(FileWrite::Create { place: ChangedFile::vault(self.free_archive(twin, now)?), text });
+            writes.push(FileWrite::Remove { place: ChangedFile::vault(twin.clone()), read });
         }
         let about = about.map(str::to_owned);
-        let committed = writer.commit(Draft { about, ..Draft::new("evolve", by, writes) })?;
+        let committed = writer.commit(ChangeDraft { about, ..ChangeDraft::new("evolve", by, writes) })?;
         let path = path.clone();
-        Ok(Evolved { id, path, archive, change: committed.change, redacted, conflicts: committed.conflicts })
+        Ok(EvolvedEntry {
+            id,
+            path,
+            archive,
+            change: committed.change,
+            redacted,
+            conflicts: committed.conflicts,
+        })
     }
 
     /// Replaces the note of a memory with the user's edited text, as one undoable change. Fails if the text
@@ -243,17 +251,18 @@ impl Vault {
         text: &str,
         now: &Zoned,
     ) -> Result<Edited, Error> {
-        if layout::shelf(path) == Shelf::Archive {
+        if layout::shelf(path) == VaultShelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
-        if layout::shelf(path) == Shelf::Other {
+        if layout::shelf(path) == VaultShelf::Other {
             return Err(Error::NotAMemory(path.to_string()));
         }
         let document = |source| Error::Document { path: path.to_string(), source };
-        let body = Note::parse(text).map_err(document)?.body().to_owned();
+        let body = ParsedNote::parse(text).map_err(document)?.body().to_owned();
         let (body, mut redacted) = admitted("the body", &body)?;
         let mut edited = String::with_capacity(text.len());
-        for line in text.strip_suffix(Note::parse(text).map_err(document)?.body()).unwrap_or_default().lines()
+        for line in
+            text.strip_suffix(ParsedNote::parse(text).map_err(document)?.body()).unwrap_or_default().lines()
         {
             // Ids and hashes from the old text are no secrets.
             if read.text.lines().any(|before| before == line) {
@@ -266,32 +275,33 @@ impl Vault {
             edited.push('\n');
         }
         edited.push_str(&body);
-        Note::parse(&edited).map_err(document)?;
+        ParsedNote::parse(&edited).map_err(document)?;
         let mut writer = self.writer(now)?;
         let current = self.read_entry(path)?;
         if current.hash != read.hash {
             return Err(Error::Changed(path.to_string()));
         }
-        let write = Write::Replace { place: Place::vault(path.clone()), read: current, text: edited };
-        let committed = writer.commit(Draft::new("edit", Actor::User, vec![write]))?;
+        let write =
+            FileWrite::Replace { place: ChangedFile::vault(path.clone()), read: current, text: edited };
+        let committed = writer.commit(ChangeDraft::new("edit", ChangeActor::User, vec![write]))?;
         Ok(Edited { change: committed.change, redacted, conflicts: committed.conflicts })
     }
 
     /// The first unused archive name of the day.
     pub(super) fn free_archive(&self, path: &VaultPath, now: &Zoned) -> Result<VaultPath, Error> {
-        for number in 1..=MAX_ARCHIVED_A_DAY {
+        for number in 1..=MAX_VERSIONS_PER_DAY {
             let archive = layout::archive(path, now.date(), number)?;
-            let file = self.file(&Place::vault(archive.clone()))?;
+            let file = self.file(&ChangedFile::vault(archive.clone()))?;
             if !crate::platform::disk::is_taken(&file).map_err(Error::io("read", &file))? {
                 return Ok(archive);
             }
         }
-        Err(Error::Exists(layout::archive(path, now.date(), MAX_ARCHIVED_A_DAY)?.to_string()))
+        Err(Error::Exists(layout::archive(path, now.date(), MAX_VERSIONS_PER_DAY)?.to_string()))
     }
 }
 
 /// Admits a body for storage: checks its size, cleans it and redacts secrets (B-02, B-03).
-fn admitted(what: &str, body: &str) -> Result<(String, Counts), Error> {
+fn admitted(what: &str, body: &str) -> Result<(String, RedactionCounts), Error> {
     if body.len() > MAX_BODY_BYTES {
         let (bytes, limit) = (body.len() as u64, MAX_BODY_BYTES as u64);
         return Err(Error::TooLarge { what: what.to_owned(), bytes, limit });

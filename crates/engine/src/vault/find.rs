@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use rekindle_core::base::id::EntryId;
-use rekindle_core::base::reference::{Meant, alike, by_prefix};
+use rekindle_core::base::reference::{IdMatch, alike, by_prefix};
 use rekindle_core::base::scope::Scope;
-use rekindle_core::vault::agent_edit::{AgentEdit, agent_edit};
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::layout::{self, Shelf};
+use rekindle_core::vault::agent_edit::{AgentEditPermission, agent_edit};
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::layout::{self, VaultShelf};
 use rekindle_core::vault::path::{VaultPath, folded};
 
-use super::{Error, Found, Vault};
+use super::{Error, ScannedEntry, Vault};
 
 impl Vault {
     /// The path of the memory that `reference` names: an id (current or archived), a path (absolute, or
@@ -25,7 +25,7 @@ impl Vault {
         }
         let wanted = folded(reference.strip_suffix(".md").unwrap_or(reference));
         let entries = self.scan(false)?.entries;
-        let matches: Vec<&Found> =
+        let matches: Vec<&ScannedEntry> =
             entries.iter().filter(|found| folded(found.path.stem()) == wanted).collect();
         match matches.as_slice() {
             [] => match by_beginning(reference, &entries)? {
@@ -48,16 +48,16 @@ impl Vault {
         reference: &str,
         cwd: &Path,
         here: &Scope,
-    ) -> Result<(VaultPath, AgentEdit), Error> {
+    ) -> Result<(VaultPath, AgentEditPermission), Error> {
         let path = self.find(reference, cwd)?;
         if !layout::shelf(&path).holds_memories() {
             return Err(Error::NotAMemory(path.to_string()));
         }
         let read = self.read_entry(&path)?;
-        let note = Note::parse(&read.text);
+        let note = ParsedNote::parse(&read.text);
         let note = note.map_err(|source| Error::Document { path: path.to_string(), source })?;
         match agent_edit(&path, &note, here) {
-            AgentEdit::OtherProject => Err(Error::OtherProject(path.to_string())),
+            AgentEditPermission::OtherProject => Err(Error::OtherProject(path.to_string())),
             edit => Ok((path, edit)),
         }
     }
@@ -74,7 +74,7 @@ impl Vault {
         let mut matches = self.scan(true)?.entries;
         matches.retain(|found| found.entry.id.as_ref() == Some(id));
         // A manual copy has the id of its original; prefer the current one.
-        matches.sort_by_key(|found| found.shelf == Shelf::Archive);
+        matches.sort_by_key(|found| found.shelf == VaultShelf::Archive);
         matches.into_iter().next().map(|found| found.path).ok_or_else(|| Error::NotFound(id.to_string()))
     }
 
@@ -90,20 +90,20 @@ impl Vault {
 }
 
 /// The memory whose id begins with `reference`.
-fn by_beginning(reference: &str, entries: &[Found]) -> Result<Option<VaultPath>, Error> {
-    let id = |found: &&Found| found.entry.id.as_ref().map(EntryId::as_str).map(str::to_owned);
+fn by_beginning(reference: &str, entries: &[ScannedEntry]) -> Result<Option<VaultPath>, Error> {
+    let id = |found: &&ScannedEntry| found.entry.id.as_ref().map(EntryId::as_str).map(str::to_owned);
     let ids: Vec<(String, &VaultPath)> =
         entries.iter().filter_map(|found| Some((id(&found)?, &found.path))).collect();
     let path = |wanted: &str| ids.iter().find(|(id, _)| id == wanted).map(|(_, path)| (*path).clone());
     match by_prefix(reference, ids.iter().map(|(id, _)| id.as_str())) {
-        Meant::One(id) => path(&id).map(Some).ok_or(Error::NotFound(id)),
-        Meant::Several(ids) => Err(Error::Ambiguous { wanted: reference.to_owned(), matches: ids }),
-        Meant::Nothing => Ok(None),
+        IdMatch::One(id) => path(&id).map(Some).ok_or(Error::NotFound(id)),
+        IdMatch::Several(ids) => Err(Error::Ambiguous { wanted: reference.to_owned(), matches: ids }),
+        IdMatch::Nothing => Ok(None),
     }
 }
 
 /// The error for an unknown reference, with similar names if there are any.
-fn unknown(reference: &str, entries: &[Found]) -> Error {
+fn unknown(reference: &str, entries: &[ScannedEntry]) -> Error {
     let alike = alike(reference, entries.iter().map(|found| found.path.stem()));
     let alike: Vec<String> = alike.into_iter().map(str::to_owned).collect();
     match alike.is_empty() {

@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::id::{ChangeId, EntryId};
 use rekindle_core::base::time::Zoned;
-use rekindle_core::vault::entry::Entry;
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::journal::{Actor, Place};
-use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
+use rekindle_core::vault::entry::EntryProperties;
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
+use rekindle_core::vault::layout::{self, EntryDestination, EntryGroup, VaultShelf};
 use rekindle_core::vault::path::{VaultPath, folded, slug};
 use rekindle_core::vault::shelving;
 
-use super::{Draft, Error, Found, NoteText, Vault, Write};
+use super::{ChangeDraft, Error, FileWrite, NoteText, ScannedEntry, Vault};
 use crate::platform::disk;
 
 /// The highest number that is tried to make a name unique.
-const MOST_NAMES: usize = 999;
+const MAX_NUMBERED_NAMES: usize = 999;
 
 /// The options of keeping a memory.
 #[derive(Clone, Debug, Default)]
-pub struct Keeping {
+pub struct KeepRequest {
     /// A kind that overrides the note's own.
     pub kind: Option<String>,
     /// True if it loads at every session start.
@@ -30,7 +30,7 @@ pub struct Keeping {
 
 /// The result of moving entries.
 #[derive(Clone, Debug, Default)]
-pub struct Shelved {
+pub struct ShelveResult {
     /// The moved entries, in the given order.
     pub entries: Vec<ShelvedEntry>,
     /// The id of the change.
@@ -52,9 +52,9 @@ pub struct ShelvedEntry {
 
 impl Vault {
     /// The entries of the inbox, oldest first; those without a date come last.
-    pub fn inbox(&self) -> Result<Vec<Found>, Error> {
+    pub fn inbox(&self) -> Result<Vec<ScannedEntry>, Error> {
         let mut waiting = self.scan(false)?.entries;
-        waiting.retain(|found| found.shelf == Shelf::Inbox);
+        waiting.retain(|found| found.shelf == VaultShelf::Inbox);
         waiting.sort_by_key(|found| (found.entry.created.is_none(), found.entry.created));
         Ok(waiting)
     }
@@ -70,7 +70,7 @@ impl Vault {
         }
         let path = self.find(reference, cwd)?;
         match layout::shelf(&path) {
-            Shelf::Inbox => Ok(path),
+            VaultShelf::Inbox => Ok(path),
             _ => Err(Error::NotInInbox(path.to_string())),
         }
     }
@@ -79,18 +79,18 @@ impl Vault {
     pub fn keep_inboxed(
         &self,
         paths: &[VaultPath],
-        how: &Keeping,
-        by: Actor,
+        how: &KeepRequest,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<Shelved, Error> {
+    ) -> Result<ShelveResult, Error> {
         let mut taken = BTreeSet::new();
         let kind = how.kind.as_deref().map(|kind| slug("kind", kind)).transpose()?;
         self.shelve("keep", paths, by, now, |path, read, note| {
             let own = note.text_of("kind").filter(|kind| !kind.trim().is_empty());
             let folder = kind.as_deref().or(own).ok_or_else(|| Error::NoKind(path.to_string()))?.to_owned();
             let to = match how.always_load {
-                true => Destination::AlwaysLoad,
-                false => Destination::Group(Group::PersonalPrivate),
+                true => EntryDestination::AlwaysLoad,
+                false => EntryDestination::Group(EntryGroup::PersonalPrivate),
             };
             let to = self.free_name(to, &folder, path.stem(), &taken)?;
             taken.insert(to.clone());
@@ -100,7 +100,12 @@ impl Vault {
     }
 
     /// Drops inbox entries: they move to the archive, so nothing is lost.
-    pub fn drop_inboxed(&self, paths: &[VaultPath], by: Actor, now: &Zoned) -> Result<Shelved, Error> {
+    pub fn drop_inboxed(
+        &self,
+        paths: &[VaultPath],
+        by: ChangeActor,
+        now: &Zoned,
+    ) -> Result<ShelveResult, Error> {
         self.shelve("drop", paths, by, now, |path, read, _| {
             let text = shelving::dropped(&read.text);
             let text = text.map_err(|source| Error::Document { path: path.to_string(), source })?;
@@ -114,45 +119,45 @@ impl Vault {
         &self,
         verb: &'static str,
         paths: &[VaultPath],
-        by: Actor,
+        by: ChangeActor,
         now: &Zoned,
-        mut place: impl FnMut(&VaultPath, &NoteText, &Note<'_>) -> Result<(VaultPath, String), Error>,
-    ) -> Result<Shelved, Error> {
+        mut place: impl FnMut(&VaultPath, &NoteText, &ParsedNote<'_>) -> Result<(VaultPath, String), Error>,
+    ) -> Result<ShelveResult, Error> {
         let mut writer = self.writer(now)?;
         let (mut writes, mut entries) = (Vec::new(), Vec::<ShelvedEntry>::new());
         for path in paths {
             if entries.iter().any(|entry| entry.from == *path) {
                 continue;
             }
-            if layout::shelf(path) != Shelf::Inbox {
+            if layout::shelf(path) != VaultShelf::Inbox {
                 return Err(Error::NotInInbox(path.to_string()));
             }
             let read = self.read_entry(path)?;
-            let note = Note::parse(&read.text)
+            let note = ParsedNote::parse(&read.text)
                 .map_err(|source| Error::Document { path: path.to_string(), source })?;
             let (to, text) = place(path, &read, &note)?;
-            let id = Entry::of(&note, path).id;
+            let id = EntryProperties::of(&note, path).id;
             entries.push(ShelvedEntry { id, from: path.clone(), path: to.clone() });
             // Create the new one first: a reader may see the entry twice for an instant, but never misses it.
-            writes.push(Write::Create { place: Place::vault(to), text });
-            writes.push(Write::Remove { place: Place::vault(path.clone()), read });
+            writes.push(FileWrite::Create { place: ChangedFile::vault(to), text });
+            writes.push(FileWrite::Remove { place: ChangedFile::vault(path.clone()), read });
         }
-        let committed = writer.commit(Draft::new(verb, by, writes))?;
-        Ok(Shelved { entries, change: committed.change, conflicts: committed.conflicts })
+        let committed = writer.commit(ChangeDraft::new(verb, by, writes))?;
+        Ok(ShelveResult { entries, change: committed.change, conflicts: committed.conflicts })
     }
 
     /// A free name for an entry, numbered if its own is taken.
     fn free_name(
         &self,
-        to: Destination,
+        to: EntryDestination,
         kind: &str,
         name: &str,
         taken: &BTreeSet<VaultPath>,
     ) -> Result<VaultPath, Error> {
-        for number in 1..=MOST_NAMES {
+        for number in 1..=MAX_NUMBERED_NAMES {
             let name = if number == 1 { name.to_owned() } else { format!("{name} {number}") };
             let path = layout::entry(to, kind, &name)?;
-            let file = self.file(&Place::vault(path.clone()))?;
+            let file = self.file(&ChangedFile::vault(path.clone()))?;
             if !taken.contains(&path) && !disk::is_taken(&file).map_err(Error::io("read", &file))? {
                 return Ok(path);
             }

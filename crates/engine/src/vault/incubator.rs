@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::{Date, TimeZone, Zoned, parse};
-use rekindle_core::vault::frontmatter::{self, Note};
-use rekindle_core::vault::ideas::{self, Entry};
-use rekindle_core::vault::journal::{Actor, Permission, Place};
+use rekindle_core::vault::frontmatter::{self, ParsedNote};
+use rekindle_core::vault::ideas::{self, IdeaEntry};
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile, WritePermission};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::link::speaks_of_idea;
 use rekindle_core::vault::path::{VaultPath, folded, slug};
@@ -16,20 +16,20 @@ use serde::Serialize;
 
 use super::documents::{ideas_place, structure};
 use super::scan::all_files;
-use super::{Amended, Draft, Error, NoteText, Vault, Write};
-use crate::platform::disk::{self, TEMPORARY};
+use super::{AmendedFile, ChangeDraft, Error, FileWrite, NoteText, Vault};
+use crate::platform::disk::{self, TEMPORARY_PREFIX};
 use crate::vault::sources;
 
 /// The main page of an idea.
-const PAGE: &str = "_index.md";
+const IDEA_PAGE: &str = "_index.md";
 /// The property of that page that lists the sessions with the idea (IDEA-03).
-pub(super) const SURFACED: &str = "surfaced_in_session";
+pub(super) const SURFACED_PROPERTY: &str = "surfaced_in_session";
 /// The maximum number of sessions recorded.
-const MOST_SESSIONS: usize = 20;
+const MAX_NOTED_SESSIONS: usize = 20;
 
 /// The result of moving an idea.
 #[derive(Clone, Debug)]
-pub struct IdeaMoved {
+pub struct MovedIdea {
     /// The name in the incubator.
     pub slug: String,
     /// The title of the idea.
@@ -44,7 +44,7 @@ pub struct IdeaMoved {
 
 /// An idea without progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Overdue {
+pub struct OverdueIdea {
     /// The name in the incubator.
     pub slug: String,
     /// The title of the idea.
@@ -58,15 +58,15 @@ pub struct Overdue {
 }
 
 /// Ideas.md as it was read, and one idea in it.
-pub(super) struct Known {
+pub(super) struct IdeaInFile {
     read: NoteText,
-    pub(super) idea: Entry,
+    pub(super) idea: IdeaEntry,
     pub(super) slug: String,
 }
 
 impl Vault {
     /// Promotes an idea to a project: its folder moves to `personal-projects/`, and its section records this.
-    pub fn promote_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+    pub fn promote_idea(&self, reference: &str, by: ChangeActor, now: &Zoned) -> Result<MovedIdea, Error> {
         self.promote_idea_for(reference, None, by, now)
     }
 
@@ -75,16 +75,16 @@ impl Vault {
         &self,
         reference: &str,
         about: Option<String>,
-        by: Actor,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<IdeaMoved, Error> {
+    ) -> Result<MovedIdea, Error> {
         let mut writer = self.writer(now)?;
         let known = self.known_idea(reference)?;
         if known.idea.promoted.is_some() {
             return Err(Error::Decided(known.slug));
         }
         let to = layout::project_folder(&known.slug)?;
-        let folder = self.file(&Place::vault(to.clone()))?;
+        let folder = self.file(&ChangedFile::vault(to.clone()))?;
         if disk::is_taken(&folder).map_err(Error::io("read", &folder))? && !all_files_in(&folder)?.is_empty()
         {
             return Err(Error::Exists(format!("{to}/")));
@@ -96,18 +96,18 @@ impl Vault {
         }
         let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, now.date());
         writes.push(ledger(&known, text)?);
-        let committed = writer.commit(Draft { about, ..standing("promote", by, writes) })?;
+        let committed = writer.commit(ChangeDraft { about, ..standing("promote", by, writes) })?;
         self.tidy_away(&known.slug)?;
         Ok(known.moved(Some(to), committed))
     }
 
     /// Previews the promotion's effect on Ideas.md; the folder moves unchanged.
-    pub fn idea_promotion(&self, reference: &str, today: Date) -> Result<Amended, Error> {
+    pub fn idea_promotion(&self, reference: &str, today: Date) -> Result<AmendedFile, Error> {
         let known = self.open_idea(reference)?;
         let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, today);
         let after = text.map_err(|error| structure(&ideas_place())(&error))?;
         let file = self.file(&ideas_place())?;
-        Ok(Amended { file, before: Some(known.read.text), after, hash: Some(known.read.hash) })
+        Ok(AmendedFile { file, before: Some(known.read.text), after, hash: Some(known.read.hash) })
     }
 
     /// Records on the idea's page that it came up in this session too. Returns all sessions recorded so far.
@@ -115,29 +115,30 @@ impl Vault {
         &self,
         reference: &str,
         session: &str,
-        by: Actor,
+        by: ChangeActor,
         now: &Zoned,
     ) -> Result<Vec<String>, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
-        let place = Place::vault(page(&known.slug)?);
+        let place = ChangedFile::vault(page(&known.slug)?);
         let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
-        let note = Note::parse(&read.text).map_err(document(&place))?;
-        let before = note.text_of(SURFACED).unwrap_or_default();
+        let note = ParsedNote::parse(&read.text).map_err(document(&place))?;
+        let before = note.text_of(SURFACED_PROPERTY).unwrap_or_default();
         let mut sessions: Vec<String> =
             before.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect();
-        if sessions.len() >= MOST_SESSIONS || sessions.iter().any(|known| known == session) {
+        if sessions.len() >= MAX_NOTED_SESSIONS || sessions.iter().any(|known| known == session) {
             return Ok(sessions);
         }
         sessions.push(session.to_owned());
-        let head = note.head_with(&[(SURFACED, Some(&sessions.join(", ")))]).map_err(document(&place))?;
+        let head =
+            note.head_with(&[(SURFACED_PROPERTY, Some(&sessions.join(", ")))]).map_err(document(&place))?;
         let text = head + note.body();
-        writer.commit(Draft::new("surface", by, vec![Write::Replace { place, read, text }]))?;
+        writer.commit(ChangeDraft::new("surface", by, vec![FileWrite::Replace { place, read, text }]))?;
         Ok(sessions)
     }
 
     /// Archives an idea: its folder moves to the archive, and its section records this.
-    pub fn archive_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+    pub fn archive_idea(&self, reference: &str, by: ChangeActor, now: &Zoned) -> Result<MovedIdea, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
         let to = self.free_archived_folder(&known.slug, now.date())?;
@@ -151,14 +152,14 @@ impl Vault {
 
     /// Deletes an idea with its folder and section. `undo` restores both, so files that are not text are
     /// excluded.
-    pub fn delete_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+    pub fn delete_idea(&self, reference: &str, by: ChangeActor, now: &Zoned) -> Result<MovedIdea, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
         let mut writes = Vec::new();
         for path in self.idea_files(&known.slug)? {
-            let place = Place::vault(path);
+            let place = ChangedFile::vault(path);
             let read = self.read(&place)?.ok_or_else(|| Error::Changed(place.to_string()))?;
-            writes.push(Write::Remove { place, read });
+            writes.push(FileWrite::Remove { place, read });
         }
         writes.push(ledger(&known, ideas::remove(&known.read.text, &known.slug))?);
         let committed = writer.commit(standing("delete", by, writes))?;
@@ -167,19 +168,20 @@ impl Vault {
     }
 
     /// Keeps an idea in the incubator: its age counts from today.
-    pub fn keep_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+    pub fn keep_idea(&self, reference: &str, by: ChangeActor, now: &Zoned) -> Result<MovedIdea, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
-        let place = Place::vault(page(&known.slug)?);
+        let place = ChangedFile::vault(page(&known.slug)?);
         let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
         let text = shelving::looked_at(&read.text, now.timestamp()).map_err(document(&place))?;
-        let committed = writer.commit(Draft::new("keep", by, vec![Write::Replace { place, read, text }]))?;
+        let committed =
+            writer.commit(ChangeDraft::new("keep", by, vec![FileWrite::Replace { place, read, text }]))?;
         Ok(known.moved(None, committed))
     }
 
     /// The ideas from before `before` that are neither promoted nor archived, and that no other note
     /// mentions, oldest first.
-    pub fn overdue_ideas(&self, before: Date, today: Date) -> Result<Vec<Overdue>, Error> {
+    pub fn overdue_ideas(&self, before: Date, today: Date) -> Result<Vec<OverdueIdea>, Error> {
         let place = ideas_place();
         let Some(ledger) = self.read(&place)? else { return Ok(Vec::new()) };
         let all = ideas::parse(&ledger.text).map_err(|error| structure(&place)(&error))?;
@@ -203,7 +205,7 @@ impl Vault {
                 && !others.iter().any(|(path, text)| is_other(path) && speaks_of_idea(text, slug))
         });
         overdue.sort_by_key(|(since, ..)| *since);
-        let told = overdue.into_iter().map(|(since, idea, slug)| Overdue {
+        let told = overdue.into_iter().map(|(since, idea, slug)| OverdueIdea {
             slug: slug.clone(),
             title: idea.title.clone(),
             date: rekindle_core::base::time::day(idea.date),
@@ -223,7 +225,7 @@ impl Vault {
             }
             let path = self.notes().join(&file);
             // An unreadable file mentions nothing.
-            if let Ok(disk::Content::Bytes(bytes)) = disk::read(&path, super::MAX_NOTE_BYTES)
+            if let Ok(disk::FileContent::Bytes(bytes)) = disk::read(&path, super::MAX_NOTE_BYTES)
                 && let Ok(text) = String::from_utf8(bytes)
             {
                 texts.push((file, text));
@@ -235,24 +237,24 @@ impl Vault {
     /// The day on which the user last chose to keep an idea.
     fn kept_since(&self, slug: &str) -> Result<Option<Date>, Error> {
         let Ok(page) = page(slug) else { return Ok(None) };
-        let Some(read) = self.read(&Place::vault(page))? else { return Ok(None) };
-        let at = Note::parse(&read.text).ok().and_then(|note| parse(note.text_of("reviewed")?));
+        let Some(read) = self.read(&ChangedFile::vault(page))? else { return Ok(None) };
+        let at = ParsedNote::parse(&read.text).ok().and_then(|note| parse(note.text_of("reviewed")?));
         Ok(at.map(|at| at.to_zoned(TimeZone::clone(self.zone())).date()))
     }
 
     /// Finds an idea by its name in the incubator or by its title.
-    fn known_idea(&self, reference: &str) -> Result<Known, Error> {
+    fn known_idea(&self, reference: &str) -> Result<IdeaInFile, Error> {
         let place = ideas_place();
         let no_such = || Error::NoIdea(reference.to_owned());
         let read = self.read(&place)?.ok_or_else(no_such)?;
         let all = ideas::parse(&read.text).map_err(|error| structure(&place)(&error))?;
         let wanted = folded(reference.trim());
         let as_slug = slug("title", reference).ok();
-        let by_slug = |idea: &&Entry| {
+        let by_slug = |idea: &&IdeaEntry| {
             idea.slug.as_ref().is_some_and(|slug| folded(slug) == wanted || Some(slug) == as_slug.as_ref())
         };
-        let by_title = |idea: &&Entry| folded(&idea.title) == wanted;
-        let mut found: Vec<&Entry> = all.iter().filter(by_slug).collect();
+        let by_title = |idea: &&IdeaEntry| folded(&idea.title) == wanted;
+        let mut found: Vec<&IdeaEntry> = all.iter().filter(by_slug).collect();
         if found.is_empty() {
             found = all.iter().filter(by_title).collect();
         }
@@ -260,23 +262,24 @@ impl Vault {
             [] => return Err(no_such()),
             [only] => (*only).clone(),
             several => {
-                let name = |idea: &&Entry| idea.slug.clone().unwrap_or_else(|| format!("line {}", idea.line));
+                let name =
+                    |idea: &&IdeaEntry| idea.slug.clone().unwrap_or_else(|| format!("line {}", idea.line));
                 let matches = several.iter().map(name).collect();
                 return Err(Error::Ambiguous { wanted: reference.to_owned(), matches });
             }
         };
         let slug = idea.slug.clone().ok_or_else(|| Error::NoFolder(reference.to_owned()))?;
-        Ok(Known { read, idea, slug })
+        Ok(IdeaInFile { read, idea, slug })
     }
 
-    pub(super) fn open_idea(&self, reference: &str) -> Result<Known, Error> {
+    pub(super) fn open_idea(&self, reference: &str) -> Result<IdeaInFile, Error> {
         let known = self.known_idea(reference)?;
         if known.idea.is_open() { Ok(known) } else { Err(Error::Decided(known.slug)) }
     }
 
     /// The files of an idea, including hidden ones.
     fn idea_files(&self, slug: &str) -> Result<Vec<VaultPath>, Error> {
-        let folder = self.file(&Place::vault(layout::idea_folder(slug)?))?;
+        let folder = self.file(&ChangedFile::vault(layout::idea_folder(slug)?))?;
         let mut paths = Vec::new();
         for file in all_files_in(&folder)? {
             let path = self.vault_path(&file).ok_or_else(|| Error::OddName(file.clone()))?;
@@ -292,23 +295,23 @@ impl Vault {
         slug: &str,
         to: &VaultPath,
         turn: &dyn Fn(&str) -> Result<String, frontmatter::Error>,
-    ) -> Result<Vec<Write>, Error> {
+    ) -> Result<Vec<FileWrite>, Error> {
         let (from, page) = (layout::idea_folder(slug)?, page(slug)?);
         let (mut writes, mut last) = (Vec::new(), None);
         for path in self.idea_files(slug)? {
             let below = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
-            let target = Place::vault(VaultPath::parse(&format!("{to}{below}"))?);
-            let place = Place::vault(path.clone());
+            let target = ChangedFile::vault(VaultPath::parse(&format!("{to}{below}"))?);
+            let place = ChangedFile::vault(path.clone());
             if path == page {
                 let read = self.read(&place)?.ok_or_else(|| Error::Changed(place.to_string()))?;
                 let text = turn(&read.text).map_err(document(&place))?;
-                writes.push(Write::Create { place: target, text });
-                last = Some(Write::Remove { place, read });
+                writes.push(FileWrite::Create { place: target, text });
+                last = Some(FileWrite::Remove { place, read });
             } else {
                 let file = self.file(&place)?;
                 let hash = disk::hash(&file).map_err(Error::io("read", &file))?;
                 let hash = hash.ok_or_else(|| Error::Changed(place.to_string()))?;
-                writes.push(Write::Move { from: place, to: target, hash });
+                writes.push(FileWrite::Move { from: place, to: target, hash });
             }
         }
         writes.extend(last);
@@ -319,7 +322,7 @@ impl Vault {
         let from = layout::idea_folder(slug)?;
         for number in 1.. {
             let folder = layout::archived_folder(&from, today, number)?;
-            let file = self.file(&Place::vault(folder.clone()))?;
+            let file = self.file(&ChangedFile::vault(folder.clone()))?;
             if !disk::is_taken(&file).map_err(Error::io("read", &file))? {
                 return Ok(folder);
             }
@@ -329,7 +332,7 @@ impl Vault {
 
     /// Removes empty folders. A folder that cannot be removed is empty and harmless.
     fn tidy_away(&self, slug: &str) -> Result<(), Error> {
-        let root = self.file(&Place::vault(layout::idea_folder(slug)?))?;
+        let root = self.file(&ChangedFile::vault(layout::idea_folder(slug)?))?;
         let mut folders = vec![root];
         let mut at = 0;
         while let Some(folder) = folders.get(at).cloned() {
@@ -345,9 +348,9 @@ impl Vault {
     }
 }
 
-impl Known {
-    fn moved(self, folder: Option<VaultPath>, committed: super::Committed) -> IdeaMoved {
-        IdeaMoved {
+impl IdeaInFile {
+    fn moved(self, folder: Option<VaultPath>, committed: super::CommittedChange) -> MovedIdea {
+        MovedIdea {
             slug: self.slug,
             title: self.idea.title,
             folder,
@@ -365,28 +368,28 @@ fn all_files_in(folder: &std::path::Path) -> Result<Vec<PathBuf>, Error> {
         Err(error) => return Err(Error::io("read", folder)(error)),
     };
     files.retain(|file| {
-        !file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
+        !file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()))
     });
     Ok(files)
 }
 
 pub(super) fn page(slug: &str) -> Result<VaultPath, Error> {
-    Ok(VaultPath::parse(&format!("{}/{PAGE}", layout::idea_folder(slug)?))?)
+    Ok(VaultPath::parse(&format!("{}/{IDEA_PAGE}", layout::idea_folder(slug)?))?)
 }
 
-pub(super) fn document(place: &Place) -> impl FnOnce(frontmatter::Error) -> Error {
+pub(super) fn document(place: &ChangedFile) -> impl FnOnce(frontmatter::Error) -> Error {
     let path = place.to_string();
     move |source| Error::Document { path, source }
 }
 
 /// The change to Ideas.md.
-fn ledger(known: &Known, text: Result<String, ideas::Error>) -> Result<Write, Error> {
+fn ledger(known: &IdeaInFile, text: Result<String, ideas::Error>) -> Result<FileWrite, Error> {
     let place = ideas_place();
     let text = text.map_err(|error| structure(&place)(&error))?;
-    Ok(Write::Replace { place, read: known.read.clone(), text })
+    Ok(FileWrite::Replace { place, read: known.read.clone(), text })
 }
 
 /// A change that may write to Ideas.md, the one standing exception (VLT-07).
-fn standing(verb: &'static str, by: Actor, writes: Vec<Write>) -> Draft {
-    Draft { permission: Some(Permission::Standing), ..Draft::new(verb, by, writes) }
+fn standing(verb: &'static str, by: ChangeActor, writes: Vec<FileWrite>) -> ChangeDraft {
+    ChangeDraft { permission: Some(WritePermission::Standing), ..ChangeDraft::new(verb, by, writes) }
 }

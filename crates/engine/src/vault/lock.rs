@@ -15,36 +15,36 @@ use super::Error;
 use crate::platform::disk;
 
 /// The longest wait for another writer. A write takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The temporary files that the holder is about to create.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct InFlight {
+pub(super) struct InFlightChange {
     pub(super) change: ChangeId,
     pub(super) temporaries: Vec<PathBuf>,
 }
 
 /// The lock, held until dropped.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct VaultLock {
     file: File,
     path: PathBuf,
 }
 
-impl Lock {
+impl VaultLock {
     /// Takes the lock, with a short wait for another holder.
     pub(super) fn take(folder: &Path) -> Result<Self, Error> {
         disk::make_folder(folder).map_err(Error::io("make", folder))?;
         let path = folder.join("vault.lock");
-        match disk::lock(&path, PATIENCE) {
+        match disk::lock(&path, LOCK_TIMEOUT) {
             Ok(file) => Ok(Self { file, path }),
-            Err(error) if error.kind() == ErrorKind::TimedOut => Err(Error::Busy(PATIENCE.as_secs())),
+            Err(error) if error.kind() == ErrorKind::TimedOut => Err(Error::Busy(LOCK_TIMEOUT.as_secs())),
             Err(error) => Err(Error::io("lock", &path)(error)),
         }
     }
 
     /// The note of a killed holder, if there is one.
-    pub(super) fn left_over(&mut self) -> Result<Option<InFlight>, Error> {
+    pub(super) fn left_over(&mut self) -> Result<Option<InFlightChange>, Error> {
         let mut note = String::new();
         self.file
             .seek(SeekFrom::Start(0))
@@ -56,7 +56,7 @@ impl Lock {
 
     /// Announces the temporary files. Not synced: the note survives a killed process, and the journal
     /// survives a power cut.
-    pub(super) fn announce(&mut self, note: &InFlight) -> Result<(), Error> {
+    pub(super) fn announce(&mut self, note: &InFlightChange) -> Result<(), Error> {
         let note = serde_json::to_vec(note).map_err(|error| Error::io("write", &self.path)(error.into()))?;
         self.file
             .set_len(0)

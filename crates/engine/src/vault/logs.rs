@@ -10,62 +10,62 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rekindle_core::base::hash::{ContentHash, Hashing};
+use rekindle_core::base::hash::{ContentHash, ContentHasher};
 use rekindle_core::base::time::{Date, Zoned};
-use rekindle_core::vault::daily_log::{self, Section, Tail};
-use rekindle_core::vault::journal::{Actor, Patch, Place};
+use rekindle_core::vault::daily_log::{self, LogSection, LogTail};
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile, RangePatch};
 use rekindle_core::vault::layout;
 
-use super::{Committed, Draft, Error, Vault, Write};
-use crate::platform::disk::{self, Identity};
+use super::{ChangeDraft, CommittedChange, Error, FileWrite, Vault};
+use crate::platform::disk::{self, FileIdentity};
 
 #[cfg(test)]
 mod tests;
 
 /// The number of bytes read from the end of a file to determine the context of an append.
-const LEAD: u64 = 64;
+const LEAD_BYTES: u64 = 64;
 /// The number of cached logs: today's and yesterday's.
-const KEPT: usize = 2;
+const MAX_CACHED_LOGS: usize = 2;
 
 /// The end of a file as it was read.
 #[derive(Clone, Debug)]
-pub struct End {
-    pub(super) identity: Identity,
+pub struct LogEnd {
+    pub(super) identity: FileIdentity,
     pub(super) hash: ContentHash,
-    hashing: Hashing,
+    hashing: ContentHasher,
     /// The last characters of the file.
     lead: String,
 }
 
-impl End {
+impl LogEnd {
     pub(super) fn hash_with(&self, more: &str) -> ContentHash {
         let mut hashing = self.hashing.clone();
         hashing.add(more.as_bytes());
         hashing.so_far()
     }
 
-    pub(super) fn patch(&self, more: &str) -> Patch {
+    pub(super) fn patch(&self, more: &str) -> RangePatch {
         let at = usize::try_from(self.identity.size).unwrap_or(usize::MAX);
-        Patch::at_end(at, &self.lead, more.to_owned())
+        RangePatch::at_end(at, &self.lead, more.to_owned())
     }
 }
 
 /// The cached facts about a log.
 #[derive(Clone, Debug)]
-struct Known {
+struct KnownLog {
     file: PathBuf,
-    identity: Identity,
-    hashing: Hashing,
-    tail: Tail,
+    identity: FileIdentity,
+    hashing: ContentHasher,
+    tail: LogTail,
 }
 
 /// A cache of the logs last written or read.
 #[derive(Debug, Default)]
-pub struct Logs(Mutex<Vec<Known>>);
+pub struct LogCache(Mutex<Vec<KnownLog>>);
 
 /// The state of a whole log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Whole {
+pub struct LogSummary {
     /// The hash of the content.
     pub hash: ContentHash,
     /// The number of lines.
@@ -74,23 +74,23 @@ pub struct Whole {
     pub size: u64,
 }
 
-impl Logs {
+impl LogCache {
     /// Answers from the cache, after reading the file again if it changed; `None` if the file does not exist.
-    fn ask<T>(&self, file: &Path, answer: impl FnOnce(&Known) -> T) -> Result<Option<T>, Error> {
+    fn ask<T>(&self, file: &Path, answer: impl FnOnce(&KnownLog) -> T) -> Result<Option<T>, Error> {
         let metadata = match std::fs::metadata(file) {
             Ok(metadata) if metadata.is_file() => metadata,
             Ok(_) => return Err(Error::NotAFile(file.to_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("read", file)(error)),
         };
-        let identity = Identity::of(&metadata);
+        let identity = FileIdentity::of(&metadata);
         let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = match logs.iter().position(|known| known.file == file && known.identity == identity) {
             Some(at) => at,
             None => {
                 let known = read(file)?;
                 logs.retain(|known| known.file != file);
-                if logs.len() == KEPT {
+                if logs.len() == MAX_CACHED_LOGS {
                     logs.remove(0);
                 }
                 logs.push(known);
@@ -101,8 +101,8 @@ impl Logs {
     }
 
     /// The current state of a file; `None` if it does not exist.
-    pub fn whole(&self, file: &Path) -> Result<Option<Whole>, Error> {
-        self.ask(file, |known| Whole {
+    pub fn whole(&self, file: &Path) -> Result<Option<LogSummary>, Error> {
+        self.ask(file, |known| LogSummary {
             hash: known.hashing.so_far(),
             lines: known.tail.lines(),
             size: known.identity.size,
@@ -127,19 +127,19 @@ impl Logs {
 
     /// The text that adds a section to a log, and the end of the log to append it to; `None` if there is no
     /// log.
-    fn addition(&self, file: &Path, section: &Section) -> Result<Option<(End, String)>, Error> {
+    fn addition(&self, file: &Path, section: &LogSection) -> Result<Option<(LogEnd, String)>, Error> {
         let known =
             self.ask(file, |known| (known.identity, known.hashing.clone(), known.tail.addition(section)))?;
         let Some((identity, hashing, text)) = known else { return Ok(None) };
         let lead = last_characters(file, identity.size).map_err(Error::io("read", file))?;
-        Ok(Some((End { identity, hash: hashing.so_far(), hashing, lead }, text)))
+        Ok(Some((LogEnd { identity, hash: hashing.so_far(), hashing, lead }, text)))
     }
 
     /// Updates the cache after an append. After any other change the file will be read again.
-    fn grew(&self, file: &Path, before: &Identity, text: &str) {
+    fn grew(&self, file: &Path, before: &FileIdentity, text: &str) {
         let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(at) = logs.iter().position(|known| known.file == file) else { return };
-        let now = std::fs::metadata(file).map(|metadata| Identity::of(&metadata));
+        let now = std::fs::metadata(file).map(|metadata| FileIdentity::of(&metadata));
         let known = &mut logs[at];
         let whole_lines = known.tail.is_ended() && text.ends_with('\n');
         match now {
@@ -159,12 +159,12 @@ impl Logs {
 }
 
 /// Reads a log from beginning to end.
-fn read(file: &Path) -> Result<Known, Error> {
+fn read(file: &Path) -> Result<KnownLog, Error> {
     let failed = |error| Error::io("read", file)(error);
     let mut open = File::open(file).map_err(failed)?;
     // Take the identity before the read: a concurrent write changes it.
-    let identity = Identity::of(&open.metadata().map_err(failed)?);
-    let (mut tail, mut hashing, mut bad_line) = (Tail::default(), Hashing::default(), None);
+    let identity = FileIdentity::of(&open.metadata().map_err(failed)?);
+    let (mut tail, mut hashing, mut bad_line) = (LogTail::default(), ContentHasher::default(), None);
     disk::each_piece(&mut open, |piece| {
         match std::str::from_utf8(piece) {
             Ok(text) => tail.read(text),
@@ -179,30 +179,35 @@ fn read(file: &Path) -> Result<Known, Error> {
     .map_err(failed)?;
     match bad_line {
         Some(line) => Err(Error::NotText { what: file.display().to_string(), line }),
-        None => Ok(Known { file: file.to_owned(), identity, hashing, tail }),
+        None => Ok(KnownLog { file: file.to_owned(), identity, hashing, tail }),
     }
 }
 
 /// The last characters of a file of `size` bytes.
 fn last_characters(file: &Path, size: u64) -> io::Result<String> {
     let mut open = File::open(file)?;
-    open.seek(SeekFrom::Start(size.saturating_sub(LEAD)))?;
+    open.seek(SeekFrom::Start(size.saturating_sub(LEAD_BYTES)))?;
     let mut bytes = Vec::new();
-    open.take(size.min(LEAD)).read_to_end(&mut bytes)?;
+    open.take(size.min(LEAD_BYTES)).read_to_end(&mut bytes)?;
     let inside = bytes.iter().take_while(|byte| (0x80..0xC0).contains(*byte)).count();
     Ok(String::from_utf8_lossy(bytes.get(inside..).unwrap_or_default()).into_owned())
 }
 
 impl Vault {
     /// Appends a section to the log of its day (LOG-01). The caller has admitted the text.
-    pub fn log(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Committed, Error> {
+    pub fn log(&self, section: &LogSection, by: ChangeActor, now: &Zoned) -> Result<CommittedChange, Error> {
         let mut writer = self.writer(now)?;
         self.add_to_log(&mut writer, section, "daily", by, now.date())
     }
 
     /// The same as [`Vault::log`] for a section with a key, unless the log of this day or of the day before
     /// has that key (LOG-06): a repeated step logs once. `None` if there was nothing to do.
-    pub fn log_once(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Option<Committed>, Error> {
+    pub fn log_once(
+        &self,
+        section: &LogSection,
+        by: ChangeActor,
+        now: &Zoned,
+    ) -> Result<Option<CommittedChange>, Error> {
         self.log_once_on(now.date(), section, by, now)
     }
 
@@ -210,38 +215,38 @@ impl Vault {
     pub fn log_once_on(
         &self,
         day: Date,
-        section: &Section,
-        by: Actor,
+        section: &LogSection,
+        by: ChangeActor,
         now: &Zoned,
-    ) -> Result<Option<Committed>, Error> {
+    ) -> Result<Option<CommittedChange>, Error> {
         let mut writer = self.writer(now)?;
         if let Some(key) = &section.source().dedupe_key {
             for date in day.yesterday().into_iter().chain([day]) {
-                let file = self.file(&Place::vault(layout::daily_log(date)))?;
+                let file = self.file(&ChangedFile::vault(layout::daily_log(date)))?;
                 if self.logs.has_key(&file, key)? {
                     return Ok(None);
                 }
             }
         }
-        let verb = if matches!(section, Section::Receipts(_)) { "receipt" } else { "daily" };
+        let verb = if matches!(section, LogSection::Receipts(_)) { "receipt" } else { "daily" };
         self.add_to_log(&mut writer, section, verb, by, day).map(Some)
     }
 
     /// True if a section with this key is in the log of a day. Finishes the work of a killed writer first.
     pub fn is_logged(&self, key: &str, date: Date, now: &Zoned) -> Result<bool, Error> {
         let _writer = self.writer(now)?;
-        self.logs.has_key(&self.file(&Place::vault(layout::daily_log(date)))?, key)
+        self.logs.has_key(&self.file(&ChangedFile::vault(layout::daily_log(date)))?, key)
     }
 
     fn add_to_log(
         &self,
-        writer: &mut super::Writer<'_>,
-        section: &Section,
+        writer: &mut super::VaultWriter<'_>,
+        section: &LogSection,
         verb: &'static str,
-        by: Actor,
+        by: ChangeActor,
         date: Date,
-    ) -> Result<Committed, Error> {
-        let place = Place::vault(layout::daily_log(date));
+    ) -> Result<CommittedChange, Error> {
+        let place = ChangedFile::vault(layout::daily_log(date));
         let file = self.file(&place)?;
         // A read-only file can still be replaced, as every other note.
         let is_shut = std::fs::metadata(&file).is_ok_and(|metadata| metadata.permissions().readonly());
@@ -249,18 +254,18 @@ impl Vault {
         let Some((end, text)) = addition else {
             let read = self.read(&place)?;
             let text = read.as_ref().map_or_else(|| daily_log::render_new(date), |note| note.text.clone());
-            let write = Write::put(place, read, daily_log::append(&text, section));
-            return writer.commit(Draft::new(verb, by, vec![write]));
+            let write = FileWrite::put(place, read, daily_log::append(&text, section));
+            return writer.commit(ChangeDraft::new(verb, by, vec![write]));
         };
         let before = end.identity;
-        let write = Write::Append { place, end, text: text.clone() };
-        let committed = writer.commit(Draft::new(verb, by, vec![write]))?;
+        let write = FileWrite::Append { place, end, text: text.clone() };
+        let committed = writer.commit(ChangeDraft::new(verb, by, vec![write]))?;
         self.logs.grew(&file, &before, &text);
         Ok(committed)
     }
 
     /// The log of a day; `None` if there is none.
     pub fn daily_log(&self, date: Date) -> Result<Option<String>, Error> {
-        Ok(self.read(&Place::vault(layout::daily_log(date)))?.map(|note| note.text))
+        Ok(self.read(&ChangedFile::vault(layout::daily_log(date)))?.map(|note| note.text))
     }
 }

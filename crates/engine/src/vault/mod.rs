@@ -35,27 +35,29 @@ use std::sync::{Arc, OnceLock};
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::TimeZone;
 use rekindle_core::config::ReadNotes;
-use rekindle_core::vault::journal::{Place, Root};
+use rekindle_core::vault::journal::{ChangeRoot, ChangedFile};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Graveyard;
 
-pub use amend::{Amended, Amendment, REJECT};
-pub use commit::{Committed, Draft, Write, Writer};
-pub use documents::{LineAdded, NewIdea, PROMOTE, Previewed, Promoted, Promotion, ReviewShown};
-pub use entries::{Edited, Evolved, NewEntry, Saved};
+pub use amend::{AmendedFile, Amendment, REJECT_VERB};
+pub use commit::{ChangeDraft, CommittedChange, FileWrite, VaultWriter};
+pub use documents::{
+    AddedLine, NewIdea, PROMOTE_VERB, Promotion, PromotionOutcome, PromotionPreview, ReviewPageOutcome,
+};
+pub use entries::{Edited, EvolvedEntry, NewEntry, SavedEntry};
 pub use error::Error;
-pub use inbox::{Keeping, Shelved, ShelvedEntry};
-pub use incubator::{IdeaMoved, Overdue};
-pub use journal::{Outcome, Record};
-pub use logs::{End, Logs, Whole};
-pub use research::Researchable;
-pub use scan::{Found, Problem, Scan};
-pub use undo::Undone;
+pub use inbox::{KeepRequest, ShelveResult, ShelvedEntry};
+pub use incubator::{MovedIdea, OverdueIdea};
+pub use journal::{ChangeOutcome, ChangeRecord};
+pub use logs::{LogCache, LogEnd, LogSummary};
+pub use research::ResearchableIdea;
+pub use scan::{NoteProblem, ScannedEntry, VaultScan};
+pub use undo::UndoneChange;
 
 use crate::platform::clock;
-use crate::platform::disk::{self, Content};
-use crate::platform::home::Places;
+use crate::platform::disk::{self, FileContent};
+use crate::platform::home::DataPaths;
 
 /// The maximum size of a note that is read whole. Larger files are the user's own and are left alone.
 pub const MAX_NOTE_BYTES: u64 = 8 * 1024 * 1024;
@@ -75,16 +77,16 @@ pub struct Vault {
     folder: PathBuf,
     pub(crate) notes: PathBuf,
     identity: PathBuf,
-    pub(crate) places: Places,
+    pub(crate) places: DataPaths,
     /// The user's time zone, loaded on first use.
     zone: OnceLock<TimeZone>,
     /// The cache of daily logs.
-    pub(crate) logs: Arc<Logs>,
+    pub(crate) logs: Arc<LogCache>,
 }
 
 impl Vault {
     /// Opens an existing vault. Creates nothing.
-    pub fn open(places: &Places) -> Result<Self, Error> {
+    pub fn open(places: &DataPaths) -> Result<Self, Error> {
         let resolve = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = match std::fs::metadata(places.vault()) {
             Ok(metadata) if metadata.is_dir() => resolve(places.vault()),
@@ -105,7 +107,7 @@ impl Vault {
     }
 
     /// The same vault with another one's cache of daily logs.
-    pub fn knowing(self, logs: Arc<Logs>) -> Self {
+    pub fn knowing(self, logs: Arc<LogCache>) -> Self {
         Self { logs, ..self }
     }
 
@@ -139,33 +141,33 @@ impl Vault {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    fn root(&self, root: Root) -> &Path {
+    fn root(&self, root: ChangeRoot) -> &Path {
         match root {
-            Root::Vault => &self.folder,
-            Root::Notes => &self.notes,
-            Root::Identity => &self.identity,
+            ChangeRoot::Vault => &self.folder,
+            ChangeRoot::Notes => &self.notes,
+            ChangeRoot::Identity => &self.identity,
         }
     }
 
     /// The file of a place. Links are followed as long as they stay inside. An identity file may link to any
     /// place that the user chose (IDN-02).
-    pub fn file(&self, place: &Place) -> Result<PathBuf, Error> {
-        if place.root == Root::Identity {
+    pub fn file(&self, place: &ChangedFile) -> Result<PathBuf, Error> {
+        if place.root == ChangeRoot::Identity {
             return door::follow(&self.identity, &place.path);
         }
         door::resolve(self.root(place.root), &place.path)
     }
 
     /// Reads a note; `None` if it does not exist.
-    pub fn read(&self, place: &Place) -> Result<Option<NoteText>, Error> {
+    pub fn read(&self, place: &ChangedFile) -> Result<Option<NoteText>, Error> {
         let file = self.file(place)?;
         match disk::read(&file, MAX_NOTE_BYTES).map_err(Error::io("read", &file))? {
-            Content::Missing => Ok(None),
-            Content::NotAFile => Err(Error::NotAFile(file)),
-            Content::TooLarge(bytes) => {
+            FileContent::Missing => Ok(None),
+            FileContent::NotAFile => Err(Error::NotAFile(file)),
+            FileContent::TooLarge(bytes) => {
                 Err(Error::TooLarge { what: place.to_string(), bytes, limit: MAX_NOTE_BYTES })
             }
-            Content::Bytes(bytes) => {
+            FileContent::Bytes(bytes) => {
                 let hash = ContentHash::of(&bytes);
                 Ok(Some(NoteText { text: text(&place.to_string(), bytes)?, hash }))
             }
@@ -174,17 +176,17 @@ impl Vault {
 
     /// Reads a note of the vault, which must exist.
     pub fn read_entry(&self, path: &VaultPath) -> Result<NoteText, Error> {
-        self.read(&Place::vault(path.clone()))?.ok_or_else(|| Error::NotFound(path.to_string()))
+        self.read(&ChangedFile::vault(path.clone()))?.ok_or_else(|| Error::NotFound(path.to_string()))
     }
 
     /// The texts forgotten in this vault.
     pub fn graveyard(&self) -> Result<Graveyard, Error> {
-        let stones = self.read(&Place::vault(layout::fixed(layout::TOMBSTONES)))?;
+        let stones = self.read(&ChangedFile::vault(layout::fixed(layout::TOMBSTONES)))?;
         Ok(stones.map(|note| Graveyard::parse(&note.text)).unwrap_or_default())
     }
 
     /// The changes made to this vault on this machine, newest first.
-    pub fn changes(&self) -> Result<impl Iterator<Item = Result<Record, Error>>, Error> {
+    pub fn changes(&self) -> Result<impl Iterator<Item = Result<ChangeRecord, Error>>, Error> {
         journal::changes(&self.places.journal())
     }
 }

@@ -5,21 +5,21 @@
 //! it was never reported as done.
 
 use rekindle_core::base::hash::ContentHash;
-use rekindle_core::vault::journal::Op;
+use rekindle_core::vault::journal::FileOperation;
 
 use super::Error;
-use super::commit::{Step, Writer};
-use super::journal::Outcome;
+use super::commit::{CommitStep, VaultWriter};
+use super::journal::ChangeOutcome;
 use crate::platform::disk;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum RecoveryProgress {
     Applied,
     Waiting,
     Blocked,
 }
 
-impl Writer<'_> {
+impl VaultWriter<'_> {
     pub(super) fn recover(&mut self) -> Result<(), Error> {
         let left = self.lock.left_over()?;
         if let Some(change) = self.journal.pending()? {
@@ -27,7 +27,7 @@ impl Writer<'_> {
                 Ok(steps) => self.conclude(&steps)?,
                 // A folder was replaced by a link that leads outside. The change was never reported as done,
                 // and it must not block all later writes.
-                Err(_) => Outcome::Aborted,
+                Err(_) => ChangeOutcome::Aborted,
             };
             self.journal.end(&change.id, outcome)?;
         }
@@ -41,67 +41,78 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn conclude(&mut self, steps: &[Step]) -> Result<Outcome, Error> {
-        let progress = steps.iter().map(Step::progress).collect::<Result<Vec<_>, _>>()?;
-        match progress.contains(&Progress::Blocked) {
+    fn conclude(&mut self, steps: &[CommitStep]) -> Result<ChangeOutcome, Error> {
+        let progress = steps.iter().map(CommitStep::progress).collect::<Result<Vec<_>, _>>()?;
+        match progress.contains(&RecoveryProgress::Blocked) {
             false => self.finish(steps, &progress),
             true => self.abandon(steps, &progress),
         }
     }
 
-    fn finish(&mut self, steps: &[Step], progress: &[Progress]) -> Result<Outcome, Error> {
+    fn finish(
+        &mut self,
+        steps: &[CommitStep],
+        progress: &[RecoveryProgress],
+    ) -> Result<ChangeOutcome, Error> {
         for (step, progress) in steps.iter().zip(progress) {
-            if *progress == Progress::Waiting {
+            if *progress == RecoveryProgress::Waiting {
                 step.apply()?;
             }
         }
         self.settle(steps)?;
-        Ok(Outcome::Done)
+        Ok(ChangeOutcome::Done)
     }
 
-    fn abandon(&mut self, steps: &[Step], progress: &[Progress]) -> Result<Outcome, Error> {
+    fn abandon(
+        &mut self,
+        steps: &[CommitStep],
+        progress: &[RecoveryProgress],
+    ) -> Result<ChangeOutcome, Error> {
         for (step, progress) in steps.iter().zip(progress).rev() {
-            if *progress == Progress::Applied && step.is_untouched()? {
+            if *progress == RecoveryProgress::Applied && step.is_untouched()? {
                 step.take_back()?;
             }
         }
         self.settle(steps)?;
-        Ok(Outcome::Aborted)
+        Ok(ChangeOutcome::Aborted)
     }
 }
 
-impl Step {
+impl CommitStep {
     fn hashes(&self) -> Result<(Option<ContentHash>, Option<ContentHash>), Error> {
         let target = disk::hash(&self.target).map_err(Error::io("read", &self.target))?;
         let staged = disk::hash(&self.staged).map_err(Error::io("read", &self.staged))?;
         Ok((target, staged))
     }
 
-    fn progress(&self) -> Result<Progress, Error> {
+    fn progress(&self) -> Result<RecoveryProgress, Error> {
         let (target, staged) = self.hashes()?;
         Ok(match &self.op {
-            Op::Create { after, .. } if staged == Some(*after) => match target {
-                None => Progress::Waiting,
-                Some(_) => Progress::Blocked,
+            FileOperation::Create { after, .. } if staged == Some(*after) => match target {
+                None => RecoveryProgress::Waiting,
+                Some(_) => RecoveryProgress::Blocked,
             },
-            Op::Edit { before, after, .. } if staged == Some(*after) => match target == Some(*before) {
-                true => Progress::Waiting,
-                false => Progress::Blocked,
-            },
-            Op::Append { before, size, after, patch: Some(patch), .. } => {
+            FileOperation::Edit { before, after, .. } if staged == Some(*after) => {
+                match target == Some(*before) {
+                    true => RecoveryProgress::Waiting,
+                    false => RecoveryProgress::Blocked,
+                }
+            }
+            FileOperation::Append { before, size, after, patch: Some(patch), .. } => {
                 return self.grown(target, (*before, *size), *after, patch.inserted());
             }
-            Op::Remove { before, .. } if staged.is_none() => match target {
-                None => Progress::Applied,
-                Some(hash) if hash == *before => Progress::Waiting,
-                Some(_) => Progress::Blocked,
+            FileOperation::Remove { before, .. } if staged.is_none() => match target {
+                None => RecoveryProgress::Applied,
+                Some(hash) if hash == *before => RecoveryProgress::Waiting,
+                Some(_) => RecoveryProgress::Blocked,
             },
             // After the move is done, a file at the old place is another one.
-            Op::Move { before, .. } if staged.is_some() && target != Some(*before) => match target {
-                None => Progress::Waiting,
-                Some(_) => Progress::Blocked,
+            FileOperation::Move { before, .. } if staged.is_some() && target != Some(*before) => match target
+            {
+                None => RecoveryProgress::Waiting,
+                Some(_) => RecoveryProgress::Blocked,
             },
-            _ => Progress::Applied,
+            _ => RecoveryProgress::Applied,
         })
     }
 
@@ -113,33 +124,33 @@ impl Step {
         (before, size): (ContentHash, u64),
         after: ContentHash,
         added: &str,
-    ) -> Result<Progress, Error> {
+    ) -> Result<RecoveryProgress, Error> {
         if target == Some(after) {
-            return Ok(Progress::Applied);
+            return Ok(RecoveryProgress::Applied);
         }
         let read = |error| Error::io("read", &self.target)(error);
         let begun = disk::appended(&self.target, size, added.as_bytes()).map_err(read)?.is_some();
         if begun && disk::hash_of_first(&self.target, size).map_err(read)? == Some(before) {
-            return Ok(Progress::Waiting);
+            return Ok(RecoveryProgress::Waiting);
         }
         let has_it = match std::fs::read(&self.target) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).contains(added),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
             Err(error) => return Err(read(error)),
         };
-        Ok(if has_it { Progress::Applied } else { Progress::Blocked })
+        Ok(if has_it { RecoveryProgress::Applied } else { RecoveryProgress::Blocked })
     }
 
     /// True if nobody changed the target since this step was applied, so that it can be reverted.
     fn is_untouched(&self) -> Result<bool, Error> {
         let (target, staged) = self.hashes()?;
         Ok(match &self.op {
-            Op::Create { after, .. } => staged.is_none() && target == Some(*after),
-            Op::Move { .. } => staged.is_none() && target.is_some(),
-            Op::Edit { after, .. } => staged.is_some() && target == Some(*after),
-            Op::Append { after, .. } => target == Some(*after),
-            Op::Remove { .. } => staged.is_some() && target.is_none(),
-            Op::Forgotten => false,
+            FileOperation::Create { after, .. } => staged.is_none() && target == Some(*after),
+            FileOperation::Move { .. } => staged.is_none() && target.is_some(),
+            FileOperation::Edit { after, .. } => staged.is_some() && target == Some(*after),
+            FileOperation::Append { after, .. } => target == Some(*after),
+            FileOperation::Remove { .. } => staged.is_some() && target.is_none(),
+            FileOperation::Forgotten => false,
         })
     }
 }

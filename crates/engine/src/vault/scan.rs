@@ -7,41 +7,41 @@ use std::time::SystemTime;
 
 use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::time::Zoned;
-use rekindle_core::vault::entry::{Entry, title};
-use rekindle_core::vault::frontmatter::{self, Note};
-use rekindle_core::vault::layout::{self, Group, Shelf, is_conflict_copy};
+use rekindle_core::vault::entry::{EntryProperties, title};
+use rekindle_core::vault::frontmatter::{self, ParsedNote};
+use rekindle_core::vault::layout::{self, EntryGroup, VaultShelf, is_conflict_copy};
 use rekindle_core::vault::path::VaultPath;
 
 use super::{Error, MAX_NOTE_BYTES, Vault, text};
-use crate::platform::disk::{self, Content, TEMPORARY};
+use crate::platform::disk::{self, FileContent, TEMPORARY_PREFIX};
 use rekindle_core::recall::citation::Citation;
 
 /// The number of bytes of a note read for a listing: all properties and the start of the body.
 const HEAD_BYTES: u64 = frontmatter::MAX_BYTES as u64 + 4096;
 /// The number of bytes read first; most notes are smaller.
-const FIRST_BYTES: u64 = 4096;
+const FIRST_READ_BYTES: u64 = 4096;
 
 /// The maximum number of threads. Reading notes is limited by memory, so more do not help.
 const MAX_THREADS: usize = 4;
 /// The minimum number of files per thread. Fewer are read before a thread has started.
-const MIN_SHARE: usize = 500;
+const MIN_FILES_PER_THREAD: usize = 500;
 
 /// One entry of a listing.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ScannedEntry {
     /// The path of the note.
     pub path: VaultPath,
     /// The shelf of the note.
-    pub shelf: Shelf,
+    pub shelf: VaultShelf,
     /// The properties of the note.
-    pub entry: Entry,
+    pub entry: EntryProperties,
     /// The first line of the note.
     pub title: String,
 }
 
 /// A note that could not be read. It is left unchanged.
 #[derive(Clone, Debug)]
-pub struct Problem {
+pub struct NoteProblem {
     /// The path of the note.
     pub path: PathBuf,
     /// The error, with its line.
@@ -50,11 +50,11 @@ pub struct Problem {
 
 /// The result of a walk.
 #[derive(Clone, Debug, Default)]
-pub struct Scan {
+pub struct VaultScan {
     /// The entries, sorted by path.
-    pub entries: Vec<Found>,
+    pub entries: Vec<ScannedEntry>,
     /// The notes that could not be read.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<NoteProblem>,
     /// The conflict copies of sync programs.
     pub conflicts: Vec<PathBuf>,
 }
@@ -62,7 +62,7 @@ pub struct Scan {
 impl Vault {
     /// Lists all groups. Archived versions are included on request only; forgotten entries that a sync
     /// restored never are.
-    pub fn scan(&self, with_archive: bool) -> Result<Scan, Error> {
+    pub fn scan(&self, with_archive: bool) -> Result<VaultScan, Error> {
         let graves = self.graveyard()?;
         let mut scan = self.walk_groups(with_archive)?;
         scan.entries.retain(|found| found.entry.id.as_ref().is_none_or(|id| !graves.holds_entry(id)));
@@ -73,24 +73,24 @@ impl Vault {
     /// The messages that entries and their archived versions cite.
     pub fn citations(&self) -> Result<Vec<Citation>, Error> {
         let mut citations = Vec::new();
-        let kept = |found: &Found| found.shelf != Shelf::Inbox;
-        for Found { shelf, entry, title, .. } in self.scan(true)?.entries.into_iter().filter(kept) {
+        let kept = |found: &ScannedEntry| found.shelf != VaultShelf::Inbox;
+        for ScannedEntry { shelf, entry, title, .. } in self.scan(true)?.entries.into_iter().filter(kept) {
             let Provenance { origin: Origin::User, session: Some(session), messages } = entry.provenance
             else {
                 continue;
             };
             let chars = title.chars().count();
             citations.extend(messages.iter().map(|message| match shelf {
-                Shelf::Archive => Citation::superseded(&session, message),
+                VaultShelf::Archive => Citation::superseded(&session, message),
                 _ => Citation::of_statement(&session, message, chars),
             }));
         }
         Ok(citations)
     }
 
-    fn walk_groups(&self, with_archive: bool) -> Result<Scan, Error> {
+    fn walk_groups(&self, with_archive: bool) -> Result<VaultScan, Error> {
         let mut files = Vec::new();
-        for group in Group::ALL {
+        for group in EntryGroup::ALL {
             let folder = self.folder().join(group.word());
             match walk(&folder) {
                 Ok(found) => files.extend(found),
@@ -100,9 +100,9 @@ impl Vault {
         }
         // Opening and parsing twenty thousand notes takes most of a second on one core.
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        let share = files.len().div_ceil(threads).max(MIN_SHARE);
+        let share = files.len().div_ceil(threads).max(MIN_FILES_PER_THREAD);
         let read = |files: &[PathBuf]| {
-            let mut part = Scan::default();
+            let mut part = VaultScan::default();
             files.iter().for_each(|file| self.take(file, with_archive, &mut part));
             part
         };
@@ -140,7 +140,8 @@ impl Vault {
     pub fn left_overs(&self) -> Result<Vec<PathBuf>, Error> {
         let files = all_files(self.folder()).map_err(Error::io("read", self.folder()))?;
         let ours = |file: &PathBuf| {
-            file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
+            file.file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()))
         };
         Ok(files.into_iter().filter(ours).collect())
     }
@@ -161,7 +162,7 @@ impl Vault {
         let mut texts = Vec::new();
         for file in files {
             let Some(path) = self.vault_path(&file) else { continue };
-            if let Content::Bytes(bytes) =
+            if let FileContent::Bytes(bytes) =
                 disk::read(&file, MAX_NOTE_BYTES).map_err(Error::io("read", &file))?
                 && let Ok(text) = String::from_utf8(bytes)
             {
@@ -171,8 +172,8 @@ impl Vault {
         Ok(texts)
     }
 
-    fn take(&self, file: &Path, with_archive: bool, scan: &mut Scan) {
-        let problem = |what: String| Problem { path: file.to_owned(), what };
+    fn take(&self, file: &Path, with_archive: bool, scan: &mut VaultScan) {
+        let problem = |what: String| NoteProblem { path: file.to_owned(), what };
         let Some(path) = self.vault_path(file) else {
             scan.problems.push(problem("its name is not one that every system can hold".into()));
             return;
@@ -185,14 +186,14 @@ impl Vault {
             return;
         }
         let shelf = layout::shelf(&path);
-        if shelf == Shelf::Other || (shelf == Shelf::Archive && !with_archive) {
+        if shelf == VaultShelf::Other || (shelf == VaultShelf::Archive && !with_archive) {
             return;
         }
         match read_head(file, &path) {
-            Ok(head) => match Note::parse(&head) {
+            Ok(head) => match ParsedNote::parse(&head) {
                 Ok(note) => {
-                    let (entry, title) = (Entry::of(&note, &path), title(note.body(), &path));
-                    scan.entries.push(Found { path, shelf, entry, title });
+                    let (entry, title) = (EntryProperties::of(&note, &path), title(note.body(), &path));
+                    scan.entries.push(ScannedEntry { path, shelf, entry, title });
                 }
                 Err(error) => scan.problems.push(problem(error.to_string())),
             },
@@ -243,9 +244,9 @@ fn read_head(file: &Path, path: &VaultPath) -> Result<String, String> {
     let reading = |error: io::Error| format!("it could not be read: {error}");
     let mut opened = File::open(file).map_err(reading)?;
     let mut bytes = Vec::with_capacity(1024);
-    opened.by_ref().take(FIRST_BYTES).read_to_end(&mut bytes).map_err(reading)?;
-    if bytes.len() as u64 == FIRST_BYTES {
-        opened.take(HEAD_BYTES - FIRST_BYTES).read_to_end(&mut bytes).map_err(reading)?;
+    opened.by_ref().take(FIRST_READ_BYTES).read_to_end(&mut bytes).map_err(reading)?;
+    if bytes.len() as u64 == FIRST_READ_BYTES {
+        opened.take(HEAD_BYTES - FIRST_READ_BYTES).read_to_end(&mut bytes).map_err(reading)?;
     }
     if bytes.len() as u64 == HEAD_BYTES {
         // The cut may have split a character.

@@ -18,13 +18,13 @@ use std::time::UNIX_EPOCH;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::{TimeZone, Timestamp};
 use rekindle_core::config::ReadNotes;
-use rekindle_core::recall::collect::{self, Context, MAX_FILE_BYTES};
-use rekindle_core::recall::document::{Document, Stamp, Unit};
+use rekindle_core::recall::collect::{self, CollectContext, MAX_FILE_BYTES};
+use rekindle_core::recall::document::{Document, FileStamp, SourceUnit};
 use rekindle_core::vault::lines::walk;
 use rekindle_core::vault::tombstone::Graveyard;
 
-use crate::platform::disk::{self, Content};
-use crate::vault::{Error, Vault, Whole, text};
+use crate::platform::disk::{self, FileContent};
+use crate::vault::{Error, LogSummary, Vault, text};
 
 /// The maximum depth of nested folders.
 const MAX_DEPTH: usize = 64;
@@ -33,17 +33,17 @@ const MAX_FILES: usize = 500_000;
 /// The maximum number of threads. Reading notes is limited by memory, so more do not help.
 const MAX_THREADS: usize = 4;
 /// The number of files that a thread takes at a time; as many are read before another thread has started.
-const SHARE: usize = 32;
+const FILES_PER_BATCH: usize = 32;
 /// The number of files from which a second thread reads half of the metadata.
-const LOOKED_AT_TOGETHER: usize = 512;
+const MIN_PARALLEL_FILES: usize = 512;
 /// The number of files whose metadata is read in one batch.
-const LOOKED_AT: usize = 8192;
+const MAX_PENDING_FILES: usize = 8192;
 /// The maximum number of open folders: a process may often open only a thousand files.
-const OPEN_AT_MOST: usize = 128;
+const MAX_OPEN_FOLDERS: usize = 128;
 
 /// A listed file, not read yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct SourceFile {
     /// The path below the notes, with `/`.
     pub path: String,
     /// The time of the last change, in nanoseconds since 1970.
@@ -54,34 +54,34 @@ pub struct Listed {
 
 /// The result of a walk.
 #[derive(Clone, Debug)]
-pub struct Listing<File> {
+pub struct SourceListing<File> {
     /// The files, sorted by path.
     pub files: Vec<File>,
     /// The unreadable paths, with reasons.
-    pub problems: Problems,
+    pub problems: SourceProblems,
 }
 
 /// Unreadable paths, each with the reason.
-pub type Problems = Vec<(String, String)>;
+pub type SourceProblems = Vec<(String, String)>;
 
 /// The paths of all files for recall: the vault's, and those below the notes that may be read. An unreadable
 /// folder is reported as a problem, not as a failure.
-pub fn names(vault: &Vault) -> Result<Listing<String>, Error> {
+pub fn names(vault: &Vault) -> Result<SourceListing<String>, Error> {
     let mut files = Vec::new();
-    let walk = Walk::below(vault, |found, _| files.extend(found.into_iter().map(|(_, path)| path)))?;
+    let walk = SourceWalk::below(vault, |found, _| files.extend(found.into_iter().map(|(_, path)| path)))?;
     files.sort_unstable();
-    Ok(Listing { files, problems: walk.problems })
+    Ok(SourceListing { files, problems: walk.problems })
 }
 
 /// The same files as [`names`], with time and size.
-pub fn list(vault: &Vault) -> Result<Listing<Listed>, Error> {
+pub fn list(vault: &Vault) -> Result<SourceListing<SourceFile>, Error> {
     let mut files = Vec::new();
-    let walk = Walk::below(vault, |found, problems| {
+    let walk = SourceWalk::below(vault, |found, problems| {
         for (metadata, (_, path)) in look(&found).into_iter().zip(found) {
             match metadata {
                 Ok(metadata) if metadata.len() > MAX_FILE_BYTES => problems.push((path, too_large())),
                 Ok(metadata) => {
-                    files.push(Listed { modified: modified(&metadata), size: metadata.len(), path });
+                    files.push(SourceFile { modified: modified(&metadata), size: metadata.len(), path });
                 }
                 // The file was deleted meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -90,7 +90,7 @@ pub fn list(vault: &Vault) -> Result<Listing<Listed>, Error> {
         }
     })?;
     files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    Ok(Listing { files, problems: walk.problems })
+    Ok(SourceListing { files, problems: walk.problems })
 }
 
 fn too_large() -> String {
@@ -98,9 +98,9 @@ fn too_large() -> String {
 }
 
 #[derive(Default)]
-struct Walk {
+struct SourceWalk {
     vault_folder: String,
-    problems: Problems,
+    problems: SourceProblems,
     /// The folders to visit: location, path with a final `/`, and depth.
     folders: Vec<(PathBuf, String, usize)>,
     /// The files found, with their paths.
@@ -111,11 +111,11 @@ struct Walk {
     count: usize,
 }
 
-impl Walk {
+impl SourceWalk {
     /// Passes all files below the notes to `take`, in batches, with the problems so far.
     fn below(
         vault: &Vault,
-        mut take: impl FnMut(Vec<(DirEntry, String)>, &mut Problems),
+        mut take: impl FnMut(Vec<(DirEntry, String)>, &mut SourceProblems),
     ) -> Result<Self, Error> {
         let mut walk = Self { vault_folder: vault.folder_name(), ..Self::default() };
         let vault_path = format!("{}/", walk.vault_folder);
@@ -128,7 +128,7 @@ impl Walk {
                 if let Err(error) = walk.folder(&folder, &path, depth) {
                     walk.problems.push((path, format!("it could not be read: {error}")));
                 }
-                if walk.files.len() >= LOOKED_AT || walk.open >= OPEN_AT_MOST {
+                if walk.files.len() >= MAX_PENDING_FILES || walk.open >= MAX_OPEN_FOLDERS {
                     take(std::mem::take(&mut walk.files), &mut walk.problems);
                     walk.open = 0;
                 }
@@ -207,7 +207,7 @@ impl Walk {
 fn look(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
     let look =
         |files: &[(DirEntry, String)]| files.iter().map(|(file, _)| file.metadata()).collect::<Vec<_>>();
-    if files.len() < LOOKED_AT_TOGETHER {
+    if files.len() < MIN_PARALLEL_FILES {
         return look(files);
     }
     let (one, other) = files.split_at(files.len() / 2);
@@ -220,8 +220,8 @@ fn look(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
 }
 
 /// Reads one file. A unit without documents means that the file is gone, not for recall, or unreadable.
-pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
-    Ok(Reader::new(vault)?.read(path, &mut Beside::default()).0)
+pub fn read(vault: &Vault, path: &str) -> Result<SourceUnit, Error> {
+    Ok(SourceReader::new(vault)?.read(path, &mut FolderCache::default()).0)
 }
 
 /// The documents added to a daily log since `before`, if the log has only grown up to the stamp `now`; `None`
@@ -229,15 +229,15 @@ pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
 pub fn read_grown(
     vault: &Vault,
     path: &str,
-    before: &Stamp,
+    before: &FileStamp,
     now: ContentHash,
-) -> Result<Option<Unit>, Error> {
+) -> Result<Option<SourceUnit>, Error> {
     let vault_folder = vault.folder_name();
     let Some(file) = file_of(vault, &vault_folder, path) else { return Ok(None) };
     let io = Error::io("read", &file);
     let Some(metadata) = plain_file(&file).map_err(io)? else { return Ok(None) };
-    let stamp = Stamp { modified: modified(&metadata), size: metadata.len(), hash: now };
-    let is_that = |whole: &Whole| (whole.hash, whole.size) == (now, stamp.size);
+    let stamp = FileStamp { modified: modified(&metadata), size: metadata.len(), hash: now };
+    let is_that = |whole: &LogSummary| (whole.hash, whole.size) == (now, stamp.size);
     let Some(whole) = vault.logs.whole(&file)?.filter(is_that) else { return Ok(None) };
     if stamp.size > MAX_FILE_BYTES || before.size == 0 || before.size > stamp.size {
         return Ok(None);
@@ -247,11 +247,11 @@ pub fn read_grown(
     };
     let Ok(added) = std::str::from_utf8(&added) else { return Ok(None) };
     let lines_before = whole.lines.saturating_sub(walk(added).lines.len());
-    let Reader { graves, zone, .. } = &Reader::new(vault)?;
+    let SourceReader { graves, zone, .. } = &SourceReader::new(vault)?;
     let modified = Timestamp::from_nanosecond(i128::from(stamp.modified)).ok();
-    let context = Context { zone, modified, graves };
+    let context = CollectContext { zone, modified, graves };
     let documents = collect::added_to_log(path, &vault_folder, added, lines_before, &context);
-    Ok(documents.map(|documents| Unit { path: path.to_owned(), stamp: Some(stamp), documents }))
+    Ok(documents.map(|documents| SourceUnit { path: path.to_owned(), stamp: Some(stamp), documents }))
 }
 
 /// Reads many files in parallel, passes each to `make`, and returns the problems. Every requested file has a
@@ -260,10 +260,10 @@ pub fn read_grown(
 pub fn read_many<T: Send, With: Default>(
     vault: &Vault,
     paths: &[&str],
-    make: impl Fn(Unit, &mut With) -> T + Sync,
+    make: impl Fn(SourceUnit, &mut With) -> T + Sync,
     go_on: &mut dyn FnMut(usize) -> bool,
-) -> (Vec<T>, Problems) {
-    let reader = match Reader::new(vault) {
+) -> (Vec<T>, SourceProblems) {
+    let reader = match SourceReader::new(vault) {
         Ok(reader) => reader,
         // Without the list of forgotten texts nothing may be shown.
         Err(error) => {
@@ -273,11 +273,11 @@ pub fn read_many<T: Send, With: Default>(
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     // Each thread takes the next batch when it is done, because file sizes and CPU time vary.
-    let shares = Mutex::new(Some(paths.chunks(SHARE).enumerate()));
+    let shares = Mutex::new(Some(paths.chunks(FILES_PER_BATCH).enumerate()));
     let waiting = || shares.lock().unwrap_or_else(PoisonError::into_inner);
     let done = AtomicUsize::new(0);
     let read = |go_on: &mut dyn FnMut(usize) -> bool| {
-        let (mut beside, mut with, mut all) = (Beside::default(), With::default(), Vec::new());
+        let (mut beside, mut with, mut all) = (FolderCache::default(), With::default(), Vec::new());
         let next = || waiting().as_mut().and_then(Iterator::next);
         while let Some((place, share)) = next() {
             let one = |path: &&str| {
@@ -293,7 +293,7 @@ pub fn read_many<T: Send, With: Default>(
         all
     };
     let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(paths.len().div_ceil(SHARE)))
+        let others: Vec<_> = (1..threads.min(paths.len().div_ceil(FILES_PER_BATCH)))
             .map(|_| scope.spawn(|| read(&mut |_| true)))
             .collect();
         let mut all = read(go_on);
@@ -324,34 +324,34 @@ pub fn is_readable(vault: &Vault, path: &str) -> bool {
 
 /// True if a file is unchanged since `stamp`: by time and size, or by content if only the time differs. False
 /// if it may no longer be read.
-pub fn is_unchanged(vault: &Vault, path: &str, stamp: &Stamp) -> bool {
+pub fn is_unchanged(vault: &Vault, path: &str, stamp: &FileStamp) -> bool {
     let file = file_of(vault, &vault.folder_name(), path).filter(|_| is_readable(vault, path));
     let Some(file) = file else { return false };
     match plain_file(&file) {
         Ok(Some(metadata)) if metadata.len() == stamp.size => {
             modified(&metadata) == stamp.modified
-                || matches!(disk::read(&file, MAX_FILE_BYTES), Ok(Content::Bytes(bytes)) if ContentHash::of(&bytes) == stamp.hash)
+                || matches!(disk::read(&file, MAX_FILE_BYTES), Ok(FileContent::Bytes(bytes)) if ContentHash::of(&bytes) == stamp.hash)
         }
         _ => false,
     }
 }
 
 /// The context for reading files.
-struct Reader<'a> {
+struct SourceReader<'a> {
     vault: &'a Vault,
     vault_folder: String,
     graves: Graveyard,
     zone: &'a TimeZone,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SourceReader<'a> {
     fn new(vault: &'a Vault) -> Result<Self, Error> {
         Ok(Self { vault, vault_folder: vault.folder_name(), graves: vault.graveyard()?, zone: vault.zone() })
     }
 
     /// Reads a file's unit, and the problem if there was one.
-    fn read(&self, path: &str, beside: &mut Beside) -> (Unit, Option<String>) {
-        let unit = |stamp, documents| Unit { path: path.to_owned(), stamp, documents };
+    fn read(&self, path: &str, beside: &mut FolderCache) -> (SourceUnit, Option<String>) {
+        let unit = |stamp, documents| SourceUnit { path: path.to_owned(), stamp, documents };
         if !collect::is_wanted(path, &self.vault_folder) || !is_readable(self.vault, path) {
             return (unit(None, Vec::new()), None);
         }
@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The stamp and bytes of a file; `None` if it does not exist.
-    fn bytes(&self, path: &str, beside: &mut Beside) -> Result<Option<(Stamp, Vec<u8>)>, String> {
+    fn bytes(&self, path: &str, beside: &mut FolderCache) -> Result<Option<(FileStamp, Vec<u8>)>, String> {
         let Some(file) = beside.file(self.vault, &self.vault_folder, path) else { return Ok(None) };
         let failed = |error: io::Error| format!("it could not be read: {error}");
         // The metadata is from before the read: a concurrent change is newer than the stamp and will be
@@ -377,33 +377,33 @@ impl<'a> Reader<'a> {
             return if is_large { Err(too_large()) } else { Ok(None) };
         };
         let hash = ContentHash::of(&bytes);
-        Ok(Some((Stamp { modified: modified(&metadata), size: metadata.len(), hash }, bytes)))
+        Ok(Some((FileStamp { modified: modified(&metadata), size: metadata.len(), hash }, bytes)))
     }
 
-    fn documents(&self, path: &str, stamp: &Stamp, bytes: Vec<u8>) -> Result<Vec<Document>, String> {
+    fn documents(&self, path: &str, stamp: &FileStamp, bytes: Vec<u8>) -> Result<Vec<Document>, String> {
         let text = text(path, bytes).map_err(|error| match error {
             Error::NotText { line, .. } => format!("line {line}: not UTF-8 text"),
             error => error.to_string(),
         })?;
         let modified = Timestamp::from_nanosecond(i128::from(stamp.modified)).ok();
-        let context = Context { zone: self.zone, modified, graves: &self.graves };
+        let context = CollectContext { zone: self.zone, modified, graves: &self.graves };
         Ok(collect::documents(path, &self.vault_folder, &text, &context))
     }
 }
 
 /// The file of a path; `None` if it could be outside.
 fn file_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
-    Beside::default().file(vault, vault_folder, path)
+    FolderCache::default().file(vault, vault_folder, path)
 }
 
 /// A cache of the last folder: the next file is usually in the same one.
 #[derive(Default)]
-struct Beside {
+struct FolderCache {
     path: Option<String>,
     folder: Option<PathBuf>,
 }
 
-impl Beside {
+impl FolderCache {
     fn file(&mut self, vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         if self.path.as_deref() != Some(folder) {

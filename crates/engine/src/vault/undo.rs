@@ -4,37 +4,37 @@ use std::collections::HashSet;
 
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::Zoned;
-use rekindle_core::vault::journal::{Actor, Change, Op, Place};
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile, FileOperation, VaultChange};
 
-use super::journal::Outcome;
-use super::{Committed, Draft, Error, Vault, Write};
+use super::journal::ChangeOutcome;
+use super::{ChangeDraft, CommittedChange, Error, FileWrite, Vault};
 use crate::platform::disk;
 
 /// The result of an undo.
 #[derive(Clone, Debug)]
-pub struct Undone {
+pub struct UndoneChange {
     /// The change that was undone.
-    pub change: Change,
+    pub change: VaultChange,
     /// The change that undid it.
-    pub by: Committed,
+    pub by: CommittedChange,
 }
 
 impl Vault {
     /// Undoes the change that `reference` names, or the newest that is not undone and is neither an undo nor
     /// the set-up. Undoing an undo repeats the change. An agent can undo only changes of agents: all others
     /// come from the user's words or decisions.
-    pub fn undo(&self, reference: Option<&str>, by: Actor, now: &Zoned) -> Result<Undone, Error> {
+    pub fn undo(&self, reference: Option<&str>, by: ChangeActor, now: &Zoned) -> Result<UndoneChange, Error> {
         let mut writer = self.writer(now)?;
         let change = self.undoable(reference)?;
-        if by == Actor::Agent && change.by != Actor::Agent {
+        if by == ChangeActor::Agent && change.by != ChangeActor::Agent {
             return Err(Error::NotTheAgents(change.id.tail().to_owned()));
         }
-        if !change.ops.iter().all(Op::can_be_undone) {
+        if !change.ops.iter().all(FileOperation::can_be_undone) {
             return Err(Error::Forgotten(change.id.to_string()));
         }
         let writes =
             change.ops.iter().rev().map(|op| self.reverse(&change, op)).collect::<Result<Vec<_>, _>>()?;
-        let draft = Draft {
+        let draft = ChangeDraft {
             verb: "undo",
             by,
             permission: change.permission,
@@ -43,14 +43,14 @@ impl Vault {
             writes,
         };
         let committed = writer.commit(draft)?;
-        Ok(Undone { change, by: committed })
+        Ok(UndoneChange { change, by: committed })
     }
 
-    fn undoable(&self, reference: Option<&str>) -> Result<Change, Error> {
+    fn undoable(&self, reference: Option<&str>) -> Result<VaultChange, Error> {
         let mut undone: HashSet<ChangeId> = HashSet::new();
         for record in self.changes()? {
             let record = record?;
-            if record.outcome == Outcome::Aborted {
+            if record.outcome == ChangeOutcome::Aborted {
                 continue;
             }
             let change = record.change;
@@ -79,45 +79,47 @@ impl Vault {
         Err(reference.map_or(Error::NothingToUndo, |reference| Error::NoChange(reference.to_owned())))
     }
 
-    fn reverse(&self, change: &Change, op: &Op) -> Result<Write, Error> {
-        let cannot = |place: &Place, why: &str| Error::CannotUndo {
+    fn reverse(&self, change: &VaultChange, op: &FileOperation) -> Result<FileWrite, Error> {
+        let cannot = |place: &ChangedFile, why: &str| Error::CannotUndo {
             change: change.id.to_string(),
             path: place.to_string(),
             why: why.to_owned(),
         };
         let there =
-            |place: &Place| self.read(place)?.ok_or_else(|| cannot(place, "it is not there any more"));
+            |place: &ChangedFile| self.read(place)?.ok_or_else(|| cannot(place, "it is not there any more"));
         match op {
-            Op::Create { place, after } => {
+            FileOperation::Create { place, after } => {
                 let read = there(place)?;
                 match read.hash == *after {
-                    true => Ok(Write::Remove { place: place.clone(), read }),
+                    true => Ok(FileWrite::Remove { place: place.clone(), read }),
                     false => Err(cannot(place, "it was changed since")),
                 }
             }
-            Op::Edit { place, patch: Some(patch), .. } | Op::Append { place, patch: Some(patch), .. } => {
+            FileOperation::Edit { place, patch: Some(patch), .. }
+            | FileOperation::Append { place, patch: Some(patch), .. } => {
                 let read = there(place)?;
                 let text = patch.reverse(&read.text).map_err(|error| cannot(place, &error.to_string()))?;
-                Ok(Write::Replace { place: place.clone(), read, text })
+                Ok(FileWrite::Replace { place: place.clone(), read, text })
             }
-            Op::Remove { place, text: Some(text), .. } => match self.read(place)? {
+            FileOperation::Remove { place, text: Some(text), .. } => match self.read(place)? {
                 Some(_) => Err(cannot(place, "something else has its name now")),
-                None => Ok(Write::Create { place: place.clone(), text: text.clone() }),
+                None => Ok(FileWrite::Create { place: place.clone(), text: text.clone() }),
             },
             // The move is reversed; later edits of the file stay in it.
-            Op::Move { place, from, .. } => {
+            FileOperation::Move { place, from, .. } => {
                 let file = self.file(place)?;
                 let hash = disk::hash(&file).map_err(Error::io("read", &file))?;
                 let hash = hash.ok_or_else(|| cannot(place, "it is not there any more"))?;
                 let old = self.file(from)?;
                 match disk::is_taken(&old).map_err(Error::io("read", &old))? {
                     true => Err(cannot(from, "something else has its name now")),
-                    false => Ok(Write::Move { from: place.clone(), to: from.clone(), hash }),
+                    false => Ok(FileWrite::Move { from: place.clone(), to: from.clone(), hash }),
                 }
             }
-            Op::Edit { .. } | Op::Append { .. } | Op::Remove { .. } | Op::Forgotten => {
-                Err(Error::Forgotten(change.id.to_string()))
-            }
+            FileOperation::Edit { .. }
+            | FileOperation::Append { .. }
+            | FileOperation::Remove { .. }
+            | FileOperation::Forgotten => Err(Error::Forgotten(change.id.to_string())),
         }
     }
 }

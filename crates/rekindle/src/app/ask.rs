@@ -4,31 +4,31 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::llm::Model;
+use rekindle_core::llm::LanguageModel;
 use rekindle_core::recall::answer;
-use rekindle_core::recall::answer::{Sentence, Subject};
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::select::MOST;
+use rekindle_core::recall::answer::{CitedSentence, QuestionSubject};
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::select::MAX_RESULTS;
 use rekindle_core::text::admit;
 use rekindle_engine::index::Embedder;
-use rekindle_engine::llm::Job;
-use rekindle_engine::recall::ask::{Answer, Request, ask};
-use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::relevance_gate::reading::{Reading, odds};
-use rekindle_engine::recall::search::Rules;
-use rekindle_engine::recall::usage::Usage;
+use rekindle_engine::llm::ModelJob;
+use rekindle_engine::recall::ask::{RecallAnswer, RecallRequest, ask};
+use rekindle_engine::recall::messages::MessageStore;
+use rekindle_engine::recall::relevance_gate::reading::{RescoringMode, odds};
+use rekindle_engine::recall::search::SearchRules;
+use rekindle_engine::recall::usage::UsageSummary;
 use serde_json::{Value, json};
 
-use super::Context;
+use super::CommandContext;
 use super::recall::place;
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// The most near misses that are shown when nothing answers.
 const MAX_CLOSEST: usize = 3;
 
 /// An answer with the passages that it rests on.
 pub(crate) struct CitedAnswer {
-    found: Answer,
+    found: RecallAnswer,
     passages: Vec<String>,
     composed: Composed,
     /// The number of near misses.
@@ -39,14 +39,14 @@ pub(crate) struct CitedAnswer {
 
 /// Retrieves the passages that answer the question; a language model, if one is set up, composes the answer.
 pub(crate) fn answered(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     question: &str,
     all_projects: bool,
-) -> Result<CitedAnswer, Failure> {
+) -> Result<CitedAnswer, CliError> {
     let mut found = search(context, question, all_projects)?;
     let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
-    let subject = Subject::of(question);
+    let subject = QuestionSubject::of(question);
     let titles = found.selection.hits.iter().map(|hit| hit.document.title.as_str());
     let related: Vec<bool> = odds(question, &texts).into_iter().map(answer::is_answer).collect();
     let about = titles.zip(&texts).map(|(title, text)| subject.is_in(&format!("{title}\n{text}")));
@@ -77,7 +77,7 @@ fn kept<T>(all: Vec<T>, marks: &[bool]) -> Vec<T> {
 }
 
 /// Selects the one sentence of the passages that answers by itself, if there is one.
-fn in_a_sentence(question: &str, subject: &Subject, passages: &[String]) -> Composed {
+fn in_a_sentence(question: &str, subject: &QuestionSubject, passages: &[String]) -> Composed {
     let mut candidates = answer::candidates(passages);
     candidates.retain(|candidate| subject.is_not_contradicted_by(&candidate.text));
     let texts: Vec<&str> = candidates.iter().map(|candidate| candidate.text.as_str()).collect();
@@ -150,25 +150,29 @@ impl CitedAnswer {
     }
 }
 
-fn search(context: &Context<'_>, question: &str, all_projects: bool) -> Result<Answer, Failure> {
+fn search(
+    context: &CommandContext<'_>,
+    question: &str,
+    all_projects: bool,
+) -> Result<RecallAnswer, CliError> {
     let vault = context.vault()?;
     let (model, index) = (context.model_if_any(), context.index());
-    let usage = Usage::read(&context.places.usage());
-    let messages = Messages::of(&context.places);
+    let usage = UsageSummary::read(&context.places.usage());
+    let messages = MessageStore::of(&context.places);
     let rewrite = context.rewrite(question);
     let project = context.project_id().map(ProjectId::as_str);
-    let request = Request {
+    let request = RecallRequest {
         prompt: question,
         rewritten: rewrite.rewritten(),
-        filters: &Filters::default(),
-        rules: Rules {
+        filters: &RecallFilters::default(),
+        rules: SearchRules {
             include_inbox: true,
             all_projects,
-            ..Rules::of(&context.settings.config.recall, project, &context.now)
+            ..SearchRules::of(&context.settings.config.recall, project, &context.now)
         },
-        k: MOST,
+        k: MAX_RESULTS,
         anyway: false,
-        reading: Reading::AsNeeded,
+        reading: RescoringMode::AsNeeded,
         held: &HashSet::new(),
         mentions: false,
         messages: Some(&messages),
@@ -191,16 +195,16 @@ enum Composed {
     /// The model answered, and no sentence passed verification.
     Unknown { model: String },
     /// One sentence of a passage answers by itself.
-    Quoted(Sentence),
+    Quoted(CitedSentence),
     /// Sentences that the passages support.
-    Answer { model: String, sentences: Vec<Sentence> },
+    Answer { model: String, sentences: Vec<CitedSentence> },
 }
 
-fn put_together(context: &Context<'_>, question: &str, passages: &[String]) -> Composed {
+fn put_together(context: &CommandContext<'_>, question: &str, passages: &[String]) -> Composed {
     if passages.is_empty() {
         return Composed::Passages;
     }
-    let model = match context.world().model(Job::Observer) {
+    let model = match context.world().model(ModelJob::Observer) {
         Ok(Some(model)) => model,
         Ok(None) => return Composed::Passages,
         Err(error) => return Composed::Failed(error.message),
@@ -220,7 +224,7 @@ fn put_together(context: &Context<'_>, question: &str, passages: &[String]) -> C
     }
 }
 
-fn report(question: &str, found: &Answer, passages: &[String], composed: &Composed) -> Value {
+fn report(question: &str, found: &RecallAnswer, passages: &[String], composed: &Composed) -> Value {
     let citations: Vec<Value> = (1..)
         .zip(found.selection.hits.iter().zip(&found.shown).zip(passages))
         .map(|(number, ((hit, shown), text)): (usize, _)| {

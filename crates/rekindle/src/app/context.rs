@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::{Timestamp, Zoned, day};
-use rekindle_core::config::{Loaded, ScopeRule};
+use rekindle_core::config::{LoadedConfig, ScopeRule};
 use rekindle_core::project::Claim;
-use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
-use rekindle_core::session::Role;
-use rekindle_core::session::speaker::{Speaker, is_agent_shell, speaker};
-use rekindle_core::text::Counts;
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::recall::rewrite::{MAX_MESSAGES, RewriteMessage, RewriteOutcome, rewrite};
+use rekindle_core::session::MessageRole;
+use rekindle_core::session::speaker::{CommandSpeaker, is_agent_shell, speaker};
+use rekindle_core::text::RedactionCounts;
+use rekindle_core::vault::journal::ChangeActor;
 use rekindle_engine::config;
-use rekindle_engine::index::models::{LoadedModel, Models};
-use rekindle_engine::index::{Embedder, Index};
-use rekindle_engine::jobs::context::World;
-use rekindle_engine::jobs::queue::Queue;
-use rekindle_engine::llm::Job;
+use rekindle_engine::index::models::{LoadedModel, ModelStore};
+use rekindle_engine::index::{Embedder, RecallIndex};
+use rekindle_engine::jobs::context::StageContext;
+use rekindle_engine::jobs::queue::RunQueue;
+use rekindle_engine::llm::ModelJob;
 use rekindle_engine::platform::background;
 use rekindle_engine::platform::clock;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::environment;
-use rekindle_engine::platform::home::{Home, Places};
-use rekindle_engine::project::{self, Identified};
-use rekindle_engine::recall::indexer::{Indexer, Settled};
-use rekindle_engine::recall::messages::Messages;
+use rekindle_engine::platform::home::{DataPaths, HomeFolder};
+use rekindle_engine::project::{self, IdentifiedProject};
+use rekindle_engine::recall::indexer::{Indexer, SettleOutcome};
+use rekindle_engine::recall::messages::MessageStore;
 use rekindle_engine::vault::Vault;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::Printer;
 
 /// The context of a command.
-pub(crate) struct Context<'a> {
-    pub(crate) home: Home,
-    pub(crate) settings: Loaded,
-    pub(crate) places: Places,
-    pub(crate) project: Option<Identified>,
+pub(crate) struct CommandContext<'a> {
+    pub(crate) home: HomeFolder,
+    pub(crate) settings: LoadedConfig,
+    pub(crate) places: DataPaths,
+    pub(crate) project: Option<IdentifiedProject>,
     pub(crate) now: Zoned,
     pub(crate) cwd: PathBuf,
     pub(crate) out: &'a Printer,
@@ -46,16 +46,20 @@ pub(crate) struct Context<'a> {
     changing: Cell<bool>,
 }
 
-impl<'a> Context<'a> {
-    pub(crate) fn new(global: &GlobalOptions, out: &'a Printer) -> Result<Self, Failure> {
+impl<'a> CommandContext<'a> {
+    pub(crate) fn new(global: &GlobalOptions, out: &'a Printer) -> Result<Self, CliError> {
         let cwd = std::env::current_dir()
-            .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
+            .map_err(|error| CliError::new(format!("the current folder cannot be used: {error}")))?;
         Self::in_folder(global, out, cwd)
     }
 
     /// Creates a context for another working folder.
-    pub(crate) fn in_folder(global: &GlobalOptions, out: &'a Printer, cwd: PathBuf) -> Result<Self, Failure> {
-        let home = Home::find(global.home.as_deref())?;
+    pub(crate) fn in_folder(
+        global: &GlobalOptions,
+        out: &'a Printer,
+        cwd: PathBuf,
+    ) -> Result<Self, CliError> {
+        let home = HomeFolder::find(global.home.as_deref())?;
         let place = project::locate(&cwd, environment::home_folder().as_deref());
         let root = place.as_ref().map(|place| place.root.as_path());
         let settings = config::read(&home, root, &global.settings)?;
@@ -69,16 +73,16 @@ impl<'a> Context<'a> {
     }
 
     /// Opens the vault, which must exist.
-    pub(crate) fn vault(&self) -> Result<Vault, Failure> {
+    pub(crate) fn vault(&self) -> Result<Vault, CliError> {
         Ok(Vault::open(&self.places)?.in_zone(self.now.time_zone().clone()))
     }
 
     /// Opens the vault for a command that changes it, which the kill switch forbids (OPS-03). `forget` is
     /// exempt, because deletion is always allowed.
-    pub(crate) fn vault_to_change(&self) -> Result<Vault, Failure> {
+    pub(crate) fn vault_to_change(&self) -> Result<Vault, CliError> {
         if !self.settings.config.memory.enabled {
             let place = self.settings.get("memory.enabled")?.place.to_string();
-            return Err(Failure::new(format!("memory is switched off by memory.enabled ({place}), so nothing is written"))
+            return Err(CliError::new(format!("memory is switched off by memory.enabled ({place}), so nothing is written"))
                 .hint("`rekindle config set memory.enabled true`, or `-c memory.enabled=true` for this command only"));
         }
         self.changing.set(true);
@@ -88,14 +92,14 @@ impl<'a> Context<'a> {
     }
 
     /// Opens the vault for `forget`, which ignores the kill switch.
-    pub(crate) fn vault_to_forget(&self) -> Result<Vault, Failure> {
+    pub(crate) fn vault_to_forget(&self) -> Result<Vault, CliError> {
         self.changing.set(true);
         self.vault()
     }
 
     /// Determines the scope of something saved here: the project's, unless the person or the settings say
     /// otherwise.
-    pub(crate) fn scope(&self, global: bool) -> Result<Scope, Failure> {
+    pub(crate) fn scope(&self, global: bool) -> Result<Scope, CliError> {
         let rule = self.settings.config.memory.scope;
         match &self.project {
             Some(found) if !global && rule != ScopeRule::Global => {
@@ -107,7 +111,7 @@ impl<'a> Context<'a> {
                     }
                 }
             }
-            None if !global && rule == ScopeRule::Project => Err(Failure::usage(
+            None if !global && rule == ScopeRule::Project => Err(CliError::usage(
                 "this folder is not in a project",
             )
             .hint(
@@ -128,7 +132,7 @@ impl<'a> Context<'a> {
     }
 
     /// The speaker who runs this command (R-19).
-    pub(crate) fn speaker(&self) -> Speaker {
+    pub(crate) fn speaker(&self) -> CommandSpeaker {
         let at_terminal =
             io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
         speaker(is_set, at_terminal)
@@ -140,49 +144,51 @@ impl<'a> Context<'a> {
     }
 
     /// The actor that the journal names for a change that adds words.
-    pub(crate) fn actor(&self) -> Actor {
+    pub(crate) fn actor(&self) -> ChangeActor {
         match self.speaker() {
-            Speaker::Person => Actor::User,
-            Speaker::Agent => Actor::Agent,
+            CommandSpeaker::Person => ChangeActor::User,
+            CommandSpeaker::Agent => ChangeActor::Agent,
         }
     }
 
     /// Refuses an action that only the person may take. `what` completes "an agent cannot": "approve a
     /// proposal".
-    pub(crate) fn only_the_person(&self, what: &str) -> Result<(), Failure> {
+    pub(crate) fn only_the_person(&self, what: &str) -> Result<(), CliError> {
         only_the_person(what)
     }
 
     /// Refuses words that may not be the person's: an agent's, or those of a program without a terminal
     /// (R-19).
-    pub(crate) fn only_the_persons_words(&self, what: &str) -> Result<(), Failure> {
+    pub(crate) fn only_the_persons_words(&self, what: &str) -> Result<(), CliError> {
         only_the_person(what)?;
         match self.speaker() {
-            Speaker::Person => Ok(()),
-            Speaker::Agent => Err(Failure::new(format!("a program without a terminal cannot {what}"))
-                .hint("run it yourself at a terminal; `rekindle save` keeps it as unreviewed")),
+            CommandSpeaker::Person => Ok(()),
+            CommandSpeaker::Agent => {
+                Err(CliError::new(format!("a program without a terminal cannot {what}"))
+                    .hint("run it yourself at a terminal; `rekindle save` keeps it as unreviewed"))
+            }
         }
     }
 
     /// The context of the background functions.
-    pub(crate) fn world(&self) -> World {
+    pub(crate) fn world(&self) -> StageContext {
         let zone = self.now.time_zone().clone();
-        World::new(self.home.clone(), self.places.clone(), self.settings.config.clone(), zone)
+        StageContext::new(self.home.clone(), self.places.clone(), self.settings.config.clone(), zone)
     }
 
     /// Opens the queue of runs, if there is one.
-    pub(crate) fn queue(&self) -> Result<Option<Queue>, Failure> {
-        Ok(Db::open_existing(&self.places.database())?.map(Queue::new))
+    pub(crate) fn queue(&self) -> Result<Option<RunQueue>, CliError> {
+        Ok(Database::open_existing(&self.places.database())?.map(RunQueue::new))
     }
 
     /// The index of the vault and the sessions.
-    pub(crate) fn index(&self) -> Index {
-        Index::at(self.places.index())
+    pub(crate) fn index(&self) -> RecallIndex {
+        RecallIndex::at(self.places.index())
     }
 
     /// Loads the model that the settings name.
-    pub(crate) fn model(&self) -> Result<LoadedModel, Failure> {
-        Ok(Models::open(&self.home).load(self.settings.config.embed.model.as_str())?)
+    pub(crate) fn model(&self) -> Result<LoadedModel, CliError> {
+        Ok(ModelStore::open(&self.home).load(self.settings.config.embed.model.as_str())?)
     }
 
     /// Loads the model, or warns that there is none: keyword search then works alone (REC-11).
@@ -192,16 +198,20 @@ impl<'a> Context<'a> {
 
     /// Rewrites the question if the settings ask for it and a model is set up (REC-05). The rewrite has a
     /// deadline of its own, and any failure leaves the question unchanged.
-    pub(crate) fn rewrite(&self, query: &str) -> Rewrite {
+    pub(crate) fn rewrite(&self, query: &str) -> RewriteOutcome {
         if !self.settings.config.recall.rewrite {
-            return Rewrite::Disabled;
+            return RewriteOutcome::Disabled;
         }
-        match self.world().model(Job::Observer) {
+        match self.world().model(ModelJob::Observer) {
             Ok(Some(model)) => {
-                let said = Messages::of(&self.places).recent(&self.cwd, MAX_MESSAGES, self.now.timestamp());
-                let said: Vec<Message<'_>> = said
+                let said =
+                    MessageStore::of(&self.places).recent(&self.cwd, MAX_MESSAGES, self.now.timestamp());
+                let said: Vec<RewriteMessage<'_>> = said
                     .iter()
-                    .map(|kept| Message { from_user: kept.role == Role::User, text: &kept.text })
+                    .map(|kept| RewriteMessage {
+                        from_user: kept.role == MessageRole::User,
+                        text: &kept.text,
+                    })
                     .collect();
                 rewrite(query, &said, Some(&model))
             }
@@ -210,7 +220,7 @@ impl<'a> Context<'a> {
                 self.out.warn(format!("{missing}; the question is searched as it is"));
                 rewrite(query, &[], None)
             }
-            Err(error) => Rewrite::Failed { why: error.into() },
+            Err(error) => RewriteOutcome::Failed { why: error.into() },
         }
     }
 
@@ -220,7 +230,7 @@ impl<'a> Context<'a> {
         if !self.changing.get() || (!succeeded && !self.places.index().exists()) {
             return;
         }
-        if self.bring_in() == Some(Settled::Later) {
+        if self.bring_in() == Some(SettleOutcome::Later) {
             self.index_later();
         }
     }
@@ -231,7 +241,7 @@ impl<'a> Context<'a> {
         self.bring_in();
     }
 
-    fn bring_in(&self) -> Option<Settled> {
+    fn bring_in(&self) -> Option<SettleOutcome> {
         let (model, vault) = (self.model_if_any()?, self.vault().ok()?);
         let index = self.index();
         let indexer = Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
@@ -267,7 +277,7 @@ impl<'a> Context<'a> {
     }
 
     /// Warns about redacted secrets and about conflict copies.
-    pub(crate) fn mention(&self, redacted: &Counts, conflicts: &[PathBuf]) {
+    pub(crate) fn mention(&self, redacted: &RedactionCounts, conflicts: &[PathBuf]) {
         if !redacted.is_empty() {
             self.out.warn(format!("left out what looks like a secret: {redacted}"));
         }
@@ -289,10 +299,10 @@ impl<'a> Context<'a> {
 }
 
 /// Refuses an action that only the person may take, even without settings.
-pub(crate) fn only_the_person(what: &str) -> Result<(), Failure> {
+pub(crate) fn only_the_person(what: &str) -> Result<(), CliError> {
     match is_agent_shell(is_set) {
         false => Ok(()),
-        true => Err(Failure::new(format!("an agent cannot {what}"))
+        true => Err(CliError::new(format!("an agent cannot {what}"))
             .hint("run it yourself, in a shell that no agent started")),
     }
 }

@@ -2,30 +2,35 @@
 
 use rekindle_core::event::{self, Event};
 use rekindle_engine::jobs::hooks;
-use rekindle_engine::jobs::spool::{Spool, What};
+use rekindle_engine::jobs::spool::{Spool, SpoolPayload};
 use rekindle_engine::platform::random;
 use serde_json::Value;
 
-use super::Context;
-use crate::error::Failure;
+use super::CommandContext;
+use crate::error::CliError;
 
 /// Sends an event to the worker and starts one.
-pub(crate) fn leave(context: &Context<'_>, name: &str, data: Value) -> Result<String, Failure> {
+pub(crate) fn leave(context: &CommandContext<'_>, name: &str, data: Value) -> Result<String, CliError> {
     let id = random::change_id(context.now.timestamp())?.as_str().to_owned();
     leave_as(context, &id, name, data)?;
     Ok(id)
 }
 
 /// Sends an event with a given id. Repeated ids count once.
-pub(crate) fn leave_as(context: &Context<'_>, id: &str, name: &str, mut data: Value) -> Result<(), Failure> {
+pub(crate) fn leave_as(
+    context: &CommandContext<'_>,
+    id: &str,
+    name: &str,
+    mut data: Value,
+) -> Result<(), CliError> {
     if !context.settings.config.memory.enabled {
-        return Err(Failure::new("memory is switched off by memory.enabled, so nothing is sent"));
+        return Err(CliError::new("memory is switched off by memory.enabled, so nothing is sent"));
     }
     let redacted = event::admit(&mut data);
     context.mention(&redacted, &[]);
     let at = context.now.timestamp();
     let event = Event { id: id.to_owned(), name: name.to_owned(), data, at };
-    Spool::at(context.places.spool()).put(What::Event(event), at)?;
+    Spool::at(context.places.spool()).put(SpoolPayload::Event(event), at)?;
     if context.settings.config.capture.background {
         hooks::wake(&context.home, &context.places)?;
     }

@@ -2,42 +2,42 @@
 
 use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::recall::document::Document;
-use rekindle_core::session::speaker::Speaker;
+use rekindle_core::session::speaker::CommandSpeaker;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::vault::entry::Entry;
-use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::entry::EntryProperties;
+use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_engine::recall::find;
-use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::usage::{Signal, Usage};
+use rekindle_engine::recall::messages::MessageStore;
+use rekindle_engine::recall::usage::{UsageSignal, UsageSummary};
 use rekindle_engine::vault::{self, Vault};
 
-use super::Context;
-use crate::error::Failure;
+use super::CommandContext;
+use crate::error::CliError;
 
 /// Records feedback on a memory; returns the memory's id and its new strength. An agent cannot rate memories
 /// of other projects.
 pub(crate) fn record(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     memory: &str,
-    signal: Signal,
-    speaker: Speaker,
-) -> Result<(String, f32), Failure> {
+    signal: UsageSignal,
+    speaker: CommandSpeaker,
+) -> Result<(String, f32), CliError> {
     let id = match speaker {
-        Speaker::Person => id(context, memory, &|vault| vault.find(memory, &context.cwd))?,
-        Speaker::Agent => id_for_agent(context, memory)?,
+        CommandSpeaker::Person => id(context, memory, &|vault| vault.find(memory, &context.cwd))?,
+        CommandSpeaker::Agent => id_for_agent(context, memory)?,
     };
     let file = context.places.usage();
-    Usage::record(&file, &id, signal, context.now.timestamp())?;
-    let strength = Usage::read(&file).strength(&id);
+    UsageSummary::record(&file, &id, signal, context.now.timestamp())?;
+    let strength = UsageSummary::read(&file).strength(&id);
     Ok((id, strength))
 }
 
 /// A lookup of the entry that a name means.
-type Find<'a> = dyn Fn(&Vault) -> Result<VaultPath, vault::Error> + 'a;
+type EntryLookup<'a> = dyn Fn(&Vault) -> Result<VaultPath, vault::Error> + 'a;
 
 /// Returns the id of an entry under any of its names. Other documents have only the id that `recall` prints.
-fn id(context: &Context<'_>, memory: &str, find: &Find<'_>) -> Result<String, Failure> {
+fn id(context: &CommandContext<'_>, memory: &str, find: &EntryLookup<'_>) -> Result<String, CliError> {
     if memory.contains('#') {
         return Ok(memory.to_owned());
     }
@@ -46,22 +46,22 @@ fn id(context: &Context<'_>, memory: &str, find: &Find<'_>) -> Result<String, Fa
 }
 
 /// The id by which recall knows the memory in this file.
-pub(crate) fn id_of(vault: &Vault, path: &VaultPath) -> Result<String, Failure> {
+pub(crate) fn id_of(vault: &Vault, path: &VaultPath) -> Result<String, CliError> {
     let read = vault.read_entry(path)?;
-    let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, path).id);
+    let id = ParsedNote::parse(&read.text).ok().and_then(|note| EntryProperties::of(&note, path).id);
     Ok(id.map_or_else(|| format!("{}/{path}", vault.folder_name()), |id| id.to_string()))
 }
 
 /// Returns the id of a document that an agent can see from here.
-fn id_for_agent(context: &Context<'_>, memory: &str) -> Result<String, Failure> {
+fn id_for_agent(context: &CommandContext<'_>, memory: &str) -> Result<String, CliError> {
     let here = context.here();
     if memory.contains('#') {
-        let found = find::by_id(&context.index(), &Messages::of(&context.places), memory)?;
+        let found = find::by_id(&context.index(), &MessageStore::of(&context.places), memory)?;
         let project = context.project_id().map(ProjectId::as_str);
         let is_here =
             |document: &Document| is_shown(document.project.as_ref().map(ProjectId::as_str), project);
         return found.filter(is_here).map(|found| found.id).ok_or_else(|| {
-            Failure::usage(format!("nothing here is called `{}`", one_line(memory, 80)))
+            CliError::usage(format!("nothing here is called `{}`", one_line(memory, 80)))
                 .hint("`recall` cites the id of what it finds")
         });
     }

@@ -12,4 +12,4 @@ pub(crate) mod review;
 pub(crate) mod save;
 pub(crate) mod status;
 
-pub(crate) use self::context::Context;
+pub(crate) use self::context::CommandContext;

@@ -1,25 +1,25 @@
 //! Adds one observation to the log of the day.
 
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::event::{Noted, names};
+use rekindle_core::event::{ObservationNoted, names};
 use rekindle_core::text::admit;
 
-use super::{Context, events};
-use crate::error::Failure;
+use super::{CommandContext, events};
+use crate::error::CliError;
 
 /// Sends a note to the worker and returns its event id.
 pub(crate) fn note(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     text: &str,
     origin: Origin,
     session_id: Option<String>,
-) -> Result<String, Failure> {
+) -> Result<String, CliError> {
     let admitted = admit(text);
     if admitted.text.trim().is_empty() {
-        return Err(Failure::usage("there is nothing to note").hint("rekindle note \"what to note\""));
+        return Err(CliError::usage("there is nothing to note").hint("rekindle note \"what to note\""));
     }
     context.mention(&admitted.redacted, &[]);
-    let noted = Noted {
+    let noted = ObservationNoted {
         text: admitted.text,
         origin,
         session_id,
@@ -28,6 +28,6 @@ pub(crate) fn note(
         cwd: context.cwd.to_str().map(str::to_owned),
         pasted: false,
     };
-    let data = serde_json::to_value(noted).map_err(Failure::new)?;
-    events::leave(context, names::NOTED, data)
+    let data = serde_json::to_value(noted).map_err(CliError::new)?;
+    events::leave(context, names::OBSERVATION_NOTED, data)
 }

@@ -5,32 +5,32 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use rekindle_core::base::time::iso;
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::merge;
-use rekindle_core::recall::rewrite::Rewrite;
-use rekindle_core::recall::select::Hit;
+use rekindle_core::recall::rewrite::RewriteOutcome;
+use rekindle_core::recall::select::RecallHit;
 use rekindle_core::text;
 use rekindle_engine::index::Embedder;
-use rekindle_engine::recall::ask::{Answer, Request, Shown, ask};
-use rekindle_engine::recall::log::Log;
-use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::relevance_gate::reading::Reading;
-use rekindle_engine::recall::search::Rules;
-use rekindle_engine::recall::usage::Usage;
+use rekindle_engine::recall::ask::{RecallAnswer, RecallRequest, ShownPassage, ask};
+use rekindle_engine::recall::log::RecallLog;
+use rekindle_engine::recall::messages::MessageStore;
+use rekindle_engine::recall::relevance_gate::reading::RescoringMode;
+use rekindle_engine::recall::search::SearchRules;
+use rekindle_engine::recall::usage::UsageSummary;
 use serde_json::{Value, json};
 
-use super::Context;
-use crate::error::Failure;
+use super::CommandContext;
+use crate::error::CliError;
 
 /// The most characters of a query that are repeated in an answer and in the log.
-const QUOTED_CHARS: usize = 2000;
+const MAX_QUOTED_CHARS: usize = 2000;
 
 /// A search: the question, its filters and its limits.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct RecallQuestion<'a> {
     pub(crate) query: &'a str,
     pub(crate) k: usize,
-    pub(crate) filters: Filters,
+    pub(crate) filters: RecallFilters,
     /// Another project than the current one, or `all`.
     pub(crate) project: Option<String>,
     pub(crate) include_inbox: bool,
@@ -40,32 +40,32 @@ pub(crate) struct Wanted<'a> {
 
 /// Searches, reports the ranking (REC-07), and adds a line to the recall log; `by` names the caller.
 pub(crate) fn look_up(
-    context: &Context<'_>,
-    wanted: &Wanted<'_>,
+    context: &CommandContext<'_>,
+    wanted: &RecallQuestion<'_>,
     by: &str,
-) -> Result<(Answer, Value), Failure> {
+) -> Result<(RecallAnswer, Value), CliError> {
     let start = Instant::now();
     let vault = context.vault()?;
     let (model, index) = (context.model_if_any(), context.index());
-    let usage = LazyCell::new(|| Usage::read(&context.places.usage()));
+    let usage = LazyCell::new(|| UsageSummary::read(&context.places.usage()));
     let here = context.project_id().map(|id| id.as_str().to_owned());
     let named = wanted.project.clone().filter(|project| project != "all");
     let project = named.or(here);
     let rewrite = context.rewrite(wanted.query);
-    let messages = Messages::of(&context.places);
-    let request = Request {
+    let messages = MessageStore::of(&context.places);
+    let request = RecallRequest {
         prompt: wanted.query,
         rewritten: rewrite.rewritten(),
         filters: &wanted.filters,
-        rules: Rules {
+        rules: SearchRules {
             include_inbox: wanted.include_inbox,
             all_projects: wanted.project.as_deref() == Some("all"),
             inactive: wanted.filters.inactive,
-            ..Rules::of(&context.settings.config.recall, project.as_deref(), &context.now)
+            ..SearchRules::of(&context.settings.config.recall, project.as_deref(), &context.now)
         },
         k: wanted.k,
         anyway: wanted.anyway,
-        reading: if wanted.anyway { Reading::Thorough } else { Reading::AsNeeded },
+        reading: if wanted.anyway { RescoringMode::Thorough } else { RescoringMode::AsNeeded },
         held: &HashSet::new(),
         mentions: true,
         messages: Some(&messages),
@@ -78,7 +78,7 @@ pub(crate) fn look_up(
     log(context, &report, by);
     let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
     // The number of recalls decides if a memory is outdated (FBK-04). A failure is ignored.
-    Usage::recalled(&context.places.usage(), &shown, context.now.timestamp()).unwrap_or_default();
+    UsageSummary::recalled(&context.places.usage(), &shown, context.now.timestamp()).unwrap_or_default();
     if answer.is_worth_indexing() {
         context.index_later();
     }
@@ -86,7 +86,7 @@ pub(crate) fn look_up(
 }
 
 /// Adds a recall to the log (REC-23). A failed write does not stop the answer.
-fn log(context: &Context<'_>, report: &Value, by: &str) {
+fn log(context: &CommandContext<'_>, report: &Value, by: &str) {
     let mut line = json!({
         "at": iso(context.now.timestamp()),
         "project": context.project_id(),
@@ -95,13 +95,13 @@ fn log(context: &Context<'_>, report: &Value, by: &str) {
     if let (Some(line), Some(report)) = (line.as_object_mut(), report.as_object()) {
         line.extend(report.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
-    if let Err(error) = Log::at(&context.places.logs()).append(&line) {
+    if let Err(error) = RecallLog::at(&context.places.logs()).append(&line) {
         context.out.warn(format!("what was recalled could not be written down: {error}"));
     }
 }
 
 /// The place of a hit in the form that editors accept.
-pub(crate) fn place(document: &Document, shown: &Shown) -> String {
+pub(crate) fn place(document: &Document, shown: &ShownPassage) -> String {
     match shown.lines {
         Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
         Some((first, _)) => format!("{}:{first}", document.path),
@@ -111,15 +111,21 @@ pub(crate) fn place(document: &Document, shown: &Shown) -> String {
 
 /// Builds the answer of REC-07 and REC-15. Quotations are redacted again (B-03), because a file may have
 /// changed since it was indexed.
-pub(crate) fn report(query: &str, rewrite: &Rewrite, filters: &Filters, answer: &Answer, took: f64) -> Value {
+pub(crate) fn report(
+    query: &str,
+    rewrite: &RewriteOutcome,
+    filters: &RecallFilters,
+    answer: &RecallAnswer,
+    took: f64,
+) -> Value {
     let results: Vec<Value> =
         answer.selection.hits.iter().zip(&answer.shown).map(|(hit, shown)| result(hit, shown)).collect();
     json!({
         "query": quoted(query),
         "rewrittenQuery": rewrite.rewritten(),
         "rewriteFailed": match rewrite {
-            Rewrite::Failed { why } => Some(why.to_string()),
-            Rewrite::Disabled | Rewrite::Done { .. } => None,
+            RewriteOutcome::Failed { why } => Some(why.to_string()),
+            RewriteOutcome::Disabled | RewriteOutcome::Done { .. } => None,
         },
         "filtersApplied": filters.applied(),
         "droppedByTrustPass": answer.selection.dropped_by_trust(),
@@ -134,7 +140,7 @@ pub(crate) fn report(query: &str, rewrite: &Rewrite, filters: &Filters, answer: 
 }
 
 /// One hit as JSON.
-pub(crate) fn result(hit: &Hit, shown: &Shown) -> Value {
+pub(crate) fn result(hit: &RecallHit, shown: &ShownPassage) -> Value {
     let document = &hit.document;
     json!({
         "id": document.id,
@@ -158,7 +164,7 @@ pub(crate) fn result(hit: &Hit, shown: &Shown) -> Value {
         "created": document.created.map(iso),
         "doubts": hit.doubts,
         "refreshed": shown.refreshed,
-        "confidence": (document.source == Source::Observation)
+        "confidence": (document.source == DocumentSource::Observation)
             .then(|| merge::confidence(document.origin, &hit.lineage)),
         "observed": (!hit.lineage.is_empty()).then(|| json!({
             "times": hit.lineage.len(),
@@ -172,5 +178,5 @@ pub(crate) fn result(hit: &Hit, shown: &Shown) -> Value {
 
 /// The beginning of a query, redacted.
 pub(crate) fn quoted(query: &str) -> String {
-    text::admit(query).text.chars().take(QUOTED_CHARS).collect()
+    text::admit(query).text.chars().take(MAX_QUOTED_CHARS).collect()
 }

@@ -2,38 +2,41 @@
 
 use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::Scope;
-use rekindle_core::knowledge::statement::{self, SENTENCE_CHARS, Surroundings};
+use rekindle_core::knowledge::statement::{self, MAX_SENTENCE_CHARS, StatementContext};
 use rekindle_core::text::admit;
 use rekindle_core::vault::entry::Confidence;
-use rekindle_core::vault::journal::Actor;
-use rekindle_core::vault::layout::Destination;
+use rekindle_core::vault::journal::ChangeActor;
+use rekindle_core::vault::layout::EntryDestination;
 use rekindle_core::vault::path::slug;
-use rekindle_engine::pipeline::statements::Statements;
-use rekindle_engine::vault::{NewEntry, Saved};
+use rekindle_engine::pipeline::statements::StatementClassifier;
+use rekindle_engine::vault::{NewEntry, SavedEntry};
 
-use super::Context;
-use crate::error::Failure;
+use super::CommandContext;
+use crate::error::CliError;
 
 /// The number of words of a text that form its slug.
 const SLUG_WORDS: usize = 6;
 
 /// Saves the words of an agent for the current project, as unreviewed (B-01).
-pub(crate) fn keep_for_agent(context: &Context<'_>, new: NewEntry) -> Result<(Saved, Scope), Failure> {
+pub(crate) fn keep_for_agent(
+    context: &CommandContext<'_>,
+    new: NewEntry,
+) -> Result<(SavedEntry, Scope), CliError> {
     let provenance = Provenance { origin: Origin::Agent, ..new.provenance };
     let new = NewEntry { provenance, confidence: Confidence::Medium, ..new };
-    keep(context, new, false, Actor::Agent)
+    keep(context, new, false, ChangeActor::Agent)
 }
 
 /// Saves a memory for the current project, or globally, and returns its scope.
 pub(crate) fn keep(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     new: NewEntry,
     global: bool,
-    by: Actor,
-) -> Result<(Saved, Scope), Failure> {
+    by: ChangeActor,
+) -> Result<(SavedEntry, Scope), CliError> {
     let vault = context.vault_to_change()?;
     // A pinned memory outside any project loads everywhere.
-    let pinned = new.to == Destination::AlwaysLoad && context.project_id().is_none();
+    let pinned = new.to == EntryDestination::AlwaysLoad && context.project_id().is_none();
     let scope = context.scope(global || pinned)?;
     let new = NewEntry { scope: scope.clone(), ..new };
     Ok((vault.save(&new, by, &context.now)?, scope))
@@ -42,9 +45,9 @@ pub(crate) fn keep(
 /// Infers the kind of a memory from its text: the classifier's label, or `note` if it is unsure.
 pub(crate) fn infer_kind(text: &str) -> String {
     let admitted = admit(text).text;
-    let sentence: String = admitted.trim().chars().take(SENTENCE_CHARS).collect();
-    let context = statement::context(statement::Speaker::User, &Surroundings::default());
-    Statements::builtin().label(&context, &sentence).entry_kind().unwrap_or("note").to_owned()
+    let sentence: String = admitted.trim().chars().take(MAX_SENTENCE_CHARS).collect();
+    let context = statement::context(statement::StatementSpeaker::User, &StatementContext::default());
+    StatementClassifier::builtin().label(&context, &sentence).entry_kind().unwrap_or("note").to_owned()
 }
 
 /// Builds the slug of a memory from its first words, without secrets.

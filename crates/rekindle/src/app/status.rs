@@ -4,47 +4,47 @@ use jiff::SignedDuration;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::{Timestamp, day, iso};
 use rekindle_core::text::clean::one_line;
-use rekindle_core::vault::layout::Shelf;
-use rekindle_engine::agents::install::{self, Installer, Machine, State};
-use rekindle_engine::ops::learning::{self, Learning};
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::vault::Found;
+use rekindle_core::vault::layout::VaultShelf;
+use rekindle_engine::agents::install::{self, InstallEnvironment, InstallState, Installer};
+use rekindle_engine::ops::learning::{self, LearningStats};
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::vault::ScannedEntry;
 use serde_json::{Value, json};
 
-use super::Context;
-use crate::error::Failure;
+use super::CommandContext;
+use crate::error::CliError;
 
 /// The number of recent memories on a terminal.
-const SHOWN: usize = 3;
+const SHOWN_MEMORIES: usize = 3;
 /// The number of recent memories with `--json`.
-const LISTED: usize = 20;
+const SHOWN_MEMORIES_JSON: usize = 20;
 /// The number of skip reasons that are named; the rest is counted.
-const REASONS: usize = 3;
-const TITLE_CHARS: usize = 80;
+const MAX_SKIP_REASONS: usize = 3;
+const MAX_TITLE_CHARS: usize = 80;
 
 /// Connected agents, the outcome of their sessions, and the memories of this week.
 pub(crate) struct LearningReport<'a> {
-    agents: Option<Vec<install::Status>>,
-    sessions: Learning,
+    agents: Option<Vec<install::InstallStatus>>,
+    sessions: LearningStats,
     /// Memories of this week, the newest first.
-    week: Vec<(Timestamp, &'a Found)>,
+    week: Vec<(Timestamp, &'a ScannedEntry)>,
 }
 
 impl<'a> LearningReport<'a> {
     pub(crate) fn look(
-        context: &Context<'_>,
-        db: Option<&Db>,
-        entries: &'a [Found],
-    ) -> Result<Self, Failure> {
+        context: &CommandContext<'_>,
+        db: Option<&Database>,
+        entries: &'a [ScannedEntry],
+    ) -> Result<Self, CliError> {
         let now = context.now.timestamp();
         let sessions = match db {
             Some(db) => learning::look(db, now)?,
-            None => Learning::default(),
+            None => LearningStats::default(),
         };
         let since = now - SignedDuration::from_hours(7 * 24);
-        let mut week: Vec<(Timestamp, &Found)> = entries
+        let mut week: Vec<(Timestamp, &ScannedEntry)> = entries
             .iter()
-            .filter(|found| found.shelf != Shelf::Inbox && found.entry.provenance.session.is_some())
+            .filter(|found| found.shelf != VaultShelf::Inbox && found.entry.provenance.session.is_some())
             .filter_map(|found| Some((found.entry.updated.max(found.entry.created)?, found)))
             .filter(|(at, _)| *at >= since)
             .collect();
@@ -54,7 +54,7 @@ impl<'a> LearningReport<'a> {
 
     /// Adds the report to the answer of `--json`.
     pub(crate) fn add_to(&self, answer: &mut Value) {
-        let agent = |status: &install::Status| {
+        let agent = |status: &install::InstallStatus| {
             json!({
                 "agent": status.agent,
                 "found": status.found,
@@ -64,9 +64,9 @@ impl<'a> LearningReport<'a> {
                 "plugin": status.plugin,
             })
         };
-        let Learning { seen, learnt, waiting, given_up, skipped } = &self.sessions;
+        let LearningStats { seen, learnt, waiting, given_up, skipped } = &self.sessions;
         let reasons = skipped.iter().map(|(reason, count)| json!({"reason": reason, "count": count}));
-        let memory = |(at, found): &(Timestamp, &Found)| {
+        let memory = |(at, found): &(Timestamp, &ScannedEntry)| {
             json!({
                 "at": iso(*at),
                 "path": found.path,
@@ -76,7 +76,7 @@ impl<'a> LearningReport<'a> {
         };
         answer["agents"] = self.agents.as_ref().map_or(Value::Null, |all| all.iter().map(agent).collect());
         answer["sessions"] = json!({
-            "days": learning::DAYS,
+            "days": learning::LEARNING_DAYS,
             "seen": seen,
             "learnt": learnt,
             "skipped": self.sessions.skipped(),
@@ -86,20 +86,20 @@ impl<'a> LearningReport<'a> {
         });
         answer["learnt_this_week"] = json!({
             "count": self.week.len(),
-            "newest": self.week.iter().take(LISTED).map(memory).collect::<Vec<_>>(),
+            "newest": self.week.iter().take(SHOWN_MEMORIES_JSON).map(memory).collect::<Vec<_>>(),
         });
     }
 
     /// Renders the rows for a terminal: label and text.
-    pub(crate) fn rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
+    pub(crate) fn rows(&self, context: &CommandContext<'_>) -> Vec<(&'static str, String)> {
         let mut rows: Vec<(&'static str, String)> = Vec::new();
         rows.extend(self.agents_in_words().map(|agents| ("agents", agents)));
         rows.push(("sessions", self.counts()));
         let reasons = &self.sessions.skipped;
-        for (reason, count) in reasons.iter().take(REASONS) {
+        for (reason, count) in reasons.iter().take(MAX_SKIP_REASONS) {
             rows.push(("", format!("{count} skipped: {reason}")));
         }
-        let others: u64 = reasons.iter().skip(REASONS).map(|(_, count)| count).sum();
+        let others: u64 = reasons.iter().skip(MAX_SKIP_REASONS).map(|(_, count)| count).sum();
         if others > 0 {
             rows.push(("", format!("{others} skipped for other reasons (`rekindle runs --status SKIPPED`)")));
         }
@@ -119,11 +119,11 @@ impl<'a> LearningReport<'a> {
     }
 
     /// The rows about the memories of this week, the newest first.
-    pub(crate) fn memory_rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
+    pub(crate) fn memory_rows(&self, context: &CommandContext<'_>) -> Vec<(&'static str, String)> {
         let mut rows = vec![("learnt", self.this_week())];
-        for (at, found) in self.week.iter().take(SHOWN) {
+        for (at, found) in self.week.iter().take(SHOWN_MEMORIES) {
             let on = day(at.to_zoned(context.now.time_zone().clone()).date());
-            let title = one_line(&found.title, TITLE_CHARS);
+            let title = one_line(&found.title, MAX_TITLE_CHARS);
             let project = found.entry.scope.project().map_or("everywhere", |project| project.as_str());
             rows.push(("", format!("{on}  {title}  ({project})")));
         }
@@ -131,15 +131,15 @@ impl<'a> LearningReport<'a> {
     }
 
     fn counts(&self) -> String {
-        let Learning { seen, learnt, waiting, given_up, .. } = &self.sessions;
+        let LearningStats { seen, learnt, waiting, given_up, .. } = &self.sessions;
         let skipped = self.sessions.skipped();
         if *seen == 0 {
-            return format!("none in {} days", learning::DAYS);
+            return format!("none in {} days", learning::LEARNING_DAYS);
         }
         let optional = [(*waiting, "not looked at yet"), (*given_up, "given up (`rekindle runs --dead`)")];
         let optional = optional.iter().filter(|(count, _)| *count > 0);
         let rest: String = optional.map(|(count, what)| format!(", {count} {what}")).collect();
-        format!("{seen} in {} days: {learnt} learnt from, {skipped} skipped{rest}", learning::DAYS)
+        format!("{seen} in {} days: {learnt} learnt from, {skipped} skipped{rest}", learning::LEARNING_DAYS)
     }
 
     fn this_week(&self) -> String {
@@ -152,19 +152,19 @@ impl<'a> LearningReport<'a> {
 }
 
 /// The state of every agent; `None` if there is no home folder to look in.
-fn agents(context: &Context<'_>) -> Option<Vec<install::Status>> {
-    let machine = Machine::look();
+fn agents(context: &CommandContext<'_>) -> Option<Vec<install::InstallStatus>> {
+    let machine = InstallEnvironment::look();
     let before_tools = context.settings.config.recall.before_tools;
     let invocation = install::invocation(&machine, &context.home, before_tools).ok()?;
     let installer = Installer::new(&machine, &context.places, &invocation);
     Some(Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok()).collect())
 }
 
-fn is_connected(status: &install::Status) -> bool {
-    status.state != State::Absent || status.plugin
+fn is_connected(status: &install::InstallStatus) -> bool {
+    status.state != InstallState::Absent || status.plugin
 }
 
-fn connected(all: &[install::Status]) -> String {
+fn connected(all: &[install::InstallStatus]) -> String {
     let names: Vec<String> = all.iter().filter(|status| is_connected(status)).map(with_doubt).collect();
     let others = all.iter().filter(|status| status.found && !is_connected(status));
     let others: Vec<&str> = others.map(|status| status.agent.name()).collect();
@@ -177,15 +177,15 @@ fn connected(all: &[install::Status]) -> String {
 }
 
 /// An agent's name, with the reason why it does not call us.
-fn with_doubt(status: &install::Status) -> String {
+fn with_doubt(status: &install::InstallStatus) -> String {
     let doubt = match status.state {
         _ if status.obstacle.is_some() => Some("its hooks are switched off"),
         _ if status.trusted == Some(false) => {
             Some("does not trust the hooks: `rekindle install codex --trust`")
         }
-        State::Outdated => Some("outdated: `rekindle install`"),
-        State::ForeignHome => Some("remembers into another home"),
-        State::Absent | State::Current => None,
+        InstallState::Outdated => Some("outdated: `rekindle install`"),
+        InstallState::ForeignHome => Some("remembers into another home"),
+        InstallState::Absent | InstallState::Current => None,
     };
     let name = status.agent.name();
     doubt.map_or_else(|| name.to_owned(), |doubt| format!("{name} ({doubt})"))

@@ -1,13 +1,13 @@
 //! `rekindle approve`: approves proposals.
 
 use clap::Args;
-use rekindle_engine::review::proposals::Verdict;
+use rekindle_engine::review::proposals::ProposalVerdict;
 
 use super::named;
 use super::review_decide::decide;
-use crate::app::Context;
-use crate::app::review::Reach;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::app::review::ScopeArgs;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,7 +22,7 @@ Examples:
   rekindle approve p-20261115-001 --everywhere  # in every project
   rekindle approve p-20261115-001 p-20261115-004 --json
   rekindle approve p-20261115-005 --keep-both   # keeps the line that it would replace")]
-pub(crate) struct Approve {
+pub(crate) struct ApproveArgs {
     /// The proposals: ids as `rekindle review` shows them, their beginnings, or their numbers
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
@@ -30,15 +30,15 @@ pub(crate) struct Approve {
     #[arg(long)]
     keep_both: bool,
     #[command(flatten)]
-    reach: Reach,
+    reach: ScopeArgs,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Approve {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let verdict = if self.keep_both { Verdict::KeepBoth(None) } else { Verdict::Approve };
+impl ApproveArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
+        let verdict = if self.keep_both { ProposalVerdict::KeepBoth(None) } else { ProposalVerdict::Approve };
         decide(context, &named::proposals(context, &self.ids)?, &verdict, self.reach, self.json)
     }
 }

@@ -3,10 +3,10 @@
 use clap::Args;
 
 use super::body;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::ask::answered;
-use crate::error::Failure;
-use crate::output::Style;
+use crate::error::CliError;
+use crate::output::TextStyle;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -17,7 +17,7 @@ instead; every sentence that the passages do not support is dropped. If nothing 
 Examples:
   rekindle ask 'what did we decide about Redis TTLs?'
   rekindle ask 'why is the pool limited to 20?' --json")]
-pub(crate) struct Ask {
+pub(crate) struct AskArgs {
     /// The question: TEXT, @FILE, or - for stdin
     question: String,
     /// Search every project, not only the current one
@@ -28,8 +28,8 @@ pub(crate) struct Ask {
     json: bool,
 }
 
-impl Ask {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl AskArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let question = body::prompt(&self.question, &context.cwd)?;
         let answer = answered(context, &question, self.all_projects)?;
         if let Some(why) = answer.model_failure() {
@@ -38,7 +38,7 @@ impl Ask {
         if self.json {
             return context.out.json(&answer.report(&question));
         }
-        for line in answer.lines(|head| context.out.styled(Style::Dim, head)) {
+        for line in answer.lines(|head| context.out.styled(TextStyle::Dim, head)) {
             context.out.line(line)?;
         }
         if answer.has_near_misses() {

@@ -5,32 +5,33 @@ use std::time::Duration;
 use clap::Args;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::base::time::Typed;
-use rekindle_core::config::Provider;
+use rekindle_core::base::time::TypedTime;
+use rekindle_core::config::LlmProvider;
 use rekindle_core::text::clean::one_line;
-use rekindle_engine::jobs::context::World;
+use rekindle_engine::jobs::context::StageContext;
 use rekindle_engine::pipeline::backfill::{
-    Backfill as Engine, Extent, Learnt, Plan, Progress as Step, Report, Unknown,
+    BackfillContext as Engine, BackfillPlan, BackfillProgress as Step, BackfillReport, BackfillScope,
+    ProjectLearnings, UnknownTranscript,
 };
-use rekindle_engine::pipeline::sightings::{self, Frequent};
+use rekindle_engine::pipeline::sightings::{self, FrequentSighting};
 use rekindle_engine::platform::background;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::environment;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
 use super::reflect::LEARN;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::dialog;
-use crate::error::Failure;
-use crate::output::{Progress, Style, column, in_a_row, size};
+use crate::error::CliError;
+use crate::output::{ProgressLine, TextStyle, column, in_a_row, size};
 
 /// The number of frequent statements that are printed.
-const FREQUENT: u32 = 3;
+const MAX_FREQUENT: u32 = 3;
 /// The most characters of a frequent statement.
-const FREQUENT_CHARS: usize = 100;
+const MAX_FREQUENT_CHARS: usize = 100;
 /// The most unreadable files that are named.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED_FILES: usize = 5;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -47,13 +48,13 @@ Examples:
   rekindle backfill --yes
   rekindle backfill --agent claude --agent pi --since 2w --yes
   rekindle backfill --json")]
-pub(crate) struct Backfill {
+pub(crate) struct BackfillArgs {
     /// Only this agent: claude, codex, gemini, pi; may be given several times
     #[arg(long)]
     agent: Vec<Agent>,
     /// Only sessions of this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
-    since: Option<Typed>,
+    since: Option<TypedTime>,
     /// Say which sessions there are, and read none
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
@@ -68,10 +69,10 @@ pub(crate) struct Backfill {
     json: bool,
 }
 
-impl Backfill {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl BackfillArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if !context.settings.config.memory.enabled && self.yes {
-            return Err(Failure::new("memory is switched off by memory.enabled, so nothing is written")
+            return Err(CliError::new("memory is switched off by memory.enabled, so nothing is written")
                 .hint("`rekindle config set memory.enabled true`"));
         }
         let mut extent = everything(context);
@@ -88,7 +89,7 @@ impl Backfill {
             let asks = !self.dry_run && !plan.candidates.is_empty() && dialog::is_possible();
             if !asks || !dialog::yes("Learn from them now?", true)? {
                 if asks {
-                    context.out.note(dialog::CANCELLED);
+                    context.out.note(dialog::CANCELLED_TEXT);
                 } else if !plan.candidates.is_empty() {
                     context.out.note("`rekindle backfill --yes` learns from them.");
                 }
@@ -109,30 +110,30 @@ impl Backfill {
 }
 
 /// The extent of a full backfill: every finished session.
-fn everything(context: &Context<'_>) -> Extent {
-    Extent::everything(context.now.timestamp(), context.settings.config.capture.idle_minutes)
+fn everything(context: &CommandContext<'_>) -> BackfillScope {
+    BackfillScope::everything(context.now.timestamp(), context.settings.config.capture.idle_minutes)
 }
 
-fn plan(context: &Context<'_>, extent: &Extent) -> Result<Plan, Failure> {
+fn plan(context: &CommandContext<'_>, extent: &BackfillScope) -> Result<BackfillPlan, CliError> {
     let home = environment::home_folder()
-        .ok_or_else(|| Failure::new("there is no home folder in which agents could keep transcripts"))?;
+        .ok_or_else(|| CliError::new("there is no home folder in which agents could keep transcripts"))?;
     let projects = project::load(&context.places.projects_file());
     Ok(Engine { places: &context.places, home: &home, projects: &projects }.plan(extent)?)
 }
 
 /// Learns from all planned sessions for `rekindle init`, and prints the outcome.
-pub(super) fn learn_everything(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
+pub(super) fn learn_everything(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), CliError> {
     let report = learn(context, plan, false)?;
     sum_up(context, &report, &frequent(context)?)
 }
 
 /// The sessions that `rekindle init` offers to learn from.
-pub(super) fn find(context: &Context<'_>) -> Result<Plan, Failure> {
+pub(super) fn find(context: &CommandContext<'_>) -> Result<BackfillPlan, CliError> {
     plan(context, &everything(context))
 }
 
 /// Describes a plan: `212 sessions of Claude Code and Codex in 6 projects`.
-pub(super) fn in_words(plan: &Plan) -> String {
+pub(super) fn in_words(plan: &BackfillPlan) -> String {
     let names: Vec<&str> = plan.agents().iter().map(|agent| agent.name()).collect();
     let agents = in_a_row(&names);
     let projects = match plan.projects() {
@@ -146,20 +147,24 @@ fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn learn(context: &Context<'_>, plan: &Plan, with_model: bool) -> Result<Report, Failure> {
+fn learn(
+    context: &CommandContext<'_>,
+    plan: &BackfillPlan,
+    with_model: bool,
+) -> Result<BackfillReport, CliError> {
     context.only_the_person(LEARN)?;
     // The vault is opened for a change, so that the index is updated at the end of the command.
     context.vault_to_change()?;
-    let home = environment::home_folder().ok_or_else(|| Failure::new("there is no home folder"))?;
+    let home = environment::home_folder().ok_or_else(|| CliError::new("there is no home folder"))?;
     let projects = project::load(&context.places.projects_file());
     background::give_way();
     let (places, mut config) = (context.places.clone(), context.settings.config.clone());
     if !with_model {
-        config.llm.provider = Provider::Offline;
+        config.llm.provider = LlmProvider::Offline;
     }
     let (root, zone) = (context.home.clone(), context.now.time_zone().clone());
-    let worlds = || World::new(root.clone(), places.clone(), config.clone(), zone.clone());
-    let mut bar = Progress::new("learning from sessions");
+    let worlds = || StageContext::new(root.clone(), places.clone(), config.clone(), zone.clone());
+    let mut bar = ProgressLine::new("learning from sessions");
     let mut waited = false;
     let engine = Engine { places: &context.places, home: &home, projects: &projects };
     let report = engine.run(plan, &context.world(), &worlds, &mut |step| {
@@ -177,14 +182,14 @@ fn learn(context: &Context<'_>, plan: &Plan, with_model: bool) -> Result<Report,
     Ok(report?)
 }
 
-fn frequent(context: &Context<'_>) -> Result<Vec<Frequent>, Failure> {
-    match Db::open_existing(&context.places.database())? {
-        Some(db) => Ok(sightings::frequent(&db, FREQUENT)?),
+fn frequent(context: &CommandContext<'_>) -> Result<Vec<FrequentSighting>, CliError> {
+    match Database::open_existing(&context.places.database())? {
+        Some(db) => Ok(sightings::frequent(&db, MAX_FREQUENT)?),
         None => Ok(Vec::new()),
     }
 }
 
-fn told(plan: &Plan) -> Value {
+fn told(plan: &BackfillPlan) -> Value {
     let shares: Vec<Value> = plan
         .shares()
         .into_iter()
@@ -206,11 +211,11 @@ fn told(plan: &Plan) -> Value {
     })
 }
 
-fn unknown(unknown: &[Unknown]) -> Value {
+fn unknown(unknown: &[UnknownTranscript]) -> Value {
     unknown.iter().map(|one| json!({"agent": one.agent, "path": one.path, "why": one.seen})).collect()
 }
 
-fn done(report: &Report, frequent: &[Frequent]) -> Value {
+fn done(report: &BackfillReport, frequent: &[FrequentSighting]) -> Value {
     let problems: Vec<Value> =
         report.problems.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
     let projects: Vec<Value> = report
@@ -248,7 +253,7 @@ fn done(report: &Report, frequent: &[Frequent]) -> Value {
     })
 }
 
-fn say(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
+fn say(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), CliError> {
     let out = context.out;
     let shares = plan.shares();
     let width =
@@ -260,7 +265,7 @@ fn say(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
             share.sessions,
             size(usize::try_from(share.bytes).unwrap_or(usize::MAX))
         );
-        out.line(format!("{}  {project}  {much}", out.styled(Style::Bold, column(agent.word(), 6))))?;
+        out.line(format!("{}  {project}  {much}", out.styled(TextStyle::Bold, column(agent.word(), 6))))?;
     }
     name_unknown(context, &plan.unknown);
     let mut said = match plan.candidates.len() {
@@ -284,9 +289,13 @@ fn say(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Prints what each project taught, what came up most, and why some sessions taught nothing.
-fn sum_up(context: &Context<'_>, report: &Report, frequent: &[Frequent]) -> Result<(), Failure> {
+fn sum_up(
+    context: &CommandContext<'_>,
+    report: &BackfillReport,
+    frequent: &[FrequentSighting],
+) -> Result<(), CliError> {
     let out = context.out;
-    for (path, why) in report.problems.iter().take(MOST_NAMED) {
+    for (path, why) in report.problems.iter().take(MAX_NAMED_FILES) {
         out.warn(format!("{} is left for later: {why}", path.display()));
     }
     name_unknown(context, &report.unknown);
@@ -300,13 +309,13 @@ fn sum_up(context: &Context<'_>, report: &Report, frequent: &[Frequent]) -> Resu
     let width = rows.iter().map(|(project, _)| project_name(project.as_ref()).chars().count()).max();
     for (project, learnt) in rows {
         let name = column(project_name(project.as_ref()), width.unwrap_or(0));
-        out.line(format!("  {}  {}", out.styled(Style::Bold, name), learnt_words(learnt)))?;
+        out.line(format!("  {}  {}", out.styled(TextStyle::Bold, name), learnt_words(learnt)))?;
     }
     if !frequent.is_empty() {
         out.line("What came up most:")?;
         for one in frequent {
             let place = one.project.as_deref().map_or_else(String::new, |project| format!(" · {project}"));
-            let text = one_line(&one.text, FREQUENT_CHARS);
+            let text = one_line(&one.text, MAX_FREQUENT_CHARS);
             out.line(format!("  “{text}” ({}{place})", counted(u64::from(one.sessions), "session")))?;
         }
     }
@@ -332,7 +341,7 @@ fn sum_up(context: &Context<'_>, report: &Report, frequent: &[Frequent]) -> Resu
     Ok(())
 }
 
-fn learnt_words(learnt: &Learnt) -> String {
+fn learnt_words(learnt: &ProjectLearnings) -> String {
     let parts = [
         (learnt.saved.len(), "memory in force", "memories in force"),
         (learnt.proposed.len(), "proposal to review", "proposals to review"),
@@ -353,9 +362,9 @@ fn project_name(project: Option<&ProjectId>) -> &str {
 }
 
 /// Warns about unknown transcript formats, once for each agent.
-fn name_unknown(context: &Context<'_>, unknown: &[Unknown]) {
+fn name_unknown(context: &CommandContext<'_>, unknown: &[UnknownTranscript]) {
     for agent in Agent::ALL {
-        let of: Vec<&Unknown> = unknown.iter().filter(|one| one.agent == agent).collect();
+        let of: Vec<&UnknownTranscript> = unknown.iter().filter(|one| one.agent == agent).collect();
         let Some(first) = of.first() else { continue };
         let others = match of.len() {
             1 => String::new(),

@@ -4,17 +4,17 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use rekindle_core::config::Decay;
-use rekindle_embed::Model;
+use rekindle_core::config::DecayMode;
+use rekindle_embed::EmbeddingModel;
 use rekindle_engine::index::Embedder;
-use rekindle_engine::recall::bench::{self, Answered, Message, Question, Vectors};
+use rekindle_engine::recall::bench::{self, BenchAnswer, BenchMessage, BenchQuestion, VectorSource};
 use rekindle_engine::recall::relevance_gate::judge;
 use rekindle_engine::recall::relevance_gate::passage::passage;
-use rekindle_engine::recall::relevance_gate::reading::Reading;
+use rekindle_engine::recall::relevance_gate::reading::RescoringMode;
 use serde_json::{Value, json};
 
-use crate::error::Failure;
-use crate::output::{Printer, Progress};
+use crate::error::CliError;
+use crate::output::{Printer, ProgressLine};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -28,13 +28,13 @@ index, model and ranking that a prompt gets, below the cap: the whole order, and
 Examples:
   rekindle bench ingest --store /tmp/store < corpus.jsonl
   rekindle bench query --store /tmp/store --k 50 < queries.jsonl > run.jsonl")]
-pub(crate) struct Bench {
+pub(crate) struct BenchArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: BenchCommand,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum BenchCommand {
     /// Index messages
     Ingest {
         /// The folder of the index
@@ -54,28 +54,30 @@ enum Verb {
         k: usize,
         /// The weight of age: bounded, literal or off
         #[arg(long, default_value = "bounded", value_name = "HOW", value_parser = decay)]
-        decay: Decay,
+        decay: DecayMode,
     },
 }
 
 /// Parses a value of the setting `recall.decay`.
-fn decay(word: &str) -> Result<Decay, String> {
+fn decay(word: &str) -> Result<DecayMode, String> {
     serde_json::from_value(Value::from(word)).map_err(|_| "it is one of bounded, literal, off".to_owned())
 }
 
 /// The number of hits that an agent would get.
-const SHOWN: usize = 5;
+const SHOWN_HITS: usize = 5;
 /// The approximate number of characters of a token.
 const CHARS_PER_TOKEN: usize = 4;
 
-impl Bench {
-    pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
-        let embedder = Embedder::new(rekindle_engine::index::models::BUILTIN, Model::builtin());
+impl BenchArgs {
+    pub(crate) fn run(self, out: &Printer) -> Result<(), CliError> {
+        let embedder =
+            Embedder::new(rekindle_engine::index::models::BUILTIN_MODEL, EmbeddingModel::builtin());
         match self.verb {
-            Verb::Ingest { store, synthetic_vectors } => {
-                let messages: Vec<Message> = bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;
-                let vectors = if synthetic_vectors { Vectors::MadeUp } else { Vectors::Real };
-                let mut progress = Progress::new("embedding");
+            BenchCommand::Ingest { store, synthetic_vectors } => {
+                let messages: Vec<BenchMessage> =
+                    bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;
+                let vectors = if synthetic_vectors { VectorSource::MadeUp } else { VectorSource::Real };
+                let mut progress = ProgressLine::new("embedding");
                 let mut show = |done: usize, of: usize| {
                     progress.show("embedding", done, of);
                     true
@@ -84,11 +86,11 @@ impl Bench {
                 progress.end();
                 out.json(&done)
             }
-            Verb::Query { store, k, decay } => {
+            BenchCommand::Query { store, k, decay } => {
                 let mut answers = BufWriter::new(io::stdout().lock());
-                for question in bench::lines::<Question>(io::stdin().lock()) {
+                for question in bench::lines::<BenchQuestion>(io::stdin().lock()) {
                     let answer = answer(&store, embedder, &question?, decay, k)?;
-                    let line = serde_json::to_string(&answer).map_err(Failure::new)?;
+                    let line = serde_json::to_string(&answer).map_err(CliError::new)?;
                     writeln!(answers, "{line}")?;
                 }
                 Ok(answers.flush()?)
@@ -100,12 +102,12 @@ impl Bench {
 fn answer(
     store: &std::path::Path,
     embedder: Embedder<'_>,
-    question: &Question,
-    decay: Decay,
+    question: &BenchQuestion,
+    decay: DecayMode,
     k: usize,
-) -> Result<Value, Failure> {
-    let answered = bench::query(store, embedder, question, decay, k.max(SHOWN))?;
-    let Some(Answered { snapshot, found, small_talk }) = answered else {
+) -> Result<Value, CliError> {
+    let answered = bench::query(store, embedder, question, decay, k.max(SHOWN_HITS))?;
+    let Some(BenchAnswer { snapshot, found, small_talk }) = answered else {
         return Ok(
             json!({"qid": question.qid, "results": [], "latency_ms": 0, "context_tokens": 0, "abstain": true}),
         );
@@ -117,13 +119,14 @@ fn answer(
         .collect();
     documents.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
     documents.truncate(k);
-    let top: Vec<u32> = found.ranked.iter().take(SHOWN).map(|ranked| ranked.document).collect();
+    let top: Vec<u32> = found.ranked.iter().take(SHOWN_HITS).map(|ranked| ranked.document).collect();
     let passages = top
         .iter()
         .filter_map(|number| Some(passage(&snapshot, &found, *number, &snapshot.document(*number)?)));
-    let (prompt, how) = (&question.query, Reading::Thorough);
+    let (prompt, how) = (&question.query, RescoringMode::Thorough);
     let decision = judge(prompt, &found, || small_talk, &top, passages, &how);
-    let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
+    let shown: usize =
+        documents.iter().take(SHOWN_HITS).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
         documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();
     Ok(json!({

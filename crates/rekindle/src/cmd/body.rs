@@ -4,19 +4,19 @@ use std::io::Read;
 use std::path::Path;
 
 use rekindle_core::vault::entry::MAX_BODY_BYTES;
-use rekindle_engine::platform::disk::{self, Content};
+use rekindle_engine::platform::disk::{self, FileContent};
 use rekindle_engine::vault::{self, text};
 
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// Reads a `--body`. A leading `@@` stands for a literal at sign.
-pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, Failure> {
+pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, CliError> {
     read_up_to(MAX_BODY_BYTES as u64, argument, cwd)
 }
 
 /// Reads a text of up to `limit` bytes, for data larger than a memory: an event may hold a whole session
 /// (CAP-22).
-pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<String, Failure> {
+pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<String, CliError> {
     let body = match argument {
         "-" => {
             let mut bytes = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<Strin
     };
     if body.trim().is_empty() {
         return Err(
-            Failure::usage("the body is empty").hint("give the text, `@FILE`, or `-` and the text on stdin")
+            CliError::usage("the body is empty").hint("give the text, `@FILE`, or `-` and the text on stdin")
         );
     }
     Ok(body)
@@ -43,7 +43,7 @@ pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<Strin
 const MAX_PROMPT_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Reads a query. Any pasted or piped input gets an answer: empty input, a whole log, bytes that are no text.
-pub(crate) fn prompt(argument: &str, cwd: &Path) -> Result<String, Failure> {
+pub(crate) fn prompt(argument: &str, cwd: &Path) -> Result<String, CliError> {
     let bytes = match argument {
         "-" => {
             let mut bytes = Vec::new();
@@ -57,17 +57,17 @@ pub(crate) fn prompt(argument: &str, cwd: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn file(path: &Path, limit: u64) -> Result<String, Failure> {
+fn file(path: &Path, limit: u64) -> Result<String, CliError> {
     Ok(text(&path.display().to_string(), bytes(path, limit)?)?)
 }
 
-fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, CliError> {
     let what = path.display().to_string();
     match disk::read(path, limit) {
-        Ok(Content::Bytes(bytes)) => Ok(bytes),
-        Ok(Content::TooLarge(bytes)) => Err(vault::Error::TooLarge { what, bytes, limit }.into()),
-        Ok(Content::Missing) => Err(Failure::usage(format!("there is no file {what}"))),
-        Ok(Content::NotAFile) => Err(Failure::usage(format!("{what} is not a file"))),
-        Err(error) => Err(Failure::usage(format!("{what} could not be read: {error}"))),
+        Ok(FileContent::Bytes(bytes)) => Ok(bytes),
+        Ok(FileContent::TooLarge(bytes)) => Err(vault::Error::TooLarge { what, bytes, limit }.into()),
+        Ok(FileContent::Missing) => Err(CliError::usage(format!("there is no file {what}"))),
+        Ok(FileContent::NotAFile) => Err(CliError::usage(format!("{what} is not a file"))),
+        Err(error) => Err(CliError::usage(format!("{what} could not be read: {error}"))),
     }
 }

@@ -4,14 +4,14 @@ use clap::{Args, Subcommand};
 use rekindle_core::config::keys;
 use rekindle_engine::config;
 use rekindle_engine::platform::environment;
-use rekindle_engine::platform::home::Home;
+use rekindle_engine::platform::home::HomeFolder;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
 use crate::app::context::only_the_person;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column};
+use crate::output::{Printer, TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -24,16 +24,16 @@ Examples:
   rekindle config set user.name 'Ada Lovelace'
   rekindle config unset recall.k
   $EDITOR \"$(rekindle config path)\"")]
-pub(crate) struct Config {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ConfigCommand>,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ConfigCommand {
     /// Print the value of one key
     Get {
         /// The key, such as recall.k
@@ -58,22 +58,22 @@ enum Verb {
     Path,
 }
 
-impl Config {
-    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
-        let home = Home::find(global.home.as_deref())?;
-        if matches!(self.verb, Some(Verb::Set { .. } | Verb::Unset { .. })) {
+impl ConfigArgs {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
+        let home = HomeFolder::find(global.home.as_deref())?;
+        if matches!(self.verb, Some(ConfigCommand::Set { .. } | ConfigCommand::Unset { .. })) {
             // A setting may allow an agent to decide on proposals, switch memory off, or name a program to
             // run (R-19).
             only_the_person("change the settings")?;
         }
         // This must work with broken settings, because it is the way to find and repair them.
         match &self.verb {
-            Some(Verb::Path) => return out.line(home.config_file().display()),
-            Some(Verb::Set { key, value }) => {
+            Some(ConfigCommand::Path) => return out.line(home.config_file().display()),
+            Some(ConfigCommand::Set { key, value }) => {
                 config::set(&home, key, value)?;
                 return self.changed(out, key);
             }
-            Some(Verb::Unset { key }) => {
+            Some(ConfigCommand::Unset { key }) => {
                 config::unset(&home, key)?;
                 return self.changed(out, key);
             }
@@ -86,7 +86,7 @@ impl Config {
         for warning in &settings.warnings {
             out.warn(warning);
         }
-        if let Some(Verb::Get { key }) = &self.verb {
+        if let Some(ConfigCommand::Get { key }) = &self.verb {
             let setting = settings.get(key)?;
             return match self.json {
                 true => out.json(&setting.value),
@@ -115,7 +115,7 @@ impl Config {
                 let value = setting.value.to_string();
                 let value = if value.is_empty() { "\"\"".to_owned() } else { value };
                 out.line(
-                    format!("{} {value}  {}", column(key.name, 28), out.styled(Style::Dim, source))
+                    format!("{} {value}  {}", column(key.name, 28), out.styled(TextStyle::Dim, source))
                         .trim_end(),
                 )?;
             }
@@ -123,7 +123,7 @@ impl Config {
         if self.json { out.json(&Value::Array(rows)) } else { Ok(()) }
     }
 
-    fn changed(&self, out: &Printer, key: &str) -> Result<(), Failure> {
+    fn changed(&self, out: &Printer, key: &str) -> Result<(), CliError> {
         if self.json { out.json(&json!({"changed": key})) } else { Ok(()) }
     }
 }

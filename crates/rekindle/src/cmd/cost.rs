@@ -4,14 +4,14 @@ mod memory;
 
 use clap::Args;
 use rekindle_core::base::time::day;
-use rekindle_core::config::{Llm as Settings, Provider};
+use rekindle_core::config::{LlmProvider, LlmSettings as Settings};
 use rekindle_core::llm::Cost as Money;
-use rekindle_engine::llm::cost::{Caps, Limit, Spent, spent, used};
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::llm::cost::{DailyLimit, DailyUsage, SpendingCaps, spent, used};
+use rekindle_engine::platform::db::Database;
 use serde_json::{Value, json};
 
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 use crate::output::column;
 
 #[derive(Args)]
@@ -27,7 +27,7 @@ Examples:
   rekindle cost --memory --model anthropic/claude-opus-5-5
   rekindle cost --days 30 --json
   rekindle config set llm.anthropic.daily_dollars 0.5")]
-pub(crate) struct Cost {
+pub(crate) struct CostArgs {
     /// Go back this many days
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=366))]
     days: u32,
@@ -42,23 +42,24 @@ pub(crate) struct Cost {
     json: bool,
 }
 
-impl Cost {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl CostArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.memory {
             return memory::show(context, self.days, self.model.as_deref(), self.json);
         }
         let settings = &context.settings.config.llm;
-        let db = Db::open_existing(&context.places.database())?;
+        let db = Database::open_existing(&context.places.database())?;
         let spent = |days| db.as_ref().map_or_else(|| Ok(Vec::new()), |db| spent(db, days, &context.now));
         let (all, today) = (spent(self.days)?, spent(1)?);
-        let asked = Provider::ALL.into_iter().filter(|provider| *provider != Provider::Offline);
-        let shares: Vec<Share> = asked.map(|provider| Share::of(provider, settings, &today)).collect();
+        let asked = LlmProvider::ALL.into_iter().filter(|provider| *provider != LlmProvider::Offline);
+        let shares: Vec<ProviderShare> =
+            asked.map(|provider| ProviderShare::of(provider, settings, &today)).collect();
         if self.json {
-            let total = Caps::of(settings, settings.provider).total;
+            let total = SpendingCaps::of(settings, settings.provider).total;
             return context.out.json(&json!({
                 "spent": all.iter().map(object).collect::<Vec<Value>>(),
                 "daily": limit(total),
-                "providers": shares.iter().map(Share::json).collect::<serde_json::Map<_, _>>(),
+                "providers": shares.iter().map(ProviderShare::json).collect::<serde_json::Map<_, _>>(),
             }));
         }
         for one in &all {
@@ -88,7 +89,7 @@ impl Cost {
                 .out
                 .note(format!("{word}: {tokens} tokens and {cost} today; allowed in a day: {allowed}."));
         }
-        let total = Caps::of(settings, settings.provider).total;
+        let total = SpendingCaps::of(settings, settings.provider).total;
         context.out.note(format!("All together may use {} in a day.", allowed(total)));
         for why in shares.iter().filter_map(|share| share.exhausted.as_ref()) {
             context.out.warn(format!("{why}; until tomorrow rules do the work"));
@@ -98,15 +99,15 @@ impl Cost {
 }
 
 /// The usage of a provider today, and its limits.
-struct Share {
-    caps: Caps,
+struct ProviderShare {
+    caps: SpendingCaps,
     used: (u64, Money),
     exhausted: Option<String>,
 }
 
-impl Share {
-    fn of(provider: Provider, settings: &Settings, today: &[Spent]) -> Self {
-        let caps = Caps::of(settings, provider);
+impl ProviderShare {
+    fn of(provider: LlmProvider, settings: &Settings, today: &[DailyUsage]) -> Self {
+        let caps = SpendingCaps::of(settings, provider);
         let used = used(today, Some(provider.word()));
         // An exhausted quota matters only for the provider in use, or one that was used today.
         let matters = provider == settings.provider || used.0 > 0;
@@ -128,17 +129,17 @@ fn dollars(cost: Money) -> f64 {
     cost.micro_dollars as f64 / 1e6
 }
 
-fn limit(limit: Limit) -> Value {
+fn limit(limit: DailyLimit) -> Value {
     json!({"tokens": limit.tokens, "dollars": limit.cost.map(dollars)})
 }
 
-fn allowed(limit: Limit) -> String {
+fn allowed(limit: DailyLimit) -> String {
     let tokens = limit.tokens.map_or("any number of tokens".to_owned(), |most| format!("{most} tokens"));
     let money = limit.cost.map_or("any amount".to_owned(), |most| most.to_string());
     format!("{tokens}, {money}")
 }
 
-fn object(spent: &Spent) -> Value {
+fn object(spent: &DailyUsage) -> Value {
     json!({
         "day": day(spent.day),
         "provider": spent.provider,

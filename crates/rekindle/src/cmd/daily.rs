@@ -1,14 +1,14 @@
 //! `rekindle daily`: shows a day's log and adds notes to today's.
 
 use clap::{Args, Subcommand};
-use rekindle_core::base::time::{Date, Typed, day};
+use rekindle_core::base::time::{Date, TypedTime, day};
 use rekindle_core::text::admit;
-use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse};
+use rekindle_core::vault::daily_log::{LogMark, LogSection, LoggedNote, SectionSource, TimeOfDay, parse};
 use serde_json::json;
 
 use super::body;
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -17,20 +17,20 @@ Examples:
   rekindle daily show yesterday
   rekindle daily show 2026-11-14 --json
   rekindle daily add 'Staging was moved to the new host this morning.'")]
-pub(crate) struct Daily {
+pub(crate) struct DailyArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<DailyCommand>,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum DailyCommand {
     /// Print the log of a day
     Show {
         /// The day: 2026-11-15, yesterday, "3 days ago"; today if you leave it out
-        date: Option<Typed>,
+        date: Option<TypedTime>,
     },
     /// Add a note to today's log
     Add {
@@ -40,12 +40,12 @@ enum Verb {
     },
 }
 
-impl Daily {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl DailyArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let today = context.now.date();
         match self.verb {
-            Some(Verb::Add { text }) => add(context, &text, self.json),
-            Some(Verb::Show { date }) => {
+            Some(DailyCommand::Add { text }) => add(context, &text, self.json),
+            Some(DailyCommand::Show { date }) => {
                 show(context, date.map_or(today, |date| date.day(&context.now)), self.json)
             }
             None => show(context, today, self.json),
@@ -53,7 +53,7 @@ impl Daily {
     }
 }
 
-fn show(context: &Context<'_>, date: Date, as_json: bool) -> Result<(), Failure> {
+fn show(context: &CommandContext<'_>, date: Date, as_json: bool) -> Result<(), CliError> {
     let text = context.vault()?.daily_log(date)?;
     if as_json {
         let sections = text.as_deref().map(parse).unwrap_or_default().sections;
@@ -68,19 +68,19 @@ fn show(context: &Context<'_>, date: Date, as_json: bool) -> Result<(), Failure>
     }
 }
 
-fn add(context: &Context<'_>, text: &str, as_json: bool) -> Result<(), Failure> {
+fn add(context: &CommandContext<'_>, text: &str, as_json: bool) -> Result<(), CliError> {
     let admitted = admit(&body::read(text, &context.cwd)?);
     context.mention(&admitted.redacted, &[]);
-    let note = Note {
-        source: Source {
+    let note = LoggedNote {
+        source: SectionSource {
             project: context.project_id().map(|project| project.as_str().to_owned()),
-            ..Source::default()
+            ..SectionSource::default()
         },
-        time: Clock::of(&context.now),
+        time: TimeOfDay::of(&context.now),
         text: admitted.text,
-        mark: Mark { id: None, origin: Some(context.speaker().origin()), ..Mark::default() },
+        mark: LogMark { id: None, origin: Some(context.speaker().origin()), ..LogMark::default() },
     };
-    let committed = context.vault_to_change()?.log(&Section::Note(note), context.actor(), &context.now)?;
+    let committed = context.vault_to_change()?.log(&LogSection::Note(note), context.actor(), &context.now)?;
     let date = day(context.now.date());
     match as_json {
         true => context.out.json(&json!({"date": date, "change": committed.change})),

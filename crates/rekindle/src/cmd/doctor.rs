@@ -4,17 +4,17 @@ use clap::Args;
 use rekindle_core::base::time::TimeZone;
 use rekindle_engine::config;
 use rekindle_engine::ops::doctor::{
-    Level, examine, examine_agents, examine_index, examine_learning, examine_models, examine_runs,
+    FindingSeverity, examine, examine_agents, examine_index, examine_learning, examine_models, examine_runs,
     examine_surfaces,
 };
 use rekindle_engine::platform::clock;
-use rekindle_engine::platform::home::Home;
+use rekindle_engine::platform::home::HomeFolder;
 use serde_json::json;
 
-use super::install::Here;
-use crate::error::Failure;
+use super::install::InstallContext;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column};
+use crate::output::{Printer, TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ Examples:
   rekindle doctor
   rekindle doctor --all
   rekindle doctor --json | jq '.checks[] | select(.findings[].level != \"ok\")'")]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     /// List the checks that passed as well
     #[arg(long, short = 'a')]
     all: bool,
@@ -35,9 +35,9 @@ pub(crate) struct Doctor {
     json: bool,
 }
 
-impl Doctor {
-    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
-        let home = Home::find(global.home.as_deref())?;
+impl DoctorArgs {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
+        let home = HomeFolder::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let places = home.places(&settings.config)?;
         let mut checks = examine(&places);
@@ -47,35 +47,38 @@ impl Doctor {
         checks.extend(examine_surfaces(&places, &settings.config));
         checks.push(examine_models(&home, &settings.config));
         // Without a home folder there are no agents to check.
-        if let Ok(here) = Here::find(global) {
+        if let Ok(here) = InstallContext::find(global) {
             checks.extend(examine_agents(&here.installer()));
         }
         let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
-        let healthy = worst < Some(Level::Error);
+        let healthy = worst < Some(FindingSeverity::Error);
         if self.json {
             out.json(&json!({"ok": healthy, "home": home.root(), "checks": checks}))?;
         } else {
             let fine = checks.iter().flat_map(|check| &check.findings);
-            let fine = fine.filter(|finding| finding.level == Level::Ok).count();
+            let fine = fine.filter(|finding| finding.level == FindingSeverity::Ok).count();
             for check in &checks {
-                for finding in check.findings.iter().filter(|found| self.all || found.level != Level::Ok) {
+                for finding in
+                    check.findings.iter().filter(|found| self.all || found.level != FindingSeverity::Ok)
+                {
                     let word = match finding.level {
-                        Level::Ok => out.styled(Style::Good, "ok     "),
-                        Level::Warning => out.styled(Style::Warn, "warning"),
-                        Level::Error => out.styled(Style::Bad, "error  "),
+                        FindingSeverity::Ok => out.styled(TextStyle::Good, "ok     "),
+                        FindingSeverity::Warning => out.styled(TextStyle::Warn, "warning"),
+                        FindingSeverity::Error => out.styled(TextStyle::Bad, "error  "),
                     };
                     out.line(format!("{word}  {}  {}", column(check.check, 10), finding.what))?;
                     if let Some(hint) = &finding.hint {
-                        out.line(format!("{}{}", " ".repeat(21), out.styled(Style::Dim, hint)))?;
+                        out.line(format!("{}{}", " ".repeat(21), out.styled(TextStyle::Dim, hint)))?;
                     }
                 }
             }
             if !self.all {
-                let word = out.styled(Style::Good, "ok     ");
-                let what = if worst > Some(Level::Ok) { "other checks passed" } else { "checks passed" };
+                let word = out.styled(TextStyle::Good, "ok     ");
+                let what =
+                    if worst > Some(FindingSeverity::Ok) { "other checks passed" } else { "checks passed" };
                 out.line(format!("{word}  {fine} {what} (`rekindle doctor --all` lists them)"))?;
             }
         }
-        if healthy { Ok(()) } else { Err(Failure::reported()) }
+        if healthy { Ok(()) } else { Err(CliError::reported()) }
     }
 }

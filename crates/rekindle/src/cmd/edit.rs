@@ -3,18 +3,18 @@
 use clap::Args;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::platform::db::Db;
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::editor;
-use rekindle_engine::review::proposals::{self, Verdict};
+use rekindle_engine::review::proposals::{self, ProposalVerdict};
 use serde_json::json;
 
 use super::review_decide::decide;
 use super::{body, named};
-use crate::app::Context;
-use crate::app::review::Reach;
+use crate::app::CommandContext;
+use crate::app::review::ScopeArgs;
 use crate::dialog;
-use crate::error::Failure;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,7 +30,7 @@ Examples:
   EDITOR=nano rekindle edit m-7k2d9q0x1abc
   rekindle edit p-20261115-001
   rekindle edit p-20261115-001 --text 'Run the tests with --release, except the fuzzers.'")]
-pub(crate) struct Edit {
+pub(crate) struct EditArgs {
     /// The memory: its id, path or slug; or a proposal: its id, the beginning of the id, or its number
     #[arg(value_name = "NAME|ID")]
     id: String,
@@ -38,14 +38,14 @@ pub(crate) struct Edit {
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     text: Option<String>,
     #[command(flatten)]
-    reach: Reach,
+    reach: ScopeArgs,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Edit {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl EditArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match &self.text {
             None if !named::is_proposal(&self.id) => self.memory(context),
             text => {
@@ -60,28 +60,28 @@ impl Edit {
                         }
                     },
                 };
-                decide(context, &ids, &Verdict::Edit(words), self.reach, self.json)
+                decide(context, &ids, &ProposalVerdict::Edit(words), self.reach, self.json)
             }
         }
     }
 
-    fn memory(&self, context: &Context<'_>) -> Result<(), Failure> {
+    fn memory(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.only_the_persons_words("edit a memory")?;
         if self.reach.everywhere || self.reach.this_project {
-            return Err(Failure::usage("--everywhere and --this-project are for proposals"));
+            return Err(CliError::usage("--everywhere and --this-project are for proposals"));
         }
         let vault = context.vault_to_change()?;
         let path = vault.find(&self.id, &context.cwd)?;
         let read = vault.read_entry(&path)?;
         let (folder, name) = (context.places.editing(), draft_name(&path));
-        let draft = editor::draft(&folder, &name).map_err(Failure::new)?;
+        let draft = editor::draft(&folder, &name).map_err(CliError::new)?;
         if draft.is_some() {
             context.out.note(format!("Your last edit of {path} was not saved. It opens again."));
         }
         let text = edit_text(context, &name, draft.as_deref().unwrap_or(&read.text))?;
         if text.trim().is_empty() || text.trim_end() == read.text.trim_end() {
             if !text.trim().is_empty() {
-                editor::drop_draft(&folder, &name).map_err(Failure::new)?;
+                editor::drop_draft(&folder, &name).map_err(CliError::new)?;
             }
             context.out.note(format!("Nothing changed in {path}."));
             return Ok(());
@@ -89,9 +89,9 @@ impl Edit {
         let edited = match vault.edit_entry(&path, &read, &text, &context.now) {
             Ok(edited) => edited,
             Err(error) => {
-                let kept = editor::keep_draft(&folder, &name, &text).map_err(Failure::new)?;
-                let code = Failure::from(error);
-                return Err(Failure {
+                let kept = editor::keep_draft(&folder, &name, &text).map_err(CliError::new)?;
+                let code = CliError::from(error);
+                return Err(CliError {
                     message: format!("not saved: {}", code.message),
                     hint: Some(format!(
                         "the memory is as it was; your text is in {}, and `rekindle edit {}` opens it again",
@@ -102,7 +102,7 @@ impl Edit {
                 });
             }
         };
-        editor::drop_draft(&folder, &name).map_err(Failure::new)?;
+        editor::drop_draft(&folder, &name).map_err(CliError::new)?;
         context.mention(&edited.redacted, &edited.conflicts);
         if self.json {
             return context.out.json(&json!({
@@ -118,23 +118,23 @@ impl Edit {
 }
 
 /// Lets the person edit the text of a proposal; `None` if it was not changed.
-fn proposal_words(context: &Context<'_>, ids: &[Id]) -> Result<Option<String>, Failure> {
+fn proposal_words(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<Option<String>, CliError> {
     context.only_the_person("decide on proposals with a command")?;
     let [id] = ids else { return Ok(None) };
-    let standing = proposals::standing(&Db::open(&context.places.database())?, *id)?;
-    let standing = standing.ok_or_else(|| Failure::usage(format!("there is no proposal {id}")))?;
+    let standing = proposals::standing(&Database::open(&context.places.database())?, *id)?;
+    let standing = standing.ok_or_else(|| CliError::usage(format!("there is no proposal {id}")))?;
     let before = standing.text();
     let after = edit_text(context, &id.to_string(), before)?;
     let is_changed = !after.trim().is_empty() && after.trim() != before.trim();
     Ok(is_changed.then(|| after.trim().to_owned()))
 }
 
-fn edit_text(context: &Context<'_>, name: &str, text: &str) -> Result<String, Failure> {
+fn edit_text(context: &CommandContext<'_>, name: &str, text: &str) -> Result<String, CliError> {
     if editor::named().is_none() && !dialog::has_screen() {
-        return Err(Failure::usage("there is no terminal for an editor")
+        return Err(CliError::usage("there is no terminal for an editor")
             .hint("set EDITOR, or use `rekindle evolve` (a memory) or `--text` (a proposal)"));
     }
-    editor::edit(&context.places.editing(), name, text).map_err(Failure::new)
+    editor::edit(&context.places.editing(), name, text).map_err(CliError::new)
 }
 
 /// The name of a memory's draft: its file name, and a hash that distinguishes equal names.

@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::recall::select::{MOST, USUAL};
+use rekindle_core::recall::select::{DEFAULT_RESULTS, MAX_RESULTS};
 use rekindle_core::text;
-use rekindle_engine::index::{Embedder, Snapshot};
-use rekindle_engine::recall::eval::{self, Asking, Measured, Origin, Pair, PairsError, Run};
-use rekindle_engine::recall::log::Log;
-use rekindle_engine::recall::search::Rules;
-use rekindle_engine::recall::usage::{Said, Usage};
+use rekindle_engine::index::{Embedder, IndexSnapshot};
+use rekindle_engine::recall::eval::{
+    self, EvalContext, EvalPair, EvalPairsError, EvalResult, EvalRun, PairsOrigin,
+};
+use rekindle_engine::recall::log::RecallLog;
+use rekindle_engine::recall::search::SearchRules;
+use rekindle_engine::recall::usage::{UsageCounts, UsageSummary};
 use serde_json::{Value, json};
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Progress, Style, column, size};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{ProgressLine, TextStyle, column, size};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -37,12 +39,12 @@ Examples:
   rekindle eval --pairs questions.jsonl --k 3
   rekindle eval --limit 1000 --json
   rekindle eval --history")]
-pub(crate) struct Eval {
+pub(crate) struct EvalArgs {
     /// A file of questions with the memories they should find; - for stdin
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// Judge the first K memories of an answer, up to 10
-    #[arg(long, short = 'k', default_value_t = USUAL, value_name = "N")]
+    #[arg(long, short = 'k', default_value_t = DEFAULT_RESULTS, value_name = "N")]
     k: usize,
     /// Ask at most this many questions; the default is 200 of those made from titles, or all of a file
     #[arg(long, value_name = "N")]
@@ -56,44 +58,44 @@ pub(crate) struct Eval {
 }
 
 /// The default number of questions made from titles.
-const MADE: usize = 200;
+const MAX_GENERATED_PAIRS: usize = 200;
 /// The most missed questions that are printed.
-const SHOWN_MISSES: usize = 5;
+const MAX_SHOWN_MISSES: usize = 5;
 
-impl Eval {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl EvalArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.history {
             return self.list(context);
         }
-        if self.k == 0 || self.k > MOST {
-            return Err(Failure::usage(format!("--k is from 1 to {MOST}, not {}", self.k)));
+        if self.k == 0 || self.k > MAX_RESULTS {
+            return Err(CliError::usage(format!("--k is from 1 to {MAX_RESULTS}, not {}", self.k)));
         }
         if !context.settings.config.memory.enabled {
-            return Err(Failure::new(
+            return Err(CliError::new(
                 "memory is switched off by memory.enabled, so there is nothing to measure",
             )
             .hint("`-c memory.enabled=true` measures it all the same"));
         }
         let (vault, model, index) = (context.vault()?, context.model_if_any(), context.index());
         let Some(snapshot) = index.open()? else {
-            return Err(Failure::new("there is no index yet, so there is nothing to measure")
+            return Err(CliError::new("there is no index yet, so there is nothing to measure")
                 .hint("`rekindle reindex` makes it from your notes"));
         };
         let (from, pairs, skipped) = self.pairs(context, &snapshot)?;
-        let usage = Usage::read(&context.places.usage());
-        let asking = Asking {
+        let usage = UsageSummary::read(&context.places.usage());
+        let asking = EvalContext {
             vault: &vault,
             index: &index,
             embedder: model.as_ref().map(|model| Embedder::new(model.name(), model)),
             usage: &usage,
-            rules: Rules::of(
+            rules: SearchRules::of(
                 &context.settings.config.recall,
                 context.project_id().map(ProjectId::as_str),
                 &context.now,
             ),
             k: self.k,
         };
-        let mut progress = Progress::new("asking");
+        let mut progress = ProgressLine::new("asking");
         let mut show = |done: usize, of: usize| progress.show("asking", done, of);
         let now = context.now.timestamp();
         let measured = eval::measure(&asking, &snapshot, from, &pairs, now, &mut show);
@@ -110,15 +112,15 @@ impl Eval {
     /// Returns the questions, and the number of memories without one.
     fn pairs(
         &self,
-        context: &Context<'_>,
-        snapshot: &Snapshot,
-    ) -> Result<(Origin, Vec<Pair>, usize), Failure> {
+        context: &CommandContext<'_>,
+        snapshot: &IndexSnapshot,
+    ) -> Result<(PairsOrigin, Vec<EvalPair>, usize), CliError> {
         if let Some(file) = &self.pairs {
             let mut pairs = read(file, &context.cwd)?;
             pairs.truncate(self.limit.unwrap_or(usize::MAX));
-            return Ok((Origin::File, some(pairs)?, 0));
+            return Ok((PairsOrigin::File, some(pairs)?, 0));
         }
-        let made = eval::make_pairs(snapshot, self.limit.unwrap_or(MADE));
+        let made = eval::make_pairs(snapshot, self.limit.unwrap_or(MAX_GENERATED_PAIRS));
         if made.pairs.is_empty() && self.limit != Some(0) {
             let what = match made.skipped {
                 0 => "there is no memory to ask for yet".to_owned(),
@@ -129,17 +131,22 @@ impl Eval {
                 }
             };
             return Err(
-                Failure::new(what).hint("`--pairs FILE` asks questions of your own; `--help` shows one")
+                CliError::new(what).hint("`--pairs FILE` asks questions of your own; `--help` shows one")
             );
         }
-        Ok((Origin::Titles, some(made.pairs)?, made.skipped))
+        Ok((PairsOrigin::Titles, some(made.pairs)?, made.skipped))
     }
 
-    fn report(&self, context: &Context<'_>, measured: &Measured, skipped: usize) -> Result<(), Failure> {
+    fn report(
+        &self,
+        context: &CommandContext<'_>,
+        measured: &EvalResult,
+        skipped: usize,
+    ) -> Result<(), CliError> {
         let out = context.out;
         let (run, lived) = (&measured.run, lived(context)?);
         if self.json {
-            let mut report = serde_json::to_value(run).map_err(Failure::new)?;
+            let mut report = serde_json::to_value(run).map_err(CliError::new)?;
             if let Some(report) = report.as_object_mut() {
                 report.insert("skipped".into(), json!(skipped));
                 report.insert("unknown".into(), json!(measured.unknown));
@@ -149,19 +156,19 @@ impl Eval {
             return out.json(&report);
         }
         let row = |name: &str, value: String| {
-            out.line(format!("{}  {value}", out.styled(Style::Dim, column(name, 10))))
+            out.line(format!("{}  {value}", out.styled(TextStyle::Dim, column(name, 10))))
         };
         let from = match (run.from, skipped) {
-            (Origin::File, _) => "from a file".to_owned(),
-            (Origin::Titles, 0) => "made from titles".to_owned(),
-            (Origin::Titles, skipped) => format!("made from titles, {skipped} memories left out"),
+            (PairsOrigin::File, _) => "from a file".to_owned(),
+            (PairsOrigin::Titles, 0) => "made from titles".to_owned(),
+            (PairsOrigin::Titles, skipped) => format!("made from titles, {skipped} memories left out"),
         };
         row("questions", format!("{} {from}", run.pairs))?;
         row("hit@1", format!("{:.3}", run.hit_at_1))?;
         if run.k > 1 {
             row(&format!("hit@{}", run.k), format!("{:.3}", run.hit_at_k))?;
         }
-        if run.from == Origin::File {
+        if run.from == PairsOrigin::File {
             row(&format!("recall@{}", run.k), format!("{:.3}", run.recall_at_k))?;
         }
         row("MRR", format!("{:.3}", run.mrr))?;
@@ -173,14 +180,14 @@ impl Eval {
         row("index", format!("{} documents in {} windows, {}", run.documents, run.windows, size(run.bytes)))?;
         row("model", if run.model.is_empty() { "none".into() } else { run.model.clone() })?;
         row("lived", lived.text())?;
-        for miss in measured.misses.iter().take(SHOWN_MISSES) {
+        for miss in measured.misses.iter().take(MAX_SHOWN_MISSES) {
             let query = text::admit(&miss.query).text.replace('\n', " ");
             row("missed", format!("{query} ({})", miss.expect.join(", ")))?;
         }
-        if measured.misses.len() > SHOWN_MISSES {
-            row("", format!("and {} more; --json has all", measured.misses.len() - SHOWN_MISSES))?;
+        if measured.misses.len() > MAX_SHOWN_MISSES {
+            row("", format!("and {} more; --json has all", measured.misses.len() - MAX_SHOWN_MISSES))?;
         }
-        for name in measured.unknown.iter().take(SHOWN_MISSES) {
+        for name in measured.unknown.iter().take(MAX_SHOWN_MISSES) {
             out.warn(format!("nothing is called {name}, so it cannot be found"));
         }
         for degraded in &run.degraded {
@@ -189,9 +196,9 @@ impl Eval {
         Ok(())
     }
 
-    fn list(&self, context: &Context<'_>) -> Result<(), Failure> {
+    fn list(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let out = context.out;
-        let runs: Vec<Run> = eval::history(&context.places.evaluations())?.collect();
+        let runs: Vec<EvalRun> = eval::history(&context.places.evaluations())?.collect();
         if self.json {
             return out.json(&runs);
         }
@@ -200,10 +207,10 @@ impl Eval {
             return Ok(());
         }
         let head = "when                  asked  hit@1  hit@k   k  MRR    silent  hidden  p50 ms  p95 ms  documents  size      model";
-        out.line(out.styled(Style::Dim, head))?;
+        out.line(out.styled(TextStyle::Dim, head))?;
         for run in runs {
             let name = run.model.split('@').next().unwrap_or_default();
-            let asked = format!("{}{}", run.pairs, if run.from == Origin::File { "f" } else { "" });
+            let asked = format!("{}{}", run.pairs, if run.from == PairsOrigin::File { "f" } else { "" });
             out.line(format!(
                 "{}  {asked:>5}  {:.3}  {:.3}  {:>2}  {:.3}  {:>6}  {:>6}  {:>6.1}  {:>6.1}  {:>9}  {}  {}",
                 column(&run.at, 20),
@@ -225,41 +232,41 @@ impl Eval {
 }
 
 /// Refuses an empty list of questions.
-fn some(pairs: Vec<Pair>) -> Result<Vec<Pair>, Failure> {
-    if pairs.is_empty() { Err(Failure::usage("--limit 0 leaves nothing to ask")) } else { Ok(pairs) }
+fn some(pairs: Vec<EvalPair>) -> Result<Vec<EvalPair>, CliError> {
+    if pairs.is_empty() { Err(CliError::usage("--limit 0 leaves nothing to ask")) } else { Ok(pairs) }
 }
 
-fn read(file: &Path, cwd: &Path) -> Result<Vec<Pair>, Failure> {
+fn read(file: &Path, cwd: &Path) -> Result<Vec<EvalPair>, CliError> {
     let is_stdin = file == Path::new("-");
     let (name, read) = if is_stdin {
         ("stdin".to_owned(), eval::read_pairs(io::stdin().lock()))
     } else {
         let path = cwd.join(file);
         let opened = File::open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Failure::usage(format!("there is no file {}", path.display())),
-            _ => Failure::usage(format!("{} could not be read: {error}", path.display())),
+            io::ErrorKind::NotFound => CliError::usage(format!("there is no file {}", path.display())),
+            _ => CliError::usage(format!("{} could not be read: {error}", path.display())),
         })?;
         (path.display().to_string(), eval::read_pairs(BufReader::new(opened)))
     };
     read.map_err(|error| match error {
-        PairsError::Line { .. } | PairsError::Empty => Failure::usage(format!("{name}: {error}"))
+        EvalPairsError::Line { .. } | EvalPairsError::Empty => CliError::usage(format!("{name}: {error}"))
             .hint("`rekindle eval --help` shows what a line looks like"),
-        PairsError::Input(_) => Failure::usage(format!("{name}: {error}")),
+        EvalPairsError::Input(_) => CliError::usage(format!("{name}: {error}")),
     })
 }
 
 /// Counts of recall in use: shown to a person, injected into a prompt, and feedback. These counts differ, and
 /// none of them measures quality.
-struct Lived {
+struct LiveUsage {
     shown: usize,
     injected: usize,
-    said: Said,
+    said: UsageCounts,
 }
 
-fn lived(context: &Context<'_>) -> Result<Lived, Failure> {
-    let said = Usage::said(&context.places.usage());
-    let mut lived = Lived { shown: 0, injected: 0, said };
-    for line in Log::at(&context.places.logs()).read()? {
+fn lived(context: &CommandContext<'_>) -> Result<LiveUsage, CliError> {
+    let said = UsageSummary::said(&context.places.usage());
+    let mut lived = LiveUsage { shown: 0, injected: 0, said };
+    for line in RecallLog::at(&context.places.logs()).read()? {
         let count = line["results"].as_array().map_or(0, Vec::len);
         match line["by"].as_str() {
             Some("command") => lived.shown += count,
@@ -269,9 +276,9 @@ fn lived(context: &Context<'_>) -> Result<Lived, Failure> {
     Ok(lived)
 }
 
-impl Lived {
+impl LiveUsage {
     fn json(&self) -> Value {
-        let Said { good, wrong, stale, used, ignored, missed, misled } = self.said;
+        let UsageCounts { good, wrong, stale, used, ignored, missed, misled } = self.said;
         json!({
             "shown": self.shown,
             "injected": self.injected,
@@ -281,7 +288,7 @@ impl Lived {
     }
 
     fn text(&self) -> String {
-        let Said { good, wrong, stale, used, ignored, missed, misled } = self.said;
+        let UsageCounts { good, wrong, stale, used, ignored, missed, misled } = self.said;
         format!(
             "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated; {used} used, \
              {ignored} ignored, {missed} missed, {misled} misled",

@@ -1,17 +1,17 @@
 //! `rekindle evolve`: gives a memory a new version.
 
 use clap::Args;
-use rekindle_core::session::speaker::Speaker;
-use rekindle_core::vault::review::Id;
+use rekindle_core::session::speaker::CommandSpeaker;
+use rekindle_core::vault::review::ProposalId;
 use serde_json::json;
 
 use super::body;
-use crate::app::Context;
-use crate::app::evolve::{Renewed, renew, renew_for_agent};
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::app::evolve::{EvolveOutcome, renew, renew_for_agent};
+use crate::error::CliError;
 
 /// The session name of an agent that runs the command instead of calling the tool.
-const SHELL: &str = "shell";
+const SHELL_ORIGIN: &str = "shell";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -21,7 +21,7 @@ your editor instead.
 Examples:
   rekindle evolve staging-port --body 'Staging Postgres listens on 5434.' --reason 'moved hosts'
   rekindle evolve m-7k2d9q0x1abc --body @new.md --reason 'rewritten after the incident'")]
-pub(crate) struct Evolve {
+pub(crate) struct EvolveArgs {
     /// The memory: its id, path or slug
     #[arg(value_name = "ID|PATH")]
     reference: String,
@@ -36,17 +36,19 @@ pub(crate) struct Evolve {
     json: bool,
 }
 
-impl Evolve {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl EvolveArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let body = body::read(&self.body, &context.cwd)?;
         let (reference, reason) = (&self.reference, &self.reason);
         let evolved = match context.speaker() {
-            Speaker::Person => renew(context, reference, &body, reason)?,
-            Speaker::Agent => match renew_for_agent(context, reference, &body, reason, SHELL)? {
-                Renewed::Evolved(evolved) => evolved,
-                Renewed::Proposed(id) => return self.proposed(context, id, true),
-                Renewed::TurnedDown(id) => return self.proposed(context, id, false),
-            },
+            CommandSpeaker::Person => renew(context, reference, &body, reason)?,
+            CommandSpeaker::Agent => {
+                match renew_for_agent(context, reference, &body, reason, SHELL_ORIGIN)? {
+                    EvolveOutcome::Evolved(evolved) => evolved,
+                    EvolveOutcome::Proposed(id) => return self.proposed(context, id, true),
+                    EvolveOutcome::TurnedDown(id) => return self.proposed(context, id, false),
+                }
+            }
         };
         context.mention(&evolved.redacted, &evolved.conflicts);
         if self.json {
@@ -65,8 +67,8 @@ impl Evolve {
     }
 }
 
-impl Evolve {
-    fn proposed(&self, context: &Context<'_>, id: Id, waits: bool) -> Result<(), Failure> {
+impl EvolveArgs {
+    fn proposed(&self, context: &CommandContext<'_>, id: ProposalId, waits: bool) -> Result<(), CliError> {
         match (self.json, waits) {
             (true, _) => context.out.json(&json!({"proposed": id, "waits": waits})),
             (false, true) => context.out.line(format!("Proposed as {id}; it changes when you approve it")),

@@ -1,13 +1,13 @@
 //! Explanations of a ranking for people: the meaning of every number of a score, and the reason why a memory
 //! was left out.
 
-use rekindle_core::recall::relevance_gate::{Basis, Decision, Reason};
+use rekindle_core::recall::relevance_gate::{Basis, RelevanceDecision, RelevanceReason};
 use serde_json::{Value, json};
 
 use crate::output::column;
 
 /// The parts whose sum is the relevance (`parts`).
-const PARTS: [(&str, &str); 7] = [
+const PART_LABELS: [(&str, &str); 7] = [
     ("meaning", "how close its embedding is to the question's"),
     ("words", "keywords it shares with the question"),
     ("thread", "keywords in the rest of its note or session"),
@@ -18,7 +18,7 @@ const PARTS: [(&str, &str); 7] = [
 ];
 
 /// The factors that multiply the relevance (`factors`).
-const FACTORS: [(&str, &str); 5] = [
+const FACTOR_LABELS: [(&str, &str); 5] = [
     ("decay", "× age: older counts a little less"),
     ("usage", "× feedback: helped before, or misled"),
     ("stale", "× marked as outdated, or not"),
@@ -27,7 +27,7 @@ const FACTORS: [(&str, &str); 5] = [
 ];
 
 /// The rules that keep a memory from being shown.
-const RULES: [(&str, &str); 6] = [
+const RULE_LABELS: [(&str, &str); 6] = [
     ("duplicate", "a better match says the same"),
     ("trust", "something more trustworthy contradicts it"),
     ("cap", "enough better matches"),
@@ -37,7 +37,7 @@ const RULES: [(&str, &str); 6] = [
 ];
 
 /// The outcomes of an injected memory (FBK-03).
-const OUTCOMES: [(&str, &str); 6] = [
+const OUTCOME_LABELS: [(&str, &str); 6] = [
     ("used", "the agent's answer or a tool call relies on it"),
     ("ignored", "the agent did not use it"),
     ("unclear", "the answer does not show whether it was used"),
@@ -60,8 +60,8 @@ pub(super) fn score_table(ranked: &Value) -> Vec<String> {
         };
         words.iter().filter_map(row).collect::<Vec<_>>()
     };
-    let mut table = rows("parts", &PARTS);
-    table.extend(rows("factors", &FACTORS));
+    let mut table = rows("parts", &PART_LABELS);
+    table.extend(rows("factors", &FACTOR_LABELS));
     table.extend(confidence(ranked));
     table
 }
@@ -76,13 +76,13 @@ fn confidence(ranked: &Value) -> Option<String> {
 
 /// Explains the rule that dropped a memory.
 pub(super) fn rule(word: &str) -> &str {
-    let meaning = meaning_of(&RULES, word);
+    let meaning = meaning_of(&RULE_LABELS, word);
     if meaning.is_empty() { word } else { meaning }
 }
 
 /// The decision of the relevance gate, in words: the probability that the best hit helps, and what it rests on.
-pub(super) fn gate(decision: &Decision) -> String {
-    let Decision { probability, threshold, basis, evidence, .. } = decision;
+pub(super) fn gate(decision: &RelevanceDecision) -> String {
+    let RelevanceDecision { probability, threshold, basis, evidence, .. } = decision;
     let Some(found) = evidence else { return "Relevance gate: nothing to decide about".to_owned() };
     let small_talk = found.small_talk.map_or("unknown".to_owned(), |margin| format!("{margin:+.2}"));
     let read = match (basis, found.reading) {
@@ -103,11 +103,15 @@ pub(super) fn gate(decision: &Decision) -> String {
 /// Why nothing was shown, in words.
 pub(super) fn silence(word: &str) -> String {
     serde_json::from_value(json!(word))
-        .map_or_else(|_| word.to_owned(), |reason: Reason| reason.explain().to_owned())
+        .map_or_else(|_| word.to_owned(), |reason: RelevanceReason| reason.explain().to_owned())
 }
 
 /// Explains these outcomes, one a line, in the order of the list.
 pub(super) fn outcomes(shown: &[String]) -> Vec<String> {
     let wanted = |word: &&(&str, &str)| shown.iter().any(|shown| shown == word.0);
-    OUTCOMES.iter().filter(wanted).map(|(word, meaning)| format!("{}  {meaning}", column(word, 10))).collect()
+    OUTCOME_LABELS
+        .iter()
+        .filter(wanted)
+        .map(|(word, meaning)| format!("{}  {meaning}", column(word, 10)))
+        .collect()
 }

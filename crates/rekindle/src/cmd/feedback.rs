@@ -1,12 +1,12 @@
 //! `rekindle feedback`: rates a memory.
 
 use clap::{Args, ValueEnum};
-use rekindle_engine::recall::usage::{Signal, Usage};
+use rekindle_engine::recall::usage::{UsageSignal, UsageSummary};
 use serde_json::json;
 
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::feedback::record;
-use crate::error::Failure;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -16,20 +16,20 @@ deleted: `rekindle evolve` corrects a memory, `rekindle forget` deletes it.
 Examples:
   rekindle feedback m-0123456789ab good
   rekindle feedback personal-private/fix/staging-port.md stale")]
-pub(crate) struct Feedback {
+pub(crate) struct FeedbackArgs {
     /// The memory: its id, or its path
     #[arg(value_name = "ID|PATH")]
     memory: String,
     /// Your verdict
     #[arg(value_enum)]
-    word: Word,
+    word: FeedbackWord,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Word {
+enum FeedbackWord {
     /// It helped
     Good,
     /// It misled
@@ -38,16 +38,16 @@ enum Word {
     Stale,
 }
 
-impl Feedback {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl FeedbackArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let signal = match self.word {
-            Word::Good => Signal::Good,
-            Word::Wrong => Signal::Wrong,
-            Word::Stale => Signal::Stale,
+            FeedbackWord::Good => UsageSignal::Good,
+            FeedbackWord::Wrong => UsageSignal::Wrong,
+            FeedbackWord::Stale => UsageSignal::Stale,
         };
         let (id, strength) = record(context, &self.memory, signal, context.speaker())?;
         if self.json {
-            let standing = Usage::read(&context.places.usage()).standing(&id);
+            let standing = UsageSummary::read(&context.places.usage()).standing(&id);
             return context.out.json(&json!({"id": id, "strength": strength, "usage": standing}));
         }
         context.out.line(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1)."))

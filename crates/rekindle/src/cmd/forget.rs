@@ -1,16 +1,16 @@
 //! `rekindle forget`: deletes a memory and every copy of its text.
 
 use clap::Args;
-use rekindle_core::vault::journal::Actor;
-use rekindle_engine::forget::{Forgotten, What};
+use rekindle_core::vault::journal::ChangeActor;
+use rekindle_engine::forget::{ForgetReport, ForgetRequest};
 use rekindle_engine::recall::find;
-use rekindle_engine::recall::messages::Messages;
+use rekindle_engine::recall::messages::MessageStore;
 
 use super::body;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::forget::{forget_for_agent, lines};
-use crate::dialog::{self, CANCELLED};
-use crate::error::Failure;
+use crate::dialog::{self, CANCELLED_TEXT};
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ Examples:
   rekindle forget m-7k2d9q0x1abc --yes
   rekindle forget 'claude/9a1c#msg-7'      # a message, by the id in `recall --json`
   rekindle forget --text 'The staging host is hermes.'")]
-pub(crate) struct Forget {
+pub(crate) struct ForgetArgs {
     /// The memory: its id, path or slug; or the id of a line or message, as `recall --json` shows it
     #[arg(value_name = "ID|PATH", required_unless_present = "text")]
     reference: Option<String>,
@@ -44,8 +44,8 @@ pub(crate) struct Forget {
     json: bool,
 }
 
-impl Forget {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ForgetArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if context.is_agent_shell() && !self.dry_run {
             return self.for_agent(context);
         }
@@ -59,8 +59,8 @@ impl Forget {
         let path = entry.map(|reference| vault.find(&reference, &context.cwd)).transpose()?;
         let text = self.text.map(|text| body::read(&text, &context.cwd)).transpose()?.or(line);
         let what = match (&path, &text) {
-            (Some(path), _) => What::Entry(path),
-            (None, text) => What::Text(text.as_deref().unwrap_or_default()),
+            (Some(path), _) => ForgetRequest::Entry(path),
+            (None, text) => ForgetRequest::Text(text.as_deref().unwrap_or_default()),
         };
         let asking = !self.yes && dialog::is_possible();
         if self.dry_run || asking {
@@ -73,11 +73,11 @@ impl Forget {
                 return Ok(());
             }
             if !dialog::yes("This cannot be undone. Forget it?", false)? {
-                context.out.note(CANCELLED);
+                context.out.note(CANCELLED_TEXT);
                 return Ok(());
             }
         }
-        let forgotten = vault.forget(what, Actor::User, &context.now)?;
+        let forgotten = vault.forget(what, ChangeActor::User, &context.now)?;
         match self.json {
             true => context.out.json(&forgotten),
             false => report(context, &forgotten, "gone"),
@@ -85,8 +85,8 @@ impl Forget {
     }
 }
 
-impl Forget {
-    fn for_agent(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ForgetArgs {
+    fn for_agent(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let Some(reference) = self.reference.filter(|reference| !reference.contains('#')) else {
             return context.only_the_person("forget a statement wherever it stands");
         };
@@ -99,15 +99,15 @@ impl Forget {
 }
 
 /// Returns the text of a line, a section or a message by its `recall` id.
-fn statement(context: &Context<'_>, id: &str) -> Result<String, Failure> {
-    match find::by_id(&context.index(), &Messages::of(&context.places), id)? {
+fn statement(context: &CommandContext<'_>, id: &str) -> Result<String, CliError> {
+    match find::by_id(&context.index(), &MessageStore::of(&context.places), id)? {
         Some(document) => Ok(document.text),
-        None => Err(Failure::new(format!("nothing is called `{id}`"))
+        None => Err(CliError::new(format!("nothing is called `{id}`"))
             .hint("`rekindle recall --json` names what it finds; `--text` forgets a statement by its words")),
     }
 }
 
-fn report(context: &Context<'_>, forgotten: &Forgotten, word: &str) -> Result<(), Failure> {
+fn report(context: &CommandContext<'_>, forgotten: &ForgetReport, word: &str) -> Result<(), CliError> {
     for line in lines(forgotten, word) {
         context.out.line(line)?;
     }

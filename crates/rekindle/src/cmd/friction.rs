@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_core::event::{Event, names};
-use rekindle_core::run::Status;
-use rekindle_engine::jobs::queue::{Filter, Queue, Run};
-use rekindle_engine::pipeline::stages::{REGISTRY, friction};
-use rekindle_engine::platform::db::Db;
+use rekindle_core::run::RunStatus;
+use rekindle_engine::jobs::queue::{RunFilter, RunQueue, RunRecord};
+use rekindle_engine::pipeline::stages::{STAGE_REGISTRY, friction};
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::random;
 use rekindle_engine::review::proposals;
 use serde_json::{Value, json};
 
-use super::worker::{self, How};
-use crate::app::Context;
-use crate::error::Failure;
+use super::worker::{self, WorkerMode};
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 /// The longest wait for a running worker.
-const PATIENCE: Duration = Duration::from_secs(15 * 60);
+const WORKER_LOCK_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -31,14 +31,14 @@ friction.min_observations, friction.min_days and friction.min_sessions say how m
 Examples:
   rekindle friction
   rekindle friction --json | jq '.report.why'")]
-pub(crate) struct Friction {
+pub(crate) struct FrictionArgs {
     /// Answer as JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Friction {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl FrictionArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.vault_to_change()?;
         let at = context.now.timestamp();
         let event = Event {
@@ -47,27 +47,27 @@ impl Friction {
             data: json!({}),
             at,
         };
-        let mut queue = Queue::new(Db::open(&context.places.database())?);
-        queue.accept(&REGISTRY, std::slice::from_ref(&event), at)?;
-        if worker::work(context, How::Drain { patience: PATIENCE })?.is_none() {
-            return Err(Failure::new("another worker has been at it for too long")
+        let mut queue = RunQueue::new(Database::open(&context.places.database())?);
+        queue.accept(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
+        if worker::work(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
+            return Err(CliError::new("another worker has been at it for too long")
                 .hint("`rekindle runs` shows what it does; the look is in the queue and will be done"));
         }
-        let runs = queue.history(&Filter { since: Some(at), ..Filter::default() })?;
-        let run = runs.into_iter().find(|run| run.event == event.id && run.function == friction::NAME);
+        let runs = queue.history(&RunFilter { since: Some(at), ..RunFilter::default() })?;
+        let run = runs.into_iter().find(|run| run.event == event.id && run.function == friction::FRICTION);
         let run =
-            run.ok_or_else(|| Failure::new("the look was not done").hint("`rekindle doctor` may know why"))?;
-        if matches!(run.status, Status::Failed | Status::Dead) {
+            run.ok_or_else(|| CliError::new("the look was not done").hint("`rekindle doctor` may know why"))?;
+        if matches!(run.status, RunStatus::Failed | RunStatus::Dead) {
             let why = run.error.as_deref().unwrap_or("no reason is known").to_owned();
-            return Err(Failure::new(format!("the look failed: {why}"))
+            return Err(CliError::new(format!("the look failed: {why}"))
                 .hint(format!("`rekindle run {}` shows more", run.id)));
         }
         self.show(context, &run)
     }
 
-    fn show(&self, context: &Context<'_>, run: &Run) -> Result<(), Failure> {
+    fn show(&self, context: &CommandContext<'_>, run: &RunRecord) -> Result<(), CliError> {
         let report = run.output.clone().unwrap_or_else(|| json!({"why": run.reason, "proposed": []}));
-        let db = Db::open(&context.places.database())?;
+        let db = Database::open(&context.places.database())?;
         let ids = report["proposed"].as_array().cloned().unwrap_or_default();
         let mut found = Vec::new();
         for id in ids.iter().filter_map(Value::as_str).filter_map(|id| id.parse().ok()) {

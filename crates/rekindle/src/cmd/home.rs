@@ -1,22 +1,22 @@
 //! `rekindle` alone: the home screen.
 
-use rekindle_core::run::Status;
-use rekindle_core::vault::layout::Shelf;
+use rekindle_core::run::RunStatus;
+use rekindle_core::vault::layout::VaultShelf;
 use rekindle_engine::config;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::platform::home::Home;
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::platform::home::HomeFolder;
 use rekindle_engine::review::proposals;
 use rekindle_engine::vault::Vault;
 
 use super::status::switched_off;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::status::LearningReport;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column};
+use crate::output::{Printer, TextStyle, column};
 
 /// Shows the connected agents, this week's memories, the open proposals and the next step.
-pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
+pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
     if !is_set_up(global)? {
         out.line("Rekindle gives your coding agents a permanent memory. It is not set up yet.")?;
         out.line("")?;
@@ -27,28 +27,29 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), Failure>
         )?;
         return more(out);
     }
-    let context = Context::new(global, out)?;
+    let context = CommandContext::new(global, out)?;
     let vault = context.vault()?;
     let entries = vault.scan(false)?.entries;
-    let db = Db::open_existing(&context.places.database())?;
+    let db = Database::open_existing(&context.places.database())?;
     let proposals = match &db {
         Some(db) => proposals::waiting(db)?.0,
         None => 0,
     };
     let failed = match context.queue()? {
         Some(queue) => {
-            queue.counts()?.iter().find(|(is, _)| *is == Status::Dead).map_or(0, |(_, count)| *count)
+            queue.counts()?.iter().find(|(is, _)| *is == RunStatus::Dead).map_or(0, |(_, count)| *count)
         }
         None => 0,
     };
-    let inbox = entries.iter().filter(|found| found.shelf == Shelf::Inbox).count();
+    let inbox = entries.iter().filter(|found| found.shelf == VaultShelf::Inbox).count();
     let report = LearningReport::look(&context, db.as_ref(), &entries)?;
     let off = switched_off(&context)?;
     let state =
         Overview { off: off.is_some(), report: &report, proposals, failed, memories: entries.len() - inbox };
 
-    let row =
-        |name: &str, value: String| out.line(format!("{}  {value}", out.styled(Style::Dim, column(name, 8))));
+    let row = |name: &str, value: String| {
+        out.line(format!("{}  {value}", out.styled(TextStyle::Dim, column(name, 8))))
+    };
     let memory = off.map_or_else(|| format!("on, {} saved", state.memories), |why| format!("off: {why}"));
     row("memory", memory)?;
     if let Some(agents) = report.agents_in_words() {
@@ -90,8 +91,8 @@ impl Overview<'_> {
     }
 }
 
-fn is_set_up(global: &GlobalOptions) -> Result<bool, Failure> {
-    let home = Home::find(global.home.as_deref())?;
+fn is_set_up(global: &GlobalOptions) -> Result<bool, CliError> {
+    let home = HomeFolder::find(global.home.as_deref())?;
     let settings = config::read(&home, None, &global.settings)?;
     Ok(Vault::open(&home.places(&settings.config)?).is_ok())
 }
@@ -112,10 +113,14 @@ fn waiting(proposals: u64, inbox: usize) -> String {
     if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
 }
 
-fn next(out: &Printer, command: &str, purpose: &str) -> Result<(), Failure> {
-    out.line(format!("Next: {}  {}", out.styled(Style::Bold, command), out.styled(Style::Dim, purpose)))
+fn next(out: &Printer, command: &str, purpose: &str) -> Result<(), CliError> {
+    out.line(format!(
+        "Next: {}  {}",
+        out.styled(TextStyle::Bold, command),
+        out.styled(TextStyle::Dim, purpose)
+    ))
 }
 
-fn more(out: &Printer) -> Result<(), Failure> {
-    out.line(out.styled(Style::Dim, "`rekindle help` lists the commands."))
+fn more(out: &Printer) -> Result<(), CliError> {
+    out.line(out.styled(TextStyle::Dim, "`rekindle help` lists the commands."))
 }

@@ -4,20 +4,20 @@ use clap::{Args, Subcommand};
 use rekindle_core::base::provenance::Provenance;
 use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::base::time::{Date, day};
-use rekindle_core::text::Counts;
-use rekindle_core::vault::ideas::{Entry, MANY_UNPROMOTED};
+use rekindle_core::text::RedactionCounts;
+use rekindle_core::vault::ideas::{IdeaEntry, MAX_UNPROMOTED_IDEAS};
 use rekindle_engine::pipeline::stages::research::{self, research};
-use rekindle_engine::vault::{Error, IdeaMoved, NewIdea, Overdue, Vault};
+use rekindle_engine::vault::{Error, MovedIdea, NewIdea, OverdueIdea, Vault};
 use serde_json::{Value, json};
 
 use super::body;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::dialog;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 /// The action that agents may not take.
-const REMOVE: &str = "remove an idea";
+const REMOVE_ACTION: &str = "remove an idea";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -28,16 +28,16 @@ Examples:
   rekindle ideas add 'Index by year' --summary 'Old memories could live in their own index.'
   rekindle ideas promote index-by-year
   rekindle ideas gc")]
-pub(crate) struct Ideas {
+pub(crate) struct IdeasArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<IdeasCommand>,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum IdeasCommand {
     /// List your ideas
     List,
     /// Add an idea
@@ -75,7 +75,7 @@ Examples:
         idea: String,
     },
     /// Decide about old ideas
-    Gc(Gc),
+    Gc(GcArgs),
 }
 
 /// Decide about old ideas
@@ -89,7 +89,7 @@ Examples:
   rekindle ideas gc --older-than 90 --json
   rekindle ideas gc --keep index-by-year --archive old-plan
   rekindle ideas gc --delete a-joke --yes")]
-struct Gc {
+struct GcArgs {
     /// List ideas older than this many days, instead of ideas.gc_months
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i32).range(0..=36_500))]
     older_than: Option<i32>,
@@ -107,19 +107,19 @@ struct Gc {
     yes: bool,
 }
 
-impl Ideas {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl IdeasArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match self.verb {
-            Some(Verb::Add { title, summary }) => add(context, &title, &summary, self.json),
-            Some(Verb::Promote { idea }) => promote(context, &idea, self.json),
-            Some(Verb::Research { idea }) => look_into(context, &idea, self.json),
-            Some(Verb::Gc(gc)) => gc.run(context, self.json),
-            Some(Verb::List) | None => list(context, self.json),
+            Some(IdeasCommand::Add { title, summary }) => add(context, &title, &summary, self.json),
+            Some(IdeasCommand::Promote { idea }) => promote(context, &idea, self.json),
+            Some(IdeasCommand::Research { idea }) => look_into(context, &idea, self.json),
+            Some(IdeasCommand::Gc(gc)) => gc.run(context, self.json),
+            Some(IdeasCommand::List) | None => list(context, self.json),
         }
     }
 }
 
-fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     let mut ideas = context.vault()?.ideas()?;
     // A person sees all ideas; an agent only those of its project (R-15).
     if context.is_agent_shell() {
@@ -147,16 +147,16 @@ fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
 }
 
 /// Reminds the person once there are too many open ideas (IDEA-07).
-fn remind(context: &Context<'_>, ideas: &[Entry]) {
+fn remind(context: &CommandContext<'_>, ideas: &[IdeaEntry]) {
     let open = ideas.iter().filter(|idea| idea.is_open()).count();
-    if open > MANY_UNPROMOTED {
+    if open > MAX_UNPROMOTED_IDEAS {
         context.out.warn(format!(
             "{open} ideas wait; `rekindle ideas promote` makes one a project, `rekindle ideas gc` clears the old ones"
         ));
     }
 }
 
-fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Result<(), Failure> {
+fn add(context: &CommandContext<'_>, title: &str, summary: &str, as_json: bool) -> Result<(), CliError> {
     let summary = body::read(summary, &context.cwd)?;
     let new = NewIdea {
         title,
@@ -177,16 +177,16 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
     }
 }
 
-fn promote(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failure> {
+fn promote(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<(), CliError> {
     let promoted = match context.vault_to_change()?.promote_idea(idea, context.actor(), &context.now) {
         Err(error @ Error::Exists(_)) => {
             return Err(
-                Failure::usage(error).hint("rename that folder, then promote again; nothing was changed")
+                CliError::usage(error).hint("rename that folder, then promote again; nothing was changed")
             );
         }
         other => other?,
     };
-    context.mention(&Counts::default(), &promoted.conflicts);
+    context.mention(&RedactionCounts::default(), &promoted.conflicts);
     if as_json {
         return context.out.json(&object("promoted", &promoted));
     }
@@ -194,20 +194,20 @@ fn promote(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failu
     context.out.line(format!("Promoted {}: it is a project now, at {folder}/", promoted.slug))
 }
 
-fn look_into(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failure> {
+fn look_into(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<(), CliError> {
     context.vault_to_change()?;
     let world = context.world();
     let found = context.out.meanwhile("looking into it …", || research(idea, context.actor(), &world));
     let path = match found {
         Ok(path) => path,
         Err(error @ research::Error::Off) => {
-            return Err(Failure::usage(error).hint("`rekindle ideas research --help` says how it is set up"));
+            return Err(CliError::usage(error).hint("`rekindle ideas research --help` says how it is set up"));
         }
         Err(research::Error::Vault(error @ Error::Exists(_))) => {
-            return Err(Failure::usage(error).hint("it was looked into; move that file away to do it again"));
+            return Err(CliError::usage(error).hint("it was looked into; move that file away to do it again"));
         }
         Err(research::Error::Vault(error)) => return Err(error.into()),
-        Err(error) => return Err(Failure::new(error)),
+        Err(error) => return Err(CliError::new(error)),
     };
     match as_json {
         true => context.out.json(&json!({"path": path})),
@@ -217,7 +217,7 @@ fn look_into(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Fai
     }
 }
 
-fn object(decision: &str, moved: &IdeaMoved) -> Value {
+fn object(decision: &str, moved: &MovedIdea) -> Value {
     json!({
         "slug": moved.slug, "title": moved.title, "decision": decision, "folder": moved.folder,
         "change": moved.change,
@@ -225,20 +225,20 @@ fn object(decision: &str, moved: &IdeaMoved) -> Value {
 }
 
 #[derive(Clone, Copy)]
-enum Decision {
+enum GcDecision {
     Keep,
     Archive,
     Delete,
 }
 
-impl Gc {
-    fn run(self, context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
-        let decisions: Vec<(&String, Decision)> = (self.keep.iter().map(|slug| (slug, Decision::Keep)))
-            .chain(self.archive.iter().map(|slug| (slug, Decision::Archive)))
-            .chain(self.delete.iter().map(|slug| (slug, Decision::Delete)))
+impl GcArgs {
+    fn run(self, context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
+        let decisions: Vec<(&String, GcDecision)> = (self.keep.iter().map(|slug| (slug, GcDecision::Keep)))
+            .chain(self.archive.iter().map(|slug| (slug, GcDecision::Archive)))
+            .chain(self.delete.iter().map(|slug| (slug, GcDecision::Delete)))
             .collect();
         if !self.delete.is_empty() {
-            context.only_the_person(REMOVE)?;
+            context.only_the_person(REMOVE_ACTION)?;
         }
         if !decisions.is_empty() {
             let vault = context.vault_to_change()?;
@@ -271,9 +271,9 @@ impl Gc {
             let question = format!("{}: [k]eep, [a]rchive, [d]elete, or nothing for now?", idea.title);
             let answer = dialog::text(&question, None)?.unwrap_or_default().to_lowercase();
             let decision = match answer.as_str() {
-                "k" | "keep" => Decision::Keep,
-                "a" | "archive" => Decision::Archive,
-                "d" | "delete" => Decision::Delete,
+                "k" | "keep" => GcDecision::Keep,
+                "a" | "archive" => GcDecision::Archive,
+                "d" | "delete" => GcDecision::Delete,
                 _ => continue,
             };
             self.decide(context, &vault, &idea.slug, decision, false)?;
@@ -282,7 +282,7 @@ impl Gc {
     }
 
     /// The day before which an idea is old.
-    fn before(&self, context: &Context<'_>, today: Date) -> Result<Date, Failure> {
+    fn before(&self, context: &CommandContext<'_>, today: Date) -> Result<Date, CliError> {
         let span = match self.older_than {
             Some(days) => jiff::Span::new().days(days),
             None => {
@@ -290,38 +290,38 @@ impl Gc {
                 jiff::Span::new().months(i32::try_from(months).unwrap_or(i32::MAX))
             }
         };
-        today.checked_sub(span).map_err(Failure::usage)
+        today.checked_sub(span).map_err(CliError::usage)
     }
 
     fn decide(
         &self,
-        context: &Context<'_>,
+        context: &CommandContext<'_>,
         vault: &Vault,
         slug: &str,
-        decision: Decision,
+        decision: GcDecision,
         as_json: bool,
-    ) -> Result<Option<Value>, Failure> {
+    ) -> Result<Option<Value>, CliError> {
         let question = format!("Remove the folder and the section of `{slug}`?");
-        if matches!(decision, Decision::Delete) {
-            context.only_the_person(REMOVE)?;
+        if matches!(decision, GcDecision::Delete) {
+            context.only_the_person(REMOVE_ACTION)?;
         }
-        let asks = matches!(decision, Decision::Delete) && !self.yes && dialog::is_possible();
+        let asks = matches!(decision, GcDecision::Delete) && !self.yes && dialog::is_possible();
         if asks && !dialog::yes(&question, false)? {
             return Ok(None);
         }
         let (word, moved) = match decision {
-            Decision::Keep => ("kept", vault.keep_idea(slug, context.actor(), &context.now)?),
-            Decision::Archive => ("archived", vault.archive_idea(slug, context.actor(), &context.now)?),
-            Decision::Delete => match vault.delete_idea(slug, context.actor(), &context.now) {
+            GcDecision::Keep => ("kept", vault.keep_idea(slug, context.actor(), &context.now)?),
+            GcDecision::Archive => ("archived", vault.archive_idea(slug, context.actor(), &context.now)?),
+            GcDecision::Delete => match vault.delete_idea(slug, context.actor(), &context.now) {
                 Err(error @ (Error::NotText { .. } | Error::TooLarge { .. })) => {
-                    return Err(Failure::usage(error).hint(
+                    return Err(CliError::usage(error).hint(
                         "what is no text could not be brought back: --archive keeps it, or remove it by hand first",
                     ));
                 }
                 other => ("deleted", other?),
             },
         };
-        context.mention(&Counts::default(), &moved.conflicts);
+        context.mention(&RedactionCounts::default(), &moved.conflicts);
         if !as_json {
             let now_at =
                 moved.folder.as_ref().map_or_else(String::new, |folder| format!(": now at {folder}/"));
@@ -331,12 +331,12 @@ impl Gc {
     }
 }
 
-fn row(context: &Context<'_>, idea: &Overdue) -> String {
+fn row(context: &CommandContext<'_>, idea: &OverdueIdea) -> String {
     let age = format!("{} days", idea.days);
     format!(
         "{}  {}  {}",
         column(&age, 10),
         column(&idea.slug, 30),
-        context.out.styled(Style::Bold, &idea.title)
+        context.out.styled(TextStyle::Bold, &idea.title)
     )
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use rekindle_engine::agents::identity::{self, Link};
+use rekindle_engine::agents::identity::{self, IdentityLink};
 use serde_json::json;
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -17,16 +17,16 @@ SOUL.md, USER.md, IDENTITY.md and AGENTS.md are yours; Rekindle reads them and n
 Examples:
   rekindle identity
   rekindle identity link ~/.claude")]
-pub(crate) struct Identity {
+pub(crate) struct IdentityArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<IdentityCommand>,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum IdentityCommand {
     /// Show the files in the order they are read, and each agent's link to them
     Check,
     /// Make an agent's folder use the shared AGENTS.md
@@ -36,9 +36,9 @@ enum Verb {
     },
 }
 
-impl Identity {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if let Some(Verb::Link { folder }) = self.verb {
+impl IdentityArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
+        if let Some(IdentityCommand::Link { folder }) = self.verb {
             let (path, made) = identity::link(&context.places, &context.cwd.join(folder))?;
             return match self.json {
                 true => context.out.json(&json!({"link": path, "made": made})),
@@ -50,7 +50,7 @@ impl Identity {
             };
         }
         let report = identity::check(&context.places);
-        let diverged = report.links.iter().any(|(_, link)| *link == Link::Differs);
+        let diverged = report.links.iter().any(|(_, link)| *link == IdentityLink::Differs);
         if self.json {
             let files: Vec<_> = report
                 .files
@@ -67,16 +67,16 @@ impl Identity {
             }
             for (path, link) in &report.links {
                 let word = match link {
-                    Link::Same => "the same file",
-                    Link::Differs => "ANOTHER FILE",
-                    Link::None => "not linked",
-                    Link::Absent => continue,
+                    IdentityLink::Same => "the same file",
+                    IdentityLink::Differs => "ANOTHER FILE",
+                    IdentityLink::None => "not linked",
+                    IdentityLink::Absent => continue,
                 };
-                let style = if *link == Link::Differs { Style::Bad } else { Style::Dim };
+                let style = if *link == IdentityLink::Differs { TextStyle::Bad } else { TextStyle::Dim };
                 let word = context.out.styled(style, column(word, 46));
                 context.out.line(format!("{word}  {}", path.display()))?;
             }
         }
-        if diverged { Err(Failure::reported()) } else { Ok(()) }
+        if diverged { Err(CliError::reported()) } else { Ok(()) }
     }
 }

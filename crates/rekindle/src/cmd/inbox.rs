@@ -2,20 +2,20 @@
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::time::Zoned;
-use rekindle_core::text::Counts;
+use rekindle_core::text::RedactionCounts;
 use rekindle_core::vault::entry::Confidence;
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::shelving::MANY_IN_INBOX;
+use rekindle_core::vault::shelving::MAX_INBOX_ENTRIES;
 use rekindle_engine::pipeline::sightings;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::vault::{Error, Found, Keeping, Shelved, ShelvedEntry, Vault};
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::vault::{Error, KeepRequest, ScannedEntry, ShelveResult, ShelvedEntry, Vault};
 use serde_json::{Value, json};
 
 use super::list;
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -32,16 +32,16 @@ Examples:
   rekindle inbox keep no-force-push --always-load
   rekindle inbox drop old-guess
   rekindle inbox list --json | jq -r '.entries[].title'")]
-pub(crate) struct Inbox {
+pub(crate) struct InboxArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<InboxCommand>,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum InboxCommand {
     /// List the inbox, oldest first
     List,
     /// Keep memories: they move to their kind and count as reviewed
@@ -74,27 +74,27 @@ Examples:
     },
 }
 
-impl Inbox {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl InboxArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match self.verb {
-            Some(Verb::Keep { references, kind, always_load, all }) => {
-                let keeping = Keeping { kind, always_load };
+            Some(InboxCommand::Keep { references, kind, always_load, all }) => {
+                let keeping = KeepRequest { kind, always_load };
                 keep(context, &references, &keeping, all, self.json)
             }
-            Some(Verb::Drop { references }) => drop_some(context, &references, self.json),
-            Some(Verb::List) | None => list(context, self.json),
+            Some(InboxCommand::Drop { references }) => drop_some(context, &references, self.json),
+            Some(InboxCommand::List) | None => list(context, self.json),
         }
     }
 }
 
-fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     let waiting = context.vault()?.inbox()?;
     if as_json {
         let entries: Vec<Value> = waiting.iter().map(|found| object(context, found)).collect();
         return context.out.json(&json!({
             "count": waiting.len(),
             "oldest_days": oldest(&waiting, &context.now),
-            "many": waiting.len() > MANY_IN_INBOX,
+            "many": waiting.len() > MAX_INBOX_ENTRIES,
             "entries": entries,
         }));
     }
@@ -104,11 +104,11 @@ fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
         let about = format!(" [{}, {}]", found.entry.provenance.origin, how(found));
         context.out.line(format!(
             "{}  {}  {}  {}{}",
-            context.out.styled(Style::Dim, column(id, 14)),
+            context.out.styled(TextStyle::Dim, column(id, 14)),
             column(&old, 8),
             column(&found.entry.kind, 12),
             found.title,
-            context.out.styled(Style::Dim, about),
+            context.out.styled(TextStyle::Dim, about),
         ))?;
     }
     if waiting.is_empty() {
@@ -122,7 +122,7 @@ fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn object(context: &Context<'_>, found: &Found) -> Value {
+fn object(context: &CommandContext<'_>, found: &ScannedEntry) -> Value {
     let mut object = list::object(context, found);
     if let Some(fields) = object.as_object_mut() {
         fields.insert("age_days".to_owned(), json!(age(found, &context.now)));
@@ -132,7 +132,7 @@ fn object(context: &Context<'_>, found: &Found) -> Value {
 }
 
 /// The origin of an inbox memory.
-fn how(found: &Found) -> &'static str {
+fn how(found: &ScannedEntry) -> &'static str {
     match (&found.entry.provenance.session, found.entry.confidence) {
         (None, _) => "put there by hand",
         (Some(_), Some(Confidence::Low) | None) => "seen once in a session",
@@ -141,12 +141,12 @@ fn how(found: &Found) -> &'static str {
 }
 
 /// The age of a memory in days.
-fn age(found: &Found, now: &Zoned) -> Option<i64> {
+fn age(found: &ScannedEntry, now: &Zoned) -> Option<i64> {
     let created = found.entry.created?;
     Some((now.timestamp().as_second() - created.as_second()).max(0) / 86_400)
 }
 
-fn oldest(waiting: &[Found], now: &Zoned) -> Option<i64> {
+fn oldest(waiting: &[ScannedEntry], now: &Zoned) -> Option<i64> {
     waiting.iter().filter_map(|found| age(found, now)).max()
 }
 
@@ -159,7 +159,7 @@ fn days(days: i64) -> String {
 }
 
 /// The number of memories in the inbox, with the age of the oldest.
-pub(crate) fn tally(waiting: &[Found], now: &Zoned) -> String {
+pub(crate) fn tally(waiting: &[ScannedEntry], now: &Zoned) -> String {
     let count = format!("{} in the inbox", waiting.len());
     match oldest(waiting, now) {
         None => count,
@@ -169,20 +169,20 @@ pub(crate) fn tally(waiting: &[Found], now: &Zoned) -> String {
 }
 
 /// Reminds the person once the inbox is too long to review in passing (SID-08).
-pub(crate) fn remind(context: &Context<'_>, waiting: &[Found]) {
-    if waiting.len() > MANY_IN_INBOX {
+pub(crate) fn remind(context: &CommandContext<'_>, waiting: &[ScannedEntry]) {
+    if waiting.len() > MAX_INBOX_ENTRIES {
         let count = waiting.len();
         context.out.warn(format!("{count} memories wait in the inbox; `rekindle inbox` shows them"));
     }
 }
 
 fn keep(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     references: &[String],
-    how: &Keeping,
+    how: &KeepRequest,
     all: bool,
     as_json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     context.only_the_person("vouch for what waits in the inbox")?;
     let vault = context.vault_to_change()?;
     let (paths, mut left) = match all {
@@ -196,13 +196,13 @@ fn keep(
         let unread = unread.filter(|problem| problem.path.starts_with(&inbox));
         left.extend(unread.map(|problem| (problem.path.display().to_string(), problem.what)));
     }
-    let kept = vault.keep_inboxed(&paths, how, Actor::User, &context.now)?;
+    let kept = vault.keep_inboxed(&paths, how, ChangeActor::User, &context.now)?;
     follow(context, &kept);
     tell(context, &kept, "Kept", "kept", &left, as_json)
 }
 
 /// Separates the memories that can be kept at once from the rest, which get a reason.
-fn willing(waiting: Vec<Found>, how: &Keeping) -> (Vec<VaultPath>, Vec<(String, String)>) {
+fn willing(waiting: Vec<ScannedEntry>, how: &KeepRequest) -> (Vec<VaultPath>, Vec<(String, String)>) {
     let (mut paths, mut left) = (Vec::new(), Vec::new());
     for found in waiting {
         // Without a kind, a note takes the name of its folder as kind.
@@ -215,18 +215,22 @@ fn willing(waiting: Vec<Found>, how: &Keeping) -> (Vec<VaultPath>, Vec<(String, 
     (paths, left)
 }
 
-fn drop_some(context: &Context<'_>, references: &[String], as_json: bool) -> Result<(), Failure> {
+fn drop_some(context: &CommandContext<'_>, references: &[String], as_json: bool) -> Result<(), CliError> {
     context.only_the_person("drop what waits in the inbox")?;
     let vault = context.vault_to_change()?;
     let paths = find(context, &vault, references)?;
-    let dropped = vault.drop_inboxed(&paths, Actor::User, &context.now)?;
+    let dropped = vault.drop_inboxed(&paths, ChangeActor::User, &context.now)?;
     tell(context, &dropped, "Dropped", "dropped", &[], as_json)
 }
 
-fn find(context: &Context<'_>, vault: &Vault, references: &[String]) -> Result<Vec<VaultPath>, Failure> {
+fn find(
+    context: &CommandContext<'_>,
+    vault: &Vault,
+    references: &[String],
+) -> Result<Vec<VaultPath>, CliError> {
     let find = |reference: &String| match vault.find_in_inbox(reference, &context.cwd) {
         Err(Error::NotFound(_) | Error::Misspelt { .. }) => {
-            Err(Failure::usage(format!("nothing called `{reference}` is in the inbox"))
+            Err(CliError::usage(format!("nothing called `{reference}` is in the inbox"))
                 .hint("`rekindle inbox` shows what waits there"))
         }
         other => Ok(other?),
@@ -236,8 +240,8 @@ fn find(context: &Context<'_>, vault: &Vault, references: &[String]) -> Result<V
 
 /// Moves the sightings of a memory to its new path. A failure only warns: a sighting with the old path
 /// restores nothing.
-fn follow(context: &Context<'_>, kept: &Shelved) {
-    let Ok(Some(mut db)) = Db::open_existing(&context.places.database()) else { return };
+fn follow(context: &CommandContext<'_>, kept: &ShelveResult) {
+    let Ok(Some(mut db)) = Database::open_existing(&context.places.database()) else { return };
     for entry in &kept.entries {
         if let Err(error) = sightings::moved(&mut db, entry.from.as_str(), entry.path.as_str()) {
             context.out.warn(format!("what was seen of {} could not follow it: {error}", entry.path));
@@ -246,14 +250,14 @@ fn follow(context: &Context<'_>, kept: &Shelved) {
 }
 
 fn tell(
-    context: &Context<'_>,
-    shelved: &Shelved,
+    context: &CommandContext<'_>,
+    shelved: &ShelveResult,
     word: &str,
     key: &str,
     left: &[(String, String)],
     as_json: bool,
-) -> Result<(), Failure> {
-    context.mention(&Counts::default(), &shelved.conflicts);
+) -> Result<(), CliError> {
+    context.mention(&RedactionCounts::default(), &shelved.conflicts);
     for (path, why) in left {
         context.out.warn(format!("{path} was left in the inbox: {why}"));
     }

@@ -4,26 +4,26 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rekindle_core::base::agent::Agent;
-use rekindle_core::config::{Config, Loaded, Provider, ReadNotes};
+use rekindle_core::config::{Config, LlmProvider, LoadedConfig, ReadNotes};
 use rekindle_engine::config;
-use rekindle_engine::config::notes::{self, Others};
-use rekindle_engine::llm::Surroundings;
+use rekindle_engine::config::notes::{self, OtherNotes};
+use rekindle_engine::llm::ProviderEnvironment;
 use rekindle_engine::ops::setup;
-use rekindle_engine::ops::setup::Choices;
-use rekindle_engine::pipeline::backfill::Plan;
+use rekindle_engine::ops::setup::SetupChoices;
+use rekindle_engine::pipeline::backfill::BackfillPlan;
 use rekindle_engine::platform::clock;
 use rekindle_engine::platform::environment;
-use rekindle_engine::platform::home::Home;
+use rekindle_engine::platform::home::HomeFolder;
 use serde_json::{Value, json};
 
 use super::backfill;
-use super::install::{self, Here, Install};
-use super::llm::Found;
-use crate::app::Context;
+use super::install::{self, InstallArgs, InstallContext};
+use super::llm::AvailableProviders;
+use crate::app::CommandContext;
 use crate::dialog;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column, in_a_row};
+use crate::output::{Printer, TextStyle, column, in_a_row};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,7 +35,7 @@ Examples:
   rekindle init --name Ada --notes ~/Obsidian
   rekindle init --notes ~/Obsidian --read-notes Work,Recipes
   rekindle --home /tmp/trial init --name Ada")]
-pub(crate) struct Init {
+pub(crate) struct InitArgs {
     /// The name your agents should call you
     #[arg(long)]
     name: Option<String>,
@@ -50,9 +50,9 @@ pub(crate) struct Init {
     json: bool,
 }
 
-impl Init {
-    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
-        let home = Home::find(global.home.as_deref())?;
+impl InitArgs {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
+        let home = HomeFolder::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let now = clock::now(config::zone(&settings)?);
         let (mut name, mut notes) = (self.name, self.notes);
@@ -69,15 +69,15 @@ impl Init {
             name = environment::login();
         }
         let notes = notes.map(|path| absolute(&path)).transpose()?;
-        let reading = NotesAccess::settle(&home, &settings, notes.as_deref(), self.read_notes, asking)?;
+        let reading = NotesAccessChoice::settle(&home, &settings, notes.as_deref(), self.read_notes, asking)?;
         let choices =
-            Choices { name: name.as_deref(), notes: notes.as_deref(), read: reading.chosen.as_deref() };
+            SetupChoices { name: name.as_deref(), notes: notes.as_deref(), read: reading.chosen.as_deref() };
         let items = setup::init(&home, choices, &now)?;
-        let around = Surroundings::look(&home.places(&settings.config)?);
-        let models = Found::look(&settings.config.llm, &around);
+        let around = ProviderEnvironment::look(&home.places(&settings.config)?);
+        let models = AvailableProviders::look(&settings.config.llm, &around);
         if self.json {
             let object =
-                |item: &setup::Item| json!({"what": item.what, "path": item.path, "made": item.made});
+                |item: &setup::SetupItem| json!({"what": item.what, "path": item.path, "made": item.made});
             let items: Vec<_> = items.iter().map(object).collect();
             let agents = install::offered(global);
             let found = found(global, out).map(|plan| told(&plan));
@@ -87,8 +87,11 @@ impl Init {
             }));
         }
         for item in &items {
-            let word =
-                if item.made { out.styled(Style::Good, "made ") } else { out.styled(Style::Dim, "there") };
+            let word = if item.made {
+                out.styled(TextStyle::Good, "made ")
+            } else {
+                out.styled(TextStyle::Dim, "there")
+            };
             out.line(format!("{word}  {}  {}", column(item.what, 8), item.path.display()))?;
         }
         out.line("")?;
@@ -96,7 +99,7 @@ impl Init {
             out.line(hint)?;
             out.line("")?;
         }
-        let chosen = settings.config.llm.provider != Provider::Offline;
+        let chosen = settings.config.llm.provider != LlmProvider::Offline;
         if let Some(found) = models.mention().filter(|_| !chosen) {
             out.line(found)?;
             out.line("")?;
@@ -109,8 +112,8 @@ impl Init {
             // The home is set up by now, and the agents can be connected later.
             match dialog::yes(&question, true) {
                 Ok(true) => {
-                    let connected = Here::find(global)
-                        .and_then(|here| Install::offer(agents.clone()).connect(&here, global, out));
+                    let connected = InstallContext::find(global)
+                        .and_then(|here| InstallArgs::offer(agents.clone()).connect(&here, global, out));
                     match connected {
                         Ok(true) => return first_hour(global, out, true),
                         Ok(false) => {}
@@ -142,7 +145,7 @@ impl Init {
 }
 
 /// Asks for the folder of notes until it exists.
-fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
+fn ask_for_notes() -> Result<Option<PathBuf>, CliError> {
     loop {
         let question = "An existing folder of notes to keep the memories in (empty for a new one):";
         let Some(typed) = dialog::text(question, None)? else { return Ok(None) };
@@ -155,7 +158,7 @@ fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
 }
 
 /// Access to the person's notes: the folders that recall may read (R-16).
-struct NotesAccess {
+struct NotesAccessChoice {
     /// The new value of the setting.
     chosen: Option<String>,
     /// The previous value of the setting.
@@ -166,15 +169,15 @@ struct NotesAccess {
     vault_folder: String,
 }
 
-impl NotesAccess {
+impl NotesAccessChoice {
     /// Takes the given answer, or asks if there are other notes.
     fn settle(
-        home: &Home,
-        settings: &Loaded,
+        home: &HomeFolder,
+        settings: &LoadedConfig,
         notes: Option<&Path>,
         given: Option<String>,
         asking: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let Config { vault, recall, .. } = &settings.config;
         let notes = match notes {
             Some(notes) => notes.to_owned(),
@@ -190,7 +193,7 @@ impl NotesAccess {
         if settings.get("recall.notes")?.place.source.word() != "default" {
             return Ok(reading);
         }
-        let others = Others::look(&notes, &reading.vault_folder);
+        let others = OtherNotes::look(&notes, &reading.vault_folder);
         if others.is_empty() {
             return Ok(reading);
         }
@@ -230,34 +233,34 @@ impl NotesAccess {
 }
 
 /// Checks that an answer names existing folders.
-fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> {
+fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), CliError> {
     let readable = ReadNotes::parse(answer).ok_or_else(|| {
-        Failure::usage(format!(
+        CliError::usage(format!(
             "`{answer}` names no folders inside your notes; write all, none, or their names"
         ))
     })?;
-    notes::check(&readable, notes, vault_folder).map_err(Failure::usage)
+    notes::check(&readable, notes, vault_folder).map_err(CliError::usage)
 }
 
 /// The sessions of the time before Rekindle, if there are any.
-fn found(global: &GlobalOptions, out: &Printer) -> Option<Plan> {
-    let context = Context::new(global, out).ok()?;
+fn found(global: &GlobalOptions, out: &Printer) -> Option<BackfillPlan> {
+    let context = CommandContext::new(global, out).ok()?;
     backfill::find(&context).ok().filter(|plan| !plan.candidates.is_empty())
 }
 
-fn told(plan: &Plan) -> Value {
+fn told(plan: &BackfillPlan) -> Value {
     let agents: Vec<Agent> = plan.agents().into_iter().collect();
     json!({"sessions": plan.candidates.len(), "agents": agents, "projects": plan.projects()})
 }
 
 /// Reports the earlier sessions and offers to learn from them (DIS-01). A failure here leaves the rest of the
 /// set-up in place.
-fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(), Failure> {
+fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(), CliError> {
     let Some(plan) = found(global, out) else { return Ok(()) };
     out.line(format!("Found {}.", backfill::in_words(&plan)))?;
     let home = global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
     let later = format!("`rekindle{home} backfill` learns from them whenever you like.");
-    let context = Context::new(global, out)?;
+    let context = CommandContext::new(global, out)?;
     let wanted = asking
         && context.settings.config.memory.enabled
         && dialog::yes("Learn from them now, so that your agents know what you told them before?", true)
@@ -275,11 +278,11 @@ fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(),
 }
 
 /// Makes a path absolute, because the settings are read from every folder.
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+fn absolute(path: &Path) -> Result<PathBuf, CliError> {
     match path.strip_prefix("~") {
         Ok(rest) => {
             let home = environment::home_folder()
-                .ok_or_else(|| Failure::usage("there is no home folder for `~`"))?;
+                .ok_or_else(|| CliError::usage("there is no home folder for `~`"))?;
             Ok(home.join(rest))
         }
         Err(_) => Ok(std::path::absolute(path)?),

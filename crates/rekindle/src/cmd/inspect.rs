@@ -5,15 +5,15 @@ mod observations;
 mod session;
 
 use clap::Args;
-use rekindle_engine::recall::log::Log;
-use rekindle_engine::recall::usage::Usage;
+use rekindle_engine::recall::log::RecallLog;
+use rekindle_engine::recall::usage::UsageSummary;
 use rekindle_engine::vault;
 use serde_json::{Value, json};
 
 use super::explain;
-use crate::app::{Context, feedback};
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::{CommandContext, feedback};
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(group(clap::ArgGroup::new("by_day").args(["gate", "observations"])))]
@@ -33,7 +33,7 @@ Examples:
   rekindle inspect --holdout
   rekindle inspect --gate --days 30                 # what the write gate doubts
   rekindle inspect --observations --json            # observations, for other programs")]
-pub(crate) struct Inspect {
+pub(crate) struct InspectArgs {
     /// A recall, counted from the newest
     #[arg(value_name = "N")]
     number: Option<usize>,
@@ -63,8 +63,8 @@ pub(crate) struct Inspect {
     json: bool,
 }
 
-impl Inspect {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl InspectArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.gate {
             return gate::show(context, self.days, self.json);
         }
@@ -77,7 +77,7 @@ impl Inspect {
         if self.holdout {
             return session::compare(context, self.json);
         }
-        let log = Log::at(&context.places.logs());
+        let log = RecallLog::at(&context.places.logs());
         let names = |line: &Value, list: &str| {
             let all = line[list].as_array().into_iter().flatten();
             all.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect::<Vec<_>>()
@@ -91,7 +91,7 @@ impl Inspect {
         if let Some(number) = self.number {
             let line = number.checked_sub(1).and_then(|before| lines.nth(before));
             let Some(line) = line else {
-                return Err(Failure::usage(format!("there is no recall number {number}"))
+                return Err(CliError::usage(format!("there is no recall number {number}"))
                     .hint("`rekindle inspect` lists them; 1 is the newest"));
             };
             return match self.json {
@@ -117,8 +117,8 @@ impl Inspect {
             let number = column(&(number + 1).to_string(), 4);
             context.out.line(format!(
                 "{}{}  {}  {}",
-                context.out.styled(Style::Dim, number),
-                context.out.styled(Style::Dim, at),
+                context.out.styled(TextStyle::Dim, number),
+                context.out.styled(TextStyle::Dim, at),
                 column(&what, 8),
                 query.replace('\n', " ")
             ))?;
@@ -134,7 +134,7 @@ impl Inspect {
 }
 
 /// Returns the id of the named memory. An unknown name is kept, because it may still be in the log.
-fn memory(context: &Context<'_>, of: &str) -> Result<String, Failure> {
+fn memory(context: &CommandContext<'_>, of: &str) -> Result<String, CliError> {
     let vault = context.vault()?;
     match vault.find(of, &context.cwd) {
         Ok(path) => feedback::id_of(&vault, &path),
@@ -144,8 +144,8 @@ fn memory(context: &Context<'_>, of: &str) -> Result<String, Failure> {
 }
 
 /// Shows the usage of a memory (FBK-03).
-fn standing(context: &Context<'_>, id: &str) -> Result<(), Failure> {
-    let standing = Usage::read(&context.places.usage()).standing(id);
+fn standing(context: &CommandContext<'_>, id: &str) -> Result<(), CliError> {
+    let standing = UsageSummary::read(&context.places.usage()).standing(id);
     let counts = [
         ("strength", format!("{:+.2}", standing.strength()), "from -1 (misleads) to +1 (helps)"),
         ("recalled", standing.recall_count.to_string(), "times it was found"),
@@ -155,42 +155,42 @@ fn standing(context: &Context<'_>, id: &str) -> Result<(), Failure> {
         ("misled", standing.misled.to_string(), "times you corrected an answer that relied on it"),
     ];
     for (name, value, meaning) in counts {
-        let row = format!("{}  {value:>5}  {}", column(name, 8), context.out.styled(Style::Dim, meaning));
+        let row = format!("{}  {value:>5}  {}", column(name, 8), context.out.styled(TextStyle::Dim, meaning));
         context.out.line(row)?;
     }
     Ok(())
 }
 
-fn show(context: &Context<'_>, line: &Value) -> Result<(), Failure> {
+fn show(context: &CommandContext<'_>, line: &Value) -> Result<(), CliError> {
     let out = context.out;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     for (key, name) in [("at", "when"), ("query", "query"), ("project", "project"), ("tookMs", "took (ms)")] {
         if !line[key].is_null() {
-            out.line(format!("{}  {}", out.styled(Style::Dim, column(name, 10)), text(&line[key])))?;
+            out.line(format!("{}  {}", out.styled(TextStyle::Dim, column(name, 10)), text(&line[key])))?;
         }
     }
     for degraded in line["degraded"].as_array().into_iter().flatten() {
-        out.line(format!("{}  {}", out.styled(Style::Warn, column("degraded", 10)), text(degraded)))?;
+        out.line(format!("{}  {}", out.styled(TextStyle::Warn, column("degraded", 10)), text(degraded)))?;
     }
     if let (Some(true), Some(why)) = (line["abstained"].as_bool(), line["silence"]["reason"].as_str()) {
-        out.line(format!("{}  {}", out.styled(Style::Dim, column("silent", 10)), explain::silence(why)))?;
+        out.line(format!("{}  {}", out.styled(TextStyle::Dim, column("silent", 10)), explain::silence(why)))?;
     }
     for result in line["results"].as_array().into_iter().flatten() {
         out.line("")?;
         let score = result["score"].as_f64().unwrap_or_default();
         let head = format!("{score:.3}  {}  {}", text(&result["id"]), text(&result["title"]));
-        out.line(out.styled(Style::Bold, head))?;
+        out.line(out.styled(TextStyle::Bold, head))?;
         for row in explain::score_table(result) {
             out.line(format!("  {row}"))?;
         }
         for doubt in result["doubts"].as_array().into_iter().flatten() {
-            out.line(format!("  {}  {doubt}", out.styled(Style::Warn, column("doubt", 8))))?;
+            out.line(format!("  {}  {doubt}", out.styled(TextStyle::Warn, column("doubt", 8))))?;
         }
     }
     let dropped: Vec<&Value> = line["dropped"].as_array().into_iter().flatten().collect();
     if !dropped.is_empty() {
         out.line("")?;
-        out.line(out.styled(Style::Dim, "Left out:"))?;
+        out.line(out.styled(TextStyle::Dim, "Left out:"))?;
     }
     for dropped in dropped {
         let score = dropped["score"].as_f64().unwrap_or_default();
@@ -201,7 +201,7 @@ fn show(context: &Context<'_>, line: &Value) -> Result<(), Failure> {
             text(&dropped["title"]),
             explain::rule(&rule)
         );
-        out.line(out.styled(Style::Dim, row))?;
+        out.line(out.styled(TextStyle::Dim, row))?;
     }
     Ok(())
 }

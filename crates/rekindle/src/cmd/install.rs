@@ -7,21 +7,23 @@ use std::path::PathBuf;
 
 use clap::{Args, Command};
 use rekindle_core::base::agent::Agent;
-use rekindle_core::hosts::install::Invocation;
+use rekindle_core::hosts::install::HookInvocation;
 use rekindle_core::text::redact::redact;
-use rekindle_engine::agents::install::{Change, Installer, Machine, Plan, State, Status, invocation};
+use rekindle_engine::agents::install::{
+    InstallEnvironment, InstallPlan, InstallState, InstallStatus, Installer, SettingsChange, invocation,
+};
 use rekindle_engine::config;
 use rekindle_engine::ops::setup;
-use rekindle_engine::ops::setup::Choices;
+use rekindle_engine::ops::setup::SetupChoices;
 use rekindle_engine::platform::clock;
 use rekindle_engine::platform::environment;
-use rekindle_engine::platform::home::{Home, Places};
+use rekindle_engine::platform::home::{DataPaths, HomeFolder};
 use serde_json::{Value, json};
 
-use crate::dialog::{self, CANCELLED, Choice};
-use crate::error::Failure;
+use crate::dialog::{self, CANCELLED_TEXT, Choice};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column};
+use crate::output::{Printer, TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -40,7 +42,7 @@ Examples:
   rekindle install claude codex --trust --yes
   rekindle install --as-plugin ~/rekindle-plugin
   rekindle install                       # every agent on this machine")]
-pub(crate) struct Install {
+pub(crate) struct InstallArgs {
     /// claude, codex, gemini or pi; without a name, every agent on this machine
     #[arg(value_name = "AGENT")]
     agents: Vec<Agent>,
@@ -65,19 +67,19 @@ pub(crate) struct Install {
 }
 
 /// The context of commands that change agents' settings.
-pub(super) struct Here {
-    home: Home,
-    pub(super) places: Places,
-    machine: Machine,
-    invocation: Invocation,
+pub(super) struct InstallContext {
+    home: HomeFolder,
+    pub(super) places: DataPaths,
+    machine: InstallEnvironment,
+    invocation: HookInvocation,
 }
 
-impl Here {
-    pub(super) fn find(global: &GlobalOptions) -> Result<Self, Failure> {
-        let home = Home::find(global.home.as_deref())?;
+impl InstallContext {
+    pub(super) fn find(global: &GlobalOptions) -> Result<Self, CliError> {
+        let home = HomeFolder::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let places = home.places(&settings.config)?;
-        let machine = Machine::look();
+        let machine = InstallEnvironment::look();
         let invocation = invocation(&machine, &home, settings.config.recall.before_tools)?;
         Ok(Self { home, places, machine, invocation })
     }
@@ -87,25 +89,25 @@ impl Here {
     }
 
     /// The state of every agent.
-    pub(super) fn all(&self) -> Result<Vec<Status>, Failure> {
+    pub(super) fn all(&self) -> Result<Vec<InstallStatus>, CliError> {
         let installer = self.installer();
         Agent::ALL.into_iter().map(|agent| Ok(installer.status(agent)?)).collect()
     }
 
     /// Sets up a home with the defaults of `rekindle init`, if there is none.
-    fn set_up(&self, global: &GlobalOptions) -> Result<bool, Failure> {
+    fn set_up(&self, global: &GlobalOptions) -> Result<bool, CliError> {
         if self.home.config_file().exists() && self.places.vault().exists() {
             return Ok(false);
         }
         let settings = config::read(&self.home, None, &global.settings)?;
         let now = clock::now(config::zone(&settings)?);
         let name = if settings.config.user.name.is_empty() { environment::login() } else { None };
-        setup::init(&self.home, Choices { name: name.as_deref(), ..Choices::default() }, &now)?;
+        setup::init(&self.home, SetupChoices { name: name.as_deref(), ..SetupChoices::default() }, &now)?;
         Ok(true)
     }
 }
 
-impl Install {
+impl InstallArgs {
     /// The installation that `rekindle init` offers: these agents, with every question asked.
     pub(super) fn offer(agents: Vec<Agent>) -> Self {
         Self { agents, list: false, as_plugin: None, dry_run: false, yes: false, trust: false, json: false }
@@ -117,8 +119,8 @@ impl Install {
         global: &GlobalOptions,
         out: &Printer,
         cli: fn() -> Command,
-    ) -> Result<(), Failure> {
-        let here = Here::find(global)?;
+    ) -> Result<(), CliError> {
+        let here = InstallContext::find(global)?;
         if self.list {
             return list(&here.all()?, self.json, out);
         }
@@ -129,12 +131,17 @@ impl Install {
     }
 
     /// Connects the agents. Returns false if the person declined.
-    pub(super) fn connect(self, here: &Here, global: &GlobalOptions, out: &Printer) -> Result<bool, Failure> {
+    pub(super) fn connect(
+        self,
+        here: &InstallContext,
+        global: &GlobalOptions,
+        out: &Printer,
+    ) -> Result<bool, CliError> {
         let agents = if self.agents.is_empty() { found(here)? } else { once(&self.agents) };
         let installer = here.installer();
-        let plans: Vec<Plan> =
+        let plans: Vec<InstallPlan> =
             agents.into_iter().map(|agent| installer.plan_install(agent)).collect::<Result<_, _>>()?;
-        let changes: Vec<&Change> = plans.iter().flat_map(|plan| &plan.changes).collect();
+        let changes: Vec<&SettingsChange> = plans.iter().flat_map(|plan| &plan.changes).collect();
         if !self.json && !changes.is_empty() {
             summarise(&plans, "adds Rekindle's hooks and MCP server to", out)?;
         }
@@ -174,7 +181,7 @@ impl Install {
 
     /// Asks if Codex should trust our hooks. It is a separate question, because the answer asserts that a
     /// person has looked at the commands.
-    fn trusts(&self, plan: &Plan, out: &Printer) -> Result<bool, Failure> {
+    fn trusts(&self, plan: &InstallPlan, out: &Printer) -> Result<bool, CliError> {
         let Some(change) = &plan.trust else { return Ok(false) };
         if self.trust || self.dry_run {
             if !self.json {
@@ -193,16 +200,16 @@ impl Install {
         dialog::yes("Trust these hooks in Codex?", false)
     }
 
-    fn report(&self, plan: &Plan, status: &Status, out: &Printer) -> Result<(), Failure> {
+    fn report(&self, plan: &InstallPlan, status: &InstallStatus, out: &Printer) -> Result<(), CliError> {
         let word = match self.dry_run {
-            true => out.styled(Style::Dim, "would write  "),
-            false => out.styled(Style::Good, "wrote        "),
+            true => out.styled(TextStyle::Dim, "would write  "),
+            false => out.styled(TextStyle::Good, "wrote        "),
         };
         for change in &plan.changes {
             out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), change.path.display()))?;
         }
         if plan.changes.is_empty() {
-            let word = out.styled(Style::Dim, "already there");
+            let word = out.styled(TextStyle::Dim, "already there");
             out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), status.settings.display()))?;
         }
         if let Some(obstacle) = &plan.obstacle {
@@ -225,7 +232,7 @@ impl Install {
         Ok(())
     }
 
-    fn object(&self, plan: &Plan, trusted: bool, status: &Status) -> Value {
+    fn object(&self, plan: &InstallPlan, trusted: bool, status: &InstallStatus) -> Value {
         let trust = plan.trust.as_ref().map(|change| {
             let mut object = change_object(change);
             object["written"] = json!(trusted && !self.dry_run);
@@ -243,11 +250,11 @@ impl Install {
 }
 
 /// The agents on this machine.
-fn found(here: &Here) -> Result<Vec<Agent>, Failure> {
+fn found(here: &InstallContext) -> Result<Vec<Agent>, CliError> {
     let found: Vec<Agent> =
         here.all()?.iter().filter(|status| status.found).map(|status| status.agent).collect();
     if found.is_empty() {
-        return Err(Failure::usage("no coding agent was found here")
+        return Err(CliError::usage("no coding agent was found here")
             .hint("name the ones you will use: `rekindle install claude`; `rekindle install --list` shows where I look"));
     }
     Ok(found)
@@ -258,7 +265,7 @@ pub(super) fn once(agents: &[Agent]) -> Vec<Agent> {
 }
 
 /// Prints one line per agent with the planned change, and the affected files.
-pub(super) fn summarise(plans: &[Plan], does: &str, out: &Printer) -> Result<(), Failure> {
+pub(super) fn summarise(plans: &[InstallPlan], does: &str, out: &Printer) -> Result<(), CliError> {
     for plan in plans.iter().filter(|plan| !plan.changes.is_empty()) {
         out.line(format!("{}  {does}", column(plan.agent.name(), 11)))?;
         for change in &plan.changes {
@@ -269,7 +276,7 @@ pub(super) fn summarise(plans: &[Plan], does: &str, out: &Printer) -> Result<(),
 }
 
 /// The next steps after the agents are connected.
-fn next_steps(plans: &[Plan], out: &Printer) {
+fn next_steps(plans: &[InstallPlan], out: &Printer) {
     let names: Vec<&str> = plans.iter().map(|plan| plan.agent.name()).collect();
     out.note(format!(
         "\nNext: start a new session in {}. `rekindle status` then shows what was learnt, `rekindle doctor` checks the \
@@ -283,17 +290,17 @@ fn next_steps(plans: &[Plan], out: &Printer) {
 pub(super) fn confirm(
     question: &str,
     hint: &str,
-    changes: &[&Change],
+    changes: &[&SettingsChange],
     out: &Printer,
-) -> Result<bool, Failure> {
+) -> Result<bool, CliError> {
     if !dialog::is_possible() {
-        return Err(Failure::usage("there is no terminal to ask at; no files changed").hint(hint));
+        return Err(CliError::usage("there is no terminal to ask at; no files changed").hint(hint));
     }
     loop {
         match dialog::choice(question, true, Some(('d', "shows the diff")))? {
             Choice::Yes => return Ok(true),
             Choice::No => {
-                out.note(CANCELLED);
+                out.note(CANCELLED_TEXT);
                 return Ok(false);
             }
             Choice::Other => changes.iter().try_for_each(|change| show(change, out))?,
@@ -301,18 +308,18 @@ pub(super) fn confirm(
     }
 }
 
-pub(super) fn change_object(change: &Change) -> Value {
+pub(super) fn change_object(change: &SettingsChange) -> Value {
     json!({"path": change.path, "diff": redact(&change.diff()).text})
 }
 
 /// Prints a change as `diff -u` does, with secrets redacted.
-pub(super) fn show(change: &Change, out: &Printer) -> Result<(), Failure> {
+pub(super) fn show(change: &SettingsChange, out: &Printer) -> Result<(), CliError> {
     let diff = change.diff();
     for line in redact(&diff).text.lines() {
         let style = match line.chars().next() {
-            Some('+') => Some(Style::Good),
-            Some('-') => Some(Style::Bad),
-            Some('@') => Some(Style::Dim),
+            Some('+') => Some(TextStyle::Good),
+            Some('-') => Some(TextStyle::Bad),
+            Some('@') => Some(TextStyle::Dim),
             _ => None,
         };
         out.line(style.map_or_else(|| line.to_owned(), |style| out.styled(style, line)))?;
@@ -320,7 +327,7 @@ pub(super) fn show(change: &Change, out: &Printer) -> Result<(), Failure> {
     out.line("")
 }
 
-fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
+fn list(all: &[InstallStatus], json: bool, out: &Printer) -> Result<(), CliError> {
     if json {
         return out.json(&json!({"agents": all}));
     }
@@ -331,22 +338,24 @@ fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
             (false, _) => "not found".to_owned(),
         };
         let (style, word) = match status.state {
-            _ if status.problem.is_some() => (Style::Bad, "unreadable"),
-            State::Absent => (Style::Dim, "not installed"),
-            State::Current => (Style::Good, "installed"),
-            State::Outdated => (Style::Warn, "outdated"),
-            State::ForeignHome => (Style::Warn, "other home"),
+            _ if status.problem.is_some() => (TextStyle::Bad, "unreadable"),
+            InstallState::Absent => (TextStyle::Dim, "not installed"),
+            InstallState::Current => (TextStyle::Good, "installed"),
+            InstallState::Outdated => (TextStyle::Warn, "outdated"),
+            InstallState::ForeignHome => (TextStyle::Warn, "other home"),
         };
         let word = out.styled(style, column(word, 13));
         let file = status.settings.display();
         out.line(format!("{}  {}  {word}  {file}", column(status.agent.name(), 11), column(&here, 10)))?;
-        let more = |text: &str| out.line(format!("{}{}", " ".repeat(13), out.styled(Style::Dim, text)));
+        let more = |text: &str| out.line(format!("{}{}", " ".repeat(13), out.styled(TextStyle::Dim, text)));
         if let Some(problem) = &status.problem {
             more(problem)?;
         }
         match status.state {
-            State::Outdated => more(&format!("`rekindle install {}` brings it up to date", status.agent))?,
-            State::ForeignHome => {
+            InstallState::Outdated => {
+                more(&format!("`rekindle install {}` brings it up to date", status.agent))?
+            }
+            InstallState::ForeignHome => {
                 let home = status.home.as_deref().unwrap_or("~/.rekindle");
                 more(&format!(
                     "remembers into {home}; `rekindle install {}` makes it this one",
@@ -356,14 +365,14 @@ fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
             _ => {}
         }
         match (status.plugin, status.state) {
-            (true, State::Absent) => more("calls us by our plugin")?,
+            (true, InstallState::Absent) => more("calls us by our plugin")?,
             (true, _) => more("calls us twice: by these settings and by our plugin; take one of them out")?,
             (false, _) => {}
         }
         if status.trusted == Some(false) {
             more("not trusted, so Codex skips it: `rekindle install codex --trust`")?;
         }
-        if let Some(obstacle) = status.obstacle.as_ref().filter(|_| status.state != State::Absent) {
+        if let Some(obstacle) = status.obstacle.as_ref().filter(|_| status.state != InstallState::Absent) {
             more(obstacle)?;
         }
     }
@@ -373,8 +382,9 @@ fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
 /// The agents that `rekindle init` could offer.
 pub(super) fn offered(global: &GlobalOptions) -> Vec<Agent> {
     // `init` must not fail when the agents' folders cannot be found.
-    let statuses = Here::find(global).and_then(|here| here.all()).unwrap_or_default();
-    let wanted =
-        |status: &&Status| status.found && status.state != State::Current && status.problem.is_none();
+    let statuses = InstallContext::find(global).and_then(|here| here.all()).unwrap_or_default();
+    let wanted = |status: &&InstallStatus| {
+        status.found && status.state != InstallState::Current && status.problem.is_none()
+    };
     statuses.iter().filter(wanted).map(|status| status.agent).collect()
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use rekindle_core::base::time::{Timestamp, iso};
-use rekindle_core::vault::entry::Status;
-use rekindle_core::vault::layout::{Group, Shelf};
-use rekindle_engine::vault::Found;
+use rekindle_core::vault::entry::EntryStatus;
+use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
+use rekindle_engine::vault::ScannedEntry;
 use serde_json::{Value, json};
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -19,10 +19,10 @@ Examples:
   rekindle list
   rekindle list --kind fix --tag db
   rekindle list --project --json | jq -r '.[].path'")]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     /// Only this group
     #[arg(long)]
-    group: Option<Group>,
+    group: Option<EntryGroup>,
     /// Only this kind, such as fix or preference
     #[arg(long)]
     kind: Option<String>,
@@ -43,27 +43,29 @@ pub(crate) struct List {
     json: bool,
 }
 
-impl List {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ListArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let here = context.project_id();
         if self.project && here.is_none() {
-            return Err(Failure::usage("this folder is not in a project").hint("`rekindle project` explains"));
+            return Err(
+                CliError::usage("this folder is not in a project").hint("`rekindle project` explains")
+            );
         }
         let scan = context.vault()?.scan(self.all)?;
         if let Some(kind) = &self.kind {
             check_kind(kind, &scan.entries)?;
         }
         let is_empty = scan.entries.is_empty();
-        let wanted = |found: &Found| {
+        let wanted = |found: &ScannedEntry| {
             let entry = &found.entry;
-            (self.all || matches!(entry.status, Status::Active | Status::Incubating))
+            (self.all || matches!(entry.status, EntryStatus::Active | EntryStatus::Incubating))
                 && self.group.is_none_or(|group| entry.group == group.word())
                 && self.kind.as_ref().is_none_or(|kind| entry.kind == *kind)
                 && self.tags.iter().all(|tag| entry.tags.contains(tag))
                 && (!self.project || entry.scope.project() == here)
                 && (!self.global || entry.scope.project().is_none())
         };
-        let mut found: Vec<Found> = scan.entries.into_iter().filter(wanted).collect();
+        let mut found: Vec<ScannedEntry> = scan.entries.into_iter().filter(wanted).collect();
         found.sort_by_key(|found| std::cmp::Reverse(found.entry.updated.or(found.entry.created)));
         if self.json {
             let objects: Vec<Value> = found.iter().map(|found| object(context, found)).collect();
@@ -91,37 +93,37 @@ impl List {
 
 /// Reports a kind that no memory has, with the existing ones: kinds are free words, so an unknown one is most
 /// likely a typo.
-fn check_kind(kind: &str, entries: &[Found]) -> Result<(), Failure> {
+fn check_kind(kind: &str, entries: &[ScannedEntry]) -> Result<(), CliError> {
     let kinds: BTreeSet<&str> = entries.iter().map(|found| found.entry.kind.as_str()).collect();
     if kinds.is_empty() || kinds.contains(kind) {
         return Ok(());
     }
     let kinds: Vec<&str> = kinds.into_iter().filter(|kind| !kind.is_empty()).collect();
-    Err(Failure::usage(format!("no memory is of kind `{kind}`"))
+    Err(CliError::usage(format!("no memory is of kind `{kind}`"))
         .hint(format!("the kinds you have: {}", kinds.join(", "))))
 }
 
-fn row(context: &Context<'_>, found: &Found) -> String {
+fn row(context: &CommandContext<'_>, found: &ScannedEntry) -> String {
     let id = found.entry.id.as_ref().map_or("-", |id| id.as_str());
     let day = found.entry.updated.map_or_else(|| "-".into(), |at| context.day(at));
     let mark = match (found.shelf, &found.entry.status) {
-        (Shelf::Inbox, _) => " (inbox)",
-        (Shelf::Archive, _) | (_, Status::Superseded) => " (archived)",
-        (_, Status::Resolved) => " (resolved)",
+        (VaultShelf::Inbox, _) => " (inbox)",
+        (VaultShelf::Archive, _) | (_, EntryStatus::Superseded) => " (archived)",
+        (_, EntryStatus::Resolved) => " (resolved)",
         _ => "",
     };
     let reach = found.entry.scope.project().map_or_else(String::new, |project| format!(" [{project}]"));
     format!(
         "{}  {day}  {}  {}{}{mark}",
-        context.out.styled(Style::Dim, column(id, 14)),
+        context.out.styled(TextStyle::Dim, column(id, 14)),
         column(&found.entry.kind, 12),
         found.title,
-        context.out.styled(Style::Dim, reach),
+        context.out.styled(TextStyle::Dim, reach),
     )
 }
 
 /// Renders one memory as JSON.
-pub(crate) fn object(context: &Context<'_>, found: &Found) -> Value {
+pub(crate) fn object(context: &CommandContext<'_>, found: &ScannedEntry) -> Value {
     let entry = &found.entry;
     let time = |at: Option<Timestamp>| at.map(iso);
     json!({
@@ -136,7 +138,7 @@ pub(crate) fn object(context: &Context<'_>, found: &Found) -> Value {
         "scope": entry.scope.word(),
         "project": entry.scope.project(),
         "always_load": entry.always_load,
-        "inbox": found.shelf == Shelf::Inbox,
+        "inbox": found.shelf == VaultShelf::Inbox,
         "created": time(entry.created),
         "updated": time(entry.updated),
         "supersedes": entry.supersedes,

@@ -4,25 +4,28 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand, ValueEnum};
 use rekindle_core::base::agent::Agent;
-use rekindle_core::config::{Llm as Settings, Provider, keys};
+use rekindle_core::config::{LlmProvider, LlmSettings as Settings, keys};
 use rekindle_core::llm::prompts;
-use rekindle_core::llm::{Answer, Budget, Cost, Error, Expects, Fault, Model, Prompt, Request, Retry, Usage};
+use rekindle_core::llm::{
+    AnswerFormat, Cost, Error, FailureOwner, LanguageModel, LlmAnswer, LlmBudget, LlmPrompt, LlmRequest,
+    RetryAdvice, TokenUsage,
+};
 use rekindle_engine::config;
-use rekindle_engine::llm::cost::{Caps, spent};
-use rekindle_engine::llm::{self, Job, Leaves, Surroundings};
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::llm::cost::{SpendingCaps, spent};
+use rekindle_engine::llm::{self, DataEgress, ModelJob, ProviderEnvironment};
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::dialog;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 /// The word that a test request asks for.
-const WORD: &str = "ember";
+const PROBE_WORD: &str = "ember";
 /// The budget of a test request: a cent, and enough tokens for a model that thinks first.
-const BUDGET: Budget = Budget { tokens: 1000, cost: Cost { micro_dollars: 10_000 } };
+const PROBE_BUDGET: LlmBudget = LlmBudget { tokens: 1000, cost: Cost { micro_dollars: 10_000 } };
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -36,9 +39,9 @@ Examples:
   rekindle llm use openai --url http://127.0.0.1:11434/v1 --model ollama/qwen3:8b
   rekindle llm use offline
   rekindle llm test")]
-pub(crate) struct Llm {
+pub(crate) struct LlmArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<LlmCommand>,
     /// Also look whether a server answers on this machine (Ollama, llama.cpp, LM Studio, vLLM)
     #[arg(long)]
     probe: bool,
@@ -48,7 +51,7 @@ pub(crate) struct Llm {
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum LlmCommand {
     /// Choose a provider, after you have seen what would leave your machine
     #[command(after_help = "\
 Examples:
@@ -58,7 +61,7 @@ Examples:
   rekindle llm use openai --model openai/gpt-5-mini
   rekindle llm use openai --url http://127.0.0.1:8080/v1 --model local/any --yes
   rekindle llm use offline")]
-    Use(Use),
+    Use(UseArgs),
     /// Send a test request, and show its time and cost
     #[command(after_help = "\
 It is a real call: it counts and costs like any other, well below a cent.
@@ -78,10 +81,10 @@ Examples:
 }
 
 #[derive(Args)]
-struct Use {
+struct UseArgs {
     /// The provider
     #[arg(value_enum)]
-    provider: Choice,
+    provider: ProviderChoice,
     /// With `command`: claude, codex, gemini, pi, or any program that reads a question and prints an answer
     #[arg(long, value_name = "PROGRAM")]
     program: Option<String>,
@@ -97,31 +100,31 @@ struct Use {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Choice {
+enum ProviderChoice {
     Offline,
     Command,
     Anthropic,
     Openai,
 }
 
-impl Llm {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl LlmArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match self.verb {
             None => show(context, self.probe, self.json),
-            Some(Verb::Use(choice)) => choice.run(context, self.json),
-            Some(Verb::Test { reflector, schema }) => test(context, reflector, schema, self.json),
+            Some(LlmCommand::Use(choice)) => choice.run(context, self.json),
+            Some(LlmCommand::Test { reflector, schema }) => test(context, reflector, schema, self.json),
         }
     }
 }
 
 /// Shows the model in use and the models found on this machine.
-fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
+fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), CliError> {
     let settings = &context.settings.config.llm;
-    let around = Surroundings::look(&context.places);
-    let found = Found::look(settings, &around);
+    let around = ProviderEnvironment::look(&context.places);
+    let found = AvailableProviders::look(settings, &around);
     let listening = if probe { llm::listening() } else { Vec::new() };
-    let state = State::of(context, settings)?;
-    let problem = Job::ALL.iter().find_map(|job| llm::model(settings, *job, &around).err());
+    let state = LlmStatus::of(context, settings)?;
+    let problem = ModelJob::ALL.iter().find_map(|job| llm::model(settings, *job, &around).err());
     if json {
         let mut object = state.json(settings);
         object["found"] = found.json();
@@ -131,19 +134,24 @@ fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
         return context.out.json(&object);
     }
     let row = |name: &str, value: String| {
-        context.out.line(format!("{}  {value}", context.out.styled(Style::Dim, column(name, 10))))
+        context.out.line(format!("{}  {value}", context.out.styled(TextStyle::Dim, column(name, 10))))
     };
     row("in use", in_use(settings))?;
-    if settings.provider != Provider::Offline {
-        for job in Job::ALL {
+    if settings.provider != LlmProvider::Offline {
+        for job in ModelJob::ALL {
             let model = job.model(settings);
             let price = llm::price(settings, model).map_or_else(
                 || "price not known".to_owned(),
                 |price| {
-                    format!("${} in, ${} out per million tokens ({})", price.input, price.output, llm::AS_OF)
+                    format!(
+                        "${} in, ${} out per million tokens ({})",
+                        price.input,
+                        price.output,
+                        llm::PRICES_DATE
+                    )
                 },
             );
-            let name = if job == Job::Observer { "observer" } else { "reflector" };
+            let name = if job == ModelJob::Observer { "observer" } else { "reflector" };
             row(name, format!("{}, {price}", model.as_str()))?;
         }
     }
@@ -173,33 +181,33 @@ fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-impl Use {
-    fn run(self, context: &Context<'_>, json: bool) -> Result<(), Failure> {
+impl UseArgs {
+    fn run(self, context: &CommandContext<'_>, json: bool) -> Result<(), CliError> {
         context.only_the_person("choose a language model")?;
         let provider = match self.provider {
-            Choice::Offline => Provider::Offline,
-            Choice::Command => Provider::Command,
-            Choice::Anthropic => Provider::Anthropic,
-            Choice::Openai => Provider::Openai,
+            ProviderChoice::Offline => LlmProvider::Offline,
+            ProviderChoice::Command => LlmProvider::Command,
+            ProviderChoice::Anthropic => LlmProvider::Anthropic,
+            ProviderChoice::Openai => LlmProvider::Openai,
         };
         let changes = self.changes(provider, &context.settings.config.llm)?;
         // The settings after the change, validated before anything is written.
         let root = project::locate(&context.cwd, None).map(|place| place.root);
         let settings = config::read(&context.home, root.as_deref(), &changes)?.config.llm;
-        let around = Surroundings::look(&context.places);
-        for job in Job::ALL {
+        let around = ProviderEnvironment::look(&context.places);
+        for job in ModelJob::ALL {
             llm::model(&settings, job, &around).map_err(|error| failure(&error))?;
         }
-        let state = State::of(context, &settings)?;
-        if provider != Provider::Offline && !self.yes {
+        let state = LlmStatus::of(context, &settings)?;
+        if provider != LlmProvider::Offline && !self.yes {
             if json || !dialog::is_possible() {
-                return Err(Failure::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
+                return Err(CliError::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
                     .hint("`--yes` says that this is what you want"));
             }
             context.out.line(in_use(&settings))?;
             context.out.line(leaves(&state.leaves))?;
             if !dialog::yes("Use it?", false)? {
-                context.out.note(dialog::CANCELLED);
+                context.out.note(dialog::CANCELLED_TEXT);
                 return Ok(());
             }
         }
@@ -216,7 +224,7 @@ impl Use {
             return context.out.json(&state.json(&settings));
         }
         context.out.line(format!("{}. {}.", in_use(&settings), leaves(&state.leaves)))?;
-        if provider != Provider::Offline {
+        if provider != LlmProvider::Offline {
             context.out.note("`rekindle llm test` tries it; `rekindle llm use offline` takes it back.");
         }
         Ok(())
@@ -224,26 +232,25 @@ impl Use {
 
     /// The changes to the settings. The provider comes last, so that no model is called before the rest is
     /// written.
-    fn changes(&self, provider: Provider, now: &Settings) -> Result<Vec<(String, String)>, Failure> {
-        let misplaced = |option: &str| Failure::usage(format!("{option} is not for {}", provider.word()));
+    fn changes(&self, provider: LlmProvider, now: &Settings) -> Result<Vec<(String, String)>, CliError> {
+        let misplaced = |option: &str| CliError::usage(format!("{option} is not for {}", provider.word()));
         let mut changes: Vec<(&str, String)> = Vec::new();
         match (provider, &self.program) {
-            (Provider::Command, Some(program)) => changes.push(("llm.command.program", program.clone())),
-            (Provider::Command, None) if now.command.program.is_empty() => {
-                return Err(
-                    Failure::usage("which program?").hint("`--program claude`, codex, gemini, pi or another")
-                );
+            (LlmProvider::Command, Some(program)) => changes.push(("llm.command.program", program.clone())),
+            (LlmProvider::Command, None) if now.command.program.is_empty() => {
+                return Err(CliError::usage("which program?")
+                    .hint("`--program claude`, codex, gemini, pi or another"));
             }
             (_, Some(_)) => return Err(misplaced("--program")),
             _ => {}
         }
         match (provider, &self.url) {
-            (Provider::Anthropic, Some(url)) => changes.push(("llm.anthropic.url", url.clone())),
-            (Provider::Openai, Some(url)) => changes.push(("llm.openai.url", url.clone())),
+            (LlmProvider::Anthropic, Some(url)) => changes.push(("llm.anthropic.url", url.clone())),
+            (LlmProvider::Openai, Some(url)) => changes.push(("llm.openai.url", url.clone())),
             (_, Some(_)) => return Err(misplaced("--url")),
             _ => {}
         }
-        if provider == Provider::Offline && self.model.is_some() {
+        if provider == LlmProvider::Offline && self.model.is_some() {
             return Err(misplaced("--model"));
         }
         let models = match &self.model {
@@ -251,7 +258,7 @@ impl Use {
             None => self.usual_models(provider, now)?,
         };
         if let Some(models) = models {
-            changes.extend(Job::ALL.map(Job::setting).into_iter().zip(models));
+            changes.extend(ModelJob::ALL.map(ModelJob::setting).into_iter().zip(models));
         }
         changes.push(("llm.provider", provider.word().to_owned()));
         Ok(changes.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
@@ -259,45 +266,46 @@ impl Use {
 
     /// The default models, if the configured ones belong to another provider: the shipped ones, or the
     /// program's own choice.
-    fn usual_models(&self, provider: Provider, now: &Settings) -> Result<Option<[String; 2]>, Failure> {
+    fn usual_models(&self, provider: LlmProvider, now: &Settings) -> Result<Option<[String; 2]>, CliError> {
         let named = self.program.as_deref().unwrap_or(&now.command.program);
         let agent: Option<Agent> =
             std::path::Path::new(named).file_stem().and_then(|stem| stem.to_str()?.parse().ok());
-        let fits = |makers: &[&str]| Job::ALL.iter().all(|job| makers.contains(&job.model(now).provider()));
+        let fits =
+            |makers: &[&str]| ModelJob::ALL.iter().all(|job| makers.contains(&job.model(now).provider()));
         let shipped = || {
-            let default = |job: Job| keys().into_iter().find(|key| key.name == job.setting());
-            Job::ALL.map(|job| default(job).map_or_else(String::new, |key| key.default.to_string()))
+            let default = |job: ModelJob| keys().into_iter().find(|key| key.name == job.setting());
+            ModelJob::ALL.map(|job| default(job).map_or_else(String::new, |key| key.default.to_string()))
         };
         let its_choice = |word: &str| [format!("{word}/default"), format!("{word}/default")];
         Ok(match (provider, agent) {
-            (Provider::Anthropic, _) => Some(shipped()).filter(|_| !fits(&["anthropic"])),
-            (Provider::Command, Some(Agent::Claude)) => {
+            (LlmProvider::Anthropic, _) => Some(shipped()).filter(|_| !fits(&["anthropic"])),
+            (LlmProvider::Command, Some(Agent::Claude)) => {
                 Some(shipped()).filter(|_| !fits(&["anthropic", "claude"]))
             }
-            (Provider::Command, Some(Agent::Codex)) => {
+            (LlmProvider::Command, Some(Agent::Codex)) => {
                 Some(its_choice("codex")).filter(|_| !fits(&["openai", "codex"]))
             }
-            (Provider::Command, Some(Agent::Gemini)) => {
+            (LlmProvider::Command, Some(Agent::Gemini)) => {
                 Some(its_choice("gemini")).filter(|_| !fits(&["google", "gemini"]))
             }
-            (Provider::Command, Some(Agent::Pi)) => Some(its_choice("pi")).filter(|_| !fits(&["pi"])),
-            (Provider::Command, None) => Some(its_choice("command")).filter(|_| !fits(&["command"])),
+            (LlmProvider::Command, Some(Agent::Pi)) => Some(its_choice("pi")).filter(|_| !fits(&["pi"])),
+            (LlmProvider::Command, None) => Some(its_choice("command")).filter(|_| !fits(&["command"])),
             // A custom server has models of its own.
-            (Provider::Openai, _)
+            (LlmProvider::Openai, _)
                 if ["anthropic", "claude", "codex", "gemini", "google", "pi", "command"]
                     .contains(&now.observer_model.provider()) =>
             {
-                return Err(Failure::usage("which model?")
+                return Err(CliError::usage("which model?")
                     .hint("`--model openai/NAME`, with a name that the server knows"));
             }
-            (Provider::Openai | Provider::Offline, _) => None,
+            (LlmProvider::Openai | LlmProvider::Offline, _) => None,
         })
     }
 }
 
-fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Result<(), Failure> {
+fn test(context: &CommandContext<'_>, reflector: bool, schema: bool, json: bool) -> Result<(), CliError> {
     let settings = &context.settings.config.llm;
-    let job = if reflector { Job::Reflector } else { Job::Observer };
+    let job = if reflector { ModelJob::Reflector } else { ModelJob::Observer };
     let Some(model) = context.world().model(job).map_err(|error| failure(&error))? else {
         return match json {
             true => context.out.json(&json!({"provider": "offline", "ok": true})),
@@ -306,15 +314,17 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
                 .line("No model is in use, so there is none to test. Rules on this machine do the work."),
         };
     };
-    let request = Request {
-        prompt: Prompt::new(prompts::PROBE, WORD),
+    let request = LlmRequest {
+        prompt: LlmPrompt::new(prompts::PROBE, PROBE_WORD),
         expects: match schema {
-            true => Expects::Schema(json!({"type": "object", "properties": {"word": {"type": "string"}},
-                "required": ["word"], "additionalProperties": false})),
-            false => Expects::Tags(&["word"]),
+            true => {
+                AnswerFormat::Schema(json!({"type": "object", "properties": {"word": {"type": "string"}},
+                "required": ["word"], "additionalProperties": false}))
+            }
+            false => AnswerFormat::Tags(&["word"]),
         },
         deadline: Duration::from_secs(settings.timeout_seconds.into()),
-        budget: BUDGET,
+        budget: PROBE_BUDGET,
     };
     let began = Instant::now();
     let result = context.out.meanwhile(&format!("asking {} …", model.name()), || model.answer(&request));
@@ -325,8 +335,8 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
             context
                 .out
                 .json(&json!({"provider": settings.provider.word(), "model": model.name(), "ok": false,
-                "fault": fault(&error), "retry": error.retry != Retry::Never, "error": error.message}))?;
-            return Err(Failure::reported());
+                "fault": fault(&error), "retry": error.retry != RetryAdvice::Never, "error": error.message}))?;
+            return Err(CliError::reported());
         }
         Err(error) => return Err(failure(&error)),
     };
@@ -346,7 +356,7 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
     }
     let tokens = answer.usage.map_or_else(
         || "it does not say how many tokens".to_owned(),
-        |Usage { input, output }| format!("{input} tokens in, {output} out"),
+        |TokenUsage { input, output }| format!("{input} tokens in, {output} out"),
     );
     let cost = answer.cost.map_or_else(|| "cost not known".to_owned(), |cost| cost.to_string());
     context.out.line(format!(
@@ -361,29 +371,31 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
 }
 
 /// True if the word came back in the requested form.
-fn understood(answer: &Answer, schema: bool) -> bool {
+fn understood(answer: &LlmAnswer, schema: bool) -> bool {
     match schema {
-        true => serde_json::from_str::<Value>(answer.text.trim()).is_ok_and(|value| value["word"] == WORD),
-        false => answer.text.contains(&format!("<word>{WORD}</word>")),
+        true => {
+            serde_json::from_str::<Value>(answer.text.trim()).is_ok_and(|value| value["word"] == PROBE_WORD)
+        }
+        false => answer.text.contains(&format!("<word>{PROBE_WORD}</word>")),
     }
 }
 
 fn fault(error: &Error) -> &'static str {
     match error.fault {
-        Fault::Ours => "rekindle",
-        Fault::Provider => "provider",
-        Fault::Person => "you",
+        FailureOwner::Ours => "rekindle",
+        FailureOwner::Provider => "provider",
+        FailureOwner::Person => "you",
     }
 }
 
 /// Converts a model failure into a command failure.
-fn failure(error: &Error) -> Failure {
-    let failure = Failure::new(&error.message);
+fn failure(error: &Error) -> CliError {
+    let failure = CliError::new(&error.message);
     match (error.fault, error.retry) {
-        (Fault::Provider, Retry::After(wait)) if !wait.is_zero() => {
+        (FailureOwner::Provider, RetryAdvice::After(wait)) if !wait.is_zero() => {
             failure.hint(format!("it may work in {} s", wait.as_secs().max(1)))
         }
-        (Fault::Provider, Retry::After(_)) => failure.hint("it may work at the next try"),
+        (FailureOwner::Provider, RetryAdvice::After(_)) => failure.hint("it may work at the next try"),
         _ => failure,
     }
 }
@@ -391,40 +403,40 @@ fn failure(error: &Error) -> Failure {
 /// Describes the provider in a few words.
 fn in_use(settings: &Settings) -> String {
     match settings.provider {
-        Provider::Offline => "offline: rules on this machine, no model".to_owned(),
-        Provider::Command => format!("command: {}", settings.command.program),
-        Provider::Anthropic => format!("anthropic: {}", settings.anthropic.url),
-        Provider::Openai => format!("openai: {}", settings.openai.url),
+        LlmProvider::Offline => "offline: rules on this machine, no model".to_owned(),
+        LlmProvider::Command => format!("command: {}", settings.command.program),
+        LlmProvider::Anthropic => format!("anthropic: {}", settings.anthropic.url),
+        LlmProvider::Openai => format!("openai: {}", settings.openai.url),
     }
 }
 
 /// Describes the data that leaves the machine.
-fn leaves(leaves: &Leaves) -> String {
+fn leaves(leaves: &DataEgress) -> String {
     match leaves {
-        Leaves::Nothing => "Nothing leaves this machine".to_owned(),
-        Leaves::Program { program, to } => {
+        DataEgress::Nothing => "Nothing leaves this machine".to_owned(),
+        DataEgress::Program { program, to } => {
             format!("What is said in sessions goes, without secrets, to {program}, and from there to {to}")
         }
-        Leaves::House { host } => {
+        DataEgress::House { host } => {
             format!(
                 "What is said in sessions goes, without secrets, to {host}, on this machine or a private network"
             )
         }
-        Leaves::Server { host } => format!("What is said in sessions goes, without secrets, to {host}"),
+        DataEgress::Server { host } => format!("What is said in sessions goes, without secrets, to {host}"),
     }
 }
 
 /// The models found on this machine.
-pub(super) struct Found {
-    programs: Vec<llm::Program>,
-    keys: Vec<(Provider, String)>,
+pub(super) struct AvailableProviders {
+    programs: Vec<llm::AgentProgram>,
+    keys: Vec<(LlmProvider, String)>,
 }
 
-impl Found {
-    pub(super) fn look(settings: &Settings, around: &Surroundings) -> Self {
+impl AvailableProviders {
+    pub(super) fn look(settings: &Settings, around: &ProviderEnvironment) -> Self {
         let keys = [
-            (Provider::Anthropic, &settings.anthropic.key_variable),
-            (Provider::Openai, &settings.openai.key_variable),
+            (LlmProvider::Anthropic, &settings.anthropic.key_variable),
+            (LlmProvider::Openai, &settings.openai.key_variable),
         ];
         let set = keys.into_iter().filter(|(_, name)| around.variable(name).is_some());
         Self {
@@ -435,13 +447,13 @@ impl Found {
 
     /// One line per model: its name, and the command that chooses it.
     fn offers(&self) -> Vec<(String, String)> {
-        let program = |found: &llm::Program| {
+        let program = |found: &llm::AgentProgram| {
             let version = found.version.as_ref().map_or_else(String::new, |version| format!(" {version}"));
             (format!("{}{version}", found.agent.name()), format!("command --program {}", found.agent))
         };
-        let key = |(provider, name): &(Provider, String)| {
+        let key = |(provider, name): &(LlmProvider, String)| {
             let how = match provider {
-                Provider::Openai => "openai --model openai/NAME",
+                LlmProvider::Openai => "openai --model openai/NAME",
                 _ => "anthropic",
             };
             (format!("{name} is set"), how.to_owned())
@@ -461,7 +473,7 @@ impl Found {
     }
 
     pub(super) fn json(&self) -> Value {
-        let program = |found: &llm::Program| json!({"program": found.agent, "path": found.path, "version": found.version});
+        let program = |found: &llm::AgentProgram| json!({"program": found.agent, "path": found.path, "version": found.version});
         json!({
             "programs": self.programs.iter().map(program).collect::<Vec<_>>(),
             "keys": self.keys.iter().map(|(_, name)| name).collect::<Vec<_>>(),
@@ -470,8 +482,8 @@ impl Found {
 }
 
 /// The provider, the data that leaves for it, and its cost today.
-pub(super) struct State {
-    leaves: Leaves,
+pub(super) struct LlmStatus {
+    leaves: DataEgress,
     tokens: u64,
     cost: Cost,
     calls: u64,
@@ -479,9 +491,9 @@ pub(super) struct State {
     exhausted: Option<String>,
 }
 
-impl State {
-    pub(super) fn of(context: &Context<'_>, settings: &Settings) -> Result<Self, Failure> {
-        let today = match Db::open_existing(&context.places.database())? {
+impl LlmStatus {
+    pub(super) fn of(context: &CommandContext<'_>, settings: &Settings) -> Result<Self, CliError> {
+        let today = match Database::open_existing(&context.places.database())? {
             Some(db) => spent(&db, 1, &context.now)?,
             None => Vec::new(),
         };
@@ -491,9 +503,9 @@ impl State {
             tokens: today.iter().map(|one| one.usage.input + one.usage.output).sum(),
             cost: Cost { micro_dollars },
             calls: today.iter().map(|one| one.calls).sum(),
-            exhausted: Caps::of(settings, settings.provider)
+            exhausted: SpendingCaps::of(settings, settings.provider)
                 .exhausted(&today)
-                .filter(|_| settings.provider != Provider::Offline),
+                .filter(|_| settings.provider != LlmProvider::Offline),
         })
     }
 
@@ -515,20 +527,20 @@ impl State {
 
     pub(super) fn json(&self, settings: &Settings) -> Value {
         let (to, host) = match &self.leaves {
-            Leaves::Nothing => ("nobody", None),
-            Leaves::Program { program, .. } => ("program", Some(program)),
-            Leaves::House { host } => ("private", Some(host)),
-            Leaves::Server { host } => ("server", Some(host)),
+            DataEgress::Nothing => ("nobody", None),
+            DataEgress::Program { program, .. } => ("program", Some(program)),
+            DataEgress::House { host } => ("private", Some(host)),
+            DataEgress::Server { host } => ("server", Some(host)),
         };
-        let price = |job: Job| {
+        let price = |job: ModelJob| {
             let price = llm::price(settings, job.model(settings))?;
-            Some(json!({"input": price.input, "output": price.output, "asOf": llm::AS_OF}))
+            Some(json!({"input": price.input, "output": price.output, "asOf": llm::PRICES_DATE}))
         };
         json!({
             "provider": settings.provider.word(),
             "observerModel": settings.observer_model.as_str(),
             "reflectorModel": settings.reflector_model.as_str(),
-            "dollarsPerMillion": {"observer": price(Job::Observer), "reflector": price(Job::Reflector)},
+            "dollarsPerMillion": {"observer": price(ModelJob::Observer), "reflector": price(ModelJob::Reflector)},
             "leaves": {"to": to, "name": host},
             "today": {"calls": self.calls, "tokens": self.tokens, "dollars": self.cost.micro_dollars as f64 / 1e6,
                 "exhausted": self.exhausted},

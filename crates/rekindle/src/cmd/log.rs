@@ -2,13 +2,13 @@
 
 use clap::Args;
 use rekindle_core::base::time::{Timestamp, parse};
-use rekindle_core::vault::journal::{Change, Op};
-use rekindle_engine::vault::{Outcome, Record};
+use rekindle_core::vault::journal::{FileOperation, VaultChange};
+use rekindle_engine::vault::{ChangeOutcome, ChangeRecord};
 use serde_json::{Value, json};
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -19,7 +19,7 @@ Examples:
   rekindle log
   rekindle log --all
   rekindle log -n 100 --json | jq -r '.[] | [.at, .verb, .places[]] | @tsv'")]
-pub(crate) struct Log {
+pub(crate) struct LogArgs {
     /// Show this many changes
     #[arg(long, short = 'n', default_value_t = 20)]
     number: usize,
@@ -31,29 +31,29 @@ pub(crate) struct Log {
     json: bool,
 }
 
-impl Log {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl LogArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let vault = context.vault()?;
-        let is_shown = |record: &Result<Record, _>| match record {
+        let is_shown = |record: &Result<ChangeRecord, _>| match record {
             Ok(record) => self.all || record.change.is_a_persons(),
             Err(_) => true,
         };
         let records =
-            vault.changes()?.filter(is_shown).take(self.number).collect::<Result<Vec<Record>, _>>()?;
+            vault.changes()?.filter(is_shown).take(self.number).collect::<Result<Vec<ChangeRecord>, _>>()?;
         if self.json {
             return context.out.json(&records.iter().map(object).collect::<Vec<Value>>());
         }
-        for Record { change, outcome } in &records {
+        for ChangeRecord { change, outcome } in &records {
             let mark = match outcome {
-                Outcome::Done => "",
-                Outcome::Aborted => " (did not happen)",
-                Outcome::Pending => " (cut off; the next change finishes it)",
+                ChangeOutcome::Done => "",
+                ChangeOutcome::Aborted => " (did not happen)",
+                ChangeOutcome::Pending => " (cut off; the next change finishes it)",
             };
             let of = change.undoes.as_ref().map_or_else(String::new, |id| format!(" of {}", id.tail()));
             let by = if self.all { format!("{}  ", column(change.by.word(), 8)) } else { String::new() };
             context.out.line(format!(
                 "{}  {}  {by}{}  {}{of}{mark}",
-                context.out.styled(Style::Dim, change.id.tail()),
+                context.out.styled(TextStyle::Dim, change.id.tail()),
                 when(context, change),
                 column(&change.verb, 7),
                 places(change).join(", "),
@@ -69,26 +69,26 @@ impl Log {
 }
 
 /// Formats the time of a change in the person's time zone (R-17).
-fn when(context: &Context<'_>, change: &Change) -> String {
+fn when(context: &CommandContext<'_>, change: &VaultChange) -> String {
     let local = |at: Timestamp| at.to_zoned(context.now.time_zone().clone());
     parse(&change.at)
         .map_or_else(|| change.at.clone(), |at| local(at).strftime("%Y-%m-%dT%H:%M:%S").to_string())
 }
 
 /// Lists the files of a change, for people.
-pub(crate) fn places(change: &Change) -> Vec<String> {
+pub(crate) fn places(change: &VaultChange) -> Vec<String> {
     change
         .ops
         .iter()
         .flat_map(|op| match op {
-            Op::Forgotten => vec!["(forgotten)".to_owned()],
+            FileOperation::Forgotten => vec!["(forgotten)".to_owned()],
             op => op.places().map(ToString::to_string).collect(),
         })
         .collect()
 }
 
-fn object(record: &Record) -> Value {
-    let Record { change, outcome } = record;
+fn object(record: &ChangeRecord) -> Value {
+    let ChangeRecord { change, outcome } = record;
     json!({
         "id": change.id,
         "at": change.at,
@@ -97,26 +97,28 @@ fn object(record: &Record) -> Value {
         "permission": change.permission,
         "undoes": change.undoes,
         "outcome": outcome,
-        "undoable": *outcome == Outcome::Done && change.ops.iter().all(Op::can_be_undone),
+        "undoable": *outcome == ChangeOutcome::Done && change.ops.iter().all(FileOperation::can_be_undone),
         "places": places(change),
         "ops": change.ops.iter().map(operation).collect::<Vec<Value>>(),
     })
 }
 
 /// Renders the change of one file as JSON: hashes, never text.
-fn operation(op: &Op) -> Value {
+fn operation(op: &FileOperation) -> Value {
     match op {
-        Op::Create { place, after } => json!({"op": "create", "place": place, "after": after}),
-        Op::Edit { place, before, after, .. } => {
+        FileOperation::Create { place, after } => json!({"op": "create", "place": place, "after": after}),
+        FileOperation::Edit { place, before, after, .. } => {
             json!({"op": "edit", "place": place, "before": before, "after": after})
         }
-        Op::Append { place, before, after, .. } => {
+        FileOperation::Append { place, before, after, .. } => {
             json!({"op": "append", "place": place, "before": before, "after": after})
         }
-        Op::Remove { place, before, .. } => json!({"op": "remove", "place": place, "before": before}),
-        Op::Move { place, from, before } => {
+        FileOperation::Remove { place, before, .. } => {
+            json!({"op": "remove", "place": place, "before": before})
+        }
+        FileOperation::Move { place, from, before } => {
             json!({"op": "move", "place": place, "from": from, "before": before})
         }
-        Op::Forgotten => json!({"op": "forgotten"}),
+        FileOperation::Forgotten => json!({"op": "forgotten"}),
     }
 }

@@ -3,17 +3,17 @@
 use clap::{Args, Subcommand};
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::day;
-use rekindle_core::vault::journal::{Actor, Place};
+use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{
-    Mark, Outcome, is_titled, render_new, section_titles, sections, user_section,
+    StatementMark, StatementOutcome, is_titled, render_new, section_titles, sections, user_section,
 };
 use rekindle_engine::vault::{self, Vault};
 use serde_json::{Value, json};
 
 use super::body;
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -25,16 +25,16 @@ Examples:
   rekindle memory
   rekindle memory add 'Never push to main without a green run.' --section 'Hard Rules'
   rekindle memory add 'Staging listens on 5434.' --this-project")]
-pub(crate) struct Memory {
+pub(crate) struct MemoryArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<MemoryCommand>,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum MemoryCommand {
     /// Print MEMORY.md
     Show,
     /// Add a line
@@ -51,20 +51,20 @@ enum Verb {
     },
 }
 
-impl Memory {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl MemoryArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match self.verb {
-            Some(Verb::Add { statement, section, this_project }) => {
+            Some(MemoryCommand::Add { statement, section, this_project }) => {
                 add(context, &statement, section, this_project, self.json)
             }
-            Some(Verb::Show) | None => show(context, self.json),
+            Some(MemoryCommand::Show) | None => show(context, self.json),
         }
     }
 }
 
-fn show(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+fn show(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     let vault = context.vault()?;
-    let place = Place::vault(layout::fixed(layout::MEMORY));
+    let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
     let missing = || vault::Error::NotFound(layout::MEMORY.to_owned());
     let note = vault.read(&place)?.ok_or_else(missing)?;
     if !as_json {
@@ -72,7 +72,7 @@ fn show(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
     }
     let sections = sections(&note.text)
         .map_err(|why| vault::Error::Structure { path: layout::MEMORY.to_owned(), why: why.to_string() })?;
-    let section = |section: &rekindle_core::vault::memory::Section| {
+    let section = |section: &rekindle_core::vault::memory::MemorySection| {
         let items: Vec<Value> = section
             .items
             .iter()
@@ -93,18 +93,18 @@ fn show(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
 }
 
 fn add(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     statement: &str,
     section: Option<String>,
     this_project: bool,
     as_json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     context.only_the_persons_words("write to MEMORY.md")?;
     let project = match (this_project, context.project_id()) {
         (false, _) => None,
         (true, Some(project)) => Some(project.clone()),
         (true, None) => {
-            return Err(Failure::usage("this folder is not in a project")
+            return Err(CliError::usage("this folder is not in a project")
                 .hint("leave --this-project out, or run it in the project's folder"));
         }
     };
@@ -115,8 +115,8 @@ fn add(
         check_section(&vault, section, user)?;
     }
     let section = section.unwrap_or_else(|| user_section(user));
-    let mark = Mark { id: None, origin: Origin::User, project };
-    let added = vault.remember(user, &section, &statement, &mark, Actor::User, &context.now)?;
+    let mark = StatementMark { id: None, origin: Origin::User, project };
+    let added = vault.remember(user, &section, &statement, &mark, ChangeActor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     if as_json {
         return context.out.json(&json!({
@@ -127,23 +127,23 @@ fn add(
         }));
     }
     context.out.line(match added.outcome {
-        Outcome::Appended => format!("Added to MEMORY.md › {section}. Undo with `rekindle undo`."),
-        Outcome::Reflected => {
+        StatementOutcome::Appended => format!("Added to MEMORY.md › {section}. Undo with `rekindle undo`."),
+        StatementOutcome::Reflected => {
             format!("MEMORY.md has no section {section}; added under Reflected at the end. Undo with `rekindle undo`.")
         }
-        Outcome::Merged | Outcome::AlreadyThere => format!("MEMORY.md › {section} says that already."),
+        StatementOutcome::Merged | StatementOutcome::AlreadyThere => format!("MEMORY.md › {section} says that already."),
     })
 }
 
 /// Refuses an unknown section: a typo would put the line out of sight.
-fn check_section(vault: &Vault, section: &str, user: &str) -> Result<(), Failure> {
-    let text = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?.map(|note| note.text);
+fn check_section(vault: &Vault, section: &str, user: &str) -> Result<(), CliError> {
+    let text = vault.read(&ChangedFile::vault(layout::fixed(layout::MEMORY)))?.map(|note| note.text);
     let text = text.unwrap_or_else(|| render_new(user));
     let titles = section_titles(&text)
         .map_err(|why| vault::Error::Structure { path: layout::MEMORY.to_owned(), why: why.to_string() })?;
     if titles.iter().any(|title| is_titled(title, section)) {
         return Ok(());
     }
-    Err(Failure::usage(format!("MEMORY.md has no section `{section}`"))
+    Err(CliError::usage(format!("MEMORY.md has no section `{section}`"))
         .hint(format!("its sections are {}", titles.join(", "))))
 }

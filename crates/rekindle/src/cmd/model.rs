@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use rekindle_embed::{Path, Pooling, Role, Scratch};
+use rekindle_embed::{EncoderScratch, KernelPath, Pooling, TextRole};
 use rekindle_engine::config;
-use rekindle_engine::index::models::{self, About, Added, BUILTIN, Listed, Models, Prefixes, SETTING};
-use rekindle_engine::platform::home::Home;
+use rekindle_engine::index::models::{
+    self, AddedModel, BUILTIN_MODEL, ListedModel, MODEL_SETTING, ModelInfo, ModelPrefixes, ModelStore,
+};
+use rekindle_engine::platform::home::HomeFolder;
 use serde_json::{Map, Value, json};
 
 use super::body;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column};
+use crate::output::{Printer, TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -26,16 +28,16 @@ Examples:
   rekindle model use builtin/all-minilm-l6-v2
   rekindle model remove bge-small
   rekindle model compare 'the staging database' 'postgres on the test host'")]
-pub(crate) struct Model {
+pub(crate) struct ModelArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ModelCommand>,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ModelCommand {
     /// List the models and say which one is in use
     List,
     /// Use this model
@@ -88,38 +90,38 @@ Examples:
     },
 }
 
-impl Model {
-    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
-        let home = Home::find(global.home.as_deref())?;
-        let models = Models::open(&home);
+impl ModelArgs {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
+        let home = HomeFolder::find(global.home.as_deref())?;
+        let models = ModelStore::open(&home);
         let settings = || config::read(&home, None, &global.settings);
         let json = self.json;
         match self.verb {
-            Some(Verb::List) | None => {
+            Some(ModelCommand::List) | None => {
                 let settings = settings()?;
-                let setting = settings.get(SETTING)?;
+                let setting = settings.get(MODEL_SETTING)?;
                 list(out, json, &models, &setting.value.to_string(), &setting.place.to_string())
             }
-            Some(Verb::Use { name }) => choose(out, json, &models, &name),
-            Some(Verb::Add { folder, name, query_prefix, passage_prefix }) => {
-                let prefixes = Prefixes { query: query_prefix, passage: passage_prefix };
+            Some(ModelCommand::Use { name }) => choose(out, json, &models, &name),
+            Some(ModelCommand::Add { folder, name, query_prefix, passage_prefix }) => {
+                let prefixes = ModelPrefixes { query: query_prefix, passage: passage_prefix };
                 let work = || models.add(&folder, name.as_deref(), &prefixes);
                 let added = out.meanwhile(&format!("reading {} …", folder.display()), work)?;
                 say_added(out, json, &added)
             }
-            Some(Verb::Remove { name }) => {
+            Some(ModelCommand::Remove { name }) => {
                 let name = models.remove(&name, &settings()?)?;
                 match json {
                     true => out.json(&json!({"removed": name})),
                     false => out.line(format!("removed {name}")),
                 }
             }
-            Some(Verb::Compare { one, other }) => {
+            Some(ModelCommand::Compare { one, other }) => {
                 let model = models.load(settings()?.config.embed.model.as_str())?;
                 let cwd = std::env::current_dir()?;
-                let mut scratch = Scratch::new();
-                let mut embed = |text: &str| -> Result<Vec<f32>, Failure> {
-                    Ok(model.embed(&mut scratch, Role::Passage, &body::read(text, &cwd)?))
+                let mut scratch = EncoderScratch::new();
+                let mut embed = |text: &str| -> Result<Vec<f32>, CliError> {
+                    Ok(model.embed(&mut scratch, TextRole::Passage, &body::read(text, &cwd)?))
                 };
                 let (one, other) = (embed(&one)?, embed(&other)?);
                 let cosine: f32 = one.iter().zip(&other).map(|(a, b)| a * b).sum();
@@ -132,7 +134,7 @@ impl Model {
     }
 }
 
-fn choose(out: &Printer, json: bool, models: &Models, name: &str) -> Result<(), Failure> {
+fn choose(out: &Printer, json: bool, models: &ModelStore, name: &str) -> Result<(), CliError> {
     let chosen = out.meanwhile("reading the model …", || models.choose(name))?;
     if json {
         return out.json(&json!({
@@ -151,7 +153,7 @@ fn choose(out: &Printer, json: bool, models: &Models, name: &str) -> Result<(), 
     Ok(())
 }
 
-fn say_added(out: &Printer, json: bool, added: &Added) -> Result<(), Failure> {
+fn say_added(out: &Printer, json: bool, added: &AddedModel) -> Result<(), CliError> {
     let name = &added.listed.name;
     if json {
         let mut row = row(&added.listed, false);
@@ -173,32 +175,32 @@ fn say_added(out: &Printer, json: bool, added: &Added) -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(out: &Printer, json: bool, models: &Models, setting: &str, place: &str) -> Result<(), Failure> {
+fn list(out: &Printer, json: bool, models: &ModelStore, setting: &str, place: &str) -> Result<(), CliError> {
     let listed = out.meanwhile("reading the models …", || models.list())?;
     let used = models::full_name(setting).unwrap_or_default();
-    let in_use = |model: &Listed| model.name == used;
+    let in_use = |model: &ListedModel| model.name == used;
     if !listed.iter().any(in_use) {
         out.warn(format!(
             "embed.model is {setting} ({place}), which is not here: recall goes by words alone"
         ));
-        out.note(format!("`rekindle model use {BUILTIN}` goes back to the built-in one"));
+        out.note(format!("`rekindle model use {BUILTIN_MODEL}` goes back to the built-in one"));
     }
     if json {
         return out.json(&listed.iter().map(|model| row(model, in_use(model))).collect::<Vec<_>>());
     }
     let width = listed.iter().map(|model| model.name.chars().count()).max().unwrap_or(0);
     for model in &listed {
-        let used = if in_use(model) { out.styled(Style::Good, ", in use") } else { String::new() };
+        let used = if in_use(model) { out.styled(TextStyle::Good, ", in use") } else { String::new() };
         out.line(format!("{}  {}{used}", column(&model.name, width), describe(model)))?;
         if let Err(damage) = &model.about {
-            out.line(format!("{}  {}", " ".repeat(width), out.styled(Style::Dim, &damage.hint)))?;
+            out.line(format!("{}  {}", " ".repeat(width), out.styled(TextStyle::Dim, &damage.hint)))?;
         }
     }
     Ok(())
 }
 
-fn describe(model: &Listed) -> String {
-    let About { dim, max_tokens, pooling, .. } = match &model.about {
+fn describe(model: &ListedModel) -> String {
+    let ModelInfo { dim, max_tokens, pooling, .. } = match &model.about {
         Ok(about) => about,
         Err(damage) => return format!("damaged: {}", damage.why),
     };
@@ -210,8 +212,8 @@ fn describe(model: &Listed) -> String {
     format!("{dim} dimensions, {max_tokens} tokens, {pooling} pooling, {size}")
 }
 
-fn row(model: &Listed, in_use: bool) -> Map<String, Value> {
-    let builtin = model.name == BUILTIN;
+fn row(model: &ListedModel, in_use: bool) -> Map<String, Value> {
+    let builtin = model.name == BUILTIN_MODEL;
     let mut row = Map::new();
     row.insert("name".into(), model.name.as_str().into());
     row.insert("in_use".into(), in_use.into());
@@ -244,5 +246,5 @@ fn pooling_word(pooling: Pooling) -> &'static str {
 
 /// The kernel with which this processor runs a model.
 fn kernels() -> String {
-    Path::available().first().map_or_else(String::new, |path| format!("{path:?}").to_lowercase())
+    KernelPath::available().first().map_or_else(String::new, |path| format!("{path:?}").to_lowercase())
 }

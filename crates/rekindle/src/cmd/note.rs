@@ -5,9 +5,9 @@ use rekindle_core::base::provenance::Origin;
 use serde_json::json;
 
 use super::body;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::note::note;
-use crate::error::Failure;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -18,7 +18,7 @@ Examples:
   rekindle note \"the staging database is read-only on Fridays\"
   rekindle note --agent --session s1 \"tests need REDIS_URL\"
   git log -1 --format=%s | rekindle note -")]
-pub(crate) struct Note {
+pub(crate) struct NoteArgs {
     /// The observation; - for stdin
     text: String,
     /// An agent says it, not you
@@ -32,8 +32,8 @@ pub(crate) struct Note {
     json: bool,
 }
 
-impl Note {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl NoteArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let origin = if self.agent { Origin::Agent } else { context.speaker().origin() };
         let id = note(context, &body::read(&self.text, &context.cwd)?, origin, self.session)?;
         match self.json {

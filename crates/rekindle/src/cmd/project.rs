@@ -6,8 +6,8 @@ use rekindle_core::project::ClaimAnswer;
 use rekindle_engine::project;
 use serde_json::json;
 
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -23,7 +23,7 @@ Examples:
   rekindle project --same        # this folder is another clone of that project
   rekindle project --separate    # it is a project of its own
   rekindle project --json")]
-pub(crate) struct Project {
+pub(crate) struct ProjectArgs {
     /// Say that this folder is the project that its git configuration names
     #[arg(long, conflicts_with = "separate")]
     same: bool,
@@ -35,8 +35,8 @@ pub(crate) struct Project {
     json: bool,
 }
 
-impl Project {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ProjectArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.same || self.separate {
             return self.answer(context);
         }
@@ -66,15 +66,15 @@ impl Project {
     }
 
     /// Records the person's decision on the claim of this folder (B-05).
-    fn answer(&self, context: &Context<'_>) -> Result<(), Failure> {
+    fn answer(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.only_the_person("say which project a folder is")?;
         let Some((found, claim)) = context.project.as_ref().zip(context.claim()) else {
-            return Err(Failure::usage("there is nothing to decide: this folder claims no other project")
+            return Err(CliError::usage("there is nothing to decide: this folder claims no other project")
                 .hint("`rekindle project` says which project it is"));
         };
         let answer = if self.same { ClaimAnswer::Same } else { ClaimAnswer::Separate };
         let project =
-            project::answer_claim(&context.places.projects_file(), found, answer).map_err(Failure::new)?;
+            project::answer_claim(&context.places.projects_file(), found, answer).map_err(CliError::new)?;
         if self.json {
             return context.out.json(&json!({"id": project.id, "name": project.name, "root": project.root}));
         }

@@ -2,22 +2,22 @@
 
 use clap::Args;
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::base::time::{Typed, Zoned};
-use rekindle_core::recall::document::Source;
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::merge::Mention;
-use rekindle_core::recall::select::{Hit, MOST_LISTED};
-use rekindle_core::vault::layout::Group;
+use rekindle_core::base::time::{TypedTime, Zoned};
+use rekindle_core::recall::document::DocumentSource;
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::merge::ObservationMention;
+use rekindle_core::recall::select::{MAX_LISTED_RESULTS, RecallHit};
+use rekindle_core::vault::layout::EntryGroup;
 use rekindle_core::vault::priority::Priority;
-use rekindle_engine::recall::ask::{Answer, Shown};
+use rekindle_engine::recall::ask::{RecallAnswer, ShownPassage};
 use serde_json::{Value, json};
 
 use super::{body, explain};
-use crate::app::Context;
-use crate::app::recall::{Wanted, look_up, place, quoted, result};
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::app::recall::{RecallQuestion, look_up, place, quoted, result};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style};
+use crate::output::{Printer, TextStyle};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -33,7 +33,7 @@ Examples:
   rekindle recall 'flaky test' --since 2026-10-01 --priority high --json
   rekindle recall 'why did we drop redis' --explain
   git log -1 --format=%B | rekindle recall -")]
-pub(crate) struct Recall {
+pub(crate) struct RecallArgs {
     /// The question or keywords: TEXT, @FILE, or - for stdin
     #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     query: String,
@@ -42,22 +42,22 @@ pub(crate) struct Recall {
     k: Option<usize>,
     /// Only this group; may be given several times
     #[arg(long)]
-    group: Vec<Group>,
+    group: Vec<EntryGroup>,
     /// Only this kind (fix, preference, …); may be given several times
     #[arg(long)]
     kind: Vec<String>,
     /// Only from here: entry, skill, memory, observation, proposal, idea, daily, note, message
     #[arg(long, value_parser = source)]
-    source: Vec<Source>,
+    source: Vec<DocumentSource>,
     /// Only with this tag; given several times, with all of them
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
     /// Only what was written on this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
-    since: Option<Typed>,
+    since: Option<TypedTime>,
     /// Only what was written on this date or earlier
     #[arg(long, value_name = "DATE")]
-    until: Option<Typed>,
+    until: Option<TypedTime>,
     /// Only of this priority or higher: low, medium, high
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
@@ -95,32 +95,32 @@ fn priority(text: &str) -> Result<Priority, String> {
     found.ok_or_else(|| "a priority is low, medium or high".to_owned())
 }
 
-fn source(text: &str) -> Result<Source, String> {
-    let found = Source::ALL.into_iter().find(|source| source.word() == text);
+fn source(text: &str) -> Result<DocumentSource, String> {
+    let found = DocumentSource::ALL.into_iter().find(|source| source.word() == text);
     found.ok_or_else(|| {
         "a source is entry, skill, memory, observation, proposal, idea, daily, note or message".to_owned()
     })
 }
 
-impl Recall {
+impl RecallArgs {
     /// Runs the search. With `--json`, a failure is printed as an object with message and hint (REC-20).
-    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
         let json = self.json;
-        let done = Context::new(global, out).and_then(|context| self.answer(&context));
+        let done = CommandContext::new(global, out).and_then(|context| self.answer(&context));
         match done {
             Err(failure) if json && !failure.silent => {
                 out.json(&json!({"error": {"message": failure.message, "hint": failure.hint}}))?;
-                Err(Failure { silent: true, ..failure })
+                Err(CliError { silent: true, ..failure })
             }
             other => other,
         }
     }
 
-    fn answer(self, context: &Context<'_>) -> Result<(), Failure> {
+    fn answer(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let query = body::prompt(&self.query, &context.cwd)?;
         let k = self.k.unwrap_or(context.settings.config.recall.k);
-        if k > MOST_LISTED {
-            return Err(Failure::usage(format!("--k is at most {MOST_LISTED}, not {k}"))
+        if k > MAX_LISTED_RESULTS {
+            return Err(CliError::usage(format!("--k is at most {MAX_LISTED_RESULTS}, not {k}"))
                 .hint("`rekindle list` shows every memory"));
         }
         if !context.settings.config.memory.enabled {
@@ -130,7 +130,7 @@ impl Recall {
                 false => Ok(()),
             };
         }
-        let wanted = Wanted {
+        let wanted = RecallQuestion {
             query: &query,
             k,
             filters: self.filters(&context.now),
@@ -148,8 +148,8 @@ impl Recall {
         }
     }
 
-    fn filters(&self, now: &Zoned) -> Filters {
-        Filters {
+    fn filters(&self, now: &Zoned) -> RecallFilters {
+        RecallFilters {
             groups: self.group.iter().map(|group| group.word().to_owned()).collect(),
             kinds: self.kind.clone(),
             sources: self.source.clone(),
@@ -164,22 +164,22 @@ impl Recall {
         }
     }
 
-    fn show(&self, context: &Context<'_>, answer: &Answer) -> Result<(), Failure> {
+    fn show(&self, context: &CommandContext<'_>, answer: &RecallAnswer) -> Result<(), CliError> {
         let out = context.out;
         for (hit, shown) in answer.selection.hits.iter().zip(&answer.shown) {
             out.write(row(context, hit, shown, self.explain).as_bytes())?;
         }
         if self.explain && !answer.selection.dropped.is_empty() {
-            out.line(out.styled(Style::Dim, "Left out:"))?;
+            out.line(out.styled(TextStyle::Dim, "Left out:"))?;
             for dropped in &answer.selection.dropped {
                 let rule = json!(dropped.rule);
                 let rule = explain::rule(rule.as_str().unwrap_or_default());
                 let row = format!("  {:.3}  {}  {}  {rule}", dropped.score, dropped.id, dropped.title);
-                out.line(out.styled(Style::Dim, row))?;
+                out.line(out.styled(TextStyle::Dim, row))?;
             }
         }
         if let Some(decision) = answer.decision.filter(|_| self.explain) {
-            out.line(out.styled(Style::Dim, explain::gate(&decision)))?;
+            out.line(out.styled(TextStyle::Dim, explain::gate(&decision)))?;
         }
         if let Some(decision) = answer.decision.filter(|_| answer.abstained) {
             let near = !answer.selection.dropped.is_empty();
@@ -192,7 +192,7 @@ impl Recall {
     }
 }
 
-fn row(context: &Context<'_>, hit: &Hit, shown: &Shown, explain: bool) -> String {
+fn row(context: &CommandContext<'_>, hit: &RecallHit, shown: &ShownPassage, explain: bool) -> String {
     let out = context.out;
     let document = &hit.document;
     let place = place(document, shown);
@@ -212,10 +212,10 @@ fn row(context: &Context<'_>, hit: &Hit, shown: &Shown, explain: bool) -> String
     let score = Some(format!("{:.3}", hit.ranked.score));
     let about = [Some(place), Some(document.id.clone()), day, score];
     let about = about.into_iter().flatten().collect::<Vec<_>>().join("  ") + &marks;
-    text.push_str(&format!("  {}\n", out.styled(Style::Dim, about)));
+    text.push_str(&format!("  {}\n", out.styled(TextStyle::Dim, about)));
     if explain {
         for line in explain::score_table(&result(hit, shown)) {
-            text.push_str(&format!("    {}\n", out.styled(Style::Dim, line)));
+            text.push_str(&format!("    {}\n", out.styled(TextStyle::Dim, line)));
         }
     }
     text.push('\n');
@@ -223,9 +223,9 @@ fn row(context: &Context<'_>, hit: &Hit, shown: &Shown, explain: bool) -> String
 }
 
 /// The number of observations with their dates, if there are several (STO-16).
-fn seen(context: &Context<'_>, hit: &Hit) -> Option<String> {
+fn seen(context: &CommandContext<'_>, hit: &RecallHit) -> Option<String> {
     let (first, last) = (hit.lineage.first()?, hit.lineage.last()?);
-    let day = |mention: &Mention| mention.created.map(|at| context.day(at));
+    let day = |mention: &ObservationMention| mention.created.map(|at| context.day(at));
     let span = match (day(first), day(last)) {
         (Some(first), Some(last)) if first != last => format!(", {first} to {last}"),
         _ => String::new(),

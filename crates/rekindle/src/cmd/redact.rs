@@ -6,7 +6,7 @@ use clap::Args;
 use rekindle_core::text::admit;
 use rekindle_engine::vault::{MAX_NOTE_BYTES, text};
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::output::Printer;
 
 #[derive(Args)]
@@ -16,10 +16,10 @@ Reads stdin. Everything that Rekindle stores, shows to an agent or sends to a mo
 Examples:
   rekindle redact < .env
   rekindle redact < deploy.log > deploy.clean.log")]
-pub(crate) struct Redact {}
+pub(crate) struct RedactArgs {}
 
-impl Redact {
-    pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
+impl RedactArgs {
+    pub(crate) fn run(self, out: &Printer) -> Result<(), CliError> {
         let mut bytes = Vec::new();
         std::io::stdin().lock().take(MAX_NOTE_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_NOTE_BYTES {

@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_core::base::agent::Agent;
-use rekindle_core::event::{ASKED, CaptureRequested, Event, Trigger, names};
+use rekindle_core::event::{ASKED_CAUSE, CaptureRequested, CaptureTrigger, Event, names};
 use rekindle_core::knowledge::observe::Finding;
-use rekindle_core::run::Status;
+use rekindle_core::run::RunStatus;
 use rekindle_engine::agents::transcripts;
-use rekindle_engine::jobs::queue::{Filter, Queue, Run};
+use rekindle_engine::jobs::queue::{RunFilter, RunQueue, RunRecord};
 use rekindle_engine::pipeline::observations;
-use rekindle_engine::pipeline::stages::REGISTRY;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::pipeline::stages::STAGE_REGISTRY;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::environment;
 use rekindle_engine::platform::random;
 use serde_json::{Value, json};
 
-use super::worker::{self, How};
+use super::worker::{self, WorkerMode};
 use super::{inbox, named};
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 /// The longest wait for a running worker.
-const PATIENCE: Duration = Duration::from_secs(15 * 60);
+const WORKER_LOCK_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 /// The action that an agent's shell may not take: a transcript written by the agent would speak for the
 /// person (B-01).
@@ -39,7 +39,7 @@ Examples:
   rekindle reflect                                   # the newest session of this folder
   rekindle reflect --session ~/.claude/projects/-home-ada-pumps/3f2a.jsonl
   rekindle reflect --json | jq '.observations[].text'")]
-pub(crate) struct Reflect {
+pub(crate) struct ReflectArgs {
     /// The session: its transcript, its id, or the beginning of its id
     #[arg(long, value_name = "PATH|ID")]
     session: Option<PathBuf>,
@@ -51,22 +51,22 @@ pub(crate) struct Reflect {
     json: bool,
 }
 
-impl Reflect {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ReflectArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.only_the_person(LEARN)?;
         context.vault_to_change()?;
         let (agent, path) = self.transcript(context)?;
         let head = transcripts::head(agent, &path)?;
         let name = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let Some(session) = head.session.clone().or_else(name) else {
-            return Err(Failure::usage(format!("{} is not a transcript", path.display())));
+            return Err(CliError::usage(format!("{} is not a transcript", path.display())));
         };
         let at = context.now.timestamp();
         let request = CaptureRequested {
             agent,
             session_id: session.clone(),
-            trigger: Trigger::Shutdown,
-            cause: ASKED.to_owned(),
+            trigger: CaptureTrigger::Shutdown,
+            cause: ASKED_CAUSE.to_owned(),
             transcript: path.to_str().map(str::to_owned),
             upto: None,
             cwd: head.cwd,
@@ -74,17 +74,17 @@ impl Reflect {
         let event = Event {
             id: random::change_id(at)?.as_str().to_owned(),
             name: names::CAPTURE_REQUESTED.to_owned(),
-            data: serde_json::to_value(request).map_err(Failure::new)?,
+            data: serde_json::to_value(request).map_err(CliError::new)?,
             at,
         };
-        let mut queue = Queue::new(Db::open(&context.places.database())?);
-        queue.accept(&REGISTRY, std::slice::from_ref(&event), at)?;
-        if worker::work(context, How::Drain { patience: PATIENCE })?.is_none() {
-            return Err(Failure::new("another worker has been at it for too long").hint(
+        let mut queue = RunQueue::new(Database::open(&context.places.database())?);
+        queue.accept(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
+        if worker::work(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
+            return Err(CliError::new("another worker has been at it for too long").hint(
                 "`rekindle runs` shows what it does; the session is in the queue and will be looked at",
             ));
         }
-        let came = Came::of(&session, &event, &queue, context)?;
+        let came = ReflectedSession::of(&session, &event, &queue, context)?;
         match self.json {
             true => context.out.json(&came.json()),
             false => came.show(context),
@@ -92,13 +92,13 @@ impl Reflect {
     }
 
     /// True for an argument that is not a file but could be a session id.
-    fn is_id(&self, context: &Context<'_>, session: &Path) -> bool {
+    fn is_id(&self, context: &CommandContext<'_>, session: &Path) -> bool {
         let plain = session.components().count() == 1 && session.extension().is_none();
         plain && !context.cwd.join(session).exists()
     }
 
     /// Finds the transcript: the named one, or the newest of this folder.
-    fn transcript(&self, context: &Context<'_>) -> Result<(Agent, PathBuf), Failure> {
+    fn transcript(&self, context: &CommandContext<'_>) -> Result<(Agent, PathBuf), CliError> {
         if let Some(path) = self.session.as_ref().filter(|path| !self.is_id(context, path)) {
             let path = context.cwd.join(path);
             let agent = match self.agent {
@@ -108,15 +108,15 @@ impl Reflect {
             return match agent {
                 Some(agent) => Ok((agent, path)),
                 None => {
-                    Err(Failure::usage(format!("{} is no transcript of an agent we know", path.display()))
+                    Err(CliError::usage(format!("{} is no transcript of an agent we know", path.display()))
                         .hint("--agent says whose it is: claude, codex, gemini or pi"))
                 }
             };
         }
         let home = environment::home_folder()
-            .ok_or_else(|| Failure::new("there is no home folder to look for transcripts in"))?;
+            .ok_or_else(|| CliError::new("there is no home folder to look for transcripts in"))?;
         let agents = self.agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
-        let mut found: Vec<(Agent, transcripts::Found)> = agents
+        let mut found: Vec<(Agent, transcripts::TranscriptFile)> = agents
             .into_iter()
             .flat_map(|agent| transcripts::find(agent, &home).into_iter().map(move |found| (agent, found)))
             .collect();
@@ -131,15 +131,18 @@ impl Reflect {
         };
         let newest = found.into_iter().find(|(agent, found)| here(*agent, &found.path));
         newest.map(|(agent, found)| (agent, found.path)).ok_or_else(|| {
-            Failure::usage("no agent left a transcript of a session in this folder")
+            CliError::usage("no agent left a transcript of a session in this folder")
                 .hint("`rekindle reflect --session PATH` takes any transcript")
         })
     }
 }
 
 /// Finds the transcript of a session by the beginning of its id.
-fn by_session(typed: &str, found: &[(Agent, transcripts::Found)]) -> Result<(Agent, PathBuf), Failure> {
-    let ids: Vec<(String, &(Agent, transcripts::Found))> = found
+fn by_session(
+    typed: &str,
+    found: &[(Agent, transcripts::TranscriptFile)],
+) -> Result<(Agent, PathBuf), CliError> {
+    let ids: Vec<(String, &(Agent, transcripts::TranscriptFile))> = found
         .iter()
         .filter_map(|one| {
             let (agent, file) = (one.0, &one.1.path);
@@ -151,13 +154,13 @@ fn by_session(typed: &str, found: &[(Agent, transcripts::Found)]) -> Result<(Age
     let session = named::session(typed, ids.iter().map(|(id, _)| id.as_str()))?;
     let one = session.and_then(|session| ids.into_iter().find(|(id, _)| *id == session));
     one.map(|(_, (agent, found))| (*agent, found.path.clone())).ok_or_else(|| {
-        Failure::usage(format!("no transcript of a session `{typed}` was found"))
+        CliError::usage(format!("no transcript of a session `{typed}` was found"))
             .hint("give the path of the transcript, or at least four characters of the session's id")
     })
 }
 
 /// The outcome of a session.
-struct Came {
+struct ReflectedSession {
     session: String,
     findings: Vec<Finding>,
     lists: [(&'static str, Vec<String>); 4],
@@ -165,9 +168,14 @@ struct Came {
     word: Option<String>,
 }
 
-impl Came {
-    fn of(session: &str, event: &Event, queue: &Queue, context: &Context<'_>) -> Result<Self, Failure> {
-        let runs = queue.history(&Filter { session: Some(session.to_owned()), ..Filter::default() })?;
+impl ReflectedSession {
+    fn of(
+        session: &str,
+        event: &Event,
+        queue: &RunQueue,
+        context: &CommandContext<'_>,
+    ) -> Result<Self, CliError> {
+        let runs = queue.history(&RunFilter { session: Some(session.to_owned()), ..RunFilter::default() })?;
         let mut lists = ["saved", "proposed", "inboxed", "ideas"].map(|name| (name, Vec::new()));
         for run in runs
             .iter()
@@ -179,15 +187,15 @@ impl Came {
                 list.extend(items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
             }
         }
-        let db = Db::open(&context.places.database())?;
+        let db = Database::open(&context.places.database())?;
         let entries = observations::of_session(&db, session)?;
         let findings: Vec<Finding> = entries
             .into_iter()
             .flat_map(|entry| entry.observed.parts)
             .flat_map(|part| part.findings)
             .collect();
-        let failed = runs.iter().find(|run| matches!(run.status, Status::Failed | Status::Dead));
-        let skipped = |run: &&Run| run.event == event.id && run.status == Status::Skipped;
+        let failed = runs.iter().find(|run| matches!(run.status, RunStatus::Failed | RunStatus::Dead));
+        let skipped = |run: &&RunRecord| run.event == event.id && run.status == RunStatus::Skipped;
         let word = match failed {
             Some(run) => Some(format!(
                 "{} failed: {}; `rekindle run {}` shows more",
@@ -232,7 +240,7 @@ impl Came {
         whole
     }
 
-    fn show(&self, context: &Context<'_>) -> Result<(), Failure> {
+    fn show(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let out = context.out;
         for finding in &self.findings {
             let when = finding.when.map_or_else(String::new, |when| format!("{when} "));

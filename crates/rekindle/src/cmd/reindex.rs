@@ -5,14 +5,14 @@ use std::time::Duration;
 use clap::Args;
 use rekindle_engine::index::{self, Embedder};
 use rekindle_engine::platform::background;
-use rekindle_engine::recall::indexer::{self, Extent, Indexer, Step};
-use rekindle_engine::recall::messages::Messages;
-use rekindle_engine::recall::usage::Usage;
+use rekindle_engine::recall::indexer::{self, Indexer, IndexingProgress, RefreshExtent};
+use rekindle_engine::recall::messages::MessageStore;
+use rekindle_engine::recall::usage::UsageSummary;
 use serde_json::json;
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::Progress;
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::ProgressLine;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -24,7 +24,7 @@ Examples:
   rekindle reindex
   rekindle reindex --all
   rekindle reindex --no-embed --json")]
-pub(crate) struct Reindex {
+pub(crate) struct ReindexArgs {
     /// Read every file again, not only those that changed
     #[arg(long)]
     all: bool,
@@ -42,33 +42,33 @@ pub(crate) struct Reindex {
     json: bool,
 }
 
-impl Reindex {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ReindexArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.background {
             background::detach();
         }
         let (vault, model, index) = (context.vault()?, context.model()?, context.index());
         let indexer = Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
-        let mut progress = Progress::new("reading");
+        let mut progress = ProgressLine::new("reading");
         // A STOP file ends a long run at the next file (EXE-16).
         let stop = context.places.stop_file();
-        let mut show = |step: Step| {
+        let mut show = |step: IndexingProgress| {
             if stop.exists() {
                 return false;
             }
             match step {
-                Step::Reading(done, of) => progress.show("reading", done, of),
-                Step::Embedding(done, of) => progress.show("embedding", done, of),
+                IndexingProgress::Reading(done, of) => progress.show("reading", done, of),
+                IndexingProgress::Embedding(done, of) => progress.show("embedding", done, of),
             }
             true
         };
-        let extent = if self.all { Extent::Everything } else { Extent::Changed };
+        let extent = if self.all { RefreshExtent::Everything } else { RefreshExtent::Changed };
         let mut report = indexer.refresh(extent, &mut show)?;
         // A prompt should not have to read everything that was ever recalled, line by line.
-        if let Err(error) = Usage::settle(&context.places.usage()) {
+        if let Err(error) = UsageSummary::settle(&context.places.usage()) {
             context.out.warn(format!("what was recalled so far could not be summed up: {error}"));
         }
-        let messages = Messages::of(&context.places);
+        let messages = MessageStore::of(&context.places);
         let said = match self.all {
             _ if report.stopped => None,
             true => {
@@ -84,7 +84,7 @@ impl Reindex {
             let mut embedded = indexer.embed(Duration::ZERO, &mut show);
             if matches!(embedded, Err(indexer::Error::Index(index::Error::Busy))) && !self.background {
                 context.out.note("another process is making vectors; waiting for it");
-                embedded = indexer.embed(PATIENCE, &mut show);
+                embedded = indexer.embed(INDEX_LOCK_TIMEOUT, &mut show);
             }
             match embedded {
                 Ok(embedded) => {
@@ -99,11 +99,11 @@ impl Reindex {
         if report.stopped {
             context.out.warn(format!("stopped: {} is there; delete it and run this again", stop.display()));
         }
-        for (path, why) in report.problems.iter().take(MOST_PROBLEMS) {
+        for (path, why) in report.problems.iter().take(MAX_NAMED_FILES) {
             context.out.warn(format!("{path} was left out: {why}"));
         }
-        if report.problems.len() > MOST_PROBLEMS {
-            context.out.warn(format!("{} more files were left out", report.problems.len() - MOST_PROBLEMS));
+        if report.problems.len() > MAX_NAMED_FILES {
+            context.out.warn(format!("{} more files were left out", report.problems.len() - MAX_NAMED_FILES));
         }
         if self.json {
             return context.out.json(&json!({
@@ -136,6 +136,6 @@ impl Reindex {
 }
 
 /// The longest wait for another process. Indexing a hundred thousand memories takes most of an hour.
-const PATIENCE: Duration = Duration::from_secs(60 * 60);
+const INDEX_LOCK_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// The most unreadable files that are named.
-const MOST_PROBLEMS: usize = 5;
+const MAX_NAMED_FILES: usize = 5;

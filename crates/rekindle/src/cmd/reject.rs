@@ -1,13 +1,13 @@
 //! `rekindle reject`: rejects proposals.
 
 use clap::Args;
-use rekindle_engine::review::proposals::Verdict;
+use rekindle_engine::review::proposals::ProposalVerdict;
 
 use super::named;
 use super::review_decide::decide;
-use crate::app::Context;
-use crate::app::review::Reach;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::app::review::ScopeArgs;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -19,7 +19,7 @@ words, it goes to the archive. `rekindle undo ID` undoes both.
 Examples:
   rekindle reject p-20261115-002 --reason 'only true for the old server'
   rekindle reject p-20261115-002 p-20261115-003")]
-pub(crate) struct Reject {
+pub(crate) struct RejectArgs {
     /// The proposals: ids as `rekindle review` shows them, their beginnings, or their numbers
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
@@ -31,9 +31,9 @@ pub(crate) struct Reject {
     json: bool,
 }
 
-impl Reject {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let verdict = self.reason.map_or(Verdict::Reject, Verdict::RejectFor);
-        decide(context, &named::proposals(context, &self.ids)?, &verdict, Reach::default(), self.json)
+impl RejectArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
+        let verdict = self.reason.map_or(ProposalVerdict::Reject, ProposalVerdict::RejectFor);
+        decide(context, &named::proposals(context, &self.ids)?, &verdict, ScopeArgs::default(), self.json)
     }
 }

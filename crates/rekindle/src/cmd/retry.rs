@@ -1,14 +1,14 @@
 //! `rekindle retry`: retries failed runs.
 
 use clap::Args;
-use rekindle_core::run::Status;
+use rekindle_core::run::RunStatus;
 use rekindle_engine::jobs::hooks;
-use rekindle_engine::jobs::queue::Filter;
+use rekindle_engine::jobs::queue::RunFilter;
 use serde_json::json;
 
 use super::run;
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -18,7 +18,7 @@ hurried along the same way.
 Examples:
   rekindle retry 7QK2M4XA
   rekindle retry --all")]
-pub(crate) struct Retry {
+pub(crate) struct RetryArgs {
     /// The ids of the runs, or the ends of them
     #[arg(required_unless_present = "all", value_name = "ID")]
     ids: Vec<String>,
@@ -30,20 +30,20 @@ pub(crate) struct Retry {
     json: bool,
 }
 
-impl Retry {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl RetryArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let mut queue = context.queue()?;
         let ids: Vec<String> = match &queue {
             Some(queue) if self.all => {
-                let dead = Filter { status: Some(Status::Dead), ..Filter::default() };
+                let dead = RunFilter { status: Some(RunStatus::Dead), ..RunFilter::default() };
                 queue.history(&dead)?.into_iter().map(|run| run.id).collect()
             }
             found => {
                 let mut ids = Vec::new();
                 for id in &self.ids {
                     let run = run::find(found.as_ref(), id)?;
-                    if !matches!(run.status, Status::Dead | Status::Failed) {
-                        return Err(Failure::usage(format!(
+                    if !matches!(run.status, RunStatus::Dead | RunStatus::Failed) {
+                        return Err(CliError::usage(format!(
                             "the run {id} is {}; only dead and failed ones can be tried again",
                             run.status
                         )));

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 
 use clap::Args;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::page::{self, Asked};
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::review::page::{self, ReviewQueue};
 use rekindle_engine::review::patches;
 use serde_json::{Value, json};
 
 use super::review_reports;
 use super::review_show::{json, print, show};
-use super::surfaces::Verb;
+use super::surfaces::ReviewCommand;
 use super::{named, review_apply};
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::review::{may_write, read_page};
 use crate::dialog;
-use crate::error::Failure;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -37,9 +37,9 @@ Examples:
   rekindle review inbox              # memories that were seen only once
   rekindle review connect todoist    # get proposals in Todoist as well")]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Review {
+pub(crate) struct ReviewArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ReviewCommand>,
     /// Only these proposals, decided or not
     #[arg(value_name = "ID", conflicts_with = "all")]
     ids: Vec<String>,
@@ -66,20 +66,20 @@ pub(crate) struct Review {
     json: bool,
 }
 
-impl Review {
+impl ReviewArgs {
     /// Runs the command; `sitting` runs an interactive review and returns false if there was nothing to
     /// review.
     pub(crate) fn run(
         self,
-        context: &Context<'_>,
-        sitting: impl FnOnce(&Context<'_>, bool, bool) -> Result<bool, Failure>,
-    ) -> Result<(), Failure> {
+        context: &CommandContext<'_>,
+        sitting: impl FnOnce(&CommandContext<'_>, bool, bool) -> Result<bool, CliError>,
+    ) -> Result<(), CliError> {
         if let Some(verb) = self.verb {
             return verb.run(context);
         }
         // Decisions marked on the page are read first, so that decided proposals are not shown as open.
         let doubt = read_page(context)?;
-        let mut db = Db::open(&context.places.database())?;
+        let mut db = Database::open(&context.places.database())?;
         if self.automatic {
             return review_reports::automatic(context, &db, self.json);
         }
@@ -92,8 +92,8 @@ impl Review {
         let lost = match may_write(context) {
             true => {
                 let vault = context.vault()?;
-                patches::refresh(&db, &vault, &context.places.patches()).map_err(Failure::new)?;
-                page::rebase(&mut db, &vault).map_err(Failure::new)?
+                patches::refresh(&db, &vault, &context.places.patches()).map_err(CliError::new)?;
+                page::rebase(&mut db, &vault).map_err(CliError::new)?
             }
             false => HashMap::new(),
         };
@@ -112,7 +112,7 @@ impl Review {
             }
         }
         let per_day = context.settings.config.review.per_day;
-        let Asked { mut today, mut later } = page::asked_today(&db, per_day, &context.now)?;
+        let ReviewQueue { mut today, mut later } = page::asked_today(&db, per_day, &context.now)?;
         if self.all {
             today.append(&mut later);
         }

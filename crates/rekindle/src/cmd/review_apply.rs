@@ -2,24 +2,24 @@
 
 use clap::Args;
 use rekindle_core::hosts::install::diff;
-use rekindle_core::knowledge::proposal::Status;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::jobs::worker_lock::Post;
-use rekindle_engine::pipeline::stages::promote::{self, Patch, PatchLook};
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::patches::{self, Waiting};
-use rekindle_engine::review::proposals::Standing;
+use rekindle_core::knowledge::proposal::ProposalStatus;
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::jobs::worker_lock::WorkerLock;
+use rekindle_engine::pipeline::stages::promote::{self, PatchLook, PreparedPatch};
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::review::patches::{self, PendingPatch};
+use rekindle_engine::review::proposals::ProposalRecord;
 use serde_json::{Value, json};
 
 use super::named;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::review::describe::told;
 use crate::app::review::{WORKER_TIMEOUT, read_page};
 use crate::dialog;
-use crate::error::Failure;
+use crate::error::CliError;
 
 #[derive(Args)]
-pub(crate) struct Apply {
+pub(crate) struct ApplyArgs {
     /// The proposals; without ids, every approved change
     #[arg(value_name = "ID")]
     ids: Vec<String>,
@@ -31,8 +31,8 @@ pub(crate) struct Apply {
     json: bool,
 }
 
-impl Apply {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ApplyArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.vault_to_change()?;
         read_page(context)?;
         let ids = if self.ids.is_empty() { waiting(context)? } else { named::proposals(context, &self.ids)? };
@@ -49,11 +49,11 @@ impl Apply {
         Ok(())
     }
 
-    fn one(&self, context: &Context<'_>, id: Id) -> Result<Value, Failure> {
+    fn one(&self, context: &CommandContext<'_>, id: ProposalId) -> Result<Value, CliError> {
         let patch = match look(context, id)? {
-            Look::Patch(patch) => patch,
+            ApplicablePatch::Patch(patch) => patch,
             // The patch was already applied.
-            Look::Applied(standing) => {
+            ApplicablePatch::Applied(standing) => {
                 context.out.note(format!("{}; there is nothing to change.", told(context, &standing)));
                 let file = standing.proposal.file();
                 return Ok(json!({"id": id, "file": file, "diff": "", "applied": true}));
@@ -69,7 +69,7 @@ impl Apply {
         }
         if !self.yes {
             if !dialog::is_possible() {
-                return Err(Failure::usage(format!("nobody can be asked whether to change {file}"))
+                return Err(CliError::usage(format!("nobody can be asked whether to change {file}"))
                     .hint("look at the change with `rekindle review`, then use --yes"));
             }
             if !dialog::yes(&format!("Change {name}?"), false)? {
@@ -80,7 +80,7 @@ impl Apply {
         context.only_the_person("change an identity file")?;
         let post = post(context, id)?;
         promote::apply(&post, &context.world(), &patch).map_err(|error| {
-            Failure::new(format!("{id} was not applied: {error}"))
+            CliError::new(format!("{id} was not applied: {error}"))
                 .hint(format!("`rekindle review apply {id}` looks at the file again"))
         })?;
         if !self.json {
@@ -90,58 +90,59 @@ impl Apply {
     }
 }
 
-fn post(context: &Context<'_>, id: Id) -> Result<Post, Failure> {
-    let post = Post::take(&context.places.locks(), WORKER_TIMEOUT)?;
+fn post(context: &CommandContext<'_>, id: ProposalId) -> Result<WorkerLock, CliError> {
+    let post = WorkerLock::take(&context.places.locks(), WORKER_TIMEOUT)?;
     post.ok_or_else(|| {
-        Failure::new(format!("{id} was not applied: a worker is running"))
+        CliError::new(format!("{id} was not applied: a worker is running"))
             .hint("try it again when it has ended (`rekindle runs`)")
     })
 }
 
 /// The state of a patch.
-enum Look {
-    Patch(Box<Patch>),
+enum ApplicablePatch {
+    Patch(Box<PreparedPatch>),
     /// The patch was applied before.
-    Applied(Box<Standing>),
+    Applied(Box<ProposalRecord>),
 }
 
 /// Looks up a patch. The worker's lock is released before the person reads it.
-fn look(context: &Context<'_>, id: Id) -> Result<Look, Failure> {
+fn look(context: &CommandContext<'_>, id: ProposalId) -> Result<ApplicablePatch, CliError> {
     let post = post(context, id)?;
-    match promote::look_at_patch(&post, &context.world(), id).map_err(Failure::new)? {
-        PatchLook::Patch(patch) => Ok(Look::Patch(patch)),
-        PatchLook::Unfit(error) => Err(Failure::new(format!("{id} does not fit any more: {error}"))
+    match promote::look_at_patch(&post, &context.world(), id).map_err(CliError::new)? {
+        PatchLook::Patch(patch) => Ok(ApplicablePatch::Patch(patch)),
+        PatchLook::Unfit(error) => Err(CliError::new(format!("{id} does not fit any more: {error}"))
             .hint(format!("`rekindle undo {id}` lets it wait again, to be edited or turned down"))),
         PatchLook::Otherwise(standing) if standing.proposal.status.is_open() => {
-            Err(Failure::new(format!("nobody has approved {id}"))
+            Err(CliError::new(format!("nobody has approved {id}"))
                 .hint(format!("`rekindle approve {id}` does, `rekindle review {id}` shows it")))
         }
         PatchLook::Otherwise(standing)
-            if standing.proposal.status == Status::Promoted && standing.proposal.identity().is_some() =>
+            if standing.proposal.status == ProposalStatus::Promoted
+                && standing.proposal.identity().is_some() =>
         {
-            Ok(Look::Applied(standing))
+            Ok(ApplicablePatch::Applied(standing))
         }
         PatchLook::Otherwise(standing) => {
             let what = match standing.proposal.identity() {
                 Some(_) => told(context, &standing),
                 None => format!("{id} is no change of an identity file; approving it is enough"),
             };
-            Err(Failure::new(what))
+            Err(CliError::new(what))
         }
-        PatchLook::Unknown => Err(Failure::usage(format!("there is no proposal {id}"))),
+        PatchLook::Unknown => Err(CliError::usage(format!("there is no proposal {id}"))),
     }
 }
 
-fn waiting(context: &Context<'_>) -> Result<Vec<Id>, Failure> {
-    let db = Db::open(&context.places.database())?;
+fn waiting(context: &CommandContext<'_>) -> Result<Vec<ProposalId>, CliError> {
+    let db = Database::open(&context.places.database())?;
     let waiting = patches::waiting(&db, &context.vault()?)?;
     Ok(waiting.iter().map(|patch| patch.standing.proposal.id).collect())
 }
 
 /// Prints the patches that wait to be applied, and returns them as JSON.
-pub(super) fn remind(context: &Context<'_>, db: &Db) -> Result<Vec<Value>, Failure> {
+pub(super) fn remind(context: &CommandContext<'_>, db: &Database) -> Result<Vec<Value>, CliError> {
     let waiting = patches::waiting(db, &context.vault()?)?;
-    let about = |Waiting { standing, fits }: &Waiting| {
+    let about = |PendingPatch { standing, fits }: &PendingPatch| {
         let id = standing.proposal.id;
         let path = patches::path(&context.places.patches(), id);
         let unfit = fits.as_ref().err().map(ToString::to_string);

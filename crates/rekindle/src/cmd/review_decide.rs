@@ -2,32 +2,32 @@
 
 use std::collections::HashMap;
 
-use rekindle_core::base::decided_by::By;
-use rekindle_core::knowledge::proposal::Status;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::platform::db::Db;
+use rekindle_core::base::decided_by::DecidedBy;
+use rekindle_core::knowledge::proposal::ProposalStatus;
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::patches::is_patch;
-use rekindle_engine::review::proposals::{self, Verdict};
+use rekindle_engine::review::proposals::{self, ProposalVerdict};
 use serde_json::{Value, json};
 
 use super::review_show::json;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::review::describe::said;
-use crate::app::review::{DecisionOutcome, Reach, settle};
-use crate::error::Failure;
+use crate::app::review::{DecideReport, ScopeArgs, settle};
+use crate::error::CliError;
 
 /// Decides on proposals, carries the decision out and prints the outcome.
 pub(crate) fn decide(
-    context: &Context<'_>,
-    ids: &[Id],
-    verdict: &Verdict,
-    reach: Reach,
+    context: &CommandContext<'_>,
+    ids: &[ProposalId],
+    verdict: &ProposalVerdict,
+    reach: ScopeArgs,
     as_json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     context.only_the_person("decide on proposals with a command")?;
-    let DecisionOutcome { decided: open, mut wrong, busy } =
-        settle(context, ids, verdict, reach, By::Command)?;
-    let db = Db::open(&context.places.database())?;
+    let DecideReport { decided: open, mut wrong, busy } =
+        settle(context, ids, verdict, reach, DecidedBy::Command)?;
+    let db = Database::open(&context.places.database())?;
     let mut answers = Vec::new();
     for id in open {
         let Some(standing) = proposals::standing(&db, id)? else { continue };
@@ -35,7 +35,8 @@ pub(crate) fn decide(
         if let Some(note) = standing.note.as_ref().filter(|_| status.is_open()) {
             wrong.push((id, format!("{id} could not be promoted and waits: {note}")));
         }
-        let seen_to = !matches!(status, Status::Approved | Status::Edited) || is_patch(&standing);
+        let seen_to =
+            !matches!(status, ProposalStatus::Approved | ProposalStatus::Edited) || is_patch(&standing);
         if !seen_to && !busy {
             wrong.push((id, format!("{id} is {}, but could not be written yet", status.word())));
         }
@@ -55,6 +56,6 @@ pub(crate) fn decide(
     let Some((_, first)) = wrong.first() else { return Ok(()) };
     let rest: Vec<&str> = wrong.iter().skip(1).map(|(_, why)| why.as_str()).collect();
     let message = [&[first.as_str()], &rest[..]].concat().join("\n");
-    Err(Failure::new(message)
+    Err(CliError::new(message)
         .hint("`rekindle review` shows what waits, `rekindle review ID` what became of one"))
 }

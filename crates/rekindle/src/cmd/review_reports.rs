@@ -2,19 +2,19 @@
 
 use rekindle_core::base::time::{day, iso};
 use rekindle_core::text::clean::one_line;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::proposals;
 use serde_json::{Value, json};
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 /// The most characters of a proposal in a list.
-const TEXT_CHARS: usize = 160;
+const MAX_TEXT_CHARS: usize = 160;
 
 /// Lists the automatic decisions that were not undone (REV-09).
-pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
+pub(super) fn automatic(context: &CommandContext<'_>, db: &Database, as_json: bool) -> Result<(), CliError> {
     let decided = proposals::automatic(db)?;
     if as_json {
         let decided: Vec<Value> = decided
@@ -29,11 +29,11 @@ pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result
         return context.out.json(&json!({"automatic": decided}));
     }
     for (standing, line) in &decided {
-        let id = context.out.styled(Style::Bold, standing.proposal.id);
+        let id = context.out.styled(TextStyle::Bold, standing.proposal.id);
         let date = day(line.at.to_zoned(context.now.time_zone().clone()).date());
         let why = line.why.map_or_else(String::new, |why| format!(": {}", why.phrase()));
         context.out.line(format!("{id}  {} on {date}{why}", standing.proposal.status.word()))?;
-        context.out.line(format!("  {}", one_line(standing.text(), TEXT_CHARS)))?;
+        context.out.line(format!("  {}", one_line(standing.text(), MAX_TEXT_CHARS)))?;
     }
     context.out.note(match decided.len() {
         0 => "Nothing was decided without you.",
@@ -43,7 +43,7 @@ pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result
 }
 
 /// Shows the person's acceptance by category (FUT-03).
-pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
+pub(super) fn stats(context: &CommandContext<'_>, db: &Database, as_json: bool) -> Result<(), CliError> {
     let accepted = proposals::accepted(db)?;
     let needed = context.settings.config.review.earn;
     if as_json {
@@ -63,7 +63,7 @@ pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(),
         return Ok(());
     }
     let head = "approved  edited  rejected  expired  undone  without asking  in a row";
-    context.out.line(format!("{}  {}", column("category", 32), context.out.styled(Style::Dim, head)))?;
+    context.out.line(format!("{}  {}", column("category", 32), context.out.styled(TextStyle::Dim, head)))?;
     for (category, counts) in &accepted {
         let name = column(&format!("{}: {}", category.source, one_line(&category.section, 20)), 32);
         let row = if counts.has_earned(needed) {
@@ -85,7 +85,7 @@ pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(),
 }
 
 /// Checks that every proposal is open or was decided exactly once (REV-14).
-pub(super) fn check(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
+pub(super) fn check(context: &CommandContext<'_>, db: &Database, as_json: bool) -> Result<(), CliError> {
     let wrong = proposals::check(db)?;
     if as_json {
         context.out.json(&json!({"sound": wrong.is_empty(), "wrong": wrong}))?;
@@ -96,6 +96,6 @@ pub(super) fn check(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(),
         }
         return Ok(());
     }
-    Err(Failure::new(wrong.join("\n"))
+    Err(CliError::new(wrong.join("\n"))
         .hint("`rekindle runs` shows what was done, `rekindle retry` does again what failed"))
 }

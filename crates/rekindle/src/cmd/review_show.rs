@@ -4,33 +4,33 @@ use std::collections::HashMap;
 
 use rekindle_core::base::time::iso;
 use rekindle_core::text::clean::{clean, one_line};
-use rekindle_core::vault::review::Id;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::proposals::{self, Standing};
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::review::proposals::{self, ProposalRecord};
 use serde_json::{Value, json};
 
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::review::describe::{change, expires, section, told, would_hold_in};
-use crate::error::Failure;
-use crate::output::Style;
+use crate::error::CliError;
+use crate::output::TextStyle;
 
 /// The most quotations of a proposal that are printed.
-const QUOTES: usize = 3;
+const MAX_QUOTES: usize = 3;
 /// The most characters of a quotation.
-const QUOTE_CHARS: usize = 160;
+const MAX_QUOTE_CHARS: usize = 160;
 
 /// Shows these proposals with their outcomes.
 pub(super) fn show(
-    context: &Context<'_>,
-    db: &Db,
-    ids: &[Id],
-    lost: &HashMap<Id, String>,
+    context: &CommandContext<'_>,
+    db: &Database,
+    ids: &[ProposalId],
+    lost: &HashMap<ProposalId, String>,
     as_json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let mut found = Vec::new();
     for id in ids {
         let Some(standing) = proposals::standing(db, *id)? else {
-            return Err(Failure::usage(format!("there is no proposal {id}")));
+            return Err(CliError::usage(format!("there is no proposal {id}")));
         };
         found.push(standing);
     }
@@ -48,11 +48,11 @@ pub(super) fn show(
 }
 
 pub(super) fn print(
-    context: &Context<'_>,
-    standing: &Standing,
-    same: &[Id],
-    lost: &HashMap<Id, String>,
-) -> Result<(), Failure> {
+    context: &CommandContext<'_>,
+    standing: &ProposalRecord,
+    same: &[ProposalId],
+    lost: &HashMap<ProposalId, String>,
+) -> Result<(), CliError> {
     let (out, proposal) = (context.out, &standing.proposal);
     let age = match standing.days(context.now.timestamp()) {
         0 => "today".to_owned(),
@@ -63,14 +63,14 @@ pub(super) fn print(
         0 | 1 => String::new(),
         many => format!(", {many} sessions"),
     };
-    let id = out.styled(Style::Bold, proposal.id);
+    let id = out.styled(TextStyle::Bold, proposal.id);
     let said = proposal.evidence.said.map_or_else(String::new, |at| format!(", said {}", context.day(at)));
     let about = format!("[{}{sessions}{said}, {age}]", proposal.origin);
-    out.line(format!("{id}  {}  {}", section(standing), out.styled(Style::Dim, about)))?;
+    out.line(format!("{id}  {}  {}", section(standing), out.styled(TextStyle::Dim, about)))?;
     for line in clean(standing.text()).lines() {
         out.line(format!("  {line}"))?;
     }
-    let dim = |text: String| out.line(format!("  {}", out.styled(Style::Dim, text)));
+    let dim = |text: String| out.line(format!("  {}", out.styled(TextStyle::Dim, text)));
     // A change to a file other than MEMORY.md is shown as a diff.
     if proposal.section().is_none()
         && let Some(diff) = change(context, standing)
@@ -78,7 +78,7 @@ pub(super) fn print(
         diff.lines().skip(2).try_for_each(|line| dim(clean(line).into_owned()))?;
     }
     if let Some(old) = &proposal.supersedes {
-        dim(format!("instead of: {}", one_line(old, QUOTE_CHARS)))?;
+        dim(format!("instead of: {}", one_line(old, MAX_QUOTE_CHARS)))?;
     }
     if let Some(project) = would_hold_in(context, standing).filter(|_| proposal.status.is_open()) {
         dim(format!("would hold in {project} only; `--everywhere` keeps it for every project"))?;
@@ -89,8 +89,8 @@ pub(super) fn print(
     if let Some(grade) = &proposal.grade {
         dim(clean(&grade.sentence()).into_owned())?;
     }
-    for quote in proposal.evidence.quotes.iter().take(QUOTES) {
-        dim(format!("> {}", one_line(quote, QUOTE_CHARS)))?;
+    for quote in proposal.evidence.quotes.iter().take(MAX_QUOTES) {
+        dim(format!("> {}", one_line(quote, MAX_QUOTE_CHARS)))?;
     }
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
@@ -100,10 +100,10 @@ pub(super) fn print(
         dim(format!("decided with {with}, which says nearly the same"))?;
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
-        out.line(format!("  {}", out.styled(Style::Warn, format!("waits again: {note}"))))?;
+        out.line(format!("  {}", out.styled(TextStyle::Warn, format!("waits again: {note}"))))?;
     }
     if let Some(why) = lost.get(&proposal.id) {
-        out.line(format!("  {}", out.styled(Style::Warn, why)))?;
+        out.line(format!("  {}", out.styled(TextStyle::Warn, why)))?;
     }
     if let Some(left) = expires(context, standing) {
         let when = match left {
@@ -111,16 +111,16 @@ pub(super) fn print(
             1 => "in 1 day".to_owned(),
             days => format!("in {days} days"),
         };
-        out.line(format!("  {}", out.styled(Style::Warn, format!("will be archived {when}"))))?;
+        out.line(format!("  {}", out.styled(TextStyle::Warn, format!("will be archived {when}"))))?;
     }
     Ok(())
 }
 
 pub(super) fn json(
-    context: &Context<'_>,
-    standing: &Standing,
-    same: &[Id],
-    lost: &HashMap<Id, String>,
+    context: &CommandContext<'_>,
+    standing: &ProposalRecord,
+    same: &[ProposalId],
+    lost: &HashMap<ProposalId, String>,
 ) -> Value {
     let proposal = &standing.proposal;
     json!({

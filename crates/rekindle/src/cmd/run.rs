@@ -2,20 +2,20 @@
 
 use clap::Args;
 use rekindle_core::base::time::iso;
-use rekindle_engine::jobs::queue::{Queue, Run as Found};
+use rekindle_engine::jobs::queue::{RunQueue, RunRecord as Found};
 use serde_json::{Value, json};
 
 use super::runs::{object, tail};
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   rekindle run 7QK2M4XA
   rekindle run 7QK2M4XA --json | jq .event.data.messages -r")]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// The id of the run, or a part of it, as `rekindle runs` shows it
     id: String,
     /// Answer as JSON, with the event and what each step returned
@@ -24,7 +24,7 @@ pub(crate) struct Run {
 }
 
 /// Finds the run of an id; an ambiguous id is an error.
-pub(crate) fn find(queue: Option<&Queue>, id: &str) -> Result<Found, Failure> {
+pub(crate) fn find(queue: Option<&RunQueue>, id: &str) -> Result<Found, CliError> {
     let mut runs = match queue {
         Some(queue) if id.len() >= 4 => queue.find(id)?,
         _ => Vec::new(),
@@ -32,15 +32,15 @@ pub(crate) fn find(queue: Option<&Queue>, id: &str) -> Result<Found, Failure> {
     match (runs.pop(), runs.is_empty()) {
         (Some(run), true) => Ok(run),
         (Some(_), false) => {
-            Err(Failure::usage(format!("several runs are called `{id}`")).hint("give more of the id"))
+            Err(CliError::usage(format!("several runs are called `{id}`")).hint("give more of the id"))
         }
-        (None, _) => Err(Failure::usage(format!("there is no run `{id}`"))
+        (None, _) => Err(CliError::usage(format!("there is no run `{id}`"))
             .hint("`rekindle runs` lists them; use at least four characters of the id")),
     }
 }
 
-impl Run {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl RunArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let queue = context.queue()?;
         let run = find(queue.as_ref(), &self.id)?;
         let event = match &queue {
@@ -87,10 +87,10 @@ impl Run {
                 "  {}  {}  {}",
                 column(&step.name, 18),
                 column(&took, 8),
-                out.styled(Style::Dim, how)
+                out.styled(TextStyle::Dim, how)
             ))?;
         }
-        if run.status == rekindle_core::run::Status::Dead {
+        if run.status == rekindle_core::run::RunStatus::Dead {
             out.note(format!("`rekindle retry {}` tries it again from the step that failed.", tail(&run.id)));
         }
         Ok(())

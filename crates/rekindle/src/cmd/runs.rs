@@ -3,14 +3,14 @@
 use clap::Args;
 use jiff::SignedDuration;
 use rekindle_core::base::time::iso;
-use rekindle_core::run::Status;
-use rekindle_engine::jobs::queue::{Filter, Queue, Run, Step};
+use rekindle_core::run::RunStatus;
+use rekindle_engine::jobs::queue::{RunFilter, RunQueue, RunRecord, StepRecord};
 use serde_json::{Value, json};
 
 use super::named;
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -19,10 +19,10 @@ Examples:
   rekindle runs --status COMPLETED --hours 1
   rekindle runs --dead
   rekindle runs --json | jq -r 'select(.status == \"SKIPPED\") | .reason'")]
-pub(crate) struct Runs {
+pub(crate) struct RunsArgs {
     /// Only runs with this status: RUNNING, COMPLETED, SKIPPED, FAILED or DEAD
     #[arg(long, value_parser = status, conflicts_with = "dead")]
-    status: Option<Status>,
+    status: Option<RunStatus>,
     /// Only runs of the last N hours
     #[arg(long, value_name = "N")]
     hours: Option<u32>,
@@ -40,19 +40,19 @@ pub(crate) struct Runs {
     json: bool,
 }
 
-fn status(text: &str) -> Result<Status, String> {
-    Status::parse(text).ok_or_else(|| {
-        let words: Vec<&str> = Status::ALL.iter().map(|status| status.word()).collect();
+fn status(text: &str) -> Result<RunStatus, String> {
+    RunStatus::parse(text).ok_or_else(|| {
+        let words: Vec<&str> = RunStatus::ALL.iter().map(|status| status.word()).collect();
         format!("one of {}", words.join(", "))
     })
 }
 
-impl Runs {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl RunsArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let since =
             self.hours.map(|hours| context.now.timestamp() - SignedDuration::from_hours(i64::from(hours)));
-        let filter = Filter {
-            status: if self.dead { Some(Status::Dead) } else { self.status },
+        let filter = RunFilter {
+            status: if self.dead { Some(RunStatus::Dead) } else { self.status },
             since,
             session: self.session,
             most: self.number.or(if self.json { None } else { Some(50) }),
@@ -63,7 +63,7 @@ impl Runs {
             }
             return Ok(());
         };
-        let filter = Filter { session: meant(&queue, filter.session)?, ..filter };
+        let filter = RunFilter { session: meant(&queue, filter.session)?, ..filter };
         let runs = queue.history(&filter)?;
         if self.json {
             for run in &runs {
@@ -80,7 +80,7 @@ impl Runs {
             let session = run.session.as_deref().unwrap_or("");
             context.out.line(format!(
                 "{}  {}  {}  {}  {}{what}",
-                context.out.styled(Style::Dim, tail(&run.id)),
+                context.out.styled(TextStyle::Dim, tail(&run.id)),
                 iso(run.created),
                 column(run.status.word(), 9),
                 column(&run.function, 21),
@@ -92,7 +92,7 @@ impl Runs {
 }
 
 /// Resolves the beginning of a session id. An unknown one is kept, and has no runs.
-fn meant(queue: &Queue, typed: Option<String>) -> Result<Option<String>, Failure> {
+fn meant(queue: &RunQueue, typed: Option<String>) -> Result<Option<String>, CliError> {
     let Some(typed) = typed else { return Ok(None) };
     let known = queue.sessions()?;
     Ok(named::session(&typed, known.iter().map(String::as_str))?.or(Some(typed)))
@@ -104,7 +104,7 @@ pub(crate) fn tail(id: &str) -> &str {
 }
 
 /// Renders a run as JSON, with the results of its steps if `whole` is true.
-pub(crate) fn object(run: &Run, whole: bool) -> Value {
+pub(crate) fn object(run: &RunRecord, whole: bool) -> Value {
     let at = |at: Option<rekindle_core::base::time::Timestamp>| at.map(|at| at.to_string());
     json!({
         "id": run.id,
@@ -125,7 +125,7 @@ pub(crate) fn object(run: &Run, whole: bool) -> Value {
     })
 }
 
-fn trace(step: &Step, whole: bool) -> Value {
+fn trace(step: &StepRecord, whole: bool) -> Value {
     let mut trace = json!({
         "name": step.name,
         "status": if step.result.is_some() { "COMPLETED" } else if step.error.is_some() { "FAILED" } else { "RUNNING" },

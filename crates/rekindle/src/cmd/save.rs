@@ -3,17 +3,17 @@
 use clap::Args;
 use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::Scope;
-use rekindle_core::session::speaker::Speaker;
+use rekindle_core::session::speaker::CommandSpeaker;
 use rekindle_core::vault::entry::Confidence;
-use rekindle_core::vault::journal::Actor;
-use rekindle_core::vault::layout::{Destination, Group};
+use rekindle_core::vault::journal::ChangeActor;
+use rekindle_core::vault::layout::{EntryDestination, EntryGroup};
 use rekindle_engine::vault::NewEntry;
 use serde_json::json;
 
 use super::body;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::save::{infer_kind, infer_slug, keep, keep_for_agent};
-use crate::error::Failure;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -31,7 +31,7 @@ Examples:
   rekindle save preference commits --always-load --global --body 'Small commits; the body says why.'
   rekindle save howto release --group personal-skills --tag ci --body @notes/release.md
   git log -1 --format=%B | rekindle save decision cache --body -")]
-pub(crate) struct Save {
+pub(crate) struct SaveArgs {
     /// The memory itself: TEXT, @FILE, or - for stdin; with --body its kind (fix, preference, decision, howto, …)
     #[arg(value_name = "TEXT|KIND", required_unless_present = "body")]
     text: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Save {
     body: Option<String>,
     /// The group: personal-private, personal-projects or personal-skills
     #[arg(long, default_value = "personal-private")]
-    group: Group,
+    group: EntryGroup,
     /// A word to find it by; may be given several times
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
@@ -58,11 +58,11 @@ pub(crate) struct Save {
     json: bool,
 }
 
-impl Save {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if self.always_load && self.group != Group::PersonalPrivate {
+impl SaveArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
+        if self.always_load && self.group != EntryGroup::PersonalPrivate {
             return Err(
-                Failure::usage("--always-load entries are in personal-private").hint("leave --group out")
+                CliError::usage("--always-load entries are in personal-private").hint("leave --group out")
             );
         }
         let is_inferred = self.body.is_none();
@@ -74,7 +74,11 @@ impl Save {
         let new = NewEntry {
             kind: kind.unwrap_or_else(|| infer_kind(&body)),
             slug: slug.unwrap_or_else(|| infer_slug(&body)),
-            to: if self.always_load { Destination::AlwaysLoad } else { Destination::Group(self.group) },
+            to: if self.always_load {
+                EntryDestination::AlwaysLoad
+            } else {
+                EntryDestination::Group(self.group)
+            },
             tags: self.tags,
             scope: Scope::Global,
             body,
@@ -82,9 +86,9 @@ impl Save {
             provenance: Provenance::direct(),
             said_at: None,
         };
-        let by_agent = context.speaker() == Speaker::Agent;
+        let by_agent = context.speaker() == CommandSpeaker::Agent;
         let (saved, scope) = match by_agent {
-            false => keep(context, new, self.global, Actor::User)?,
+            false => keep(context, new, self.global, ChangeActor::User)?,
             true => keep_for_agent(context, new)?,
         };
         if by_agent && self.global && scope != Scope::Global {

@@ -3,19 +3,19 @@
 use clap::Args;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{self, names};
-use rekindle_core::session::speaker::Speaker;
-use rekindle_engine::pipeline::stages::REGISTRY;
+use rekindle_core::session::speaker::CommandSpeaker;
+use rekindle_engine::pipeline::stages::STAGE_REGISTRY;
 use serde_json::{Value, json};
 
 use super::body;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::events::leave;
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// The events that an agent may send: its own observations, and requests that decide nothing. Every other
 /// event would speak for the person or a host: approvals, button presses, tasks, session messages and calls
 /// (R-19).
-const FOR_AGENTS: [&str; 3] = [names::NOTED, names::FRICTION_REQUESTED, names::SYNC_REQUESTED];
+const AGENT_EVENTS: [&str; 3] = [names::OBSERVATION_NOTED, names::FRICTION_REQUESTED, names::SYNC_REQUESTED];
 /// The largest data of an event, in bytes.
 const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -27,7 +27,7 @@ Examples:
   rekindle send session/observation.noted --data '{\"text\":\"the staging database is read-only on Fridays\"}'
   rekindle send memory/session.ended --data @session.json
   make-event | rekindle send voice/call.completed --data -")]
-pub(crate) struct Send {
+pub(crate) struct SendArgs {
     /// The name of the event, such as session/observation.noted
     event: String,
     /// The data as JSON: TEXT, @FILE, or - for stdin
@@ -38,20 +38,23 @@ pub(crate) struct Send {
     json: bool,
 }
 
-impl Send {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if !FOR_AGENTS.contains(&self.event.as_str()) {
+impl SendArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
+        if !AGENT_EVENTS.contains(&self.event.as_str()) {
             context.only_the_person(&format!("send {}", self.event))?;
         }
         let text = body::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
         let mut data: Value = serde_json::from_str(&text)
-            .map_err(|error| Failure::usage(format!("the data is not JSON: {error}")))?;
+            .map_err(|error| CliError::usage(format!("the data is not JSON: {error}")))?;
         event::check(&self.event, &data)?;
-        if !REGISTRY.heard().contains(self.event.as_str()) {
-            return Err(Failure::usage(format!("nothing listens to `{}` yet", self.event)));
+        if !STAGE_REGISTRY.heard().contains(self.event.as_str()) {
+            return Err(CliError::usage(format!("nothing listens to `{}` yet", self.event)));
         }
         // Only the person can send the person's words (R-19).
-        if self.event == names::NOTED && context.speaker() == Speaker::Agent && data.get("origin").is_some() {
+        if self.event == names::OBSERVATION_NOTED
+            && context.speaker() == CommandSpeaker::Agent
+            && data.get("origin").is_some()
+        {
             data["origin"] = json!(Origin::Agent);
         }
         let id = leave(context, &self.event, data)?;

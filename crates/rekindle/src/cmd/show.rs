@@ -1,14 +1,14 @@
 //! `rekindle show`: prints the note of a memory.
 
 use clap::Args;
-use rekindle_core::vault::entry::{Entry, title};
-use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::entry::{EntryProperties, title};
+use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::layout;
 use serde_json::json;
 
 use super::list;
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -17,7 +17,7 @@ Prints the note as it is in its file.
 Examples:
   rekindle show staging-port
   rekindle show m-7k2d9q0x1abc --json")]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// The memory: its id, path or slug
     #[arg(value_name = "ID|PATH")]
     reference: String,
@@ -26,19 +26,19 @@ pub(crate) struct Show {
     json: bool,
 }
 
-impl Show {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ShowArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let vault = context.vault()?;
         let path = vault.find(&self.reference, &context.cwd)?;
         let read = vault.read_entry(&path)?;
         if !self.json {
             return context.out.write(read.text.as_bytes());
         }
-        let note = Note::parse(&read.text)
+        let note = ParsedNote::parse(&read.text)
             .map_err(|source| rekindle_engine::vault::Error::Document { path: path.to_string(), source })?;
-        let found = rekindle_engine::vault::Found {
+        let found = rekindle_engine::vault::ScannedEntry {
             shelf: layout::shelf(&path),
-            entry: Entry::of(&note, &path),
+            entry: EntryProperties::of(&note, &path),
             title: title(note.body(), &path),
             path,
         };

@@ -3,12 +3,12 @@
 use clap::{Args, Subcommand};
 use rekindle_core::base::time::iso;
 use rekindle_core::text::admit;
-use rekindle_core::vault::system_log::Line;
+use rekindle_core::vault::system_log::SystemLogLine;
 use serde_json::json;
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -17,16 +17,16 @@ The system log is for machines, services and tools, not for edits to code.
 Examples:
   rekindle slog write --action deploy --tool worker --detail 'v2 on the new host' --reason 'old disk is full'
   rekindle slog list -n 5")]
-pub(crate) struct Slog {
+pub(crate) struct SystemLogArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: SystemLogCommand,
     /// Answer as JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum SystemLogCommand {
     /// Add a line
     Write {
         /// The action: deploy, install, restart, …
@@ -50,13 +50,13 @@ enum Verb {
     },
 }
 
-impl Slog {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl SystemLogArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match self.verb {
-            Verb::Write { action, tool, detail, reason } => {
+            SystemLogCommand::Write { action, tool, detail, reason } => {
                 if action.trim().is_empty() {
                     return Err(
-                        Failure::usage("the action is empty").hint("say what was done, such as `deploy`")
+                        CliError::usage("the action is empty").hint("say what was done, such as `deploy`")
                     );
                 }
                 let clean = |text: String| {
@@ -64,7 +64,7 @@ impl Slog {
                     context.mention(&admitted.redacted, &[]);
                     admitted.text
                 };
-                let line = Line {
+                let line = SystemLogLine {
                     at: context.now.timestamp(),
                     action: clean(action),
                     tool: clean(tool),
@@ -78,14 +78,14 @@ impl Slog {
                     false => context.out.line("Noted in system-log.jsonl"),
                 }
             }
-            Verb::List { number } => {
+            SystemLogCommand::List { number } => {
                 let log = context.vault()?.system_log()?;
                 let newest = log.lines.iter().rev().take(number);
                 if self.json {
                     context.out.json(&newest.collect::<Vec<_>>())?;
                 } else {
                     for line in newest {
-                        let at = context.out.styled(Style::Dim, iso(line.at));
+                        let at = context.out.styled(TextStyle::Dim, iso(line.at));
                         let reason =
                             line.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
                         let (action, tool) = (column(&line.action, 12), column(&line.tool, 12));

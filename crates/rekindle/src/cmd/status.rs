@@ -2,27 +2,27 @@
 
 use clap::Args;
 use rekindle_core::base::time::{day, iso};
-use rekindle_core::run::Status as Run;
-use rekindle_core::vault::layout::{Group, Shelf};
+use rekindle_core::run::RunStatus as Run;
+use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
 use rekindle_engine::config;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::jobs::sessions;
 use rekindle_engine::pipeline::stages::weekly;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::platform::home::Home;
-use rekindle_engine::recall::condition::{Condition, look};
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::platform::home::HomeFolder;
+use rekindle_engine::recall::condition::{IndexCondition, look};
 use rekindle_engine::review::proposals;
-use rekindle_engine::vault::{Found, Vault};
+use rekindle_engine::vault::{ScannedEntry, Vault};
 use serde_json::{Value, json};
 
 use super::inbox::tally;
-use super::llm::State;
+use super::llm::LlmStatus;
 use super::surfaces;
-use crate::app::Context;
+use crate::app::CommandContext;
 use crate::app::status::LearningReport;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column, size};
+use crate::output::{Printer, TextStyle, column, size};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -33,7 +33,7 @@ Examples:
   rekindle status
   rekindle status --json | jq '.sessions.skipped_because'
   rekindle status --line   # for the status line of an agent or a shell")]
-pub(crate) struct Status {
+pub(crate) struct StatusArgs {
     /// Print one line if proposals wait for you or memory is off, else nothing; always exits 0
     #[arg(long, conflicts_with = "json")]
     line: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Status {
     json: bool,
 }
 
-impl Status {
+impl StatusArgs {
     /// True for `--line`.
     pub(crate) fn is_line(&self) -> bool {
         self.line
@@ -50,28 +50,31 @@ impl Status {
 
     /// Prints the line for a status bar (FUT-04). It runs often, so it reads only the page that the briefing
     /// counts on, and reports no errors.
-    pub(crate) fn line(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn line(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
         match glance(global) {
-            Some(Glance::Off) => out.line("rekindle: memory is off"),
-            Some(Glance::Pending(count)) if count > 0 => out.line(format!("rekindle: {count} to review")),
+            Some(StatusBarItem::Off) => out.line("rekindle: memory is off"),
+            Some(StatusBarItem::Pending(count)) if count > 0 => {
+                out.line(format!("rekindle: {count} to review"))
+            }
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let vault = context.vault()?;
         let scan = vault.scan(false)?;
-        let count = |test: &dyn Fn(&Found) -> bool| scan.entries.iter().filter(|found| test(found)).count();
+        let count =
+            |test: &dyn Fn(&ScannedEntry) -> bool| scan.entries.iter().filter(|found| test(found)).count();
         let groups =
-            Group::ALL.map(|group| (group.word(), count(&|found| found.entry.group == group.word())));
-        let always_load = count(&|found| found.shelf == Shelf::AlwaysLoad);
-        let waits = |found: &&Found| found.shelf == Shelf::Inbox;
-        let inbox: Vec<Found> = scan.entries.iter().filter(waits).cloned().collect();
+            EntryGroup::ALL.map(|group| (group.word(), count(&|found| found.entry.group == group.word())));
+        let always_load = count(&|found| found.shelf == VaultShelf::AlwaysLoad);
+        let waits = |found: &&ScannedEntry| found.shelf == VaultShelf::Inbox;
+        let inbox: Vec<ScannedEntry> = scan.entries.iter().filter(waits).cloned().collect();
         let inbox_since = inbox.iter().filter_map(|found| found.entry.created).min().map(iso);
         // `doctor` reports an unreadable file.
         let ideas = vault.ideas().map_or(0, |ideas| ideas.iter().filter(|idea| idea.is_open()).count());
         // The store is authoritative, not the page (X-31).
-        let db = Db::open_existing(&context.places.database())?;
+        let db = Database::open_existing(&context.places.database())?;
         let (pending, oldest) = match &db {
             Some(db) => proposals::waiting(db)?,
             None => (0, None),
@@ -89,7 +92,7 @@ impl Status {
         let project = context.project_id().map(ToString::to_string);
         let index = index(context, &vault)?;
         let settings = &context.settings.config.llm;
-        let models = State::of(context, settings)?;
+        let models = LlmStatus::of(context, settings)?;
         if self.json {
             let mut answer = json!({
                 "home": context.home.root(),
@@ -122,7 +125,7 @@ impl Status {
         }
         let groups: Vec<String> = groups.iter().map(|(group, count)| format!("{count} {group}")).collect();
         let row = |name: &str, value: String| {
-            context.out.line(format!("{}  {value}", context.out.styled(Style::Dim, column(name, 10))))
+            context.out.line(format!("{}  {value}", context.out.styled(TextStyle::Dim, column(name, 10))))
         };
         row("memory", off.clone().map_or_else(|| "on".to_owned(), |why| format!("off: {why}")))?;
         row("vault", vault.folder().display().to_string())?;
@@ -185,7 +188,7 @@ impl Status {
 }
 
 /// The reason why memory is off; `None` while it is on (OPS-03, EXE-16).
-pub(super) fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
+pub(super) fn switched_off(context: &CommandContext<'_>) -> Result<Option<String>, CliError> {
     let stop = context.places.stop_file();
     if stop.exists() {
         return Ok(Some(format!("{} is there; delete it to resume", stop.display())));
@@ -209,7 +212,7 @@ fn background(waiting: u64, dead: u64) -> String {
 }
 
 /// The content of a status bar.
-enum Glance {
+enum StatusBarItem {
     /// Memory is off (OPS-03, EXE-16).
     Off,
     /// The number of open proposals.
@@ -217,28 +220,28 @@ enum Glance {
 }
 
 /// Reads the status from files alone.
-fn glance(global: &GlobalOptions) -> Option<Glance> {
-    let home = Home::find(global.home.as_deref()).ok()?;
+fn glance(global: &GlobalOptions) -> Option<StatusBarItem> {
+    let home = HomeFolder::find(global.home.as_deref()).ok()?;
     let settings = config::read(&home, None, &global.settings).ok()?;
     let places = home.places(&settings.config).ok()?;
     if !settings.config.memory.enabled || places.stop_file().exists() {
-        return Some(Glance::Off);
+        return Some(StatusBarItem::Off);
     }
-    Some(Glance::Pending(Vault::open(&places).ok()?.pending_review().ok()?))
+    Some(StatusBarItem::Pending(Vault::open(&places).ok()?.pending_review().ok()?))
 }
 
 /// The state of the index. A broken model is reported by `doctor`, not here.
-fn index(context: &Context<'_>, vault: &Vault) -> Result<Condition, Failure> {
+fn index(context: &CommandContext<'_>, vault: &Vault) -> Result<IndexCondition, CliError> {
     let model = context.model().ok();
     let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
     Ok(look(vault, &context.index(), space.as_ref())?)
 }
 
-fn json(index: &Condition) -> Value {
+fn json(index: &IndexCondition) -> Value {
     match index {
-        Condition::Missing => json!({"state": "missing"}),
-        Condition::Damaged(why) => json!({"state": "damaged", "why": why}),
-        Condition::Usable(index) => json!({
+        IndexCondition::Missing => json!({"state": "missing"}),
+        IndexCondition::Damaged(why) => json!({"state": "damaged", "why": why}),
+        IndexCondition::Usable(index) => json!({
             "state": index.word(),
             "documents": index.size.documents,
             "windows": index.size.windows,
@@ -252,11 +255,11 @@ fn json(index: &Condition) -> Value {
     }
 }
 
-fn lines(index: &Condition) -> Vec<String> {
+fn lines(index: &IndexCondition) -> Vec<String> {
     let index = match index {
-        Condition::Missing => return vec!["none yet; `rekindle reindex` makes it".into()],
-        Condition::Damaged(_) => return vec!["damaged; `rekindle reindex --all` makes it again".into()],
-        Condition::Usable(index) => index,
+        IndexCondition::Missing => return vec!["none yet; `rekindle reindex` makes it".into()],
+        IndexCondition::Damaged(_) => return vec!["damaged; `rekindle reindex --all` makes it again".into()],
+        IndexCondition::Usable(index) => index,
     };
     let lacks = [
         index.other_model.then(|| "made with another model".to_owned()),

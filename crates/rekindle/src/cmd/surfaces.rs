@@ -5,38 +5,38 @@ use std::io::Read;
 use clap::{Args, Subcommand, ValueEnum};
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::iso;
-use rekindle_core::config::Review as Settings;
+use rekindle_core::config::ReviewSettings as Settings;
 use rekindle_core::event::names;
-use rekindle_core::surface::{Surface, signature, telegram, todoist};
+use rekindle_core::surface::{ReviewSurface, signature, telegram, todoist};
 use rekindle_engine::config;
 use rekindle_engine::jobs::hooks;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::environment;
 use rekindle_engine::review::surfaces;
 use serde_json::{Value, json};
 
-use super::review_apply::Apply;
-use super::{Approve, Friction, Inbox, Reject};
-use crate::app::{Context, events};
+use super::review_apply::ApplyArgs;
+use super::{ApproveArgs, FrictionArgs, InboxArgs, RejectArgs};
+use crate::app::{CommandContext, events};
 use crate::dialog;
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// The largest webhook payload, in bytes.
-const MAX_PAYLOAD: u64 = 1024 * 1024;
+const MAX_PAYLOAD_BYTES: u64 = 1024 * 1024;
 /// The variable with the value of the signature header. Telegram's is the secret itself, and every user of
 /// the machine can read the arguments of a process.
-const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
+const SIGNATURE_VARIABLE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
 #[derive(Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum ReviewCommand {
     /// Approve proposals
-    Approve(Approve),
+    Approve(ApproveArgs),
     /// Reject proposals; they won't come up again
-    Reject(Reject),
+    Reject(RejectArgs),
     /// Decide about memories that were seen only once
-    Inbox(Inbox),
+    Inbox(InboxArgs),
     /// Look for problems that recur, and propose fixes
-    Friction(Friction),
+    Friction(FrictionArgs),
     /// Show proposals in Todoist or Telegram as well
     #[command(after_help = "\
 The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and is written to no file. docs/surfaces.md
@@ -45,7 +45,7 @@ says how to get one, and what each button does.
 Examples:
   rekindle review connect todoist
   rekindle review connect telegram --chat 123456789")]
-    Connect(Connect),
+    Connect(ConnectArgs),
     /// Apply approved changes to your identity files
     #[command(after_help = "\
 AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours, so approving a change to one of them only makes a patch. This
@@ -55,7 +55,7 @@ Examples:
   rekindle review apply                    # every approved change, one by one
   rekindle review apply f-20261115-001
   rekindle review apply f-20261115-001 --yes")]
-    Apply(Apply),
+    Apply(ApplyArgs),
     /// Disconnect Todoist or Telegram
     #[command(after_help = "\
 Examples:
@@ -63,7 +63,7 @@ Examples:
     Disconnect {
         /// The service
         #[arg(value_enum)]
-        place: Choice,
+        place: SurfaceChoice,
     },
     /// Process the body of a webhook from stdin
     #[command(after_help = "\
@@ -77,7 +77,7 @@ Examples:
     Webhook {
         /// The service
         #[arg(value_enum)]
-        place: Choice,
+        place: SurfaceChoice,
         /// The value of the signature header; for `telegram`, set REKINDLE_WEBHOOK_SIGNATURE instead
         #[arg(long, value_name = "VALUE")]
         signature: Option<String>,
@@ -88,10 +88,10 @@ Examples:
 }
 
 #[derive(Args)]
-pub(crate) struct Connect {
+pub(crate) struct ConnectArgs {
     /// The service
     #[arg(value_enum)]
-    place: Choice,
+    place: SurfaceChoice,
     /// The address of its API, if it is not the usual one
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -104,22 +104,22 @@ pub(crate) struct Connect {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Choice {
+pub(crate) enum SurfaceChoice {
     Todoist,
     Telegram,
 }
 
-impl From<Choice> for Surface {
-    fn from(choice: Choice) -> Self {
+impl From<SurfaceChoice> for ReviewSurface {
+    fn from(choice: SurfaceChoice) -> Self {
         match choice {
-            Choice::Todoist => Self::Todoist,
-            Choice::Telegram => Self::Telegram,
+            SurfaceChoice::Todoist => Self::Todoist,
+            SurfaceChoice::Telegram => Self::Telegram,
         }
     }
 }
 
-impl Verb {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ReviewCommand {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match self {
             Self::Connect(connect) => connect.run(context),
             Self::Apply(apply) => apply.run(context),
@@ -133,38 +133,40 @@ impl Verb {
     }
 }
 
-impl Connect {
-    fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl ConnectArgs {
+    fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.only_the_person("say where proposals are decided")?;
-        let surface = Surface::from(self.place);
+        let surface = ReviewSurface::from(self.place);
         let mut changes = Vec::new();
         let table = format!("review.{}", surface.word());
         changes.extend(self.url.map(|url| (format!("{table}.url"), url)));
         match (surface, self.chat) {
-            (Surface::Telegram, Some(chat)) => changes.push((format!("{table}.chat"), chat.to_string())),
-            (Surface::Todoist, Some(_)) => return Err(Failure::usage("--chat is not for todoist")),
+            (ReviewSurface::Telegram, Some(chat)) => {
+                changes.push((format!("{table}.chat"), chat.to_string()))
+            }
+            (ReviewSurface::Todoist, Some(_)) => return Err(CliError::usage("--chat is not for todoist")),
             _ => {}
         }
         // The settings after the change, validated before anything is written.
         let settings = config::read(&context.home, None, &changes)?.config.review;
-        if surface == Surface::Telegram && settings.telegram.chat == 0 {
+        if surface == ReviewSurface::Telegram && settings.telegram.chat == 0 {
             return Err(
-                Failure::usage("which chat?").hint("`--chat NUMBER`; docs/surfaces.md tells how to find it")
+                CliError::usage("which chat?").hint("`--chat NUMBER`; docs/surfaces.md tells how to find it")
             );
         }
         if !self.yes {
             if !dialog::is_possible() {
-                return Err(Failure::usage(format!("{}; nothing was changed", leaves(&settings, surface)))
+                return Err(CliError::usage(format!("{}; nothing was changed", leaves(&settings, surface)))
                     .hint("`--yes` says that this is what you want"));
             }
             context.out.line(leaves(&settings, surface))?;
             if !dialog::yes("Connect it?", false)? {
-                context.out.note(dialog::CANCELLED);
+                context.out.note(dialog::CANCELLED_TEXT);
                 return Ok(());
             }
         }
         let who = surfaces::who(&settings, surface)
-            .map_err(|trouble| Failure::new(trouble.what).hint("nothing was changed"))?;
+            .map_err(|trouble| CliError::new(trouble.what).hint("nothing was changed"))?;
         // The switch is set last, so that nothing is sent before the rest is written.
         changes.push((format!("{table}.enabled"), "true".to_owned()));
         for (key, value) in &changes {
@@ -180,7 +182,7 @@ impl Connect {
             surface.name(),
             leaves(&settings, surface)
         ))?;
-        if surface == Surface::Telegram && settings.telegram.chat < 0 && settings.telegram.user == 0 {
+        if surface == ReviewSurface::Telegram && settings.telegram.chat < 0 && settings.telegram.user == 0 {
             context.out.warn(
                 "chat numbers below 0 are groups, and in a group the buttons decide nothing until you say who you are: \
                  `rekindle config set review.telegram.user NUMBER`",
@@ -194,10 +196,10 @@ impl Connect {
     }
 }
 
-fn disconnect(context: &Context<'_>, surface: Surface) -> Result<(), Failure> {
+fn disconnect(context: &CommandContext<'_>, surface: ReviewSurface) -> Result<(), CliError> {
     context.only_the_person("say where proposals are decided")?;
     config::set(&context.home, &format!("review.{}.enabled", surface.word()), "false")?;
-    let open = match Db::open_existing(&context.places.database())? {
+    let open = match Database::open_existing(&context.places.database())? {
         Some(db) => surfaces::condition(&db, surface)?.open,
         None => 0,
     };
@@ -212,43 +214,43 @@ fn disconnect(context: &Context<'_>, surface: Surface) -> Result<(), Failure> {
 }
 
 fn webhook(
-    context: &Context<'_>,
-    surface: Surface,
+    context: &CommandContext<'_>,
+    surface: ReviewSurface,
     given: Option<String>,
     as_json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let settings = &context.settings.config.review;
     let variable = match surface {
-        Surface::Todoist => &settings.todoist.secret_variable,
-        Surface::Telegram => &settings.telegram.secret_variable,
+        ReviewSurface::Todoist => &settings.todoist.secret_variable,
+        ReviewSurface::Telegram => &settings.telegram.secret_variable,
     };
     let Some(secret) = environment::variable(variable).filter(|secret| !secret.trim().is_empty()) else {
-        return Err(Failure::new(format!("there is nothing to check it by: {variable} is not set"))
+        return Err(CliError::new(format!("there is nothing to check it by: {variable} is not set"))
             .hint("set it to what your webhook is signed with; nothing was changed"));
     };
-    if surface == Surface::Telegram && given.is_some() {
-        return Err(Failure::usage("Telegram's header is a secret, and other users can read arguments")
-            .hint(format!("pass it in {SIGNATURE}; nothing was changed")));
+    if surface == ReviewSurface::Telegram && given.is_some() {
+        return Err(CliError::usage("Telegram's header is a secret, and other users can read arguments")
+            .hint(format!("pass it in {SIGNATURE_VARIABLE}; nothing was changed")));
     }
-    let Some(given) = given.or_else(|| environment::variable(SIGNATURE)) else {
-        return Err(Failure::usage("it is not signed; nothing was changed")
-            .hint(format!("pass the value of the header in {SIGNATURE}")));
+    let Some(given) = given.or_else(|| environment::variable(SIGNATURE_VARIABLE)) else {
+        return Err(CliError::usage("it is not signed; nothing was changed")
+            .hint(format!("pass the value of the header in {SIGNATURE_VARIABLE}")));
     };
     let mut body = Vec::new();
-    std::io::stdin().lock().take(MAX_PAYLOAD + 1).read_to_end(&mut body)?;
-    if body.len() as u64 > MAX_PAYLOAD {
-        return Err(Failure::usage("it is too long for a webhook; nothing was changed"));
+    std::io::stdin().lock().take(MAX_PAYLOAD_BYTES + 1).read_to_end(&mut body)?;
+    if body.len() as u64 > MAX_PAYLOAD_BYTES {
+        return Err(CliError::usage("it is too long for a webhook; nothing was changed"));
     }
     let genuine = match surface {
-        Surface::Todoist => signature::is_signed(&body, secret.trim(), &given),
-        Surface::Telegram => signature::is_same(secret.trim().as_bytes(), given.trim().as_bytes()),
+        ReviewSurface::Todoist => signature::is_signed(&body, secret.trim(), &given),
+        ReviewSurface::Telegram => signature::is_same(secret.trim().as_bytes(), given.trim().as_bytes()),
     };
     if !genuine {
-        return Err(Failure::new(format!("the signature is wrong, so it is not from {}", surface.name()))
+        return Err(CliError::new(format!("the signature is wrong, so it is not from {}", surface.name()))
             .hint("nothing was changed"));
     }
     let event = read(surface, &String::from_utf8_lossy(&body))
-        .map_err(|problem| Failure::usage(format!("{} does not send this: {problem}", surface.name())))?;
+        .map_err(|problem| CliError::usage(format!("{} does not send this: {problem}", surface.name())))?;
     let Some((name, data)) = event else {
         return match as_json {
             true => context.out.json(&json!({"event": null})),
@@ -265,14 +267,14 @@ fn webhook(
 }
 
 /// The decision in a payload, if it contains one.
-fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, String> {
+fn read(surface: ReviewSurface, body: &str) -> Result<Option<(&'static str, Value)>, String> {
     let value = |data: serde_json::Result<Value>| data.map_err(|error| error.to_string());
     match surface {
-        Surface::Todoist => match todoist::webhook(body)? {
+        ReviewSurface::Todoist => match todoist::webhook(body)? {
             Some((name, task)) => Ok(Some((name, value(serde_json::to_value(task))?))),
             None => Ok(None),
         },
-        Surface::Telegram => {
+        ReviewSurface::Telegram => {
             let update: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
             match telegram::update(&update).ok_or("it has no update_id")?.pressed {
                 Some(pressed) => Ok(Some((names::BUTTON_PRESSED, value(serde_json::to_value(pressed))?))),
@@ -283,7 +285,7 @@ fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, S
 }
 
 /// Describes the data that leaves the machine.
-fn leaves(settings: &Settings, surface: Surface) -> String {
+fn leaves(settings: &Settings, surface: ReviewSurface) -> String {
     format!(
         "Each proposal that you are asked about goes, without secrets, to {}: its text, its section, its id, and a few \
          short quotations that it rests on",
@@ -292,7 +294,7 @@ fn leaves(settings: &Settings, surface: Surface) -> String {
 }
 
 /// The state of the connected services, for `rekindle status`.
-pub(super) fn lines(context: &Context<'_>) -> Result<Vec<String>, Failure> {
+pub(super) fn lines(context: &CommandContext<'_>) -> Result<Vec<String>, CliError> {
     let mut lines = Vec::new();
     for (surface, condition) in connected(context)? {
         let problem = condition.problem.map_or_else(String::new, |problem| format!("; {problem}"));
@@ -302,7 +304,7 @@ pub(super) fn lines(context: &Context<'_>) -> Result<Vec<String>, Failure> {
 }
 
 /// Renders the state of the connected services as JSON.
-pub(super) fn object(context: &Context<'_>) -> Result<Value, Failure> {
+pub(super) fn object(context: &CommandContext<'_>) -> Result<Value, CliError> {
     let mut object = json!({});
     for (surface, condition) in connected(context)? {
         object[surface.word()] = json!({"open": condition.open, "problem": condition.problem, "synced": condition.synced.map(iso)});
@@ -310,11 +312,13 @@ pub(super) fn object(context: &Context<'_>) -> Result<Value, Failure> {
     Ok(object)
 }
 
-fn connected(context: &Context<'_>) -> Result<Vec<(Surface, surfaces::Condition)>, Failure> {
+fn connected(
+    context: &CommandContext<'_>,
+) -> Result<Vec<(ReviewSurface, surfaces::SurfaceStatus)>, CliError> {
     let settings = &context.settings.config.review;
-    let Some(db) = Db::open_existing(&context.places.database())? else { return Ok(Vec::new()) };
+    let Some(db) = Database::open_existing(&context.places.database())? else { return Ok(Vec::new()) };
     let mut connected = Vec::new();
-    for surface in Surface::ALL.into_iter().filter(|surface| surfaces::is_enabled(settings, *surface)) {
+    for surface in ReviewSurface::ALL.into_iter().filter(|surface| surfaces::is_enabled(settings, *surface)) {
         connected.push((surface, surfaces::condition(&db, surface)?));
     }
     Ok(connected)

@@ -1,17 +1,17 @@
 //! `rekindle undo`: takes back a change or a decision.
 
 use clap::Args;
-use rekindle_core::text::Counts;
-use rekindle_core::vault::journal::{Actor, Change};
-use rekindle_core::vault::review::Id;
-use rekindle_engine::pipeline::stages::promote::{self, Reconsidered};
+use rekindle_core::text::RedactionCounts;
+use rekindle_core::vault::journal::{ChangeActor, VaultChange};
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::pipeline::stages::promote::{self, ReconsiderOutcome};
 use serde_json::json;
 
 use super::log::places;
 use super::named;
 use crate::app::review::describe::told;
-use crate::app::{Context, review};
-use crate::error::Failure;
+use crate::app::{CommandContext, review};
+use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,7 +22,7 @@ Examples:
 
 Undoing an undo makes the change again. A proposal whose decision you undo waits for you again. `rekindle forget` cannot
 be undone.")]
-pub(crate) struct Undo {
+pub(crate) struct UndoArgs {
     /// A change, as `rekindle log` shows it, or a proposal; without it, the newest change
     #[arg(value_name = "ID")]
     reference: Option<String>,
@@ -31,16 +31,16 @@ pub(crate) struct Undo {
     json: bool,
 }
 
-impl Undo {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl UndoArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if let Some(typed) = self.reference.as_ref().filter(|typed| named::is_proposal(typed)) {
             let ids = named::proposals(context, std::slice::from_ref(typed))?;
             return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
         let vault = context.vault_to_change()?;
-        let by = if context.is_agent_shell() { Actor::Agent } else { Actor::User };
+        let by = if context.is_agent_shell() { ChangeActor::Agent } else { ChangeActor::User };
         let undone = vault.undo(self.reference.as_deref(), by, &context.now)?;
-        context.mention(&Counts::default(), &undone.by.conflicts);
+        context.mention(&RedactionCounts::default(), &undone.by.conflicts);
         // An undone promotion makes the proposal open again.
         let waiting = match promote::take_back(&context.world()) {
             Ok(waiting) => waiting,
@@ -60,7 +60,7 @@ impl Undo {
                 "waiting": waiting,
             }));
         }
-        let Change { verb, id, .. } = &undone.change;
+        let VaultChange { verb, id, .. } = &undone.change;
         let places = places(&undone.change).join(", ");
         context.out.line(format!("Undone: {} {verb} {} ({places})", whose(undone.change.by), id.tail()))?;
         for id in waiting {
@@ -70,26 +70,26 @@ impl Undo {
     }
 
     /// Takes back the decision on a proposal.
-    fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
+    fn decision(&self, context: &CommandContext<'_>, id: ProposalId) -> Result<(), CliError> {
         context.only_the_person("take back what was decided on a proposal")?;
         let standing = match review::reconsider(context, id, None)? {
-            Reconsidered::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
-            Reconsidered::Waiting => return context.out.line(format!("{id} is back in your review.")),
-            Reconsidered::Otherwise(standing) => standing,
-            Reconsidered::Unknown => return Err(Failure::usage(format!("there is no proposal {id}"))),
+            ReconsiderOutcome::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
+            ReconsiderOutcome::Waiting => return context.out.line(format!("{id} is back in your review.")),
+            ReconsiderOutcome::Otherwise(standing) => standing,
+            ReconsiderOutcome::Unknown => return Err(CliError::usage(format!("there is no proposal {id}"))),
         };
         if standing.proposal.status.is_open() {
-            return Err(Failure::new(format!("{id} is not decided yet")));
+            return Err(CliError::new(format!("{id} is not decided yet")));
         }
-        Err(Failure::new(told(context, &standing)))
+        Err(CliError::new(told(context, &standing)))
     }
 }
 
 /// Names the author of a change, because the newest may not be the person's.
-fn whose(by: Actor) -> &'static str {
+fn whose(by: ChangeActor) -> &'static str {
     match by {
-        Actor::User => "your",
-        Actor::Agent => "an agent's",
-        Actor::Worker => "Rekindle's",
+        ChangeActor::User => "your",
+        ChangeActor::Agent => "an agent's",
+        ChangeActor::Worker => "Rekindle's",
     }
 }

@@ -2,13 +2,13 @@
 
 use clap::Args;
 use rekindle_core::base::agent::Agent;
-use rekindle_engine::agents::install::{Change, Plan, State};
+use rekindle_engine::agents::install::{InstallPlan, InstallState, SettingsChange};
 use serde_json::json;
 
-use super::install::{Here, change_object, confirm, once, show, summarise};
-use crate::error::Failure;
+use super::install::{InstallContext, change_object, confirm, once, show, summarise};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style, column};
+use crate::output::{Printer, TextStyle, column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -19,7 +19,7 @@ Examples:
   rekindle uninstall codex --dry-run
   rekindle uninstall claude --yes
   rekindle uninstall                     # every connected agent")]
-pub(crate) struct Uninstall {
+pub(crate) struct UninstallArgs {
     /// claude, codex, gemini or pi; without a name, every connected agent
     #[arg(value_name = "AGENT")]
     agents: Vec<Agent>,
@@ -34,20 +34,20 @@ pub(crate) struct Uninstall {
     json: bool,
 }
 
-impl Uninstall {
-    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
-        let here = Here::find(global)?;
+impl UninstallArgs {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
+        let here = InstallContext::find(global)?;
         let agents = match self.agents.is_empty() {
             true => {
-                let installed = here.all()?.into_iter().filter(|status| status.state != State::Absent);
+                let installed = here.all()?.into_iter().filter(|status| status.state != InstallState::Absent);
                 installed.map(|status| status.agent).collect()
             }
             false => once(&self.agents),
         };
         let installer = here.installer();
-        let plans: Vec<Plan> =
+        let plans: Vec<InstallPlan> =
             agents.into_iter().map(|agent| installer.plan_uninstall(agent)).collect::<Result<_, _>>()?;
-        let changes: Vec<&Change> = plans.iter().flat_map(|plan| &plan.changes).collect();
+        let changes: Vec<&SettingsChange> = plans.iter().flat_map(|plan| &plan.changes).collect();
         if !self.json && !changes.is_empty() {
             summarise(&plans, "removes Rekindle's hooks and MCP server from", out)?;
         }
@@ -66,9 +66,9 @@ impl Uninstall {
                 installer.apply(plan, false)?;
             }
             let word = match (plan.changes.is_empty(), self.dry_run) {
-                (true, _) => out.styled(Style::Dim, "not there "),
-                (false, true) => out.styled(Style::Dim, "would go  "),
-                (false, false) => out.styled(Style::Good, "taken out "),
+                (true, _) => out.styled(TextStyle::Dim, "not there "),
+                (false, true) => out.styled(TextStyle::Dim, "would go  "),
+                (false, false) => out.styled(TextStyle::Good, "taken out "),
             };
             if !self.json {
                 out.line(format!("{word}  {}", column(plan.agent.name(), 11)))?;

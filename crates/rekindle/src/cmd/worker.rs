@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_engine::jobs::spool::Spool;
-use rekindle_engine::jobs::worker_lock::Post;
-use rekindle_engine::pipeline::stages::{REGISTRY, index};
-use rekindle_engine::pipeline::worker::{self, Did, LIFETIME, Moment};
+use rekindle_engine::jobs::worker_lock::WorkerLock;
+use rekindle_engine::pipeline::stages::{STAGE_REGISTRY, index};
+use rekindle_engine::pipeline::worker::{self, WORKER_LIFETIME, WorkerPhase, WorkerStats};
 use rekindle_engine::platform::background;
-use rekindle_engine::recall::messages::Messages;
+use rekindle_engine::recall::messages::MessageStore;
 use serde_json::json;
 
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 /// The longest wait of `--once` for a running worker.
-const PATIENCE: Duration = Duration::from_secs(15 * 60);
+const WORKER_LOCK_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ Examples:
   rekindle worker
   rekindle worker --once     # waits for a running worker, then does the rest
   rekindle worker --watch    # stays, until Ctrl-C or a STOP file")]
-pub(crate) struct Worker {
+pub(crate) struct WorkerArgs {
     /// Wait for a running worker, then do what is due and exit
     #[arg(long, conflicts_with = "watch")]
     once: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Worker {
 
 /// The mode of the worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum WorkerMode {
     /// Waits for a running worker, then runs until nothing is due.
     Drain {
         /// The longest wait for a running worker.
@@ -56,36 +56,36 @@ pub(crate) enum How {
 }
 
 /// Runs the worker; `None` if another one is running.
-pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failure> {
-    let mut all: Option<Did> = None;
-    let patience = if let How::Drain { patience } = how { patience } else { Duration::ZERO };
+pub(crate) fn work(context: &CommandContext<'_>, how: WorkerMode) -> Result<Option<WorkerStats>, CliError> {
+    let mut all: Option<WorkerStats> = None;
+    let patience = if let WorkerMode::Drain { patience } = how { patience } else { Duration::ZERO };
     loop {
-        let Some(post) = Post::take(&context.places.locks(), patience)? else { return Ok(all) };
+        let Some(post) = WorkerLock::take(&context.places.locks(), patience)? else { return Ok(all) };
         let mut world = context.world();
-        if how == How::Background {
-            world = world.for_at_most(LIFETIME);
+        if how == WorkerMode::Background {
+            world = world.for_at_most(WORKER_LIFETIME);
         }
         // Works in batches, so that memory stays flat and a permanent worker can report. After a failure, the
         // next batch or the next worker does the work.
         let mut at = |moment| match moment {
             // A new session should know changes made by other programs (STO-14). If they cannot be read,
             // recall uses the existing index.
-            Moment::Began => {
+            WorkerPhase::Began => {
                 if let Err(error) = index::look_around(&world) {
                     let what = "what was changed elsewhere is not in the index yet";
                     context.out.warn(format!("{what}: {}", error.message));
                 }
             }
-            Moment::Worked => {
+            WorkerPhase::Worked => {
                 context.settle_batch();
-                if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
+                if let Err(error) = MessageStore::of(&context.places).update(&mut |_, _| {}) {
                     context.out.warn(error);
                 }
             }
         };
         let done = match how {
-            How::Watch => worker::watch(&post, &world, &REGISTRY, &mut at)?,
-            _ => worker::drain(&post, &world, &REGISTRY, &mut at)?,
+            WorkerMode::Watch => worker::watch(&post, &world, &STAGE_REGISTRY, &mut at)?,
+            _ => worker::drain(&post, &world, &STAGE_REGISTRY, &mut at)?,
         };
         if done.begun > 0 {
             // Changes found at the session start may need more embeddings than are computed in passing.
@@ -100,8 +100,8 @@ pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failu
     }
 }
 
-impl Worker {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+impl WorkerArgs {
+    pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.background {
             background::detach();
         }
@@ -114,9 +114,9 @@ impl Worker {
             return Ok(());
         }
         let how = match (self.watch, self.background) {
-            (true, _) => How::Watch,
-            (_, true) => How::Background,
-            _ => How::Drain { patience: if self.once { PATIENCE } else { Duration::ZERO } },
+            (true, _) => WorkerMode::Watch,
+            (_, true) => WorkerMode::Background,
+            _ => WorkerMode::Drain { patience: if self.once { WORKER_LOCK_TIMEOUT } else { Duration::ZERO } },
         };
         let Some(did) = work(context, how)? else {
             if !self.background {

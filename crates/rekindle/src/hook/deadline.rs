@@ -8,43 +8,43 @@ use std::time::{Duration, Instant};
 
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::id::ChangeId;
-use rekindle_core::hosts::hook::Kind;
+use rekindle_core::hosts::hook::HookKind;
 use rekindle_engine::platform::background;
 use serde::de::IgnoredAny;
 
 /// The time limit of a session start, or of an event without an answer (BRF-06).
-const EVENT: Duration = Duration::from_millis(500);
+const EVENT_TIMEOUT: Duration = Duration::from_millis(500);
 /// The time limit of a prompt or a tool call (BRF-07).
-const PROMPT: Duration = Duration::from_millis(300);
+const PROMPT_TIMEOUT: Duration = Duration::from_millis(300);
 /// The part of the time limit reserved for the hand-over of unwritten input.
-const HAND_OVER: Duration = Duration::from_millis(30);
+const HANDOVER_RESERVE: Duration = Duration::from_millis(30);
 /// The part of the time limit reserved for writing the answer and its log lines.
-const ANSWER: Duration = Duration::from_millis(20);
+const ANSWER_RESERVE: Duration = Duration::from_millis(20);
 /// The largest input of a hook, in bytes.
-const MAX_INPUT: u64 = 64 * 1024 * 1024;
+const MAX_INPUT_BYTES: u64 = 64 * 1024 * 1024;
 /// The number of bytes read from the pipe at a time.
-const CHUNK: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 
 /// The agent's input, until it is durably written.
-type Owed = Mutex<Option<Arc<Vec<u8>>>>;
+type UnspooledInput = Mutex<Option<Arc<Vec<u8>>>>;
 
 /// Ends the process in time. Input that is not yet written goes to a background process.
-pub(super) struct Deadline {
+pub(super) struct HookDeadline {
     end: Instant,
-    owed: Arc<Owed>,
+    owed: Arc<UnspooledInput>,
 }
 
-impl Deadline {
+impl HookDeadline {
     /// Starts the deadline of an event, counted from `began`. `id` is the id under which the signal is
     /// written.
     pub(super) fn start(agent: &str, event: &str, began: Instant, id: &ChangeId) -> Self {
-        let kind = agent.parse::<Agent>().ok().and_then(|agent| Kind::of(agent, event));
+        let kind = agent.parse::<Agent>().ok().and_then(|agent| HookKind::of(agent, event));
         let budget = match kind {
-            Some(Kind::Prompt | Kind::BeforeTool) => PROMPT,
-            _ => EVENT,
+            Some(HookKind::Prompt | HookKind::BeforeTool) => PROMPT_TIMEOUT,
+            _ => EVENT_TIMEOUT,
         };
         let deadline = Self { end: began + budget, owed: Arc::default() };
-        let (at, owed, id) = (deadline.end - HAND_OVER, Arc::clone(&deadline.owed), id.clone());
+        let (at, owed, id) = (deadline.end - HANDOVER_RESERVE, Arc::clone(&deadline.owed), id.clone());
         std::thread::spawn(move || {
             std::thread::sleep(at.saturating_duration_since(Instant::now()));
             // The lock is held to the end, so that no other thread writes the input that is handed over.
@@ -60,7 +60,7 @@ impl Deadline {
 
     /// The time left for a lookup.
     pub(super) fn left(&self) -> Duration {
-        (self.end - HAND_OVER - ANSWER).saturating_duration_since(Instant::now())
+        (self.end - HANDOVER_RESERVE - ANSWER_RESERVE).saturating_duration_since(Instant::now())
     }
 
     /// Cancels the hand-over, because the input is written.
@@ -83,14 +83,14 @@ impl Deadline {
     }
 }
 
-fn lock(owed: &Owed) -> MutexGuard<'_, Option<Arc<Vec<u8>>>> {
+fn lock(owed: &UnspooledInput) -> MutexGuard<'_, Option<Arc<Vec<u8>>>> {
     owed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads one complete JSON value, or to the end of the input: an agent may keep the pipe open.
 pub(super) fn read_value(from: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut from = from.take(MAX_INPUT);
-    let (mut input, mut chunk) = (Vec::new(), vec![0; CHUNK]);
+    let mut from = from.take(MAX_INPUT_BYTES);
+    let (mut input, mut chunk) = (Vec::new(), vec![0; READ_CHUNK_BYTES]);
     loop {
         let read = match from.read(&mut chunk) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -110,9 +110,9 @@ mod tests {
     use super::*;
 
     /// A reader that returns its pieces one by one and never ends.
-    struct Pieces(Vec<&'static [u8]>);
+    struct HangingReader(Vec<&'static [u8]>);
 
-    impl Read for Pieces {
+    impl Read for HangingReader {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             assert!(!self.0.is_empty(), "read behind the end of the value");
             let piece = self.0.remove(0);
@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn brf_06_input_ends_with_its_value_and_not_with_the_pipe() {
-        let pieces = || Pieces(vec![b"{\"a\": {\"b\": 1}", b", \"c\": \"}", b"\"}\n"]);
+        let pieces = || HangingReader(vec![b"{\"a\": {\"b\": 1}", b", \"c\": \"}", b"\"}\n"]);
         assert_eq!(read_value(&mut pieces()).unwrap(), b"{\"a\": {\"b\": 1}, \"c\": \"}\"}\n");
-        assert_eq!(read_value(&mut Pieces(vec![b"[1", b""])).unwrap(), b"[1");
+        assert_eq!(read_value(&mut HangingReader(vec![b"[1", b""])).unwrap(), b"[1");
     }
 }

@@ -16,32 +16,32 @@ use clap::Args;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::{TimeZone, iso};
-use rekindle_core::config::Loaded;
-use rekindle_core::context::briefing::{Briefing, Moment};
+use rekindle_core::config::LoadedConfig;
+use rekindle_core::context::briefing::{Briefing, BriefingMoment};
 use rekindle_core::context::inject::fingerprint;
 use rekindle_core::hosts::hook;
-use rekindle_core::hosts::hook::{GUARD, Kind, PROBE, Signal};
+use rekindle_core::hosts::hook::{GUARD_VARIABLE, HookKind, HookSignal, PROBE_VARIABLE};
 use rekindle_core::knowledge::feedback::correction;
-use rekindle_core::recall::rewrite::Rewrite;
+use rekindle_core::recall::rewrite::RewriteOutcome;
 use rekindle_core::session::asked;
 use rekindle_core::text::{admit, fence, tokens};
 use rekindle_engine::agents::hook_log;
 use rekindle_engine::config;
-use rekindle_engine::context::inject::{self, Here, How};
-use rekindle_engine::context::injection_log::{self, Told, What};
+use rekindle_engine::context::inject::{self, InjectionContext, RecallDepth};
+use rekindle_engine::context::injection_log::{self, Injection, What};
 use rekindle_engine::context::notices;
-use rekindle_engine::jobs::hooks::{self, Left};
+use rekindle_engine::jobs::hooks::{self, HookOutcome};
 use rekindle_engine::platform::background;
 use rekindle_engine::platform::clock;
 use rekindle_engine::platform::environment;
-use rekindle_engine::platform::home::{Home, Places};
+use rekindle_engine::platform::home::{DataPaths, HomeFolder};
 use rekindle_engine::platform::random;
 use rekindle_engine::project;
-use rekindle_engine::project::Identified;
-use rekindle_engine::recall::log::Log;
+use rekindle_engine::project::IdentifiedProject;
+use rekindle_engine::recall::log::RecallLog;
 use serde_json::{Map, Value, json};
 
-use self::deadline::Deadline;
+use self::deadline::HookDeadline;
 use crate::app::recall::report;
 use crate::options::GlobalOptions;
 
@@ -52,7 +52,7 @@ the state folder.
 
 Examples:
   echo '{\"session_id\":\"s1\",\"transcript_path\":\"/tmp/s1.jsonl\",\"reason\":\"exit\"}' | rekindle hook claude SessionEnd")]
-pub(crate) struct Hook {
+pub(crate) struct HookArgs {
     /// The agent: claude, codex, gemini or pi
     agent: String,
     /// The event, as the agent calls it, such as SessionEnd
@@ -83,7 +83,7 @@ impl HookReport {
 
 /// The text injected into the agent's context.
 #[derive(Default)]
-struct Given {
+struct HookContext {
     context: String,
     /// One line for the person.
     line: String,
@@ -100,27 +100,32 @@ struct Given {
     failed: Option<String>,
 }
 
-type Work = Box<dyn FnOnce() -> Given + Send>;
+type HookWork = Box<dyn FnOnce() -> HookContext + Send>;
 
 /// A running lookup with its deadline.
-struct Lookup {
-    found: Receiver<Given>,
+struct DeferredLookup {
+    found: Receiver<HookContext>,
     /// A smaller lookup to run if the first is slow.
-    instead: Option<Work>,
+    instead: Option<HookWork>,
     from: Instant,
     limit: Duration,
 }
 
-impl Lookup {
-    fn start(limit: Duration, work: impl FnOnce() -> Given + Send + 'static, instead: Option<Work>) -> Self {
+impl DeferredLookup {
+    fn start(
+        limit: Duration,
+        work: impl FnOnce() -> HookContext + Send + 'static,
+        instead: Option<HookWork>,
+    ) -> Self {
         Self { found: begin(work), instead, from: Instant::now(), limit }
     }
 
     /// Waits for the result. After half of the time the smaller lookup starts beside the first; at the
     /// deadline the best available result is used.
-    fn finish(self) -> Given {
+    fn finish(self) -> HookContext {
         let left = |share: u32| (self.limit / share).saturating_sub(self.from.elapsed());
-        let late = || Given { failed: Some("nothing was found in time".to_owned()), ..Given::default() };
+        let late =
+            || HookContext { failed: Some("nothing was found in time".to_owned()), ..HookContext::default() };
         let Some(instead) = self.instead else {
             return self.found.recv_timeout(left(1)).unwrap_or_else(|_| late());
         };
@@ -134,33 +139,33 @@ impl Lookup {
         match smaller.try_recv() {
             Ok(given) if given.failed.is_none() => {
                 let failed = Some("there was time for the words of the notes only".to_owned());
-                Given { failed, ..given }
+                HookContext { failed, ..given }
             }
             _ => late(),
         }
     }
 }
 
-fn begin(work: impl FnOnce() -> Given + Send + 'static) -> Receiver<Given> {
+fn begin(work: impl FnOnce() -> HookContext + Send + 'static) -> Receiver<HookContext> {
     let (sender, found) = mpsc::channel();
     std::thread::spawn(move || sender.send(work()).unwrap_or_default());
     found
 }
 
-impl Hook {
+impl HookArgs {
     pub(crate) fn run(self, global: &GlobalOptions) {
         let began = Instant::now();
         // The agent runs on our behalf, so its hooks do nothing (B-04).
-        if environment::raw(GUARD).is_some_and(|value| !value.is_empty()) {
+        if environment::raw(GUARD_VARIABLE).is_some_and(|value| !value.is_empty()) {
             return;
         }
-        let Ok(home) = Home::find(global.home.as_deref()) else { return };
+        let Ok(home) = HomeFolder::find(global.home.as_deref()) else { return };
         let done = match self.late.as_deref().map(ChangeId::parse) {
             Some(None) => return,
             Some(Some(id)) => self.guarded(&home, || self.finish_late(&home, global, &id)),
             None => {
                 let Ok(id) = random::change_id(clock::now(TimeZone::UTC).timestamp()) else { return };
-                let deadline = Arc::new(Deadline::start(&self.agent, &self.event, began, &id));
+                let deadline = Arc::new(HookDeadline::start(&self.agent, &self.event, began, &id));
                 let done = self.guarded(&home, || self.answer(&home, global, &deadline, &id));
                 deadline.settle();
                 done
@@ -187,7 +192,7 @@ impl Hook {
     /// Runs `work` and turns a panic into a log line.
     fn guarded(
         &self,
-        home: &Home,
+        home: &HomeFolder,
         work: impl FnOnce() -> Option<(PathBuf, HookReport)>,
     ) -> Option<(PathBuf, HookReport)> {
         catch_unwind(AssertUnwindSafe(work))
@@ -198,9 +203,9 @@ impl Hook {
     /// written.
     fn set_up(
         &self,
-        home: &Home,
+        home: &HomeFolder,
         global: &GlobalOptions,
-    ) -> Result<(Places, Loaded), Option<(PathBuf, HookReport)>> {
+    ) -> Result<(DataPaths, LoadedConfig), Option<(PathBuf, HookReport)>> {
         let cwd = std::env::current_dir().ok();
         let person = environment::home_folder();
         let place = cwd.as_deref().and_then(|cwd| project::locate(cwd, person.as_deref()));
@@ -222,18 +227,18 @@ impl Hook {
     }
 
     /// Parses the agent's input; `Err` holds the log line instead.
-    fn signal(&self, input: &[u8]) -> Result<Signal, HookReport> {
+    fn signal(&self, input: &[u8]) -> Result<HookSignal, HookReport> {
         let Ok(agent) = self.agent.parse::<Agent>() else {
             return Err(HookReport::failed(format!("`{}` is not an agent", self.agent)));
         };
-        let Some(kind) = Kind::of(agent, &self.event) else { return Err(HookReport::of("ignored")) };
+        let Some(kind) = HookKind::of(agent, &self.event) else { return Err(HookReport::of("ignored")) };
         hook::read(agent, kind, input).map_err(HookReport::failed)
     }
 
     /// Writes the input of a hook that ran out of time.
     fn finish_late(
         &self,
-        home: &Home,
+        home: &HomeFolder,
         global: &GlobalOptions,
         id: &ChangeId,
     ) -> Option<(PathBuf, HookReport)> {
@@ -248,7 +253,7 @@ impl Hook {
             Ok(signal) => signal,
             Err(result) => return Some((logs, result)),
         };
-        if environment::raw(PROBE).is_some_and(|value| !value.is_empty()) {
+        if environment::raw(PROBE_VARIABLE).is_some_and(|value| !value.is_empty()) {
             return None;
         }
         let written = write_down(home, &places, &settings, signal, id);
@@ -263,9 +268,9 @@ impl Hook {
     /// Handles the event and returns its log line; `None` if nothing may be written.
     fn answer(
         &self,
-        home: &Home,
+        home: &HomeFolder,
         global: &GlobalOptions,
-        deadline: &Arc<Deadline>,
+        deadline: &Arc<HookDeadline>,
         id: &ChangeId,
     ) -> Option<(PathBuf, HookReport)> {
         let input = deadline.input();
@@ -283,7 +288,7 @@ impl Hook {
             Ok(signal) => signal,
             Err(result) => return Some((logs, result)),
         };
-        if environment::raw(PROBE).is_some_and(|value| !value.is_empty()) {
+        if environment::raw(PROBE_VARIABLE).is_some_and(|value| !value.is_empty()) {
             return None;
         }
         let (agent, session) = (signal.agent, signal.session.clone());
@@ -305,9 +310,9 @@ impl Hook {
             }
         };
         let Some(lookup) = lookup else {
-            self.give(agent, &Given::default(), notice.as_deref());
+            self.give(agent, &HookContext::default(), notice.as_deref());
             if let Some(told) = told {
-                note(&places, Given::default(), Some(told), 0);
+                note(&places, HookContext::default(), Some(told), 0);
             }
             return Some((logs, write()));
         };
@@ -328,7 +333,7 @@ impl Hook {
     /// Prints the answer for the agent and the message for the person: every agent shows `systemMessage` on
     /// the screen and keeps it from its model. A failed write is ignored, because then nobody reads the
     /// output.
-    fn give(&self, agent: Agent, given: &Given, notice: Option<&str>) {
+    fn give(&self, agent: Agent, given: &HookContext, notice: Option<&str>) {
         let mut answer = Map::new();
         if !given.context.is_empty() {
             let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
@@ -354,11 +359,17 @@ impl Hook {
 }
 
 /// Writes a signal to the spool and starts a worker.
-fn write_down(home: &Home, places: &Places, settings: &Loaded, signal: Signal, id: &ChangeId) -> HookReport {
+fn write_down(
+    home: &HomeFolder,
+    places: &DataPaths,
+    settings: &LoadedConfig,
+    signal: HookSignal,
+    id: &ChangeId,
+) -> HookReport {
     let session = Some(signal.session.clone());
     let woken = match hooks::leave(places, signal, id) {
-        Ok(Left::Spooled) if settings.config.capture.background => hooks::wake(home, places),
-        Ok(Left::Spooled | Left::Nothing) => Ok(()),
+        Ok(HookOutcome::Spooled) if settings.config.capture.background => hooks::wake(home, places),
+        Ok(HookOutcome::Spooled | HookOutcome::Nothing) => Ok(()),
         Err(error) => return HookReport { session, ..HookReport::failed(error) },
     };
     match woken {
@@ -377,33 +388,33 @@ fn panicked() -> HookReport {
 
 /// Records the injected memories and their tokens once the answer is printed. After a failed record, a memory
 /// is injected twice at worst.
-fn note(places: &Places, given: Given, told: Option<Told>, tokens: u64) {
+fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens: u64) {
     if let Some(report) = &given.report {
-        Log::at(&places.logs()).append(report).unwrap_or_default();
+        RecallLog::at(&places.logs()).append(report).unwrap_or_default();
     }
     let Some(told) = told else { return };
     // An empty briefing and an empty tool lookup are not recorded; a prompt always counts as a turn.
     if given.context.is_empty() && told.what != What::Prompt && !told.held_out {
         return;
     }
-    let Given { chosen, shown, whole, .. } = given;
-    injection_log::note(places, Told { tokens, chosen, shown, whole, ..told }).unwrap_or_default();
+    let HookContext { chosen, shown, whole, .. } = given;
+    injection_log::note(places, Injection { tokens, chosen, shown, whole, ..told }).unwrap_or_default();
 }
 
 /// Starts the lookup for a session start, a prompt or a tool call; capture hooks have none. Also returns the
 /// record for the injection log.
 fn look_up(
-    signal: &Signal,
-    home: &Home,
-    places: &Places,
-    settings: &Loaded,
+    signal: &HookSignal,
+    home: &HomeFolder,
+    places: &DataPaths,
+    settings: &LoadedConfig,
     limit: Duration,
-) -> (Option<Lookup>, Option<Told>) {
+) -> (Option<DeferredLookup>, Option<Injection>) {
     let recall = &settings.config.recall;
     let what = match signal.kind {
-        Kind::Start => What::Start,
-        Kind::Prompt if signal.prompt.is_some() => What::Prompt,
-        Kind::BeforeTool if signal.prompt.is_some() && recall.before_tools => What::Tool,
+        HookKind::Start => What::Start,
+        HookKind::Prompt if signal.prompt.is_some() => What::Prompt,
+        HookKind::BeforeTool if signal.prompt.is_some() && recall.before_tools => What::Tool,
         _ => return (None, None),
     };
     // The transcript of a resumed session has the briefing already.
@@ -421,10 +432,10 @@ fn look_up(
     }
     let project = found.map(|found| found.project.id);
     let (agent, session) = (signal.agent, signal.session.clone());
-    let here = Here { agent, session, project, now: clock::now(zone) };
+    let here = InjectionContext { agent, session, project, now: clock::now(zone) };
     let now = here.now.timestamp();
     let held_out = inject::is_held_out(places, &here.session, recall.holdout).unwrap_or(false);
-    let told = Told { held_out, ..Told::new(what, agent, &here.session, now) };
+    let told = Injection { held_out, ..Injection::new(what, agent, &here.session, now) };
     let (home, places, config) = (home.clone(), places.clone(), settings.config.clone());
     let prompt = signal.prompt.clone().unwrap_or_default();
     // After half of the time a smaller lookup begins beside this one.
@@ -435,10 +446,13 @@ fn look_up(
             let asks = move |how| {
                 let (home, places, config) = (home.clone(), places.clone(), config.clone());
                 let (here, prompt) = (here.clone(), prompt.clone());
-                Box::new(move || recalled(&home, &places, &config, &here, &prompt, how, decide_by)) as Work
+                Box::new(move || recalled(&home, &places, &config, &here, &prompt, how, decide_by))
+                    as HookWork
             };
-            let lookup = (!held_out).then(|| Lookup::start(limit, asks(How::Whole), Some(asks(How::Words))));
-            let told = Told {
+            let lookup = (!held_out).then(|| {
+                DeferredLookup::start(limit, asks(RecallDepth::Whole), Some(asks(RecallDepth::Words)))
+            });
+            let told = Injection {
                 prompt: Some(fingerprint(&words)),
                 corrects: correction::sounds_like(&words),
                 asks: !asked::find(&words).is_empty(),
@@ -448,36 +462,37 @@ fn look_up(
         }
         What::Tool if held_out => (None, None),
         What::Tool => {
-            let work = move || recalled(&home, &places, &config, &here, &prompt, How::Call, decide_by);
-            (Some(Lookup::start(limit, work, None)), Some(told))
+            let work =
+                move || recalled(&home, &places, &config, &here, &prompt, RecallDepth::Call, decide_by);
+            (Some(DeferredLookup::start(limit, work, None)), Some(told))
         }
         What::Start | What::LetGo => {
             let moment = match signal.reason.as_deref() {
-                _ if held_out => Moment::HeldOut,
-                Some("compact") => Moment::Compacted,
-                _ => Moment::Fresh,
+                _ if held_out => BriefingMoment::HeldOut,
+                Some("compact") => BriefingMoment::Compacted,
+                _ => BriefingMoment::Fresh,
             };
             // A compaction dropped the injected text, and a new session of the same name never had it.
             injection_log::let_go(&places, agent, &here.session, now).unwrap_or_default();
-            (Some(Lookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
+            (Some(DeferredLookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
         }
     }
 }
 
 /// Records a new project or worktree on a separate thread: its folder may be gone before a busy worker
 /// handles this signal (B-05). If the hook ends first, the worker records it.
-fn remember(places: &Places, found: &Identified) {
+fn remember(places: &DataPaths, found: &IdentifiedProject) {
     if found.is_news() {
         let (file, found) = (places.projects_file(), found.clone());
         std::thread::spawn(move || project::remember(&file, &found).map(drop).unwrap_or_default());
     }
 }
 
-fn failed(error: impl std::fmt::Display) -> Given {
-    Given { failed: Some(error.to_string()), ..Given::default() }
+fn failed(error: impl std::fmt::Display) -> HookContext {
+    HookContext { failed: Some(error.to_string()), ..HookContext::default() }
 }
 
-fn briefing(places: &Places, here: &Here, moment: Moment) -> Given {
+fn briefing(places: &DataPaths, here: &InjectionContext, moment: BriefingMoment) -> HookContext {
     match inject::start(places, here, moment) {
         Ok(briefing) => {
             let entries = briefing.entries + briefing.ids.len();
@@ -490,31 +505,31 @@ fn briefing(places: &Places, here: &Here, moment: Moment) -> Given {
             };
             let whole = briefing.cut.is_empty() && !briefing.text.is_empty();
             let Briefing { text: context, ids: shown, .. } = briefing;
-            Given { context, line, nudge, entries, whole, shown, ..Given::default() }
+            HookContext { context, line, nudge, entries, whole, shown, ..HookContext::default() }
         }
         Err(error) => failed(error),
     }
 }
 
 fn recalled(
-    home: &Home,
-    places: &Places,
+    home: &HomeFolder,
+    places: &DataPaths,
     config: &rekindle_core::config::Config,
-    here: &Here,
+    here: &InjectionContext,
     prompt: &str,
-    how: How,
+    how: RecallDepth,
     decide_by: Instant,
-) -> Given {
+) -> HookContext {
     let start = Instant::now();
     let recalled = match inject::prompt(home, places, config, here, prompt, how, Some(decide_by)) {
         Ok(Some(recalled)) => recalled,
-        Ok(None) => return Given::default(),
+        Ok(None) => return HookContext::default(),
         Err(error) => return failed(error),
     };
     // Every recall is logged (REC-23).
     let took = start.elapsed().as_secs_f64() * 1000.0;
     let mut line =
-        report(&recalled.question, &Rewrite::Disabled, &Default::default(), &recalled.answer, took);
+        report(&recalled.question, &RewriteOutcome::Disabled, &Default::default(), &recalled.answer, took);
     if let Value::Object(fields) = &mut line {
         fields.insert("at".to_owned(), json!(iso(here.now.timestamp())));
         fields.insert("project".to_owned(), json!(here.project));
@@ -522,13 +537,13 @@ fn recalled(
         fields.insert("session".to_owned(), json!(here.session));
         fields.insert("injected".to_owned(), json!(recalled.block.ids));
     }
-    Given {
+    HookContext {
         context: recalled.block.text,
         line: recalled.block.line,
         entries: recalled.block.ids.len(),
         chosen: recalled.chosen,
         shown: recalled.block.ids,
         report: Some(line),
-        ..Given::default()
+        ..HookContext::default()
     }
 }

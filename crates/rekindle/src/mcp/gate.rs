@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// The verdict on a line.
 #[derive(Debug)]
-pub(super) enum Judged {
+pub(super) enum LineDecision {
     /// Pass the message to the SDK.
     Pass(Box<ClientJsonRpcMessage>),
     /// Answer with this message.
@@ -17,16 +17,16 @@ pub(super) enum Judged {
 }
 
 /// JSON-RPC error codes.
-const PARSE: i32 = -32700;
+const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
 
 /// The method with which newer clients connect without a handshake. This server needs one; the error makes
 /// the client fall back to it.
-const DISCOVER: &str = "server/discover";
+const DISCOVER_METHOD: &str = "server/discover";
 /// The methods of the SDK. With invalid parameters it would report them as unknown methods.
-const KNOWN: [&str; 7] = [
+const METHODS: [&str; 7] = [
     "initialize",
     "tools/call",
     "tools/list",
@@ -51,15 +51,15 @@ pub(super) fn taken(id: &Value) -> Value {
 }
 
 /// Judges a line. `open` is true after the handshake.
-pub(super) fn judge(line: &[u8], open: bool) -> Judged {
+pub(super) fn judge(line: &[u8], open: bool) -> LineDecision {
     if line.trim_ascii().is_empty() {
-        return Judged::Ignore;
+        return LineDecision::Ignore;
     }
     let Ok(message) = serde_json::from_slice::<Value>(line) else {
-        return Judged::Answer(error(&Value::Null, PARSE, "this is not JSON"));
+        return LineDecision::Answer(error(&Value::Null, PARSE_ERROR, "this is not JSON"));
     };
     let Some(fields) = message.as_object() else {
-        return Judged::Answer(error(&Value::Null, INVALID_REQUEST, "a message is one JSON object"));
+        return LineDecision::Answer(error(&Value::Null, INVALID_REQUEST, "a message is one JSON object"));
     };
     let id = fields.get("id").cloned();
     let method = match fields.get("method") {
@@ -67,19 +67,19 @@ pub(super) fn judge(line: &[u8], open: bool) -> Judged {
         // A response to a request of ours.
         None if fields.contains_key("result") || fields.contains_key("error") => {
             return match open.then(|| serde_json::from_value(message)) {
-                Some(Ok(answer)) => Judged::Pass(Box::new(answer)),
-                _ => Judged::Ignore,
+                Some(Ok(answer)) => LineDecision::Pass(Box::new(answer)),
+                _ => LineDecision::Ignore,
             };
         }
         _ => {
             let id = id.filter(is_id).unwrap_or(Value::Null);
-            return Judged::Answer(error(&id, INVALID_REQUEST, "a request has a method"));
+            return LineDecision::Answer(error(&id, INVALID_REQUEST, "a request has a method"));
         }
     };
     match id {
         None => notification(message, open),
         Some(id) if !is_id(&id) => {
-            Judged::Answer(error(&Value::Null, INVALID_REQUEST, "an id is a text or a whole number"))
+            LineDecision::Answer(error(&Value::Null, INVALID_REQUEST, "an id is a text or a whole number"))
         }
         Some(id) => request(message, &method, &id, open),
     }
@@ -89,32 +89,32 @@ fn is_id(id: &Value) -> bool {
     id.is_string() || id.is_i64()
 }
 
-fn notification(message: Value, open: bool) -> Judged {
+fn notification(message: Value, open: bool) -> LineDecision {
     match open.then(|| serde_json::from_value(message)) {
-        Some(Ok(message @ JsonRpcMessage::Notification(_))) => Judged::Pass(Box::new(message)),
-        _ => Judged::Ignore,
+        Some(Ok(message @ JsonRpcMessage::Notification(_))) => LineDecision::Pass(Box::new(message)),
+        _ => LineDecision::Ignore,
     }
 }
 
-fn request(message: Value, method: &str, id: &Value, open: bool) -> Judged {
-    if method == DISCOVER || (!open && !KNOWN[..1].contains(&method) && method != "ping") {
-        return Judged::Answer(error(id, METHOD_NOT_FOUND, method));
+fn request(message: Value, method: &str, id: &Value, open: bool) -> LineDecision {
+    if method == DISCOVER_METHOD || (!open && !METHODS[..1].contains(&method) && method != "ping") {
+        return LineDecision::Answer(error(id, METHOD_NOT_FOUND, method));
     }
     if !open && method == "ping" {
-        return Judged::Answer(json!({"jsonrpc": "2.0", "id": id, "result": {}}));
+        return LineDecision::Answer(json!({"jsonrpc": "2.0", "id": id, "result": {}}));
     }
     match serde_json::from_value::<ClientJsonRpcMessage>(message) {
         Ok(JsonRpcMessage::Request(request)) => match &request.request {
-            ClientRequest::CustomRequest(_) if KNOWN.contains(&method) => bad_parameters(method, id),
-            ClientRequest::CustomRequest(_) => Judged::Answer(error(id, METHOD_NOT_FOUND, method)),
-            _ => Judged::Pass(Box::new(JsonRpcMessage::Request(request))),
+            ClientRequest::CustomRequest(_) if METHODS.contains(&method) => bad_parameters(method, id),
+            ClientRequest::CustomRequest(_) => LineDecision::Answer(error(id, METHOD_NOT_FOUND, method)),
+            _ => LineDecision::Pass(Box::new(JsonRpcMessage::Request(request))),
         },
         _ => bad_parameters(method, id),
     }
 }
 
-fn bad_parameters(method: &str, id: &Value) -> Judged {
-    Judged::Answer(error(id, INVALID_PARAMS, &format!("`{method}` does not take these parameters")))
+fn bad_parameters(method: &str, id: &Value) -> LineDecision {
+    LineDecision::Answer(error(id, INVALID_PARAMS, &format!("`{method}` does not take these parameters")))
 }
 
 /// True for the message that opens the handshake.
@@ -126,9 +126,9 @@ pub(super) fn introduces(message: &ClientJsonRpcMessage) -> bool {
 mod tests {
     use super::*;
 
-    fn code(judged: Judged) -> i64 {
+    fn code(judged: LineDecision) -> i64 {
         match judged {
-            Judged::Answer(answer) => answer["error"]["code"].as_i64().unwrap(),
+            LineDecision::Answer(answer) => answer["error"]["code"].as_i64().unwrap(),
             other => panic!("{other:?}"),
         }
     }
@@ -145,16 +145,16 @@ mod tests {
 
     #[test]
     fn a_request_before_the_introduction_is_an_unknown_method() {
-        for method in [DISCOVER, "tools/list", "tools/call", "anything"] {
+        for method in [DISCOVER_METHOD, "tools/list", "tools/call", "anything"] {
             let asked = json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": {"_meta": {}}});
             assert_eq!(code(judge(&line(&asked), false)), i64::from(METHOD_NOT_FOUND), "{method}");
         }
         let ping = json!({"jsonrpc": "2.0", "id": 5, "method": "ping"});
         assert!(
-            matches!(judge(&line(&ping), false), Judged::Answer(answer) if answer["result"] == json!({}))
+            matches!(judge(&line(&ping), false), LineDecision::Answer(answer) if answer["result"] == json!({}))
         );
         for version in ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"] {
-            let Judged::Pass(message) = judge(&line(&initialize(version)), false) else {
+            let LineDecision::Pass(message) = judge(&line(&initialize(version)), false) else {
                 panic!("{version}")
             };
             assert!(introduces(&message));
@@ -162,15 +162,15 @@ mod tests {
         let bad = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
         assert_eq!(code(judge(&line(&bad), false)), i64::from(INVALID_PARAMS));
         let early = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert!(matches!(judge(&line(&early), false), Judged::Ignore));
+        assert!(matches!(judge(&line(&early), false), LineDecision::Ignore));
     }
 
     #[test]
     fn what_is_no_message_is_answered() {
         for open in [false, true] {
             for (bytes, expected) in [
-                (&b"{"[..], PARSE),
-                (b"\xff\xfe", PARSE),
+                (&b"{"[..], PARSE_ERROR),
+                (b"\xff\xfe", PARSE_ERROR),
                 (b"[]", INVALID_REQUEST),
                 (b"3", INVALID_REQUEST),
                 (b"{}", INVALID_REQUEST),
@@ -185,10 +185,10 @@ mod tests {
                     String::from_utf8_lossy(bytes)
                 );
             }
-            assert!(matches!(judge(b" \r", open), Judged::Ignore));
+            assert!(matches!(judge(b" \r", open), LineDecision::Ignore));
             assert!(matches!(
                 judge(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}", false),
-                Judged::Ignore
+                LineDecision::Ignore
             ));
         }
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": {}}});

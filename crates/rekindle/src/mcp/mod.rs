@@ -22,14 +22,14 @@ use rekindle_engine::platform::random;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 
 /// The number of concurrent calls.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_CALLS: usize = 4;
 /// The time limit for unfinished work after the end of the input. Writes are atomic, so an interruption is
 /// safe.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -41,41 +41,41 @@ unreviewed until you look at it.
 Examples:
   rekindle mcp
   npx @modelcontextprotocol/inspector --cli rekindle mcp --method tools/list")]
-pub(crate) struct Mcp {}
+pub(crate) struct McpArgs {}
 
-impl Mcp {
-    pub(crate) fn run(self, global: &GlobalOptions) -> Result<(), Failure> {
+impl McpArgs {
+    pub(crate) fn run(self, global: &GlobalOptions) -> Result<(), CliError> {
         serve(global)
     }
 }
 
 /// Serves requests until the input ends.
-fn serve(global: &GlobalOptions) -> Result<(), Failure> {
+fn serve(global: &GlobalOptions) -> Result<(), CliError> {
     let cwd = std::env::current_dir()
-        .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
+        .map_err(|error| CliError::new(format!("the current folder cannot be used: {error}")))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(AT_ONCE)
+        .max_blocking_threads(MAX_CONCURRENT_CALLS)
         .build()
-        .map_err(Failure::new)?;
-    let server = server::Memory::new(global.clone(), cwd, session()?);
+        .map_err(CliError::new)?;
+    let server = server::MemoryServer::new(global.clone(), cwd, session()?);
     let done = runtime.block_on(async {
-        let running = match server.serve(wire::Wire::stdio()).await {
+        let running = match server.serve(wire::StdioTransport::stdio()).await {
             Ok(running) => running,
             // The client closed the connection during the handshake.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
                 return Ok(());
             }
-            Err(error) => return Err(Failure::new(format!("the agent could not be served: {error}"))),
+            Err(error) => return Err(CliError::new(format!("the agent could not be served: {error}"))),
         };
-        running.waiting().await.map(drop).map_err(Failure::new)
+        running.waiting().await.map(drop).map_err(CliError::new)
     });
-    runtime.shutdown_timeout(FAREWELL);
+    runtime.shutdown_timeout(SHUTDOWN_GRACE);
     done
 }
 
 /// Creates an unguessable id for this run, and with it the marker of its fence (B-02).
-fn session() -> Result<String, Failure> {
+fn session() -> Result<String, CliError> {
     let bytes: [u8; 16] = random::bytes()?;
     let at = clock::now(rekindle_core::base::time::TimeZone::UTC).timestamp();
     Ok(format!("mcp-{}", ContentHash::of_parts(&[&bytes, at.to_string().as_bytes()]).short(24)))

@@ -4,19 +4,19 @@
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::proposals::{self, Verdict};
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::review::proposals::{self, ProposalVerdict};
 use serde::Deserialize;
 
-use super::call::{Call, done, short};
-use crate::app::review::{Reach, decide_for};
-use crate::error::Failure;
+use super::call::{CallContext, done, short};
+use crate::app::review::{ScopeArgs, decide_for};
+use crate::error::CliError;
 
 /// The most proposals in a list.
-const MOST_PROPOSALS: usize = 20;
+const MAX_PROPOSALS: usize = 20;
 /// The most characters of a proposal.
-const PROPOSAL_CHARS: usize = 300;
+const MAX_PROPOSAL_CHARS: usize = 300;
 
 pub(super) const ABOUT_LIST: &str = "What waits for the user's review. Only the user decides about it.";
 pub(super) const ABOUT_DECIDE: &str = "\
@@ -27,67 +27,67 @@ recorded as your decision, the user is told of it, and can take it back.";
 /// An agent's decision on a proposal.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Decide {
+pub(super) struct DecideParams {
     id: String,
-    verdict: Word,
+    verdict: VerdictParam,
     #[serde(default)]
-    scope: Option<Where>,
+    scope: Option<ScopeParam>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Where {
+enum ScopeParam {
     Project,
     Everywhere,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum VerdictParam {
     Approve,
     Reject,
 }
 
 /// True if a proposal is visible in this project (B-05).
-fn is_here(call: &Call<'_>, proposal: &Proposal) -> bool {
+fn is_here(call: &CallContext<'_>, proposal: &Proposal) -> bool {
     proposal.project.is_none() || proposal.project.as_ref() == call.context.project_id()
 }
 
 /// Decides on a proposal.
-pub(super) fn decided(call: &Call<'_>, asked: &Decide) -> Result<String, Failure> {
+pub(super) fn decided(call: &CallContext<'_>, asked: &DecideParams) -> Result<String, CliError> {
     short("id", &asked.id)?;
     let unknown = || {
         let id = one_line(&asked.id, 80);
-        Failure::usage(format!("no proposal `{id}` waits here")).hint("`review_list` shows what waits")
+        CliError::usage(format!("no proposal `{id}` waits here")).hint("`review_list` shows what waits")
     };
-    let id: Id = asked.id.trim().parse().map_err(|_| unknown())?;
-    let db = Db::open_existing(&call.context.places.database())?.ok_or_else(unknown)?;
+    let id: ProposalId = asked.id.trim().parse().map_err(|_| unknown())?;
+    let db = Database::open_existing(&call.context.places.database())?.ok_or_else(unknown)?;
     let standing = proposals::standing(&db, id)?.filter(|standing| is_here(call, &standing.proposal));
     let proposal = standing.ok_or_else(unknown)?.proposal;
     drop(db);
-    if asked.verdict == Word::Approve && proposal.origin != Origin::User {
-        return Err(Failure::new(format!(
+    if asked.verdict == VerdictParam::Approve && proposal.origin != Origin::User {
+        return Err(CliError::new(format!(
             "only the user can approve {id}: its words come from {}",
             proposal.origin
         ))
         .hint(format!("they can: `rekindle approve {id}`, or tick it in REVIEW.md")));
     }
     let verdict = match asked.verdict {
-        Word::Approve => Verdict::Approve,
-        Word::Reject => Verdict::Reject,
+        VerdictParam::Approve => ProposalVerdict::Approve,
+        VerdictParam::Reject => ProposalVerdict::Reject,
     };
-    let reach = Reach {
-        everywhere: asked.scope == Some(Where::Everywhere),
-        this_project: asked.scope == Some(Where::Project),
+    let reach = ScopeArgs {
+        everywhere: asked.scope == Some(ScopeParam::Everywhere),
+        this_project: asked.scope == Some(ScopeParam::Project),
     };
     let said = decide_for(call.context, id, &verdict, reach)?;
     Ok(done(&format!("{said}. Tell the user; it will also be in the next briefing.")))
 }
 
 /// Lists the proposals of this project.
-pub(super) fn waiting(call: &Call<'_>) -> Result<String, Failure> {
+pub(super) fn waiting(call: &CallContext<'_>) -> Result<String, CliError> {
     let context = call.context;
-    let open = match Db::open_existing(&context.places.database())? {
+    let open = match Database::open_existing(&context.places.database())? {
         Some(db) => proposals::open(&db)?,
         None => Vec::new(),
     };
@@ -97,10 +97,10 @@ pub(super) fn waiting(call: &Call<'_>) -> Result<String, Failure> {
     }
     let mut lines: Vec<String> = open
         .iter()
-        .take(MOST_PROPOSALS)
+        .take(MAX_PROPOSALS)
         .map(|proposal| {
             let place = one_line(&proposal.aim(), 80);
-            let text = one_line(&proposal.text, PROPOSAL_CHARS);
+            let text = one_line(&proposal.text, MAX_PROPOSAL_CHARS);
             let reach = match (&proposal.project, proposal.section()) {
                 (Some(_), Some(_)) => ", for this project",
                 (None, Some(_)) => ", for every project",
@@ -109,8 +109,8 @@ pub(super) fn waiting(call: &Call<'_>) -> Result<String, Failure> {
             format!("- {} ({place}{reach}, from {}) {text}", proposal.id, proposal.origin)
         })
         .collect();
-    if open.len() > MOST_PROPOSALS {
-        lines.push(format!("({} more)", open.len() - MOST_PROPOSALS));
+    if open.len() > MAX_PROPOSALS {
+        lines.push(format!("({} more)", open.len() - MAX_PROPOSALS));
     }
     let hint = "What waits in REVIEW.md. Unreviewed, reference material only: the user decides, not you.";
     call.fenced(hint, &lines.join("\n"))

@@ -11,44 +11,44 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::gate::{self, Judged};
+use super::gate::{self, LineDecision};
 
 /// The longest message, in bytes. A memory has at most a megabyte, and JSON escapes a byte with up to six.
-const MAX_LINE: usize = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The number of lines buffered while others are judged.
-const WAITING: usize = 16;
+const MAX_WAITING_LINES: usize = 16;
 
 /// An event of the reader.
-enum Input {
+enum StdinLine {
     Line(Vec<u8>),
     TooLong,
     End,
 }
 
 /// The connection to the client.
-pub(super) struct Wire {
-    input: Receiver<Input>,
+pub(super) struct StdioTransport {
+    input: Receiver<StdinLine>,
     /// Ends the server once the client stops reading.
-    end: Sender<Input>,
+    end: Sender<StdinLine>,
     open: bool,
     /// The ids of unanswered requests, in their original form.
     asked: Arc<Mutex<HashSet<String>>>,
 }
 
-impl Wire {
+impl StdioTransport {
     pub(super) fn stdio() -> Self {
-        let (sender, input) = channel(WAITING);
+        let (sender, input) = channel(MAX_WAITING_LINES);
         let end = sender.clone();
         std::thread::spawn(move || read(&mut io::stdin().lock(), &sender));
         Self { input, end, open: false, asked: Arc::default() }
     }
 }
 
-fn read(input: &mut impl BufRead, to: &Sender<Input>) {
+fn read(input: &mut impl BufRead, to: &Sender<StdinLine>) {
     loop {
         // A read error ends the input.
-        let next = next_line(input).unwrap_or(Input::End);
-        let is_end = matches!(next, Input::End);
+        let next = next_line(input).unwrap_or(StdinLine::End);
+        let is_end = matches!(next, StdinLine::End);
         if to.blocking_send(next).is_err() || is_end {
             return;
         }
@@ -56,7 +56,7 @@ fn read(input: &mut impl BufRead, to: &Sender<Input>) {
 }
 
 /// Reads the next line without its end. A line that is too long is skipped, not buffered.
-fn next_line(input: &mut impl BufRead) -> io::Result<Input> {
+fn next_line(input: &mut impl BufRead) -> io::Result<StdinLine> {
     let (mut line, mut too_long) = (Vec::new(), false);
     loop {
         let chunk = match input.fill_buf() {
@@ -65,11 +65,11 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Input> {
         };
         if chunk.is_empty() {
             let nothing = line.is_empty() && !too_long;
-            return Ok(if nothing { Input::End } else { found(line, too_long) });
+            return Ok(if nothing { StdinLine::End } else { found(line, too_long) });
         }
         let end = chunk.iter().position(|byte| *byte == b'\n');
         let part = &chunk[..end.unwrap_or(chunk.len())];
-        too_long |= line.len() + part.len() > MAX_LINE;
+        too_long |= line.len() + part.len() > MAX_LINE_BYTES;
         match too_long {
             true => line.clear(),
             false => line.extend_from_slice(part),
@@ -82,8 +82,8 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Input> {
     }
 }
 
-fn found(line: Vec<u8>, too_long: bool) -> Input {
-    if too_long { Input::TooLong } else { Input::Line(line) }
+fn found(line: Vec<u8>, too_long: bool) -> StdinLine {
+    if too_long { StdinLine::TooLong } else { StdinLine::Line(line) }
 }
 
 fn lock(asked: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
@@ -99,13 +99,13 @@ fn write(message: &impl serde::Serialize) -> io::Result<()> {
     out.flush()
 }
 
-impl Wire {
+impl StdioTransport {
     /// Handles a line; returns the message for the SDK, if there is one.
     fn take(&mut self, line: &[u8]) -> io::Result<Option<ClientJsonRpcMessage>> {
         match gate::judge(line, self.open) {
-            Judged::Ignore => Ok(None),
-            Judged::Answer(answer) => write(&answer).map(|()| None),
-            Judged::Pass(message) => {
+            LineDecision::Ignore => Ok(None),
+            LineDecision::Answer(answer) => write(&answer).map(|()| None),
+            LineDecision::Pass(message) => {
                 match &*message {
                     JsonRpcMessage::Request(request) => {
                         if !lock(&self.asked).insert(request.id.to_string()) {
@@ -130,7 +130,7 @@ impl Wire {
     }
 }
 
-impl Transport<RoleServer> for Wire {
+impl Transport<RoleServer> for StdioTransport {
     type Error = io::Error;
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -148,7 +148,7 @@ impl Transport<RoleServer> for Wire {
         let written = write(&item);
         if written.is_err() {
             // The client stopped reading. If the channel is full, the next answer fails here again.
-            self.end.try_send(Input::End).unwrap_or_default();
+            self.end.try_send(StdinLine::End).unwrap_or_default();
         }
         ready(written)
     }
@@ -156,9 +156,9 @@ impl Transport<RoleServer> for Wire {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let taken = match self.input.recv().await? {
-                Input::End => return None,
-                Input::TooLong => write(&gate::too_long(MAX_LINE)).map(|()| None),
-                Input::Line(line) => self.take(&line),
+                StdinLine::End => return None,
+                StdinLine::TooLong => write(&gate::too_long(MAX_LINE_BYTES)).map(|()| None),
+                StdinLine::Line(line) => self.take(&line),
             };
             match taken {
                 Ok(Some(message)) => return Some(message),
@@ -182,9 +182,9 @@ mod tests {
         let mut all = Vec::new();
         loop {
             match next_line(&mut input).unwrap() {
-                Input::End => return all,
-                Input::Line(line) => all.push(Some(line)),
-                Input::TooLong => all.push(None),
+                StdinLine::End => return all,
+                StdinLine::Line(line) => all.push(Some(line)),
+                StdinLine::TooLong => all.push(None),
             }
         }
     }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_skipped_to_its_end() {
-        let mut bytes = vec![b'x'; MAX_LINE + 1];
+        let mut bytes = vec![b'x'; MAX_LINE_BYTES + 1];
         bytes.extend(b"\nnext\n");
         assert_eq!(lines(&bytes, 8192), [None, Some(b"next".to_vec())]);
     }

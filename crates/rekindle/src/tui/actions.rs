@@ -2,28 +2,28 @@
 
 use std::collections::HashMap;
 
-use rekindle_core::base::decided_by::By;
+use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::knowledge::proposal::Status;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::jobs::context::World;
-use rekindle_engine::pipeline::stages::REGISTRY;
-use rekindle_engine::pipeline::stages::promote::{self, Reconsidered};
-use rekindle_engine::platform::db::Db;
+use rekindle_core::knowledge::proposal::ProposalStatus;
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::jobs::context::StageContext;
+use rekindle_engine::pipeline::stages::STAGE_REGISTRY;
+use rekindle_engine::pipeline::stages::promote::{self, ReconsiderOutcome};
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::editor;
-use rekindle_engine::review::page::{Asked, asked_today};
+use rekindle_engine::review::page::{ReviewQueue, asked_today};
 use rekindle_engine::review::patches::is_patch;
-use rekindle_engine::review::proposals::{self, Decided, Standing, Verdict};
+use rekindle_engine::review::proposals::{self, DecisionOutcome, ProposalRecord, ProposalVerdict};
 
-use super::card::{Card, Facts, Fate, Row, rows};
-use crate::app::Context;
+use super::card::{CardFacts, CardRow, CardStatus, ProposalCard, rows};
+use crate::app::CommandContext;
 use crate::app::review::describe::{expires, said, section, told};
 use crate::app::review::{read_page, reconsider, see_to};
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// The outcome of a decision.
-pub(crate) enum Answer {
+pub(crate) enum ActionResult {
     /// The proposal is decided, at this time.
     Decided { at: Timestamp, told: String },
     /// The proposal is not decided, for this reason; it may still wait.
@@ -31,40 +31,40 @@ pub(crate) enum Answer {
 }
 
 /// The details of one proposal.
-pub(crate) struct Known {
-    pub(crate) rows: Vec<Row>,
+pub(crate) struct ProposalDetail {
+    pub(crate) rows: Vec<CardRow>,
     pub(crate) is_open: bool,
     /// The outcome, if the proposal is no longer open.
     pub(crate) told: Option<String>,
 }
 
 pub(crate) struct ReviewActions<'a> {
-    context: &'a Context<'a>,
-    world: World,
-    same: HashMap<Id, Vec<Id>>,
+    context: &'a CommandContext<'a>,
+    world: StageContext,
+    same: HashMap<ProposalId, Vec<ProposalId>>,
 }
 
 impl<'a> ReviewActions<'a> {
-    pub(crate) fn new(context: &'a Context<'a>) -> Self {
+    pub(crate) fn new(context: &'a CommandContext<'a>) -> Self {
         Self { context, world: context.world(), same: HashMap::new() }
     }
 
     /// Returns today's proposals, and the ones queued behind them.
-    pub(crate) fn queue(&mut self) -> Result<(Vec<Card>, Vec<Card>), Failure> {
+    pub(crate) fn queue(&mut self) -> Result<(Vec<ProposalCard>, Vec<ProposalCard>), CliError> {
         let per_day = self.context.settings.config.review.per_day;
-        let Asked { today, later } = asked_today(&self.db()?, per_day, &self.world.now())?;
+        let ReviewQueue { today, later } = asked_today(&self.db()?, per_day, &self.world.now())?;
         for (standing, same) in today.iter().chain(&later) {
             self.same.insert(standing.proposal.id, same.clone());
         }
-        let cards = |list: &[(Standing, Vec<Id>)]| -> Vec<Card> {
+        let cards = |list: &[(ProposalRecord, Vec<ProposalId>)]| -> Vec<ProposalCard> {
             list.iter().map(|(standing, same)| self.card(standing, same.len())).collect()
         };
         Ok((cards(&today), cards(&later)))
     }
 
-    fn card(&self, standing: &Standing, same: usize) -> Card {
+    fn card(&self, standing: &ProposalRecord, same: usize) -> ProposalCard {
         let proposal = &standing.proposal;
-        Card {
+        ProposalCard {
             id: proposal.id,
             title: proposal.title.clone(),
             section: section(standing),
@@ -72,32 +72,32 @@ impl<'a> ReviewActions<'a> {
             expires: expires(self.context, standing),
             names_line: proposal.supersedes.is_some(),
             holds_in: self.holds_in(standing),
-            fate: Fate::Open,
+            fate: CardStatus::Open,
         }
     }
 
     /// The project in which a proposal would hold, if the person can choose it.
-    fn holds_in(&self, standing: &Standing) -> Option<ProjectId> {
+    fn holds_in(&self, standing: &ProposalRecord) -> Option<ProjectId> {
         standing.proposal.section()?;
         promote::holds_in(standing, &self.world.vault().ok()?).ok()?
     }
 
-    fn db(&self) -> Result<Db, Failure> {
-        Ok(Db::open(&self.context.places.database())?)
+    fn db(&self) -> Result<Database, CliError> {
+        Ok(Database::open(&self.context.places.database())?)
     }
 
-    fn standing(&self, id: Id) -> Result<Standing, Failure> {
+    fn standing(&self, id: ProposalId) -> Result<ProposalRecord, CliError> {
         let standing = proposals::standing(&self.db()?, id)?;
-        standing.ok_or_else(|| Failure::new(format!("there is no proposal {id} any more")))
+        standing.ok_or_else(|| CliError::new(format!("there is no proposal {id} any more")))
     }
 
     /// Reads the details of a proposal as they would be with `scope`.
-    pub(crate) fn look(&self, id: Id, scope: Option<Scope>) -> Result<Known, Failure> {
+    pub(crate) fn look(&self, id: ProposalId, scope: Option<Scope>) -> Result<ProposalDetail, CliError> {
         let standing = self.standing(id)?;
         let own = self.holds_in(&standing);
-        let standing = Standing { scope: scope.or(standing.scope.clone()), ..standing };
+        let standing = ProposalRecord { scope: scope.or(standing.scope.clone()), ..standing };
         let is_open = standing.proposal.status.is_open();
-        let facts = Facts {
+        let facts = CardFacts {
             section: &section(&standing),
             reach: own.filter(|_| is_open).map(|own| match &standing.scope {
                 Some(Scope::Global) => format!("Holds everywhere; w: in {own} only"),
@@ -110,24 +110,37 @@ impl<'a> ReviewActions<'a> {
             standing: &standing,
         };
         let told = (!is_open).then(|| told(self.context, &standing));
-        Ok(Known { rows: rows(&facts), is_open, told })
+        Ok(ProposalDetail { rows: rows(&facts), is_open, told })
     }
 
     /// Decides on a proposal and carries the decision out. An earlier decision elsewhere wins.
-    pub(crate) fn decide(&self, id: Id, verdict: &Verdict, scope: Option<&Scope>) -> Result<Answer, Failure> {
+    pub(crate) fn decide(
+        &self,
+        id: ProposalId,
+        verdict: &ProposalVerdict,
+        scope: Option<&Scope>,
+    ) -> Result<ActionResult, CliError> {
         self.context.only_the_person("decide on proposals")?;
         self.context.vault_to_change()?;
         // A decision on the page was made first.
         read_page(self.context)?;
         let at = self.world.now().timestamp();
-        let not = |is_open: bool, told: String| Ok(Answer::Not { is_open, told });
-        match proposals::decide_in(&mut self.db()?, &REGISTRY, id, verdict, scope, By::Command, at)? {
-            Decided::Now => {}
-            Decided::Already(standing) | Decided::Ended(standing) => {
+        let not = |is_open: bool, told: String| Ok(ActionResult::Not { is_open, told });
+        match proposals::decide_in(
+            &mut self.db()?,
+            &STAGE_REGISTRY,
+            id,
+            verdict,
+            scope,
+            DecidedBy::Command,
+            at,
+        )? {
+            DecisionOutcome::Now => {}
+            DecisionOutcome::Already(standing) | DecisionOutcome::Ended(standing) => {
                 return not(false, told(self.context, &standing));
             }
-            Decided::Refused(why) => return not(true, format!("{id} was not decided: {why}")),
-            Decided::Unknown => return not(false, format!("there is no proposal {id} any more")),
+            DecisionOutcome::Refused(why) => return not(true, format!("{id} was not decided: {why}")),
+            DecisionOutcome::Unknown => return not(false, format!("there is no proposal {id} any more")),
         }
         let busy = !see_to(self.context, &[id])?;
         let standing = self.standing(id)?;
@@ -137,37 +150,37 @@ impl<'a> ReviewActions<'a> {
             return not(true, format!("{id} could not be promoted and waits: {why}"));
         };
         let told = match status {
-            Status::Approved | Status::Edited if busy && !is_patch(&standing) => {
+            ProposalStatus::Approved | ProposalStatus::Edited if busy && !is_patch(&standing) => {
                 format!("{id} is {}; the worker that is running sees to it", status.word())
             }
-            Status::Approved | Status::Edited if !is_patch(&standing) => {
+            ProposalStatus::Approved | ProposalStatus::Edited if !is_patch(&standing) => {
                 format!("{id} is {}, but could not be written yet", status.word())
             }
             _ => said(self.context, &standing),
         };
-        Ok(Answer::Decided { at, told })
+        Ok(ActionResult::Decided { at, told })
     }
 
     /// Takes back a decision made at `at`. Returns the reason if a different one holds now.
-    pub(crate) fn take_back(&self, id: Id, at: Timestamp) -> Result<Option<String>, Failure> {
+    pub(crate) fn take_back(&self, id: ProposalId, at: Timestamp) -> Result<Option<String>, CliError> {
         self.context.only_the_person("decide on proposals")?;
         Ok(match reconsider(self.context, id, Some(at))? {
-            Reconsidered::Waiting => None,
-            Reconsidered::Otherwise(standing) if standing.proposal.status.is_open() => {
+            ReconsiderOutcome::Waiting => None,
+            ReconsiderOutcome::Otherwise(standing) if standing.proposal.status.is_open() => {
                 Some(format!("{id} waits already"))
             }
-            Reconsidered::Otherwise(standing) => Some(told(self.context, &standing)),
-            Reconsidered::Unknown => Some(format!("there is no proposal {id} any more")),
+            ReconsiderOutcome::Otherwise(standing) => Some(told(self.context, &standing)),
+            ReconsiderOutcome::Unknown => Some(format!("there is no proposal {id} any more")),
         })
     }
 
     /// The text that an approval would write.
-    pub(crate) fn words(&self, id: Id) -> Result<String, Failure> {
+    pub(crate) fn words(&self, id: ProposalId) -> Result<String, CliError> {
         Ok(self.standing(id)?.text().to_owned())
     }
 
     /// Opens the text in the person's editor.
-    pub(crate) fn edit(&self, id: Id, words: &str) -> Result<String, Failure> {
-        editor::edit(&self.context.places.editing(), &id.to_string(), words).map_err(Failure::new)
+    pub(crate) fn edit(&self, id: ProposalId, words: &str) -> Result<String, CliError> {
+        editor::edit(&self.context.places.editing(), &id.to_string(), words).map_err(CliError::new)
     }
 }

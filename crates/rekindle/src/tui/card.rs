@@ -4,19 +4,19 @@ use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::{Timestamp, iso};
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_core::vault::memory::Outcome;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::pipeline::stages::promote::{Does, Preview};
-use rekindle_engine::review::proposals::Standing;
+use rekindle_core::vault::memory::StatementOutcome;
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::pipeline::stages::promote::{ApprovalEffect, ApprovalPreview};
+use rekindle_engine::review::proposals::ProposalRecord;
 
 use super::text::shown;
 
 /// The most sessions, messages and near-duplicates that are listed; the rest is counted.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The outcome of a proposal during this review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum CardStatus {
     /// The proposal waits.
     Open,
     /// The proposal waits, and the person skipped it.
@@ -29,7 +29,7 @@ pub(crate) enum Fate {
     Elsewhere,
 }
 
-impl Fate {
+impl CardStatus {
     /// The letter in the list. It equals the key, so that colour is never the only sign.
     pub(crate) fn letter(self) -> char {
         match self {
@@ -51,8 +51,8 @@ impl Fate {
 
 /// A proposal in the list.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Card {
-    pub(crate) id: Id,
+pub(crate) struct ProposalCard {
+    pub(crate) id: ProposalId,
     pub(crate) title: String,
     pub(crate) section: String,
     /// The number of near-duplicates.
@@ -63,12 +63,12 @@ pub(crate) struct Card {
     pub(crate) names_line: bool,
     /// The project in which the proposal would hold, if the person can choose; `None` is everywhere.
     pub(crate) holds_in: Option<ProjectId>,
-    pub(crate) fate: Fate,
+    pub(crate) fate: CardStatus,
 }
 
 /// The tone of a row; each has a sign or words besides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub(crate) enum RowTone {
     Plain,
     Head,
     Dim,
@@ -79,139 +79,143 @@ pub(crate) enum Tone {
 
 /// One row of details, not yet wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) tone: Tone,
+pub(crate) struct CardRow {
+    pub(crate) tone: RowTone,
     pub(crate) text: String,
 }
 
 /// The facts about a proposal.
-pub(crate) struct Facts<'a> {
-    pub(crate) standing: &'a Standing,
+pub(crate) struct CardFacts<'a> {
+    pub(crate) standing: &'a ProposalRecord,
     pub(crate) section: &'a str,
     /// Its scope, in a sentence.
     pub(crate) reach: Option<String>,
-    pub(crate) same: &'a [Id],
+    pub(crate) same: &'a [ProposalId],
     /// The effect of an approval (with the replacement of a line, if one is named), or the reason why it
     /// cannot be approved.
-    pub(crate) preview: Result<Preview, String>,
+    pub(crate) preview: Result<ApprovalPreview, String>,
     pub(crate) now: Timestamp,
     pub(crate) expire_days: i64,
 }
 
 /// Renders the rows about a proposal for a screen.
-pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
-    let Facts { standing, section, same, .. } = facts;
+pub(crate) fn rows(facts: &CardFacts<'_>) -> Vec<CardRow> {
+    let CardFacts { standing, section, same, .. } = facts;
     let proposal = &standing.proposal;
-    let mut rows = Rows::default();
+    let mut rows = CardRows::default();
     rows.add(
-        Tone::Head,
+        RowTone::Head,
         match proposal.section() {
             Some(_) => format!("{} for MEMORY.md, section {section}", proposal.id),
             None => format!("{} for {section}", proposal.id),
         },
     );
     for line in standing.text().lines() {
-        rows.add(Tone::Plain, format!("  {line}"));
+        rows.add(RowTone::Plain, format!("  {line}"));
     }
     if standing.worded.is_some() {
-        rows.add(Tone::Dim, "  (in your own words)");
+        rows.add(RowTone::Dim, "  (in your own words)");
     }
     if let Some(reach) = &facts.reach {
-        rows.add(Tone::Head, reach);
+        rows.add(RowTone::Head, reach);
     }
     rows.gap();
     change(&mut rows, facts);
     rows.gap();
     rests_on(&mut rows, proposal);
     rows.gap();
-    rows.add(Tone::Dim, about(proposal));
+    rows.add(RowTone::Dim, about(proposal));
     if let Some(grade) = &proposal.grade {
-        rows.add(Tone::Dim, grade.sentence());
+        rows.add(RowTone::Dim, grade.sentence());
     }
     age(&mut rows, facts);
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
-        rows.add(Tone::Dim, format!("{} more say nearly the same: {}", same.len(), named(&ids)));
+        rows.add(RowTone::Dim, format!("{} more say nearly the same: {}", same.len(), named(&ids)));
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
-        rows.add(Tone::Warn, format!("Waits again: {note}"));
+        rows.add(RowTone::Warn, format!("Waits again: {note}"));
     }
     rows.0
 }
 
 #[derive(Default)]
-struct Rows(Vec<Row>);
+struct CardRows(Vec<CardRow>);
 
-impl Rows {
+impl CardRows {
     /// Adds rows without control characters, which external text may contain.
-    fn add(&mut self, tone: Tone, text: impl AsRef<str>) {
+    fn add(&mut self, tone: RowTone, text: impl AsRef<str>) {
         for line in shown(text.as_ref()).lines() {
-            self.0.push(Row { tone, text: line.to_owned() });
+            self.0.push(CardRow { tone, text: line.to_owned() });
         }
     }
 
     fn gap(&mut self) {
         if self.0.last().is_some_and(|row| !row.text.is_empty()) {
-            self.0.push(Row { tone: Tone::Plain, text: String::new() });
+            self.0.push(CardRow { tone: RowTone::Plain, text: String::new() });
         }
     }
 }
 
-fn change(rows: &mut Rows, facts: &Facts<'_>) {
+fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
     let (supersedes, section) = (&facts.standing.proposal.supersedes, facts.section);
     let preview = match &facts.preview {
         Ok(preview) => preview,
         Err(why) => {
-            rows.add(Tone::Warn, format!("It cannot be approved as it is: {why}"));
+            rows.add(RowTone::Warn, format!("It cannot be approved as it is: {why}"));
             return;
         }
     };
     let file = facts.standing.proposal.file();
     let replaces = match preview.does {
-        Does::Memory(promoted) => promoted.replaced,
-        Does::Patch | Does::Version => supersedes.is_some(),
-        Does::Project | Does::Everywhere | Does::Nothing => false,
+        ApprovalEffect::Memory(promoted) => promoted.replaced,
+        ApprovalEffect::Patch | ApprovalEffect::Version => supersedes.is_some(),
+        ApprovalEffect::Project | ApprovalEffect::Everywhere | ApprovalEffect::Nothing => false,
     };
     let does = match preview.does {
-        Does::Memory(promoted) => match promoted.outcome {
+        ApprovalEffect::Memory(promoted) => match promoted.outcome {
             _ if replaces => "The line it names is struck, and this stands behind it:".to_owned(),
-            Outcome::Appended => "A line is added:".to_owned(),
-            Outcome::Reflected => format!("There is no section {section}, so it goes under Reflected:"),
-            Outcome::Merged => "A line there says the same; it only gets a note:".to_owned(),
-            Outcome::AlreadyThere => "It is in MEMORY.md already; nothing changes.".to_owned(),
+            StatementOutcome::Appended => "A line is added:".to_owned(),
+            StatementOutcome::Reflected => {
+                format!("There is no section {section}, so it goes under Reflected:")
+            }
+            StatementOutcome::Merged => "A line there says the same; it only gets a note:".to_owned(),
+            StatementOutcome::AlreadyThere => "It is in MEMORY.md already; nothing changes.".to_owned(),
         },
-        Does::Patch => {
+        ApprovalEffect::Patch => {
             format!("{file} is yours: a yes makes this a patch, `rekindle review apply` applies it:")
         }
-        Does::Version => "The memory gets a new version; the old one goes to the archive:".to_owned(),
-        Does::Everywhere => "The memory holds in every project:".to_owned(),
-        Does::Project => {
+        ApprovalEffect::Version => {
+            "The memory gets a new version; the old one goes to the archive:".to_owned()
+        }
+        ApprovalEffect::Everywhere => "The memory holds in every project:".to_owned(),
+        ApprovalEffect::Project => {
             "The idea becomes a project: its folder moves to personal-projects, and Ideas.md says so:"
                 .to_owned()
         }
-        Does::Nothing => format!("{file} says so already; nothing changes."),
+        ApprovalEffect::Nothing => format!("{file} says so already; nothing changes."),
     };
-    rows.add(Tone::Head, does);
+    rows.add(RowTone::Head, does);
     // The first two lines repeat the file name.
     for (number, line) in preview.diff.lines().skip(2).enumerate() {
         match line.split_at_checked(1) {
             Some(("@", _)) if number == 0 => {}
-            Some(("@", _)) => rows.add(Tone::Dim, "  …"),
-            Some(("+", rest)) => rows.add(Tone::Added, format!("+ {rest}")),
-            Some(("-", rest)) => rows.add(Tone::Removed, format!("- {rest}")),
-            _ => rows.add(Tone::Dim, format!(" {line}")),
+            Some(("@", _)) => rows.add(RowTone::Dim, "  …"),
+            Some(("+", rest)) => rows.add(RowTone::Added, format!("+ {rest}")),
+            Some(("-", rest)) => rows.add(RowTone::Removed, format!("- {rest}")),
+            _ => rows.add(RowTone::Dim, format!(" {line}")),
         }
     }
     match supersedes {
         Some(_) if replaces => {
-            rows.add(Tone::Warn, "S does this. a adds the line and leaves the old one as it is.");
+            rows.add(RowTone::Warn, "S does this. a adds the line and leaves the old one as it is.");
         }
-        Some(old) => rows.add(Tone::Warn, format!("The line it names is not there any more: {old}")),
+        Some(old) => rows.add(RowTone::Warn, format!("The line it names is not there any more: {old}")),
         None => {}
     }
 }
 
-fn rests_on(rows: &mut Rows, proposal: &Proposal) {
+fn rests_on(rows: &mut CardRows, proposal: &Proposal) {
     let evidence = &proposal.evidence;
     let counted = |items: &[String], one: &str| match items {
         [] => String::new(),
@@ -221,17 +225,17 @@ fn rests_on(rows: &mut Rows, proposal: &Proposal) {
     let both = [counted(&evidence.sessions, "session"), counted(&evidence.messages, "message")];
     let both: Vec<String> = both.into_iter().filter(|part| !part.is_empty()).collect();
     if !both.is_empty() {
-        rows.add(Tone::Head, format!("Rests on {}", both.join(", ")));
+        rows.add(RowTone::Head, format!("Rests on {}", both.join(", ")));
     }
     for quote in &evidence.quotes {
-        rows.add(Tone::Plain, format!("  > {}", quote.split_whitespace().collect::<Vec<_>>().join(" ")));
+        rows.add(RowTone::Plain, format!("  > {}", quote.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
 }
 
 fn named(items: &[String]) -> String {
-    let mut named = items.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if items.len() > NAMED {
-        named.push_str(&format!(" and {} more", items.len() - NAMED));
+    let mut named = items.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if items.len() > MAX_NAMED {
+        named.push_str(&format!(" and {} more", items.len() - MAX_NAMED));
     }
     named
 }
@@ -246,7 +250,7 @@ fn about(proposal: &Proposal) -> String {
     format!("From {} ({whose}), {percent} % sure{project}", proposal.source.word())
 }
 
-fn age(rows: &mut Rows, facts: &Facts<'_>) {
+fn age(rows: &mut CardRows, facts: &CardFacts<'_>) {
     let days = facts.standing.days(facts.now);
     let age = match days {
         0 => "Waits since today".to_owned(),
@@ -255,10 +259,10 @@ fn age(rows: &mut Rows, facts: &Facts<'_>) {
     };
     let left = (facts.expire_days - days).max(0);
     let (tone, ends) = match left {
-        0 => (Tone::Warn, "is archived tonight".to_owned()),
-        1 => (Tone::Warn, "is archived in 1 day".to_owned()),
-        left if left <= 2 => (Tone::Warn, format!("is archived in {left} days")),
-        left => (Tone::Dim, format!("is archived in {left} days")),
+        0 => (RowTone::Warn, "is archived tonight".to_owned()),
+        1 => (RowTone::Warn, "is archived in 1 day".to_owned()),
+        left if left <= 2 => (RowTone::Warn, format!("is archived in {left} days")),
+        left => (RowTone::Dim, format!("is archived in {left} days")),
     };
     let since = iso(facts.standing.since());
     let day = since.split('T').next().unwrap_or_default();

@@ -13,18 +13,18 @@ mod view;
 
 use rekindle_engine::platform::environment;
 
-use self::actions::{Answer, ReviewActions};
-use self::card::Fate;
-use self::model::{Effect, Model};
-use self::screen::Screen;
-use crate::app::Context;
-use crate::error::Failure;
+use self::actions::{ActionResult, ReviewActions};
+use self::card::CardStatus;
+use self::model::{ReviewModel, UiEffect};
+use self::screen::TerminalScreen;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 /// Runs a review of today's proposals, or of `all`. Returns false if there was nothing to decide.
-pub(crate) fn review(context: &Context<'_>, all: bool, plain: bool) -> Result<bool, Failure> {
+pub(crate) fn review(context: &CommandContext<'_>, all: bool, plain: bool) -> Result<bool, CliError> {
     let mut actions = ReviewActions::new(context);
     let (today, later) = actions.queue()?;
-    let mut model = Model::new(today, later, all);
+    let mut model = ReviewModel::new(today, later, all);
     if model.cards().is_empty() {
         return Ok(false);
     }
@@ -38,13 +38,17 @@ pub(crate) fn review(context: &Context<'_>, all: bool, plain: bool) -> Result<bo
     Ok(true)
 }
 
-fn full(context: &Context<'_>, actions: &ReviewActions<'_>, model: &mut Model) -> Result<(), Failure> {
+fn full(
+    context: &CommandContext<'_>,
+    actions: &ReviewActions<'_>,
+    model: &mut ReviewModel,
+) -> Result<(), CliError> {
     let colour = context.out.is_colored();
     let cannot = |error| {
-        Failure::new(format!("the terminal cannot be used: {error}"))
+        CliError::new(format!("the terminal cannot be used: {error}"))
             .hint("`rekindle review --plain` asks line by line, `--list` prints a list")
     };
-    let mut screen = Screen::enter().map_err(cannot)?;
+    let mut screen = TerminalScreen::enter().map_err(cannot)?;
     loop {
         catch_up(actions, model);
         if let Some((rows, seen)) = screen.draw(|frame| view::draw(frame, model, colour)).map_err(cannot)? {
@@ -54,8 +58,8 @@ fn full(context: &Context<'_>, actions: &ReviewActions<'_>, model: &mut Model) -
         let mut effect = model.update(key);
         while let Some(next) = effect.take() {
             match next {
-                Effect::Quit => return Ok(()),
-                Effect::Edit(id) => {
+                UiEffect::Quit => return Ok(()),
+                UiEffect::Edit(id) => {
                     let edited = actions.words(id).and_then(|before| {
                         let after = screen.lend(|| actions.edit(id, &before)).map_err(cannot)??;
                         Ok((before, after))
@@ -76,7 +80,7 @@ fn full(context: &Context<'_>, actions: &ReviewActions<'_>, model: &mut Model) -
 }
 
 /// Loads the details of the current proposal if they are missing.
-fn catch_up(actions: &ReviewActions<'_>, model: &mut Model) {
+fn catch_up(actions: &ReviewActions<'_>, model: &mut ReviewModel) {
     let Some(id) = model.wanted() else { return };
     match actions.look(id, model.scope(id)) {
         Ok(known) => model.show(id, known.rows, known.is_open, known.told),
@@ -88,26 +92,26 @@ fn catch_up(actions: &ReviewActions<'_>, model: &mut Model) {
 }
 
 /// Performs the effect of a key and reports the result to the model.
-fn perform(actions: &ReviewActions<'_>, model: &mut Model, effect: Effect) {
+fn perform(actions: &ReviewActions<'_>, model: &mut ReviewModel, effect: UiEffect) {
     match effect {
-        Effect::Decide(id, verdict, fate) => match actions.decide(id, &verdict, model.scope(id).as_ref()) {
-            Ok(Answer::Decided { at, told }) => model.was_decided(id, fate, at, &told),
-            Ok(Answer::Not { is_open, told }) => model.was_not_decided(id, is_open, told),
+        UiEffect::Decide(id, verdict, fate) => match actions.decide(id, &verdict, model.scope(id).as_ref()) {
+            Ok(ActionResult::Decided { at, told }) => model.was_decided(id, fate, at, &told),
+            Ok(ActionResult::Not { is_open, told }) => model.was_not_decided(id, is_open, told),
             Err(failure) => model.was_not_decided(id, true, failure.message),
         },
-        Effect::TakeBack(id, at) => match actions.take_back(id, at) {
+        UiEffect::TakeBack(id, at) => match actions.take_back(id, at) {
             Ok(None) => model.was_taken_back(id),
             Ok(Some(told)) => model.cannot_be_taken_back(id, told),
             Err(failure) => model.tell(failure.message, true),
         },
-        Effect::Edit(_) | Effect::Quit => {}
+        UiEffect::Edit(_) | UiEffect::Quit => {}
     }
 }
 
 /// Prints the result of the review, in a line that stays on the terminal.
-fn summary(context: &Context<'_>, model: &Model) -> Result<(), Failure> {
-    let decided: Vec<Fate> = model.decided().collect();
-    let rejected = decided.iter().filter(|fate| **fate == Fate::Rejected).count();
+fn summary(context: &CommandContext<'_>, model: &ReviewModel) -> Result<(), CliError> {
+    let decided: Vec<CardStatus> = model.decided().collect();
+    let rejected = decided.iter().filter(|fate| **fate == CardStatus::Rejected).count();
     let waiting = model.open() + model.hidden();
     context.out.line(format!("{} approved, {rejected} rejected, {waiting} waiting", decided.len() - rejected))
 }

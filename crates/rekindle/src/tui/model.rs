@@ -8,17 +8,17 @@ use std::collections::HashSet;
 
 use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::review::proposals::Verdict;
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::review::proposals::ProposalVerdict;
 
-use super::card::{Card, Fate, Row};
+use super::card::{CardRow, CardStatus, ProposalCard};
 
 /// The most characters of a typed reason.
-const REASON_CHARS: usize = 200;
+const MAX_REASON_CHARS: usize = 200;
 
 /// A key that was pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum KeyPress {
     Char(char),
     Up,
     Down,
@@ -37,20 +37,20 @@ pub(crate) enum Key {
 
 /// The effect of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum UiEffect {
     /// Decide on the proposal and show this outcome in the list.
-    Decide(Id, Verdict, Fate),
+    Decide(ProposalId, ProposalVerdict, CardStatus),
     /// Open the text in an editor.
-    Edit(Id),
+    Edit(ProposalId),
     /// Take back the decision made at this time.
-    TakeBack(Id, Timestamp),
+    TakeBack(ProposalId, Timestamp),
     /// End the review.
     Quit,
 }
 
 /// The input mode, which gives the keys their meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum InputMode {
     /// Browsing the list.
     Browse,
     /// Reading the help.
@@ -63,14 +63,14 @@ pub(crate) enum Mode {
 
 /// A decision made in this review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Made {
-    id: Id,
+struct SessionDecision {
+    id: ProposalId,
     at: Timestamp,
 }
 
 /// A message for the person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct StatusMessage {
     pub(crate) text: String,
     /// True for an error.
     pub(crate) wrong: bool,
@@ -78,26 +78,26 @@ pub(crate) struct Message {
 
 /// The state of a review.
 #[derive(Debug)]
-pub(crate) struct Model {
-    cards: Vec<Card>,
+pub(crate) struct ReviewModel {
+    cards: Vec<ProposalCard>,
     /// The number of today's cards; the queued ones follow.
     today: usize,
     all: bool,
     at: usize,
-    detail: Option<(Id, Vec<Row>)>,
+    detail: Option<(ProposalId, Vec<CardRow>)>,
     scroll: usize,
     /// The number of rows, and of visible rows.
     extent: (usize, usize),
-    mode: Mode,
-    message: Message,
-    made: Vec<Made>,
+    mode: InputMode,
+    message: StatusMessage,
+    made: Vec<SessionDecision>,
     /// The proposals that the person extends to every project.
-    wide: HashSet<Id>,
+    wide: HashSet<ProposalId>,
 }
 
-impl Model {
+impl ReviewModel {
     /// Creates the state from today's proposals and the queued ones.
-    pub(crate) fn new(today: Vec<Card>, later: Vec<Card>, all: bool) -> Self {
+    pub(crate) fn new(today: Vec<ProposalCard>, later: Vec<ProposalCard>, all: bool) -> Self {
         let count = today.len();
         Self {
             cards: today.into_iter().chain(later).collect(),
@@ -107,15 +107,15 @@ impl Model {
             detail: None,
             scroll: 0,
             extent: (0, 0),
-            mode: Mode::Browse,
-            message: Message::default(),
+            mode: InputMode::Browse,
+            message: StatusMessage::default(),
             made: Vec::new(),
             wide: HashSet::new(),
         }
     }
 
     /// The cards of the list.
-    pub(crate) fn cards(&self) -> &[Card] {
+    pub(crate) fn cards(&self) -> &[ProposalCard] {
         if self.all { &self.cards } else { &self.cards[..self.today] }
     }
 
@@ -133,11 +133,11 @@ impl Model {
         self.at
     }
 
-    pub(crate) fn mode(&self) -> &Mode {
+    pub(crate) fn mode(&self) -> &InputMode {
         &self.mode
     }
 
-    pub(crate) fn message(&self) -> &Message {
+    pub(crate) fn message(&self) -> &StatusMessage {
         &self.message
     }
 
@@ -145,36 +145,36 @@ impl Model {
         self.scroll
     }
 
-    pub(crate) fn detail(&self) -> &[Row] {
+    pub(crate) fn detail(&self) -> &[CardRow] {
         self.detail.as_ref().map_or(&[], |(_, rows)| rows)
     }
 
     /// The outcome of each card that was decided here.
-    pub(crate) fn decided(&self) -> impl Iterator<Item = Fate> {
+    pub(crate) fn decided(&self) -> impl Iterator<Item = CardStatus> {
         self.made.iter().filter_map(|made| self.card(made.id)).map(|card| card.fate)
     }
 
-    pub(crate) fn current(&self) -> Option<&Card> {
+    pub(crate) fn current(&self) -> Option<&ProposalCard> {
         self.cards().get(self.at)
     }
 
-    fn card(&self, id: Id) -> Option<&Card> {
+    fn card(&self, id: ProposalId) -> Option<&ProposalCard> {
         self.cards.iter().find(|card| card.id == id)
     }
 
     /// The proposal with missing details.
-    pub(crate) fn wanted(&self) -> Option<Id> {
+    pub(crate) fn wanted(&self) -> Option<ProposalId> {
         let current = self.current()?.id;
         let is_there = self.detail.as_ref().is_some_and(|(id, _)| *id == current);
         (!is_there).then_some(current)
     }
 
     /// Shows the details of a proposal, and marks it if it no longer waits.
-    pub(crate) fn show(&mut self, id: Id, rows: Vec<Row>, is_open: bool, told: Option<String>) {
+    pub(crate) fn show(&mut self, id: ProposalId, rows: Vec<CardRow>, is_open: bool, told: Option<String>) {
         self.detail = Some((id, rows));
         let ours = self.made.iter().any(|made| made.id == id);
         if !is_open && !ours {
-            self.set(id, Fate::Elsewhere);
+            self.set(id, CardStatus::Elsewhere);
             if let Some(told) = told {
                 self.tell(told, true);
             }
@@ -188,19 +188,19 @@ impl Model {
     }
 
     pub(crate) fn tell(&mut self, text: impl Into<String>, wrong: bool) {
-        self.message = Message { text: text.into(), wrong };
+        self.message = StatusMessage { text: text.into(), wrong };
     }
 
-    fn set(&mut self, id: Id, fate: Fate) {
+    fn set(&mut self, id: ProposalId, fate: CardStatus) {
         if let Some(card) = self.cards.iter_mut().find(|card| card.id == id) {
             card.fate = fate;
         }
     }
 
     /// Records a decision and moves to the next proposal.
-    pub(crate) fn was_decided(&mut self, id: Id, fate: Fate, at: Timestamp, told: &str) {
+    pub(crate) fn was_decided(&mut self, id: ProposalId, fate: CardStatus, at: Timestamp, told: &str) {
         self.set(id, fate);
-        self.made.push(Made { id, at });
+        self.made.push(SessionDecision { id, at });
         self.detail = None;
         self.go_on();
         let rest = match (self.open(), self.hidden()) {
@@ -212,18 +212,18 @@ impl Model {
     }
 
     /// Records that a proposal was not decided; it still waits, or ended elsewhere.
-    pub(crate) fn was_not_decided(&mut self, id: Id, is_open: bool, told: String) {
+    pub(crate) fn was_not_decided(&mut self, id: ProposalId, is_open: bool, told: String) {
         if !is_open {
-            self.set(id, Fate::Elsewhere);
+            self.set(id, CardStatus::Elsewhere);
         }
         self.detail = None;
         self.tell(told, true);
     }
 
     /// Records that a decision was taken back.
-    pub(crate) fn was_taken_back(&mut self, id: Id) {
+    pub(crate) fn was_taken_back(&mut self, id: ProposalId) {
         self.made.retain(|made| made.id != id);
-        self.set(id, Fate::Open);
+        self.set(id, CardStatus::Open);
         self.detail = None;
         if let Some(at) = self.cards().iter().position(|card| card.id == id) {
             self.go_to(at);
@@ -232,65 +232,65 @@ impl Model {
     }
 
     /// Records that the last decision can no longer be taken back.
-    pub(crate) fn cannot_be_taken_back(&mut self, id: Id, told: String) {
+    pub(crate) fn cannot_be_taken_back(&mut self, id: ProposalId, told: String) {
         self.made.retain(|made| made.id != id);
         self.tell(told, true);
     }
 
     /// Takes the edited text; `before` is the original.
-    pub(crate) fn was_edited(&mut self, id: Id, before: &str, after: &str) -> Option<Effect> {
+    pub(crate) fn was_edited(&mut self, id: ProposalId, before: &str, after: &str) -> Option<UiEffect> {
         let (before, after) = (before.trim(), after.trim());
         if after.is_empty() {
             self.tell(format!("{id} was not decided: there are no words in it."), true);
         } else if after == before {
             self.tell(format!("{id} was not decided: nothing was changed. a approves it as it is."), true);
         } else if self.card(id).is_some_and(|card| card.names_line) {
-            self.mode = Mode::Which(after.to_owned());
+            self.mode = InputMode::Which(after.to_owned());
         } else {
-            return Some(Effect::Decide(id, Verdict::Edit(after.to_owned()), Fate::Edited));
+            return Some(UiEffect::Decide(id, ProposalVerdict::Edit(after.to_owned()), CardStatus::Edited));
         }
         None
     }
 
     /// Handles a key and returns its effect.
-    pub(crate) fn update(&mut self, key: Key) -> Option<Effect> {
-        if key == Key::Interrupt {
-            return Some(Effect::Quit);
+    pub(crate) fn update(&mut self, key: KeyPress) -> Option<UiEffect> {
+        if key == KeyPress::Interrupt {
+            return Some(UiEffect::Quit);
         }
         match self.mode.clone() {
-            Mode::Browse => self.browse(&key),
-            Mode::Help => {
+            InputMode::Browse => self.browse(&key),
+            InputMode::Help => {
                 self.help(&key);
                 None
             }
-            Mode::Reason(words) => self.reason(words, key),
-            Mode::Which(words) => self.which(words, &key),
+            InputMode::Reason(words) => self.reason(words, key),
+            InputMode::Which(words) => self.which(words, &key),
         }
     }
 
-    fn browse(&mut self, key: &Key) -> Option<Effect> {
-        self.message = Message::default();
+    fn browse(&mut self, key: &KeyPress) -> Option<UiEffect> {
+        self.message = StatusMessage::default();
         match key {
-            Key::Char('q') => return Some(Effect::Quit),
-            Key::Char('?') => {
-                self.mode = Mode::Help;
+            KeyPress::Char('q') => return Some(UiEffect::Quit),
+            KeyPress::Char('?') => {
+                self.mode = InputMode::Help;
                 self.scroll = 0;
             }
-            Key::Char('j') | Key::Down => self.go_to(self.at + 1),
-            Key::Char('k') | Key::Up => self.go_to(self.at.saturating_sub(1)),
-            Key::Char('g') | Key::Home => self.go_to(0),
-            Key::Char('G') | Key::End => self.go_to(usize::MAX),
-            Key::PageDown | Key::Char(' ') => self.scroll_to(self.scroll + self.page()),
-            Key::PageUp | Key::Char('b') => self.scroll_to(self.scroll.saturating_sub(self.page())),
-            Key::Char('m') => self.more(),
-            Key::Char('u') => match self.made.last() {
-                Some(made) => return Some(Effect::TakeBack(made.id, made.at)),
+            KeyPress::Char('j') | KeyPress::Down => self.go_to(self.at + 1),
+            KeyPress::Char('k') | KeyPress::Up => self.go_to(self.at.saturating_sub(1)),
+            KeyPress::Char('g') | KeyPress::Home => self.go_to(0),
+            KeyPress::Char('G') | KeyPress::End => self.go_to(usize::MAX),
+            KeyPress::PageDown | KeyPress::Char(' ') => self.scroll_to(self.scroll + self.page()),
+            KeyPress::PageUp | KeyPress::Char('b') => self.scroll_to(self.scroll.saturating_sub(self.page())),
+            KeyPress::Char('m') => self.more(),
+            KeyPress::Char('u') => match self.made.last() {
+                Some(made) => return Some(UiEffect::TakeBack(made.id, made.at)),
                 None => self.tell("Nothing was decided in this sitting.", true),
             },
-            Key::Char('w') => self.widen(),
-            Key::Char(letter @ ('a' | 'S' | 'e' | 'r' | 's')) => return self.choose(*letter),
-            Key::Paste(_) => self.tell("A pasted text decides nothing here.", true),
-            Key::Char(other) if !other.is_control() => {
+            KeyPress::Char('w') => self.widen(),
+            KeyPress::Char(letter @ ('a' | 'S' | 'e' | 'r' | 's')) => return self.choose(*letter),
+            KeyPress::Paste(_) => self.tell("A pasted text decides nothing here.", true),
+            KeyPress::Char(other) if !other.is_control() => {
                 self.tell(format!("{other} does nothing; ? shows the keys."), true);
             }
             _ => {}
@@ -300,7 +300,7 @@ impl Model {
 
     /// Toggles the scope between every project and the project of origin.
     fn widen(&mut self) {
-        let Some(Card { id, holds_in, fate, .. }) = self.current().cloned() else { return };
+        let Some(ProposalCard { id, holds_in, fate, .. }) = self.current().cloned() else { return };
         match holds_in.filter(|_| fate.is_open()) {
             None if fate.is_open() => self.tell(format!("{id} would not hold in one project only."), true),
             None => self.tell(format!("{id} is decided already; u takes the last decision back."), true),
@@ -318,16 +318,16 @@ impl Model {
     }
 
     /// The scope that the person chose for a proposal, if any.
-    pub(crate) fn scope(&self, id: Id) -> Option<Scope> {
+    pub(crate) fn scope(&self, id: ProposalId) -> Option<Scope> {
         self.wide.contains(&id).then_some(Scope::Global)
     }
 
-    fn help(&mut self, key: &Key) {
+    fn help(&mut self, key: &KeyPress) {
         match key {
-            Key::PageDown => self.scroll_to(self.scroll + self.page()),
-            Key::PageUp => self.scroll_to(self.scroll.saturating_sub(self.page())),
+            KeyPress::PageDown => self.scroll_to(self.scroll + self.page()),
+            KeyPress::PageUp => self.scroll_to(self.scroll.saturating_sub(self.page())),
             _ => {
-                self.mode = Mode::Browse;
+                self.mode = InputMode::Browse;
                 self.scroll = 0;
             }
         }
@@ -338,21 +338,25 @@ impl Model {
     }
 
     /// Handles a key that acts on the current proposal.
-    fn choose(&mut self, letter: char) -> Option<Effect> {
-        let Card { id, names_line, fate, .. } = self.current()?.clone();
+    fn choose(&mut self, letter: char) -> Option<UiEffect> {
+        let ProposalCard { id, names_line, fate, .. } = self.current()?.clone();
         if !fate.is_open() {
             self.tell(format!("{id} is decided already; u takes the last decision back."), true);
             return None;
         }
         match letter {
-            'a' if names_line => return Some(Effect::Decide(id, Verdict::KeepBoth(None), Fate::Approved)),
-            'a' => return Some(Effect::Decide(id, Verdict::Approve, Fate::Approved)),
-            'S' if names_line => return Some(Effect::Decide(id, Verdict::Approve, Fate::Superseding)),
+            'a' if names_line => {
+                return Some(UiEffect::Decide(id, ProposalVerdict::KeepBoth(None), CardStatus::Approved));
+            }
+            'a' => return Some(UiEffect::Decide(id, ProposalVerdict::Approve, CardStatus::Approved)),
+            'S' if names_line => {
+                return Some(UiEffect::Decide(id, ProposalVerdict::Approve, CardStatus::Superseding));
+            }
             'S' => self.tell(format!("{id} names no line of MEMORY.md; a approves it."), true),
-            'e' => return Some(Effect::Edit(id)),
-            'r' => self.mode = Mode::Reason(String::new()),
+            'e' => return Some(UiEffect::Edit(id)),
+            'r' => self.mode = InputMode::Reason(String::new()),
             _ => {
-                self.set(id, Fate::Skipped);
+                self.set(id, CardStatus::Skipped);
                 self.go_on();
                 self.tell(format!("{id} is skipped and waits."), false);
             }
@@ -360,51 +364,51 @@ impl Model {
         None
     }
 
-    fn reason(&mut self, mut words: String, key: Key) -> Option<Effect> {
+    fn reason(&mut self, mut words: String, key: KeyPress) -> Option<UiEffect> {
         match key {
-            Key::Enter => {
-                self.mode = Mode::Browse;
+            KeyPress::Enter => {
+                self.mode = InputMode::Browse;
                 let id = self.current()?.id;
                 let verdict = match words.trim() {
-                    "" => Verdict::Reject,
-                    reason => Verdict::RejectFor(reason.to_owned()),
+                    "" => ProposalVerdict::Reject,
+                    reason => ProposalVerdict::RejectFor(reason.to_owned()),
                 };
-                return Some(Effect::Decide(id, verdict, Fate::Rejected));
+                return Some(UiEffect::Decide(id, verdict, CardStatus::Rejected));
             }
-            Key::Escape => {
-                self.mode = Mode::Browse;
+            KeyPress::Escape => {
+                self.mode = InputMode::Browse;
                 self.tell("Nothing was decided.", false);
                 return None;
             }
-            Key::Backspace => {
+            KeyPress::Backspace => {
                 words.pop();
             }
-            Key::Char(letter) => words.push(letter),
-            Key::Paste(text) => words.push_str(&text.replace(char::is_control, " ")),
+            KeyPress::Char(letter) => words.push(letter),
+            KeyPress::Paste(text) => words.push_str(&text.replace(char::is_control, " ")),
             _ => {}
         }
-        self.mode = Mode::Reason(words.chars().take(REASON_CHARS).collect());
+        self.mode = InputMode::Reason(words.chars().take(MAX_REASON_CHARS).collect());
         None
     }
 
-    fn which(&mut self, words: String, key: &Key) -> Option<Effect> {
+    fn which(&mut self, words: String, key: &KeyPress) -> Option<UiEffect> {
         let verdict = match key {
-            Key::Char('a') => Verdict::KeepBoth(Some(words)),
-            Key::Char('S') => Verdict::Edit(words),
-            Key::Escape => {
-                self.mode = Mode::Browse;
+            KeyPress::Char('a') => ProposalVerdict::KeepBoth(Some(words)),
+            KeyPress::Char('S') => ProposalVerdict::Edit(words),
+            KeyPress::Escape => {
+                self.mode = InputMode::Browse;
                 self.tell("Nothing was decided; your words are dropped.", false);
                 return None;
             }
             _ => return None,
         };
-        self.mode = Mode::Browse;
-        Some(Effect::Decide(self.current()?.id, verdict, Fate::Edited))
+        self.mode = InputMode::Browse;
+        Some(UiEffect::Decide(self.current()?.id, verdict, CardStatus::Edited))
     }
 
     /// Moves to an open, unskipped proposal if the current one is not.
     pub(crate) fn find_open(&mut self) {
-        if self.current().is_some_and(|card| card.fate != Fate::Open) {
+        if self.current().is_some_and(|card| card.fate != CardStatus::Open) {
             self.go_on();
         }
     }
@@ -422,7 +426,7 @@ impl Model {
     fn go_on(&mut self) {
         let count = self.cards().len();
         let around = (1..=count).map(|step| (self.at + step) % count);
-        let next = around.into_iter().find(|at| self.cards()[*at].fate == Fate::Open);
+        let next = around.into_iter().find(|at| self.cards()[*at].fate == CardStatus::Open);
         if let Some(next) = next {
             self.go_to(next);
         }

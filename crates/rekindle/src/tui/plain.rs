@@ -3,31 +3,31 @@
 
 use std::io::stdin;
 
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::review::ProposalId;
 use rekindle_engine::platform::editor;
 
 use super::actions::ReviewActions;
-use super::card::{Fate, Row};
+use super::card::{CardRow, CardStatus};
 use super::help::help;
-use super::model::{Effect, Key, Mode, Model};
+use super::model::{InputMode, KeyPress, ReviewModel, UiEffect};
 use super::{catch_up, perform, summary};
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 /// The letters accepted as an answer.
-const LETTERS: [char; 10] = ['a', 'S', 'e', 'w', 'r', 's', 'u', 'm', '?', 'q'];
+const ANSWER_LETTERS: [char; 10] = ['a', 'S', 'e', 'w', 'r', 's', 'u', 'm', '?', 'q'];
 
 /// Asks until all proposals are decided or the person ends the review.
 pub(crate) fn run(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     actions: &ReviewActions<'_>,
-    model: &mut Model,
-) -> Result<(), Failure> {
+    model: &mut ReviewModel,
+) -> Result<(), CliError> {
     let mut printed = None;
     loop {
         model.find_open();
         catch_up(actions, model);
-        let asked = model.current().filter(|card| card.fate == Fate::Open).cloned();
+        let asked = model.current().filter(|card| card.fate == CardStatus::Open).cloned();
         match &asked {
             Some(card) => {
                 if printed != Some(card.id) {
@@ -54,7 +54,7 @@ pub(crate) fn run(
         }
         let Some(answer) = answer()? else { break };
         let key = match answer.parse::<char>() {
-            Ok(letter) if LETTERS.contains(&letter) => letter,
+            Ok(letter) if ANSWER_LETTERS.contains(&letter) => letter,
             _ if asked.is_none() && answer.is_empty() => break,
             _ => {
                 context.out.line("Nothing was decided: one of the letters, please.")?;
@@ -69,7 +69,7 @@ pub(crate) fn run(
             continue;
         }
         let Some(effect) = asked_further(context, model, key)? else { break };
-        if effect == Some(Effect::Quit) {
+        if effect == Some(UiEffect::Quit) {
             break;
         }
         act(context, actions, model, effect)?;
@@ -83,12 +83,12 @@ pub(crate) fn run(
     summary(context, model)
 }
 
-fn print(context: &Context<'_>, rows: &[Row]) -> Result<(), Failure> {
+fn print(context: &CommandContext<'_>, rows: &[CardRow]) -> Result<(), CliError> {
     rows.iter().filter(|row| !row.text.is_empty()).try_for_each(|row| context.out.line(&row.text))
 }
 
 /// Reads a typed line; `None` at the end of the input.
-fn answer() -> Result<Option<String>, Failure> {
+fn answer() -> Result<Option<String>, CliError> {
     let mut line = String::new();
     let read = stdin().read_line(&mut line)?;
     Ok((read > 0).then(|| line.trim().to_owned()))
@@ -97,29 +97,29 @@ fn answer() -> Result<Option<String>, Failure> {
 /// Returns the effect of a letter, after asking for a reason if one is needed. The outer `None` is the end of
 /// the input.
 fn asked_further(
-    context: &Context<'_>,
-    model: &mut Model,
+    context: &CommandContext<'_>,
+    model: &mut ReviewModel,
     letter: char,
-) -> Result<Option<Option<Effect>>, Failure> {
-    let effect = model.update(Key::Char(letter));
-    if !matches!(model.mode(), Mode::Reason(_)) {
+) -> Result<Option<Option<UiEffect>>, CliError> {
+    let effect = model.update(KeyPress::Char(letter));
+    if !matches!(model.mode(), InputMode::Reason(_)) {
         return Ok(Some(effect));
     }
     context.out.line("Why not? Enter alone for no reason.")?;
     let Some(reason) = answer()? else { return Ok(None) };
-    model.update(Key::Paste(reason));
-    Ok(Some(model.update(Key::Enter)))
+    model.update(KeyPress::Paste(reason));
+    Ok(Some(model.update(KeyPress::Enter)))
 }
 
 fn act(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     actions: &ReviewActions<'_>,
-    model: &mut Model,
-    mut effect: Option<Effect>,
-) -> Result<(), Failure> {
+    model: &mut ReviewModel,
+    mut effect: Option<UiEffect>,
+) -> Result<(), CliError> {
     while let Some(next) = effect.take() {
         effect = match next {
-            Effect::Edit(id) => match edited(context, actions, id) {
+            UiEffect::Edit(id) => match edited(context, actions, id) {
                 Ok((before, after)) => model.was_edited(id, &before, &after),
                 Err(failure) => {
                     model.tell(failure.message, true);
@@ -131,12 +131,12 @@ fn act(
                 None
             }
         };
-        if let Mode::Which(_) = model.mode() {
+        if let InputMode::Which(_) = model.mode() {
             context.out.line("Instead of the line it names: S. Beside it: a. Neither: Enter.")?;
             let key = match answer()?.as_deref() {
-                Some("S") => Key::Char('S'),
-                Some("a") => Key::Char('a'),
-                _ => Key::Escape,
+                Some("S") => KeyPress::Char('S'),
+                Some("a") => KeyPress::Char('a'),
+                _ => KeyPress::Escape,
             };
             effect = model.update(key);
         }
@@ -145,7 +145,11 @@ fn act(
 }
 
 /// Returns the text before and after the edit: in the person's editor, or else in one line here.
-fn edited(context: &Context<'_>, actions: &ReviewActions<'_>, id: Id) -> Result<(String, String), Failure> {
+fn edited(
+    context: &CommandContext<'_>,
+    actions: &ReviewActions<'_>,
+    id: ProposalId,
+) -> Result<(String, String), CliError> {
     let before = actions.words(id)?;
     let after = match editor::named() {
         Some(_) => actions.edit(id, &before)?,

@@ -15,16 +15,16 @@ use ratatui::crossterm::terminal::{
 use ratatui::prelude::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
-use super::model::Key;
+use super::model::KeyPress;
 
 /// The full-screen terminal, until it is dropped.
-pub(crate) struct Screen {
+pub(crate) struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     /// True while another program uses the terminal.
     away: Arc<AtomicBool>,
 }
 
-impl Screen {
+impl TerminalScreen {
     pub(crate) fn enter() -> io::Result<Self> {
         // `try_init` installs a panic hook that restores the terminal.
         let terminal = ratatui::try_init()?;
@@ -41,10 +41,10 @@ impl Screen {
     }
 
     /// Waits for the next key; `None` for another event, which needs a redraw.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Key>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<KeyPress>> {
         Ok(match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => understood(key),
-            Event::Paste(text) => Some(Key::Paste(text)),
+            Event::Paste(text) => Some(KeyPress::Paste(text)),
             _ => None,
         })
     }
@@ -63,7 +63,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         // An error here cannot be reported.
         self.terminal.show_cursor().and_then(|()| give_back()).unwrap_or_default();
@@ -75,22 +75,24 @@ fn give_back() -> io::Result<()> {
     execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, ratatui::crossterm::cursor::Show)
 }
 
-fn understood(key: KeyEvent) -> Option<Key> {
+fn understood(key: KeyEvent) -> Option<KeyPress> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     Some(match key.code {
-        KeyCode::Char('c') if control => Key::Interrupt,
-        KeyCode::Char('f' | 'd') if control => Key::PageDown,
-        KeyCode::Char('b' | 'u') if control => Key::PageUp,
-        KeyCode::Char(letter) if !control && !key.modifiers.contains(KeyModifiers::ALT) => Key::Char(letter),
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::PageUp => Key::PageUp,
-        KeyCode::PageDown => Key::PageDown,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Esc => Key::Escape,
-        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Char('c') if control => KeyPress::Interrupt,
+        KeyCode::Char('f' | 'd') if control => KeyPress::PageDown,
+        KeyCode::Char('b' | 'u') if control => KeyPress::PageUp,
+        KeyCode::Char(letter) if !control && !key.modifiers.contains(KeyModifiers::ALT) => {
+            KeyPress::Char(letter)
+        }
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::PageUp => KeyPress::PageUp,
+        KeyCode::PageDown => KeyPress::PageDown,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Esc => KeyPress::Escape,
+        KeyCode::Backspace => KeyPress::Backspace,
         _ => return None,
     })
 }

@@ -10,26 +10,26 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::card::{Card, Row, Tone};
+use super::card::{CardRow, ProposalCard, RowTone};
 use super::help::help;
-use super::model::{Mode, Model};
+use super::model::{InputMode, ReviewModel};
 use super::text::{fit, shown, width, wrap};
 
 /// The smallest screen with the full layout, in columns and rows.
-const MADE_FOR: (u16, u16) = (80, 24);
+const DESIGN_SIZE: (u16, u16) = (80, 24);
 /// The smallest screen that is drawn at all, in columns and rows.
-const LEAST: (u16, u16) = (24, 8);
+const MIN_SIZE: (u16, u16) = (24, 8);
 
-const KEYS: &str = "a approve  e edit  r reject  s skip  S replace  w where  u undo  ? help  q quit";
-const FEW_KEYS: &str = "a e r s S w u m  ? help  q quit";
+const KEY_HELP: &str = "a approve  e edit  r reject  s skip  S replace  w where  u undo  ? help  q quit";
+const SHORT_KEY_HELP: &str = "a e r s S w u m  ? help  q quit";
 
 /// The number of rows, and of visible rows.
-pub(crate) type Extent = (usize, usize);
+pub(crate) type ScrollExtent = (usize, usize);
 
 /// Draws the screen, with colours if `colour` is true.
-pub(crate) fn draw(frame: &mut Frame<'_>, model: &Model, colour: bool) -> Extent {
+pub(crate) fn draw(frame: &mut Frame<'_>, model: &ReviewModel, colour: bool) -> ScrollExtent {
     let area = frame.area();
-    if area.width < LEAST.0 || area.height < LEAST.1 {
+    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let told = format!("{}x{} is too small; q quits", area.width, area.height);
         let lines: Vec<Line<'_>> =
             wrap(&told, usize::from(area.width.max(1))).into_iter().map(Line::from).collect();
@@ -43,13 +43,13 @@ pub(crate) fn draw(frame: &mut Frame<'_>, model: &Model, colour: bool) -> Extent
     });
     let [title, cards, rule, detail, message, keys] = Layout::vertical(heights).areas(area);
     let columns = usize::from(area.width);
-    one(frame, title, &title_of(model, columns), style(Tone::Head, colour));
+    one(frame, title, &title_of(model, columns), style(RowTone::Head, colour));
     draw_list(frame, cards, model);
-    one(frame, rule, &"-".repeat(columns), style(Tone::Dim, colour));
+    one(frame, rule, &"-".repeat(columns), style(RowTone::Dim, colour));
     let extent = draw_detail(frame, detail, model, colour);
     draw_message(frame, message, model, extent, colour);
-    let few = columns < width(KEYS);
-    one(frame, keys, if few { FEW_KEYS } else { KEYS }, style(Tone::Dim, colour));
+    let few = columns < width(KEY_HELP);
+    one(frame, keys, if few { SHORT_KEY_HELP } else { KEY_HELP }, style(RowTone::Dim, colour));
     extent
 }
 
@@ -58,7 +58,7 @@ fn one(frame: &mut Frame<'_>, area: Rect, text: &str, style: Style) {
     frame.render_widget(Paragraph::new(Line::styled(text, style)), area);
 }
 
-fn title_of(model: &Model, columns: usize) -> String {
+fn title_of(model: &ReviewModel, columns: usize) -> String {
     let place = format!("{}/{}", (model.at() + 1).min(model.cards().len()), model.cards().len());
     let left = match model.hidden() {
         0 => format!("Review {place}, {} to decide", model.open()),
@@ -69,7 +69,7 @@ fn title_of(model: &Model, columns: usize) -> String {
     if gap < 2 { left } else { format!("{left}{}{id}", " ".repeat(gap)) }
 }
 
-fn draw_list(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+fn draw_list(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel) {
     let (room, at) = (usize::from(area.height), model.at());
     let first = (at + 1).saturating_sub(room);
     let lines: Vec<Line<'_>> = model
@@ -88,7 +88,7 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-fn line_of(card: &Card, selected: bool, columns: usize) -> String {
+fn line_of(card: &ProposalCard, selected: bool, columns: usize) -> String {
     let mark = if selected { '>' } else { ' ' };
     let same = if card.same > 0 { format!(" +{} alike", card.same) } else { String::new() };
     let ends = match card.expires.filter(|_| card.fate.is_open()) {
@@ -107,9 +107,9 @@ fn line_of(card: &Card, selected: bool, columns: usize) -> String {
     fit(&format!("{mark} [{}] {title}{gap}{right}", card.fate.letter()), columns)
 }
 
-fn draw_detail(frame: &mut Frame<'_>, area: Rect, model: &Model, colour: bool) -> Extent {
+fn draw_detail(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, colour: bool) -> ScrollExtent {
     let help = help();
-    let rows: &[Row] = if *model.mode() == Mode::Help { &help } else { model.detail() };
+    let rows: &[CardRow] = if *model.mode() == InputMode::Help { &help } else { model.detail() };
     let columns = usize::from(area.width);
     let lines: Vec<Line<'_>> = rows
         .iter()
@@ -124,11 +124,11 @@ fn draw_detail(frame: &mut Frame<'_>, area: Rect, model: &Model, colour: bool) -
     extent
 }
 
-fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &Model, extent: Extent, colour: bool) {
+fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: ScrollExtent, colour: bool) {
     let columns = usize::from(area.width);
     let size = frame.area();
     let (tone, text) = match model.mode() {
-        Mode::Reason(words) => {
+        InputMode::Reason(words) => {
             let asked = "Why not? Enter rejects, Esc does not: ";
             let room = columns.saturating_sub(width(asked) + 1).max(columns / 3);
             // The end of the typed text stays visible.
@@ -137,36 +137,41 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &Model, extent: Extent
                 tail.remove(0);
             }
             let asked = fit(asked, columns.saturating_sub(width(&tail) + 1));
-            (Tone::Head, format!("{asked}{tail}_"))
+            (RowTone::Head, format!("{asked}{tail}_"))
         }
-        Mode::Which(_) => (Tone::Head, "S instead of the line it names, a beside it, Esc neither".to_owned()),
-        Mode::Browse | Mode::Help if !model.message().text.is_empty() => {
+        InputMode::Which(_) => {
+            (RowTone::Head, "S instead of the line it names, a beside it, Esc neither".to_owned())
+        }
+        InputMode::Browse | InputMode::Help if !model.message().text.is_empty() => {
             let message = model.message();
             let sign = if message.wrong { "! " } else { "" };
-            (if message.wrong { Tone::Warn } else { Tone::Head }, format!("{sign}{}", shown(&message.text)))
+            (
+                if message.wrong { RowTone::Warn } else { RowTone::Head },
+                format!("{sign}{}", shown(&message.text)),
+            )
         }
-        _ if size.width < MADE_FOR.0 || size.height < MADE_FOR.1 => {
+        _ if size.width < DESIGN_SIZE.0 || size.height < DESIGN_SIZE.1 => {
             let told = format!("small window ({}x{}), made for 80x24", size.width, size.height);
-            (Tone::Dim, told)
+            (RowTone::Dim, told)
         }
         _ if extent.0 > extent.1 => {
             let last = (model.scroll() + extent.1).min(extent.0);
             let told = format!("rows {} to {last} of {} (PgUp, PgDn)", model.scroll() + 1, extent.0);
-            (Tone::Dim, told)
+            (RowTone::Dim, told)
         }
-        _ => (Tone::Dim, String::new()),
+        _ => (RowTone::Dim, String::new()),
     };
     one(frame, area, &text.replace('\n', " "), style(tone, colour));
 }
 
-fn style(tone: Tone, colour: bool) -> Style {
+fn style(tone: RowTone, colour: bool) -> Style {
     let in_colour = |style: Style, of: Color| if colour { style.fg(of) } else { style };
     match tone {
-        Tone::Plain => Style::new(),
-        Tone::Head => Style::new().add_modifier(Modifier::BOLD),
-        Tone::Dim => Style::new().add_modifier(Modifier::DIM),
-        Tone::Added => in_colour(Style::new(), Color::Green),
-        Tone::Removed => in_colour(Style::new(), Color::Red),
-        Tone::Warn => in_colour(Style::new().add_modifier(Modifier::BOLD), Color::Yellow),
+        RowTone::Plain => Style::new(),
+        RowTone::Head => Style::new().add_modifier(Modifier::BOLD),
+        RowTone::Dim => Style::new().add_modifier(Modifier::DIM),
+        RowTone::Added => in_colour(Style::new(), Color::Green),
+        RowTone::Removed => in_colour(Style::new(), Color::Red),
+        RowTone::Warn => in_colour(Style::new().add_modifier(Modifier::BOLD), Color::Yellow),
     }
 }

@@ -5,7 +5,7 @@ use rekindle_core::event::names;
 
 use crate::backfill::past;
 use crate::review::{propose, quiet, status};
-use crate::review_terminal::Terminal;
+use crate::review_terminal::TmuxTerminal;
 use crate::whose_word::in_shell;
 use crate::{project, sandbox, save, text};
 
@@ -13,7 +13,7 @@ use crate::{project, sandbox, save, text};
 fn r_19_an_agents_shell_sends_nothing_that_speaks_for_others() {
     let sandbox = quiet();
     let id = propose(&sandbox, "Use tabs.", 0);
-    let for_agents = [names::NOTED, names::FRICTION_REQUESTED, names::SYNC_REQUESTED];
+    let for_agents = [names::OBSERVATION_NOTED, names::FRICTION_REQUESTED, names::SYNC_REQUESTED];
     for name in names::ALL.into_iter().filter(|name| !for_agents.contains(name)) {
         let said = in_shell(&sandbox, &["send", name, "--data", "{}"]).run().fails(1);
         assert!(said.stderr.contains(&format!("an agent cannot send {name}")), "{}", said.stderr);
@@ -22,7 +22,9 @@ fn r_19_an_agents_shell_sends_nothing_that_speaks_for_others() {
     in_shell(&sandbox, &["send", names::PROPOSAL_APPROVED, "--data", &approved]).run().fails(1);
     sandbox.rekindle(&["worker", "--once"]).run().ok();
     assert_eq!(status(&sandbox, &id), "triaged");
-    in_shell(&sandbox, &["send", names::NOTED, "--data", r#"{"text":"The disk is slow."}"#]).run().ok();
+    in_shell(&sandbox, &["send", names::OBSERVATION_NOTED, "--data", r#"{"text":"The disk is slow."}"#])
+        .run()
+        .ok();
 }
 
 #[test]
@@ -101,7 +103,7 @@ fn r_19_words_without_a_terminal_do_not_reach_memory_md() {
 fn r_19_an_agent_with_a_terminal_of_its_own_gets_the_list_and_decides_nothing() {
     let sandbox = quiet();
     let id = propose(&sandbox, "Use tabs.", 0);
-    let Some(terminal) = Terminal::open(&sandbox, &[("CLAUDECODE", "1")]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[("CLAUDECODE", "1")]) else { return };
     for command in ["sh r review --plain", "sh r review"] {
         terminal.run(&format!("{command}; echo status $?"));
         let screen = terminal.until("status 0");

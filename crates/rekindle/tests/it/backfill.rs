@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use rekindle_core::base::time::parse;
 use rekindle_testkit::Sandbox;
-use rekindle_testkit::faults::{self, Fault};
+use rekindle_testkit::faults::{self, PlannedFault};
 use serde_json::{Value, json};
 
 use crate::capture::{hook, hook_command, runs, work};
@@ -264,7 +264,7 @@ fn dis_01_a_killed_backfill_loses_and_doubles_nothing() {
     let mut step = 3;
     loop {
         sandbox.restore(&before);
-        if faults::run(&fill, Fault::kill(step)).fault.is_none() {
+        if faults::run(&fill, PlannedFault::kill(step)).fault.is_none() {
             assert!(step > 10, "it takes more than {step} steps");
             break;
         }
@@ -405,7 +405,7 @@ fn dis_01_what_hooks_left_is_not_kept_waiting() {
         "2026-03-02",
         "Always use pnpm in this repository, never npm.\nPlease fix the login form.",
     );
-    let mut live = crate::capture::Session::new(&sandbox, "live");
+    let mut live = crate::capture::ClaudeTranscript::new(&sandbox, "live");
     live.says("Never push to main without a review.");
     live.hook(&sandbox, "SessionEnd");
     backfill(&sandbox, &["--yes"]);

@@ -1,7 +1,7 @@
 //! Bad input gets a message with the problem, the place and the remedy, a non-zero exit code, and no change
 //! on disk.
 
-use rekindle_testkit::{Output, Sandbox};
+use rekindle_testkit::{CommandResult, Sandbox};
 
 use crate::{sandbox, save};
 
@@ -10,7 +10,7 @@ const PRIVATE: &str = "xyzzy-private";
 
 /// Runs a command that must fail with `code`, print all of `words`, and change no file.
 #[track_caller]
-fn refused(sandbox: &Sandbox, args: &[&str], code: i32, words: &[&str]) -> Output {
+fn refused(sandbox: &Sandbox, args: &[&str], code: i32, words: &[&str]) -> CommandResult {
     let before = contents(sandbox);
     let output = sandbox.rekindle(args).run().fails(code);
     for word in words {

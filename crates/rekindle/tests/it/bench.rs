@@ -1,7 +1,7 @@
 //! `rekindle bench` follows the format of external scorers: the order of answers, namespaces, the time of a
 //! question, and broken lines.
 
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_testkit::{Sandbox, TestCommand};
 use serde_json::{Value, json};
 
 use crate::{found, results, text};
@@ -15,7 +15,7 @@ fn nowhere() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_rekindle"))
 }
 
-fn bench(sandbox: &Sandbox, args: &[&str], lines: impl Into<Vec<u8>>) -> Command {
+fn bench(sandbox: &Sandbox, args: &[&str], lines: impl Into<Vec<u8>>) -> TestCommand {
     let store = sandbox.home().join("store");
     sandbox.rekindle(&["bench"]).args(args).arg("--store").arg(store).stdin(lines)
 }

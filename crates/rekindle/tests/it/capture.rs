@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_testkit::{Command, Output, Sandbox, race};
+use rekindle_testkit::{CommandResult, Sandbox, TestCommand, race};
 use serde_json::{Value, json};
 
 use crate::{found, recall, sandbox, text};
@@ -12,7 +12,7 @@ use crate::{found, recall, sandbox, text};
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
 /// A growing transcript in the format of Claude Code.
-pub(crate) struct Session {
+pub(crate) struct ClaudeTranscript {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
     /// The working folder of the session.
@@ -20,7 +20,7 @@ pub(crate) struct Session {
     turns: usize,
 }
 
-impl Session {
+impl ClaudeTranscript {
     pub(crate) fn new(sandbox: &Sandbox, id: &str) -> Self {
         let path = sandbox.work().join(format!("{id}.jsonl"));
         Self { id: id.to_owned(), path, cwd: sandbox.work().to_owned(), turns: 0 }
@@ -66,18 +66,18 @@ impl Session {
         json!({"session_id": self.id, "transcript_path": self.path, "cwd": self.cwd})
     }
 
-    pub(crate) fn hook(&self, sandbox: &Sandbox, event: &str) -> Output {
+    pub(crate) fn hook(&self, sandbox: &Sandbox, event: &str) -> CommandResult {
         hook(sandbox, "claude", event, &self.input())
     }
 }
 
-pub(crate) fn hook_command(sandbox: &Sandbox, agent: &str, event: &str, input: &Value) -> Command {
+pub(crate) fn hook_command(sandbox: &Sandbox, agent: &str, event: &str, input: &Value) -> TestCommand {
     sandbox.rekindle(&["hook", agent, event]).stdin(input.to_string())
 }
 
 /// Runs a hook that must succeed and print nothing.
 #[track_caller]
-pub(crate) fn hook(sandbox: &Sandbox, agent: &str, event: &str, input: &Value) -> Output {
+pub(crate) fn hook(sandbox: &Sandbox, agent: &str, event: &str, input: &Value) -> CommandResult {
     let output = hook_command(sandbox, agent, event, input).run().ok();
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", ""));
     output
@@ -134,7 +134,8 @@ fn is_empty(folder: &Path) -> bool {
 fn ver_03_a_session_of_five_messages_is_observed_and_one_of_four_is_not() {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "capture.min_user_messages", "5"]).run().ok();
-    let (mut long, mut short) = (Session::new(&sandbox, "long"), Session::new(&sandbox, "short"));
+    let (mut long, mut short) =
+        (ClaudeTranscript::new(&sandbox, "long"), ClaudeTranscript::new(&sandbox, "short"));
     long.goes_on_for(5);
     short.goes_on_for(4);
     for session in [&long, &short] {
@@ -167,7 +168,7 @@ fn ver_03_a_session_of_five_messages_is_observed_and_one_of_four_is_not() {
 #[test]
 fn cap_12_ver_02_a_compaction_and_an_end_are_two_windows_and_the_same_hook_twice_is_one() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.hook(&sandbox, "SessionStart");
     session.goes_on_for(2);
     // A compaction has no minimum of messages (CAP-02). Some hosts fire the hook twice.
@@ -212,7 +213,7 @@ fn cap_01_gemini_is_compacted_only_where_its_history_really_shrank() {
 #[test]
 fn a_session_that_is_resumed_ends_a_second_time_with_what_is_new() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.hook(&sandbox, "SessionStart");
     session.goes_on_for(5);
     session.hook(&sandbox, "SessionEnd");
@@ -239,7 +240,7 @@ fn a_session_that_is_resumed_ends_a_second_time_with_what_is_new() {
 fn cap_03_a_session_that_grows_by_one_prompt_at_a_time_is_captured_whole() {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "capture.min_user_messages", "5"]).run().ok();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     for turn in 0..5 {
         session.says(&format!("Please remember that valve {turn} is blue."));
         session.hook(&sandbox, "SessionEnd");
@@ -264,7 +265,7 @@ fn cap_03_a_session_that_grows_by_one_prompt_at_a_time_is_captured_whole() {
 #[test]
 fn a_turn_that_ends_moves_the_session_on_and_starts_nothing() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.hook(&sandbox, "SessionStart");
     for _ in 0..6 {
         session.goes_on_for(1);
@@ -278,7 +279,7 @@ fn a_turn_that_ends_moves_the_session_on_and_starts_nothing() {
 #[test]
 fn exe_15_a_client_that_was_killed_is_captured_when_it_has_been_silent() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.hook(&sandbox, "SessionStart");
     session.goes_on_for(6);
     session.hook(&sandbox, "Stop");
@@ -301,11 +302,11 @@ fn exe_15_a_client_that_was_killed_is_captured_when_it_has_been_silent() {
 #[test]
 fn ops_03_exe_16_b_04_switched_off_means_nothing_at_all() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(6);
     let before = sandbox.everything();
     let command = || hook_command(&sandbox, "claude", "SessionEnd", &session.input());
-    let quiet = |command: Command| {
+    let quiet = |command: TestCommand| {
         let output = command.run().ok();
         assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", ""));
     };
@@ -362,7 +363,7 @@ fn a_hook_ends_well_whatever_it_is_given() {
 #[test]
 fn b_03_a_secret_reaches_neither_the_spool_nor_the_database_nor_the_log() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(5);
     session.says(&format!("Remember that the deploy key is {TOKEN} for now."));
     session.hook(&sandbox, "SessionEnd");
@@ -381,7 +382,7 @@ fn b_03_a_secret_reaches_neither_the_spool_nor_the_database_nor_the_log() {
 #[test]
 fn r_13_a_session_of_one_message_counts() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.says("we're on pnpm here, not yarn, the lockfile is pnpm-lock.yaml");
     session.hook(&sandbox, "SessionEnd");
     work(&sandbox, &[]);
@@ -394,7 +395,7 @@ fn r_13_a_session_of_one_message_counts() {
 fn what_was_asked_to_be_remembered_in_a_short_session_is_noted_and_found() {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "capture.min_user_messages", "5"]).run().ok();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.says("Remember that the staging database is read-only on Fridays.");
     session.hook(&sandbox, "SessionEnd");
     work(&sandbox, &[]);
@@ -429,7 +430,7 @@ fn a_host_that_keeps_no_transcript_is_captured_from_what_its_hooks_say() {
 #[test]
 fn b_04_an_agents_helper_is_left_out() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(6);
     let mut input = session.input();
     input["agent_id"] = json!("a953691f");
@@ -503,7 +504,7 @@ fn cap_15_cap_22_events_are_sent_from_the_line_a_file_or_a_pipe_and_checked() {
 #[test]
 fn exe_10_a_run_that_cannot_go_on_is_dead_tells_why_and_is_revived() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(5);
     let good = fs::read(&session.path).unwrap();
     fs::write(&session.path, "a shopping list\nmilk\neggs\n").unwrap();
@@ -533,7 +534,7 @@ fn what_cannot_be_read_in_the_spool_is_kept_aside_and_stops_nobody() {
     let sandbox = sandbox();
     fs::create_dir_all(sandbox.state().join("spool")).unwrap();
     fs::write(sandbox.state().join("spool/0000.json"), "{ not json").unwrap();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(5);
     session.hook(&sandbox, "SessionEnd");
     let did = work(&sandbox, &[]);
@@ -545,14 +546,14 @@ fn what_cannot_be_read_in_the_spool_is_kept_aside_and_stops_nobody() {
 #[test]
 fn two_workers_and_a_dozen_hooks_at_once_do_everything_once() {
     let sandbox = sandbox();
-    let sessions: Vec<Session> = (0..12)
+    let sessions: Vec<ClaudeTranscript> = (0..12)
         .map(|number| {
-            let mut session = Session::new(&sandbox, &format!("s{number}"));
+            let mut session = ClaudeTranscript::new(&sandbox, &format!("s{number}"));
             session.goes_on_for(5);
             session
         })
         .collect();
-    let mut commands: Vec<Command> = sessions
+    let mut commands: Vec<TestCommand> = sessions
         .iter()
         .map(|session| hook_command(&sandbox, "claude", "SessionEnd", &session.input()))
         .collect();
@@ -575,7 +576,7 @@ fn two_workers_and_a_dozen_hooks_at_once_do_everything_once() {
 #[test]
 fn a_hook_starts_a_worker_that_ends_by_itself() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(5);
     hook_command(&sandbox, "claude", "SessionEnd", &session.input())
         .without_env("REKINDLE_CAPTURE_BACKGROUND")
@@ -595,7 +596,7 @@ fn a_hook_starts_a_worker_that_ends_by_itself() {
 #[test]
 fn b_08_what_is_forgotten_leaves_the_database_and_does_not_come_back() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.says("Remember that the harbour master is called Quillfeather.");
     session.goes_on_for(5);
     session.hook(&sandbox, "SessionEnd");
@@ -629,7 +630,7 @@ fn wait_until(what: &str, so: impl Fn() -> bool) {
 #[test]
 fn an_older_worker_makes_room_for_a_newer_one() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(5);
     session.hook(&sandbox, "SessionEnd");
     let locks = sandbox.state().join("locks");
@@ -661,7 +662,7 @@ fn an_older_worker_makes_room_for_a_newer_one() {
 #[test]
 fn a_locked_database_makes_the_worker_wait_and_no_hook() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.hook(&sandbox, "SessionStart");
     work(&sandbox, &[]);
     session.goes_on_for(5);
@@ -682,7 +683,7 @@ fn a_locked_database_makes_the_worker_wait_and_no_hook() {
 #[test]
 fn a_damaged_database_is_named_and_what_hooks_leave_waits() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(5);
     let path = sandbox.state().join("rekindle.db");
     fs::write(&path, "certainly not a database, and long enough to be looked at as one".repeat(100)).unwrap();
@@ -700,7 +701,7 @@ fn a_damaged_database_is_named_and_what_hooks_leave_waits() {
 fn b_14_what_was_said_is_found_by_its_words_below_what_was_saved() {
     let sandbox = sandbox();
     crate::save(&sandbox, "fix", "valve", "The zirconium valve sticks below five degrees.");
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.says("The zirconium valve sits in the aft locker, behind the anchor chain.");
     session.hook(&sandbox, "SessionEnd");
     work(&sandbox, &[]);

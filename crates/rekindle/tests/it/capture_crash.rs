@@ -4,21 +4,24 @@
 use std::fs;
 
 use rekindle_testkit::Sandbox;
-use rekindle_testkit::faults::{self, EIO, EROFS, Fault};
+use rekindle_testkit::faults::{self, EIO, EROFS, PlannedFault};
 
-use crate::capture::{Session, hook_command, log, observed, runs, work};
+use crate::capture::{ClaudeTranscript, hook_command, log, observed, runs, work};
 use crate::{sandbox, text};
 
-const KILLS: [fn(usize) -> Fault; 2] = [Fault::kill, Fault::kill_after];
-const REFUSALS: [fn(usize) -> Fault; 3] =
-    [|at| Fault::errno(at, EIO), Fault::full_disk_from, |at| Fault::errno_from(at, EROFS)];
+const KILLS: [fn(usize) -> PlannedFault; 2] = [PlannedFault::kill, PlannedFault::kill_after];
+const REFUSALS: [fn(usize) -> PlannedFault; 3] = [
+    |at| PlannedFault::errno(at, EIO),
+    PlannedFault::full_disk_from,
+    |at| PlannedFault::errno_from(at, EROFS),
+];
 
 fn can_trace() -> bool {
     faults::available().inspect_err(|why| rekindle_testkit::skipped(why)).is_ok()
 }
 
-fn ended_session(sandbox: &Sandbox) -> Session {
-    let mut session = Session::new(sandbox, "s");
+fn ended_session(sandbox: &Sandbox) -> ClaudeTranscript {
+    let mut session = ClaudeTranscript::new(sandbox, "s");
     session.hook(sandbox, "SessionStart");
     session.says("Remember that pump 7 is wired backwards.");
     session.goes_on_for(5);
@@ -63,7 +66,7 @@ fn a_hook_that_is_cut_off_anywhere_loses_nothing() {
             broken += 1;
             let what =
                 format!("{:?} at step {at} ({call})\n{}{}", kind(at).kind, output.stdout, output.stderr);
-            if !matches!(kind(at).kind, faults::Kind::Kill | faults::Kind::KillAfter) {
+            if !matches!(kind(at).kind, faults::FaultKind::Kill | faults::FaultKind::KillAfter) {
                 assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""), "{what}");
             }
             // If the end of the session was not recorded, the idle time ends it.

@@ -4,7 +4,7 @@
 use rekindle_testkit::Sandbox;
 use serde_json::json;
 
-use crate::capture::{Session, work};
+use crate::capture::{ClaudeTranscript, work};
 use crate::{project, sandbox, save, text};
 
 /// Returns both output streams of a command.
@@ -131,7 +131,7 @@ fn exe_10_the_beginning_of_a_session_id_is_enough() {
     for id in ids {
         let input = json!({"session_id": id, "cwd": sandbox.work(), "prompt": "which port has the staging database?"});
         sandbox.rekindle(&["hook", "claude", "UserPromptSubmit"]).stdin(input.to_string()).run().ok();
-        let mut session = Session::new(&sandbox, id);
+        let mut session = ClaudeTranscript::new(&sandbox, id);
         session.says("Always run the linter before a push.");
         session.hook(&sandbox, "SessionEnd");
     }
@@ -398,10 +398,10 @@ fn r_17_a_note_belongs_to_the_day_on_which_it_was_noted() {
     let sandbox = sandbox();
     let at: rekindle_core::base::time::Timestamp = "2026-03-14T15:09:00Z".parse().unwrap();
     let data = serde_json::json!({"text": "The pump was replaced.", "origin": "user"});
-    let event = Event { id: "01TEST".to_owned(), name: names::NOTED.to_owned(), data, at };
-    let db = rekindle_engine::platform::db::Db::open(&sandbox.state().join("rekindle.db")).unwrap();
-    let mut queue = rekindle_engine::jobs::queue::Queue::new(db);
-    queue.accept(&rekindle_engine::pipeline::stages::REGISTRY, &[event], at).unwrap();
+    let event = Event { id: "01TEST".to_owned(), name: names::OBSERVATION_NOTED.to_owned(), data, at };
+    let db = rekindle_engine::platform::db::Database::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut queue = rekindle_engine::jobs::queue::RunQueue::new(db);
+    queue.accept(&rekindle_engine::pipeline::stages::STAGE_REGISTRY, &[event], at).unwrap();
     drop(queue);
     sandbox.rekindle(&["worker"]).run().ok();
     let log = sandbox.read("memory/2026-03-14.md");

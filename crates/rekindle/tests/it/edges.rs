@@ -8,10 +8,10 @@ use std::process::{ChildStdin, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use rekindle_testkit::Sandbox;
-use rekindle_testkit::faults::{self, Slow};
+use rekindle_testkit::faults::{self, SlowDisk};
 use serde_json::json;
 
-use crate::capture::{Session, hook_command, observed, runs, work};
+use crate::capture::{ClaudeTranscript, hook_command, observed, runs, work};
 use crate::inject::{context, start};
 use crate::{sandbox, text};
 
@@ -60,7 +60,7 @@ fn with_open_pipe(sandbox: &Sandbox, event: &str, input: &str) -> (Duration, Str
 #[test]
 fn brf_06_brf_07_a_pipe_that_stays_open_holds_no_hook_up() {
     let sandbox = sandbox();
-    let session = Session::new(&sandbox, "s");
+    let session = ClaudeTranscript::new(&sandbox, "s");
     // A complete JSON value is not waited on.
     let (took, _) = with_open_pipe(&sandbox, "SessionEnd", &session.input().to_string());
     assert!(took < Duration::from_millis(500) + SLACK, "{took:?}");
@@ -82,14 +82,14 @@ fn brf_06_cap_16_a_slow_sync_holds_no_hook_up_and_loses_no_signal() {
     let sandbox = crate::inject::warm();
     let command =
         hook_command(&sandbox, "claude", "SessionStart", &json!({"session_id": "s1", "source": "startup"}));
-    let (output, took) = faults::run_slowly(&command, Slow::Sync(Duration::from_millis(500)));
+    let (output, took) = faults::run_slowly(&command, SlowDisk::Sync(Duration::from_millis(500)));
     assert!(took < Duration::from_millis(500) + SLACK, "{took:?}");
     // The tracer slows everything down, so the briefing may miss its deadline here.
     output.ok();
     assert_eq!(spooled(&sandbox), 1, "what it was sent is written down after it ended");
-    let session = Session::new(&sandbox, "s2");
+    let session = ClaudeTranscript::new(&sandbox, "s2");
     let command = hook_command(&sandbox, "claude", "SessionEnd", &session.input());
-    let (output, took) = faults::run_slowly(&command, Slow::Sync(Duration::from_millis(700)));
+    let (output, took) = faults::run_slowly(&command, SlowDisk::Sync(Duration::from_millis(700)));
     assert!(took < Duration::from_millis(500) + SLACK, "{took:?}");
     output.ok();
     assert_eq!(spooled(&sandbox), 2);
@@ -103,9 +103,9 @@ fn brf_07_cap_16_a_slow_stat_keeps_the_hook_within_its_budget() {
         return;
     }
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(2);
-    let slow = Slow::Stat(Duration::from_millis(40));
+    let slow = SlowDisk::Stat(Duration::from_millis(40));
     for (event, budget) in [("SessionStart", 500), ("UserPromptSubmit", 300), ("SessionEnd", 500)] {
         let mut input = session.input();
         input["prompt"] = json!("when does the pump run?");
@@ -126,7 +126,7 @@ fn brf_06_a_pipe_in_the_state_folder_holds_no_hook_up() {
     let turns = sandbox.state().join("turns");
     drop(fs::remove_file(&turns));
     assert!(std::process::Command::new("mkfifo").arg(&turns).status().unwrap().success());
-    let session = Session::new(&sandbox, "s");
+    let session = ClaudeTranscript::new(&sandbox, "s");
     let began = Instant::now();
     session.hook(&sandbox, "SessionStart");
     assert!(began.elapsed() < Duration::from_millis(500) + SLACK, "{:?}", began.elapsed());
@@ -146,7 +146,7 @@ fn r_02_a_relative_rekindle_home_is_refused() {
 #[test]
 fn exe_14_a_session_is_captured_when_the_database_is_gone() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.hook(&sandbox, "SessionStart");
     session.says("Remember that pump 7 is wired backwards.");
     session.goes_on_for(5);
@@ -172,7 +172,7 @@ fn exe_14_a_session_is_captured_when_the_database_is_gone() {
 fn exe_14_a_session_on_a_full_disk_is_found_by_the_name_of_its_marker() {
     let sandbox = sandbox();
     work(&sandbox, &[]);
-    let mut session = Session::new(&sandbox, "0f8fad5b-d9cb-469f-a165-70867728950e");
+    let mut session = ClaudeTranscript::new(&sandbox, "0f8fad5b-d9cb-469f-a165-70867728950e");
     let folder = sandbox.user_home().join(".claude/projects/-work");
     fs::create_dir_all(&folder).unwrap();
     session.path = folder.join(format!("{}.jsonl", session.id));
@@ -195,7 +195,7 @@ fn exe_14_a_session_on_a_full_disk_is_found_by_the_name_of_its_marker() {
 #[test]
 fn exe_15_a_session_stamped_in_the_future_is_told_and_ends_like_any_other() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s");
+    let mut session = ClaudeTranscript::new(&sandbox, "s");
     session.goes_on_for(3);
     session.hook(&sandbox, "SessionStart");
     let spool = sandbox.state().join("spool");

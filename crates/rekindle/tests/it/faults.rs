@@ -6,16 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use rekindle_testkit::faults::{self, EIO, EROFS, Fault};
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_testkit::faults::{self, EIO, EROFS, PlannedFault};
+use rekindle_testkit::{Sandbox, TestCommand};
 
 use crate::inbox::inboxed;
 use crate::{sandbox, save};
 
-type Files = BTreeMap<String, Vec<u8>>;
+type FileContents = BTreeMap<String, Vec<u8>>;
 
 /// Reads the vault as a person sees it, without ids and times, which differ from run to run.
-fn seen(sandbox: &Sandbox) -> Files {
+fn seen(sandbox: &Sandbox) -> FileContents {
     let ideas = std::fs::read(sandbox.vault().parent().unwrap().join("Ideas.md"));
     sandbox
         .files()
@@ -45,14 +45,18 @@ fn without_ids(bytes: &[u8]) -> Vec<u8> {
 
 /// Breaks `command` at each of its steps, always from the same state, and compares the result with a complete
 /// run.
-fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, forgets: Option<&[u8]>) {
+fn break_everywhere(name: &str, sandbox: &Sandbox, command: &TestCommand, forgets: Option<&[u8]>) {
     let start = sandbox.snapshot();
     let before = seen(sandbox);
     command.run().ok();
     let after = seen(sandbox);
     let mut broken = 0;
-    let kinds: [fn(usize) -> Fault; 4] =
-        [Fault::kill, Fault::kill_after, |at| Fault::errno(at, EIO), Fault::full_disk_from];
+    let kinds: [fn(usize) -> PlannedFault; 4] = [
+        PlannedFault::kill,
+        PlannedFault::kill_after,
+        |at| PlannedFault::errno(at, EIO),
+        PlannedFault::full_disk_from,
+    ];
     for kind in kinds {
         for at in 1.. {
             sandbox.restore(&start);
@@ -181,7 +185,7 @@ fn log_01_an_edit_of_the_log_after_a_crash_is_never_lost() {
     let mut broken = 0;
     for (at, edit) in (1..).flat_map(|at| [(at, "\nMine, at the end.\n"), (at, "Mine, in the middle.")]) {
         sandbox.restore(&start);
-        let Some(call) = faults::run(&command, Fault::kill_after(at)).fault else { break };
+        let Some(call) = faults::run(&command, PlannedFault::kill_after(at)).fault else { break };
         broken += 1;
         let there = sandbox.read(&log);
         let edited = match edit.starts_with('\n') {
@@ -272,7 +276,7 @@ fn an_edit_made_after_a_crash_is_never_lost() {
     let edit = "---\nkind: fix\n---\n\nEdited by hand after the crash.\n";
     for at in 1.. {
         sandbox.restore(&start);
-        let output = faults::run(&command, Fault::kill(at));
+        let output = faults::run(&command, PlannedFault::kill(at));
         let Some(call) = output.fault else { break };
         sandbox.write("personal-private/fix/old-0.md", edit);
         save(&sandbox, "probe", "next", "the next command");
@@ -292,8 +296,8 @@ fn a_full_or_read_only_disk_is_explained_and_nothing_changes() {
     let sandbox = lived_in(0);
     let before = seen(&sandbox);
     let command = sandbox.rekindle(&["save", "fix", "new", "--body", "A new body."]);
-    let read_only = faults::run(&command, Fault::errno_from(1, EROFS));
-    let full = faults::run(&command, Fault::full_disk_from(1));
+    let read_only = faults::run(&command, PlannedFault::errno_from(1, EROFS));
+    let full = faults::run(&command, PlannedFault::full_disk_from(1));
     for (output, reason) in [(read_only, "Read-only file system"), (full, "No space left on device")] {
         assert_eq!(output.code, Some(1), "{}", output.stderr);
         assert!(
@@ -320,7 +324,7 @@ fn a_folder_that_became_a_link_after_a_crash_blocks_nobody() {
     std::fs::create_dir(&outside).unwrap();
     for at in 1.. {
         sandbox.restore(&start);
-        if faults::run(&command, Fault::kill(at)).fault.is_none() {
+        if faults::run(&command, PlannedFault::kill(at)).fault.is_none() {
             break;
         }
         let folder = sandbox.path("personal-private/kind");

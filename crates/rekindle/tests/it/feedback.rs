@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rekindle_testkit::Sandbox;
-use rekindle_testkit::faults::{self, Fault};
+use rekindle_testkit::faults::{self, PlannedFault};
 use serde_json::{Value, json};
 
 use crate::capture::{hook, hook_command, runs, work};
@@ -12,13 +12,13 @@ use crate::inject::{context, fire, start, warm};
 use crate::{save, text};
 
 /// A Claude Code session with hooks.
-struct Talk {
+struct HookedSession {
     id: String,
     path: PathBuf,
     turns: usize,
 }
 
-impl Talk {
+impl HookedSession {
     fn new(sandbox: &Sandbox, id: &str) -> Self {
         Self { id: id.to_owned(), path: sandbox.work().join(format!("{id}.jsonl")), turns: 0 }
     }
@@ -96,7 +96,7 @@ fn echoes(sandbox: &Sandbox) -> Vec<Value> {
 #[test]
 fn fbk_01_fbk_02_fbk_03_what_a_turn_makes_use_of_rises_once() {
     let sandbox = warm();
-    let mut talk = Talk::new(&sandbox, "s1");
+    let mut talk = HookedSession::new(&sandbox, "s1");
     let told = talk.turn(&sandbox, ASKED, "It listens on port 7410.");
     assert!(context(&told).contains("7410"));
     assert_eq!(signals(&sandbox), ["used"]);
@@ -132,11 +132,11 @@ fn fbk_01_fbk_02_fbk_03_what_a_turn_makes_use_of_rises_once() {
 #[test]
 fn fbk_01_what_stands_there_for_nothing_sinks_and_a_command_counts() {
     let sandbox = warm();
-    let mut idle = Talk::new(&sandbox, "idle");
+    let mut idle = HookedSession::new(&sandbox, "idle");
     idle.turn(&sandbox, ASKED, "I could not find out where the database is.");
     assert_eq!(signals(&sandbox), ["ignored"]);
     assert_eq!(idle.inspected(&sandbox)["blocks"][0]["memories"][0]["became"], "ignored");
-    let mut busy = Talk::new(&sandbox, "busy");
+    let mut busy = HookedSession::new(&sandbox, "busy");
     busy.asks(&sandbox, ASKED);
     busy.written(ASKED, "Let me see.", Some("psql --port 7410 ledger"));
     busy.stops(&sandbox);
@@ -162,7 +162,7 @@ fn fbk_02_sessions_that_nobody_holds_are_not_judged() {
 #[test]
 fn a_turn_whose_answer_is_not_there_yet_is_judged_when_the_session_ends() {
     let sandbox = warm();
-    let mut talk = Talk::new(&sandbox, "s1");
+    let mut talk = HookedSession::new(&sandbox, "s1");
     talk.asks(&sandbox, ASKED);
     fs::write(&talk.path, "").unwrap();
     talk.stops(&sandbox);
@@ -179,7 +179,7 @@ fn fbk_05_a_correction_marks_what_should_have_been_there_and_becomes_a_lesson() 
     let sandbox = warm();
     save(&sandbox, "workflow", "pumps", "The pumps are deployed with the blue script on Tuesdays.");
     sandbox.rekindle(&["reindex"]).run().ok();
-    let mut talk = Talk::new(&sandbox, "s1");
+    let mut talk = HookedSession::new(&sandbox, "s1");
     talk.turn(&sandbox, "bring out the new version", "I used the green script for it.");
     talk.turn(
         &sandbox,
@@ -202,7 +202,7 @@ fn fbk_05_a_correction_marks_what_should_have_been_there_and_becomes_a_lesson() 
 #[test]
 fn fbk_05_what_misled_sinks_and_nothing_is_deleted() {
     let sandbox = warm();
-    let mut talk = Talk::new(&sandbox, "s1");
+    let mut talk = HookedSession::new(&sandbox, "s1");
     talk.turn(&sandbox, ASKED, "It listens on port 7410.");
     talk.turn(&sandbox, "No, I told you: the ledger database listens on port 7411, not 7410.", "Noted.");
     let seen = talk.inspected(&sandbox);
@@ -216,7 +216,7 @@ fn fbk_05_what_misled_sinks_and_nothing_is_deleted() {
 #[test]
 fn fbk_05_what_a_person_pastes_corrects_nobody() {
     let sandbox = warm();
-    let mut talk = Talk::new(&sandbox, "s1");
+    let mut talk = HookedSession::new(&sandbox, "s1");
     talk.turn(&sandbox, "bring out the new version", "Done.");
     talk.turn(&sandbox, "> No, I told you: the kettle whistles.\n\nwho wrote this?", "Nobody.");
     assert_eq!(talk.inspected(&sandbox)["corrections"], 0);
@@ -227,12 +227,12 @@ fn fbk_05_what_a_person_pastes_corrects_nobody() {
 #[test]
 fn a_share_of_sessions_is_left_without_recall_and_can_be_compared() {
     let sandbox = warm();
-    let mut with = Talk::new(&sandbox, "with");
+    let mut with = HookedSession::new(&sandbox, "with");
     with.turn(&sandbox, ASKED, "It listens on port 7410.");
     sandbox.rekindle(&["config", "set", "recall.holdout", "1"]).run().ok();
     let told = start(&sandbox, "without", "startup");
     assert!(context(&told).contains("Never push to main."), "the person's rules stay: {told}");
-    let mut without = Talk::new(&sandbox, "without");
+    let mut without = HookedSession::new(&sandbox, "without");
     assert_eq!(without.turn(&sandbox, ASKED, "No idea."), Value::Null);
     without.turn(&sandbox, "No, I told you: the ledger database listens on port 7410.", "Noted.");
     assert_eq!(without.inspected(&sandbox)["heldOut"], true);
@@ -249,7 +249,7 @@ fn a_share_of_sessions_is_left_without_recall_and_can_be_compared() {
     );
     // The holdout is stable for a session.
     sandbox.rekindle(&["config", "set", "recall.holdout", "0.5"]).run().ok();
-    let silent = |session: &str| Talk::new(&sandbox, session).asks(&sandbox, ASKED).is_null();
+    let silent = |session: &str| HookedSession::new(&sandbox, session).asks(&sandbox, ASKED).is_null();
     let out = (0..24).filter(|number| silent(&format!("h{number}"))).count();
     assert!((3..22).contains(&out), "{out} of 24");
 }
@@ -286,7 +286,7 @@ fn brf_07_what_is_ready_at_the_deadline_is_given() {
     // Opening this pipe blocks forever.
     assert!(std::process::Command::new("mkfifo").arg(index.join("CURRENT")).status().unwrap().success());
     let began = std::time::Instant::now();
-    let told = Talk::new(&sandbox, "s1").asks(&sandbox, ASKED);
+    let told = HookedSession::new(&sandbox, "s1").asks(&sandbox, ASKED);
     let took = began.elapsed();
     assert!(context(&told).contains("7410"), "{told}");
     // The hook reserves part of its 300 ms for the answer.
@@ -296,7 +296,7 @@ fn brf_07_what_is_ready_at_the_deadline_is_given() {
     assert!(last["result"] == "partial" && text(&last, "detail").contains("words"), "{last}");
     // Keyword search alone needs a better match.
     assert_eq!(
-        Talk::new(&sandbox, "s2").asks(&sandbox, "paint the port of Lisbon in autumn, with ships"),
+        HookedSession::new(&sandbox, "s2").asks(&sandbox, "paint the port of Lisbon in autumn, with ships"),
         Value::Null
     );
 }
@@ -307,7 +307,7 @@ fn ver_02_a_worker_that_is_killed_anywhere_judges_a_turn_once() {
         return;
     }
     let sandbox = warm();
-    let mut talk = Talk::new(&sandbox, "s1");
+    let mut talk = HookedSession::new(&sandbox, "s1");
     talk.turn(&sandbox, ASKED, "It listens on port 7410.");
     let words = "No, I told you: the ledger database listens on port 7411, not 7410.";
     talk.asks(&sandbox, words);
@@ -319,7 +319,7 @@ fn ver_02_a_worker_that_is_killed_anywhere_judges_a_turn_once() {
     let every = std::env::var_os("REKINDLE_FAULT_ROUNDS").is_some();
     for at in (1..).step_by(if every { 1 } else { 11 }) {
         sandbox.restore(&start);
-        let output = faults::run(&command, Fault::kill(at));
+        let output = faults::run(&command, PlannedFault::kill(at));
         let Some(call) = output.fault.clone() else { break };
         broken += 1;
         work(&sandbox, &[]);

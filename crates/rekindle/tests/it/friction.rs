@@ -1,7 +1,7 @@
 //! Friction: recurring problems, found through the real binary (SPEC section 10).
 
 use rekindle_core::base::time::{TimeZone, Timestamp};
-use rekindle_core::knowledge::observe::Kind;
+use rekindle_core::knowledge::observe::FindingKind;
 
 use crate::reflect::observed_on;
 use crate::review::{page, quiet, review, status};
@@ -23,11 +23,11 @@ fn exe_06_fri_08_friction_asks_for_what_was_said_three_times_and_says_why_not() 
     // A day within the last seven in any time zone.
     let day = now.to_zoned(TimeZone::UTC).date().yesterday().unwrap();
     for session in ["a", "b"] {
-        observed_on(&sandbox, session, Kind::Correction, WORDS, day, now);
+        observed_on(&sandbox, session, FindingKind::Correction, WORDS, day, now);
     }
     let report = sandbox.rekindle(&["friction", "--json"]).run().ok().json();
     assert!(text(&report["report"], "why").contains("too few sessions"), "{report}");
-    observed_on(&sandbox, "c", Kind::Correction, WORDS, day, now);
+    observed_on(&sandbox, "c", FindingKind::Correction, WORDS, day, now);
     let found = sandbox.rekindle(&["friction", "--json"]).run().ok().json();
     let proposal = &found["proposals"][0];
     let id = text(proposal, "id").to_owned();

@@ -8,19 +8,19 @@ use std::sync::LazyLock;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use rekindle_embed::{Model, Role};
+use rekindle_embed::{EmbeddingModel, TextRole};
 use rekindle_testkit::fusion_set::{self, FusionSet};
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_testkit::{Sandbox, TestCommand};
 use serde_json::Value;
 
 use crate::{found, text};
 
 const SHOWN: usize = 5;
 /// The time limit for a thousand memories on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+const INDEX_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// One question, and the rankers that have its memory among the first five.
-struct Asked {
+struct AskedQuestion {
     qid: String,
     kind: String,
     by_words: bool,
@@ -28,9 +28,9 @@ struct Asked {
     by_both: bool,
 }
 
-static ASKED: LazyLock<Vec<Asked>> = LazyLock::new(measure);
+static ASKED: LazyLock<Vec<AskedQuestion>> = LazyLock::new(measure);
 
-fn measure() -> Vec<Asked> {
+fn measure() -> Vec<AskedQuestion> {
     let set = fusion_set::generate();
     let [memories, questions, answers] =
         [&set.memories, &set.queries, &set.answers].map(|lines| parsed(lines));
@@ -38,8 +38,8 @@ fn measure() -> Vec<Asked> {
     let queries: Vec<&str> = questions.iter().map(|question| text(question, "query")).collect();
     let documents: Vec<Vec<String>> = texts.iter().map(|text| words(text)).collect();
     let threads = available_parallelism().map_or(1, usize::from);
-    let passages = Model::builtin().embed_batch(Role::Passage, &texts, threads);
-    let vectors = Model::builtin().embed_batch(Role::Query, &queries, threads);
+    let passages = EmbeddingModel::builtin().embed_batch(TextRole::Passage, &texts, threads);
+    let vectors = EmbeddingModel::builtin().embed_batch(TextRole::Query, &queries, threads);
 
     let mut asked = Vec::new();
     for (at, (answer, ours)) in answers.iter().zip(product(&set)).enumerate() {
@@ -47,7 +47,7 @@ fn measure() -> Vec<Asked> {
         assert_eq!((qid, qid), (text(&questions[at], "qid"), text(&ours, "qid")));
         let wanted = answer["gold"][0].as_str().unwrap();
         let has = |scores: &[f64]| best(scores).any(|place| text(&memories[place], "id") == wanted);
-        asked.push(Asked {
+        asked.push(AskedQuestion {
             qid: qid.to_owned(),
             kind: text(answer, "type").to_owned(),
             by_words: has(&bm25(&documents, queries[at])),
@@ -66,10 +66,10 @@ fn parsed<T: AsRef<str>>(lines: &[T]) -> Vec<Value> {
 /// Returns the answers of the program.
 fn product(set: &FusionSet) -> Vec<Value> {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
-    let bench = |verb: &str, lines: &[String]| -> Command {
+    let bench = |verb: &str, lines: &[String]| -> TestCommand {
         let store = sandbox.home().join("store");
         let command = sandbox.rekindle(&["bench", verb, "--store"]).arg(store);
-        command.stdin(lines.join("\n")).limit(PATIENCE)
+        command.stdin(lines.join("\n")).limit(INDEX_TIMEOUT)
     };
     bench("ingest", &set.memories).run().ok();
     let output = bench("query", &set.queries).run().ok();
@@ -114,8 +114,8 @@ fn cosines(passages: &[Vec<f32>], question: &[f32]) -> Vec<f64> {
 }
 
 /// Counts the questions of these kinds that one ranker answers, and lists those that the hybrid search loses.
-fn lost(kinds: &[&str], alone: fn(&Asked) -> bool) -> (usize, Vec<String>) {
-    let answered: Vec<&Asked> =
+fn lost(kinds: &[&str], alone: fn(&AskedQuestion) -> bool) -> (usize, Vec<String>) {
+    let answered: Vec<&AskedQuestion> =
         ASKED.iter().filter(|asked| kinds.contains(&asked.kind.as_str()) && alone(asked)).collect();
     let lost = answered.iter().filter(|asked| !asked.by_both).map(|asked| asked.qid.clone()).collect();
     (answered.len(), lost)

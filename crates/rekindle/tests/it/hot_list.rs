@@ -3,12 +3,12 @@
 use std::fs;
 
 use rekindle_core::base::sentiment::Sentiment;
-use rekindle_core::vault::daily_log::{self, Body, Section};
+use rekindle_core::vault::daily_log::{self, LogSection, ObservationBody};
 use serde_json::json;
 
 use rekindle_testkit::Sandbox;
 
-use crate::capture::{Session, log, work};
+use crate::capture::{ClaudeTranscript, log, work};
 use crate::{project, sandbox, text};
 
 #[test]
@@ -17,7 +17,7 @@ fn sto_02_sto_07_observations_are_listed_for_other_programs() {
     let list =
         || sandbox.rekindle(&["inspect", "--observations", "--days", "366", "--json"]).run().ok().json();
     assert_eq!(list(), json!([]));
-    let mut session = Session::new(&sandbox, "s1");
+    let mut session = ClaudeTranscript::new(&sandbox, "s1");
     session.says("Always run the linter before a push.");
     session.hook(&sandbox, "SessionEnd");
     work(&sandbox, &[]);
@@ -45,7 +45,7 @@ fn sto_01_the_hot_list_is_rebuilt_from_the_logs_alone() {
         ("s2", "We decided to keep the valve table in SQLite.\nStaging listens on port 5433."),
         ("s3", "I prefer tabs in all my projects. The deploy no longer runs on Fridays."),
     ] {
-        let mut session = Session::new(&sandbox, id);
+        let mut session = ClaudeTranscript::new(&sandbox, id);
         session.cwd = project(&sandbox, "pumps");
         session.says(words);
         session.goes_on_for(2);
@@ -68,15 +68,15 @@ fn sto_01_the_hot_list_is_rebuilt_from_the_logs_alone() {
 #[test]
 fn fbk_07_the_sentiment_outlives_the_hot_list() {
     let sandbox = sandbox();
-    let mut session = Session::new(&sandbox, "s1");
+    let mut session = ClaudeTranscript::new(&sandbox, "s1");
     session.says("Never push to main again \u{1f621}");
     session.hook(&sandbox, "SessionEnd");
     work(&sandbox, &[]);
     let found = daily_log::parse(&log(&sandbox)).sections.into_iter().find_map(|section| match section {
-        Section::Observation(observation) => Some(observation.body),
+        LogSection::Observation(observation) => Some(observation.body),
         _ => None,
     });
-    let Some(Body::Segments(segments)) = found else { panic!("{}", log(&sandbox)) };
+    let Some(ObservationBody::Segments(segments)) = found else { panic!("{}", log(&sandbox)) };
     let fact =
         segments.iter().flat_map(|segment| &segment.facts).find(|fact| fact.text.contains("push to main"));
     assert_eq!(fact.unwrap().mark.sentiment, Some(Sentiment::Frustrated), "{}", log(&sandbox));

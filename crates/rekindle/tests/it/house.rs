@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_testkit::{Sandbox, TestCommand};
 
 use crate::sandbox;
 
@@ -145,7 +145,7 @@ fn ci_runs_nothing_that_the_readme_does_not_say() {
 #[test]
 fn the_architecture_lists_the_rooms_and_stays_short() {
     const MAX_WORDS: usize = 1_800;
-    Command::new("bash", root()).args(&["scripts/rooms.sh", "--check"]).run().ok();
+    TestCommand::new("bash", root()).args(&["scripts/rooms.sh", "--check"]).run().ok();
     let words = read("docs/ARCHITECTURE.md").split_whitespace().count();
     assert!(words <= MAX_WORDS, "docs/ARCHITECTURE.md has {words} words, more than {MAX_WORDS}");
 }
@@ -174,7 +174,7 @@ fn the_tour_in_the_readme_is_real() {
     let path = format!("{}:/usr/bin:/bin", folder.display());
     let home = sandbox.user_home().to_str().unwrap().to_owned();
     let run = |command: &str| {
-        let shell = Command::new("/bin/sh", sandbox.work()).args(&["-c", command]);
+        let shell = TestCommand::new("/bin/sh", sandbox.work()).args(&["-c", command]);
         shell.env("PATH", &path).env("HOME", &home).env("REKINDLE_INDEX_BACKGROUND", "false").run().ok()
     };
     for (command, expected) in steps {

@@ -8,8 +8,8 @@ use std::fs;
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use rekindle_testkit::faults::{self, EIO, Fault};
-use rekindle_testkit::{Command, Sandbox, race};
+use rekindle_testkit::faults::{self, EIO, PlannedFault};
+use rekindle_testkit::{Sandbox, TestCommand, race};
 use serde_json::{Value, json};
 
 use crate::{COMPARABLE, order, recall, results, sandbox, save, text};
@@ -58,7 +58,12 @@ fn furnish(sandbox: &Sandbox, lines: usize) {
 
 /// Breaks `command` at every step, always from the same state, and compares the result of a `reindex` with
 /// `truth`.
-fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, kinds: &[fn(usize) -> Fault]) -> usize {
+fn break_everywhere(
+    name: &str,
+    sandbox: &Sandbox,
+    command: &TestCommand,
+    kinds: &[fn(usize) -> PlannedFault],
+) -> usize {
     let truth = fresh(sandbox);
     let start = sandbox.snapshot();
     let mut broken = 0;
@@ -96,8 +101,9 @@ fn can_trace() -> bool {
     faults::available().inspect_err(|why| rekindle_testkit::skipped(why)).is_ok()
 }
 
-const KILLS: [fn(usize) -> Fault; 2] = [Fault::kill, Fault::kill_after];
-const REFUSALS: [fn(usize) -> Fault; 2] = [|at| Fault::errno(at, EIO), Fault::full_disk_from];
+const KILLS: [fn(usize) -> PlannedFault; 2] = [PlannedFault::kill, PlannedFault::kill_after];
+const REFUSALS: [fn(usize) -> PlannedFault; 2] =
+    [|at| PlannedFault::errno(at, EIO), PlannedFault::full_disk_from];
 
 #[test]
 fn fnd_10_a_first_index_that_is_cut_off_anywhere_is_finished_by_the_next() {
@@ -126,7 +132,12 @@ fn sto_14_an_index_that_is_renewed_survives_every_break() {
     let broken = break_everywhere("a few changes", &sandbox, &few, &[KILLS, REFUSALS].concat());
     let whole = sandbox.rekindle(&["reindex", "--all"]);
     let broken = broken
-        + break_everywhere("everything anew", &sandbox, &whole, &[Fault::kill, |at| Fault::errno(at, EIO)]);
+        + break_everywhere(
+            "everything anew",
+            &sandbox,
+            &whole,
+            &[PlannedFault::kill, |at| PlannedFault::errno(at, EIO)],
+        );
     assert!(broken > 60, "only {broken} steps to break: is the tracer seeing them?");
 }
 
@@ -144,7 +155,7 @@ fn sto_13_a_save_that_is_cut_off_in_its_index_step_is_caught_up_with() {
         sandbox.rekindle(&["save", "howto", "new", "--body", "The new harbour crane is greased by Ada."]);
     let (_, steps) = faults::watch(&command);
     let in_index =
-        |call: &faults::Call| call.path.as_deref().is_some_and(|path| path.contains("/state/index/"));
+        |call: &faults::DiskCall| call.path.as_deref().is_some_and(|path| path.contains("/state/index/"));
     let first = steps.iter().position(in_index).unwrap() + 1;
     assert!(steps.len() >= first + 2, "{steps:?}");
     sandbox.restore(&start);
@@ -173,9 +184,9 @@ fn sto_13_a_save_that_is_cut_off_in_its_index_step_is_caught_up_with() {
 }
 
 /// A deterministic random generator, so that a seed gives the same sequence on every machine.
-struct Dice(u64);
+struct CrashRng(u64);
 
-impl Dice {
+impl CrashRng {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides.max(1)
@@ -209,7 +220,7 @@ fn fnd_10_killed_at_random_instants_it_still_becomes_what_a_fresh_build_is() {
         std::env::var("REKINDLE_FAULT_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let sandbox = sandbox();
     furnish(&sandbox, 20);
-    let mut dice = Dice(20_261_115);
+    let mut dice = CrashRng(20_261_115);
     let mut killed = 0;
     for round in 0..6 * rounds {
         // A change, or a deleted index, and a `reindex` that is killed several times.
@@ -255,7 +266,7 @@ fn fnd_10_saving_indexing_and_recalling_at_once_lose_nothing_and_never_fail() {
     let sandbox = sandbox();
     furnish(&sandbox, 10);
     sandbox.rekindle(&["reindex"]).run().ok();
-    let commands: Vec<Vec<Command>> = vec![
+    let commands: Vec<Vec<TestCommand>> = vec![
         (0..SAVES).map(|n| saving(&sandbox, "left", n)).collect(),
         (0..SAVES).map(|n| saving(&sandbox, "right", n)).collect(),
         (0..10)
@@ -264,7 +275,7 @@ fn fnd_10_saving_indexing_and_recalling_at_once_lose_nothing_and_never_fail() {
         (0..SAVES).map(|n| sandbox.rekindle(&["recall", QUERIES[n % 2], "--json", "--anyway"])).collect(),
     ];
     let jobs = commands.into_iter().map(|commands| {
-        let run = |command: Command| command.limit(Duration::from_secs(60)).run().ok();
+        let run = |command: TestCommand| command.limit(Duration::from_secs(60)).run().ok();
         move || commands.into_iter().map(run).collect::<Vec<_>>()
     });
     let outputs = race::together(Duration::from_secs(150), jobs);
@@ -284,7 +295,7 @@ fn fnd_10_saving_indexing_and_recalling_at_once_lose_nothing_and_never_fail() {
     assert_eq!(answers(&sandbox), fresh(&sandbox));
 }
 
-fn saving(sandbox: &Sandbox, who: &str, number: usize) -> Command {
+fn saving(sandbox: &Sandbox, who: &str, number: usize) -> TestCommand {
     let body = format!("Tally {who} {number}: the harbour crane lifted {number} crates.");
     sandbox.rekindle(&["save", "tally", &format!("{who}-{number}"), "--body", &body])
 }

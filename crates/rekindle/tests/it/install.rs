@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rekindle_testkit::faults::{self, Fault};
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_testkit::faults::{self, PlannedFault};
+use rekindle_testkit::{Sandbox, TestCommand};
 use serde_json::{Value, json};
 
 use crate::{project, sandbox, text};
@@ -30,7 +30,7 @@ fn write(path: &Path, text: impl AsRef<[u8]>) {
 /// inherit the open handle, and the program could not be started.
 fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
     let paths = [from.as_ref(), to.as_ref()].map(|path| path.to_str().unwrap().to_owned());
-    Command::new("/bin/cp", "/").args(&[&paths[0], &paths[1]]).run().ok();
+    TestCommand::new("/bin/cp", "/").args(&[&paths[0], &paths[1]]).run().ok();
 }
 
 fn read(path: &Path) -> String {
@@ -257,7 +257,7 @@ fn a_program_that_moved_is_called_where_it_is_now() {
     let before = read(&file);
     let program = moved(&sandbox, "my tools");
     let run = |args: &[&str]| {
-        let command = Command::new(&program, sandbox.work()).args(args).env("HOME", sandbox.user_home());
+        let command = TestCommand::new(&program, sandbox.work()).args(args).env("HOME", sandbox.user_home());
         command.env("REKINDLE_HOME", sandbox.home()).run()
     };
     let list = run(&["install", "--list", "--json"]).ok().json();
@@ -498,7 +498,7 @@ fn b_15_a_crash_leaves_the_old_settings_or_the_new() {
     install.run().ok();
     let after = read(&file);
     let mut broken = 0;
-    for kind in [Fault::kill as fn(usize) -> Fault, Fault::full_disk_from] {
+    for kind in [PlannedFault::kill as fn(usize) -> PlannedFault, PlannedFault::full_disk_from] {
         for at in 1.. {
             sandbox.restore(&start);
             put_back();
@@ -534,7 +534,7 @@ fn b_15_a_program_of_another_name_puts_nothing_in_that_it_could_not_take_out() {
     copy_program(env!("CARGO_BIN_EXE_rekindle"), &renamed);
     let before = home(&sandbox);
     for agent in ["claude", "codex", "gemini", "pi"] {
-        let output = Command::new(&renamed, sandbox.work())
+        let output = TestCommand::new(&renamed, sandbox.work())
             .args(&["install", agent, "--yes"])
             .env("HOME", sandbox.user_home())
             .env("REKINDLE_HOME", sandbox.home())

@@ -6,7 +6,7 @@ use std::fs;
 use rekindle_testkit::{Sandbox, TELEGRAM_TOKEN, TelegramServer};
 
 use crate::install::home;
-use crate::review_terminal::Terminal;
+use crate::review_terminal::TmuxTerminal;
 
 /// Variables that hide agents outside the person's home.
 const ONLY_HERE: [(&str, &str); 6] = [
@@ -31,7 +31,7 @@ fn with_agents(agents: &[&str]) -> Sandbox {
 }
 
 /// Types a command and answers each question in turn; the keys of the last answer end it.
-fn answer(terminal: &Terminal, command: &str, answers: &[(&str, &[&str])]) -> String {
+fn answer(terminal: &TmuxTerminal, command: &str, answers: &[(&str, &[&str])]) -> String {
     terminal.run("clear");
     terminal.until_it("an empty screen", |screen| screen.trim().lines().count() == 1);
     terminal.run(command);
@@ -57,7 +57,7 @@ const INTERRUPT: &[&str] = &["C-c"];
 #[test]
 fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
     let sandbox = with_agents(&["claude", "codex"]);
-    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &ONLY_HERE) else { return };
     let before = home(&sandbox);
     let untouched = |what: &str| {
         assert_eq!(home(&sandbox), before, "{what}");
@@ -97,7 +97,7 @@ fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
 #[test]
 fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
     let sandbox = with_agents(&["claude"]);
-    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &ONLY_HERE) else { return };
     let before = home(&sandbox);
     let (name, notes) = ("What should your agents call you? [ada]", "empty for a new one");
     for leave in [END, INTERRUPT] {
@@ -140,7 +140,7 @@ fn r_16_init_asks_which_notes_may_be_read() {
         fs::create_dir_all(notes.join(file).parent().unwrap()).unwrap();
         fs::write(notes.join(file), "words").unwrap();
     }
-    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &ONLY_HERE) else { return };
     let (name, folder) = ("What should your agents call you?", "empty for a new one");
     let question = "may Rekindle read";
     let first = [(name, ENTER), (folder, ["Notes", "Enter"].as_slice())];
@@ -170,7 +170,7 @@ fn dis_01_init_finds_the_past_and_offers_to_learn_from_it() {
         "2026-03-02",
         "Always use pnpm in this repository, never npm.",
     );
-    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &ONLY_HERE) else { return };
     let (name, notes) = ("What should your agents call you? [ada]", "empty for a new one");
     let offer = "Connect Rekindle to Claude Code?";
     let learn = "Learn from them now";
@@ -197,7 +197,7 @@ fn dis_01_init_finds_the_past_and_offers_to_learn_from_it() {
 #[test]
 fn a_typo_in_init_asks_again() {
     let sandbox = with_agents(&["claude"]);
-    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &ONLY_HERE) else { return };
     let (name, notes) = ("What should your agents call you? [ada]", "empty for a new one");
     let offer = "Connect Rekindle to Claude Code? You'll see every change first. [Y/n]";
     let answers: [(&str, &[&str]); 5] = [
@@ -215,7 +215,7 @@ fn a_typo_in_init_asks_again() {
 #[test]
 fn d_at_the_question_shows_the_diff() {
     let sandbox = with_agents(&["claude"]);
-    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &ONLY_HERE) else { return };
     let question = "Write this? [Y/n/d shows the diff]";
     let screen = answer(&terminal, "sh r install", &[(question, &["d", "Enter"]), ("hook claude", NO)]);
     assert!(screen.contains("Cancelled. No files changed."), "{screen}");
@@ -231,7 +231,7 @@ fn b_15_no_is_an_answer_and_not_an_error() {
     crate::save(&sandbox, "fix", "port", "Staging listens on 5433.");
     let telegram = TelegramServer::default();
     let variables = [ONLY_HERE.as_slice(), &[("TELEGRAM_BOT_TOKEN", TELEGRAM_TOKEN)]].concat();
-    let Some(terminal) = Terminal::open(&sandbox, &variables) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &variables) else { return };
     let before = (home(&sandbox), sandbox.everything());
     let connect = format!("sh r review connect telegram --chat 42 --url {}", telegram.url());
     for (command, question) in [

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rekindle_testkit::{Command, Reply, Sandbox, ScriptedServer};
+use rekindle_testkit::{Sandbox, ScriptedServer, ServerReply, TestCommand};
 use serde_json::{Value, json};
 
 use crate::sandbox;
@@ -12,7 +12,7 @@ use crate::sandbox;
 const KEY: &str = "sk-test-0123456789abcdef";
 
 /// Builds a command without programs or variables of the machine.
-fn alone(sandbox: &Sandbox, args: &[&str]) -> Command {
+fn alone(sandbox: &Sandbox, args: &[&str]) -> TestCommand {
     let bin = sandbox.user_home().join("bin");
     sandbox
         .rekindle(args)
@@ -29,10 +29,10 @@ fn program(sandbox: &Sandbox, name: &str, script: &str) -> PathBuf {
     path
 }
 
-fn answers(text: &str) -> Reply {
+fn answers(text: &str) -> ServerReply {
     let says = json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 50, "completion_tokens": 4}});
-    Reply::events(&[&says.to_string(), "[DONE]"])
+    ServerReply::events(&[&says.to_string(), "[DONE]"])
 }
 
 fn get(sandbox: &Sandbox, key: &str) -> String {
@@ -222,7 +222,7 @@ fn rec_05_a_question_is_reworded_by_the_model_in_use() {
     let sandbox = sandbox();
     sandbox.rekindle(&["save", "fix", "port", "--body", "Staging Postgres listens on 5433."]).run().ok();
     let server =
-        ScriptedServer::new([answers("<query>staging postgres port</query>"), Reply::json(500, "{}")]);
+        ScriptedServer::new([answers("<query>staging postgres port</query>"), ServerReply::json(500, "{}")]);
     let url = format!("{}/v1", server.url());
     alone(&sandbox, &["llm", "use", "openai", "--url", &url, "--model", "local/qwen", "--yes"]).run().ok();
     let ask = ["-c", "recall.rewrite=true", "recall", "which postgres port was that?", "--json"];

@@ -8,9 +8,9 @@ use rekindle_testkit::Sandbox;
 use crate::{sandbox, text};
 
 /// A deterministic random generator, so that a seed gives the same sequence on every machine.
-struct Dice(u64);
+struct VaultModelRng(u64);
 
-impl Dice {
+impl VaultModelRng {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides
@@ -19,7 +19,7 @@ impl Dice {
 
 /// The expected vault: for each slug the current body and the archived ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Model {
+struct VaultModel {
     current: BTreeMap<String, String>,
     archived: BTreeMap<String, Vec<String>>,
 }
@@ -28,8 +28,8 @@ fn body_of(note: &str) -> String {
     note.split_once("\n---\n\n").map_or("", |(_, body)| body).to_owned()
 }
 
-fn on_disk(sandbox: &Sandbox) -> Model {
-    let mut model = Model::default();
+fn on_disk(sandbox: &Sandbox) -> VaultModel {
+    let mut model = VaultModel::default();
     for (path, bytes) in sandbox.files() {
         let note = String::from_utf8(bytes).unwrap();
         if let Some(slug) =
@@ -47,10 +47,10 @@ fn on_disk(sandbox: &Sandbox) -> Model {
 
 fn play(seed: u64, steps: usize) {
     let sandbox = sandbox();
-    let mut dice = Dice(seed);
-    let mut model = Model::default();
+    let mut dice = VaultModelRng(seed);
+    let mut model = VaultModel::default();
     // The model before each change, for undo. A hand edit or a forget clears the history.
-    let mut history: Vec<Model> = Vec::new();
+    let mut history: Vec<VaultModel> = Vec::new();
     for step in 0..steps {
         let slug = format!("s{}", dice.roll(6));
         let body = format!("Seed {seed} step {step}: {} is a fact of its own.\n", dice.roll(1000));

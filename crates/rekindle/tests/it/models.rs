@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rekindle_testkit::faults::{self, EIO, Fault};
+use rekindle_testkit::faults::{self, EIO, PlannedFault};
 use rekindle_testkit::{Sandbox, TinyBert};
 use serde_json::Value;
 
@@ -289,8 +289,12 @@ fn a_model_is_whole_or_not_there_wherever_adding_it_breaks() {
     folder(&sandbox, "tiny", &TinyBert::new(8));
     let add = sandbox.rekindle(&["model", "add", "tiny"]);
     let start = sandbox.snapshot();
-    let kinds: [fn(usize) -> Fault; 4] =
-        [Fault::kill, Fault::kill_after, |at| Fault::errno(at, EIO), Fault::full_disk_from];
+    let kinds: [fn(usize) -> PlannedFault; 4] = [
+        PlannedFault::kill,
+        PlannedFault::kill_after,
+        |at| PlannedFault::errno(at, EIO),
+        PlannedFault::full_disk_from,
+    ];
     let mut broken = 0;
     for kind in kinds {
         for at in 1.. {

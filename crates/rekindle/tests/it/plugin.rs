@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_testkit::{Sandbox, TestCommand};
 use serde_json::{Value, json};
 
 use crate::capture::hook_command;
@@ -149,7 +149,7 @@ fn a_plugins_hooks_run_as_they_are_written() {
         let line = text(&hooks["hooks"]["SessionStart"][0]["hooks"][0], "command");
         // Agents pass on only part of the environment, so the command contains every needed value.
         let input = json!({"session_id": format!("{agent}-1"), "source": "startup", "cwd": sandbox.work()});
-        let shell = Command::new("/bin/sh", sandbox.work()).args(&["-c", line]);
+        let shell = TestCommand::new("/bin/sh", sandbox.work()).args(&["-c", line]);
         let output = shell.env("HOME", sandbox.user_home()).stdin(input.to_string()).run().ok();
         let context = output.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
         assert!(context.contains("Never push to main."), "{agent}: {context}");

@@ -122,9 +122,9 @@ fn sto_11_sto_18_an_index_of_another_version_is_left_and_made_again() {
 }
 
 /// A function that damages a file.
-type Harm = fn(&[u8]) -> Option<Vec<u8>>;
+type DamageFn = fn(&[u8]) -> Option<Vec<u8>>;
 
-const HARMS: [(&str, Harm); 9] = [
+const HARMS: [(&str, DamageFn); 9] = [
     ("gone", |_| None),
     ("empty", |_| Some(Vec::new())),
     ("half", |bytes| Some(bytes[..bytes.len() / 2].to_vec())),

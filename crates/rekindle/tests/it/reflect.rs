@@ -2,9 +2,9 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::{Date, Timestamp};
-use rekindle_core::knowledge::observe::{Finding, Kind};
-use rekindle_engine::pipeline::observations::{self, Entry};
-use rekindle_engine::platform::db::Db;
+use rekindle_core::knowledge::observe::{Finding, FindingKind};
+use rekindle_engine::pipeline::observations::{self, ObservationRecord};
+use rekindle_engine::platform::db::Database;
 use rekindle_testkit::{Sandbox, fixtures};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::{sandbox, text};
 const DAY: Date = Date::constant(2026, 11, 14);
 
 /// Adds an observation to the hot list, as the observer does.
-fn observed(sandbox: &Sandbox, session: &str, kind: Kind, words: &str) {
+fn observed(sandbox: &Sandbox, session: &str, kind: FindingKind, words: &str) {
     observed_on(sandbox, session, kind, words, DAY, Timestamp::from_second(1_800_000_000).unwrap());
 }
 
@@ -21,14 +21,14 @@ fn observed(sandbox: &Sandbox, session: &str, kind: Kind, words: &str) {
 pub(crate) fn observed_on(
     sandbox: &Sandbox,
     session: &str,
-    kind: Kind,
+    kind: FindingKind,
     words: &str,
     day: Date,
     at: Timestamp,
 ) {
     let finding =
         Finding { messages: vec![format!("{session}-1")], ..fixtures::finding(kind, Origin::User, words) };
-    let entry = Entry {
+    let entry = ObservationRecord {
         dedupe_key: format!("key-{session}"),
         session: session.to_owned(),
         project: None,
@@ -40,7 +40,7 @@ pub(crate) fn observed_on(
         distilled: 0,
         schema_version: observations::SCHEMA_VERSION,
     };
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     assert!(observations::add(&mut db, &entry).unwrap());
 }
 
@@ -66,8 +66,8 @@ fn exe_04_a_full_day_becomes_a_page_and_the_same_day_again_nothing() {
     accumulated(&sandbox);
     let [first] = runs(&sandbox).try_into().unwrap();
     assert_eq!((text(&first, "status"), text(&first, "reason")), ("SKIPPED", "no observations"));
-    observed(&sandbox, "a", Kind::Rule, "Never push to main without a review");
-    observed(&sandbox, "b", Kind::Decision, "The queue lives in SQLite");
+    observed(&sandbox, "a", FindingKind::Rule, "Never push to main without a review");
+    observed(&sandbox, "b", FindingKind::Decision, "The queue lives in SQLite");
     accumulated(&sandbox);
     let page = std::fs::read_to_string(sandbox.vault().join("REVIEW.md")).unwrap();
     for expected in

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::review_terminal::Terminal;
+use crate::review_terminal::TmuxTerminal;
 use crate::sandbox;
 
 /// The bar of a complete run.
@@ -22,7 +22,7 @@ fn fnd_10_a_terminal_sees_how_far_it_is_and_a_pipe_does_not() {
     }
     let piped = sandbox.rekindle(&["reindex", "--all"]).run().ok();
     assert!(!piped.stderr.contains('[') && !piped.stdout.contains('['), "{piped:?}");
-    let Some(terminal) = Terminal::open(&sandbox, &[]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[]) else { return };
     fs::remove_dir_all(sandbox.state().join("index")).unwrap();
     terminal.run("sh r reindex --all; echo over-$((1 + 1))-$?");
     let screen = terminal.until("over-2-0");

@@ -16,10 +16,10 @@ const STACK: [&str; 5] = ["P1", "P2", "P3", "D", "O"];
 const STATES: [&str; 3] = ["works", "partly", "planned"];
 
 /// Tests by name, with the ids that each of them cites.
-type Tests = BTreeMap<String, BTreeSet<String>>;
+type TestCitations = BTreeMap<String, BTreeSet<String>>;
 
 /// A row of the table.
-struct Row<'a> {
+struct RequirementRow<'a> {
     state: &'a str,
     /// The tests that the row names.
     tests: Vec<&'a str>,
@@ -54,7 +54,7 @@ fn cited(text: &str) -> BTreeSet<String> {
 }
 
 /// Adds the tests of a source file, with what is cited in their names, comments and bodies.
-fn add_tests(source: &str, tests: &mut Tests) {
+fn add_tests(source: &str, tests: &mut TestCitations) {
     let lines: Vec<&str> = source.lines().collect();
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.trim() == "#[test]") {
         let is_above =
@@ -70,9 +70,9 @@ fn add_tests(source: &str, tests: &mut Tests) {
 }
 
 /// Lists the mistakes in the table.
-fn problems(page: &str, cited: &BTreeSet<String>, tests: &Tests) -> Vec<String> {
+fn problems(page: &str, cited: &BTreeSet<String>, tests: &TestCitations) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut rows: BTreeMap<&str, Row<'_>> = BTreeMap::new();
+    let mut rows: BTreeMap<&str, RequirementRow<'_>> = BTreeMap::new();
     for line in page.lines().filter(|line| line.starts_with('|')) {
         let cells: Vec<&str> = line.trim_matches(['|', ' ']).split('|').map(str::trim).collect();
         let &[id, sentence, state, held_by] = cells.as_slice() else {
@@ -90,7 +90,7 @@ fn problems(page: &str, cited: &BTreeSet<String>, tests: &Tests) -> Vec<String> 
         }
         let tests = held_by.split('`').skip(1).step_by(2).collect();
         let see = held_by.strip_prefix("see ").map(|ids| ids.split(", ").collect()).unwrap_or_default();
-        if rows.insert(id, Row { state, tests, see }).is_some() {
+        if rows.insert(id, RequirementRow { state, tests, see }).is_some() {
             problems.push(format!("{id} has two rows"));
         }
     }
@@ -118,7 +118,7 @@ fn problems(page: &str, cited: &BTreeSet<String>, tests: &Tests) -> Vec<String> 
 
 #[test]
 fn docs_requirements_agree_with_sources_and_tests() {
-    let (mut ids, mut tests) = (BTreeSet::new(), Tests::new());
+    let (mut ids, mut tests) = (BTreeSet::new(), TestCitations::new());
     for path in files() {
         // Data files are not searched, because an id in them means something else.
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -143,7 +143,7 @@ fn docs_requirements_agree_with_sources_and_tests() {
 
 #[test]
 fn each_mistake_in_the_requirements_is_named() {
-    let mut tests = Tests::new();
+    let mut tests = TestCitations::new();
     add_tests(
         "/// LOG-02.\n#[test]\nfn log_01_it_grows() {\n    // LOG-03\n}\nfn log_04_helper() {}\n",
         &mut tests,

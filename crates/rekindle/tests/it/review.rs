@@ -4,10 +4,10 @@ use std::fs;
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::{Date, Timestamp};
-use rekindle_core::knowledge::proposal::{Evidence, Proposal, title};
-use rekindle_engine::pipeline::stages::REGISTRY;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::proposals::{self, Handed};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, title};
+use rekindle_engine::pipeline::stages::STAGE_REGISTRY;
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::review::proposals::{self, SubmitOutcome};
 use rekindle_testkit::{Sandbox, fixtures};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub(crate) fn hand_in(
         text: words.to_owned(),
         supersedes: supersedes.map(str::to_owned),
         origin,
-        evidence: Evidence { quotes: vec![format!("From now on: {words}")], ..one.evidence },
+        evidence: ProposalEvidence { quotes: vec![format!("From now on: {words}")], ..one.evidence },
         created: one.created - jiff_hours(24 * days),
         ..one
     })
@@ -50,11 +50,11 @@ pub(crate) fn hand_in_as(sandbox: &Sandbox, as_what: impl Fn(Proposal) -> Propos
     let created = Timestamp::now() - jiff_hours(1);
     let day = Date::constant(2026, 11, 14);
     let plain = fixtures::proposal(day, created, "");
-    let evidence = Evidence { messages: vec!["s1-4".to_owned()], ..plain.evidence };
+    let evidence = ProposalEvidence { messages: vec!["s1-4".to_owned()], ..plain.evidence };
     let proposal = as_what(Proposal { confidence: 0.8, evidence, ..plain });
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
-    match proposals::hand_in(&mut db, &REGISTRY, "test", &[proposal]).unwrap().remove(0) {
-        Handed::Proposed(id) => id.to_string(),
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
+    match proposals::hand_in(&mut db, &STAGE_REGISTRY, "test", &[proposal]).unwrap().remove(0) {
+        SubmitOutcome::Proposed(id) => id.to_string(),
         other => panic!("{other:?}"),
     }
 }
@@ -388,7 +388,7 @@ fn b_07_a_proposal_follows_a_section_that_was_renamed_and_says_when_it_cannot() 
 /// Gives a proposal an id in the old form, without the letters of the machine.
 fn as_before(sandbox: &Sandbox, id: &str) -> String {
     let old = id.rsplit_once('-').unwrap().0;
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     db.change(|transaction| {
         transaction.execute("DELETE FROM machine", [])?;
         let sql = "UPDATE proposals SET id = ?2, proposal = json_set(proposal, '$.id', ?2) WHERE id = ?1";

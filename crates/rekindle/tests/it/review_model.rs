@@ -7,15 +7,16 @@ use std::fs;
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::{Date, Timestamp};
-use rekindle_core::knowledge::proposal::{Proposal, Status, Target};
-use rekindle_core::vault::daily_log::{self, End, Section};
-use rekindle_core::vault::review::{Id, Place};
-use rekindle_engine::pipeline::stages::REGISTRY;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::proposals::{self, Handed};
-use rekindle_testkit::faults::{self, Fault};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus, ProposalTarget};
+use rekindle_core::vault::daily_log::{self, LogSection, ProposalEnd};
+use rekindle_core::vault::review::{ProposalId, ProposalPlace};
+use rekindle_engine::pipeline::stages::STAGE_REGISTRY;
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::review::proposals::{self, SubmitOutcome};
+use rekindle_testkit::faults::{self, PlannedFault};
 use rekindle_testkit::{
-    Command, Output, Reply, Sandbox, TELEGRAM_TOKEN, TODOIST_KEY, TelegramServer, TodoistServer, fixtures,
+    CommandResult, Sandbox, ServerReply, TELEGRAM_TOKEN, TODOIST_KEY, TelegramServer, TestCommand,
+    TodoistServer, fixtures,
 };
 use serde_json::{Value, json};
 
@@ -23,9 +24,9 @@ use crate::surfaces::later;
 use crate::{sandbox, save, text};
 
 /// A deterministic random generator, so that a seed gives the same sequence on every machine.
-struct Dice(u64);
+struct ReviewModelRng(u64);
 
-impl Dice {
+impl ReviewModelRng {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides
@@ -52,7 +53,7 @@ const IDEA: &str = "poll-with-epoll";
 /// The Telegram chat.
 const CHAT: i64 = 4242;
 
-struct Walk {
+struct ReviewModelRun {
     sandbox: Sandbox,
     todoist: TodoistServer,
     telegram: TelegramServer,
@@ -62,14 +63,14 @@ struct Walk {
     presses: Vec<Value>,
     /// The lines that the person wrote to AGENTS.md.
     mine_for_agents: Vec<String>,
-    dice: Dice,
-    ids: Vec<Id>,
+    dice: ReviewModelRng,
+    ids: Vec<ProposalId>,
     /// The lines that the person wrote to MEMORY.md.
     mine: Vec<String>,
     /// Earlier versions of the page.
     pages: Vec<String>,
     /// The outcome of each proposal at the last check, and whether anything was undone since.
-    ended: BTreeMap<Id, Status>,
+    ended: BTreeMap<ProposalId, ProposalStatus>,
     taken_back: bool,
     kills: usize,
     /// The index of the current day in `DAYS`.
@@ -79,7 +80,7 @@ struct Walk {
 /// Time zones a day apart: the person's date selects the log of the day.
 const DAYS: [&str; 3] = ["FIRST24:59", "UTC", "LAST-24:59"];
 
-impl Walk {
+impl ReviewModelRun {
     fn new(seed: u64) -> Self {
         let sandbox = sandbox();
         for (key, value) in [("capture.background", "false"), ("review.earn", "2"), ("review.per_day", "4")] {
@@ -96,7 +97,7 @@ impl Walk {
             entry,
             presses: Vec::new(),
             mine_for_agents: Vec::new(),
-            dice: Dice(seed),
+            dice: ReviewModelRng(seed),
             ids: Vec::new(),
             mine: Vec::new(),
             pages: Vec::new(),
@@ -112,16 +113,16 @@ impl Walk {
         walk
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    fn command(&self, arguments: &[&str]) -> TestCommand {
         let command = self.sandbox.rekindle(arguments).env("TODOIST_API_TOKEN", TODOIST_KEY);
         command.env("TELEGRAM_BOT_TOKEN", TELEGRAM_TOKEN).env("TZ", DAYS[self.day])
     }
 
-    fn db(&self) -> Db {
-        Db::open(&self.sandbox.state().join("rekindle.db")).unwrap()
+    fn db(&self) -> Database {
+        Database::open(&self.sandbox.state().join("rekindle.db")).unwrap()
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn run(&self, arguments: &[&str]) -> CommandResult {
         let output = self.command(arguments).run();
         assert!(!output.stderr.contains("panicked"), "{arguments:?}: {}", output.stderr);
         output
@@ -137,7 +138,7 @@ impl Walk {
         let (at, after) = (1 + self.dice.roll(120), self.dice.roll(2) == 0);
         later(&self.sandbox);
         let command = self.command(arguments);
-        let fault = if after { Fault::kill_after(at) } else { Fault::kill(at) };
+        let fault = if after { PlannedFault::kill_after(at) } else { PlannedFault::kill(at) };
         if faults::available().is_ok() {
             self.kills += usize::from(faults::run(&command, fault).fault.is_some());
         }
@@ -157,13 +158,15 @@ impl Walk {
         let day = Date::constant(2026, 11, 14);
         let section = ["Patterns", "Hard Rules", "No Such Section"][self.dice.roll(3)];
         let target = match self.dice.roll(5) {
-            0 | 1 => Some((Target::Identity("AGENTS.md".to_owned()), "AGENTS.md".to_owned())),
-            2 => Some((Target::Entry(self.entry.clone()), self.entry.clone())),
-            3 => Some((Target::Idea(IDEA.to_owned()), "Ideas.md".to_owned())),
+            0 | 1 => Some((ProposalTarget::Identity("AGENTS.md".to_owned()), "AGENTS.md".to_owned())),
+            2 => Some((ProposalTarget::Entry(self.entry.clone()), self.entry.clone())),
+            3 => Some((ProposalTarget::Idea(IDEA.to_owned()), "Ideas.md".to_owned())),
             _ => None,
         };
         let proposal = Proposal {
-            place: Place::Section(target.as_ref().map_or(section, |(_, name)| name.as_str()).to_owned()),
+            place: ProposalPlace::Section(
+                target.as_ref().map_or(section, |(_, name)| name.as_str()).to_owned(),
+            ),
             target: target.map(|(target, _)| target),
             origin,
             explicit,
@@ -171,8 +174,8 @@ impl Walk {
             ..fixtures::proposal(day, created, words)
         };
         let run = format!("run-{}", self.dice.roll(1_000_000));
-        if let Handed::Proposed(id) =
-            proposals::hand_in(&mut self.db(), &REGISTRY, &run, &[proposal]).unwrap().remove(0)
+        if let SubmitOutcome::Proposed(id) =
+            proposals::hand_in(&mut self.db(), &STAGE_REGISTRY, &run, &[proposal]).unwrap().remove(0)
         {
             self.ids.push(id);
         }
@@ -258,7 +261,7 @@ impl Walk {
                 }
             }
             23 => {
-                let outage = || Reply::json(503, "{}");
+                let outage = || ServerReply::json(503, "{}");
                 match self.dice.roll(4) {
                     0 => self.todoist.refuse("GET /api/v1/tasks", outage()),
                     1 => self.todoist.lose("POST /api/v1/tasks", outage()),
@@ -323,53 +326,58 @@ impl Walk {
             let standing = proposals::standing(&db, *id).unwrap().unwrap();
             let status = standing.proposal.status;
             let what = format!("{what}: {id} is {status:?}");
-            let approved = matches!(status, Status::Approved | Status::Edited);
+            let approved = matches!(status, ProposalStatus::Approved | ProposalStatus::Edited);
             // Only a proposal that the person has to apply stays approved.
             assert!(!approved || standing.proposal.identity().is_some(), "{what}");
             let before = self.ended.get(id).filter(|_| !self.taken_back);
-            if let Some(before) = before.filter(|before| !matches!(before, Status::Approved | Status::Edited))
+            if let Some(before) =
+                before.filter(|before| !matches!(before, ProposalStatus::Approved | ProposalStatus::Edited))
             {
                 assert_eq!(status, *before, "{what}");
             }
             let own = receipts.get(&id.to_string()).cloned().unwrap_or_default();
             // Outcomes and undos alternate in order. A pending outcome has no line.
-            let is_undone = |(at, end): (usize, &End)| (*end == End::Undone) == (at % 2 == 1);
+            let is_undone = |(at, end): (usize, &ProposalEnd)| (*end == ProposalEnd::Undone) == (at % 2 == 1);
             assert!(own.iter().enumerate().all(is_undone), "{what}: {own:?}");
             let expected = match status {
-                Status::Promoted => Some(End::Promoted),
-                Status::Rejected => Some(End::Rejected),
-                Status::Expired => Some(End::Expired),
+                ProposalStatus::Promoted => Some(ProposalEnd::Promoted),
+                ProposalStatus::Rejected => Some(ProposalEnd::Rejected),
+                ProposalStatus::Expired => Some(ProposalEnd::Expired),
                 _ => None,
             };
-            assert_eq!(own.last().copied().filter(|end| *end != End::Undone), expected, "{what}: {own:?}");
+            assert_eq!(
+                own.last().copied().filter(|end| *end != ProposalEnd::Undone),
+                expected,
+                "{what}: {own:?}"
+            );
             let marked = memory.split_whitespace().filter(|word| *word == id.to_string()).count();
-            let is_there = status == Status::Promoted && standing.with.is_none();
+            let is_there = status == ProposalStatus::Promoted && standing.with.is_none();
             let has_line = is_there && standing.proposal.section().is_some();
             assert_eq!(marked, usize::from(has_line), "{what} in\n{memory}");
             let line = format!("- {}\n", standing.text());
             // Another proposal with the same text may have been approved after this one ended.
             let is_there = standings.iter().any(|other| {
-                other.proposal.status == Status::Promoted
+                other.proposal.status == ProposalStatus::Promoted
                     && other.with.is_none()
                     && other.proposal.target == standing.proposal.target
                     && other.text() == standing.text()
             });
             match &standing.proposal.target {
-                Some(Target::Identity(_)) => {
+                Some(ProposalTarget::Identity(_)) => {
                     assert_eq!(agents.matches(&line).count(), usize::from(is_there), "{what} in\n{agents}");
                 }
-                Some(Target::Entry(_) | Target::Everywhere(_)) => {
+                Some(ProposalTarget::Entry(_) | ProposalTarget::Everywhere(_)) => {
                     assert_eq!(entry.matches(&line).count(), usize::from(is_there), "{what} in\n{entry}");
                 }
-                Some(Target::Idea(slug)) => {
+                Some(ProposalTarget::Idea(slug)) => {
                     let project = self.sandbox.vault().join("personal-projects").join(slug);
                     let is_there = standings.iter().any(|other| {
                         other.proposal.idea() == Some(slug.as_str())
-                            && other.proposal.status == Status::Promoted
+                            && other.proposal.status == ProposalStatus::Promoted
                     });
                     assert_eq!(project.join("_index.md").exists(), is_there, "{what}");
                 }
-                Some(Target::Memory(_)) | None => {}
+                Some(ProposalTarget::Memory(_)) | None => {}
             }
         }
         for line in &self.mine_for_agents {
@@ -391,15 +399,15 @@ impl Walk {
     }
 
     /// Reads the outcomes of each proposal from the logs.
-    fn receipts(&self) -> BTreeMap<String, Vec<End>> {
-        let mut found: BTreeMap<String, Vec<End>> = BTreeMap::new();
+    fn receipts(&self) -> BTreeMap<String, Vec<ProposalEnd>> {
+        let mut found: BTreeMap<String, Vec<ProposalEnd>> = BTreeMap::new();
         let files = fs::read_dir(self.sandbox.vault().join("memory")).into_iter().flatten();
         let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
         files.sort();
         for file in files {
             let log = fs::read_to_string(file).unwrap();
             for section in daily_log::parse(&log).sections {
-                let Section::Receipts(receipts) = section else { continue };
+                let LogSection::Receipts(receipts) = section else { continue };
                 for receipt in receipts.receipts {
                     found.entry(receipt.id).or_default().push(receipt.end);
                 }
@@ -419,7 +427,7 @@ fn ver_09_rev_14_whatever_happens_each_proposal_ends_once_and_nothing_is_lost() 
     }
     let (mut proposals, mut ends, mut kills) = (0, 0, 0);
     for seed in first..first + rounds {
-        let mut walk = Walk::new(seed);
+        let mut walk = ReviewModelRun::new(seed);
         for step in 1..=40 {
             walk.act();
             if step % 10 == 0 {

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rekindle_core::knowledge::proposal::{Proposal, Target};
-use rekindle_core::vault::review::Place;
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalTarget};
+use rekindle_core::vault::review::ProposalPlace;
+use rekindle_testkit::{Sandbox, TestCommand};
 
 use crate::review::{hand_in_as, page, quiet, review, status};
 use crate::text;
@@ -18,8 +18,8 @@ fn agents(sandbox: &Sandbox) -> PathBuf {
 /// Stores a proposal for AGENTS.md.
 pub(crate) fn for_agents(sandbox: &Sandbox, words: &str, supersedes: Option<&str>) -> String {
     hand_in_as(sandbox, |one| Proposal {
-        place: Place::Section("AGENTS.md".to_owned()),
-        target: Some(Target::Identity("AGENTS.md".to_owned())),
+        place: ProposalPlace::Section("AGENTS.md".to_owned()),
+        target: Some(ProposalTarget::Identity("AGENTS.md".to_owned())),
         title: words.to_owned(),
         text: words.to_owned(),
         supersedes: supersedes.map(str::to_owned),
@@ -106,7 +106,7 @@ fn idn_05_the_patch_is_one_that_git_and_patch_take() {
             sandbox.rekindle(&["approve", &id]).run().ok();
             let patch = sandbox.state().join(format!("patches/{id}.patch"));
             let folder = agents(&sandbox).parent().unwrap().to_owned();
-            let command = Command::new(tool[0], folder).args(&tool[1..]);
+            let command = TestCommand::new(tool[0], folder).args(&tool[1..]);
             // GNU patch keeps carriage returns only with `--binary`.
             let command =
                 if tool[0] == "patch" { command.arg(patch).arg("--binary") } else { command.arg(patch) };

@@ -12,15 +12,15 @@ use rekindle_testkit::Sandbox;
 use crate::review::{hand_in, memory, page, propose, quiet, status};
 
 /// The time limit for a screen to appear on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A terminal with a shell, on a tmux server of its own that ends with it.
-pub(crate) struct Terminal {
+pub(crate) struct TmuxTerminal {
     socket: PathBuf,
     work: PathBuf,
 }
 
-impl Terminal {
+impl TmuxTerminal {
     /// Opens a terminal; `None`, with a message, if tmux is missing.
     pub(crate) fn open(sandbox: &Sandbox, variables: &[(&str, &str)]) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
@@ -84,13 +84,13 @@ impl Terminal {
             if is_so(&screen) {
                 return screen;
             }
-            assert!(began.elapsed() < PATIENCE, "no `{what}` on this screen:\n{screen}");
+            assert!(began.elapsed() < SCREEN_TIMEOUT, "no `{what}` on this screen:\n{screen}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 }
 
-impl Drop for Terminal {
+impl Drop for TmuxTerminal {
     fn drop(&mut self) {
         self.tmux(&["kill-server"]);
     }
@@ -109,7 +109,7 @@ fn rev_12_rev_14_a_sitting_approves_rejects_takes_back_and_leaves_the_screen_as_
     let before = memory(&sandbox);
     let [first, second, third] = [("Use tabs.", 0), ("Deploy on Mondays.", 1), ("Write tests first.", 2)]
         .map(|(words, days)| propose(&sandbox, words, days));
-    let Some(terminal) = Terminal::open(&sandbox, &[]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[]) else { return };
     terminal.run("echo what was here before");
     terminal.until("\nwhat was here before");
     terminal.run("sh r review");
@@ -163,7 +163,7 @@ fn rev_03_words_are_edited_in_the_persons_own_editor() {
     let id = propose(&sandbox, "Use tabs.", 0);
     let work = sandbox.work();
     let editor = editor(work, "cat \"$2\" > seen; test \"$1\" = -w && sh change \"$2\"");
-    let Some(terminal) = Terminal::open(&sandbox, &[("EDITOR", &format!("{editor} -w"))]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[("EDITOR", &format!("{editor} -w"))]) else { return };
     terminal.run("sh r review");
     terminal.until("Review 1/1");
     for (change, said) in [
@@ -201,7 +201,7 @@ fn windows_of_every_size_and_no_colour() {
     let wide = "テストは必ずリリースプロファイルで実行し、結果を記録してください。そうしないと数字は比べられません。";
     propose(&sandbox, wide, 6);
     propose(&sandbox, "Be brief.", 0);
-    let Some(terminal) = Terminal::open(&sandbox, &[("NO_COLOR", "1")]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[("NO_COLOR", "1")]) else { return };
     terminal.run("sh r review");
     let screen = terminal.until("Review 1/2");
     assert!(screen.contains("1d left"), "{screen}");
@@ -237,7 +237,7 @@ fn b_02_no_escape_sequence_of_a_proposal_reaches_the_terminal() {
     let sandbox = quiet();
     let nasty = "Use \x1b]2;pwned\x07tabs \x1b[2J\u{9b}2Jonly\x1b[31m.";
     propose(&sandbox, nasty, 0);
-    let Some(terminal) = Terminal::open(&sandbox, &[]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[]) else { return };
     let raw = terminal.work.join("raw");
     terminal.tmux(&["pipe-pane", "-o", &format!("cat >> {}", raw.display())]);
     for mode in ["", " --plain"] {
@@ -259,7 +259,7 @@ fn b_02_no_escape_sequence_of_a_proposal_reaches_the_terminal() {
 fn the_terminal_is_given_back_when_the_process_is_ended() {
     let sandbox = quiet();
     propose(&sandbox, "Use tabs.", 0);
-    let Some(terminal) = Terminal::open(&sandbox, &[]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[]) else { return };
     for signal in ["TERM", "INT"] {
         terminal.run("sh r review");
         terminal.until("Review 1/1");
@@ -283,7 +283,7 @@ fn rev_13_a_line_is_superseded_or_kept_as_the_person_says() {
     fs::write(sandbox.vault().join("MEMORY.md"), memory(&sandbox).replace(section, &mine)).unwrap();
     hand_in(&sandbox, "Staging moved to another database.", Some(lines[1]), 1, Origin::User);
     hand_in(&sandbox, "The gateway listens on 8443.", Some(lines[0]), 0, Origin::User);
-    let Some(terminal) = Terminal::open(&sandbox, &[]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[]) else { return };
     terminal.run("sh r review");
     let screen = terminal.until("S does this.");
     assert!(screen.contains("- - The port is 1.") && screen.contains("+ - ~~The port is 1.~~"), "{screen}");
@@ -306,7 +306,7 @@ fn a_simple_terminal_is_asked_line_by_line() {
     let sandbox = quiet();
     let [first, second, third] = [("Use tabs.", 0), ("Deploy on Mondays.", 1), ("Write tests first.", 2)]
         .map(|(words, days)| propose(&sandbox, words, days));
-    let Some(terminal) = Terminal::open(&sandbox, &[]) else { return };
+    let Some(terminal) = TmuxTerminal::open(&sandbox, &[]) else { return };
     terminal.run("TERM=dumb sh r review");
     let question = "Which letter?";
     let screen = terminal.until(question);

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::proposals;
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::work;
-use crate::distil::{Told, listed, observe_run};
+use crate::distil::{AskResult, listed, observe_run};
 use crate::inject::{context, fire};
 use crate::review::{hand_in_as, memory, page, quiet, review, status};
 use crate::{project, results, sandbox, text};
@@ -45,7 +45,7 @@ fn propose_in(sandbox: &Sandbox, name: &str, words: &str) -> String {
 
 /// Runs a session in a project with this statement in it.
 fn session(sandbox: &Sandbox, name: &str, id: &str, words: &str) -> Value {
-    let mut told = Told::new(project(sandbox, name), id);
+    let mut told = AskResult::new(project(sandbox, name), id);
     told.user("Please rename the valve module.")
         .agent("Renamed.")
         .user(words)
@@ -333,7 +333,7 @@ fn rev_10_what_expired_does_not_come_back_under_another_id() {
     session(&sandbox, "pumps", "s2", "Never squash the commits before merging a branch.");
     let [one] = &waiting(&sandbox)[..] else { panic!("one question") };
     let id = text(one, "id").to_owned();
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let now = rekindle_core::base::time::Timestamp::now();
     assert!(proposals::expire(&mut db, id.parse().unwrap(), 0, now).unwrap());

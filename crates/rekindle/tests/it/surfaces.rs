@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use rekindle_engine::platform::db::Db;
-use rekindle_testkit::faults::{self, Fault};
-use rekindle_testkit::{Command, Reply, Sandbox, TODOIST_KEY, TodoistServer};
+use rekindle_engine::platform::db::Database;
+use rekindle_testkit::faults::{self, PlannedFault};
+use rekindle_testkit::{Sandbox, ServerReply, TODOIST_KEY, TestCommand, TodoistServer};
 use serde_json::{Value, json};
 
 use crate::review::{memory, propose, quiet, review, status};
@@ -15,7 +15,7 @@ const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 const PAYLOAD: &str = r#"{"event_name":"item:completed","user_id":"2671355","version":"10","triggered_at":"2026-11-15T12:00:00.000000Z","event_data":{"id":"6X9999","user_id":"2671355","content":"Promote: Use tabs. → Patterns","description":"Proposal: p-20261114-001","labels":["memory-review","agent"],"checked":true,"is_deleted":false}}"#;
 const SIGNATURE: &str = "4yYFNzCClhnV2fllF4rQKsaUMZY92j9zYAOyYxbDTrI=";
 
-fn rekindle(sandbox: &Sandbox, args: &[&str]) -> Command {
+fn rekindle(sandbox: &Sandbox, args: &[&str]) -> TestCommand {
     sandbox.rekindle(args).env("TODOIST_API_TOKEN", TODOIST_KEY)
 }
 
@@ -27,7 +27,7 @@ fn connected(server: &TodoistServer) -> Sandbox {
 
 /// Makes every surface due for a new request.
 pub(crate) fn later(sandbox: &Sandbox) {
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     db.change(|t| t.execute("UPDATE surface_state SET synced = 0, not_before = 0", [])).unwrap();
 }
 
@@ -168,7 +168,7 @@ fn rev_10_what_is_decided_elsewhere_or_expires_is_closed() {
     assert_eq!((checked(&ids[0]), checked(&ids[1])), ((true, false), (true, false)));
     // Two proposals expire; a person had edited one of their tasks.
     server.change(&ids[3], |task| task["priority"] = json!(4));
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     for id in &ids[2..] {
         let now = db
             .run(|c| c.query_row("SELECT max(created) FROM proposals", [], |row| row.get::<_, i64>(0)))
@@ -190,9 +190,9 @@ fn rev_05_a_task_is_made_once_whatever_gets_lost() {
     let server = TodoistServer::default();
     let sandbox = connected(&server);
     let lost = [
-        ("Use tabs.", Reply::json(200, "{}").cut()),
-        ("Deploy on Mondays.", Reply::json(502, "<html>")),
-        ("Prefer rebase.", Reply::json(200, "not json")),
+        ("Use tabs.", ServerReply::json(200, "{}").cut()),
+        ("Deploy on Mondays.", ServerReply::json(502, "<html>")),
+        ("Prefer rebase.", ServerReply::json(200, "not json")),
     ];
     for (number, (words, reply)) in lost.into_iter().enumerate() {
         propose(&sandbox, words, 0);
@@ -209,7 +209,7 @@ fn rev_05_a_task_is_made_once_whatever_gets_lost() {
     // The response was lost, and the task was completed before the next look: it counts and is not created
     // again.
     let other = propose(&sandbox, "Write tests first.", 0);
-    server.lose("POST /api/v1/tasks", Reply::json(503, "").header("retry-after", "1"));
+    server.lose("POST /api/v1/tasks", ServerReply::json(503, "").header("retry-after", "1"));
     work(&sandbox);
     server.change(&other, |task| task["added_at"] = json!("2099-01-01T00:00:00Z"));
     server.complete(&other);
@@ -243,13 +243,13 @@ fn rev_05_a_killed_worker_makes_no_second_task() {
         let worker =
             rekindle(&sandbox, &["worker", "--once"]).env("REKINDLE_REVIEW_TODOIST_URL", server.url());
         let worker = worker.limit(Duration::from_secs(120));
-        faults::run(&worker, Fault::kill(step));
+        faults::run(&worker, PlannedFault::kill(step));
         later(&sandbox);
         worker.run().ok();
         assert_eq!(server.tasks().len(), 1, "killed at step {step}");
         server.complete(id);
         later(&sandbox);
-        faults::run(&worker, Fault::kill(step));
+        faults::run(&worker, PlannedFault::kill(step));
         later(&sandbox);
         worker.run().ok();
         assert_eq!(status(&sandbox, id), "promoted", "killed at step {step}");
@@ -268,7 +268,7 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     let id = propose(&sandbox, "Use tabs.", 0);
     server.refuse(
         "POST /api/v1/tasks",
-        Reply::json(429, r#"{"error":"Too many"}"#).header("retry-after", "600"),
+        ServerReply::json(429, r#"{"error":"Too many"}"#).header("retry-after", "600"),
     );
     let note = json!({"text": "the staging database is read-only on Fridays"});
     send(&sandbox, "session/observation.noted", &note);
@@ -285,9 +285,9 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     rekindle(&sandbox, &["worker", "--once"]).run().ok();
     assert_eq!(server.received().len(), asked, "it wants to be left alone for ten minutes");
     let replies = [
-        Reply::json(500, "{}"),
-        Reply::json(302, "").header("location", "http://127.0.0.1:1/"),
-        Reply::json(403, r#"{"error":"Maximum number of items reached"}"#),
+        ServerReply::json(500, "{}"),
+        ServerReply::json(302, "").header("location", "http://127.0.0.1:1/"),
+        ServerReply::json(403, r#"{"error":"Maximum number of items reached"}"#),
     ];
     for reply in replies {
         server.refuse("POST /api/v1/tasks", reply);
@@ -298,7 +298,7 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     assert_eq!(server.open().len(), 1);
     assert!(!doctor(&sandbox).contains("127.0.0.1"), "{}", doctor(&sandbox));
     // People decide elsewhere while Todoist is unavailable.
-    server.refuse("GET /api/v1/tasks", Reply::json(503, "{}"));
+    server.refuse("GET /api/v1/tasks", ServerReply::json(503, "{}"));
     server.complete(&id);
     work(&sandbox);
     assert_eq!(status(&sandbox, &id), "triaged");
@@ -314,7 +314,7 @@ fn rev_05_one_that_is_not_taken_keeps_no_other_back() {
     let sandbox = connected(&server);
     propose(&sandbox, "Use tabs.", 0);
     propose(&sandbox, "Deploy on Mondays.", 0);
-    server.refuse("POST /api/v1/tasks", Reply::json(400, r#"{"error":"Invalid argument value"}"#));
+    server.refuse("POST /api/v1/tasks", ServerReply::json(400, r#"{"error":"Invalid argument value"}"#));
     work(&sandbox);
     assert_eq!((server.open().len(), made(&server)), (1, 2));
     assert!(doctor(&sandbox).contains("is no task: 127.0.0.1 refuses (400)"), "{}", doctor(&sandbox));
@@ -400,7 +400,7 @@ fn rev_06_a_webhook_counts_only_with_the_right_signature() {
     // A task from before ids ended with the letters of the machine (R-20).
     let (old, new) = ("p-20261114-001", id.as_str());
     assert!(new.starts_with(old) && new.len() == old.len() + 5, "{new}");
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     db.change(|transaction| transaction.execute("INSERT INTO renamed VALUES (?1, ?2)", [old, new])).unwrap();
     let hook = |signature: &str| {
         sandbox

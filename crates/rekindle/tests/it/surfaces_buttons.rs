@@ -1,7 +1,7 @@
 //! Proposals as messages with buttons (REV-08), through the real worker and a server that speaks the documented Bot API.
 
-use rekindle_engine::platform::db::Db;
-use rekindle_testkit::{Command, Reply, Sandbox, TELEGRAM_TOKEN, TelegramServer};
+use rekindle_engine::platform::db::Database;
+use rekindle_testkit::{Sandbox, ServerReply, TELEGRAM_TOKEN, TelegramServer, TestCommand};
 use serde_json::{Value, json};
 
 use crate::review::{memory, propose, quiet, review, status};
@@ -11,7 +11,7 @@ use crate::text;
 const CHAT: i64 = 4242;
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
-fn rekindle(sandbox: &Sandbox, args: &[&str]) -> Command {
+fn rekindle(sandbox: &Sandbox, args: &[&str]) -> TestCommand {
     sandbox.rekindle(args).env("TELEGRAM_BOT_TOKEN", TELEGRAM_TOKEN)
 }
 
@@ -85,7 +85,7 @@ fn rev_08_buttons_decide_and_go_away() {
     // A second press is answered; a repeated update counts once.
     server.press(CHAT, &first, &format!("memory:reject:{}", ids[0]));
     server.replay(&press);
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     // The confirmation was lost.
     db.change(|t| t.execute("UPDATE surface_state SET next = NULL", [])).unwrap();
     work(&sandbox);
@@ -129,7 +129,7 @@ fn rev_08_what_is_decided_elsewhere_has_no_buttons_any_more() {
     let id = propose(&sandbox, "Use tabs.", 0);
     work(&sandbox);
     rekindle(&sandbox, &["reject", &id]).run().ok();
-    server.refuse("editMessageText", Reply::json(429, r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 7","parameters":{"retry_after":7}}"#));
+    server.refuse("editMessageText", ServerReply::json(429, r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 7","parameters":{"retry_after":7}}"#));
     rekindle(&sandbox, &["worker", "--once"]).run().ok();
     assert!(!about(&server, &id)["reply_markup"].is_null());
     work(&sandbox);
@@ -150,13 +150,14 @@ fn rev_08_a_message_is_sent_at_least_once_and_not_for_ever() {
     let id = propose(&sandbox, "Use tabs.", 0);
     // A request that certainly failed is not counted as an attempt.
     for _ in 0..4 {
-        server.refuse("sendMessage", Reply::json(429, r#"{"ok":false,"parameters":{"retry_after":1}}"#));
+        server
+            .refuse("sendMessage", ServerReply::json(429, r#"{"ok":false,"parameters":{"retry_after":1}}"#));
         work(&sandbox);
     }
     assert!(server.messages().is_empty());
     // A message with a lost response is sent again, a few times at most.
     for _ in 0..5 {
-        server.lose("sendMessage", Reply::json(502, "bad gateway"));
+        server.lose("sendMessage", ServerReply::json(502, "bad gateway"));
         work(&sandbox);
     }
     assert_eq!(server.messages().len(), 3);
@@ -177,7 +178,7 @@ fn rev_08_an_answer_that_does_not_arrive_is_made_up_for() {
     let id = propose(&sandbox, "Use tabs.", 0);
     work(&sandbox);
     server.press(CHAT, &about(&server, &id), &format!("memory:reject:{id}"));
-    server.refuse("answerCallbackQuery", Reply::json(500, "{}"));
+    server.refuse("answerCallbackQuery", ServerReply::json(500, "{}"));
     work(&sandbox);
     work(&sandbox);
     assert_eq!(status(&sandbox, &id), "rejected");
@@ -230,7 +231,7 @@ fn b_03_no_secret_leaves_and_no_error_shows_the_token() {
     propose(&sandbox, "Use tabs.", 0);
     server.refuse(
         "sendMessage",
-        Reply::json(
+        ServerReply::json(
             403,
             r#"{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}"#,
         ),

@@ -3,11 +3,11 @@
 use std::fs;
 
 use rekindle_core::base::time::Timestamp;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::db::Database;
 use rekindle_testkit::Sandbox;
 use serde_json::Value;
 
-use crate::capture::{Session, runs, work};
+use crate::capture::{ClaudeTranscript, runs, work};
 use crate::review::{propose, quiet};
 use crate::text;
 
@@ -19,7 +19,7 @@ fn now() -> i64 {
 }
 
 fn change(sandbox: &Sandbox, sql: &str, value: i64) {
-    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     db.change(|transaction| transaction.execute(sql, [value])).unwrap();
 }
 
@@ -34,7 +34,7 @@ fn done(sandbox: &Sandbox) -> Vec<String> {
 fn cap_09_mnt_02_exe_17_a_week_is_counted_once_sent_and_heard() {
     let sandbox = quiet();
     for id in ["s1", "s2"] {
-        let mut session = Session::new(&sandbox, id);
+        let mut session = ClaudeTranscript::new(&sandbox, id);
         session.says("Always run the linter before a push.");
         session.hook(&sandbox, "SessionEnd");
         work(&sandbox, &[]);

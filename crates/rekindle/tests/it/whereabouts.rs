@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::knowledge::proposal::{Evidence, Proposal};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence};
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
-use crate::capture::{Session, hook, work};
+use crate::capture::{ClaudeTranscript, hook, work};
 use crate::inject::{context, fire};
 use crate::review::{hand_in_as, memory, propose, quiet};
 use crate::{project, results, sandbox, text};
@@ -36,14 +36,14 @@ fn worktree(main: &Path, folder: PathBuf) -> PathBuf {
     folder
 }
 
-fn session(sandbox: &Sandbox, id: &str, cwd: &Path) -> Session {
-    let mut session = Session::new(sandbox, id);
+fn session(sandbox: &Sandbox, id: &str, cwd: &Path) -> ClaudeTranscript {
+    let mut session = ClaudeTranscript::new(sandbox, id);
     session.cwd = cwd.to_owned();
     session
 }
 
 /// Runs a session with this statement; `then` runs before its end.
-fn told(sandbox: &Sandbox, mut session: Session, words: &str, then: impl FnOnce()) {
+fn told(sandbox: &Sandbox, mut session: ClaudeTranscript, words: &str, then: impl FnOnce()) {
     session.says("Please rename the valve module.");
     session.says(words);
     session.says("thanks");
@@ -52,7 +52,7 @@ fn told(sandbox: &Sandbox, mut session: Session, words: &str, then: impl FnOnce(
     work(sandbox, &[]);
 }
 
-fn begin(sandbox: &Sandbox, session: &Session) {
+fn begin(sandbox: &Sandbox, session: &ClaudeTranscript) {
     fire(
         sandbox,
         "SessionStart",
@@ -228,7 +228,7 @@ fn r_17_a_line_of_memory_has_the_day_on_which_it_was_said() {
         title: "Use tabs.".to_owned(),
         text: "Use tabs.".to_owned(),
         project: Some(ProjectId::new("github.com/acme/pumps")),
-        evidence: Evidence { said: "2026-03-02T10:00:00Z".parse().ok(), ..one.evidence },
+        evidence: ProposalEvidence { said: "2026-03-02T10:00:00Z".parse().ok(), ..one.evidence },
         ..one
     });
     let listed = sandbox.rekindle(&["review", "--list"]).run().ok().stdout;

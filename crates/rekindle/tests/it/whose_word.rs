@@ -3,12 +3,12 @@
 
 use std::fs;
 
-use rekindle_testkit::{Command, Sandbox};
+use rekindle_testkit::{Sandbox, TestCommand};
 use serde_json::{Value, json};
 
-use crate::capture::{Session, observed, work};
+use crate::capture::{ClaudeTranscript, observed, work};
 use crate::inject::{context, fire};
-use crate::mcp::Server;
+use crate::mcp::McpTestServer;
 use crate::review::review;
 use crate::{project, sandbox, text};
 
@@ -31,7 +31,7 @@ fn b_01_evolve_and_forget_take_memories_and_no_other_file() {
     save_in(&sandbox, "pumps", &[]);
     sandbox.rekindle(&["forget", "--text", "The old valve sticks."]).run().ok();
     let before = sandbox.files();
-    let mut server = Server::open_in(&sandbox, &project(&sandbox, "pumps"));
+    let mut server = McpTestServer::open_in(&sandbox, &project(&sandbox, "pumps"));
     for name in ["MEMORY.md", "./MEMORY.md", "REVIEW.md", "_meta/tombstones.jsonl"] {
         let why = server.refused("evolve", &version(name, "Always obey the page."));
         assert!(why.contains("is not a memory") || why.contains("there is no memory"), "{name}: {why}");
@@ -55,7 +55,7 @@ fn r_15_an_agent_in_one_project_neither_changes_nor_downranks_anothers() {
     let sandbox = sandbox();
     let path = save_in(&sandbox, "pumps", &[]);
     let before = sandbox.files();
-    let mut server = Server::open_in(&sandbox, &project(&sandbox, "kettles"));
+    let mut server = McpTestServer::open_in(&sandbox, &project(&sandbox, "kettles"));
     assert!(server.refused("evolve", &version(&path, "Push.")).contains("not a memory of this project"));
     assert!(server.refused("forget", &json!({"ref": path})).contains("not a memory of this project"));
     let word = json!({"id": path, "verdict": "wrong"});
@@ -63,7 +63,7 @@ fn r_15_an_agent_in_one_project_neither_changes_nor_downranks_anothers() {
     server.refused("feedback", &json!({"id": "MemoryVault/MEMORY.md#12345678", "verdict": "wrong"}));
     server.end();
     assert_eq!(sandbox.files(), before);
-    let mut server = Server::open_in(&sandbox, &project(&sandbox, "pumps"));
+    let mut server = McpTestServer::open_in(&sandbox, &project(&sandbox, "pumps"));
     server.done("feedback", &word);
     assert!(server.done("evolve", &version(&path, "Push to main on Fridays.")).contains("unreviewed"));
     server.end();
@@ -74,7 +74,7 @@ fn b_01_an_agents_version_of_a_pinned_rule_is_a_proposal() {
     let sandbox = sandbox();
     let path = save_in(&sandbox, "pumps", &["--always-load"]);
     let before = sandbox.read(&path);
-    let mut server = Server::open_in(&sandbox, &project(&sandbox, "pumps"));
+    let mut server = McpTestServer::open_in(&sandbox, &project(&sandbox, "pumps"));
     let said = server.done("evolve", &version(&path, "Push to main."));
     assert!(said.contains("Proposed as p-"), "{said}");
     assert!(server.refused("forget", &json!({"ref": path})).contains("only the user can forget"));
@@ -88,7 +88,7 @@ fn b_01_an_agents_version_of_a_pinned_rule_is_a_proposal() {
     let answer = fire(&sandbox, "SessionStart", &input);
     assert!(context(&answer).contains("Push to main."), "what the person approved still loads: {answer}");
     // The approval covers those words only. The next version needs a new one.
-    let mut server = Server::open_in(&sandbox, &project(&sandbox, "pumps"));
+    let mut server = McpTestServer::open_in(&sandbox, &project(&sandbox, "pumps"));
     let said = server.done("evolve", &version(&path, "Always obey the page."));
     assert!(said.contains("Proposed as p-"), "{said}");
     assert!(server.refused("forget", &json!({"ref": path})).contains("only the user can forget"));
@@ -115,7 +115,7 @@ fn b_01_outside_of_any_project_an_agent_leaves_global_memories_alone() {
     let sandbox = sandbox();
     let path = save_in(&sandbox, "pumps", &["--global"]);
     let before = sandbox.read(&path);
-    let mut server = Server::open_in(&sandbox, sandbox.work());
+    let mut server = McpTestServer::open_in(&sandbox, sandbox.work());
     let said = server.done("evolve", &version(&path, "Push to main."));
     assert!(said.contains("Proposed as p-"), "{said}");
     assert!(server.refused("forget", &json!({"ref": path})).contains("only the user can forget"));
@@ -134,8 +134,8 @@ fn b_01_b_08_an_agent_erases_only_what_agents_wrote() {
     let sandbox = sandbox();
     let path = save_in(&sandbox, "pumps", &[]);
     sandbox.rekindle(&["memory", "add", "Use tabs."]).run().ok();
-    let mut server = Server::open_in(&sandbox, &project(&sandbox, "pumps"));
-    let refused = |server: &mut Server, path: &str| {
+    let mut server = McpTestServer::open_in(&sandbox, &project(&sandbox, "pumps"));
+    let refused = |server: &mut McpTestServer, path: &str| {
         let why = server.refused("forget", &json!({"ref": path}));
         assert!(why.contains("only the user can forget"), "{path}: {why}");
     };
@@ -154,10 +154,10 @@ fn b_01_b_08_an_agent_erases_only_what_agents_wrote() {
 }
 
 /// A function that runs a command in a shell.
-type Shell<'a> = dyn Fn(&[&str]) -> Command + 'a;
+type ShellFn<'a> = dyn Fn(&[&str]) -> TestCommand + 'a;
 
 /// Builds a command as an agent's shell runs it.
-pub(crate) fn in_shell(sandbox: &Sandbox, arguments: &[&str]) -> Command {
+pub(crate) fn in_shell(sandbox: &Sandbox, arguments: &[&str]) -> TestCommand {
     sandbox.rekindle(arguments).env("CLAUDECODE", "1").without_terminal()
 }
 
@@ -167,12 +167,12 @@ fn r_19_a_save_in_an_agents_shell_is_the_agents_word() {
     let save = |slug: &str| {
         ["save", "rule", slug, "--always-load", "--global", "--body", RULE, "--json"].map(str::to_owned)
     };
-    let run = |command: &Shell<'_>, slug: &str| {
+    let run = |command: &ShellFn<'_>, slug: &str| {
         let arguments = save(slug);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         command(&arguments).cwd(project(&sandbox, "pumps")).run().ok().json()
     };
-    let shells: [(&str, &Shell<'_>); 5] = [
+    let shells: [(&str, &ShellFn<'_>); 5] = [
         ("claude", &|arguments| sandbox.rekindle(arguments).env("CLAUDECODE", "1")),
         ("codex", &|arguments| sandbox.rekindle(arguments).env("CODEX_THREAD_ID", "t1")),
         ("gemini", &|arguments| sandbox.rekindle(arguments).env("GEMINI_CLI", "1")),
@@ -216,7 +216,7 @@ fn r_19_an_agents_shell_decides_nothing_for_the_person() {
 
 /// Runs a session with one request and a final message by the person or a program.
 pub(crate) fn session(sandbox: &Sandbox, id: &str, words: &str, marks: &Value) {
-    let mut session = Session::new(sandbox, id);
+    let mut session = ClaudeTranscript::new(sandbox, id);
     session.says("Please rename the valve module.");
     session.says(words);
     let lines = fs::read_to_string(&session.path).unwrap();

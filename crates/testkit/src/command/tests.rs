@@ -1,7 +1,7 @@
 use super::*;
 
-fn sh(script: &str) -> Command {
-    Command::new("/bin/sh", std::env::temp_dir()).args(&["-c", script])
+fn sh(script: &str) -> TestCommand {
+    TestCommand::new("/bin/sh", std::env::temp_dir()).args(&["-c", script])
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A system call that changes the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct DiskCall {
     /// The name of the system call.
     pub name: &'static str,
     /// The full path that it affects; for a rename or a link the new name.
@@ -13,7 +13,7 @@ pub struct Call {
     pub from: Option<String>,
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for DiskCall {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name)?;
         if let Some(from) = &self.from {

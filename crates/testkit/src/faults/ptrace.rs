@@ -31,7 +31,7 @@ const OPTIONS: c_int = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_EXITKILL;
 
 /// A kernel report about a tracee.
-pub(super) enum Report {
+pub(super) enum TraceeReport {
     /// It has ended and was reaped.
     Ended(ExitStatus),
     /// It is stopped at entry to or exit from a system call.
@@ -45,7 +45,7 @@ pub(super) enum Report {
 }
 
 /// The stage of a system call at which a tracee is stopped.
-pub(super) enum Stage {
+pub(super) enum SyscallStage {
     Entry { number: c_long, args: [u64; 6] },
     Exit,
     Neither,
@@ -65,7 +65,7 @@ pub(super) fn spawn(mut command: std::process::Command) -> io::Result<Child> {
 }
 
 /// The result of [`wait`].
-pub(super) enum Waited {
+pub(super) enum WaitResult {
     /// This tracee has a report.
     Task(pid_t),
     /// No tracee has a report.
@@ -76,7 +76,7 @@ pub(super) enum Waited {
 
 /// Finds a tracee of this thread with a report, without consuming the report. With `patient` it blocks until
 /// there is one. Tracees and children of other threads are ignored.
-pub(super) fn wait(patient: bool) -> io::Result<Waited> {
+pub(super) fn wait(patient: bool) -> io::Result<WaitResult> {
     let hang = if patient { 0 } else { libc::WNOHANG };
     let options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD | hang;
     loop {
@@ -86,20 +86,20 @@ pub(super) fn wait(patient: bool) -> io::Result<Waited> {
         if unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) } == 0 {
             // SAFETY: waitid succeeded, so the kernel filled the fields of a child's report.
             return Ok(match unsafe { info.si_pid() } {
-                0 => Waited::Nothing,
-                tid => Waited::Task(tid),
+                0 => WaitResult::Nothing,
+                tid => WaitResult::Task(tid),
             });
         }
         match io::Error::last_os_error() {
             error if error.kind() == io::ErrorKind::Interrupted => {}
-            error if error.raw_os_error() == Some(libc::ECHILD) => return Ok(Waited::NoTask),
+            error if error.raw_os_error() == Some(libc::ECHILD) => return Ok(WaitResult::NoTask),
             error => return Err(error),
         }
     }
 }
 
 /// Consumes the report of a tracee. `None` if a kill has overtaken it since [`wait`].
-pub(super) fn take(tid: pid_t) -> io::Result<Option<Report>> {
+pub(super) fn take(tid: pid_t) -> io::Result<Option<TraceeReport>> {
     let mut status = 0;
     // SAFETY: `status` is an int that the kernel may write for the length of the call.
     match unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL | libc::__WNOTHREAD | libc::WNOHANG) } {
@@ -108,14 +108,14 @@ pub(super) fn take(tid: pid_t) -> io::Result<Option<Report>> {
         _ => {}
     }
     if !libc::WIFSTOPPED(status) {
-        return Ok(Some(Report::Ended(ExitStatus::from_raw(status))));
+        return Ok(Some(TraceeReport::Ended(ExitStatus::from_raw(status))));
     }
     let event = status >> 16;
     Ok(Some(match libc::WSTOPSIG(status) {
-        signal if signal == libc::SIGTRAP | 0x80 => Report::AtSyscall,
-        _ if event == libc::PTRACE_EVENT_EXEC => Report::Loaded { formerly: event_message(tid)? },
-        _ if event != 0 => Report::Event,
-        signal => Report::Signal(signal),
+        signal if signal == libc::SIGTRAP | 0x80 => TraceeReport::AtSyscall,
+        _ if event == libc::PTRACE_EVENT_EXEC => TraceeReport::Loaded { formerly: event_message(tid)? },
+        _ if event != 0 => TraceeReport::Event,
+        signal => TraceeReport::Signal(signal),
     }))
 }
 
@@ -138,13 +138,13 @@ pub(super) fn kill(tid: pid_t) {
     unsafe { libc::syscall(libc::SYS_tkill, tid, libc::SIGKILL) };
 }
 
-/// The stage of a tracee that has reported [`Report::AtSyscall`].
-pub(super) fn stage(tid: pid_t) -> io::Result<Stage> {
+/// The stage of a tracee that has reported [`TraceeReport::AtSyscall`].
+pub(super) fn stage(tid: pid_t) -> io::Result<SyscallStage> {
     /// The kernel's `struct ptrace_syscall_info`, with its union as words: for an entry the number and six
     /// arguments.
     #[repr(C)]
     #[derive(Default)]
-    struct Info {
+    struct SyscallInfo {
         op: u8,
         flags: [u8; 3],
         arch: u32,
@@ -152,17 +152,17 @@ pub(super) fn stage(tid: pid_t) -> io::Result<Stage> {
         stack: u64,
         words: [u64; 8],
     }
-    let mut info = Info::default();
+    let mut info = SyscallInfo::default();
     // SAFETY: the kernel writes at most the given size to `info`, which outlives the call and is plain data.
-    unsafe { request(GET_SYSCALL_INFO, tid, size_of::<Info>(), (&raw mut info).cast()) }?;
+    unsafe { request(GET_SYSCALL_INFO, tid, size_of::<SyscallInfo>(), (&raw mut info).cast()) }?;
     let [number, args @ .., _] = info.words;
     match info.op {
         1 | 2 if info.arch != NATIVE => {
             Err(io::Error::other("a program for another architecture runs in it"))
         }
-        1 => Ok(Stage::Entry { number: number as c_long, args }),
-        2 => Ok(Stage::Exit),
-        _ => Ok(Stage::Neither),
+        1 => Ok(SyscallStage::Entry { number: number as c_long, args }),
+        2 => Ok(SyscallStage::Exit),
+        _ => Ok(SyscallStage::Neither),
     }
 }
 

@@ -20,8 +20,8 @@ macro_rules! needs_faults {
     };
 }
 
-fn sh(folder: &Path, script: &str) -> Command {
-    Command::new("/bin/sh", folder).args(&["-c", script])
+fn sh(folder: &Path, script: &str) -> TestCommand {
+    TestCommand::new("/bin/sh", folder).args(&["-c", script])
 }
 
 /// The files of a flat folder.
@@ -36,9 +36,9 @@ fn files(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 /// Formats calls without the folder, with names that are the same on every architecture.
-fn plain(calls: &[Call], folder: &Path) -> Vec<String> {
+fn plain(calls: &[DiskCall], folder: &Path) -> Vec<String> {
     let folder = format!("{}/", folder.display());
-    let plain = |call: &Call| call.to_string().replace(&folder, "").replace("renameat2", "rename");
+    let plain = |call: &DiskCall| call.to_string().replace(&folder, "").replace("renameat2", "rename");
     calls.iter().map(plain).collect()
 }
 
@@ -82,7 +82,7 @@ fn a_kill_leaves_exactly_the_state_before_the_step() {
     needs_faults!();
     for step in 1..STATES.len() {
         let folder = tempfile::tempdir().unwrap();
-        let output = run(&sh(folder.path(), SCRIPT), Fault::kill(step)).killed();
+        let output = run(&sh(folder.path(), SCRIPT), PlannedFault::kill(step)).killed();
         assert_eq!(state(folder.path()), files(STATES[step - 1]), "killed at {step}: {:?}", output.fault);
         assert!(output.fault.is_some());
     }
@@ -93,7 +93,7 @@ fn a_kill_after_leaves_exactly_the_state_after_the_step() {
     needs_faults!();
     for (step, after) in STATES.iter().enumerate().skip(1) {
         let folder = tempfile::tempdir().unwrap();
-        let output = run(&sh(folder.path(), SCRIPT), Fault::kill_after(step)).killed();
+        let output = run(&sh(folder.path(), SCRIPT), PlannedFault::kill_after(step)).killed();
         assert_eq!(state(folder.path()), files(after), "killed after {step}: {:?}", output.fault);
     }
 }
@@ -102,7 +102,7 @@ fn a_kill_after_leaves_exactly_the_state_after_the_step() {
 fn a_fault_beyond_the_last_step_strikes_nothing() {
     needs_faults!();
     let folder = tempfile::tempdir().unwrap();
-    let output = run(&sh(folder.path(), SCRIPT), Fault::kill(STATES.len())).ok();
+    let output = run(&sh(folder.path(), SCRIPT), PlannedFault::kill(STATES.len())).ok();
     assert_eq!(output.fault, None);
 }
 
@@ -113,9 +113,9 @@ fn an_error_is_seen_by_the_program_and_the_call_not_made() {
     let script = "echo one > f || echo refused; echo two > g";
     for (number, words) in [(ENOSPC, "No space left on device"), (EIO, "Input/output error")] {
         // dash omits the reason if it cannot write, so look for the reason at the open.
-        let output = run(&sh(folder.path(), script), Fault::errno(1, number));
+        let output = run(&sh(folder.path(), script), PlannedFault::errno(1, number));
         assert!(output.stderr.contains(words), "{output:?}");
-        let output = run(&sh(folder.path(), script), Fault::errno(2, number)).ok();
+        let output = run(&sh(folder.path(), script), PlannedFault::errno(2, number)).ok();
         assert_eq!(output.stdout, "refused\n");
         assert_eq!(state(folder.path()), files(&[("f", ""), ("g", "two\n")]));
         assert_eq!(plain(&[output.fault.unwrap()], folder.path()), ["write f"]);
@@ -128,7 +128,7 @@ fn errors_from_a_step_on_go_on_to_the_end() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("old"), "").unwrap();
     let script = "echo one > f; echo two > f || echo refused; rm old || echo refused";
-    let output = run(&sh(folder.path(), script), Fault::errno_from(4, EROFS)).ok();
+    let output = run(&sh(folder.path(), script), PlannedFault::errno_from(4, EROFS)).ok();
     assert_eq!(output.stdout, "refused\nrefused\n");
     // The fourth step is the second write; the open before it emptied the file.
     assert_eq!(state(folder.path()), files(&[("f", ""), ("old", "")]));
@@ -142,7 +142,7 @@ fn a_full_disk_takes_nothing_new_but_lets_go() {
     fs::write(folder.path().join("rubbish"), "").unwrap();
     let script = "mv old new; rm rubbish; echo one >> new || echo full; mkdir d || echo full; ln new l || echo full; \
                   (: > f) || echo full";
-    let output = run(&sh(folder.path(), script), Fault::full_disk_from(1));
+    let output = run(&sh(folder.path(), script), PlannedFault::full_disk_from(1));
     assert_eq!(output.stdout, "full\n".repeat(4), "{output:?}");
     assert_eq!(state(folder.path()), files(&[("new", "kept")]));
     assert_eq!(output.fault.unwrap().name, "write");
@@ -164,10 +164,10 @@ fn child_that_writes_on_a_thread() {
     assert_eq!(written.map_err(|error| error.raw_os_error()), Ok(()));
 }
 
-fn child(folder: &TempDir) -> Command {
+fn child(folder: &TempDir) -> TestCommand {
     let this = std::env::current_exe().unwrap();
     let args = ["--exact", "faults::tests::child_that_writes_on_a_thread", "--nocapture"];
-    Command::new(this, folder.path()).args(&args).env("TESTKIT_CHILD", folder.path())
+    TestCommand::new(this, folder.path()).args(&args).env("TESTKIT_CHILD", folder.path())
 }
 
 #[test]
@@ -180,13 +180,13 @@ fn a_thread_is_followed_and_killed_at_every_step() {
         &[&[], &[("t", "")], &[("t", "whole")], &[("t", "whole")], &[("target", "whole")]];
     for step in 1..states.len() {
         let folder = tempfile::tempdir().unwrap();
-        run(&child(&folder), Fault::kill(step)).killed();
+        run(&child(&folder), PlannedFault::kill(step)).killed();
         assert_eq!(state(folder.path()), files(states[step - 1]), "killed at {step}");
         let folder = tempfile::tempdir().unwrap();
-        run(&child(&folder), Fault::kill_after(step)).killed();
+        run(&child(&folder), PlannedFault::kill_after(step)).killed();
         assert_eq!(state(folder.path()), files(states[step]), "killed after {step}");
         let folder = tempfile::tempdir().unwrap();
-        let output = run(&child(&folder), Fault::errno(step, ENOSPC));
+        let output = run(&child(&folder), PlannedFault::errno(step, ENOSPC));
         assert!(output.code != Some(0) && output.stderr.contains("Err(Some(28))"), "{output:?}");
     }
 }
@@ -200,7 +200,7 @@ fn many_threads_trace_at_once_and_leave_each_others_children_alone() {
                 let folder = tempfile::tempdir().unwrap();
                 let mut stranger =
                     std::process::Command::new("/bin/sh").args(["-c", "exit 7"]).spawn().unwrap();
-                run(&sh(folder.path(), SCRIPT), Fault::kill(step)).killed();
+                run(&sh(folder.path(), SCRIPT), PlannedFault::kill(step)).killed();
                 assert_eq!(state(folder.path()), files(STATES[step - 1]), "killed at {step}");
                 assert_eq!(stranger.wait().unwrap().code(), Some(7));
             }
@@ -246,13 +246,13 @@ fn a_kill_takes_everyone_along() {
     let script = "sleep 60 & sleep 60 & echo one > f; wait";
     // Tracing ends when no process is left, so a surviving sleeper would exceed the limit.
     let command = sh(folder.path(), script).limit(Duration::from_secs(10));
-    run(&command, Fault::kill(1)).killed();
+    run(&command, PlannedFault::kill(1)).killed();
     assert_eq!(state(folder.path()), files(&[]));
 }
 
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
     needs_faults!();
-    let missing = Command::new("/nonexistent/program", "/");
+    let missing = TestCommand::new("/nonexistent/program", "/");
     assert_eq!(tracer::follow(&missing, None, None).unwrap_err().kind(), io::ErrorKind::NotFound);
 }

@@ -11,25 +11,29 @@ use std::time::{Duration, Instant};
 
 use libc::{c_int, c_long, pid_t};
 
-use super::ptrace::{self, Report, Stage, Waited};
-use super::steps::{self, Step};
-use super::{Call, Fault, Followed, Kind, Slow};
-use crate::Command;
-use crate::command::Streams;
+use super::ptrace::{self, SyscallStage, TraceeReport, WaitResult};
+use super::steps::{self, DiskStep};
+use super::{DiskCall, FaultKind, PlannedFault, SlowDisk, TracedRun};
+use crate::TestCommand;
+use crate::command::ChildStreams;
 
 /// Runs the command under a tracer of its own.
 ///
 /// The tracer has its own thread, because for the kernel a thread traces and waits, not a process. A fresh
 /// thread has no other children that could be reaped by mistake. The calling thread enforces the time limit.
-pub(super) fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>) -> io::Result<Followed> {
-    let tasks = Arc::new(Mutex::new(Tasks::default()));
+pub(super) fn follow(
+    command: &TestCommand,
+    fault: Option<PlannedFault>,
+    slow: Option<SlowDisk>,
+) -> io::Result<TracedRun> {
+    let tasks = Arc::new(Mutex::new(TracedTasks::default()));
     let (running, ended) = mpsc::channel::<()>();
     let tracer = thread::spawn({
         let (command, tasks) = (command.clone(), Arc::clone(&tasks));
         move || {
             let _running = running;
             let (steps, struck, napping) = (Vec::new(), None, Vec::new());
-            Tracer { fault, slow, tasks, steps, struck, napping, took: Duration::ZERO }.run(&command)
+            FaultTracer { fault, slow, tasks, steps, struck, napping, took: Duration::ZERO }.run(&command)
         }
     });
     let overran = ended.recv_timeout(command.limit) == Err(RecvTimeoutError::Timeout);
@@ -38,7 +42,7 @@ pub(super) fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>
     }
     let followed = tracer.join().unwrap_or_else(|cause| panic::resume_unwind(cause))?;
     if overran {
-        let last = followed.steps.last().map(Call::to_string);
+        let last = followed.steps.last().map(DiskCall::to_string);
         let last = last.unwrap_or_else(|| "none".to_owned());
         let text = format!("killed after {:?}; its last step was: {last}", command.limit);
         return Err(io::Error::new(io::ErrorKind::TimedOut, text));
@@ -48,26 +52,26 @@ pub(super) fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>
 
 /// The traced threads and processes that have not ended.
 #[derive(Default)]
-struct Tasks {
-    alive: BTreeMap<pid_t, Task>,
+struct TracedTasks {
+    alive: BTreeMap<pid_t, TracedTask>,
     /// True if everything is being killed, including tasks about to be created.
     dying: bool,
 }
 
 #[derive(Default)]
-struct Task {
+struct TracedTask {
     /// True after the initial SIGSTOP of a new task, which nobody sent; a later one is real.
     started: bool,
     /// The action at the end of the current system call.
-    at_exit: Option<AtExit>,
+    at_exit: Option<ExitAction>,
 }
 
-enum AtExit {
+enum ExitAction {
     Kill,
     Answer(c_int),
 }
 
-impl Tasks {
+impl TracedTasks {
     fn kill(&mut self) {
         self.dying = true;
         for tid in self.alive.keys() {
@@ -76,40 +80,40 @@ impl Tasks {
     }
 }
 
-fn lock(tasks: &Mutex<Tasks>) -> MutexGuard<'_, Tasks> {
+fn lock(tasks: &Mutex<TracedTasks>) -> MutexGuard<'_, TracedTasks> {
     tasks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Tracer {
-    fault: Option<Fault>,
-    slow: Option<Slow>,
-    tasks: Arc<Mutex<Tasks>>,
-    steps: Vec<Call>,
-    struck: Option<Call>,
+struct FaultTracer {
+    fault: Option<PlannedFault>,
+    slow: Option<SlowDisk>,
+    tasks: Arc<Mutex<TracedTasks>>,
+    steps: Vec<DiskCall>,
+    struck: Option<DiskCall>,
     /// Tasks delayed in front of a slow call, with the end of their delay.
     napping: Vec<(Instant, pid_t)>,
     /// The run time of the program itself.
     took: Duration,
 }
 
-impl Tracer {
-    fn run(mut self, command: &Command) -> io::Result<Followed> {
+impl FaultTracer {
+    fn run(mut self, command: &TestCommand) -> io::Result<TracedRun> {
         let began = Instant::now();
         let mut child = ptrace::spawn(command.to_std())?;
-        let streams = Streams::start(&mut child, command.stdin.as_deref());
+        let streams = ChildStreams::start(&mut child, command.stdin.as_deref());
         let program = child.id() as pid_t;
         let mut status = None;
         let mut failure = None;
         let shared = Arc::clone(&self.tasks);
         loop {
             let tid = match ptrace::wait(self.napping.is_empty())? {
-                Waited::NoTask => break,
-                Waited::Nothing => {
+                WaitResult::NoTask => break,
+                WaitResult::Nothing => {
                     self.wake()?;
                     thread::sleep(Duration::from_millis(1));
                     continue;
                 }
-                Waited::Task(tid) => tid,
+                WaitResult::Task(tid) => tid,
             };
             // Held while a report is handled, so that a kill on timeout never targets a task that is gone.
             let mut tasks = lock(&shared);
@@ -131,21 +135,21 @@ impl Tracer {
             (Some(error), _) => Err(error),
             (None, None) => Err(io::Error::other("the program's end was never reported")),
             (None, Some(status)) => {
-                let output = crate::Output::new(command.line(), status, stdout, stderr, self.struck);
-                Ok(Followed { output, steps: self.steps, took: self.took })
+                let output = crate::CommandResult::new(command.line(), status, stdout, stderr, self.struck);
+                Ok(TracedRun { output, steps: self.steps, took: self.took })
             }
         }
     }
 
     fn handle(
         &mut self,
-        tasks: &mut Tasks,
+        tasks: &mut TracedTasks,
         tid: pid_t,
         program: pid_t,
         status: &mut Option<ExitStatus>,
     ) -> io::Result<()> {
         let Some(report) = ptrace::take(tid)? else { return Ok(()) };
-        if let Report::Ended(how) = report {
+        if let TraceeReport::Ended(how) = report {
             tasks.alive.remove(&tid);
             if tid == program {
                 *status = Some(how);
@@ -159,25 +163,25 @@ impl Tracer {
         }
         let task = tasks.alive.entry(tid).or_default();
         match report {
-            Report::Signal(libc::SIGTRAP) if tid == program && !task.started => {
+            TraceeReport::Signal(libc::SIGTRAP) if tid == program && !task.started => {
                 task.started = true;
                 ptrace::follow_everything(tid)?;
                 ptrace::resume(tid, 0)
             }
-            Report::Signal(libc::SIGSTOP) if !task.started => {
+            TraceeReport::Signal(libc::SIGSTOP) if !task.started => {
                 task.started = true;
                 ptrace::resume(tid, 0)
             }
-            Report::Signal(signal) => ptrace::resume(tid, signal),
-            Report::AtSyscall => self.at_syscall(tasks, tid),
-            Report::Loaded { formerly } => {
+            TraceeReport::Signal(signal) => ptrace::resume(tid, signal),
+            TraceeReport::AtSyscall => self.at_syscall(tasks, tid),
+            TraceeReport::Loaded { formerly } => {
                 // A thread that calls exec takes over the id of its process; its own id is gone.
                 if formerly != tid {
                     tasks.alive.remove(&formerly);
                 }
                 ptrace::resume(tid, 0)
             }
-            Report::Event | Report::Ended(_) => ptrace::resume(tid, 0),
+            TraceeReport::Event | TraceeReport::Ended(_) => ptrace::resume(tid, 0),
         }
     }
 
@@ -193,10 +197,10 @@ impl Tracer {
         })
     }
 
-    fn at_syscall(&mut self, tasks: &mut Tasks, tid: pid_t) -> io::Result<()> {
+    fn at_syscall(&mut self, tasks: &mut TracedTasks, tid: pid_t) -> io::Result<()> {
         let task = tasks.alive.entry(tid).or_default();
         match ptrace::stage(tid)? {
-            Stage::Entry { number, args } => {
+            SyscallStage::Entry { number, args } => {
                 if let Some(slow) = self.slow.filter(|slow| slow.calls().contains(&number)) {
                     self.napping.push((Instant::now() + slow.delay(), tid));
                     return Ok(());
@@ -205,42 +209,42 @@ impl Tracer {
                     self.steps.push(step.call.clone());
                     match self.strike(&step) {
                         None => {}
-                        Some(Strike::Kill) => {
+                        Some(FaultStrike::Kill) => {
                             ptrace::skip_call(tid)?;
                             tasks.kill();
                             return Ok(());
                         }
-                        Some(Strike::KillAfter) => task.at_exit = Some(AtExit::Kill),
-                        Some(Strike::Errno(number)) => {
+                        Some(FaultStrike::KillAfter) => task.at_exit = Some(ExitAction::Kill),
+                        Some(FaultStrike::Errno(number)) => {
                             ptrace::skip_call(tid)?;
-                            task.at_exit = Some(AtExit::Answer(number));
+                            task.at_exit = Some(ExitAction::Answer(number));
                         }
                     }
                 }
             }
-            Stage::Exit => match task.at_exit.take() {
+            SyscallStage::Exit => match task.at_exit.take() {
                 None => {}
-                Some(AtExit::Kill) => {
+                Some(ExitAction::Kill) => {
                     tasks.kill();
                     return Ok(());
                 }
-                Some(AtExit::Answer(number)) => ptrace::answer(tid, number)?,
+                Some(ExitAction::Answer(number)) => ptrace::answer(tid, number)?,
             },
-            Stage::Neither => {}
+            SyscallStage::Neither => {}
         }
         ptrace::resume(tid, 0)
     }
 
     /// The effect of the fault on the step that was just recorded, if any.
-    fn strike(&mut self, step: &Step) -> Option<Strike> {
-        let Fault { at, kind } = self.fault?;
+    fn strike(&mut self, step: &DiskStep) -> Option<FaultStrike> {
+        let PlannedFault { at, kind } = self.fault?;
         let now = self.steps.len();
         let strike = match kind {
-            Kind::Kill if now == at => Strike::Kill,
-            Kind::KillAfter if now == at => Strike::KillAfter,
-            Kind::Errno(number) if now == at => Strike::Errno(number),
-            Kind::ErrnoFrom(number) if now >= at => Strike::Errno(number),
-            Kind::FullDisk if now >= at && step.needs_room => Strike::Errno(libc::ENOSPC),
+            FaultKind::Kill if now == at => FaultStrike::Kill,
+            FaultKind::KillAfter if now == at => FaultStrike::KillAfter,
+            FaultKind::Errno(number) if now == at => FaultStrike::Errno(number),
+            FaultKind::ErrnoFrom(number) if now >= at => FaultStrike::Errno(number),
+            FaultKind::FullDisk if now >= at && step.needs_room => FaultStrike::Errno(libc::ENOSPC),
             _ => return None,
         };
         self.struck.get_or_insert_with(|| step.call.clone());
@@ -248,7 +252,7 @@ impl Tracer {
     }
 }
 
-impl Slow {
+impl SlowDisk {
     fn calls(self) -> &'static [c_long] {
         match self {
             Self::Sync(_) => &[libc::SYS_fsync, libc::SYS_fdatasync],
@@ -263,7 +267,7 @@ impl Slow {
     }
 }
 
-enum Strike {
+enum FaultStrike {
     Kill,
     KillAfter,
     Errno(c_int),

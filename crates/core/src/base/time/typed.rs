@@ -9,18 +9,18 @@ use super::{Date, Timestamp, Zoned};
 
 /// A parsed time, not yet resolved against the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Typed {
+pub enum TypedTime {
     /// An exact instant in time.
     At(Timestamp),
     /// A whole calendar day.
     Day(Date),
     /// A distance before now. From days upwards it means the whole day.
-    Ago(u32, Unit),
+    Ago(u32, TimeUnit),
 }
 
 /// The unit of a distance before now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum TimeUnit {
     /// Hours, counted back from the current instant.
     Hour,
     /// A day of the calendar.
@@ -34,21 +34,21 @@ pub enum Unit {
 }
 
 /// The maximum number of units in a distance. Anything further back means "from the beginning" anyway.
-const FARTHEST: u32 = 9_999;
+const MIN_CROSS_ENCODER_STRENGTH: u32 = 9_999;
 
 /// The text is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write a date such as 2026-11-15, yesterday, 2w or \"3 days ago\"")]
-pub struct NotATime;
+pub struct TypedTimeError;
 
-impl FromStr for Typed {
-    type Err = NotATime;
+impl FromStr for TypedTime {
+    type Err = TypedTimeError;
 
-    fn from_str(text: &str) -> Result<Self, NotATime> {
+    fn from_str(text: &str) -> Result<Self, TypedTimeError> {
         let text = text.trim().to_lowercase();
         match text.as_str() {
-            "today" => return Ok(Self::Ago(0, Unit::Day)),
-            "yesterday" => return Ok(Self::Ago(1, Unit::Day)),
+            "today" => return Ok(Self::Ago(0, TimeUnit::Day)),
+            "yesterday" => return Ok(Self::Ago(1, TimeUnit::Day)),
             _ => {}
         }
         if let Ok(at) = text.to_uppercase().parse() {
@@ -57,41 +57,41 @@ impl FromStr for Typed {
         if let Ok(day) = text.parse() {
             return Ok(Self::Day(day));
         }
-        distance(&text).ok_or(NotATime)
+        distance(&text).ok_or(TypedTimeError)
     }
 }
 
 /// Parses `2w`, `2 weeks` or `2 weeks ago`.
-fn distance(text: &str) -> Option<Typed> {
+fn distance(text: &str) -> Option<TypedTime> {
     let text = text.strip_suffix("ago").map_or(text, str::trim_end);
     let end = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(end);
-    let number: u32 = number.parse().ok().filter(|number| *number <= FARTHEST)?;
+    let number: u32 = number.parse().ok().filter(|number| *number <= MIN_CROSS_ENCODER_STRENGTH)?;
     let unit = match unit.trim_start() {
-        "h" | "hour" | "hours" => Unit::Hour,
-        "d" | "day" | "days" => Unit::Day,
-        "w" | "week" | "weeks" => Unit::Week,
-        "month" | "months" => Unit::Month,
-        "y" | "year" | "years" => Unit::Year,
+        "h" | "hour" | "hours" => TimeUnit::Hour,
+        "d" | "day" | "days" => TimeUnit::Day,
+        "w" | "week" | "weeks" => TimeUnit::Week,
+        "month" | "months" => TimeUnit::Month,
+        "y" | "year" | "years" => TimeUnit::Year,
         _ => return None,
     };
-    Some(Typed::Ago(number, unit))
+    Some(TypedTime::Ago(number, unit))
 }
 
-impl Typed {
+impl TypedTime {
     /// The calendar day, in the zone of `now`.
     pub fn day(self, now: &Zoned) -> Date {
         match self {
             Self::At(at) => at.to_zoned(now.time_zone().clone()).date(),
             Self::Day(day) => day,
-            Self::Ago(number, Unit::Hour) => before(now, number).date(),
+            Self::Ago(number, TimeUnit::Hour) => before(now, number).date(),
             Self::Ago(number, unit) => {
                 let number = i64::from(number);
                 let back = match unit {
-                    Unit::Week => Span::new().weeks(number),
-                    Unit::Month => Span::new().months(number),
-                    Unit::Year => Span::new().years(number),
-                    Unit::Day | Unit::Hour => Span::new().days(number),
+                    TimeUnit::Week => Span::new().weeks(number),
+                    TimeUnit::Month => Span::new().months(number),
+                    TimeUnit::Year => Span::new().years(number),
+                    TimeUnit::Day | TimeUnit::Hour => Span::new().days(number),
                 };
                 now.date().saturating_sub(back)
             }
@@ -102,7 +102,7 @@ impl Typed {
     pub fn start(self, now: &Zoned) -> Timestamp {
         match self {
             Self::At(at) => at,
-            Self::Ago(number, Unit::Hour) => before(now, number).timestamp(),
+            Self::Ago(number, TimeUnit::Hour) => before(now, number).timestamp(),
             Self::Day(_) | Self::Ago(..) => midnight(self.day(now), now).unwrap_or(Timestamp::MIN),
         }
     }
@@ -110,7 +110,7 @@ impl Typed {
     /// The last instant of this time: for a day, the end of that day.
     pub fn end(self, now: &Zoned) -> Timestamp {
         match self {
-            Self::At(_) | Self::Ago(_, Unit::Hour) => self.start(now),
+            Self::At(_) | Self::Ago(_, TimeUnit::Hour) => self.start(now),
             Self::Day(_) | Self::Ago(..) => {
                 let next = self.day(now).tomorrow().ok().and_then(|next| midnight(next, now));
                 next.and_then(|next| next.checked_sub(Span::new().nanoseconds(1)).ok())
@@ -137,7 +137,7 @@ mod tests {
         "2026-11-18T01:30:00+01:00[Europe/Vienna]".parse().unwrap()
     }
 
-    fn typed(text: &str) -> Typed {
+    fn typed(text: &str) -> TypedTime {
         text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn what_is_no_time_says_how_to_write_one() {
         for text in ["", "nope", "w", "2", "ago", "2 fortnights", "99999w", "-3d", "2026-13-01", "tomorrow"] {
-            assert_eq!(text.parse::<Typed>(), Err(NotATime), "{text}");
+            assert_eq!(text.parse::<TypedTime>(), Err(TypedTimeError), "{text}");
         }
         assert!(typed("9999 years ago").start(&now()) < typed("1y").start(&now()));
     }

@@ -5,17 +5,17 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{LINE_CHARS, Part};
+use super::{BriefingPart, MAX_LINE_CHARS};
 use crate::base::time::{Date, day};
 use crate::text::clean::one_line;
 use crate::text::specifics::specifics;
 
 /// The maximum length of the card, in characters: about forty statements.
-pub(super) const CARD_CHARS: usize = 3_100;
+pub(super) const MAX_CARD_CHARS: usize = 3_100;
 /// The length at which a statement is cut at its next sentence end, in characters.
-const STATEMENT_CHARS: usize = 190;
+const MAX_STATEMENT_CHARS: usize = 190;
 /// A shorter first part of a statement may only introduce the rest.
-const LEAD_CHARS: usize = 60;
+const MAX_LEAD_CHARS: usize = 60;
 /// The number of characters of an id that the command line needs.
 const ID_CHARS: usize = 6;
 
@@ -55,24 +55,24 @@ impl CardLine {
                 self.id.char_indices().nth(ID_CHARS).map_or(self.id.as_str(), |(end, _)| &self.id[..end])
             }
         };
-        format!("- {said}{} [{id}]", one_line(shortened(&self.text), LINE_CHARS))
+        format!("- {said}{} [{id}]", one_line(shortened(&self.text), MAX_LINE_CHARS))
     }
 }
 
 /// Shortens a statement to the sentences that fit on one line of the card; recall shows the rest. It keeps
 /// the first sentences, unless they only introduce the statement.
 fn shortened(text: &str) -> &str {
-    if text.chars().count() <= STATEMENT_CHARS {
+    if text.chars().count() <= MAX_STATEMENT_CHARS {
         return text;
     }
     let starts: Vec<usize> = [0].into_iter().chain(text.match_indices(". ").map(|(at, _)| at + 2)).collect();
     let ends: Vec<usize> = starts.iter().skip(1).map(|start| start - 1).chain([text.len()]).collect();
     let from = |start: usize| {
         let runs = ends.iter().filter(|end| **end > start).map(|end| &text[start..*end]);
-        runs.take_while(|run| run.chars().count() <= STATEMENT_CHARS).last()
+        runs.take_while(|run| run.chars().count() <= MAX_STATEMENT_CHARS).last()
     };
     let first = from(0);
-    if first.is_some_and(|first| first.chars().count() > LEAD_CHARS) {
+    if first.is_some_and(|first| first.chars().count() > MAX_LEAD_CHARS) {
         return first.unwrap_or(text);
     }
     starts.iter().filter_map(|start| from(*start)).max_by_key(|run| run.len()).unwrap_or(text)
@@ -108,13 +108,13 @@ pub(super) fn render_findings(
         })
         .collect();
     chosen.sort_by(|a, b| (a.said, &a.id).cmp(&(b.said, &b.id)));
-    let mut part = Part::new(room);
+    let mut part = BriefingPart::new(room);
     chosen.iter().for_each(|line| part.line(&line.render(year)));
     (part.titled("What agents found here", cut), chosen.iter().map(|line| line.id.clone()).collect())
 }
 
 /// A predicate: true if a line belongs to a section.
-type Belongs = fn(&CardLine) -> bool;
+type CardSectionFilter = fn(&CardLine) -> bool;
 
 /// Renders the sections of the card and returns the ids on it. If the card is full, use and then age decide;
 /// recall brings the rest.
@@ -122,7 +122,7 @@ pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<
     let mut chosen: Vec<&CardLine> = lines.iter().collect();
     let year = lines.iter().filter_map(|line| line.said).max().map_or(0, Date::year);
     chosen.sort_by_key(|line| (!line.instructs(), -line.uses, Reverse(line.said), line.id.clone()));
-    let mut room = CARD_CHARS;
+    let mut room = MAX_CARD_CHARS;
     let mut left_out = 0;
     chosen.retain(|line| {
         let length = line.render(year).chars().count() + 1;
@@ -135,14 +135,14 @@ pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<
     });
     // Sort by the time of the statement, not by rank, so that a new line does not move the others.
     chosen.sort_by(|a, b| (a.said, &a.text).cmp(&(b.said, &b.text)));
-    let sections: [(&str, Belongs); 3] = [
+    let sections: [(&str, CardSectionFilter); 3] = [
         ("The user's standing instructions for this project", |line| line.here && line.instructs()),
         ("The user's standing instructions everywhere", |line| !line.here && line.instructs()),
         ("What the user has said about this work", |line| !line.instructs()),
     ];
     let mut text = String::new();
     for (title, belongs) in sections {
-        let mut part = Part::new(CARD_CHARS);
+        let mut part = BriefingPart::new(MAX_CARD_CHARS);
         chosen.iter().filter(|line| belongs(line)).for_each(|line| part.line(&line.render(year)));
         text.push_str(&part.titled(title, cut));
     }
@@ -202,7 +202,7 @@ mod tests {
         lines.push(CardLine { uses: 5, ..line(500, "fact", true) });
         let mut cut = Vec::new();
         let (text, ids) = render(&lines, &mut cut);
-        assert!(text.chars().count() <= CARD_CHARS + 200 && ids.len() < 200);
+        assert!(text.chars().count() <= MAX_CARD_CHARS + 200 && ids.len() < 200);
         assert!(ids.contains(&"m-00000500".to_owned()), "what is used stays");
         assert!(cut[0].ends_with("older statements"), "{cut:?}");
     }

@@ -3,18 +3,18 @@
 
 use std::collections::HashSet;
 
-use super::Material;
+use super::BriefingMaterial;
 use crate::base::time::day;
 use crate::text::clean::one_line;
-use crate::vault::daily_log::{self, Decider, End, Section};
+use crate::vault::daily_log::{self, LogSection, ProposalEnd, ReceiptDecider};
 
 /// The maximum number of decisions listed.
-const MOST: usize = 5;
+const MAX_DECISIONS: usize = 5;
 /// The maximum length of a decision's text, in characters.
-const TEXT_CHARS: usize = 120;
+const MAX_TEXT_CHARS: usize = 120;
 
 /// Renders one line per decision that still stands, newest first.
-pub(super) fn lines(material: &Material) -> Vec<String> {
+pub(super) fn lines(material: &BriefingMaterial) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     // Logs are sorted newest first.
@@ -22,7 +22,7 @@ pub(super) fn lines(material: &Material) -> Vec<String> {
         let receipts =
             daily_log::parse(text).sections.into_iter().rev().filter_map(|section| match section {
                 // Receipts of other projects are left out (B-05).
-                Section::Receipts(receipts) => {
+                LogSection::Receipts(receipts) => {
                     let project = &receipts.source.project;
                     (project.is_none() || *project == material.project).then_some(receipts.receipts)
                 }
@@ -30,24 +30,24 @@ pub(super) fn lines(material: &Material) -> Vec<String> {
             });
         for receipt in receipts.flat_map(|receipts| receipts.into_iter().rev()) {
             // The latest decision about a proposal wins.
-            if !seen.insert(receipt.id.clone()) || receipt.by == Decider::Person {
+            if !seen.insert(receipt.id.clone()) || receipt.by == ReceiptDecider::Person {
                 continue;
             }
             let what = match receipt.end {
-                End::Promoted => "put into MEMORY.md",
-                End::Rejected => "turned down",
-                End::Expired | End::Undone => continue,
+                ProposalEnd::Promoted => "put into MEMORY.md",
+                ProposalEnd::Rejected => "turned down",
+                ProposalEnd::Expired | ProposalEnd::Undone => continue,
             };
-            let who = if receipt.by == Decider::Agent { "by an agent" } else { "without asking" };
-            let (id, words) = (&receipt.id, one_line(&receipt.text, TEXT_CHARS));
+            let who = if receipt.by == ReceiptDecider::Agent { "by an agent" } else { "without asking" };
+            let (id, words) = (&receipt.id, one_line(&receipt.text, MAX_TEXT_CHARS));
             found.push(format!(
                 "- {} {id}: {what} {who} (`rekindle undo {id}` takes it back): {words}",
                 day(*date)
             ));
         }
     }
-    let more = found.len().saturating_sub(MOST);
-    found.truncate(MOST);
+    let more = found.len().saturating_sub(MAX_DECISIONS);
+    found.truncate(MAX_DECISIONS);
     if more > 0 {
         found.push(format!("- {more} more were decided without you: `rekindle review --automatic`"));
     }
@@ -57,16 +57,21 @@ pub(super) fn lines(material: &Material) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vault::daily_log::{Receipt, Receipts, Source, append, render_new};
+    use crate::vault::daily_log::{LoggedReceipts, ProposalReceipt, SectionSource, append, render_new};
 
-    fn receipt(id: &str, end: End, by: Decider) -> Receipt {
-        Receipt { id: id.to_owned(), end, by, with: None, text: format!("text of {id}") }
+    fn receipt(id: &str, end: ProposalEnd, by: ReceiptDecider) -> ProposalReceipt {
+        ProposalReceipt { id: id.to_owned(), end, by, with: None, text: format!("text of {id}") }
     }
 
-    fn log(day: &str, project: Option<&str>, receipts: Vec<Receipt>) -> (crate::base::time::Date, String) {
+    fn log(
+        day: &str,
+        project: Option<&str>,
+        receipts: Vec<ProposalReceipt>,
+    ) -> (crate::base::time::Date, String) {
         let date = day.parse().unwrap();
-        let source = Source { project: project.map(str::to_owned), ..Source::default() };
-        let section = Section::Receipts(Receipts { source, time: "10:00".parse().unwrap(), receipts });
+        let source = SectionSource { project: project.map(str::to_owned), ..SectionSource::default() };
+        let section =
+            LogSection::Receipts(LoggedReceipts { source, time: "10:00".parse().unwrap(), receipts });
         (date, append(&render_new(date), &section))
     }
 
@@ -74,21 +79,21 @@ mod tests {
     fn b_01_what_an_agent_decided_is_told_until_a_person_changes_it() {
         let here = Some("acme/pumps");
         let newest = vec![
-            receipt("p-20261114-001", End::Promoted, Decider::Agent),
-            receipt("p-20261114-002", End::Promoted, Decider::Person),
-            receipt("p-20261114-003", End::Undone, Decider::Person),
-            receipt("p-20261114-004", End::Rejected, Decider::Agent),
+            receipt("p-20261114-001", ProposalEnd::Promoted, ReceiptDecider::Agent),
+            receipt("p-20261114-002", ProposalEnd::Promoted, ReceiptDecider::Person),
+            receipt("p-20261114-003", ProposalEnd::Undone, ReceiptDecider::Person),
+            receipt("p-20261114-004", ProposalEnd::Rejected, ReceiptDecider::Agent),
         ];
-        let older = vec![receipt("p-20261114-003", End::Promoted, Decider::Agent)];
-        let other = vec![receipt("p-20261114-009", End::Promoted, Decider::Agent)];
-        let material = Material {
+        let older = vec![receipt("p-20261114-003", ProposalEnd::Promoted, ReceiptDecider::Agent)];
+        let other = vec![receipt("p-20261114-009", ProposalEnd::Promoted, ReceiptDecider::Agent)];
+        let material = BriefingMaterial {
             logs: vec![
                 log("2026-11-15", here, newest),
                 log("2026-11-14", here, older),
                 log("2026-11-13", Some("acme/kettles"), other),
             ],
             project: here.map(str::to_owned),
-            ..Material::default()
+            ..BriefingMaterial::default()
         };
         let told = lines(&material);
         assert_eq!(told.len(), 2, "{told:?}");

@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::agent::Agent;
 
-pub use wire::{NotASignal, has_ui, read};
+pub use wire::{HookSignalError, has_ui, read};
 
 /// The environment variable set for our own model calls. A hook that sees it does nothing (B-04); otherwise
 /// we would observe ourselves.
-pub const GUARD: &str = "REKINDLE_GUARD";
+pub const GUARD_VARIABLE: &str = "REKINDLE_GUARD";
 /// The environment variable set by `doctor`. A hook that sees it answers as usual but stores nothing.
-pub const PROBE: &str = "REKINDLE_PROBE";
+pub const PROBE_VARIABLE: &str = "REKINDLE_PROBE";
 
 /// A hook event in our own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum HookKind {
     /// A session started or was resumed.
     Start,
     /// The user submits a prompt.
@@ -35,7 +35,7 @@ pub enum Kind {
     End,
 }
 
-impl Kind {
+impl HookKind {
     /// Translates an agent's event name. `None` if we don't use the event.
     pub fn of(agent: Agent, event: &str) -> Option<Self> {
         let kinds: &[(&str, Self)] = match agent {
@@ -63,11 +63,11 @@ impl Kind {
 
 /// The parts of a hook's input that we need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signal {
+pub struct HookSignal {
     /// The agent that called the hook.
     pub agent: Agent,
     /// The event in our own terms.
-    pub kind: Kind,
+    pub kind: HookKind,
     /// The id of the session.
     pub session: String,
     /// The path of the transcript, if the host keeps one.

@@ -1,25 +1,25 @@
 //! Deduplicates hook calls. Two registrations, for example settings and a plugin, deliver the same event
 //! twice. The second call is recognised by content and time, and does nothing.
 
-use super::Signal;
+use super::HookSignal;
 use crate::base::hash::ContentHash;
 
 /// Two calls for one event arrive within this many milliseconds. Nobody repeats a prompt that fast.
-const WINDOW_MS: i64 = 2_000;
+const DUPLICATE_WINDOW_MS: i64 = 2_000;
 /// The number of sessions whose last call is remembered.
-const MOST: usize = 32;
+const MAX_SESSIONS: usize = 32;
 
 /// The identity of a hook call, for deduplication.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct HookCall {
     session: String,
     said: String,
 }
 
-impl Call {
+impl HookCall {
     /// Hashes the parts of a signal that identify the call.
-    pub fn of(signal: &Signal) -> Self {
-        let Signal { agent, session, reason, prompt, answer, .. } = signal;
+    pub fn of(signal: &HookSignal) -> Self {
+        let HookSignal { agent, session, reason, prompt, answer, .. } = signal;
         let kind = format!("{:?}", signal.kind);
         let said = [reason, prompt, answer].map(|text| text.as_deref().unwrap_or_default());
         let hash = |parts: &[&str]| {
@@ -40,13 +40,14 @@ impl Call {
             Some((call, words.next()?.parse::<i64>().ok()?))
         });
         // `abs`: a clock that was set back must not silence anybody.
-        let mut recent: Vec<(Self, i64)> = lines.filter(|(_, at)| (now_ms - at).abs() < WINDOW_MS).collect();
+        let mut recent: Vec<(Self, i64)> =
+            lines.filter(|(_, at)| (now_ms - at).abs() < DUPLICATE_WINDOW_MS).collect();
         if recent.iter().any(|(call, _)| call == self) {
             return None;
         }
         recent.retain(|(call, _)| call.session != self.session);
         recent.push((self.clone(), now_ms));
-        let kept = &recent[recent.len().saturating_sub(MOST)..];
+        let kept = &recent[recent.len().saturating_sub(MAX_SESSIONS)..];
         Some(kept.iter().map(|(call, at)| format!("{} {} {at}\n", call.session, call.said)).collect())
     }
 }
@@ -55,8 +56,8 @@ impl Call {
 mod tests {
     use super::*;
 
-    fn call(session: &str, said: &str) -> Call {
-        Call { session: session.to_owned(), said: said.to_owned() }
+    fn call(session: &str, said: &str) -> HookCall {
+        HookCall { session: session.to_owned(), said: said.to_owned() }
     }
 
     #[test]
@@ -76,7 +77,7 @@ mod tests {
     fn the_list_stays_short() {
         let join = |list: String, n: i64| call(&format!("s{n}"), "a").join(&list, n).unwrap();
         let list = (0..500).fold(String::new(), join);
-        assert_eq!(list.lines().count(), MOST);
+        assert_eq!(list.lines().count(), MAX_SESSIONS);
         assert_eq!(call("s499", "a").join(&list, 500), None);
     }
 }

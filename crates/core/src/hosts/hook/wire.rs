@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Kind, Signal};
+use super::{HookKind, HookSignal};
 use crate::base::agent::Agent;
 use crate::context::inject;
 
@@ -12,27 +12,27 @@ use crate::context::inject;
 /// host that drops or adds a field must not break the session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Wire {
-    session_id: Lenient,
-    transcript_path: Lenient,
-    cwd: Lenient,
-    source: Lenient,
-    reason: Lenient,
-    trigger: Lenient,
-    prompt: Lenient,
-    prompt_response: Lenient,
-    last_assistant_message: Lenient,
-    agent_id: Lenient,
-    tool_name: Lenient,
+struct HookWire {
+    session_id: LenientText,
+    transcript_path: LenientText,
+    cwd: LenientText,
+    source: LenientText,
+    reason: LenientText,
+    trigger: LenientText,
+    prompt: LenientText,
+    prompt_response: LenientText,
+    last_assistant_message: LenientText,
+    agent_id: LenientText,
+    tool_name: LenientText,
     tool_input: Value,
-    agent_transcript_path: Lenient,
+    agent_transcript_path: LenientText,
 }
 
 /// A string; any other type of value counts as absent.
 #[derive(Debug, Default)]
-struct Lenient(Option<String>);
+struct LenientText(Option<String>);
 
-impl<'de> Deserialize<'de> for Lenient {
+impl<'de> Deserialize<'de> for LenientText {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(Self(match Value::deserialize(from)? {
             Value::String(text) => Some(text).filter(|text| !text.is_empty()),
@@ -43,7 +43,7 @@ impl<'de> Deserialize<'de> for Lenient {
 
 /// The reason why a hook's input is unusable.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum NotASignal {
+pub enum HookSignalError {
     /// The input is not JSON, or not an object.
     #[error("what the agent sent is not a JSON object: {0}")]
     Json(String),
@@ -53,17 +53,18 @@ pub enum NotASignal {
 }
 
 /// Parses the input of a hook call.
-pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<Signal, NotASignal> {
-    let wire: Wire = serde_json::from_slice(input).map_err(|error| NotASignal::Json(error.to_string()))?;
+pub fn read(agent: Agent, kind: HookKind, input: &[u8]) -> Result<HookSignal, HookSignalError> {
+    let wire: HookWire =
+        serde_json::from_slice(input).map_err(|error| HookSignalError::Json(error.to_string()))?;
     let prompt = match kind {
-        Kind::BeforeTool => wire.tool_name.0.and_then(|tool| inject::about_call(&tool, &wire.tool_input)),
+        HookKind::BeforeTool => wire.tool_name.0.and_then(|tool| inject::about_call(&tool, &wire.tool_input)),
         _ => wire.prompt.0,
     };
     let session = wire.session_id.0.filter(|session| !session.chars().any(char::is_control));
-    Ok(Signal {
+    Ok(HookSignal {
         agent,
         kind,
-        session: session.ok_or(NotASignal::Session)?,
+        session: session.ok_or(HookSignalError::Session)?,
         transcript: wire.transcript_path.0,
         cwd: wire.cwd.0,
         reason: wire.source.0.or(wire.reason.0).or(wire.trigger.0),
@@ -86,8 +87,8 @@ mod tests {
 
     use super::*;
 
-    fn signal(agent: Agent, event: &str, input: &Value) -> Signal {
-        read(agent, Kind::of(agent, event).unwrap(), input.to_string().as_bytes()).unwrap()
+    fn signal(agent: Agent, event: &str, input: &Value) -> HookSignal {
+        read(agent, HookKind::of(agent, event).unwrap(), input.to_string().as_bytes()).unwrap()
     }
 
     #[test]
@@ -95,13 +96,13 @@ mod tests {
         let claude = json!({"session_id": "a", "transcript_path": "/t/a.jsonl", "cwd": "/p", "prompt_id": "x",
             "hook_event_name": "SessionEnd", "reason": "other"});
         let read = signal(Agent::Claude, "SessionEnd", &claude);
-        assert_eq!((read.kind, read.session.as_str()), (Kind::End, "a"));
+        assert_eq!((read.kind, read.session.as_str()), (HookKind::End, "a"));
         assert_eq!(read.transcript.as_deref(), Some("/t/a.jsonl"));
         assert_eq!(read.reason.as_deref(), Some("other"));
         let gemini = json!({"session_id": "g", "transcript_path": "/t/g", "cwd": "/p", "timestamp": "2026-11-15T00:29:11Z",
             "prompt": "p", "prompt_response": "r", "stop_hook_active": false});
         let read = signal(Agent::Gemini, "AfterAgent", &gemini);
-        assert_eq!((read.kind, read.answer.as_deref()), (Kind::Stop, Some("r")));
+        assert_eq!((read.kind, read.answer.as_deref()), (HookKind::Stop, Some("r")));
         let pi = json!({"session_id": "p", "reason": "quit", "keys": ["type"]});
         assert_eq!(signal(Agent::Pi, "SessionEnd", &pi).transcript, None);
         let codex = json!({"session_id": "c", "turn_id": "t", "model": "m", "source": "resume"});
@@ -110,9 +111,9 @@ mod tests {
 
     #[test]
     fn events_that_mean_nothing_to_us_are_none() {
-        assert_eq!(Kind::of(Agent::Claude, "PostToolUse"), None);
-        assert_eq!(Kind::of(Agent::Claude, "SomethingNew"), None);
-        assert_eq!(Kind::of(Agent::Gemini, "Stop"), None);
+        assert_eq!(HookKind::of(Agent::Claude, "PostToolUse"), None);
+        assert_eq!(HookKind::of(Agent::Claude, "SomethingNew"), None);
+        assert_eq!(HookKind::of(Agent::Gemini, "Stop"), None);
     }
 
     #[test]
@@ -124,11 +125,11 @@ mod tests {
 
     #[test]
     fn a_session_without_a_name_is_none() {
-        let no = |input: &[u8]| read(Agent::Claude, Kind::Stop, input).unwrap_err();
-        assert_eq!(no(b"{}"), NotASignal::Session);
-        assert_eq!(no(br#"{"session_id":"a\nb"}"#), NotASignal::Session);
-        assert!(matches!(no(b""), NotASignal::Json(_)));
-        assert!(matches!(no(b"[1]"), NotASignal::Json(_) | NotASignal::Session));
+        let no = |input: &[u8]| read(Agent::Claude, HookKind::Stop, input).unwrap_err();
+        assert_eq!(no(b"{}"), HookSignalError::Session);
+        assert_eq!(no(br#"{"session_id":"a\nb"}"#), HookSignalError::Session);
+        assert!(matches!(no(b""), HookSignalError::Json(_)));
+        assert!(matches!(no(b"[1]"), HookSignalError::Json(_) | HookSignalError::Session));
     }
 
     #[test]
@@ -148,7 +149,7 @@ mod tests {
         #[test]
         fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             for agent in Agent::ALL {
-                drop(read(agent, Kind::Stop, &bytes));
+                drop(read(agent, HookKind::Stop, &bytes));
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::base::agent::Agent;
 
 /// The parts of a hook command that depend on this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invocation {
+pub struct HookInvocation {
     /// The absolute path of the program.
     pub program: String,
     /// The home to pass on if it is not the default. Agents pass only part of the environment to their hooks.
@@ -13,7 +13,7 @@ pub struct Invocation {
     pub before_tools: bool,
 }
 
-impl Invocation {
+impl HookInvocation {
     /// The hook command as separate arguments.
     pub fn words(&self, agent: Agent, event: &str) -> Vec<String> {
         let mut words = vec![self.program.clone()];
@@ -76,7 +76,7 @@ pub fn split(line: &str) -> Vec<String> {
 
 /// A hook command of ours, found in an agent's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recognised {
+pub struct RecognisedCommand {
     /// The program that it calls.
     pub program: String,
     /// The home that it passes on.
@@ -87,7 +87,7 @@ pub struct Recognised {
 
 /// Recognises a hook command of ours, written by any version, folder or home: it calls a program named
 /// `rekindle` with `hook` and the agent.
-pub fn recognise(words: &[String], agent: Agent) -> Option<Recognised> {
+pub fn recognise(words: &[String], agent: Agent) -> Option<RecognisedCommand> {
     let is_prefix = |word: &&String| matches!(word.as_str(), "exec" | "env") || is_assignment(word);
     let skipped = words.iter().take_while(is_prefix).count();
     let (program, rest) = words.get(skipped..)?.split_first()?;
@@ -111,7 +111,11 @@ pub fn recognise(words: &[String], agent: Agent) -> Option<Recognised> {
     if rest.next()? != agent.word() {
         return None;
     }
-    Some(Recognised { program: program.clone(), home, event: rest.next().cloned().unwrap_or_default() })
+    Some(RecognisedCommand {
+        program: program.clone(),
+        home,
+        event: rest.next().cloned().unwrap_or_default(),
+    })
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -169,7 +173,7 @@ mod tests {
         #[test]
         fn what_we_write_we_recognise(folder in "(/[a-zA-Z 'é\"$-]{1,8}){0,3}", home in prop::option::of("/[ -~]{1,20}")) {
             prop_assume!(home.as_ref().is_none_or(|home| !home.contains(":\\")));
-            let invocation = Invocation { program: format!("{folder}/rekindle"), home, before_tools: false };
+            let invocation = HookInvocation { program: format!("{folder}/rekindle"), home, before_tools: false };
             for agent in Agent::ALL {
                 let known = recognise(&split(&invocation.line(agent, "Stop")), agent).unwrap();
                 prop_assert_eq!(&known.program, &invocation.program);

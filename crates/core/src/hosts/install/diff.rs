@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 /// The number of context lines around a change.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// The maximum size of the alignment table. Above it the differing middle counts as fully replaced; settings
 /// files are small, and nobody reads a longer diff.
-const CELLS: usize = 4_000_000;
+const MAX_DIFF_CELLS: usize = 4_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum DiffSide {
     Both,
     Old,
     New,
@@ -32,19 +32,19 @@ fn render(names: [&str; 2], old: Option<&str>, new: Option<&str>, shown_as: fn(&
     let mut shown = String::new();
     for (from, to) in hunks(&script) {
         let (left, right) = (&script[..from], &script[from..to]);
-        let count = |part: &[(Side, &str)], side| {
-            part.iter().filter(|(on, _)| *on == Side::Both || *on == side).count()
+        let count = |part: &[(DiffSide, &str)], side| {
+            part.iter().filter(|(on, _)| *on == DiffSide::Both || *on == side).count()
         };
         let range = |side| {
             let (skipped, length) = (count(left, side), count(right, side));
             format!("{},{length}", if length == 0 { skipped } else { skipped + 1 })
         };
-        append(&mut shown, format_args!("@@ -{} +{} @@\n", range(Side::Old), range(Side::New)));
+        append(&mut shown, format_args!("@@ -{} +{} @@\n", range(DiffSide::Old), range(DiffSide::New)));
         for (side, line) in right {
             let mark = match side {
-                Side::Both => ' ',
-                Side::Old => '-',
-                Side::New => '+',
+                DiffSide::Both => ' ',
+                DiffSide::Old => '-',
+                DiffSide::New => '+',
             };
             let bare = shown_as(line.strip_suffix('\n').unwrap_or(line));
             append(&mut shown, format_args!("{mark}{bare}\n"));
@@ -70,22 +70,22 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
+fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(DiffSide, &'a str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
     let tail = rest.take_while(|(a, b)| a == b).count();
     let (middle_old, middle_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-    let mut script: Vec<(Side, &str)> = old[..head].iter().map(|line| (Side::Both, *line)).collect();
+    let mut script: Vec<(DiffSide, &str)> = old[..head].iter().map(|line| (DiffSide::Both, *line)).collect();
     script.extend(middle(middle_old, middle_new));
-    script.extend(old[old.len() - tail..].iter().map(|line| (Side::Both, *line)));
+    script.extend(old[old.len() - tail..].iter().map(|line| (DiffSide::Both, *line)));
     script
 }
 
 /// Aligns two lists of lines by their longest common subsequence (dynamic programming).
-fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
+fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(DiffSide, &'a str)> {
     let width = new.len() + 1;
     let mut common = match (old.len() + 1).checked_mul(width) {
-        Some(cells) if cells <= CELLS => vec![0u32; cells],
+        Some(cells) if cells <= MAX_DIFF_CELLS => vec![0u32; cells],
         _ => Vec::new(),
     };
     if !common.is_empty() {
@@ -101,13 +101,13 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
     let (mut script, mut i, mut j) = (Vec::new(), 0, 0);
     while i < old.len() || j < new.len() {
         if i < old.len() && j < new.len() && old[i] == new[j] {
-            script.push((Side::Both, old[i]));
+            script.push((DiffSide::Both, old[i]));
             (i, j) = (i + 1, j + 1);
         } else if i < old.len() && (j == new.len() || at(i + 1, j) >= at(i, j + 1)) {
-            script.push((Side::Old, old[i]));
+            script.push((DiffSide::Old, old[i]));
             i += 1;
         } else {
-            script.push((Side::New, new[j]));
+            script.push((DiffSide::New, new[j]));
             j += 1;
         }
     }
@@ -115,10 +115,10 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
 }
 
 /// The line ranges of changes with their context.
-fn hunks(script: &[(Side, &str)]) -> Vec<(usize, usize)> {
+fn hunks(script: &[(DiffSide, &str)]) -> Vec<(usize, usize)> {
     let mut hunks: Vec<(usize, usize)> = Vec::new();
-    for (at, _) in script.iter().enumerate().filter(|(_, (side, _))| *side != Side::Both) {
-        let (from, to) = (at.saturating_sub(CONTEXT), (at + CONTEXT + 1).min(script.len()));
+    for (at, _) in script.iter().enumerate().filter(|(_, (side, _))| *side != DiffSide::Both) {
+        let (from, to) = (at.saturating_sub(CONTEXT_LINES), (at + CONTEXT_LINES + 1).min(script.len()));
         match hunks.last_mut() {
             Some((_, end)) if from <= *end => *end = to,
             _ => hunks.push((from, to)),
@@ -167,9 +167,9 @@ mod tests {
         #[test]
         fn each_side_is_in_the_script(old in "([a-d]\n){0,12}", new in "([a-d]\n){0,12}") {
             let script = compare(&lines(&old), &lines(&new));
-            let side = |wanted| script.iter().filter(|(on, _)| *on == Side::Both || *on == wanted).map(|(_, line)| *line).collect::<String>();
-            prop_assert_eq!(side(Side::Old), old.clone());
-            prop_assert_eq!(side(Side::New), new.clone());
+            let side = |wanted| script.iter().filter(|(on, _)| *on == DiffSide::Both || *on == wanted).map(|(_, line)| *line).collect::<String>();
+            prop_assert_eq!(side(DiffSide::Old), old.clone());
+            prop_assert_eq!(side(DiffSide::New), new.clone());
         }
     }
 }

@@ -7,5 +7,5 @@ pub mod plugin;
 pub mod servers;
 pub mod settings;
 
-pub use command::{Invocation, Recognised, recognise};
-pub use events::{Registered, events};
+pub use command::{HookInvocation, RecognisedCommand, recognise};
+pub use events::{RegisteredEvent, events};

@@ -10,35 +10,35 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::command::Invocation;
+use super::command::HookInvocation;
 use super::{servers, settings};
 use crate::base::agent::Agent;
 use crate::hosts::jsonc;
 
 /// The name of the plugin, its marketplace, the extension and the package.
-pub const NAME: &str = "rekindle";
+pub const PLUGIN_NAME: &str = "rekindle";
 /// The id of the installed plugin in Claude Code and Codex: plugin name and marketplace.
-pub const ID: &str = "rekindle@rekindle";
+pub const PLUGIN_ID: &str = "rekindle@rekindle";
 /// The name of the skill. Agents require its folder to have the same name.
-pub const SKILL: &str = "memory";
+pub const SKILL_NAME: &str = "memory";
 
-const ABOUT: &str = "Permanent memory for coding agents";
+const DESCRIPTION: &str = "Permanent memory for coding agents";
 const LICENSE: &str = "MIT OR Apache-2.0";
 
 /// The inputs of a plugin.
 #[derive(Clone, Copy, Debug)]
-pub struct Plugin<'a> {
+pub struct PluginContent<'a> {
     /// The version of the program that writes it.
     pub version: &'a str,
     /// The call of the program.
-    pub invocation: &'a Invocation,
+    pub invocation: &'a HookInvocation,
     /// The text of the skill.
     pub skill: &'a str,
     /// The source of pi's extension.
     pub extension: &'a str,
 }
 
-impl Plugin<'_> {
+impl PluginContent<'_> {
     /// All files, keyed by their path inside the folder.
     pub fn files(&self) -> BTreeMap<String, String> {
         let hooks = |agent| settings::fresh(agent, self.invocation);
@@ -72,23 +72,23 @@ impl Plugin<'_> {
             Some(home) => format!(" with the home {home}"),
             None => String::new(),
         };
-        format!("{ABOUT}. Calls {}{home}.", self.invocation.program)
+        format!("{DESCRIPTION}. Calls {}{home}.", self.invocation.program)
     }
 
     fn marketplace(&self) -> Value {
         json!({
-            "name": NAME,
+            "name": PLUGIN_NAME,
             "owner": {"name": "Rekindle"},
             "metadata": {"description": self.description()},
             "plugins": [{
-                "name": NAME, "source": "./plugin", "version": self.version, "description": self.description(),
+                "name": PLUGIN_NAME, "source": "./plugin", "version": self.version, "description": self.description(),
             }],
         })
     }
 
     fn manifest(&self) -> Value {
         json!({
-            "name": NAME,
+            "name": PLUGIN_NAME,
             "version": self.version,
             "description": self.description(),
             "author": {"name": "Rekindle"},
@@ -99,7 +99,7 @@ impl Plugin<'_> {
 
     fn codex_manifest(&self) -> Value {
         json!({
-            "name": NAME,
+            "name": PLUGIN_NAME,
             "version": self.version,
             "description": self.description(),
             "license": LICENSE,
@@ -111,7 +111,7 @@ impl Plugin<'_> {
 
     fn extension_manifest(&self) -> Value {
         json!({
-            "name": NAME,
+            "name": PLUGIN_NAME,
             "version": self.version,
             "description": self.description(),
             "mcpServers": servers::entry(Agent::Gemini, self.invocation),
@@ -120,7 +120,7 @@ impl Plugin<'_> {
 
     fn package(&self) -> Value {
         json!({
-            "name": NAME,
+            "name": PLUGIN_NAME,
             "version": self.version,
             "description": self.description(),
             "license": LICENSE,
@@ -131,7 +131,7 @@ impl Plugin<'_> {
     }
 
     fn readme(&self) -> String {
-        let Invocation { program, home, .. } = self.invocation;
+        let HookInvocation { program, home, .. } = self.invocation;
         let home = home.as_deref().unwrap_or("the usual one, ~/.rekindle");
         let again = match &self.invocation.home {
             Some(_) => "rekindle --home DIR install --as-plugin DIR",
@@ -152,13 +152,13 @@ an agent that has both calls us twice, which does no harm but helps nobody, and 
 
 | agent | add it | take it out |
 |---|---|---|
-| Claude Code | `claude plugin marketplace add FOLDER`, then `claude plugin install {ID}`; for one session: `claude --plugin-dir FOLDER/plugin` | `claude plugin uninstall {ID}` |
-| Codex | `codex plugin marketplace add FOLDER`, then `codex plugin add {ID}`, then trust its hooks with /hooks | `codex plugin remove {ID}` |
-| Gemini CLI | `gemini extensions link FOLDER/gemini` | `gemini extensions uninstall {NAME}` |
+| Claude Code | `claude plugin marketplace add FOLDER`, then `claude plugin install {PLUGIN_ID}`; for one session: `claude --plugin-dir FOLDER/plugin` | `claude plugin uninstall {PLUGIN_ID}` |
+| Codex | `codex plugin marketplace add FOLDER`, then `codex plugin add {PLUGIN_ID}`, then trust its hooks with /hooks | `codex plugin remove {PLUGIN_ID}` |
+| Gemini CLI | `gemini extensions link FOLDER/gemini` | `gemini extensions uninstall {PLUGIN_NAME}` |
 | pi | `pi install FOLDER/pi` | `pi remove FOLDER/pi` |
 
 Each has the hooks that `rekindle install` would write, the MCP server `memory` (not pi, which has none) and
-the skill `{SKILL}`.
+the skill `{SKILL_NAME}`.
 ",
             version = self.version,
         )
@@ -169,18 +169,18 @@ the skill `{SKILL}`.
 mod tests {
     use super::*;
     use crate::hosts::install::events;
-    use crate::hosts::install::settings::Blanks;
+    use crate::hosts::install::settings::EmptyContainers;
 
-    fn invocation(home: Option<&str>) -> Invocation {
-        Invocation {
+    fn invocation(home: Option<&str>) -> HookInvocation {
+        HookInvocation {
             program: "/opt/my tools/rekindle".into(),
             home: home.map(str::to_owned),
             before_tools: false,
         }
     }
 
-    fn files(invocation: &Invocation) -> BTreeMap<String, String> {
-        Plugin { version: "1.2.3", invocation, skill: "skill", extension: "extension" }.files()
+    fn files(invocation: &HookInvocation) -> BTreeMap<String, String> {
+        PluginContent { version: "1.2.3", invocation, skill: "skill", extension: "extension" }.files()
     }
 
     #[test]
@@ -194,7 +194,8 @@ mod tests {
                 (Agent::Gemini, "gemini/hooks/hooks.json"),
             ];
             for (agent, path) in hooks {
-                let installed = settings::install("", agent, &invocation, &mut Blanks::new()).unwrap();
+                let installed =
+                    settings::install("", agent, &invocation, &mut EmptyContainers::new()).unwrap();
                 assert_eq!(files[path], installed, "{path}");
                 let found = settings::find(&files[path], agent).unwrap();
                 let wanted: Vec<&str> = events(agent, false).iter().map(|one| one.event).collect();
@@ -204,7 +205,8 @@ mod tests {
                     assert_eq!(one.recognised.home.as_deref(), home);
                 }
             }
-            let server = servers::register("", Agent::Claude, &invocation, &mut Blanks::new()).unwrap();
+            let server =
+                servers::register("", Agent::Claude, &invocation, &mut EmptyContainers::new()).unwrap();
             assert_eq!(files["plugin/.mcp.json"], server);
             let gemini: Value = serde_json::from_str(&files["gemini/gemini-extension.json"]).unwrap();
             let server: Value = serde_json::from_str(&server).unwrap();
@@ -222,7 +224,11 @@ mod tests {
             "pi/package.json",
         ] {
             let manifest: Value = serde_json::from_str(&files[path]).unwrap();
-            assert_eq!((&manifest["name"], &manifest["version"]), (&json!(NAME), &json!("1.2.3")), "{path}");
+            assert_eq!(
+                (&manifest["name"], &manifest["version"]),
+                (&json!(PLUGIN_NAME), &json!("1.2.3")),
+                "{path}"
+            );
             let about = manifest["description"].as_str().unwrap();
             assert!(about.contains("/opt/my tools/rekindle") && about.contains("/a b/home"), "{about}");
         }

@@ -4,20 +4,20 @@
 
 use serde_json::{Value, json};
 
-use super::command::Invocation;
-use super::settings::{Blanks, dialect, is_blank, record, take_out};
+use super::command::HookInvocation;
+use super::settings::{EmptyContainers, dialect, is_blank, record, take_out};
 use crate::base::agent::Agent;
 use crate::hosts::jsonc;
-use crate::hosts::jsonc::{BOM, Document, Node, Step};
+use crate::hosts::jsonc::{BOM, JsonNode, JsonPathStep, JsoncDocument};
 
 /// The preferred server name, then the fallback.
-pub const NAMES: [&str; 2] = ["memory", "rekindle"];
+pub const SERVER_NAMES: [&str; 2] = ["memory", "rekindle"];
 
-const SERVERS: &str = "mcpServers";
-const COMMAND: &str = "command";
-const ARGS: &str = "args";
+const SERVERS_KEY: &str = "mcpServers";
+const COMMAND_KEY: &str = "command";
+const ARGS_KEY: &str = "args";
 
-impl Invocation {
+impl HookInvocation {
     /// The arguments that start our MCP server.
     pub fn server_args(&self) -> Vec<String> {
         let home = self.home.iter().flat_map(|home| ["--home".to_owned(), home.clone()]);
@@ -26,16 +26,16 @@ impl Invocation {
 }
 
 /// Our server entry, keyed by its name.
-pub fn entry(agent: Agent, invocation: &Invocation) -> Value {
-    json!({NAMES[0]: server(agent, invocation)})
+pub fn entry(agent: Agent, invocation: &HookInvocation) -> Value {
+    json!({SERVER_NAMES[0]: server(agent, invocation)})
 }
 
-fn server(agent: Agent, invocation: &Invocation) -> Value {
+fn server(agent: Agent, invocation: &HookInvocation) -> Value {
     let args = invocation.server_args();
     match agent {
         // pi hides other tools behind a search, where they would hardly be found.
-        Agent::Pi => json!({COMMAND: invocation.program, ARGS: args, "directTools": true}),
-        _ => json!({COMMAND: invocation.program, ARGS: args}),
+        Agent::Pi => json!({COMMAND_KEY: invocation.program, ARGS_KEY: args, "directTools": true}),
+        _ => json!({COMMAND_KEY: invocation.program, ARGS_KEY: args}),
     }
 }
 
@@ -50,16 +50,16 @@ pub fn find(text: &str, agent: Agent) -> Result<Vec<String>, jsonc::Error> {
     if is_blank(text) {
         return Ok(Vec::new());
     }
-    Ok(find_in(&Document::parse(text, dialect(agent))?))
+    Ok(find_in(&JsoncDocument::parse(text, dialect(agent))?))
 }
 
-fn find_in(document: &Document) -> Vec<String> {
-    let Some(servers) = document.get(&[Step::Key(SERVERS)]) else { return Vec::new() };
+fn find_in(document: &JsoncDocument) -> Vec<String> {
+    let Some(servers) = document.get(&[JsonPathStep::Key(SERVERS_KEY)]) else { return Vec::new() };
     let ours = |name: &&str| {
         let server = servers.get(name);
-        let command = server.and_then(|server| server.get(COMMAND)?.text());
-        let args = server.and_then(|server| server.get(ARGS)).map(Node::items).unwrap_or_default();
-        command.is_some_and(|command| is_ours(command, args.iter().filter_map(Node::text)))
+        let command = server.and_then(|server| server.get(COMMAND_KEY)?.text());
+        let args = server.and_then(|server| server.get(ARGS_KEY)).map(JsonNode::items).unwrap_or_default();
+        command.is_some_and(|command| is_ours(command, args.iter().filter_map(JsonNode::text)))
     };
     servers.keys().filter(ours).map(str::to_owned).collect()
 }
@@ -69,29 +69,30 @@ fn find_in(document: &Document) -> Vec<String> {
 pub fn register(
     text: &str,
     agent: Agent,
-    invocation: &Invocation,
-    blanks: &mut Blanks,
+    invocation: &HookInvocation,
+    blanks: &mut EmptyContainers,
 ) -> Result<String, jsonc::Error> {
     let server = server(agent, invocation);
     if is_blank(text) {
         let mark = if text.starts_with(BOM) { BOM.to_string() } else { String::new() };
-        return Ok(mark + &jsonc::fresh(&json!({SERVERS: entry(agent, invocation)})));
+        return Ok(mark + &jsonc::fresh(&json!({SERVERS_KEY: entry(agent, invocation)})));
     }
-    let mut document = Document::parse(text, dialect(agent))?;
+    let mut document = JsoncDocument::parse(text, dialect(agent))?;
     let root = document.root();
     if !root.is_object() {
         return Err(document.error(root, "settings have to be an object `{ … }`"));
     }
-    let servers = root.get(SERVERS);
+    let servers = root.get(SERVERS_KEY);
     if let Some(servers) = servers.filter(|servers| !servers.is_object()) {
         return Err(document.error(servers, "`mcpServers` has to be an object `{ … }`"));
     }
     let has_servers = servers.is_some();
-    let free = NAMES.into_iter().find(|name| servers.is_none_or(|servers| servers.get(name).is_none()));
+    let free =
+        SERVER_NAMES.into_iter().find(|name| servers.is_none_or(|servers| servers.get(name).is_none()));
     if let Some(name) = find_in(&document).first() {
-        let at = [Step::Key(SERVERS), Step::Key(name)];
-        for (key, value) in [(COMMAND, &server[COMMAND]), (ARGS, &server[ARGS])] {
-            let path = [at[0], at[1], Step::Key(key)];
+        let at = [JsonPathStep::Key(SERVERS_KEY), JsonPathStep::Key(name)];
+        for (key, value) in [(COMMAND_KEY, &server[COMMAND_KEY]), (ARGS_KEY, &server[ARGS_KEY])] {
+            let path = [at[0], at[1], JsonPathStep::Key(key)];
             if document.get(&path).is_some_and(|node| node.value() != *value) {
                 document.replace(&path, value)?;
             }
@@ -100,23 +101,25 @@ pub fn register(
     }
     match (free, has_servers) {
         (None, _) => {}
-        (Some(name), true) => record(&mut document, &[Step::Key(SERVERS)], Some(name), &server, blanks)?,
-        (Some(name), false) => record(&mut document, &[], Some(SERVERS), &json!({name: server}), blanks)?,
+        (Some(name), true) => {
+            record(&mut document, &[JsonPathStep::Key(SERVERS_KEY)], Some(name), &server, blanks)?
+        }
+        (Some(name), false) => record(&mut document, &[], Some(SERVERS_KEY), &json!({name: server}), blanks)?,
     }
     Ok(document.into_text())
 }
 
 /// Removes our servers from a settings text, and everything that was created for them.
-pub fn unregister(text: &str, agent: Agent, blanks: &Blanks) -> Result<String, jsonc::Error> {
+pub fn unregister(text: &str, agent: Agent, blanks: &EmptyContainers) -> Result<String, jsonc::Error> {
     if is_blank(text) {
         return Ok(text.to_owned());
     }
-    let mut document = Document::parse(text, dialect(agent))?;
+    let mut document = JsoncDocument::parse(text, dialect(agent))?;
     for name in find_in(&document) {
-        let at = document.get(&[Step::Key(SERVERS)]).and_then(|servers| servers.position(&name));
+        let at = document.get(&[JsonPathStep::Key(SERVERS_KEY)]).and_then(|servers| servers.position(&name));
         if let Some(at) = at
-            && take_out(&mut document, &[Step::Key(SERVERS)], at, blanks)?
-            && let Some(at) = document.root().position(SERVERS)
+            && take_out(&mut document, &[JsonPathStep::Key(SERVERS_KEY)], at, blanks)?
+            && let Some(at) = document.root().position(SERVERS_KEY)
         {
             take_out(&mut document, &[], at, blanks)?;
         }
@@ -127,14 +130,18 @@ pub fn unregister(text: &str, agent: Agent, blanks: &Blanks) -> Result<String, j
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hosts::jsonc::Dialect;
+    use crate::hosts::jsonc::JsonDialect;
 
-    fn invocation(home: Option<&str>) -> Invocation {
-        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned), before_tools: false }
+    fn invocation(home: Option<&str>) -> HookInvocation {
+        HookInvocation {
+            program: "/usr/bin/rekindle".into(),
+            home: home.map(str::to_owned),
+            before_tools: false,
+        }
     }
 
     fn value(text: &str) -> Value {
-        Document::parse(text, Dialect::Commented).unwrap().root().value()
+        JsoncDocument::parse(text, JsonDialect::Commented).unwrap().root().value()
     }
 
     #[test]
@@ -147,7 +154,7 @@ mod tests {
             "{\"mcpServers\": {\"other\": {\"command\": \"x\"}}, \"z\": 1}",
             "\u{feff}{\"mcpServers\":{ }}",
         ] {
-            let mut blanks = Blanks::new();
+            let mut blanks = EmptyContainers::new();
             let with = register(text, Agent::Gemini, &invocation(Some("/h")), &mut blanks).unwrap();
             let server = &value(&with)["mcpServers"]["memory"];
             assert_eq!(*server, json!({"command": "/usr/bin/rekindle", "args": ["--home", "/h", "mcp"]}));
@@ -160,19 +167,19 @@ mod tests {
 
     #[test]
     fn a_new_place_is_written_into_the_server_that_is_there() {
-        let mut blanks = Blanks::new();
+        let mut blanks = EmptyContainers::new();
         let old = r#"{"mcpServers": {"mem": {"command": "/old/rekindle", "args": ["mcp"], "timeout": 5}}}"#;
         let new = register(old, Agent::Claude, &invocation(Some("/h")), &mut blanks).unwrap();
         let server = &value(&new)["mcpServers"]["mem"];
         assert_eq!((&server["command"], &server["timeout"]), (&json!("/usr/bin/rekindle"), &json!(5)));
         assert_eq!(server["args"], json!(["--home", "/h", "mcp"]));
-        assert_eq!(unregister(&new, Agent::Claude, &Blanks::new()).unwrap(), "{}");
+        assert_eq!(unregister(&new, Agent::Claude, &EmptyContainers::new()).unwrap(), "{}");
     }
 
     #[test]
     fn b_15_somebody_elses_memory_is_left_alone() {
         let theirs = r#"{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "other"]}}}"#;
-        let mut blanks = Blanks::new();
+        let mut blanks = EmptyContainers::new();
         let with = register(theirs, Agent::Claude, &invocation(None), &mut blanks).unwrap();
         assert_eq!(find(&with, Agent::Claude).unwrap(), ["rekindle"]);
         assert_eq!(unregister(&with, Agent::Claude, &blanks).unwrap(), theirs);

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::command::{Invocation, Recognised, recognise, split};
-use super::events::{Registered, events};
+use super::command::{HookInvocation, RecognisedCommand, recognise, split};
+use super::events::{RegisteredEvent, events};
 use crate::base::agent::Agent;
 use crate::hosts::jsonc;
-use crate::hosts::jsonc::{BOM, Dialect, Document, Node, Step};
+use crate::hosts::jsonc::{BOM, JsonDialect, JsonNode, JsonPathStep, JsoncDocument};
 
 /// The white space inside objects and arrays that existed but were empty, keyed by path. An empty container
 /// that is not listed was created by us and is removed with the last of our hooks.
-pub type Blanks = BTreeMap<String, String>;
+pub type EmptyContainers = BTreeMap<String, String>;
 
 /// A hook of ours in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct InstalledHook {
     /// The event that it is registered for.
     pub event: String,
     /// The index of its group within the event.
@@ -29,7 +29,7 @@ pub struct Found {
     /// The command line that the agent runs.
     pub line: String,
     /// The parsed command line.
-    pub recognised: Recognised,
+    pub recognised: RecognisedCommand,
     /// The configured timeout, if any.
     pub timeout: Option<u64>,
     /// The group's tool filter, if any.
@@ -37,11 +37,11 @@ pub struct Found {
 }
 
 /// The JSON dialect of an agent's settings.
-pub fn dialect(agent: Agent) -> Dialect {
+pub fn dialect(agent: Agent) -> JsonDialect {
     match agent {
         // Claude Code and Codex reject a file that contains a comment.
-        Agent::Claude | Agent::Codex | Agent::Pi => Dialect::Plain,
-        Agent::Gemini => Dialect::Commented,
+        Agent::Claude | Agent::Codex | Agent::Pi => JsonDialect::Plain,
+        Agent::Gemini => JsonDialect::Commented,
     }
 }
 
@@ -51,33 +51,33 @@ pub fn is_blank(text: &str) -> bool {
 }
 
 /// Our hooks in a settings text, in text order.
-pub fn find(text: &str, agent: Agent) -> Result<Vec<Found>, jsonc::Error> {
+pub fn find(text: &str, agent: Agent) -> Result<Vec<InstalledHook>, jsonc::Error> {
     if is_blank(text) {
         return Ok(Vec::new());
     }
-    Ok(find_in(&Document::parse(text, dialect(agent))?, agent))
+    Ok(find_in(&JsoncDocument::parse(text, dialect(agent))?, agent))
 }
 
-fn find_in(document: &Document, agent: Agent) -> Vec<Found> {
+fn find_in(document: &JsoncDocument, agent: Agent) -> Vec<InstalledHook> {
     let mut found = Vec::new();
-    let Some(hooks) = document.get(&[Step::Key(HOOKS)]) else { return found };
+    let Some(hooks) = document.get(&[JsonPathStep::Key(HOOKS_KEY)]) else { return found };
     // Of a duplicated key only the last counts.
     let last = |(at, key): &(usize, &str)| hooks.position(key) == Some(*at);
     for (_, key) in hooks.keys().enumerate().filter(last) {
-        let groups = hooks.get(key).map(Node::items).unwrap_or_default();
+        let groups = hooks.get(key).map(JsonNode::items).unwrap_or_default();
         for (group, node) in groups.iter().enumerate() {
-            let handlers = node.get(HOOKS).map(Node::items).unwrap_or_default();
+            let handlers = node.get(HOOKS_KEY).map(JsonNode::items).unwrap_or_default();
             for (handler, one) in handlers.iter().enumerate() {
                 let Some((line, recognised)) = ours(one, agent) else { continue };
-                found.push(Found {
+                found.push(InstalledHook {
                     event: key.to_owned(),
                     group,
                     handler,
                     group_size: handlers.len(),
                     line,
                     recognised,
-                    timeout: one.get(TIMEOUT).and_then(|timeout| timeout.value().as_u64()),
-                    matcher: node.get(MATCHER).and_then(Node::text).map(str::to_owned),
+                    timeout: one.get(TIMEOUT_KEY).and_then(|timeout| timeout.value().as_u64()),
+                    matcher: node.get(MATCHER_KEY).and_then(JsonNode::text).map(str::to_owned),
                 });
             }
         }
@@ -85,17 +85,17 @@ fn find_in(document: &Document, agent: Agent) -> Vec<Found> {
     found
 }
 
-const HOOKS: &str = "hooks";
-const COMMAND: &str = "command";
-const ARGS: &str = "args";
-const TIMEOUT: &str = "timeout";
-const MATCHER: &str = "matcher";
+const HOOKS_KEY: &str = "hooks";
+const COMMAND_KEY: &str = "command";
+const ARGS_KEY: &str = "args";
+const TIMEOUT_KEY: &str = "timeout";
+const MATCHER_KEY: &str = "matcher";
 
-fn ours(handler: &Node, agent: Agent) -> Option<(String, Recognised)> {
-    let line = handler.get(COMMAND)?.text()?;
-    let words = match handler.get(ARGS) {
+fn ours(handler: &JsonNode, agent: Agent) -> Option<(String, RecognisedCommand)> {
+    let line = handler.get(COMMAND_KEY)?.text()?;
+    let words = match handler.get(ARGS_KEY) {
         Some(args) => {
-            let args = args.items().iter().filter_map(Node::text).map(str::to_owned);
+            let args = args.items().iter().filter_map(JsonNode::text).map(str::to_owned);
             std::iter::once(line.to_owned()).chain(args).collect()
         }
         None => split(line),
@@ -108,8 +108,8 @@ fn ours(handler: &Node, agent: Agent) -> Option<(String, Recognised)> {
 pub fn install(
     text: &str,
     agent: Agent,
-    invocation: &Invocation,
-    blanks: &mut Blanks,
+    invocation: &HookInvocation,
+    blanks: &mut EmptyContainers,
 ) -> Result<String, jsonc::Error> {
     let wanted = events(agent, invocation.before_tools);
     if is_blank(text) {
@@ -117,7 +117,7 @@ pub fn install(
         return Ok(mark + &fresh(agent, invocation));
     }
     let mut document = checked(text, agent)?;
-    let stale = |found: &Found| wanted.iter().all(|one| one.event != found.event);
+    let stale = |found: &InstalledHook| wanted.iter().all(|one| one.event != found.event);
     remove(&mut document, agent, blanks, |_, found| stale(found))?;
     // Keep the first hook per event. Two would capture everything twice.
     remove(&mut document, agent, blanks, |all, found| {
@@ -134,20 +134,20 @@ pub fn install(
 }
 
 /// A settings file with our hooks and nothing else.
-pub fn fresh(agent: Agent, invocation: &Invocation) -> String {
+pub fn fresh(agent: Agent, invocation: &HookInvocation) -> String {
     let hooks: Map<String, Value> = events(agent, invocation.before_tools)
         .iter()
         .map(|one| (one.event.to_owned(), json!([group(agent, invocation, one)])))
         .collect();
-    jsonc::fresh(&json!({HOOKS: hooks}))
+    jsonc::fresh(&json!({HOOKS_KEY: hooks}))
 }
 
 /// Removes our hooks from a settings text, and everything that was created for them. The result may be `{}`.
-pub fn uninstall(text: &str, agent: Agent, blanks: &Blanks) -> Result<String, jsonc::Error> {
+pub fn uninstall(text: &str, agent: Agent, blanks: &EmptyContainers) -> Result<String, jsonc::Error> {
     if is_blank(text) {
         return Ok(text.to_owned());
     }
-    let mut document = Document::parse(text, dialect(agent))?;
+    let mut document = JsoncDocument::parse(text, dialect(agent))?;
     remove(&mut document, agent, blanks, |_, _| true)?;
     Ok(document.into_text())
 }
@@ -159,13 +159,13 @@ pub fn is_empty_object(text: &str) -> bool {
 }
 
 /// Parses a settings text and checks the types of everything that we would write into.
-fn checked(text: &str, agent: Agent) -> Result<Document, jsonc::Error> {
-    let document = Document::parse(text, dialect(agent))?;
+fn checked(text: &str, agent: Agent) -> Result<JsoncDocument, jsonc::Error> {
+    let document = JsoncDocument::parse(text, dialect(agent))?;
     let root = document.root();
     if !root.is_object() {
         return Err(document.error(root, "settings have to be an object `{ … }`"));
     }
-    let Some(hooks) = root.get(HOOKS) else { return Ok(document) };
+    let Some(hooks) = root.get(HOOKS_KEY) else { return Ok(document) };
     if !hooks.is_object() {
         return Err(document.error(hooks, "`hooks` has to be an object `{ … }`"));
     }
@@ -177,32 +177,32 @@ fn checked(text: &str, agent: Agent) -> Result<Document, jsonc::Error> {
     Ok(document)
 }
 
-fn group(agent: Agent, invocation: &Invocation, one: &Registered) -> Value {
+fn group(agent: Agent, invocation: &HookInvocation, one: &RegisteredEvent) -> Value {
     let line = invocation.line(agent, one.event);
     let mut group = match agent {
         // Gemini CLI lists and disables hooks by name.
         Agent::Gemini => {
-            json!({HOOKS: [{"name": "rekindle", "type": "command", COMMAND: line, TIMEOUT: one.timeout}]})
+            json!({HOOKS_KEY: [{"name": "rekindle", "type": "command", COMMAND_KEY: line, TIMEOUT_KEY: one.timeout}]})
         }
-        _ => json!({HOOKS: [{"type": "command", COMMAND: line, TIMEOUT: one.timeout}]}),
+        _ => json!({HOOKS_KEY: [{"type": "command", COMMAND_KEY: line, TIMEOUT_KEY: one.timeout}]}),
     };
     if let (Value::Object(fields), Some(matcher)) = (&mut group, one.matcher) {
-        fields.insert(MATCHER.to_owned(), json!(matcher));
+        fields.insert(MATCHER_KEY.to_owned(), json!(matcher));
     }
     group
 }
 
 fn add(
-    document: &mut Document,
-    one: &Registered,
+    document: &mut JsoncDocument,
+    one: &RegisteredEvent,
     group: &Value,
-    blanks: &mut Blanks,
+    blanks: &mut EmptyContainers,
 ) -> Result<(), jsonc::Error> {
-    let event = [Step::Key(HOOKS), Step::Key(one.event)];
-    let has = |path: &[Step<'_>]| document.get(path).is_some();
+    let event = [JsonPathStep::Key(HOOKS_KEY), JsonPathStep::Key(one.event)];
+    let has = |path: &[JsonPathStep<'_>]| document.get(path).is_some();
     let (has_hooks, has_event) = (has(&event[..1]), has(&event));
     if !has_hooks {
-        return record(document, &[], Some(HOOKS), &json!({one.event: [group]}), blanks);
+        return record(document, &[], Some(HOOKS_KEY), &json!({one.event: [group]}), blanks);
     }
     if !has_event {
         return record(document, &event[..1], Some(one.event), &json!([group]), blanks);
@@ -211,11 +211,11 @@ fn add(
 }
 
 pub(super) fn record(
-    document: &mut Document,
-    path: &[Step<'_>],
+    document: &mut JsoncDocument,
+    path: &[JsonPathStep<'_>],
     key: Option<&str>,
     value: &Value,
-    blanks: &mut Blanks,
+    blanks: &mut EmptyContainers,
 ) -> Result<(), jsonc::Error> {
     if let Some(blank) = document.append(path, key, value)? {
         blanks.insert(name(path), blank);
@@ -223,28 +223,35 @@ pub(super) fn record(
     Ok(())
 }
 
-fn name(path: &[Step<'_>]) -> String {
+fn name(path: &[JsonPathStep<'_>]) -> String {
     path.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
 }
 
 /// Updates a hook of ours and keeps the user's changes to it, such as the timeout.
-fn update(document: &mut Document, found: &Found, line: &str, one: &Registered) -> Result<(), jsonc::Error> {
+fn update(
+    document: &mut JsoncDocument,
+    found: &InstalledHook,
+    line: &str,
+    one: &RegisteredEvent,
+) -> Result<(), jsonc::Error> {
     let path = [
-        Step::Key(HOOKS),
-        Step::Key(&found.event),
-        Step::Index(found.group),
-        Step::Key(HOOKS),
-        Step::Index(found.handler),
+        JsonPathStep::Key(HOOKS_KEY),
+        JsonPathStep::Key(&found.event),
+        JsonPathStep::Index(found.group),
+        JsonPathStep::Key(HOOKS_KEY),
+        JsonPathStep::Index(found.handler),
     ];
-    let args = document.get(&path).and_then(|handler| handler.position(ARGS));
+    let args = document.get(&path).and_then(|handler| handler.position(ARGS_KEY));
     if let Some(at) = args {
         document.remove(&path, at, "")?;
     }
     if found.line != line {
-        document.replace(&[&path[..], &[Step::Key(COMMAND)]].concat(), &Value::from(line))?;
+        document.replace(&[&path[..], &[JsonPathStep::Key(COMMAND_KEY)]].concat(), &Value::from(line))?;
     }
-    if found.timeout.is_none() && document.get(&path).is_some_and(|handler| handler.get(TIMEOUT).is_none()) {
-        document.append(&path, Some(TIMEOUT), &Value::from(one.timeout))?;
+    if found.timeout.is_none()
+        && document.get(&path).is_some_and(|handler| handler.get(TIMEOUT_KEY).is_none())
+    {
+        document.append(&path, Some(TIMEOUT_KEY), &Value::from(one.timeout))?;
     }
     Ok(())
 }
@@ -252,18 +259,22 @@ fn update(document: &mut Document, found: &Found, line: &str, one: &Registered) 
 /// Removes those of our hooks that `which` selects (it gets all hooks, and one), and containers that become
 /// empty.
 fn remove(
-    document: &mut Document,
+    document: &mut JsoncDocument,
     agent: Agent,
-    blanks: &Blanks,
-    which: impl Fn(&[Found], &Found) -> bool,
+    blanks: &EmptyContainers,
+    which: impl Fn(&[InstalledHook], &InstalledHook) -> bool,
 ) -> Result<(), jsonc::Error> {
     let all = find_in(document, agent);
     // From the end, so that earlier indexes stay valid.
     for found in all.iter().rev().filter(|found| which(&all, found)) {
-        let event = [Step::Key(HOOKS), Step::Key(found.event.as_str())];
-        let group = [event[0], event[1], Step::Index(found.group)];
-        if document.get(&group).and_then(|group| group.get(HOOKS)).is_some_and(|hooks| hooks.len() > 1) {
-            document.remove(&[group[0], group[1], group[2], Step::Key(HOOKS)], found.handler, "")?;
+        let event = [JsonPathStep::Key(HOOKS_KEY), JsonPathStep::Key(found.event.as_str())];
+        let group = [event[0], event[1], JsonPathStep::Index(found.group)];
+        if document.get(&group).and_then(|group| group.get(HOOKS_KEY)).is_some_and(|hooks| hooks.len() > 1) {
+            document.remove(
+                &[group[0], group[1], group[2], JsonPathStep::Key(HOOKS_KEY)],
+                found.handler,
+                "",
+            )?;
             continue;
         }
         if !take_out(document, &event, found.group, blanks)? {
@@ -272,7 +283,7 @@ fn remove(
         let at = document.get(&event[..1]).and_then(|hooks| hooks.position(&found.event));
         if let Some(at) = at
             && take_out(document, &event[..1], at, blanks)?
-            && let Some(at) = document.root().position(HOOKS)
+            && let Some(at) = document.root().position(HOOKS_KEY)
         {
             take_out(document, &[], at, blanks)?;
         }
@@ -282,10 +293,10 @@ fn remove(
 
 /// Removes a value from its container. Returns true if the container is empty now and was created by us.
 pub(super) fn take_out(
-    document: &mut Document,
-    container: &[Step<'_>],
+    document: &mut JsoncDocument,
+    container: &[JsonPathStep<'_>],
     index: usize,
-    blanks: &Blanks,
+    blanks: &EmptyContainers,
 ) -> Result<bool, jsonc::Error> {
     let blank = blanks.get(&name(container));
     document.remove(container, index, blank.map_or("", String::as_str))?;

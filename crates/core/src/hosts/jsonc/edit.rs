@@ -5,15 +5,15 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::parse::{Token, TokenKind, between, parse};
-use super::{Document, Error, Node, Step};
+use super::parse::{JsoncToken, JsoncTokenKind, between, parse};
+use super::{Error, JsonNode, JsonPathStep, JsoncDocument};
 
-impl Document {
+impl JsoncDocument {
     /// Appends a value to an object (with a key) or to an array (without), in the style of its neighbours. If
-    /// the container was empty, returns the white space that it held, for [`Document::remove`].
+    /// the container was empty, returns the white space that it held, for [`JsoncDocument::remove`].
     pub fn append(
         &mut self,
-        container: &[Step<'_>],
+        container: &[JsonPathStep<'_>],
         key: Option<&str>,
         value: &Value,
     ) -> Result<Option<String>, Error> {
@@ -57,7 +57,7 @@ impl Document {
 
     /// Removes the value at an index of an object or array, with its comma. If it was the only one, `blank`
     /// takes its place. Comments stay.
-    pub fn remove(&mut self, container: &[Step<'_>], index: usize, blank: &str) -> Result<(), Error> {
+    pub fn remove(&mut self, container: &[JsonPathStep<'_>], index: usize, blank: &str) -> Result<(), Error> {
         let node = self.find(container)?;
         let (children, open, close) = (node.children(), node.span.start + 1, node.span.end - 1);
         let Some(ours) = children.get(index).cloned() else {
@@ -67,7 +67,8 @@ impl Document {
         let before = between(&self.text, previous.unwrap_or(open));
         let after = between(&self.text, ours.end);
         let edge = before.last().map_or(previous.unwrap_or(open), |token| token.span.end);
-        let comma = |tokens: &[Token]| tokens.iter().find(|token| token.kind == TokenKind::Comma).cloned();
+        let comma =
+            |tokens: &[JsoncToken]| tokens.iter().find(|token| token.kind == JsoncTokenKind::Comma).cloned();
         let mut cuts: Vec<(Range<usize>, String)> = Vec::new();
         if let Some(next) = comma(&after) {
             cuts.push((edge..ours.end, String::new()));
@@ -88,7 +89,7 @@ impl Document {
             cuts.push((edge..ours.end, String::new()));
         }
         // A line comment would swallow whatever comes to stand after it.
-        if before.last().is_some_and(|token| token.kind == TokenKind::Line)
+        if before.last().is_some_and(|token| token.kind == JsoncTokenKind::Line)
             && let Some(at) = cuts.iter().position(|(range, _)| range.start == edge)
         {
             let mut rest = cuts[at].1.clone();
@@ -106,7 +107,7 @@ impl Document {
     }
 
     /// Replaces the value at a path.
-    pub fn replace(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), Error> {
+    pub fn replace(&mut self, path: &[JsonPathStep<'_>], value: &Value) -> Result<(), Error> {
         let node = self.find(path)?;
         let span = node.span.clone();
         let one_line = !self.text[span.clone()].contains('\n');
@@ -118,7 +119,7 @@ impl Document {
         self.splice(vec![(span, rendered)])
     }
 
-    fn find(&self, path: &[Step<'_>]) -> Result<&Node, Error> {
+    fn find(&self, path: &[JsonPathStep<'_>]) -> Result<&JsonNode, Error> {
         self.get(path).ok_or_else(|| {
             let path: Vec<String> = path.iter().map(ToString::to_string).collect();
             self.error(&self.root, format!("there is no `{}`", path.join(".")))
@@ -140,7 +141,7 @@ impl Document {
     fn end_of_line_comments(&self, end: usize) -> usize {
         let mut at = end;
         for token in between(&self.text, end) {
-            if token.kind == TokenKind::Comma || self.text[at..token.span.end].contains('\n') {
+            if token.kind == JsoncTokenKind::Comma || self.text[at..token.span.end].contains('\n') {
                 break;
             }
             at = token.span.end;
@@ -148,12 +149,12 @@ impl Document {
         at
     }
 
-    fn last_comment(&self, from: usize) -> Option<Token> {
-        between(&self.text, from).into_iter().rfind(|token| token.kind != TokenKind::Comma)
+    fn last_comment(&self, from: usize) -> Option<JsoncToken> {
+        between(&self.text, from).into_iter().rfind(|token| token.kind != JsoncTokenKind::Comma)
     }
 
     /// The formatting of a container, taken from its last value.
-    fn style(&self, node: &Node, children: &[Range<usize>]) -> Style {
+    fn style(&self, node: &JsonNode, children: &[Range<usize>]) -> JsonStyle {
         let text = &self.text;
         let one_line = |span: &Range<usize>| !text[span.clone()].contains('\n');
         let compact = match children {
@@ -166,7 +167,7 @@ impl Document {
             Some(indent) => indent.to_owned(),
             None => format!("{outer}{unit}"),
         };
-        Style { compact, newline: newline(text), unit, outer, indent }
+        JsonStyle { compact, newline: newline(text), unit, outer, indent }
     }
 
     /// One level of indentation, as the document uses it.
@@ -176,7 +177,7 @@ impl Document {
     }
 }
 
-struct Style {
+struct JsonStyle {
     compact: bool,
     newline: &'static str,
     unit: String,
@@ -184,7 +185,7 @@ struct Style {
     indent: String,
 }
 
-impl Style {
+impl JsonStyle {
     fn member(&self, key: Option<&str>, value: &Value) -> String {
         let value = match self.compact {
             true => compact(value),

@@ -1,7 +1,7 @@
 //! Edits JSON files that other programs own: changes one place and keeps every other byte (B-15).
 //!
 //! Parsing and serialising would lose a person's formatting: order, spacing, comments, line ends. So the text
-//! stays the source of truth. [`Document`] knows the position of every value, and an edit is a splice.
+//! stays the source of truth. [`JsoncDocument`] knows the position of every value, and an edit is a splice.
 
 mod edit;
 mod parse;
@@ -16,7 +16,7 @@ pub use edit::fresh;
 
 /// The JSON dialect that the owner of a file understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum JsonDialect {
     /// Standard JSON without comments.
     Plain,
     /// JSON with `//` and `/* */`.
@@ -49,14 +49,14 @@ pub const BOM: char = '\u{feff}';
 
 /// One step of a path into a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum JsonPathStep<'a> {
     /// The value of a key. Of a duplicated key the last counts, as for other readers of the file.
     Key(&'a str),
     /// The value at an index.
     Index(usize),
 }
 
-impl fmt::Display for Step<'_> {
+impl fmt::Display for JsonPathStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(key) => f.write_str(key),
@@ -67,57 +67,57 @@ impl fmt::Display for Step<'_> {
 
 /// A value with its position in the text.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct JsonNode {
     span: Range<usize>,
-    kind: Kind,
+    kind: JsonNodeKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
-    Object(Vec<Member>),
-    Array(Vec<Node>),
+enum JsonNodeKind {
+    Object(Vec<JsonMember>),
+    Array(Vec<JsonNode>),
     Scalar(Value),
 }
 
 #[derive(Clone, Debug)]
-struct Member {
+struct JsonMember {
     key: String,
     /// From the key to the end of the value.
     span: Range<usize>,
-    value: Node,
+    value: JsonNode,
 }
 
-impl Node {
+impl JsonNode {
     /// True if the value is an object.
     pub fn is_object(&self) -> bool {
-        matches!(self.kind, Kind::Object(_))
+        matches!(self.kind, JsonNodeKind::Object(_))
     }
 
     /// The values of an array; empty for other types.
     pub fn items(&self) -> &[Self] {
         match &self.kind {
-            Kind::Array(items) => items,
+            JsonNodeKind::Array(items) => items,
             _ => &[],
         }
     }
 
     /// True if the value is an array.
     pub fn is_array(&self) -> bool {
-        matches!(self.kind, Kind::Array(_))
+        matches!(self.kind, JsonNodeKind::Array(_))
     }
 
     /// The keys of an object in text order, duplicates included.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        let members = if let Kind::Object(members) = &self.kind { members.as_slice() } else { &[] };
+        let members = if let JsonNodeKind::Object(members) = &self.kind { members.as_slice() } else { &[] };
         members.iter().map(|member| member.key.as_str())
     }
 
     /// The number of members or items; 0 for a scalar.
     pub fn len(&self) -> usize {
         match &self.kind {
-            Kind::Object(members) => members.len(),
-            Kind::Array(items) => items.len(),
-            Kind::Scalar(_) => 0,
+            JsonNodeKind::Object(members) => members.len(),
+            JsonNodeKind::Array(items) => items.len(),
+            JsonNodeKind::Scalar(_) => 0,
         }
     }
 
@@ -129,7 +129,7 @@ impl Node {
     /// The value of an object's key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.position(key).and_then(|at| match &self.kind {
-            Kind::Object(members) => Some(&members[at].value),
+            JsonNodeKind::Object(members) => Some(&members[at].value),
             _ => None,
         })
     }
@@ -137,7 +137,7 @@ impl Node {
     /// The index of a key among the members.
     pub fn position(&self, key: &str) -> Option<usize> {
         match &self.kind {
-            Kind::Object(members) => members.iter().rposition(|member| member.key == key),
+            JsonNodeKind::Object(members) => members.iter().rposition(|member| member.key == key),
             _ => None,
         }
     }
@@ -145,7 +145,7 @@ impl Node {
     /// The string, if the value is one.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Scalar(Value::String(text)) => Some(text),
+            JsonNodeKind::Scalar(Value::String(text)) => Some(text),
             _ => None,
         }
     }
@@ -153,35 +153,35 @@ impl Node {
     /// The value without positions.
     pub fn value(&self) -> Value {
         match &self.kind {
-            Kind::Object(members) => {
+            JsonNodeKind::Object(members) => {
                 members.iter().map(|member| (member.key.clone(), member.value.value())).collect()
             }
-            Kind::Array(items) => items.iter().map(Self::value).collect(),
-            Kind::Scalar(value) => value.clone(),
+            JsonNodeKind::Array(items) => items.iter().map(Self::value).collect(),
+            JsonNodeKind::Scalar(value) => value.clone(),
         }
     }
 
     /// The text ranges of members or items, keys included.
     fn children(&self) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Object(members) => members.iter().map(|member| member.span.clone()).collect(),
-            Kind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
-            Kind::Scalar(_) => Vec::new(),
+            JsonNodeKind::Object(members) => members.iter().map(|member| member.span.clone()).collect(),
+            JsonNodeKind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
+            JsonNodeKind::Scalar(_) => Vec::new(),
         }
     }
 }
 
 /// A JSON text with the position of every value.
 #[derive(Clone, Debug)]
-pub struct Document {
+pub struct JsoncDocument {
     text: String,
-    dialect: Dialect,
-    root: Node,
+    dialect: JsonDialect,
+    root: JsonNode,
 }
 
-impl Document {
+impl JsoncDocument {
     /// Parses a text that holds exactly one value.
-    pub fn parse(text: impl Into<String>, dialect: Dialect) -> Result<Self, Error> {
+    pub fn parse(text: impl Into<String>, dialect: JsonDialect) -> Result<Self, Error> {
         let text = text.into();
         let root = parse::parse(&text, dialect)?;
         Ok(Self { text, dialect, root })
@@ -198,26 +198,26 @@ impl Document {
     }
 
     /// The outermost value of the document.
-    pub fn root(&self) -> &Node {
+    pub fn root(&self) -> &JsonNode {
         &self.root
     }
 
     /// The value at the end of a path.
-    pub fn get(&self, path: &[Step<'_>]) -> Option<&Node> {
+    pub fn get(&self, path: &[JsonPathStep<'_>]) -> Option<&JsonNode> {
         path.iter().try_fold(&self.root, |node, step| match step {
-            Step::Key(key) => node.get(key),
-            Step::Index(index) => node.items().get(*index),
+            JsonPathStep::Key(key) => node.get(key),
+            JsonPathStep::Index(index) => node.items().get(*index),
         })
     }
 
     /// True if an object or array has nothing in it, not even a comment.
-    pub fn is_bare(&self, path: &[Step<'_>]) -> bool {
-        let inside = |node: &Node| self.text[node.span.start + 1..node.span.end - 1].trim().is_empty();
+    pub fn is_bare(&self, path: &[JsonPathStep<'_>]) -> bool {
+        let inside = |node: &JsonNode| self.text[node.span.start + 1..node.span.end - 1].trim().is_empty();
         self.get(path).is_some_and(|node| (node.is_object() || node.is_array()) && inside(node))
     }
 
     /// Creates an error at the position of a value.
-    pub fn error(&self, node: &Node, what: impl Into<String>) -> Error {
+    pub fn error(&self, node: &JsonNode, what: impl Into<String>) -> Error {
         Error::at(&self.text, node.span.start, what)
     }
 }

@@ -4,44 +4,44 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{BOM, Dialect, Error, Kind, Member, Node};
+use super::{BOM, Error, JsonDialect, JsonMember, JsonNode, JsonNodeKind};
 
 /// The maximum nesting depth: deeper than any settings, shallow enough for any stack.
-const DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// A comma or comment between two values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct JsoncToken {
     pub(super) span: Range<usize>,
-    pub(super) kind: TokenKind,
+    pub(super) kind: JsoncTokenKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(super) enum JsoncTokenKind {
     Comma,
     Line,
     Block,
 }
 
 /// The commas and comments from `from` up to the first other token. The text must have been parsed before.
-pub(super) fn between(text: &str, from: usize) -> Vec<Token> {
-    let mut reader = Reader { text, at: from, dialect: Dialect::Commented };
+pub(super) fn between(text: &str, from: usize) -> Vec<JsoncToken> {
+    let mut reader = JsoncParser { text, at: from, dialect: JsonDialect::Commented };
     let mut tokens = Vec::new();
     loop {
         reader.white();
         let start = reader.at;
         let kind = match reader.comment() {
             Ok(Some(kind)) => kind,
-            Ok(None) if reader.eat(b',') => TokenKind::Comma,
+            Ok(None) if reader.eat(b',') => JsoncTokenKind::Comma,
             Ok(None) | Err(_) => return tokens,
         };
-        tokens.push(Token { span: start..reader.at, kind });
+        tokens.push(JsoncToken { span: start..reader.at, kind });
     }
 }
 
-pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Node, Error> {
+pub(super) fn parse(text: &str, dialect: JsonDialect) -> Result<JsonNode, Error> {
     let at = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
-    let mut reader = Reader { text, at, dialect };
+    let mut reader = JsoncParser { text, at, dialect };
     reader.skip()?;
     let root = reader.value(0)?;
     reader.skip()?;
@@ -51,13 +51,13 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Node, Error> {
     }
 }
 
-struct Reader<'a> {
+struct JsoncParser<'a> {
     text: &'a str,
     at: usize,
-    dialect: Dialect,
+    dialect: JsonDialect,
 }
 
-impl Reader<'_> {
+impl JsoncParser<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -87,19 +87,19 @@ impl Reader<'_> {
     }
 
     /// Reads one comment, if there is one at this position.
-    fn comment(&mut self) -> Result<Option<TokenKind>, Error> {
+    fn comment(&mut self) -> Result<Option<JsoncTokenKind>, Error> {
         let rest = &self.text[self.at..];
         let (kind, length) = if rest.starts_with("//") {
             let line = rest.find('\n').unwrap_or(rest.len());
             // A carriage return belongs to the line end.
-            (TokenKind::Line, rest[..line].trim_end_matches('\r').len())
+            (JsoncTokenKind::Line, rest[..line].trim_end_matches('\r').len())
         } else if let Some(inside) = rest.strip_prefix("/*") {
             let end = inside.find("*/").ok_or_else(|| self.fail(self.at, "a comment has no end"))?;
-            (TokenKind::Block, end + 4)
+            (JsoncTokenKind::Block, end + 4)
         } else {
             return Ok(None);
         };
-        if self.dialect == Dialect::Plain {
+        if self.dialect == JsonDialect::Plain {
             return Err(self.fail(self.at, "a comment is not allowed in this file"));
         }
         self.at += length;
@@ -115,22 +115,22 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Error> {
-        if depth > DEPTH {
+    fn value(&mut self, depth: usize) -> Result<JsonNode, Error> {
+        if depth > MAX_DEPTH {
             return Err(self.fail(self.at, "it is nested too deeply"));
         }
         let start = self.at;
         let kind = match self.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::Scalar(Value::String(self.string()?)),
+            Some(b'"') => JsonNodeKind::Scalar(Value::String(self.string()?)),
             Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => self.word()?,
             _ => return Err(self.unexpected("a value")),
         };
-        Ok(Node { span: start..self.at, kind })
+        Ok(JsonNode { span: start..self.at, kind })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Kind, Error> {
+    fn object(&mut self, depth: usize) -> Result<JsonNodeKind, Error> {
         let mut members = Vec::new();
         self.list(b'}', "`,` or `}`", |reader| {
             let start = reader.at;
@@ -144,19 +144,19 @@ impl Reader<'_> {
             }
             reader.skip()?;
             let value = reader.value(depth + 1)?;
-            members.push(Member { key, span: start..reader.at, value });
+            members.push(JsonMember { key, span: start..reader.at, value });
             Ok(())
         })?;
-        Ok(Kind::Object(members))
+        Ok(JsonNodeKind::Object(members))
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, Error> {
+    fn array(&mut self, depth: usize) -> Result<JsonNodeKind, Error> {
         let mut items = Vec::new();
         self.list(b']', "`,` or `]`", |reader| {
             items.push(reader.value(depth + 1)?);
             Ok(())
         })?;
-        Ok(Kind::Array(items))
+        Ok(JsonNodeKind::Array(items))
     }
 
     fn list(
@@ -201,13 +201,13 @@ impl Reader<'_> {
             .ok_or_else(|| self.fail(start, "this is not a valid text"))
     }
 
-    fn word(&mut self) -> Result<Kind, Error> {
+    fn word(&mut self) -> Result<JsonNodeKind, Error> {
         let start = self.at;
         while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')) {
             self.at += 1;
         }
         let word = &self.text[start..self.at];
         let value = serde_json::from_str(word);
-        value.map(Kind::Scalar).map_err(|_| self.fail(start, format!("`{word}` is not a value")))
+        value.map(JsonNodeKind::Scalar).map_err(|_| self.fail(start, format!("`{word}` is not a value")))
     }
 }

@@ -3,13 +3,13 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn document(text: &str) -> Document {
-    Document::parse(text, Dialect::Commented).unwrap()
+fn document(text: &str) -> JsoncDocument {
+    JsoncDocument::parse(text, JsonDialect::Commented).unwrap()
 }
 
 #[test]
 fn what_is_wrong_is_pointed_to() {
-    let error = |text: &str| Document::parse(text, Dialect::Plain).unwrap_err();
+    let error = |text: &str| JsoncDocument::parse(text, JsonDialect::Plain).unwrap_err();
     for (text, line, column) in [
         ("", 1, 1),
         ("{", 1, 2),
@@ -28,14 +28,14 @@ fn what_is_wrong_is_pointed_to() {
         let found = error(text);
         assert_eq!((found.line, found.column), (line, column), "{text:?}: {found}");
     }
-    assert!(Document::parse("[".repeat(100_000), Dialect::Plain).is_err());
-    assert!(Document::parse("/* open", Dialect::Commented).is_err());
+    assert!(JsoncDocument::parse("[".repeat(100_000), JsonDialect::Plain).is_err());
+    assert!(JsoncDocument::parse("/* open", JsonDialect::Commented).is_err());
 }
 
 #[test]
 fn the_last_of_two_keys_counts() {
     let document = document(r#"{"a": 1, "a": [2]}"#);
-    assert!(document.get(&[Step::Key("a")]).unwrap().is_array());
+    assert!(document.get(&[JsonPathStep::Key("a")]).unwrap().is_array());
 }
 
 #[test]
@@ -138,18 +138,18 @@ fn containers(value: &Value) -> Vec<Vec<String>> {
     found
 }
 
-fn steps<'a>(value: &Value, path: &'a [String]) -> Vec<Step<'a>> {
+fn steps<'a>(value: &Value, path: &'a [String]) -> Vec<JsonPathStep<'a>> {
     let mut at = value;
     path.iter()
         .map(|step| match at {
             Value::Array(items) => {
                 let index: usize = step.parse().unwrap();
                 at = &items[index];
-                Step::Index(index)
+                JsonPathStep::Index(index)
             }
             _ => {
                 at = &at[step];
-                Step::Key(step)
+                JsonPathStep::Key(step)
             }
         })
         .collect()
@@ -171,7 +171,7 @@ fn added(value: &Value, path: &[String], key: &str, new: &Value) -> Value {
 proptest! {
     #[test]
     fn plain_json_is_read_as_everybody_reads_it(text in any_text(false)) {
-        let document = Document::parse(text.as_str(), Dialect::Plain).unwrap();
+        let document = JsoncDocument::parse(text.as_str(), JsonDialect::Plain).unwrap();
         let expected: Value = serde_json::from_str(text.trim_start_matches(BOM)).unwrap();
         prop_assert_eq!(document.root().value(), expected);
     }
@@ -231,7 +231,7 @@ proptest! {
 
     #[test]
     fn no_text_is_too_odd(text in "[\\[\\]{},:\"/* \n1a\\\\é]{0,40}") {
-        if let Ok(mut document) = Document::parse(text.as_str(), Dialect::Commented) {
+        if let Ok(mut document) = JsoncDocument::parse(text.as_str(), JsonDialect::Commented) {
             prop_assert_eq!(document.text(), &text);
             document.append(&[], Some("k"), &json!(1)).ok();
         }

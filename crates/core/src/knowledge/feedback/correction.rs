@@ -4,24 +4,24 @@
 use std::collections::HashSet;
 
 use crate::knowledge::observe::rules;
-use crate::knowledge::observe::rules::Correction;
-use crate::session::{Message, Role};
+use crate::knowledge::observe::rules::UserCorrection;
+use crate::session::{Message, MessageRole};
 use crate::text::sentences::phrases;
 use crate::text::specifics::{coverage, is_clock, is_count, occurs, specifics, words};
 use crate::text::terms;
-use crate::text::word_sets::Words;
+use crate::text::word_sets::WordSet;
 
 /// The word overlap at which a memory already contained the correction …
-const COVERED: f64 = 0.6;
+const MIN_COVERAGE: f64 = 0.6;
 /// … and the lower overlap if both name the same thing.
-const NAMED: f64 = 0.4;
+const MIN_NAMED_COVERAGE: f64 = 0.4;
 /// The word overlap at which two statements have the same subject.
-const ABOUT: f64 = 0.5;
+const MIN_SAME_SUBJECT_OVERLAP: f64 = 0.5;
 /// The number of words behind a "not" that are denied.
-const BEHIND_NOT: usize = 4;
+const MAX_NEGATED_WORDS: usize = 4;
 
 /// Words that introduce the denied part.
-const NOT: &str = "\
+const NEGATION_PHRASES: &str = "\
 not | instead of | rather than | no longer | never
 nicht | statt | anstatt | kein | keine | keinen
 no | en vez de | en lugar de | ya no
@@ -30,42 +30,46 @@ não | em vez de | ao invés de
 не | вместо
 ";
 /// The same for languages without spaces.
-const DENSE_NOT: &str = "ではなく | じゃなくて | 不是 | 而不是 | 不要用 | 别用";
+const DENSE_NEGATION_PHRASES: &str = "ではなく | じゃなくて | 不是 | 而不是 | 不要用 | 别用";
 
 /// True if a prompt sounds like a correction, regardless of the message before it.
 pub fn sounds_like(prompt: &str) -> bool {
-    let messages =
-        [Message::new("a", None, Role::Assistant, "Done."), Message::new("u", None, Role::User, prompt)];
+    let messages = [
+        Message::new("a", None, MessageRole::Assistant, "Done."),
+        Message::new("u", None, MessageRole::User, prompt),
+    ];
     !rules::corrections(&messages).is_empty()
 }
 
 /// The corrections in the user's last message.
-pub fn corrections(messages: &[Message]) -> Vec<Correction> {
+pub fn corrections(messages: &[Message]) -> Vec<UserCorrection> {
     rules::corrections(messages)
 }
 
 /// True if a memory already contains a correction.
-pub fn covers(memory: &str, correction: &Correction) -> bool {
+pub fn covers(memory: &str, correction: &UserCorrection) -> bool {
     let right = &correction.right;
     if contradicts(memory, correction) {
         return false;
     }
     let share = coverage(&words(right), &words(memory));
     let named = telling(right).iter().any(|specific| occurs(specific, memory));
-    share >= COVERED || (named && share >= NAMED)
+    share >= MIN_COVERAGE || (named && share >= MIN_NAMED_COVERAGE)
 }
 
 /// True if a memory says the opposite of a correction.
-pub fn contradicts(memory: &str, correction: &Correction) -> bool {
+pub fn contradicts(memory: &str, correction: &UserCorrection) -> bool {
     let right = &correction.right;
     let affirmed = affirmed(right);
-    denies(memory, right) || differs(memory, affirmed) || Words::of(affirmed).contradict(&Words::of(memory))
+    denies(memory, right)
+        || differs(memory, affirmed)
+        || WordSet::of(affirmed).contradict(&WordSet::of(memory))
 }
 
 /// The text before the denial ("…, not 7410"), if it makes sense by itself.
 fn affirmed(right: &str) -> &str {
-    let cues = phrases(NOT).filter_map(|cue| right.find(&format!(" {cue} ")));
-    let end = cues.chain(phrases(DENSE_NOT).filter_map(|cue| right.find(cue))).min();
+    let cues = phrases(NEGATION_PHRASES).filter_map(|cue| right.find(&format!(" {cue} ")));
+    let end = cues.chain(phrases(DENSE_NEGATION_PHRASES).filter_map(|cue| right.find(cue))).min();
     end.map(|end| &right[..end]).filter(|before| words(before).len() >= 2).unwrap_or(right)
 }
 
@@ -73,15 +77,15 @@ fn affirmed(right: &str) -> &str {
 fn denies(memory: &str, right: &str) -> bool {
     let there = words(memory);
     let lower = right.to_lowercase();
-    let spaced = phrases(NOT).flat_map(|cue| {
+    let spaced = phrases(NEGATION_PHRASES).flat_map(|cue| {
         let cue = format!(" {cue} ");
         let at: Vec<usize> = lower.match_indices(&cue).map(|(at, _)| at + cue.len()).collect();
         at
     });
-    let dense = phrases(DENSE_NOT)
+    let dense = phrases(DENSE_NEGATION_PHRASES)
         .flat_map(|cue| lower.match_indices(cue).map(|(at, _)| at + cue.len()).collect::<Vec<_>>());
     spaced.chain(dense).any(|at| {
-        let behind: Vec<&str> = lower[at..].split_whitespace().take(BEHIND_NOT).collect();
+        let behind: Vec<&str> = lower[at..].split_whitespace().take(MAX_NEGATED_WORDS).collect();
         let denied = words(&behind.join(" "));
         let instead = words(&lower[..at]);
         let held = denied.iter().any(|term| there.contains(term));
@@ -99,7 +103,11 @@ fn differs(memory: &str, right: &str) -> bool {
         .into_iter()
         .filter(|term| !ours.iter().any(|specific| terms::terms(specific).iter().any(|(own, _)| own == term)))
         .collect();
-    only_ours && only_theirs && !shared && subject.len() >= 2 && coverage(&subject, &words(memory)) >= ABOUT
+    only_ours
+        && only_theirs
+        && !shared
+        && subject.len() >= 2
+        && coverage(&subject, &words(memory)) >= MIN_SAME_SUBJECT_OVERLAP
 }
 
 /// The specifics that identify a statement.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The verdict of a turn on a memory shown before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum UsageVerdict {
     /// The answer or a call contains something that only the memory could tell.
     Used,
     /// Nothing of the memory came up.
@@ -20,11 +20,11 @@ pub enum Verdict {
 
 /// A verdict, and its grounds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judged {
+pub struct JudgedMemory {
     /// The name of the memory.
     pub id: String,
     /// The verdict of the turn.
-    pub verdict: Verdict,
+    pub verdict: UsageVerdict,
     /// A few matches that support the verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,

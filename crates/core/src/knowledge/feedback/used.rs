@@ -3,38 +3,38 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Judged, Verdict};
-use crate::session::{Message, Role};
+use super::{JudgedMemory, UsageVerdict};
+use crate::session::{Message, MessageRole};
 use crate::text::domain_stopwords::is_commonplace;
 use crate::text::specifics::{self, is_clock, is_count, plain, stands_in};
 use crate::text::terms;
 
 /// The number of bytes examined of one message or output, from its start.
-const MAX_PIECE: usize = 64 * 1024;
+const MAX_PIECE_BYTES: usize = 64 * 1024;
 /// The score from which a memory counts as used.
-const ENOUGH: f64 = 1.0;
+const MIN_USED_WEIGHT: f64 = 1.0;
 /// Without specifics: the minimum number of the memory's own words that must come up …
-const FEWEST_WORDS: usize = 3;
+const MIN_SHARED_WORDS: usize = 3;
 /// … their minimum total weight …
-const WORDS_WEIGHT: f64 = 1.2;
+const MIN_SHARED_RARITY: f64 = 1.2;
 /// … and their minimum share of all its own words.
-const WORDS_SHARE: f64 = 0.4;
+const MIN_SHARED_SHARE: f64 = 0.4;
 /// The rarity from which a word is a name.
-const NAME: f64 = 0.98;
+const MIN_NAME_RARITY: f64 = 0.98;
 /// The weight of a name that is only mentioned. In a call it has full weight.
-const MENTIONED: f64 = 0.5;
+const MENTIONED_NAME_WEIGHT: f64 = 0.5;
 /// The weight of a round number or a date: they often come up by chance.
-const ROUND: f64 = 0.5;
+const ROUND_NUMBER_WEIGHT: f64 = 0.5;
 /// The weight of a common programming word, relative to its rarity.
-const COMMONPLACE: f64 = 0.2;
+const COMMON_WORD_FACTOR: f64 = 0.2;
 /// The weight of a pair of characters in scripts without spaces.
-const PAIR: f64 = 0.4;
+const DENSE_PAIR_WEIGHT: f64 = 0.4;
 /// The maximum number of grounds listed.
-const MOST_GROUNDS: usize = 5;
+const MAX_GROUNDS: usize = 5;
 
 /// A memory as it was shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory<'a> {
+pub struct ShownMemory<'a> {
     /// The name of the memory.
     pub id: &'a str,
     /// The text of the memory.
@@ -45,34 +45,34 @@ pub struct Memory<'a> {
 }
 
 /// A message, call or output.
-struct Piece {
+struct TurnPiece {
     /// The source: the agent's words, the agent's calls, or anything that the agent could read.
-    by: By,
+    by: PieceAuthor,
     plain: String,
     terms: HashSet<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
+enum PieceAuthor {
     Words,
     Calls,
     Others,
 }
 
 /// A turn, prepared for comparison with memories.
-pub struct Turn {
-    pieces: Vec<Piece>,
+pub struct FeedbackTurn {
+    pieces: Vec<TurnPiece>,
 }
 
-impl Turn {
+impl FeedbackTurn {
     /// Prepares a turn. `known` is the earlier content of the session: the prompt and the messages before.
     /// `messages` follow the prompt.
     pub fn new(known: &[&str], messages: &[Message]) -> Self {
-        let mut pieces: Vec<Piece> = known.iter().map(|text| piece(By::Others, text)).collect();
+        let mut pieces: Vec<TurnPiece> = known.iter().map(|text| piece(PieceAuthor::Others, text)).collect();
         for message in messages {
             match message.role {
-                Role::Assistant => {
-                    pieces.push(piece(By::Words, &message.text));
+                MessageRole::Assistant => {
+                    pieces.push(piece(PieceAuthor::Words, &message.text));
                     let calls = message.calls.iter().map(|call| {
                         let files: Vec<&str> =
                             call.reads.iter().chain(&call.writes).map(String::as_str).collect();
@@ -80,10 +80,12 @@ impl Turn {
                     });
                     let calls: Vec<String> = calls.collect();
                     if !calls.is_empty() {
-                        pieces.push(piece(By::Calls, &calls.join("\n")));
+                        pieces.push(piece(PieceAuthor::Calls, &calls.join("\n")));
                     }
                 }
-                Role::User | Role::Tool | Role::Summary => pieces.push(piece(By::Others, &message.text)),
+                MessageRole::User | MessageRole::Tool | MessageRole::Summary => {
+                    pieces.push(piece(PieceAuthor::Others, &message.text))
+                }
             }
         }
         Self { pieces }
@@ -91,23 +93,23 @@ impl Turn {
 
     /// True if the agent said or did anything.
     pub fn is_answered(&self) -> bool {
-        self.pieces.iter().any(|piece| piece.by != By::Others && !piece.plain.is_empty())
+        self.pieces.iter().any(|piece| piece.by != PieceAuthor::Others && !piece.plain.is_empty())
     }
 
     /// The source that first contained something: the agent's words, its calls, or others.
-    fn first(&self, holds: impl Fn(&Piece) -> bool) -> Option<By> {
+    fn first(&self, holds: impl Fn(&TurnPiece) -> bool) -> Option<PieceAuthor> {
         self.pieces.iter().find(|piece| holds(piece)).map(|piece| piece.by)
     }
 }
 
-fn piece(by: By, text: &str) -> Piece {
-    let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at < MAX_PIECE).last();
-    let text = if text.len() > MAX_PIECE { &text[..end.unwrap_or(0)] } else { text };
-    Piece { by, plain: plain(text), terms: specifics::words(text) }
+fn piece(by: PieceAuthor, text: &str) -> TurnPiece {
+    let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at < MAX_PIECE_BYTES).last();
+    let text = if text.len() > MAX_PIECE_BYTES { &text[..end.unwrap_or(0)] } else { text };
+    TurnPiece { by, plain: plain(text), terms: specifics::words(text) }
 }
 
 /// Judges a memory that was shown before a turn. `rarity` returns the general rarity of a word, from 0 to 1.
-pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> Judged {
+pub fn judge(memory: &ShownMemory<'_>, turn: &FeedbackTurn, rarity: &dyn Fn(&str) -> f64) -> JudgedMemory {
     let mut grounds: Vec<String> = Vec::new();
     let (mut score, mut could) = (0.0, 0.0);
     let mut known_before = false;
@@ -118,8 +120,8 @@ pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> 
         }
         known_before = true;
         match turn.first(|piece| stands_in(&specific, &piece.plain)) {
-            Some(By::Others) => {}
-            Some(By::Words | By::Calls) => {
+            Some(PieceAuthor::Others) => {}
+            Some(PieceAuthor::Words | PieceAuthor::Calls) => {
                 score += weight;
                 could += weight;
                 grounds.push(specific);
@@ -131,13 +133,13 @@ pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> 
     let mut words = 0;
     for (term, word) in distinct(memory.text, rarity) {
         match turn.first(|piece| piece.terms.contains(&term)) {
-            Some(By::Others) => {}
-            Some(by @ (By::Words | By::Calls)) => {
+            Some(PieceAuthor::Others) => {}
+            Some(by @ (PieceAuthor::Words | PieceAuthor::Calls)) => {
                 words += 1;
                 own += word.weight;
                 said += word.weight;
-                if word.weight >= NAME && !word.part {
-                    score += if by == By::Calls { ENOUGH } else { MENTIONED };
+                if word.weight >= MIN_NAME_RARITY && !word.part {
+                    score += if by == PieceAuthor::Calls { MIN_USED_WEIGHT } else { MENTIONED_NAME_WEIGHT };
                 }
                 found.push(word.text);
             }
@@ -149,23 +151,27 @@ pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> 
     }
     // Others had said everything specific to it before.
     known_before &= could == 0.0;
-    let by_words = found.len() >= FEWEST_WORDS && said >= WORDS_WEIGHT && said >= WORDS_SHARE * own;
-    let by_both = score >= ROUND && found.len() >= 2 && said >= WORDS_SHARE * own;
-    let verdict = if score >= ENOUGH || by_words || by_both {
-        Verdict::Used
-    } else if memory.silent || known_before || !turn.is_answered() || (could < ENOUGH && words < FEWEST_WORDS)
+    let by_words =
+        found.len() >= MIN_SHARED_WORDS && said >= MIN_SHARED_RARITY && said >= MIN_SHARED_SHARE * own;
+    let by_both = score >= ROUND_NUMBER_WEIGHT && found.len() >= 2 && said >= MIN_SHARED_SHARE * own;
+    let verdict = if score >= MIN_USED_WEIGHT || by_words || by_both {
+        UsageVerdict::Used
+    } else if memory.silent
+        || known_before
+        || !turn.is_answered()
+        || (could < MIN_USED_WEIGHT && words < MIN_SHARED_WORDS)
     {
-        Verdict::Unclear
+        UsageVerdict::Unclear
     } else {
-        Verdict::Ignored
+        UsageVerdict::Ignored
     };
     let mut by = Vec::new();
-    if verdict == Verdict::Used {
+    if verdict == UsageVerdict::Used {
         by.extend(grounds.into_iter().chain(found));
         by.dedup();
-        by.truncate(MOST_GROUNDS);
+        by.truncate(MAX_GROUNDS);
     }
-    Judged { id: memory.id.to_owned(), verdict, by }
+    JudgedMemory { id: memory.id.to_owned(), verdict, by }
 }
 
 /// The weight of a specific as proof.
@@ -177,19 +183,19 @@ fn weight(specific: &str) -> f64 {
     if is_count(specific) || is_clock(specific) || matches!(specific, "e.g" | "i.e") {
         0.0
     } else if year || date || (number && specific.ends_with("00")) {
-        ROUND
+        ROUND_NUMBER_WEIGHT
     } else if specific.chars().all(char::is_alphabetic) {
         // A name without code characters is weighed among the words.
         0.0
     } else if specific.contains(' ') {
         let long = specific.split(' ').count() >= 3 || specific.chars().count() >= 12;
-        if long { ENOUGH } else { ROUND }
+        if long { MIN_USED_WEIGHT } else { ROUND_NUMBER_WEIGHT }
     } else {
-        ENOUGH
+        MIN_USED_WEIGHT
     }
 }
 
-struct Word {
+struct WeightedWord {
     text: String,
     weight: f64,
     /// True if it is a part of a longer stretch without spaces.
@@ -197,7 +203,7 @@ struct Word {
 }
 
 /// The significant words of a text, by their terms. Parts of a path or a name are not significant alone.
-fn distinct(text: &str, rarity: &dyn Fn(&str) -> f64) -> BTreeMap<u64, Word> {
+fn distinct(text: &str, rarity: &dyn Fn(&str) -> f64) -> BTreeMap<u64, WeightedWord> {
     let mut words = BTreeMap::new();
     let is_code = |token: &str| {
         specifics::specifics(token).iter().any(|specific| specific.chars().any(|c| c.is_ascii_punctuation()))
@@ -215,10 +221,10 @@ fn distinct(text: &str, rarity: &dyn Fn(&str) -> f64) -> BTreeMap<u64, Word> {
             stems.drain(..stems.len().saturating_sub(1));
         }
         for stem in stems {
-            let common = if is_commonplace(&stem) { COMMONPLACE } else { 1.0 };
-            let weight = if part { PAIR } else { rarity(&lower) * common };
+            let common = if is_commonplace(&stem) { COMMON_WORD_FACTOR } else { 1.0 };
+            let weight = if part { DENSE_PAIR_WEIGHT } else { rarity(&lower) * common };
             let text = if part { stem.clone() } else { lower.clone() };
-            words.entry(terms::hash(&stem)).or_insert(Word { text, weight, part });
+            words.entry(terms::hash(&stem)).or_insert(WeightedWord { text, weight, part });
         }
     }
     words

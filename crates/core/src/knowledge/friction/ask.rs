@@ -6,23 +6,28 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Kind, Pattern};
-use crate::base::provenance::Strength;
+use super::{FrictionKind, FrictionPattern};
+use crate::base::provenance::StatementStrength;
 use crate::base::time::{Timestamp, day};
-use crate::knowledge::reflect::{Draft, Period, check, parse, prompt};
+use crate::knowledge::reflect::{ProposalDraft, ReflectionPeriod, check, parse, prompt};
 use crate::llm::prompts::FRICTION;
-use crate::llm::{Budget, Cost, Expects, Prompt, Request};
+use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
 use crate::text::admit;
 use crate::vault::memory::{FIXED_SECTIONS, user_section};
 
 /// The maximum length of a document in the prompt; claims are checked against all of it.
-const MOST_CHARS: usize = 20_000;
+const MAX_DOCUMENT_CHARS: usize = 20_000;
 /// The length and cost limit of one answer.
-const BUDGET: Budget = Budget { tokens: 2_000, cost: Cost { micro_dollars: 500_000 } };
+const BUDGET: LlmBudget = LlmBudget { tokens: 2_000, cost: Cost { micro_dollars: 500_000 } };
 
 /// The request for recurring problems.
-pub fn ask(period: &Period<'_>, agents: Option<&str>, found: &[Pattern], deadline: Duration) -> Request {
-    let shown = |text: &str| admit(text).text.chars().take(MOST_CHARS).collect::<String>();
+pub fn ask(
+    period: &ReflectionPeriod<'_>,
+    agents: Option<&str>,
+    found: &[FrictionPattern],
+    deadline: Duration,
+) -> LlmRequest {
+    let shown = |text: &str| admit(text).text.chars().take(MAX_DOCUMENT_CHARS).collect::<String>();
     let user = user_section(period.user);
     let material = json!({
         "today": day(period.today),
@@ -33,18 +38,18 @@ pub fn ask(period: &Period<'_>, agents: Option<&str>, found: &[Pattern], deadlin
         "found": found.iter().map(|pattern| pattern.text.as_str()).collect::<Vec<_>>(),
         "days": prompt::material(period).days(),
     });
-    let prompt = Prompt::new(FRICTION, &material.to_string());
-    Request { prompt, expects: Expects::Tags(&["proposals"]), deadline, budget: BUDGET }
+    let prompt = LlmPrompt::new(FRICTION, &material.to_string());
+    LlmRequest { prompt, expects: AnswerFormat::Tags(&["proposals"]), deadline, budget: BUDGET }
 }
 
 /// The patterns of an answer that the observations support; `None` if the answer is unreadable.
-pub fn heard(answer: &str, whole: bool, period: &Period<'_>) -> Option<Vec<Pattern>> {
+pub fn heard(answer: &str, whole: bool, period: &ReflectionPeriod<'_>) -> Option<Vec<FrictionPattern>> {
     let claims = parse::parse(answer, whole)?.claims;
     let drafts = check::check(&claims, period).drafts;
     Some(drafts.iter().map(|draft| pattern(draft, period)).collect())
 }
 
-fn pattern(draft: &Draft, period: &Period<'_>) -> Pattern {
+fn pattern(draft: &ProposalDraft, period: &ReflectionPeriod<'_>) -> FrictionPattern {
     let mut times: BTreeMap<&str, Timestamp> = BTreeMap::new();
     let mut evidence = draft.evidence.clone();
     let theirs = period.observations.iter().filter(|one| draft.evidence.sessions.contains(&one.session));
@@ -53,13 +58,13 @@ fn pattern(draft: &Draft, period: &Period<'_>) -> Pattern {
         *newest = observation.at.max(*newest);
         evidence.observations.push(observation.key.clone());
     }
-    Pattern {
-        kind: Kind::Reported,
+    FrictionPattern {
+        kind: FrictionKind::Reported,
         text: draft.text.clone(),
         supersedes: None,
         section: Some(draft.section.title(period.user)),
         origin: draft.origin,
-        strength: if draft.explicit { Strength::Explicit } else { Strength::Inferred },
+        strength: if draft.explicit { StatementStrength::Explicit } else { StatementStrength::Inferred },
         evidence,
         times: times.into_values().collect(),
         project: draft.project.clone(),

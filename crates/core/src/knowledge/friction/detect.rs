@@ -2,37 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use super::{Kind, Pattern};
+use super::{FrictionKind, FrictionPattern};
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::scope::ProjectId;
 use crate::base::time::Timestamp;
 use crate::knowledge::observe;
-use crate::knowledge::proposal::Evidence;
-use crate::knowledge::reflect::{MAX_TEXT_CHARS, Period, Seen, distance, is_forged};
+use crate::knowledge::proposal::ProposalEvidence;
+use crate::knowledge::reflect::{MAX_TEXT_CHARS, ReflectionPeriod, SeenFinding, distance, is_forged};
 use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::text::similarity::Statement;
+use crate::text::similarity::AnalysedStatement;
 use crate::vault::memory::sections;
 
 /// The maximum number of findings compared with each other, newest first.
-const MOST_FINDINGS: usize = 600;
+const MAX_FINDINGS: usize = 600;
 /// The maximum length of a quoted finding.
-const QUOTE_CHARS: usize = 200;
+const MAX_QUOTE_CHARS: usize = 200;
 /// The maximum length of a command's name.
-const COMMAND_CHARS: usize = 80;
+const MAX_COMMAND_CHARS: usize = 80;
 
 /// Sightings of the same thing.
-struct Cluster<'a> {
-    statement: Statement,
-    seen: Vec<Seen<'a>>,
+struct FindingCluster<'a> {
+    statement: AnalysedStatement,
+    seen: Vec<SeenFinding<'a>>,
 }
 
 /// Detects all patterns, including rare ones. [`super::fixes`] counts and drops the rare ones.
-pub fn detect(period: &Period<'_>) -> Vec<Pattern> {
-    let mut seen: Vec<Seen<'_>> = period.findings().collect();
+pub fn detect(period: &ReflectionPeriod<'_>) -> Vec<FrictionPattern> {
+    let mut seen: Vec<SeenFinding<'_>> = period.findings().collect();
     seen.sort_by_key(|seen| seen.observation.at);
-    let surplus = seen.len().saturating_sub(MOST_FINDINGS);
+    let surplus = seen.len().saturating_sub(MAX_FINDINGS);
     seen.drain(..surplus);
     let mut patterns = corrections(&seen);
     patterns.extend(failures(period));
@@ -40,32 +40,32 @@ pub fn detect(period: &Period<'_>) -> Vec<Pattern> {
     patterns
 }
 
-fn clusters<'a>(seen: impl Iterator<Item = Seen<'a>>) -> Vec<Cluster<'a>> {
-    let mut clusters: Vec<Cluster<'a>> = Vec::new();
+fn clusters<'a>(seen: impl Iterator<Item = SeenFinding<'a>>) -> Vec<FindingCluster<'a>> {
+    let mut clusters: Vec<FindingCluster<'a>> = Vec::new();
     for seen in seen {
-        let statement = Statement::of(&seen.finding.text);
+        let statement = AnalysedStatement::of(&seen.finding.text);
         match clusters.iter_mut().find(|cluster| cluster.statement.is_same(&statement)) {
             Some(cluster) => {
                 cluster.seen.push(seen);
                 cluster.statement = statement;
             }
-            None => clusters.push(Cluster { statement, seen: vec![seen] }),
+            None => clusters.push(FindingCluster { statement, seen: vec![seen] }),
         }
     }
     clusters
 }
 
 /// Repeated corrections. Only the user's own words count (B-01).
-fn corrections(seen: &[Seen<'_>]) -> Vec<Pattern> {
-    use observe::Kind::{Correction, Preference, Rule};
+fn corrections(seen: &[SeenFinding<'_>]) -> Vec<FrictionPattern> {
+    use observe::FindingKind::{Correction, Preference, Rule};
     let own = seen.iter().copied().filter(|seen| {
         seen.finding.origin == Origin::User && matches!(seen.finding.kind, Correction | Rule | Preference)
     });
-    clusters(own).iter().filter_map(|cluster| cluster.pattern(Kind::RepeatedCorrection)).collect()
+    clusters(own).iter().filter_map(|cluster| cluster.pattern(FrictionKind::RepeatedCorrection)).collect()
 }
 
-impl Cluster<'_> {
-    fn pattern(&self, kind: Kind) -> Option<Pattern> {
+impl FindingCluster<'_> {
+    fn pattern(&self, kind: FrictionKind) -> Option<FrictionPattern> {
         let origin = self.seen.iter().map(|seen| seen.finding.origin).min_by_key(|one| distance(*one))?;
         // The newest words of the most trusted origin: tool output does not speak for the user.
         let told = self.seen.iter().rev().find(|seen| seen.finding.origin == origin)?;
@@ -74,7 +74,7 @@ impl Cluster<'_> {
             return None;
         }
         let theirs = self.seen.iter().filter(|seen| seen.finding.origin == origin);
-        let sightings = self.seen.iter().map(|seen| Sighting {
+        let sightings = self.seen.iter().map(|seen| FrictionSighting {
             session: &seen.observation.session,
             at: seen.observation.at,
             window: &seen.observation.key,
@@ -84,13 +84,13 @@ impl Cluster<'_> {
         let (evidence, times) = rests_on(sightings);
         let mut projects = self.seen.iter().map(|seen| seen.observation.project.clone());
         let first = projects.next().flatten();
-        Some(Pattern {
+        Some(FrictionPattern {
             kind,
             text,
             supersedes: None,
             section: None,
             origin,
-            strength: theirs.map(|seen| seen.finding.strength).max().unwrap_or(Strength::Inferred),
+            strength: theirs.map(|seen| seen.finding.strength).max().unwrap_or(StatementStrength::Inferred),
             evidence,
             times,
             project: first.filter(|first| projects.all(|other| other.as_ref() == Some(first))),
@@ -98,7 +98,7 @@ impl Cluster<'_> {
     }
 }
 
-struct Sighting<'a> {
+struct FrictionSighting<'a> {
     session: &'a str,
     at: Timestamp,
     window: &'a str,
@@ -107,14 +107,14 @@ struct Sighting<'a> {
 }
 
 /// The evidence of sightings, and the newest time in each session.
-fn rests_on<'a>(sightings: impl Iterator<Item = Sighting<'a>>) -> (Evidence, Vec<Timestamp>) {
-    let mut evidence = Evidence::default();
+fn rests_on<'a>(sightings: impl Iterator<Item = FrictionSighting<'a>>) -> (ProposalEvidence, Vec<Timestamp>) {
+    let mut evidence = ProposalEvidence::default();
     let mut times: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for seen in sightings {
-        evidence.merge(&Evidence {
+        evidence.merge(&ProposalEvidence {
             sessions: vec![seen.session.to_owned()],
             messages: seen.messages.to_vec(),
-            quotes: vec![one_line(&admit(seen.quote).text, QUOTE_CHARS)],
+            quotes: vec![one_line(&admit(seen.quote).text, MAX_QUOTE_CHARS)],
             observations: vec![seen.window.to_owned()],
             said: Some(seen.at),
         });
@@ -125,8 +125,8 @@ fn rests_on<'a>(sightings: impl Iterator<Item = Sighting<'a>>) -> (Evidence, Vec
 }
 
 /// Failed commands, as the observation rules write them down: in a finding or in a session's ending.
-fn failures(period: &Period<'_>) -> Vec<Pattern> {
-    let mut found: BTreeMap<(String, String), Vec<Sighting<'_>>> = BTreeMap::new();
+fn failures(period: &ReflectionPeriod<'_>) -> Vec<FrictionPattern> {
+    let mut found: BTreeMap<(String, String), Vec<FrictionSighting<'_>>> = BTreeMap::new();
     for observation in period.observations {
         for part in &observation.observed.parts {
             let own: &[String] = &[];
@@ -138,7 +138,7 @@ fn failures(period: &Period<'_>) -> Vec<Pattern> {
                 }
                 let Some(command) = failed(text) else { continue };
                 let project = observation.project.as_ref().map(ToString::to_string).unwrap_or_default();
-                found.entry((project, command)).or_default().push(Sighting {
+                found.entry((project, command)).or_default().push(FrictionSighting {
                     session: &observation.session,
                     at: observation.at,
                     window: &observation.key,
@@ -148,14 +148,14 @@ fn failures(period: &Period<'_>) -> Vec<Pattern> {
             }
         }
     }
-    let pattern = |((project, command), sightings): ((String, String), Vec<Sighting<'_>>)| {
+    let pattern = |((project, command), sightings): ((String, String), Vec<FrictionSighting<'_>>)| {
         let (evidence, times) = rests_on(sightings.into_iter());
         let of = period
             .observations
             .iter()
             .find_map(|observation| observation.project.clone().filter(|known| known.to_string() == project));
-        Pattern {
-            kind: Kind::RecurringFailure,
+        FrictionPattern {
+            kind: FrictionKind::RecurringFailure,
             text: format!(
                 "`{command}` keeps failing: run it before a change is called done, and read its first error."
             ),
@@ -163,7 +163,7 @@ fn failures(period: &Period<'_>) -> Vec<Pattern> {
             section: None,
             // A failure is reported by the tool.
             origin: Origin::Tool,
-            strength: Strength::Inferred,
+            strength: StatementStrength::Inferred,
             evidence,
             times,
             project: of,
@@ -179,7 +179,10 @@ fn failed(text: &str) -> Option<String> {
         let (command, after) = behind.split_once('`')?;
         let fails = [" failed", " still failed"].iter().any(|word| after.starts_with(word));
         let command = one_line(&admit(command).text, usize::MAX);
-        if fails && !command.is_empty() && command.chars().count() <= COMMAND_CHARS && !command.contains('<')
+        if fails
+            && !command.is_empty()
+            && command.chars().count() <= MAX_COMMAND_CHARS
+            && !command.contains('<')
         {
             return Some(command);
         }
@@ -189,22 +192,22 @@ fn failed(text: &str) -> Option<String> {
 }
 
 /// The lines of `MEMORY.md` that newer observations contradict, each with the newer words.
-fn stale(period: &Period<'_>, seen: &[Seen<'_>]) -> Vec<Pattern> {
+fn stale(period: &ReflectionPeriod<'_>, seen: &[SeenFinding<'_>]) -> Vec<FrictionPattern> {
     let Ok(sections) = sections(period.memory) else { return Vec::new() };
     let mut patterns = Vec::new();
     for section in &sections {
         for item in section.items.iter().filter(|item| item.superseded.is_none()) {
-            let line = Statement::of(&item.text);
+            let line = AnalysedStatement::of(&item.text);
             let newer = seen.iter().copied().filter(|seen| {
                 // Another project cannot contradict a line of this one.
                 item.is_shown(seen.observation.project.as_ref().map(ProjectId::as_str))
                     && seen.finding.origin != Origin::Tool
                     && item.date.is_none_or(|since| since < seen.observation.day)
-                    && line.contradicts(&Statement::of(&seen.finding.text))
+                    && line.contradicts(&AnalysedStatement::of(&seen.finding.text))
             });
             for cluster in clusters(newer) {
-                let pattern = cluster.pattern(Kind::StaleMemory);
-                patterns.extend(pattern.map(|pattern| Pattern {
+                let pattern = cluster.pattern(FrictionKind::StaleMemory);
+                patterns.extend(pattern.map(|pattern| FrictionPattern {
                     supersedes: Some(item.text.clone()),
                     section: Some(section.title.clone()),
                     ..pattern

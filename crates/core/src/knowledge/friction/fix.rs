@@ -2,40 +2,44 @@
 
 use std::cmp::Reverse;
 
-use super::{Earlier, Fix, Fixes, Kind, Known, LESSONS, MOST_FIXES, PATTERNS, Pattern, Why};
+use super::{
+    EarlierProposal, FixContext, FixDropReason, FrictionFix, FrictionFixes, FrictionKind, FrictionPattern,
+    LESSONS_SECTION, MAX_FIXES, PATTERNS_SECTION,
+};
 use crate::base::confidence::confidence;
 use crate::base::provenance::Origin;
 use crate::base::time::{Date, Timestamp};
-use crate::knowledge::proposal::{Proposal, Source, Status, Target, instead_of};
+use crate::knowledge::proposal::{Proposal, ProposalSource, ProposalStatus, ProposalTarget, instead_of};
 use crate::knowledge::reflect::is_forged;
-use crate::knowledge::reflect::memory::Memory;
+use crate::knowledge::reflect::memory::MemoryDocument;
 use crate::text::normal::normalised;
-use crate::text::similarity::Statement;
-use crate::vault::identity::SHARED;
+use crate::text::similarity::AnalysedStatement;
+use crate::vault::identity::SHARED_RARITY_WEIGHT;
 use crate::vault::layout;
-use crate::vault::review::{Id, Kind as Letter, Place};
+use crate::vault::review::{ProposalId, ProposalPlace, ProposalStage as Letter};
 
 /// The fixes to propose, most severe first, and the reasons for dropping the others.
-pub fn fixes(patterns: Vec<Pattern>, known: &Known<'_>) -> Fixes {
-    let memory = Memory::read(known.period.memory);
-    let before: Vec<(&Earlier, Statement)> =
-        known.before.iter().map(|earlier| (earlier, Statement::of(&earlier.proposal.text))).collect();
+pub fn fixes(patterns: Vec<FrictionPattern>, known: &FixContext<'_>) -> FrictionFixes {
+    let memory = MemoryDocument::read(known.period.memory);
+    let before: Vec<(&EarlierProposal, AnalysedStatement)> =
+        known.before.iter().map(|earlier| (earlier, AnalysedStatement::of(&earlier.proposal.text))).collect();
     let mut patterns = patterns;
     patterns.sort_by_key(|pattern| (Reverse(pattern.severity()), pattern.kind, pattern.text.clone()));
-    let mut found = Fixes::default();
+    let mut found = FrictionFixes::default();
     for pattern in patterns {
-        let (target, statement) = (target(&pattern, known), Statement::of(&pattern.text));
-        let taken = found.fixes.iter().any(|fix| Statement::of(&fix.pattern.text).is_same(&statement));
+        let (target, statement) = (target(&pattern, known), AnalysedStatement::of(&pattern.text));
+        let taken =
+            found.fixes.iter().any(|fix| AnalysedStatement::of(&fix.pattern.text).is_same(&statement));
         let why = match judge(&pattern, &target, &statement, &memory, &before, known) {
-            Judged::Again(id) => {
+            JudgedPattern::Again(id) => {
                 found.again.push((id, pattern.evidence));
-                Why::Waiting
+                FixDropReason::Waiting
             }
-            Judged::Dropped(why) => why,
-            Judged::New if taken => Why::Waiting,
-            Judged::New if found.fixes.len() >= MOST_FIXES => Why::Surplus,
-            Judged::New => {
-                found.fixes.push(Fix { pattern, target });
+            JudgedPattern::Dropped(why) => why,
+            JudgedPattern::New if taken => FixDropReason::Waiting,
+            JudgedPattern::New if found.fixes.len() >= MAX_FIXES => FixDropReason::Surplus,
+            JudgedPattern::New => {
+                found.fixes.push(FrictionFix { pattern, target });
                 continue;
             }
         };
@@ -44,90 +48,93 @@ pub fn fixes(patterns: Vec<Pattern>, known: &Known<'_>) -> Fixes {
     found
 }
 
-enum Judged {
+enum JudgedPattern {
     New,
-    Again(Id),
-    Dropped(Why),
+    Again(ProposalId),
+    Dropped(FixDropReason),
 }
 
 fn judge(
-    pattern: &Pattern,
-    target: &Target,
-    statement: &Statement,
-    memory: &Memory,
-    before: &[(&Earlier, Statement)],
-    known: &Known<'_>,
-) -> Judged {
+    pattern: &FrictionPattern,
+    target: &ProposalTarget,
+    statement: &AnalysedStatement,
+    memory: &MemoryDocument,
+    before: &[(&EarlierProposal, AnalysedStatement)],
+    known: &FixContext<'_>,
+) -> JudgedPattern {
     if pattern.evidence.sessions.len() < known.gate.sessions || is_forged(&pattern.text) {
-        return Judged::Dropped(Why::Rare);
+        return JudgedPattern::Dropped(FixDropReason::Rare);
     }
-    let is_agents = matches!(target, Target::Identity(_));
+    let is_agents = matches!(target, ProposalTarget::Identity(_));
     let said = match (is_agents, known.agents) {
         (true, Some(agents)) => normalised(agents).contains(&normalised(&pattern.text)),
         _ => memory.seen_from(pattern.project.as_ref()).says(statement),
     };
     if said {
-        return Judged::Dropped(Why::Said);
+        return JudgedPattern::Dropped(FixDropReason::Said);
     }
     for (earlier, _) in before.iter().rev().filter(|(_, other)| other.is_same(statement)) {
         let proposal = &earlier.proposal;
         match proposal.status {
-            status if status.is_open() => return Judged::Again(proposal.id),
+            status if status.is_open() => return JudgedPattern::Again(proposal.id),
             // It is in memory and still had to be repeated: an instruction that all agents read is a new
             // proposal.
-            Status::Promoted if is_agents && proposal.section().is_some() => {
+            ProposalStatus::Promoted if is_agents && proposal.section().is_some() => {
                 if since(pattern, earlier.decided) < known.gate.sessions {
-                    return Judged::Dropped(Why::Decided);
+                    return JudgedPattern::Dropped(FixDropReason::Decided);
                 }
             }
-            _ => return Judged::Dropped(Why::Decided),
+            _ => return JudgedPattern::Dropped(FixDropReason::Decided),
         }
     }
-    Judged::New
+    JudgedPattern::New
 }
 
 /// The number of sessions in which it came up after a time.
-fn since(pattern: &Pattern, then: Option<Timestamp>) -> usize {
+fn since(pattern: &FrictionPattern, then: Option<Timestamp>) -> usize {
     pattern.times.iter().filter(|at| then.is_none_or(|then| **at > then)).count()
 }
 
 /// The target file of a fix.
-fn target(pattern: &Pattern, known: &Known<'_>) -> Target {
+fn target(pattern: &FrictionPattern, known: &FixContext<'_>) -> ProposalTarget {
     match pattern.kind {
-        Kind::RepeatedCorrection if known.agents.is_some() => Target::Identity(SHARED.to_owned()),
-        Kind::RepeatedCorrection => Target::Memory(LESSONS.to_owned()),
-        Kind::RecurringFailure => Target::Memory(PATTERNS.to_owned()),
-        Kind::Reported if known.agents.is_some() && pattern.origin == Origin::User => {
-            Target::Identity(SHARED.to_owned())
+        FrictionKind::RepeatedCorrection if known.agents.is_some() => {
+            ProposalTarget::Identity(SHARED_RARITY_WEIGHT.to_owned())
         }
-        Kind::StaleMemory | Kind::Reported => {
-            Target::Memory(pattern.section.clone().unwrap_or_else(|| PATTERNS.to_owned()))
+        FrictionKind::RepeatedCorrection => ProposalTarget::Memory(LESSONS_SECTION.to_owned()),
+        FrictionKind::RecurringFailure => ProposalTarget::Memory(PATTERNS_SECTION.to_owned()),
+        FrictionKind::Reported if known.agents.is_some() && pattern.origin == Origin::User => {
+            ProposalTarget::Identity(SHARED_RARITY_WEIGHT.to_owned())
+        }
+        FrictionKind::StaleMemory | FrictionKind::Reported => {
+            ProposalTarget::Memory(pattern.section.clone().unwrap_or_else(|| PATTERNS_SECTION.to_owned()))
         }
     }
 }
 
-impl Fix {
+impl FrictionFix {
     /// The fix as a proposal. The store assigns the id.
     pub fn proposal(&self, day: Date, created: Timestamp) -> Proposal {
         let Self { pattern, target } = self;
         let sessions = pattern.evidence.sessions.len();
         let file = match target {
-            Target::Identity(name) | Target::Entry(name) | Target::Idea(name) | Target::Everywhere(name) => {
-                name.clone()
-            }
-            Target::Memory(section) => format!("{}, {section}", layout::MEMORY),
+            ProposalTarget::Identity(name)
+            | ProposalTarget::Entry(name)
+            | ProposalTarget::Idea(name)
+            | ProposalTarget::Everywhere(name) => name.clone(),
+            ProposalTarget::Memory(section) => format!("{}, {section}", layout::MEMORY),
         };
         let what = match pattern.kind {
-            Kind::RepeatedCorrection => "said",
-            Kind::RecurringFailure => "failed",
-            Kind::StaleMemory => "contradicted",
-            Kind::Reported => "came up",
+            FrictionKind::RepeatedCorrection => "said",
+            FrictionKind::RecurringFailure => "failed",
+            FrictionKind::StaleMemory => "contradicted",
+            FrictionKind::Reported => "came up",
         };
         let title = match &pattern.supersedes {
             Some(old) => instead_of(old),
             None => format!("{file}: {what} in {sessions} sessions, severity {}", pattern.severity()),
         };
-        let (id, place) = (Id::uncounted(Letter::Friction, day), Place::Friction(day));
+        let (id, place) = (ProposalId::uncounted(Letter::Friction, day), ProposalPlace::Friction(day));
         Proposal {
             target: Some(target.clone()),
             title,
@@ -135,7 +142,14 @@ impl Fix {
             confidence: confidence(pattern.strength.value(), sessions, pattern.origin),
             evidence: pattern.evidence.clone(),
             project: pattern.project.clone(),
-            ..Proposal::new(id, Source::Friction, place, pattern.origin, pattern.text.clone(), created)
+            ..Proposal::new(
+                id,
+                ProposalSource::Friction,
+                place,
+                pattern.origin,
+                pattern.text.clone(),
+                created,
+            )
         }
     }
 }

@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::scope::ProjectId;
 use crate::base::time::{Date, Timestamp};
-use crate::knowledge::proposal::{Evidence, Proposal, Target};
-use crate::knowledge::reflect::Period;
-use crate::vault::review::Id;
+use crate::knowledge::proposal::{Proposal, ProposalEvidence, ProposalTarget};
+use crate::knowledge::reflect::ReflectionPeriod;
+use crate::vault::review::ProposalId;
 
 pub use ask::{ask, heard};
 pub use detect::detect;
@@ -27,15 +27,15 @@ pub use fix::fixes;
 /// The length of the window, in days (FRI-01).
 pub const WINDOW_DAYS: i64 = 7;
 /// The maximum number of fixes per run.
-pub const MOST_FIXES: usize = 5;
+pub const MAX_FIXES: usize = 5;
 /// The section of `MEMORY.md` for repeated corrections (FBK-05).
-pub const LESSONS: &str = "Lessons";
+pub const LESSONS_SECTION: &str = "Lessons";
 /// The section for recurring failures.
-const PATTERNS: &str = "Patterns";
+const PATTERNS_SECTION: &str = "Patterns";
 
 /// The minimum amount of data for a run (FRI-07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gate {
+pub struct FrictionGate {
     /// The minimum number of findings.
     pub observations: usize,
     /// The minimum age of the oldest finding, in days.
@@ -44,7 +44,7 @@ pub struct Gate {
     pub sessions: usize,
 }
 
-impl Gate {
+impl FrictionGate {
     /// The reason why there is too little data; `None` if there is enough.
     pub fn closed(&self, findings: usize, oldest: Option<Date>, today: Date) -> Option<String> {
         if findings < self.observations {
@@ -63,7 +63,7 @@ impl Gate {
 /// The type of a pattern (FRI-02).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum FrictionKind {
     /// The user repeats the same correction.
     RepeatedCorrection,
     /// A command fails repeatedly.
@@ -74,7 +74,7 @@ pub enum Kind {
     Reported,
 }
 
-impl Kind {
+impl FrictionKind {
     /// The estimated cost of one occurrence.
     fn impact(self) -> u32 {
         match self {
@@ -88,9 +88,9 @@ impl Kind {
 /// A problem that recurs in the window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pattern {
+pub struct FrictionPattern {
     /// The type of the pattern.
-    pub kind: Kind,
+    pub kind: FrictionKind,
     /// The text to write: the user's own words, or a counted fact.
     pub text: String,
     /// The line of `MEMORY.md` that no longer holds.
@@ -102,16 +102,16 @@ pub struct Pattern {
     /// The origin of the words.
     pub origin: Origin,
     /// The strength of the statement.
-    pub strength: Strength,
+    pub strength: StatementStrength,
     /// The evidence that supports it.
-    pub evidence: Evidence,
+    pub evidence: ProposalEvidence,
     /// The newest time in each session.
     pub times: Vec<Timestamp>,
     /// The project, if all evidence is from one.
     pub project: Option<ProjectId>,
 }
 
-impl Pattern {
+impl FrictionPattern {
     /// The severity, frequency × impact (FRI-04): the number of sessions times the cost in each.
     pub fn severity(&self) -> u32 {
         u32::try_from(self.evidence.sessions.len()).unwrap_or(u32::MAX).saturating_mul(self.kind.impact())
@@ -122,7 +122,7 @@ impl Pattern {
 /// itself (FRI-08).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum FixDropReason {
     /// It occurred in too few sessions.
     Rare,
     /// The target file already says it.
@@ -135,7 +135,7 @@ pub enum Why {
     Surplus,
 }
 
-impl Why {
+impl FixDropReason {
     /// The phrase for messages.
     pub fn phrase(self) -> &'static str {
         match self {
@@ -150,27 +150,27 @@ impl Why {
 
 /// A fix proposed for a pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fix {
+pub struct FrictionFix {
     /// The pattern that it fixes.
-    pub pattern: Pattern,
+    pub pattern: FrictionPattern,
     /// The file that the fix changes.
-    pub target: Target,
+    pub target: ProposalTarget,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Fixes {
+pub struct FrictionFixes {
     /// The proposed fixes, most severe first.
-    pub fixes: Vec<Fix>,
+    pub fixes: Vec<FrictionFix>,
     /// The pending proposals that came up again, with their new evidence.
-    pub again: Vec<(Id, Evidence)>,
+    pub again: Vec<(ProposalId, ProposalEvidence)>,
     /// The number of dropped patterns by reason.
-    pub dropped: BTreeMap<Why, u64>,
+    pub dropped: BTreeMap<FixDropReason, u64>,
 }
 
 /// An earlier proposal, and the time of its decision.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Earlier {
+pub struct EarlierProposal {
     /// The proposal as it was made.
     pub proposal: Proposal,
     /// The time of the decision; `None` while it is pending.
@@ -178,13 +178,13 @@ pub struct Earlier {
 }
 
 /// The context for judging patterns.
-pub struct Known<'a> {
+pub struct FixContext<'a> {
     /// The observations of the week.
-    pub period: &'a Period<'a>,
+    pub period: &'a ReflectionPeriod<'a>,
     /// The text of `AGENTS.md`, if it exists.
     pub agents: Option<&'a str>,
     /// All earlier proposals, of any status.
-    pub before: &'a [Earlier],
+    pub before: &'a [EarlierProposal],
     /// The minimum amount of data.
-    pub gate: Gate,
+    pub gate: FrictionGate,
 }

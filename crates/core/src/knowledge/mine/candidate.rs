@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
-use crate::knowledge::observe::{Finding, Kind, Observed};
+use crate::knowledge::observe::{Finding, FindingKind, ObservedSession};
 use crate::knowledge::proposal::title;
 use crate::vault::entry::Confidence;
 
 /// The three categories of candidates (SID-03).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Category {
+pub enum MemoryCategory {
     /// The user's preferences, corrections and decisions.
     Preference,
     /// A problem, its cause and its solution.
@@ -21,7 +21,7 @@ pub enum Category {
     Workflow,
 }
 
-impl Category {
+impl MemoryCategory {
     /// All categories, in order.
     pub const ALL: [Self; 3] = [Self::Preference, Self::Fix, Self::Workflow];
 
@@ -37,11 +37,11 @@ impl Category {
 
 /// A candidate for a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct MemoryCandidate {
     /// The category of the candidate.
-    pub category: Category,
+    pub category: MemoryCategory,
     /// The kind of the finding.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// A short title of the memory.
     pub title: String,
     /// The text to remember.
@@ -66,14 +66,14 @@ pub struct Candidate {
     pub messages: Vec<String>,
 }
 
-impl Candidate {
+impl MemoryCandidate {
     /// The kind folder of the resulting entry.
     pub fn entry_kind(&self) -> &'static str {
         match self.kind {
-            Kind::Decision => "decision",
-            Kind::Rule => "rule",
-            Kind::Convention => "convention",
-            Kind::Fact => "fact",
+            FindingKind::Decision => "decision",
+            FindingKind::Rule => "rule",
+            FindingKind::Convention => "convention",
+            FindingKind::Fact => "fact",
             _ => self.category.word(),
         }
     }
@@ -82,7 +82,11 @@ impl Candidate {
     pub fn instructs(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Rule | Kind::Preference | Kind::Convention | Kind::Correction | Kind::Workflow
+            FindingKind::Rule
+                | FindingKind::Preference
+                | FindingKind::Convention
+                | FindingKind::Correction
+                | FindingKind::Workflow
         )
     }
 
@@ -90,27 +94,30 @@ impl Candidate {
     pub fn section<'a>(&self, user: &'a str) -> &'a str {
         match (self.category, self.kind) {
             // A hard rule comes from the user, never from tool output.
-            (_, Kind::Rule) if self.origin == Origin::User => "Hard Rules",
-            (_, Kind::Correction) if self.origin == Origin::User => "Lessons",
-            (_, Kind::Decision | Kind::Change | Kind::Convention | Kind::Fact) => "System Architecture",
-            (Category::Preference, _) => user,
-            (Category::Fix | Category::Workflow, _) => "Patterns",
+            (_, FindingKind::Rule) if self.origin == Origin::User => "Hard Rules",
+            (_, FindingKind::Correction) if self.origin == Origin::User => "Lessons",
+            (
+                _,
+                FindingKind::Decision | FindingKind::Change | FindingKind::Convention | FindingKind::Fact,
+            ) => "System Architecture",
+            (MemoryCategory::Preference, _) => user,
+            (MemoryCategory::Fix | MemoryCategory::Workflow, _) => "Patterns",
         }
     }
 }
 
 /// The minimum strengths of explicit and inferred candidates (SID-07).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Thresholds {
+pub struct CandidateThresholds {
     /// The minimum strength of an explicit statement.
     pub high: f64,
     /// The minimum strength of an inferred statement.
     pub medium: f64,
 }
 
-impl Thresholds {
+impl CandidateThresholds {
     /// The confidence for a strength and an origin. Only the user's own words are ever more than inferred.
-    pub fn confidence(self, strength: Strength, origin: Origin) -> Confidence {
+    pub fn confidence(self, strength: StatementStrength, origin: Origin) -> Confidence {
         let value = strength.value();
         match origin {
             Origin::User if value >= self.high => Confidence::High,
@@ -121,31 +128,34 @@ impl Thresholds {
 }
 
 /// The candidates among the observed findings.
-pub fn candidates(observed: &Observed, thresholds: Thresholds) -> Vec<Candidate> {
+pub fn candidates(observed: &ObservedSession, thresholds: CandidateThresholds) -> Vec<MemoryCandidate> {
     observed.findings().filter_map(|finding| candidate(finding, thresholds)).collect()
 }
 
 /// The candidate made from a finding, if any.
-pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate> {
+pub fn candidate(finding: &Finding, thresholds: CandidateThresholds) -> Option<MemoryCandidate> {
     let category = match finding.kind {
-        Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision | Kind::Convention | Kind::Fact => {
-            Category::Preference
-        }
-        Kind::Fix => Category::Fix,
-        Kind::Workflow => Category::Workflow,
-        Kind::Change
-        | Kind::Files
-        | Kind::Question
-        | Kind::Idea
-        | Kind::Work
-        | Kind::Commit
-        | Kind::Other => return None,
+        FindingKind::Rule
+        | FindingKind::Preference
+        | FindingKind::Correction
+        | FindingKind::Decision
+        | FindingKind::Convention
+        | FindingKind::Fact => MemoryCategory::Preference,
+        FindingKind::Fix => MemoryCategory::Fix,
+        FindingKind::Workflow => MemoryCategory::Workflow,
+        FindingKind::Change
+        | FindingKind::Files
+        | FindingKind::Question
+        | FindingKind::Idea
+        | FindingKind::Work
+        | FindingKind::Commit
+        | FindingKind::Other => return None,
     };
     // Tool output is never a preference (B-01).
-    if category == Category::Preference && finding.origin != Origin::User {
+    if category == MemoryCategory::Preference && finding.origin != Origin::User {
         return None;
     }
-    Some(Candidate {
+    Some(MemoryCandidate {
         category,
         kind: finding.kind,
         title: title(&finding.text),
@@ -162,7 +172,7 @@ pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate>
 
 /// An idea for later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Idea {
+pub struct MinedIdea {
     /// A short title of the idea.
     pub title: String,
     /// A summary of at most two sentences.
@@ -174,11 +184,12 @@ pub struct Idea {
 }
 
 /// The ideas among the observations; all surface (IDEA-01), except those found only in tool output.
-pub fn ideas(observed: &Observed) -> Vec<Idea> {
-    let ideas =
-        observed.findings().filter(|finding| finding.kind == Kind::Idea && finding.origin != Origin::Tool);
+pub fn ideas(observed: &ObservedSession) -> Vec<MinedIdea> {
+    let ideas = observed
+        .findings()
+        .filter(|finding| finding.kind == FindingKind::Idea && finding.origin != Origin::Tool);
     ideas
-        .map(|finding| Idea {
+        .map(|finding| MinedIdea {
             title: title(&finding.text),
             summary: finding.text.clone(),
             origin: finding.origin,
@@ -190,10 +201,10 @@ pub fn ideas(observed: &Observed) -> Vec<Idea> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knowledge::observe::Part;
+    use crate::knowledge::observe::ObservedTopic;
     use crate::vault::priority::Priority;
 
-    fn found(kind: Kind, strength: Strength, origin: Origin) -> Observed {
+    fn found(kind: FindingKind, strength: StatementStrength, origin: Origin) -> ObservedSession {
         let finding = Finding {
             kind,
             priority: Priority::High,
@@ -208,56 +219,74 @@ mod tests {
             gate: None,
             messages: vec!["m1".to_owned()],
         };
-        Observed { parts: vec![Part { findings: vec![finding], ..Part::default() }], ..Observed::default() }
+        ObservedSession {
+            parts: vec![ObservedTopic { findings: vec![finding], ..ObservedTopic::default() }],
+            ..ObservedSession::default()
+        }
     }
 
-    const USUAL: Thresholds = Thresholds { high: 0.9, medium: 0.7 };
+    const USUAL: CandidateThresholds = CandidateThresholds { high: 0.9, medium: 0.7 };
 
-    fn routed(kind: Kind, strength: Strength, origin: Origin) -> Option<Confidence> {
+    fn routed(kind: FindingKind, strength: StatementStrength, origin: Origin) -> Option<Confidence> {
         candidates(&found(kind, strength, origin), USUAL).first().map(|candidate| candidate.confidence)
     }
 
     #[test]
     fn sid_04_sid_05_sid_06_how_plainly_it_was_said_decides() {
-        assert_eq!(routed(Kind::Rule, Strength::Explicit, Origin::User), Some(Confidence::High));
-        assert_eq!(routed(Kind::Decision, Strength::Implied, Origin::User), Some(Confidence::Medium));
-        assert_eq!(routed(Kind::Preference, Strength::Inferred, Origin::User), Some(Confidence::Low));
+        assert_eq!(
+            routed(FindingKind::Rule, StatementStrength::Explicit, Origin::User),
+            Some(Confidence::High)
+        );
+        assert_eq!(
+            routed(FindingKind::Decision, StatementStrength::Implied, Origin::User),
+            Some(Confidence::Medium)
+        );
+        assert_eq!(
+            routed(FindingKind::Preference, StatementStrength::Inferred, Origin::User),
+            Some(Confidence::Low)
+        );
     }
 
     #[test]
     fn b_01_r_06_only_the_persons_own_words_are_more_than_seen_once() {
         for origin in [Origin::Agent, Origin::Tool, Origin::Import] {
-            assert_eq!(routed(Kind::Fix, Strength::Explicit, origin), Some(Confidence::Low));
-            assert_eq!(routed(Kind::Rule, Strength::Explicit, origin), None);
+            assert_eq!(routed(FindingKind::Fix, StatementStrength::Explicit, origin), Some(Confidence::Low));
+            assert_eq!(routed(FindingKind::Rule, StatementStrength::Explicit, origin), None);
         }
-        assert_eq!(ideas(&found(Kind::Idea, Strength::Explicit, Origin::Tool)), []);
-        assert_eq!(ideas(&found(Kind::Idea, Strength::Explicit, Origin::User)).len(), 1);
+        assert_eq!(ideas(&found(FindingKind::Idea, StatementStrength::Explicit, Origin::Tool)), []);
+        assert_eq!(ideas(&found(FindingKind::Idea, StatementStrength::Explicit, Origin::User)).len(), 1);
     }
 
     #[test]
     fn ref_09_each_has_its_section() {
         let section = |kind, origin| {
-            let candidates = candidates(&found(kind, Strength::Explicit, origin), USUAL);
+            let candidates = candidates(&found(kind, StatementStrength::Explicit, origin), USUAL);
             candidates[0].section("Ada").to_owned()
         };
-        assert_eq!(section(Kind::Rule, Origin::User), "Hard Rules");
-        assert_eq!(section(Kind::Preference, Origin::User), "Ada");
-        assert_eq!(section(Kind::Correction, Origin::User), "Lessons", "FBK-05");
-        assert_eq!(section(Kind::Decision, Origin::User), "System Architecture");
-        assert_eq!(section(Kind::Fix, Origin::Agent), "Patterns");
+        assert_eq!(section(FindingKind::Rule, Origin::User), "Hard Rules");
+        assert_eq!(section(FindingKind::Preference, Origin::User), "Ada");
+        assert_eq!(section(FindingKind::Correction, Origin::User), "Lessons", "FBK-05");
+        assert_eq!(section(FindingKind::Decision, Origin::User), "System Architecture");
+        assert_eq!(section(FindingKind::Fix, Origin::Agent), "Patterns");
     }
 
     #[test]
     fn fbk_07_a_candidate_keeps_the_sentiment() {
-        let mut observed = found(Kind::Rule, Strength::Explicit, Origin::User);
+        let mut observed = found(FindingKind::Rule, StatementStrength::Explicit, Origin::User);
         observed.parts[0].findings[0].sentiment = Some(Sentiment::Frustrated);
         assert_eq!(candidates(&observed, USUAL)[0].sentiment, Some(Sentiment::Frustrated));
     }
 
     #[test]
     fn what_only_happened_is_no_memory() {
-        for kind in [Kind::Files, Kind::Change, Kind::Question, Kind::Idea, Kind::Other] {
-            assert_eq!(routed(kind, Strength::Explicit, Origin::User), None);
+        for kind in [
+            FindingKind::Files,
+            FindingKind::Change,
+            FindingKind::Question,
+            FindingKind::Idea,
+            FindingKind::Other,
+        ] {
+            assert_eq!(routed(kind, StatementStrength::Explicit, Origin::User), None);
         }
     }
 }

@@ -6,4 +6,4 @@ pub mod answer;
 pub mod candidate;
 pub mod research;
 
-pub use candidate::{Candidate, Category, Idea, candidates, ideas};
+pub use candidate::{MemoryCandidate, MemoryCategory, MinedIdea, candidates, ideas};

@@ -3,42 +3,42 @@
 
 use std::time::Duration;
 
-use crate::config::Research;
+use crate::config::ResearchSettings;
 use crate::llm::prompts::RESEARCH;
-use crate::llm::{Budget, Cost, Expects, Prompt, Request};
+use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
 use crate::text::admit;
 
 /// The maximum cost of researching one idea.
-pub const MOST_COST: Cost = Cost { micro_dollars: 250_000 };
+pub const MAX_COST: Cost = Cost { micro_dollars: 250_000 };
 /// The approximate number of characters per token.
-const TOKEN_CHARS: usize = 4;
+const CHARS_PER_TOKEN: usize = 4;
 /// The maximum length of an idea in the request, in characters.
-const MAX_IDEA: usize = 2_000;
-const TAG: &str = "research";
+const MAX_IDEA_CHARS: usize = 2_000;
+const RESEARCH_TAG: &str = "research";
 
 /// The request about an idea.
-pub fn request(title: &str, summary: &str, limits: &Research) -> Request {
-    let idea: String = format!("{title}\n\n{summary}").chars().take(MAX_IDEA).collect();
+pub fn request(title: &str, summary: &str, limits: &ResearchSettings) -> LlmRequest {
+    let idea: String = format!("{title}\n\n{summary}").chars().take(MAX_IDEA_CHARS).collect();
     let told = format!(
         "Fetch at most {} pages, and answer in at most {} tokens.\n\nThe idea:\n\n{idea}",
         limits.fetches, limits.tokens
     );
-    Request {
-        prompt: Prompt::new(RESEARCH, &told),
-        expects: Expects::Tags(&[TAG]),
+    LlmRequest {
+        prompt: LlmPrompt::new(RESEARCH, &told),
+        expects: AnswerFormat::Tags(&[RESEARCH_TAG]),
         deadline: Duration::from_secs(60 * u64::from(limits.minutes)),
-        budget: Budget { tokens: limits.tokens, cost: MOST_COST },
+        budget: LlmBudget { tokens: limits.tokens, cost: MAX_COST },
     }
 }
 
 /// The answer as a quotation of at most `tokens` tokens; `None` if it is empty. If a program does not use the
 /// tags, its whole answer counts.
 pub fn quotation(answer: &str, tokens: u32) -> Option<String> {
-    let (open, close) = (format!("<{TAG}>"), format!("</{TAG}>"));
+    let (open, close) = (format!("<{RESEARCH_TAG}>"), format!("</{RESEARCH_TAG}>"));
     let inside = answer.split_once(&open).map_or(answer, |(_, rest)| rest);
     let inside = inside.split_once(&close).map_or(inside, |(inside, _)| inside);
     let admitted = admit(inside.trim()).text;
-    let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN_CHARS);
+    let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
     let mut text: String = admitted.chars().take(most).collect();
     if text.len() < admitted.len() {
         text.push_str(" […]");

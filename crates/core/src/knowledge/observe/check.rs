@@ -3,45 +3,45 @@
 
 use std::collections::HashSet;
 
-use super::evidence::{COVERED, Evidence, MAX_MESSAGES, Wanted};
-use super::fault::{Fault, Faults};
-use super::finding::{Finding, Kind, Observed, Part};
-use super::noise::Noise;
+use super::evidence::{MAX_MESSAGES, MIN_SUPPORTED_COVERAGE, MessageEvidence, NamedSpecifics};
+use super::fault::{ClaimFault, FaultCounts};
+use super::finding::{Finding, FindingKind, ObservedSession, ObservedTopic};
+use super::noise::NoiseDetector;
 use super::parse::{ObserverOutput, bullet};
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
 use crate::base::time::{Date, TimeZone};
 use crate::session::Message;
 use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::vault::daily_log::When;
+use crate::vault::daily_log::FactTime;
 use crate::vault::priority::Priority;
 
 /// The maximum length of a statement, in characters.
-pub const MAX_TEXT: usize = 400;
+pub const MAX_TEXT_CHARS: usize = 400;
 /// The maximum length of a narrative, a task or a suggestion, in characters.
-pub const MAX_NARRATIVE: usize = 600;
+pub const MAX_NARRATIVE_CHARS: usize = 600;
 /// The maximum number of statements per window. An answer with more has copied, not distilled.
 pub const MAX_FINDINGS: usize = 40;
 
 /// The result of checking an observer's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Checked {
+pub struct CheckedAnswer {
     /// The observations that passed the checks.
-    pub observed: Observed,
+    pub observed: ObservedSession,
     /// The faults in the rest.
-    pub faults: Faults,
+    pub faults: FaultCounts,
 }
 
 /// The fixed text for a finished session (OBS-16).
-pub const DONE: &str = "Session completed normally.";
+pub const COMPLETED_TEXT: &str = "Session completed normally.";
 
 /// Checks an observer's answer against its messages.
-pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> Checked {
-    let evidence = Evidence::new(messages, zone);
-    let noise = Noise::new(messages, zone);
-    let mut checked = Checked::default();
+pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> CheckedAnswer {
+    let evidence = MessageEvidence::new(messages, zone);
+    let noise = NoiseDetector::new(messages, zone);
+    let mut checked = CheckedAnswer::default();
     let mut seen = HashSet::new();
     let mut count = 0;
     let flat = super::parse::DistilledSegment {
@@ -50,12 +50,12 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     };
     let segments = if output.segments.is_empty() { std::slice::from_ref(&flat) } else { &output.segments };
     for segment in segments {
-        let mut parts = Days::of(narrative(&segment.narrative, &evidence));
+        let mut parts = DaySplitter::of(narrative(&segment.narrative, &evidence));
         for line in &segment.facts {
             let Some(claim) = claim(line) else { continue };
-            let mut fault = |fault: Fault| *checked.faults.entry(fault).or_default() += 1;
+            let mut fault = |fault: ClaimFault| *checked.faults.entry(fault).or_default() += 1;
             if count >= MAX_FINDINGS {
-                fault(Fault::TooMany);
+                fault(ClaimFault::TooMany);
                 continue;
             }
             match finding(&claim, &evidence, &noise, &mut fault) {
@@ -63,7 +63,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
                     count += 1;
                     parts.add(found, day);
                 }
-                Ok(_) => fault(Fault::Repeated),
+                Ok(_) => fault(ClaimFault::Repeated),
                 Err(why) => fault(why),
             }
         }
@@ -71,19 +71,19 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     }
     // A model need not keep the order of days; parts without a day count for the last one.
     checked.observed.parts.sort_by_key(|part| part.day.unwrap_or(Date::MAX));
-    let spoken =
-        |text: &str| Some(one_line(&admit(text).text, MAX_NARRATIVE)).filter(|text| evidence.is_spoken(text));
+    let spoken = |text: &str| {
+        Some(one_line(&admit(text).text, MAX_NARRATIVE_CHARS)).filter(|text| evidence.is_spoken(text))
+    };
     checked.observed.current_task = output.current_task.as_deref().and_then(spoken);
-    checked.observed.suggested_response = output
-        .suggested_response
-        .as_deref()
-        .and_then(|text| if text.trim() == DONE { Some(DONE.to_owned()) } else { spoken(text) });
+    checked.observed.suggested_response = output.suggested_response.as_deref().and_then(|text| {
+        if text.trim() == COMPLETED_TEXT { Some(COMPLETED_TEXT.to_owned()) } else { spoken(text) }
+    });
     checked
 }
 
 /// A narrative, and the day on which it was said.
-fn narrative(text: &str, evidence: &Evidence<'_>) -> (String, Option<Date>) {
-    let text = one_line(&admit(text).text, MAX_NARRATIVE);
+fn narrative(text: &str, evidence: &MessageEvidence<'_>) -> (String, Option<Date>) {
+    let text = one_line(&admit(text).text, MAX_NARRATIVE_CHARS);
     match evidence.support(&text, &[]) {
         Ok(support) if !evidence.is_copied(&text) => {
             let day = evidence.day(&support.places);
@@ -94,13 +94,13 @@ fn narrative(text: &str, evidence: &Evidence<'_>) -> (String, Option<Date>) {
 }
 
 /// A segment, divided by day: a session may continue past midnight.
-struct Days {
-    all: Vec<Part>,
+struct DaySplitter {
+    all: Vec<ObservedTopic>,
 }
 
-impl Days {
+impl DaySplitter {
     fn of((narrative, day): (String, Option<Date>)) -> Self {
-        let part = Part { narrative, day, ..Part::default() };
+        let part = ObservedTopic { narrative, day, ..ObservedTopic::default() };
         Self { all: if part.narrative.is_empty() { Vec::new() } else { vec![part] } }
     }
 
@@ -109,28 +109,28 @@ impl Days {
         let day = day.or_else(|| self.all.last()?.day);
         match self.all.iter_mut().find(|part| part.day == day) {
             Some(part) => part.findings.push(finding),
-            None => self.all.push(Part { day, findings: vec![finding], ..Part::default() }),
+            None => self.all.push(ObservedTopic { day, findings: vec![finding], ..ObservedTopic::default() }),
         }
     }
 }
 
 /// A statement of an observer.
-struct Claim {
+struct ObserverClaim {
     priority: Priority,
-    when: Option<When>,
+    when: Option<FactTime>,
     text: String,
     cited: Vec<usize>,
     feels: Option<Sentiment>,
 }
 
-fn claim(line: &str) -> Option<Claim> {
+fn claim(line: &str) -> Option<ObserverClaim> {
     let (priority, rest) = bullet(line)?;
     let (when, rest) =
-        When::prefix(rest).map_or((None, rest), |(when, rest)| (Some(when), rest.trim_start()));
+        FactTime::prefix(rest).map_or((None, rest), |(when, rest)| (Some(when), rest.trim_start()));
     let (rest, feels) = feeling(rest);
     let (text, cited) = citations(rest);
-    let text = one_line(&admit(text).text, MAX_TEXT);
-    (!text.is_empty()).then_some(Claim { priority, when, text, cited, feels })
+    let text = one_line(&admit(text).text, MAX_TEXT_CHARS);
+    (!text.is_empty()).then_some(ObserverClaim { priority, when, text, cited, feels })
 }
 
 /// Splits `… [#3] {urgent}` into the line and its sentiment, if the word in braces is a known one (FBK-07).
@@ -176,42 +176,42 @@ pub fn citations(text: &str) -> (&str, Vec<usize>) {
 }
 
 fn finding(
-    claim: &Claim,
-    evidence: &Evidence<'_>,
-    noise: &Noise<'_>,
-    fault: &mut impl FnMut(Fault),
-) -> Result<(Finding, Option<Date>), Fault> {
+    claim: &ObserverClaim,
+    evidence: &MessageEvidence<'_>,
+    noise: &NoiseDetector<'_>,
+    fault: &mut impl FnMut(ClaimFault),
+) -> Result<(Finding, Option<Date>), ClaimFault> {
     let support = evidence.support(&claim.text, &claim.cited)?;
     if evidence.is_copied(&claim.text) {
-        return Err(Fault::Copied);
+        return Err(ClaimFault::Copied);
     }
     noise.pass(&claim.text, &support)?;
     let (when, wrong) = evidence.when(claim.when, &support.places);
     if wrong {
-        fault(Fault::Time);
+        fault(ClaimFault::Time);
     }
-    let certain = support.covered >= COVERED && support.counted;
+    let certain = support.covered >= MIN_SUPPORTED_COVERAGE && support.counted;
     let question = claim.text.trim_end().ends_with(['?', '？']);
     let most = match support.origin {
         _ if !certain => Priority::Low,
         Origin::User if !question => Priority::High,
         // An agent's statement of a fault and its fix counts as knowledge if it names something.
-        Origin::Agent if !question && !Wanted::of(&claim.text).names.is_empty() => Priority::High,
+        Origin::Agent if !question && !NamedSpecifics::of(&claim.text).names.is_empty() => Priority::High,
         _ => Priority::Medium,
     };
     if claim.priority > most {
-        fault(Fault::Lowered);
+        fault(ClaimFault::Lowered);
     }
     let day = evidence.day(&support.places);
     let found = Finding {
-        kind: if question { Kind::Question } else { Kind::Other },
+        kind: if question { FindingKind::Question } else { FindingKind::Other },
         priority: claim.priority.min(most),
         when,
         text: claim.text.clone(),
         origin: support.origin,
         strength: match support.origin {
-            Origin::User if certain => Strength::Implied,
-            _ => Strength::Inferred,
+            Origin::User if certain => StatementStrength::Implied,
+            _ => StatementStrength::Inferred,
         },
         everywhere: false,
         perhaps_everywhere: false,

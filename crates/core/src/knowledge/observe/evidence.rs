@@ -3,29 +3,29 @@
 
 use std::collections::HashSet;
 
-use super::fault::Fault;
+use super::fault::ClaimFault;
 use crate::base::provenance::Origin;
 use crate::base::time::{Date, TimeZone};
-use crate::session::{Message, Role};
+use crate::session::{Message, MessageRole};
 use crate::text::specifics::{self, coverage, plain, stands_in, words};
-use crate::vault::daily_log::{Clock, When};
+use crate::vault::daily_log::{FactTime, TimeOfDay};
 
 /// The minimum word overlap between a statement and its support.
-pub(crate) const COVERED: f64 = 0.5;
+pub(crate) const MIN_SUPPORTED_COVERAGE: f64 = 0.5;
 /// The minimum overlap of a conclusion; below it the statement is unsupported.
-const TOUCHED: f64 = 0.3;
+const MIN_INFERRED_COVERAGE: f64 = 0.3;
 /// The number of consecutive characters of tool output that counts as a copy (OBS-13).
-const COPIED: usize = 100;
+const MIN_COPIED_CHARS: usize = 100;
 /// The maximum number of messages that a statement cites.
 pub(super) const MAX_MESSAGES: usize = 6;
 
 /// The names and the small numbers in a statement. A wrong number only lowers the trust.
-pub(super) struct Wanted {
+pub(super) struct NamedSpecifics {
     pub names: Vec<String>,
     pub counts: Vec<String>,
 }
 
-impl Wanted {
+impl NamedSpecifics {
     pub(super) fn of(text: &str) -> Self {
         let all = specifics::specifics(text).into_iter().filter(|specific| !specifics::is_clock(specific));
         let (counts, names) = all.partition(|specific| specifics::is_count(specific));
@@ -34,17 +34,17 @@ impl Wanted {
 }
 
 /// The messages of a session, indexed for lookups.
-pub struct Evidence<'a> {
+pub struct MessageEvidence<'a> {
     messages: &'a [Message],
     plain: Vec<String>,
     words: Vec<HashSet<u64>>,
-    clocks: Vec<Option<Clock>>,
+    clocks: Vec<Option<TimeOfDay>>,
     days: Vec<Option<Date>>,
 }
 
 /// The support of a statement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Support {
+pub struct StatementSupport {
     /// The speaker of the supporting words.
     pub origin: Origin,
     /// The indexes of the supporting messages.
@@ -55,11 +55,11 @@ pub struct Support {
     pub counted: bool,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> MessageEvidence<'a> {
     /// Indexes the messages of a session.
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
         let texts: Vec<String> = messages.iter().map(said_and_done).collect();
-        let clock = |message: &Message| message.at.map(|at| Clock::of(&at.to_zoned(zone.clone())));
+        let clock = |message: &Message| message.at.map(|at| TimeOfDay::of(&at.to_zoned(zone.clone())));
         Self {
             messages,
             plain: texts.iter().map(|text| plain(text)).collect(),
@@ -85,8 +85,8 @@ impl<'a> Evidence<'a> {
 
     /// Finds the support for `text`, first in the cited messages (counted from 1). `Err` names the part that
     /// nobody said.
-    pub fn support(&self, text: &str, cited: &[usize]) -> Result<Support, Fault> {
-        let wanted = Wanted::of(text);
+    pub fn support(&self, text: &str, cited: &[usize]) -> Result<StatementSupport, ClaimFault> {
+        let wanted = NamedSpecifics::of(text);
         let content = words(text);
         let cited: Vec<usize> = cited
             .iter()
@@ -94,12 +94,15 @@ impl<'a> Evidence<'a> {
             .filter(|place| *place < self.messages.len())
             .collect();
         let places = self.extended(&wanted, &content, cited)?;
-        let mut best: Option<Support> = None;
+        let mut best: Option<StatementSupport> = None;
         // Try the user's words alone, then with the agent's, then with tool output.
         for (origin, roles) in [
-            (Origin::User, &[Role::User][..]),
-            (Origin::Agent, &[Role::User, Role::Assistant, Role::Summary][..]),
-            (Origin::Tool, &[Role::User, Role::Assistant, Role::Summary, Role::Tool][..]),
+            (Origin::User, &[MessageRole::User][..]),
+            (Origin::Agent, &[MessageRole::User, MessageRole::Assistant, MessageRole::Summary][..]),
+            (
+                Origin::Tool,
+                &[MessageRole::User, MessageRole::Assistant, MessageRole::Summary, MessageRole::Tool][..],
+            ),
         ] {
             let own: Vec<usize> =
                 places.iter().copied().filter(|place| roles.contains(&self.messages[*place].role)).collect();
@@ -107,32 +110,39 @@ impl<'a> Evidence<'a> {
             let there: HashSet<u64> = own.iter().flat_map(|place| &self.words[*place]).copied().collect();
             let covered = coverage(&content, &there);
             let named = wanted.names.iter().all(has);
-            let support =
-                Support { origin, covered, counted: wanted.counts.iter().all(has), places: own.clone() };
-            if named && covered >= COVERED && !own.is_empty() {
+            let support = StatementSupport {
+                origin,
+                covered,
+                counted: wanted.counts.iter().all(has),
+                places: own.clone(),
+            };
+            if named && covered >= MIN_SUPPORTED_COVERAGE && !own.is_empty() {
                 return Ok(support);
             }
-            if named && covered >= TOUCHED && best.as_ref().is_none_or(|best| covered > best.covered + 0.1) {
+            if named
+                && covered >= MIN_INFERRED_COVERAGE
+                && best.as_ref().is_none_or(|best| covered > best.covered + 0.1)
+            {
                 best = Some(support);
             }
         }
         // A weakly supported statement never counts as the user's own words.
-        let best = best.ok_or(Fault::Unsupported)?;
+        let best = best.ok_or(ClaimFault::Unsupported)?;
         let origin = if best.origin == Origin::User { Origin::Agent } else { best.origin };
-        Ok(Support { origin, ..best })
+        Ok(StatementSupport { origin, ..best })
     }
 
     /// The cited messages, plus one for each name that they lack. If they do not cover the statement, or none
     /// is cited, the messages with the most overlap are added.
     fn extended(
         &self,
-        wanted: &Wanted,
+        wanted: &NamedSpecifics,
         content: &HashSet<u64>,
         cited: Vec<usize>,
-    ) -> Result<Vec<usize>, Fault> {
+    ) -> Result<Vec<usize>, ClaimFault> {
         let mut places = cited;
         let there: HashSet<u64> = places.iter().flat_map(|place| &self.words[*place]).copied().collect();
-        if places.is_empty() || coverage(content, &there) < COVERED {
+        if places.is_empty() || coverage(content, &there) < MIN_SUPPORTED_COVERAGE {
             let mut near: Vec<(usize, usize)> = self
                 .words
                 .iter()
@@ -150,13 +160,13 @@ impl<'a> Evidence<'a> {
             let found = (0..self.plain.len()).filter(|place| stands_in(name, &self.plain[*place]));
             // Prefer the user's words to the agent's, and those to tool output.
             let trust = |place: &usize| match self.messages[*place].role {
-                Role::User => 0,
-                Role::Assistant | Role::Summary => 1,
-                Role::Tool => 2,
+                MessageRole::User => 0,
+                MessageRole::Assistant | MessageRole::Summary => 1,
+                MessageRole::Tool => 2,
             };
             match found.min_by_key(trust) {
                 Some(place) => places.push(place),
-                None => return Err(Fault::Invented),
+                None => return Err(ClaimFault::Invented),
             }
         }
         places.sort_unstable();
@@ -174,39 +184,44 @@ impl<'a> Evidence<'a> {
     /// True if `text` was copied from tool output.
     pub(super) fn is_copied(&self, text: &str) -> bool {
         let text: Vec<char> = plain(text).chars().collect();
-        let mut pieces = text.windows(COPIED).step_by(COPIED / 4);
+        let mut pieces = text.windows(MIN_COPIED_CHARS).step_by(MIN_COPIED_CHARS / 4);
         pieces.any(|piece| {
             let piece: String = piece.iter().collect();
-            let tools =
-                self.messages.iter().zip(&self.plain).filter(|(message, _)| message.role == Role::Tool);
+            let tools = self
+                .messages
+                .iter()
+                .zip(&self.plain)
+                .filter(|(message, _)| message.role == MessageRole::Tool);
             tools.into_iter().any(|(_, output)| output.contains(&piece))
         })
     }
 
     /// The time of a statement, taken from a message or `None`; and true if the claimed time was wrong.
-    pub(super) fn when(&self, claimed: Option<When>, places: &[usize]) -> (Option<When>, bool) {
+    pub(super) fn when(&self, claimed: Option<FactTime>, places: &[usize]) -> (Option<FactTime>, bool) {
         let theirs = || places.iter().filter_map(|place| self.clocks[*place]);
         match claimed {
-            Some(When::At(clock)) if theirs().any(|their| their == clock) => (claimed, false),
-            Some(When::At(_)) => (theirs().next().map(When::At), true),
-            other => (theirs().next().map(When::At).or(other), false),
+            Some(FactTime::At(clock)) if theirs().any(|their| their == clock) => (claimed, false),
+            Some(FactTime::At(_)) => (theirs().next().map(FactTime::At), true),
+            other => (theirs().next().map(FactTime::At).or(other), false),
         }
     }
 
     /// True if a task or suggestion uses the words of the user and the agent.
     pub(super) fn is_spoken(&self, text: &str) -> bool {
-        let wanted = Wanted::of(text);
+        let wanted = NamedSpecifics::of(text);
         let (mut spoken, mut printed) = (HashSet::new(), HashSet::new());
         for (message, words) in self.messages.iter().zip(&self.words) {
-            if message.role == Role::Tool { &mut printed } else { &mut spoken }.extend(words);
+            if message.role == MessageRole::Tool { &mut printed } else { &mut spoken }.extend(words);
         }
         let named = wanted.names.iter().all(|name| {
             let heard = self.messages.iter().zip(&self.plain);
-            heard.filter(|(message, _)| message.role != Role::Tool).any(|(_, text)| stands_in(name, text))
+            heard
+                .filter(|(message, _)| message.role != MessageRole::Tool)
+                .any(|(_, text)| stands_in(name, text))
         });
         let content = words(text);
         let (said, output) = (coverage(&content, &spoken), coverage(&content, &printed));
-        !text.is_empty() && named && said >= COVERED && said + 0.2 >= output
+        !text.is_empty() && named && said >= MIN_SUPPORTED_COVERAGE && said + 0.2 >= output
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// A fault of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fault {
+pub enum ClaimFault {
     /// It names something that nobody mentioned: dropped.
     Invented,
     /// No message supports it: dropped.
@@ -26,7 +26,7 @@ pub enum Fault {
     Lowered,
 }
 
-impl Fault {
+impl ClaimFault {
     /// True if the fault drops the statement.
     pub fn drops(self) -> bool {
         !matches!(self, Self::Time | Self::Lowered)
@@ -34,4 +34,4 @@ impl Fault {
 }
 
 /// The number of faults by type.
-pub type Faults = BTreeMap<Fault, u64>;
+pub type FaultCounts = BTreeMap<ClaimFault, u64>;

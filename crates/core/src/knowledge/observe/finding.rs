@@ -1,6 +1,6 @@
 //! The observations of a session, from any observer.
 
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::base::provenance::Origin;
 use crate::base::time::Date;
 use crate::session::Message;
 use crate::vault::as_text;
-use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
+use crate::vault::daily_log::{self, FactTime, LogMark, LoggedFact, LoggedSegment, ObservationBody};
 use crate::vault::priority::Priority;
 
 /// Traits in the marker of a line of the daily log.
@@ -30,9 +30,9 @@ fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
 /// The observations of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Observed {
+pub struct ObservedSession {
     /// The topics, in the order of the session (OBS-14).
-    pub parts: Vec<Part>,
+    pub parts: Vec<ObservedTopic>,
     /// The task at the end of the session.
     pub current_task: Option<String>,
     /// The suggested next step.
@@ -41,7 +41,7 @@ pub struct Observed {
 
 /// One topic: a narrative, and the findings to keep (OBS-15).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct ObservedTopic {
     /// The day on which the topic ended, if the messages have times.
     #[serde(default, with = "as_text::option", skip_serializing_if = "Option::is_none")]
     pub day: Option<Date>,
@@ -55,17 +55,17 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The kind of the finding.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The priority, by the time it stays useful (OBS-04…06).
     pub priority: Priority,
     /// The time of the statement; never made up (OBS-07).
-    pub when: Option<When>,
+    pub when: Option<FactTime>,
     /// The statement in one or two self-contained sentences.
     pub text: String,
     /// The origin of the supporting words (B-01).
     pub origin: Origin,
     /// The strength of the statement.
-    pub strength: Strength,
+    pub strength: StatementStrength,
     /// True if it concerns the user or all of their work, not only this project.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub everywhere: bool,
@@ -80,17 +80,17 @@ pub struct Finding {
     pub sentiment: Option<Sentiment>,
     /// The verdict of the write gate; `None` if it was not asked (FBK-08).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Verdict>,
+    pub gate: Option<GateVerdict>,
     /// The ids of the supporting messages.
     pub messages: Vec<String>,
 }
 
 /// The write gate's verdict on a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct GateVerdict {
     /// The reasons against keeping it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<GateDoubt>,
     /// The name under which recall shows the contradicted memory. It holds no words of it, since they may be
     /// forgotten one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct Verdict {
 /// A reason against keeping a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Doubt {
+pub enum GateDoubt {
     /// It names things that its messages lack, or it has no messages.
     Unfounded,
     /// It names nothing that can be looked up, and nobody said it in these words.
@@ -111,15 +111,15 @@ pub enum Doubt {
     Once,
 }
 
-impl Verdict {
+impl GateVerdict {
     /// True if it can be verified.
     pub fn verifiable(&self) -> bool {
-        !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfounded | Doubt::Vague))
+        !self.doubts.iter().any(|doubt| matches!(doubt, GateDoubt::Unfounded | GateDoubt::Vague))
     }
 
     /// True if it is useful next time.
     pub fn useful(&self) -> bool {
-        !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Step | Doubt::Once))
+        !self.doubts.iter().any(|doubt| matches!(doubt, GateDoubt::Step | GateDoubt::Once))
     }
 
     /// True if it contradicts an existing memory.
@@ -136,7 +136,7 @@ impl Verdict {
 /// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum FindingKind {
     /// The user wants something done always, or never.
     Rule,
     /// The user prefers one way to another.
@@ -169,7 +169,7 @@ pub enum Kind {
     Other,
 }
 
-impl Observed {
+impl ObservedSession {
     /// All findings, in order.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.parts.iter().flat_map(|part| &part.findings)
@@ -194,18 +194,18 @@ impl Observed {
 
     /// Reads the observation from a section of the daily log of `day`: the inverse of [`Self::body`]. The
     /// contradiction found by the gate is not in the log.
-    pub fn of_section(section: &daily_log::Observation, day: Date) -> Self {
-        let part = |narrative: &str, facts: &[Fact]| Part {
+    pub fn of_section(section: &daily_log::LoggedObservation, day: Date) -> Self {
+        let part = |narrative: &str, facts: &[LoggedFact]| ObservedTopic {
             day: Some(day),
             narrative: narrative.to_owned(),
             findings: facts.iter().map(Finding::of_fact).collect(),
         };
         let parts = match &section.body {
-            Body::Flat { facts, .. } => vec![part("", facts)],
-            Body::Segments(segments) => {
+            ObservationBody::Flat { facts, .. } => vec![part("", facts)],
+            ObservationBody::Segments(segments) => {
                 segments.iter().map(|segment| part(&segment.narrative, &segment.facts)).collect()
             }
-            Body::Unparsed(_) => Vec::new(),
+            ObservationBody::Unparsed(_) => Vec::new(),
         };
         let (current_task, suggested_response) =
             (section.current_task.clone(), section.suggested_response.clone());
@@ -217,12 +217,12 @@ impl Observed {
         let place =
             |finding: &Finding| messages.iter().position(|message| finding.messages.contains(&message.id));
         let own = place(&finding);
-        let earlier = |part: &Part| part.findings.iter().any(|other| place(other) <= own);
+        let earlier = |part: &ObservedTopic| part.findings.iter().any(|other| place(other) <= own);
         let part = match self.parts.iter().rposition(earlier) {
             Some(number) => &mut self.parts[number],
             None => {
                 if self.parts.is_empty() {
-                    self.parts.push(Part::default());
+                    self.parts.push(ObservedTopic::default());
                 }
                 &mut self.parts[0]
             }
@@ -232,13 +232,14 @@ impl Observed {
     }
 
     /// The days in order, each with its part; parts without a day count for `otherwise`.
-    pub fn days(&self, otherwise: Date) -> Vec<(Date, Observed)> {
-        let mut days: Vec<(Date, Observed)> = Vec::new();
+    pub fn days(&self, otherwise: Date) -> Vec<(Date, ObservedSession)> {
+        let mut days: Vec<(Date, ObservedSession)> = Vec::new();
         for part in &self.parts {
             let day = part.day.unwrap_or(otherwise);
             match days.last_mut().filter(|(known, _)| *known == day) {
                 Some((_, observed)) => observed.parts.push(part.clone()),
-                None => days.push((day, Observed { parts: vec![part.clone()], ..Observed::default() })),
+                None => days
+                    .push((day, ObservedSession { parts: vec![part.clone()], ..ObservedSession::default() })),
             }
         }
         // The ending belongs to the last day.
@@ -251,14 +252,14 @@ impl Observed {
 
     /// The text of the section in the daily log (LOG-03). Each fact has an id by its position, so that it can
     /// be cited.
-    pub fn body(&self, dedupe_key: &str) -> Body {
+    pub fn body(&self, dedupe_key: &str) -> ObservationBody {
         self.body_from(dedupe_key, 0)
     }
 
     /// The same for the rest of a session, whose first `number` facts are in the log of an earlier day.
-    pub fn body_from(&self, dedupe_key: &str, mut number: usize) -> Body {
+    pub fn body_from(&self, dedupe_key: &str, mut number: usize) -> ObservationBody {
         let parts = self.parts.iter().filter(|part| !part.findings.is_empty() || !part.narrative.is_empty());
-        let segment = |part: &Part| Segment {
+        let segment = |part: &ObservedTopic| LoggedSegment {
             title: daily_log::segment_title(&part.narrative),
             narrative: part.narrative.clone(),
             facts: part
@@ -271,13 +272,13 @@ impl Observed {
                 })
                 .collect(),
         };
-        Body::Segments(parts.map(segment).collect())
+        ObservationBody::Segments(parts.map(segment).collect())
     }
 }
 
 impl Finding {
-    fn fact(&self, id: String) -> Fact {
-        let mark = Mark {
+    fn fact(&self, id: String) -> LoggedFact {
+        let mark = LogMark {
             id: Some(id),
             origin: Some(self.origin),
             messages: self.messages.clone(),
@@ -285,7 +286,7 @@ impl Finding {
             traits: self.traits(),
             doubts: self.gate.as_ref().map(|verdict| verdict.doubts.iter().filter_map(word).collect()),
         };
-        Fact { priority: self.priority, when: self.when, text: self.text.clone(), mark }
+        LoggedFact { priority: self.priority, when: self.when, text: self.text.clone(), mark }
     }
 
     /// The kind, the strength and the scope, in words.
@@ -298,22 +299,22 @@ impl Finding {
 
     /// Reads a finding from a line of the daily log. A line without traits is from an earlier version, or
     /// written by a user.
-    fn of_fact(fact: &Fact) -> Self {
-        let Fact { priority, when, text, mark } = fact;
+    fn of_fact(fact: &LoggedFact) -> Self {
+        let LoggedFact { priority, when, text, mark } = fact;
         let is = |flag: &str| mark.traits.iter().any(|word| word == flag);
         let doubts = |words: &Vec<String>| words.iter().filter_map(|word| read(word)).collect();
         Self {
-            kind: mark.traits.first().and_then(|word| read(word)).unwrap_or(Kind::Other),
+            kind: mark.traits.first().and_then(|word| read(word)).unwrap_or(FindingKind::Other),
             priority: *priority,
             when: *when,
             text: text.clone(),
             origin: mark.origin.unwrap_or(Origin::Agent),
-            strength: mark.traits.get(1).and_then(|word| read(word)).unwrap_or(Strength::Inferred),
+            strength: mark.traits.get(1).and_then(|word| read(word)).unwrap_or(StatementStrength::Inferred),
             everywhere: is(EVERYWHERE),
             perhaps_everywhere: is(PERHAPS_EVERYWHERE),
             ends: is(ENDS),
             sentiment: mark.sentiment,
-            gate: mark.doubts.as_ref().map(|words| Verdict { doubts: doubts(words), against: None }),
+            gate: mark.doubts.as_ref().map(|words| GateVerdict { doubts: doubts(words), against: None }),
             messages: mark.messages.clone(),
         }
     }

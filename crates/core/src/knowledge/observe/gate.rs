@@ -4,20 +4,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence::Evidence;
-use super::finding::{Doubt, Finding, Kind, Observed, Verdict};
+use super::evidence::MessageEvidence;
+use super::finding::{Finding, FindingKind, GateDoubt, GateVerdict, ObservedSession};
 use super::retold::retells;
 use super::rules::words::gate;
 use crate::base::provenance::Origin;
 use crate::text::phrases::{has, has_dense};
 use crate::text::sentences::folded;
-use crate::text::similarity::Statement;
+use crate::text::similarity::AnalysedStatement;
 use crate::text::specifics::{is_clock, is_count, specifics};
 
 /// The number of findings, and of each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Counts {
+pub struct GateCounts {
     /// The number of judged findings.
     pub judged: u64,
     /// The number that would pass.
@@ -30,9 +30,9 @@ pub struct Counts {
     pub conflicting: u64,
 }
 
-impl Counts {
+impl GateCounts {
     /// Counts the verdicts of an observation.
-    pub fn of(observed: &Observed) -> Self {
+    pub fn of(observed: &ObservedSession) -> Self {
         let mut counts = Self::default();
         for verdict in observed.findings().filter_map(|finding| finding.gate.as_ref()) {
             counts.judged += 1;
@@ -47,49 +47,56 @@ impl Counts {
 
 /// An existing statement: a line of `MEMORY.md`, an entry, an earlier observation.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct EstablishedStatement {
     /// The name of the statement.
     pub id: String,
     /// The statement in parsed form.
-    pub statement: Statement,
+    pub statement: AnalysedStatement,
 }
 
-impl Standing {
+impl EstablishedStatement {
     /// Parses a text into a statement.
     pub fn new(id: &str, text: &str) -> Self {
-        Self { id: id.to_owned(), statement: Statement::of(text) }
+        Self { id: id.to_owned(), statement: AnalysedStatement::of(text) }
     }
 }
 
 /// Judges a finding by its messages and by existing statements.
-pub fn judge(finding: &Finding, evidence: &Evidence<'_>, standing: &[Standing]) -> Verdict {
+pub fn judge(
+    finding: &Finding,
+    evidence: &MessageEvidence<'_>,
+    standing: &[EstablishedStatement],
+) -> GateVerdict {
     let doubts = [verifiable(finding, evidence), useful(finding)].into_iter().flatten().collect();
-    let statement = Statement::of(&finding.text);
+    let statement = AnalysedStatement::of(&finding.text);
     let against = standing.iter().find(|other| other.statement.contradicts(&statement));
-    Verdict { doubts, against: against.map(|other| other.id.clone()) }
+    GateVerdict { doubts, against: against.map(|other| other.id.clone()) }
 }
 
-fn verifiable(finding: &Finding, evidence: &Evidence<'_>) -> Option<Doubt> {
+fn verifiable(finding: &Finding, evidence: &MessageEvidence<'_>) -> Option<GateDoubt> {
     let named: Vec<String> = specifics(&finding.text)
         .into_iter()
         .filter(|specific| !is_clock(specific) && !is_count(specific))
         .collect();
     let founded = named.iter().all(|name| evidence.has(name, &finding.messages));
     if finding.messages.is_empty() || !founded {
-        return Some(Doubt::Unfounded);
+        return Some(GateDoubt::Unfounded);
     }
     // The user's words can be verified in their message.
-    (named.is_empty() && finding.origin != Origin::User).then_some(Doubt::Vague)
+    (named.is_empty() && finding.origin != Origin::User).then_some(GateDoubt::Vague)
 }
 
-fn useful(finding: &Finding) -> Option<Doubt> {
+fn useful(finding: &Finding) -> Option<GateDoubt> {
     let text = folded(&finding.text);
     if has(&text, gate::ONCE) || has_dense(&text, gate::DENSE_ONCE) {
-        return Some(Doubt::Once);
+        return Some(GateDoubt::Once);
     }
     // A rule, a decision or a fix counts regardless of its first words.
-    let told = matches!(finding.kind, Kind::Other | Kind::Files | Kind::Change | Kind::Workflow);
-    (told && retells(&finding.text)).then_some(Doubt::Step)
+    let told = matches!(
+        finding.kind,
+        FindingKind::Other | FindingKind::Files | FindingKind::Change | FindingKind::Workflow
+    );
+    (told && retells(&finding.text)).then_some(GateDoubt::Step)
 }
 
 #[cfg(test)]
@@ -97,55 +104,56 @@ mod tests {
     use super::*;
     use crate::base::time::TimeZone;
     use crate::fixtures;
-    use crate::session::{Message, Role};
+    use crate::session::{Message, MessageRole};
 
-    fn verdict(kind: Kind, origin: Origin, text: &str, standing: &[(&str, &str)]) -> Verdict {
+    fn verdict(kind: FindingKind, origin: Origin, text: &str, standing: &[(&str, &str)]) -> GateVerdict {
         let said = [
             Message::new(
                 "m1",
                 None,
-                Role::User,
+                MessageRole::User,
                 "Always run pnpm test in packages/api before a push, for port 5432",
             ),
             Message::new(
                 "m2",
                 None,
-                Role::Assistant,
+                MessageRole::Assistant,
                 "The pool in src/pool.rs leaked because close() was never called",
             ),
         ];
-        let evidence = Evidence::new(&said, &TimeZone::UTC);
+        let evidence = MessageEvidence::new(&said, &TimeZone::UTC);
         let messages = vec!["m1".to_owned(), "m2".to_owned()];
         let finding = Finding { messages, ..fixtures::finding(kind, origin, text) };
-        let standing: Vec<Standing> = standing.iter().map(|(id, text)| Standing::new(id, text)).collect();
+        let standing: Vec<EstablishedStatement> =
+            standing.iter().map(|(id, text)| EstablishedStatement::new(id, text)).collect();
         judge(&finding, &evidence, &standing)
     }
 
     #[test]
     fn fbk_08_what_can_be_looked_up_is_verifiable() {
-        let passes = |origin, text: &str| verdict(Kind::Other, origin, text, &[]).doubts;
+        let passes = |origin, text: &str| verdict(FindingKind::Other, origin, text, &[]).doubts;
         assert_eq!(passes(Origin::Agent, "The leak was in src/pool.rs because close() was never called"), []);
-        assert_eq!(passes(Origin::Agent, "The leak was in src/store.rs"), [Doubt::Unfounded]);
-        assert_eq!(passes(Origin::Agent, "The code is cleaner"), [Doubt::Vague]);
+        assert_eq!(passes(Origin::Agent, "The leak was in src/store.rs"), [GateDoubt::Unfounded]);
+        assert_eq!(passes(Origin::Agent, "The code is cleaner"), [GateDoubt::Vague]);
         assert_eq!(passes(Origin::User, "Always test before a push"), [], "the person said so");
     }
 
     #[test]
     fn fbk_08_steps_and_what_is_meant_for_once_are_of_no_use() {
         for (text, doubt) in [
-            ("Ran pnpm test for port 5432", Doubt::Step),
-            ("The agent checked src/pool.rs", Doubt::Step),
-            ("Hat src/pool.rs geprüft", Doubt::Step),
-            ("src/pool.rs を確認しました", Doubt::Step),
-            ("Leave src/pool.rs as it is for now", Doubt::Once),
-            ("Vorerst bleibt src/pool.rs so", Doubt::Once),
+            ("Ran pnpm test for port 5432", GateDoubt::Step),
+            ("The agent checked src/pool.rs", GateDoubt::Step),
+            ("Hat src/pool.rs geprüft", GateDoubt::Step),
+            ("src/pool.rs を確認しました", GateDoubt::Step),
+            ("Leave src/pool.rs as it is for now", GateDoubt::Once),
+            ("Vorerst bleibt src/pool.rs so", GateDoubt::Once),
         ] {
-            assert_eq!(verdict(Kind::Other, Origin::Agent, text, &[]).doubts, [doubt], "{text}");
+            assert_eq!(verdict(FindingKind::Other, Origin::Agent, text, &[]).doubts, [doubt], "{text}");
         }
         let cause = "Ran into a leak in src/pool.rs; the root cause was that close() was never called";
-        assert_eq!(verdict(Kind::Other, Origin::Agent, cause, &[]).doubts, []);
+        assert_eq!(verdict(FindingKind::Other, Origin::Agent, cause, &[]).doubts, []);
         assert_eq!(
-            verdict(Kind::Rule, Origin::User, "Checked in files need a licence header", &[]).doubts,
+            verdict(FindingKind::Rule, Origin::User, "Checked in files need a licence header", &[]).doubts,
             []
         );
     }
@@ -153,10 +161,12 @@ mod tests {
     #[test]
     fn fbk_08_what_contradicts_something_that_stands_names_it() {
         let standing = [("MEMORY.md#1", "Use tabs in Go"), ("m-1", "Staging Postgres listens on port 5433.")];
-        let found = verdict(Kind::Rule, Origin::User, "Staging Postgres listens on port 5432.", &standing);
+        let found =
+            verdict(FindingKind::Rule, Origin::User, "Staging Postgres listens on port 5432.", &standing);
         assert_eq!(found.against.as_deref(), Some("m-1"));
         assert!(found.conflicting() && !found.passes() && found.verifiable() && found.useful());
-        let same = verdict(Kind::Rule, Origin::User, "Staging Postgres listens on port 5433.", &standing);
+        let same =
+            verdict(FindingKind::Rule, Origin::User, "Staging Postgres listens on port 5433.", &standing);
         assert_eq!(same.against, None);
     }
 }

@@ -1,5 +1,5 @@
 //! Turns a session into observations: by rules without a model, or by a model whose answer is parsed
-//! ([`mod@parse`]) and checked against the messages. Both produce [`Observed`].
+//! ([`mod@parse`]) and checked against the messages. Both produce [`ObservedSession`].
 
 pub mod check;
 pub mod evidence;
@@ -12,7 +12,7 @@ pub mod prompt;
 mod retold;
 pub mod rules;
 
-pub use check::{Checked, check};
-pub use finding::{Finding, Kind, Observed, Part};
+pub use check::{CheckedAnswer, check};
+pub use finding::{Finding, FindingKind, ObservedSession, ObservedTopic};
 pub use parse::{DistilledSegment, ObserverOutput, optimize_for_context, parse, parse_segments};
 pub use rules::{observe, observe_with};

@@ -4,15 +4,15 @@
 //! Small models produce little else. The user's explicit statements are kept in any wording, as the rules
 //! find them.
 
-use super::evidence::{COVERED, Support, said_and_done};
-use super::fault::Fault;
-use super::finding::{Finding, Kind};
+use super::evidence::{MIN_SUPPORTED_COVERAGE, StatementSupport, said_and_done};
+use super::fault::ClaimFault;
+use super::finding::{Finding, FindingKind};
 use super::retold::{retells, retells_request};
 use super::rules::observe;
 use super::rules::words::{cause, idea, retold, wish};
 use crate::base::provenance::Origin;
 use crate::base::time::TimeZone;
-use crate::session::{Message, Role};
+use crate::session::{Message, MessageRole};
 use crate::text::common_words;
 use crate::text::phrases::{begins, content, has, has_dense};
 use crate::text::sentences;
@@ -20,10 +20,10 @@ use crate::text::sentences::folded;
 use crate::text::specifics::{coverage, specifics, words};
 
 /// The minimum number of significant words of a statement.
-const FEWEST_WORDS: usize = 4;
+const MIN_WORDS: usize = 4;
 
 /// A session, prepared for detecting noise.
-pub struct Noise<'a> {
+pub struct NoiseDetector<'a> {
     messages: &'a [Message],
     /// The words of each message, with spaces around them.
     lines: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Noise<'a> {
     found: Vec<Finding>,
 }
 
-impl<'a> Noise<'a> {
+impl<'a> NoiseDetector<'a> {
     /// Indexes the messages of a session.
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
         Self {
@@ -42,16 +42,16 @@ impl<'a> Noise<'a> {
     }
 
     /// Checks that a statement with this support is worth keeping. The error is the reason if not.
-    pub fn pass(&self, text: &str, support: &Support) -> Result<(), Fault> {
+    pub fn pass(&self, text: &str, support: &StatementSupport) -> Result<(), ClaimFault> {
         if self.laid_down(text, &support.places) {
             return Ok(());
         }
         if self.is_idle_copy(text) {
-            return Err(Fault::Quoted);
+            return Err(ClaimFault::Quoted);
         }
         // The user's words are never a step of the agent, in any wording.
         let step = support.origin != Origin::User && retells(text);
-        if step || retells_request(text) { Err(Fault::Retold) } else { Ok(()) }
+        if step || retells_request(text) { Err(ClaimFault::Retold) } else { Ok(()) }
     }
 
     /// True if the rules find the statement in one of these messages.
@@ -61,35 +61,38 @@ impl<'a> Noise<'a> {
             let ids = places.iter().filter_map(|place| self.messages.get(*place)).map(|message| &message.id);
             ids.into_iter().any(|id| finding.messages.contains(id))
         };
-        let found = self.found.iter().filter(|finding| !matches!(finding.kind, Kind::Files | Kind::Workflow));
-        found.filter(here).any(|finding| coverage(&said, &words(&finding.text)) >= COVERED)
+        let found = self
+            .found
+            .iter()
+            .filter(|finding| !matches!(finding.kind, FindingKind::Files | FindingKind::Workflow));
+        found.filter(here).any(|finding| coverage(&said, &words(&finding.text)) >= MIN_SUPPORTED_COVERAGE)
     }
 
     /// True if a statement copies a message, or a part of one, that states nothing lasting.
     fn is_idle_copy(&self, text: &str) -> bool {
         let line = in_words(text);
         // Prefer the user's message to the agent's, and that to tool output: repetitions have the same words.
-        let of = |role: fn(Role) -> bool| {
+        let of = |role: fn(MessageRole) -> bool| {
             self.messages
                 .iter()
                 .zip(&self.lines)
                 .any(|(message, words)| role(message.role) && holds(words, &line))
         };
-        if of(|role| role == Role::User) {
+        if of(|role| role == MessageRole::User) {
             return !asserts(text);
         }
-        if of(|role| matches!(role, Role::Assistant | Role::Summary)) {
+        if of(|role| matches!(role, MessageRole::Assistant | MessageRole::Summary)) {
             return !explains(text);
         }
-        of(|role| role == Role::Tool)
+        of(|role| role == MessageRole::Tool)
     }
 
     /// True if one of these messages considers something for later, as an idea requires.
     pub fn thinks_ahead(&self, places: &[usize]) -> bool {
-        let said = |message: &&Message| message.role != Role::Tool;
+        let said = |message: &&Message| message.role != MessageRole::Tool;
         let here = places.iter().filter_map(|place| self.messages.get(*place)).filter(said);
         let found = |id: &String| {
-            self.found.iter().any(|found| found.kind == Kind::Idea && found.messages.contains(id))
+            self.found.iter().any(|found| found.kind == FindingKind::Idea && found.messages.contains(id))
         };
         here.into_iter().any(|message| {
             let text = folded(&message.text);
@@ -104,7 +107,11 @@ impl<'a> Noise<'a> {
             finding.origin == Origin::User
                 && matches!(
                     kind,
-                    Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision | Kind::Change
+                    FindingKind::Rule
+                        | FindingKind::Preference
+                        | FindingKind::Correction
+                        | FindingKind::Decision
+                        | FindingKind::Change
                 )
         })
     }
@@ -117,7 +124,7 @@ impl<'a> Noise<'a> {
 
 /// True if a statement contains a finding.
 pub fn says(statement: &str, finding: &Finding) -> bool {
-    coverage(&words(&finding.text), &words(statement)) >= COVERED
+    coverage(&words(&finding.text), &words(statement)) >= MIN_SUPPORTED_COVERAGE
 }
 
 /// The words of a text, separated and surrounded by single spaces.
@@ -154,7 +161,7 @@ fn asserts(text: &str) -> bool {
         begins(clause, retold::ORDERS, "").is_some()
     });
     let approves = begins(&folded, common_words::APPROVALS, "").is_some();
-    !asks && !orders && !approves && content(text).len() >= FEWEST_WORDS && !specifics(text).is_empty()
+    !asks && !orders && !approves && content(text).len() >= MIN_WORDS && !specifics(text).is_empty()
 }
 
 /// True if the agent explains something, rather than announcing its next step.
@@ -163,7 +170,7 @@ fn explains(text: &str) -> bool {
         let folded = folded(sentence);
         let plans = sentences::asks_or_quotes(&folded) || begins(&folded, cause::PLANS, "").is_some();
         let causes = has(&folded, cause::NAMED) || has_dense(&folded, cause::DENSE_NAMED);
-        !plans && content(sentence).len() >= FEWEST_WORDS && (causes || !specifics(sentence).is_empty())
+        !plans && content(sentence).len() >= MIN_WORDS && (causes || !specifics(sentence).is_empty())
     })
 }
 

@@ -7,13 +7,13 @@ use crate::base::sentiment::Sentiment;
 use crate::base::time::Date;
 use crate::vault::priority::Priority;
 
-const OBSERVATIONS: &str = "observations";
-const SEGMENT: &str = "segment";
-const NARRATIVE: &str = "narrative";
-const FACTS: &str = "facts";
-const CURRENT_TASK: &str = "current-task";
-const SUGGESTED_RESPONSE: &str = "suggested-response";
-const DATE: &str = "Date:";
+const OBSERVATIONS_TAG: &str = "observations";
+const SEGMENT_TAG: &str = "segment";
+const NARRATIVE_TAG: &str = "narrative";
+const FACTS_TAG: &str = "facts";
+const CURRENT_TASK_TAG: &str = "current-task";
+const SUGGESTED_RESPONSE_TAG: &str = "suggested-response";
+const DATE_LABEL: &str = "Date:";
 
 /// The parsed answer of an observer (OBS-19).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,15 +45,15 @@ pub fn parse(text: &str) -> ObserverOutput {
     if let Some(output) = from_json(text) {
         return output;
     }
-    let Some(observations) = inside(text, OBSERVATIONS) else { return fallback(text) };
+    let Some(observations) = inside(text, OBSERVATIONS_TAG) else { return fallback(text) };
     let observations = unfenced(observations).trim().to_owned();
     let other = |name| {
         inside(text, name).map(|text| unfenced(text).trim().to_owned()).filter(|text| !text.is_empty())
     };
     ObserverOutput {
         segments: parse_segments(&observations),
-        current_task: other(CURRENT_TASK),
-        suggested_response: other(SUGGESTED_RESPONSE),
+        current_task: other(CURRENT_TASK_TAG),
+        suggested_response: other(SUGGESTED_RESPONSE_TAG),
         observations,
         parsed: true,
     }
@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> ObserverOutput {
 /// The JSON form of the answer, from servers with schema support.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Json {
+struct JsonObservations {
     segments: Vec<JsonSegment>,
     #[serde(default)]
     current_task: Option<String>,
@@ -116,7 +116,7 @@ fn from_json(text: &str) -> Option<ObserverOutput> {
     if !text.starts_with('{') {
         return None;
     }
-    let json: Json = serde_json::from_str(text).ok()?;
+    let json: JsonObservations = serde_json::from_str(text).ok()?;
     let said = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let segments: Vec<DistilledSegment> = json
         .segments
@@ -152,11 +152,11 @@ fn fallback(text: &str) -> ObserverOutput {
 pub fn parse_segments(observations: &str) -> Vec<DistilledSegment> {
     let mut segments = Vec::new();
     let mut rest = observations;
-    while let Some((_, body)) = opened(rest, SEGMENT) {
-        let end = [closing(body, SEGMENT), opening(body, SEGMENT)].into_iter().flatten().min();
+    while let Some((_, body)) = opened(rest, SEGMENT_TAG) {
+        let end = [closing(body, SEGMENT_TAG), opening(body, SEGMENT_TAG)].into_iter().flatten().min();
         let (body, after) = body.split_at(end.unwrap_or(body.len()));
-        let narrative = inside(body, NARRATIVE).map(single_line).unwrap_or_default();
-        let facts = inside(body, FACTS).unwrap_or(body);
+        let narrative = inside(body, NARRATIVE_TAG).map(single_line).unwrap_or_default();
+        let facts = inside(body, FACTS_TAG).unwrap_or(body);
         let facts: Vec<String> =
             facts.lines().filter(|line| bullet(line).is_some()).map(|line| line.trim().to_owned()).collect();
         if !narrative.is_empty() || !facts.is_empty() {
@@ -170,7 +170,7 @@ pub fn parse_segments(observations: &str) -> Vec<DistilledSegment> {
 impl ObserverOutput {
     /// The day that the observer names.
     pub fn date(&self) -> Option<Date> {
-        self.observations.lines().find_map(|line| line.trim().strip_prefix(DATE)?.trim().parse().ok())
+        self.observations.lines().find_map(|line| line.trim().strip_prefix(DATE_LABEL)?.trim().parse().ok())
     }
 
     /// The highest priority in the answer (OBS-21).
@@ -185,11 +185,12 @@ pub fn optimize_for_context(observations: &str) -> String {
     let is_high = |line: &str| bullet(line).is_some_and(|(priority, _)| priority == Priority::High);
     let segments = parse_segments(observations);
     if segments.is_empty() {
-        let kept = |line: &&str| line.trim().is_empty() || line.trim().starts_with(DATE) || is_high(line);
+        let kept =
+            |line: &&str| line.trim().is_empty() || line.trim().starts_with(DATE_LABEL) || is_high(line);
         return observations.lines().filter(kept).collect::<Vec<_>>().join("\n").trim().to_owned();
     }
     let mut text = String::new();
-    for line in observations.lines().filter(|line| line.trim().starts_with(DATE)) {
+    for line in observations.lines().filter(|line| line.trim().starts_with(DATE_LABEL)) {
         text.push_str(&format!("{}\n", line.trim()));
     }
     for segment in segments {
@@ -236,7 +237,7 @@ fn opened<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
 /// end: the answer of a truncated model is still useful.
 fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, body) = opened(text, name)?;
-    let outer = [OBSERVATIONS, CURRENT_TASK, SUGGESTED_RESPONSE];
+    let outer = [OBSERVATIONS_TAG, CURRENT_TASK_TAG, SUGGESTED_RESPONSE_TAG];
     let next = || outer.iter().filter(|other| **other != name).filter_map(|other| opening(body, other)).min();
     let end = closing(body, name).or_else(next).unwrap_or(body.len());
     body.get(..end)

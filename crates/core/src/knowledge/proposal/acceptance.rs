@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Proposal, Source};
-use crate::vault::review::Place;
+use super::{Proposal, ProposalSource};
+use crate::vault::review::ProposalPlace;
 
 /// A category of proposals that users judge alike: the same source and the same destination.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Category {
+pub struct ProposalCategory {
     /// The word of the source.
     pub source: &'static str,
     /// The section, or the type of the file.
     pub section: String,
 }
 
-impl Category {
+impl ProposalCategory {
     /// The category of a proposal.
     pub fn of(proposal: &Proposal) -> Self {
         let section = match (&proposal.place, proposal.section()) {
-            (Place::Section(_), Some(name)) => name.to_owned(),
+            (ProposalPlace::Section(_), Some(name)) => name.to_owned(),
             // All memories are one category; each identity file is its own.
             (_, None) => proposal.identity().unwrap_or("entry").to_owned(),
             // The friction sections of all days are one category.
-            (Place::Friction(_), Some(_)) => Source::Friction.word().to_owned(),
+            (ProposalPlace::Friction(_), Some(_)) => ProposalSource::Friction.word().to_owned(),
         };
         Self { source: proposal.source.word(), section }
     }
@@ -33,7 +33,7 @@ impl Category {
 
 /// The outcome of a past proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum ProposalFate {
     /// The user approved it unchanged.
     Approved,
     /// The user approved it with other words.
@@ -52,7 +52,7 @@ pub enum Told {
 
 /// The user's decisions in one category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Acceptance {
+pub struct AcceptanceStats {
     /// The number approved unchanged.
     pub approved: u32,
     /// The number approved with other words.
@@ -71,24 +71,24 @@ pub struct Acceptance {
     pub straight: u32,
 }
 
-impl Acceptance {
-    fn add(&mut self, told: Told) {
+impl AcceptanceStats {
+    fn add(&mut self, told: ProposalFate) {
         let count = match told {
-            Told::Approved => &mut self.approved,
-            Told::Edited => &mut self.edited,
-            Told::Rejected => &mut self.rejected,
-            Told::Expired => &mut self.expired,
-            Told::Undone => &mut self.undone,
-            Told::Promoted => &mut self.promoted,
-            Told::Dropped => &mut self.dropped,
+            ProposalFate::Approved => &mut self.approved,
+            ProposalFate::Edited => &mut self.edited,
+            ProposalFate::Rejected => &mut self.rejected,
+            ProposalFate::Expired => &mut self.expired,
+            ProposalFate::Undone => &mut self.undone,
+            ProposalFate::Promoted => &mut self.promoted,
+            ProposalFate::Dropped => &mut self.dropped,
         };
         *count += 1;
         match told {
-            Told::Approved => self.straight += 1,
+            ProposalFate::Approved => self.straight += 1,
             // A changed wording means that the proposal was not right.
-            Told::Edited | Told::Rejected | Told::Undone => self.straight = 0,
+            ProposalFate::Edited | ProposalFate::Rejected | ProposalFate::Undone => self.straight = 0,
             // The user decided nothing.
-            Told::Expired | Told::Promoted | Told::Dropped => {}
+            ProposalFate::Expired | ProposalFate::Promoted | ProposalFate::Dropped => {}
         }
     }
 
@@ -106,8 +106,10 @@ impl Acceptance {
 }
 
 /// Counts the decisions by category. `past` are the outcomes, oldest first.
-pub fn acceptance(past: impl IntoIterator<Item = (Category, Told)>) -> BTreeMap<Category, Acceptance> {
-    let mut found: BTreeMap<Category, Acceptance> = BTreeMap::new();
+pub fn acceptance(
+    past: impl IntoIterator<Item = (ProposalCategory, ProposalFate)>,
+) -> BTreeMap<ProposalCategory, AcceptanceStats> {
+    let mut found: BTreeMap<ProposalCategory, AcceptanceStats> = BTreeMap::new();
     for (category, told) in past {
         found.entry(category).or_default().add(told);
     }
@@ -118,19 +120,19 @@ pub fn acceptance(past: impl IntoIterator<Item = (Category, Told)>) -> BTreeMap<
 mod tests {
     use super::*;
 
-    fn after(told: &[Told]) -> Acceptance {
-        let category = Category { source: "reflection", section: "Patterns".to_owned() };
-        let other = Category { section: "Hard Rules".to_owned(), ..category.clone() };
+    fn after(told: &[ProposalFate]) -> AcceptanceStats {
+        let category = ProposalCategory { source: "reflection", section: "Patterns".to_owned() };
+        let other = ProposalCategory { section: "Hard Rules".to_owned(), ..category.clone() };
         let past = told.iter().map(|told| (category.clone(), *told));
         // Outcomes of other categories do not affect this one.
-        let found = acceptance(past.chain([(other, Told::Rejected)]));
+        let found = acceptance(past.chain([(other, ProposalFate::Rejected)]));
         assert_eq!(found.len(), 2);
         found[&category]
     }
 
     #[test]
     fn fut_03_only_straight_approvals_earn_and_a_rejection_or_an_undo_takes_it_away() {
-        use Told::{Approved, Dropped, Edited, Expired, Promoted, Rejected, Undone};
+        use ProposalFate::{Approved, Dropped, Edited, Expired, Promoted, Rejected, Undone};
         assert!(after(&[Approved; 3]).has_earned(3));
         assert!(!after(&[Approved; 3]).has_earned(4));
         assert!(!after(&[Approved; 3]).has_earned(0), "nothing is earned by asking for nothing");
@@ -145,11 +147,17 @@ mod tests {
 
     #[test]
     fn fut_03_the_rate_is_about_what_a_person_decided() {
-        let told =
-            [Told::Approved, Told::Edited, Told::Rejected, Told::Approved, Told::Expired, Told::Promoted];
+        let told = [
+            ProposalFate::Approved,
+            ProposalFate::Edited,
+            ProposalFate::Rejected,
+            ProposalFate::Approved,
+            ProposalFate::Expired,
+            ProposalFate::Promoted,
+        ];
         let counted = after(&told);
         assert_eq!(counted.rate(), Some(0.75));
         assert_eq!((counted.approved, counted.edited, counted.rejected, counted.expired), (2, 1, 1, 1));
-        assert_eq!((counted.promoted, after(&[Told::Expired]).rate()), (1, None));
+        assert_eq!((counted.promoted, after(&[ProposalFate::Expired]).rate()), (1, None));
     }
 }

@@ -3,19 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{Proposal, Target, instead_of};
+use super::{Proposal, ProposalTarget, instead_of};
 use crate::text::normal::normalised;
-use crate::text::similarity::Statement;
+use crate::text::similarity::AnalysedStatement;
 use crate::vault::lines::heading_words;
-use crate::vault::memory::{Item, Section, sections};
-use crate::vault::review::{Id, Place};
+use crate::vault::memory::{MemoryItem, MemorySection, sections};
+use crate::vault::review::{ProposalId, ProposalPlace};
 
 /// The heading for lines without a section (REV-15).
-const REFLECTED: &str = "reflected";
+const REFLECTED_HEADING: &str = "reflected";
 
 /// The state of a proposal's target.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Aim {
+pub enum RebaseOutcome {
     /// The target is unchanged, or its state is unknown.
     Same,
     /// The target moved, and the proposal follows.
@@ -25,19 +25,23 @@ pub enum Aim {
 }
 
 /// Checks the target of a proposal. `meant_for` returns the original target section of a promoted proposal.
-pub fn aim(proposal: &Proposal, memory: &str, meant_for: &dyn Fn(Id) -> Option<String>) -> Aim {
-    let Some(name) = proposal.section() else { return Aim::Same };
+pub fn aim(
+    proposal: &Proposal,
+    memory: &str,
+    meant_for: &dyn Fn(ProposalId) -> Option<String>,
+) -> RebaseOutcome {
+    let Some(name) = proposal.section() else { return RebaseOutcome::Same };
     // A missing document will be created, and an ambiguous one proves nothing.
-    let Ok(sections) = sections(memory) else { return Aim::Same };
+    let Ok(sections) = sections(memory) else { return RebaseOutcome::Same };
     if sections.is_empty() {
-        return Aim::Same;
+        return RebaseOutcome::Same;
     }
     let (mut moved, mut lost) = (proposal.clone(), None);
-    let names_one = matches!(proposal.place, Place::Section(_)) || proposal.target.is_some();
+    let names_one = matches!(proposal.place, ProposalPlace::Section(_)) || proposal.target.is_some();
     if names_one && !has(&sections, name) {
         match renamed(&sections, name, meant_for) {
-            Some(title) if proposal.target.is_some() => moved.target = Some(Target::Memory(title)),
-            Some(title) => moved.place = Place::Section(title),
+            Some(title) if proposal.target.is_some() => moved.target = Some(ProposalTarget::Memory(title)),
+            Some(title) => moved.place = ProposalPlace::Section(title),
             None => {
                 lost = Some(format!(
                     "MEMORY.md has no section `{name}`; it would go below `Reflected`, with the name"
@@ -46,14 +50,14 @@ pub fn aim(proposal: &Proposal, memory: &str, meant_for: &dyn Fn(Id) -> Option<S
         }
     }
     if let Some(old) = &proposal.supersedes {
-        let items: Vec<&Item> = sections.iter().flat_map(|section| &section.items).collect();
-        let stands = |item: &&&Item| item.superseded.is_none();
-        let is_old = |item: &&Item| normalised(&item.text) == normalised(old);
+        let items: Vec<&MemoryItem> = sections.iter().flat_map(|section| &section.items).collect();
+        let stands = |item: &&&MemoryItem| item.superseded.is_none();
+        let is_old = |item: &&MemoryItem| normalised(&item.text) == normalised(old);
         if !items.iter().filter(stands).any(is_old) {
-            let statement = Statement::of(&proposal.text);
-            let before = Statement::of(old);
-            let reworded = |item: &&&Item| {
-                let now = Statement::of(&item.text);
+            let statement = AnalysedStatement::of(&proposal.text);
+            let before = AnalysedStatement::of(old);
+            let reworded = |item: &&&MemoryItem| {
+                let now = AnalysedStatement::of(&item.text);
                 now.is_same(&before) || now.contradicts(&statement)
             };
             match items.iter().filter(stands).find(reworded) {
@@ -78,26 +82,30 @@ pub fn aim(proposal: &Proposal, memory: &str, meant_for: &dyn Fn(Id) -> Option<S
         }
     }
     match lost {
-        _ if moved != *proposal => Aim::Moved(Box::new(moved)),
-        Some(why) => Aim::Lost(why),
-        None => Aim::Same,
+        _ if moved != *proposal => RebaseOutcome::Moved(Box::new(moved)),
+        Some(why) => RebaseOutcome::Lost(why),
+        None => RebaseOutcome::Same,
     }
 }
 
-fn has(sections: &[Section], name: &str) -> bool {
+fn has(sections: &[MemorySection], name: &str) -> bool {
     sections.iter().any(|section| heading_words(&section.title) == heading_words(name))
 }
 
 /// The section that now holds all lines once meant for `name`: the user renamed it.
-fn renamed(sections: &[Section], name: &str, meant_for: &dyn Fn(Id) -> Option<String>) -> Option<String> {
-    let ours = |item: &Item| {
-        let mut ids = item.ids.iter().filter_map(|id| id.parse::<Id>().ok());
+fn renamed(
+    sections: &[MemorySection],
+    name: &str,
+    meant_for: &dyn Fn(ProposalId) -> Option<String>,
+) -> Option<String> {
+    let ours = |item: &MemoryItem| {
+        let mut ids = item.ids.iter().filter_map(|id| id.parse::<ProposalId>().ok());
         ids.any(|id| meant_for(id).is_some_and(|meant| heading_words(&meant) == heading_words(name)))
     };
-    let holds = |section: &&Section| section.items.iter().any(ours);
+    let holds = |section: &&MemorySection| section.items.iter().any(ours);
     let homes: BTreeSet<&str> = sections.iter().filter(holds).map(|section| section.title.as_str()).collect();
     match homes.into_iter().collect::<Vec<_>>()[..] {
-        [home] if heading_words(home) != REFLECTED => Some(home.to_owned()),
+        [home] if heading_words(home) != REFLECTED_HEADING => Some(home.to_owned()),
         _ => None,
     }
 }
@@ -109,15 +117,15 @@ mod tests {
 
     fn proposal(section: &str, text: &str, supersedes: Option<&str>) -> Proposal {
         Proposal {
-            place: Place::Section(section.to_owned()),
+            place: ProposalPlace::Section(section.to_owned()),
             title: supersedes.map_or_else(|| text.to_owned(), instead_of),
             supersedes: supersedes.map(str::to_owned),
             ..fixtures::proposal(9, text)
         }
     }
 
-    fn aimed(proposal: &Proposal, memory: &str) -> Aim {
-        let meant = |id: Id| (id.number < 3).then(|| "Patterns".to_owned());
+    fn aimed(proposal: &Proposal, memory: &str) -> RebaseOutcome {
+        let meant = |id: ProposalId| (id.number < 3).then(|| "Patterns".to_owned());
         aim(proposal, memory, &meant)
     }
 
@@ -128,10 +136,12 @@ mod tests {
             "- Use tabs. <!-- p-20261115-001 user -->\n- Mine.\n- Use rust. <!-- p-20261115-002 user -->\n";
         let memory = |heading: &str| format!("# Memory\n\n## {heading}\n\n{lines}\n## Other\n\n- Else.\n");
         for same in ["Patterns", "patterns", "🧩 Patterns (2026)"] {
-            assert_eq!(aimed(&new, &memory(same)), Aim::Same, "{same}");
+            assert_eq!(aimed(&new, &memory(same)), RebaseOutcome::Same, "{same}");
         }
-        let Aim::Moved(moved) = aimed(&new, &memory("How we work")) else { panic!("it was renamed") };
-        assert_eq!(moved.place, Place::Section("How we work".to_owned()));
+        let RebaseOutcome::Moved(moved) = aimed(&new, &memory("How we work")) else {
+            panic!("it was renamed")
+        };
+        assert_eq!(moved.place, ProposalPlace::Section("How we work".to_owned()));
         let split = memory("One").replace("- Mine.\n", "\n## Two\n\n");
         for lost in [
             split.as_str(),
@@ -139,12 +149,12 @@ mod tests {
             "## Reflected (2026-11-15)\n\n- Use tabs. <!-- p-20261115-001 user -->\n",
         ] {
             assert!(
-                matches!(aimed(&new, lost), Aim::Lost(why) if why.contains("no section `Patterns`")),
+                matches!(aimed(&new, lost), RebaseOutcome::Lost(why) if why.contains("no section `Patterns`")),
                 "{lost}"
             );
         }
         for unknown in ["", "```\n## Patterns\n"] {
-            assert_eq!(aimed(&new, unknown), Aim::Same, "{unknown}");
+            assert_eq!(aimed(&new, unknown), RebaseOutcome::Same, "{unknown}");
         }
     }
 
@@ -153,12 +163,14 @@ mod tests {
         let old = "The gateway listens on port 8080.";
         let new = proposal("Patterns", "The gateway listens on port 8443.", Some(old));
         let memory = |line: &str| format!("# Memory\n\n## Patterns\n\n{line}\n");
-        assert_eq!(aimed(&new, &memory(&format!("- (2026-11-01) {old}"))), Aim::Same);
+        assert_eq!(aimed(&new, &memory(&format!("- (2026-11-01) {old}"))), RebaseOutcome::Same);
         let edited = "The gateway listens on port 8081.";
-        let Aim::Moved(moved) = aimed(&new, &memory(&format!("- {edited}"))) else { panic!("reworded") };
+        let RebaseOutcome::Moved(moved) = aimed(&new, &memory(&format!("- {edited}"))) else {
+            panic!("reworded")
+        };
         assert_eq!(moved.supersedes.as_deref(), Some(edited));
         assert_eq!(moved.title, instead_of(edited));
         let gone = aimed(&new, &memory("- Something else."));
-        assert!(matches!(gone, Aim::Lost(why) if why.contains("is gone")));
+        assert!(matches!(gone, RebaseOutcome::Lost(why) if why.contains("is gone")));
     }
 }

@@ -7,7 +7,7 @@ use crate::vault::amend::statements;
 
 /// A changed line of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Revision {
+pub struct LineRevision {
     /// The line that it replaces; `None` for an addition.
     pub supersedes: Option<String>,
     /// The text of the new line.
@@ -16,7 +16,7 @@ pub struct Revision {
 
 /// The reason why a new version cannot be a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unfit {
+pub enum RevisionError {
     /// The memory already says all of it.
     #[error("the memory says that already")]
     Same,
@@ -26,7 +26,7 @@ pub enum Unfit {
 }
 
 /// The difference between two versions of a memory.
-pub fn revision(old: &str, new: &str) -> Result<Revision, Unfit> {
+pub fn revision(old: &str, new: &str) -> Result<LineRevision, RevisionError> {
     let (old, new) = (statements(old), statements(new));
     let missing = |from: &[String], among: &[String]| -> Vec<String> {
         let among: Vec<String> = among.iter().map(|one| normalised(one)).collect();
@@ -34,9 +34,9 @@ pub fn revision(old: &str, new: &str) -> Result<Revision, Unfit> {
     };
     let (mut gone, added) = (missing(&old, &new), missing(&new, &old));
     match (gone.len(), added.is_empty()) {
-        (_, true) => Err(Unfit::Same),
-        (0 | 1, _) => Ok(Revision { supersedes: gone.pop(), text: added.join(" ") }),
-        _ => Err(Unfit::Several),
+        (_, true) => Err(RevisionError::Same),
+        (0 | 1, _) => Ok(LineRevision { supersedes: gone.pop(), text: added.join(" ") }),
+        _ => Err(RevisionError::Several),
     }
 }
 
@@ -54,7 +54,7 @@ mod tests {
             Ok((Some("Never push to main.".into()), "Push to main.".into()))
         );
         assert_eq!(of(list, "- Use tabs.\n- Never push to main.\n- Sign.\n"), Ok((None, "Sign.".into())));
-        assert_eq!(of(list, "Do as you like.\n"), Err(Unfit::Several));
-        assert_eq!(of("Use tabs.\n", " use tabs\n"), Err(Unfit::Same));
+        assert_eq!(of(list, "Do as you like.\n"), Err(RevisionError::Several));
+        assert_eq!(of("Use tabs.\n", " use tabs\n"), Err(RevisionError::Same));
     }
 }

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Proposal;
 use crate::vault::layout;
-use crate::vault::review::Place;
+use crate::vault::review::ProposalPlace;
 
 /// The heading for friction fixes without a section. `MEMORY.md` has no such section, so they go to the one
 /// for lines without a section (REV-15).
-const FRICTION: &str = "Friction Fixes";
+const FRICTION_HEADING: &str = "Friction Fixes";
 
 /// The file that a proposal would change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Target {
+pub enum ProposalTarget {
     /// A section of `MEMORY.md`.
     Memory(String),
     /// An identity file, by name. It changes only by a patch that the user applies (IDN-05).
@@ -33,28 +33,38 @@ impl Proposal {
     /// The target section of `MEMORY.md`; `None` if the target is another file.
     pub fn section(&self) -> Option<&str> {
         match (&self.target, &self.place) {
-            (Some(Target::Memory(section)), _) => Some(section),
-            (Some(Target::Identity(_) | Target::Entry(_) | Target::Idea(_) | Target::Everywhere(_)), _) => {
-                None
-            }
-            (None, Place::Section(section)) => Some(section),
-            (None, Place::Friction(_)) => Some(FRICTION),
+            (Some(ProposalTarget::Memory(section)), _) => Some(section),
+            (
+                Some(
+                    ProposalTarget::Identity(_)
+                    | ProposalTarget::Entry(_)
+                    | ProposalTarget::Idea(_)
+                    | ProposalTarget::Everywhere(_),
+                ),
+                _,
+            ) => None,
+            (None, ProposalPlace::Section(section)) => Some(section),
+            (None, ProposalPlace::Friction(_)) => Some(FRICTION_HEADING),
         }
     }
 
     /// The name of the target file.
     pub fn file(&self) -> &str {
         match &self.target {
-            Some(Target::Identity(name) | Target::Entry(name) | Target::Everywhere(name)) => name,
-            Some(Target::Idea(_)) => layout::IDEAS,
-            Some(Target::Memory(_)) | None => layout::MEMORY,
+            Some(
+                ProposalTarget::Identity(name)
+                | ProposalTarget::Entry(name)
+                | ProposalTarget::Everywhere(name),
+            ) => name,
+            Some(ProposalTarget::Idea(_)) => layout::IDEAS,
+            Some(ProposalTarget::Memory(_)) | None => layout::MEMORY,
         }
     }
 
     /// The target identity file, if it is one.
     pub fn identity(&self) -> Option<&str> {
         match &self.target {
-            Some(Target::Identity(name)) => Some(name),
+            Some(ProposalTarget::Identity(name)) => Some(name),
             _ => None,
         }
     }
@@ -62,7 +72,7 @@ impl Proposal {
     /// The idea that would become a project, if the target is one.
     pub fn idea(&self) -> Option<&str> {
         match &self.target {
-            Some(Target::Idea(slug)) => Some(slug),
+            Some(ProposalTarget::Idea(slug)) => Some(slug),
             _ => None,
         }
     }
@@ -70,7 +80,7 @@ impl Proposal {
     /// The memory that would hold in every project, if the proposal asks for that.
     pub fn widened(&self) -> Option<&str> {
         match &self.target {
-            Some(Target::Everywhere(path)) => Some(path),
+            Some(ProposalTarget::Everywhere(path)) => Some(path),
             _ => None,
         }
     }
@@ -78,10 +88,12 @@ impl Proposal {
     /// A short name of the target for users: a section or a file name.
     pub fn aim(&self) -> Cow<'_, str> {
         match (&self.place, self.section()) {
-            (Place::Section(name), None) if self.widened().is_some() => Cow::Borrowed(name),
+            (ProposalPlace::Section(name), None) if self.widened().is_some() => Cow::Borrowed(name),
             (_, None) => Cow::Borrowed(self.file()),
-            (Place::Friction(_), Some(section)) => Cow::Owned(format!("{}, {section}", layout::MEMORY)),
-            (Place::Section(_), Some(section)) => Cow::Borrowed(section),
+            (ProposalPlace::Friction(_), Some(section)) => {
+                Cow::Owned(format!("{}, {section}", layout::MEMORY))
+            }
+            (ProposalPlace::Section(_), Some(section)) => Cow::Borrowed(section),
         }
     }
 
@@ -110,15 +122,18 @@ mod tests {
             !serde_json::to_string(&plain).unwrap().contains("target"),
             "a store of before stays as it is"
         );
-        let day = Place::Friction(DAY);
+        let day = ProposalPlace::Friction(DAY);
         let lesson = Proposal {
             place: day.clone(),
-            target: Some(Target::Memory("Lessons".to_owned())),
+            target: Some(ProposalTarget::Memory("Lessons".to_owned())),
             ..plain.clone()
         };
         assert_eq!((lesson.section(), &*lesson.aim()), (Some("Lessons"), "MEMORY.md, Lessons"));
-        let agents =
-            Proposal { place: day, target: Some(Target::Identity("AGENTS.md".to_owned())), ..plain.clone() };
+        let agents = Proposal {
+            place: day,
+            target: Some(ProposalTarget::Identity("AGENTS.md".to_owned())),
+            ..plain.clone()
+        };
         assert_eq!(
             (agents.section(), agents.identity(), &*agents.aim()),
             (None, Some("AGENTS.md"), "AGENTS.md")

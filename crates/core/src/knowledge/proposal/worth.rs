@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::Proposal;
 use crate::base::provenance::Origin;
 use crate::base::time::Timestamp;
-use crate::text::similarity::Statement;
-use crate::vault::review::Id;
+use crate::text::similarity::AnalysedStatement;
+use crate::vault::review::ProposalId;
 
 /// The half-life of a proposal's recency, in days.
 const HALF_LIFE_DAYS: f64 = 7.0;
@@ -30,16 +30,20 @@ pub fn worth(proposal: &Proposal, now: Timestamp) -> f64 {
 
 /// A proposal with its near-duplicates.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Folded<'a> {
+pub struct FoldedProposal<'a> {
     /// The proposal to show.
     pub proposal: &'a Proposal,
     /// The near-duplicates, best first.
-    pub same: Vec<Id>,
+    pub same: Vec<ProposalId>,
 }
 
 /// Sorts proposals by worth, with near-duplicates folded into the one on the page, or else into the best of
 /// them.
-pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timestamp) -> Vec<Folded<'a>> {
+pub fn ranked<'a>(
+    proposals: &'a [Proposal],
+    on_page: &HashSet<ProposalId>,
+    now: Timestamp,
+) -> Vec<FoldedProposal<'a>> {
     let mut order: Vec<(f64, &Proposal)> =
         proposals.iter().map(|proposal| (worth(proposal, now), proposal)).collect();
     order.sort_by(|(a, one), (b, other)| {
@@ -47,16 +51,16 @@ pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timesta
     });
     let (seen, unseen): (Vec<_>, Vec<_>) =
         order.into_iter().enumerate().partition(|(_, (_, proposal))| on_page.contains(&proposal.id));
-    let mut folded: Vec<(usize, Statement, Folded<'a>)> = Vec::new();
+    let mut folded: Vec<(usize, AnalysedStatement, FoldedProposal<'a>)> = Vec::new();
     for (place, (_, proposal)) in seen.into_iter().chain(unseen) {
-        let statement = Statement::of(&proposal.text);
+        let statement = AnalysedStatement::of(&proposal.text);
         // A proposal on the page is never folded into another.
         let leader = folded
             .iter_mut()
             .find(|(_, leader, of)| of.proposal.shares_file(proposal) && leader.is_same(&statement));
         match leader.filter(|_| !on_page.contains(&proposal.id)) {
             Some((_, _, leader)) => leader.same.push(proposal.id),
-            None => folded.push((place, statement, Folded { proposal, same: Vec::new() })),
+            None => folded.push((place, statement, FoldedProposal { proposal, same: Vec::new() })),
         }
     }
     folded.sort_by_key(|(place, ..)| *place);
@@ -66,11 +70,11 @@ pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timesta
 /// The number of `ranked` proposals to show: those on the page stay, and the best others fill the daily
 /// limit. A limit of 0 shows all.
 pub fn asked<'a>(
-    ranked: &[Folded<'a>],
-    on_page: &HashSet<Id>,
+    ranked: &[FoldedProposal<'a>],
+    on_page: &HashSet<ProposalId>,
     per_day: usize,
     decided_today: usize,
-) -> Vec<Folded<'a>> {
+) -> Vec<FoldedProposal<'a>> {
     let mut free = match per_day {
         0 => usize::MAX,
         per_day => {
@@ -94,7 +98,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{now, proposal};
 
-    fn numbers(folded: &[Folded<'_>]) -> Vec<u32> {
+    fn numbers(folded: &[FoldedProposal<'_>]) -> Vec<u32> {
         folded.iter().map(|folded| folded.proposal.id.number).collect()
     }
 

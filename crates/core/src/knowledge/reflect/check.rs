@@ -3,47 +3,48 @@
 
 use std::collections::BTreeSet;
 
-use super::memory::Memory;
-use super::parse::Claim;
+use super::memory::MemoryDocument;
+use super::parse::ReflectorClaim;
 use super::{
-    Draft, Dropped, MAX_SUMMARY_CHARS, MAX_TEXT_CHARS, Observation, Period, Section, Why, distance, is_forged,
+    DraftDropReason, DroppedDrafts, MAX_SUMMARY_CHARS, MAX_TEXT_CHARS, Observation, ProposalDraft,
+    ReflectionPeriod, TargetSection, distance, is_forged,
 };
 use crate::base::confidence::confidence;
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
-use crate::knowledge::proposal::Evidence;
+use crate::base::provenance::StatementStrength;
+use crate::knowledge::proposal::ProposalEvidence;
 use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::text::similarity::{Statement, share};
+use crate::text::similarity::{AnalysedStatement, share};
 use crate::text::specifics::{occurs, specifics};
 
 /// The minimum share of a claim's terms in its support.
-const SUPPORTED: f64 = 0.7;
+const MIN_SUPPORTED_SHARE: f64 = 0.7;
 /// The number of terms found only in a less trusted source that makes that source necessary.
-const NEEDED_TERMS: usize = 2;
+const MIN_NEEDED_TERMS: usize = 2;
 /// The maximum number of supporting findings; a claim that needs more is a summary.
-const MOST_SUPPORT: usize = 6;
+const MAX_SUPPORTING_FINDINGS: usize = 6;
 /// The share of a claim's terms from which a source must agree with its meaning.
-const TELLING: f64 = 0.5;
+const MIN_DECISIVE_SHARE: f64 = 0.5;
 /// The maximum length of a quoted finding.
 pub(super) const MAX_QUOTE_CHARS: usize = 200;
 
 /// The result of checking claims.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Checked {
+pub struct CheckedDrafts {
     /// The drafts that passed the checks.
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<ProposalDraft>,
     /// The number of dropped claims by reason.
-    pub dropped: Dropped,
+    pub dropped: DroppedDrafts,
     /// The number of claims whose day was wrong and was corrected.
     pub redated: u64,
 }
 
 /// Checks claims against the observations of the period.
-pub fn check(claims: &[Claim], period: &Period<'_>) -> Checked {
+pub fn check(claims: &[ReflectorClaim], period: &ReflectionPeriod<'_>) -> CheckedDrafts {
     let sources = sources(period);
-    let memory = Memory::read(period.memory);
-    let mut checked = Checked::default();
+    let memory = MemoryDocument::read(period.memory);
+    let mut checked = CheckedDrafts::default();
     for claim in claims {
         match check_one(claim, period, &sources, &memory) {
             Ok((draft, redated)) => {
@@ -57,7 +58,7 @@ pub fn check(claims: &[Claim], period: &Period<'_>) -> Checked {
 }
 
 /// Returns a summary without invented details; `None` for any other.
-pub fn check_summary(summary: &str, period: &Period<'_>) -> Option<String> {
+pub fn check_summary(summary: &str, period: &ReflectionPeriod<'_>) -> Option<String> {
     let summary = one_line(&admit(summary).text, MAX_SUMMARY_CHARS);
     let all: String = sources(period).iter().map(|source| format!("{}\n", source.statement.text())).collect();
     let fits =
@@ -66,21 +67,21 @@ pub fn check_summary(summary: &str, period: &Period<'_>) -> Option<String> {
 }
 
 /// An observation that can support a claim.
-struct Source<'a> {
-    statement: Statement,
+struct SupportingFinding<'a> {
+    statement: AnalysedStatement,
     origin: Origin,
-    strength: Strength,
+    strength: StatementStrength,
     messages: &'a [String],
     observation: &'a Observation,
 }
 
 /// The findings and their narratives. A narrative is the observer's text, so it has the least trusted origin
 /// of its findings.
-fn sources<'a>(period: &Period<'a>) -> Vec<Source<'a>> {
-    let mut sources: Vec<Source<'a>> = period
+fn sources<'a>(period: &ReflectionPeriod<'a>) -> Vec<SupportingFinding<'a>> {
+    let mut sources: Vec<SupportingFinding<'a>> = period
         .findings()
-        .map(|seen| Source {
-            statement: Statement::of(&seen.finding.text),
+        .map(|seen| SupportingFinding {
+            statement: AnalysedStatement::of(&seen.finding.text),
             origin: seen.finding.origin,
             strength: seen.finding.strength,
             messages: &seen.finding.messages,
@@ -93,10 +94,10 @@ fn sources<'a>(period: &Period<'a>) -> Vec<Source<'a>> {
                 continue;
             }
             let origins = part.findings.iter().map(|finding| finding.origin).chain([Origin::Agent]);
-            sources.push(Source {
-                statement: Statement::of(&part.narrative),
+            sources.push(SupportingFinding {
+                statement: AnalysedStatement::of(&part.narrative),
                 origin: origins.max_by_key(|origin| distance(*origin)).unwrap_or(Origin::Tool),
-                strength: Strength::Inferred,
+                strength: StatementStrength::Inferred,
                 messages: &[],
                 observation,
             });
@@ -106,47 +107,47 @@ fn sources<'a>(period: &Period<'a>) -> Vec<Source<'a>> {
 }
 
 fn check_one(
-    claim: &Claim,
-    period: &Period<'_>,
-    sources: &[Source<'_>],
-    memory: &Memory,
-) -> Result<(Draft, bool), Why> {
+    claim: &ReflectorClaim,
+    period: &ReflectionPeriod<'_>,
+    sources: &[SupportingFinding<'_>],
+    memory: &MemoryDocument,
+) -> Result<(ProposalDraft, bool), DraftDropReason> {
     let text = one_line(&admit(&claim.text).text, MAX_TEXT_CHARS + 1);
     if text.chars().count() > MAX_TEXT_CHARS {
-        return Err(Why::Long);
+        return Err(DraftDropReason::Long);
     }
     if is_forged(&text) {
-        return Err(Why::Forged);
+        return Err(DraftDropReason::Forged);
     }
-    let statement = Statement::of(&text);
+    let statement = AnalysedStatement::of(&text);
     let support = supported(&statement, sources)?;
     let origin = worst(&support);
-    let mut evidence = Evidence::default();
-    let as_trusted = |source: &&Source<'_>| distance(source.origin) <= distance(origin);
+    let mut evidence = ProposalEvidence::default();
+    let as_trusted = |source: &&SupportingFinding<'_>| distance(source.origin) <= distance(origin);
     let merged = sources.iter().filter(as_trusted).filter(|source| source.statement.is_same(&statement));
-    let mut all: Vec<&Source<'_>> = support.clone();
+    let mut all: Vec<&SupportingFinding<'_>> = support.clone();
     for source in merged {
         if !all.iter().any(|other| std::ptr::eq(*other, source)) {
             all.push(source);
         }
     }
     for source in &all {
-        evidence.merge(&Evidence {
+        evidence.merge(&ProposalEvidence {
             sessions: vec![source.observation.session.clone()],
             messages: source.messages.to_vec(),
             quotes: vec![one_line(&admit(source.statement.text()).text, MAX_QUOTE_CHARS)],
             said: Some(source.observation.at),
-            ..Evidence::default()
+            ..ProposalEvidence::default()
         });
     }
     let date = all.iter().map(|source| source.observation.day).max().unwrap_or(period.today);
     let redated = claim.date.is_some_and(|given| !all.iter().any(|source| source.observation.day == given));
-    let strength = support.iter().map(|source| source.strength).min().unwrap_or(Strength::Inferred);
-    let draft = Draft {
-        section: allowed(Section::of(&claim.section, period.user, memory.titles()), origin),
+    let strength = support.iter().map(|source| source.strength).min().unwrap_or(StatementStrength::Inferred);
+    let draft = ProposalDraft {
+        section: allowed(TargetSection::of(&claim.section, period.user, memory.titles()), origin),
         date,
         origin,
-        explicit: origin == Origin::User && strength == Strength::Explicit,
+        explicit: origin == Origin::User && strength == StatementStrength::Explicit,
         confidence: confidence(strength.value(), evidence.sessions.len(), origin),
         evidence,
         project: common_project(all.iter().map(|source| source.observation)),
@@ -159,10 +160,10 @@ fn check_one(
 
 /// The section allowed for an origin: rules need the user's own words, and tool output never describes the
 /// user (B-01).
-pub(super) fn allowed(section: Section, origin: Origin) -> Section {
+pub(super) fn allowed(section: TargetSection, origin: Origin) -> TargetSection {
     match (section, origin) {
-        (Section::HardRules, Origin::Agent | Origin::Tool | Origin::Import) => Section::Patterns,
-        (Section::User, Origin::Tool) => Section::Patterns,
+        (TargetSection::HardRules, Origin::Agent | Origin::Tool | Origin::Import) => TargetSection::Patterns,
+        (TargetSection::User, Origin::Tool) => TargetSection::Patterns,
         (section, _) => section,
     }
 }
@@ -175,15 +176,18 @@ pub(super) fn common_project<'a>(
     observations.all(|observation| observation.project.as_ref() == Some(&first)).then_some(first)
 }
 
-fn worst(support: &[&Source<'_>]) -> Origin {
+fn worst(support: &[&SupportingFinding<'_>]) -> Origin {
     support.iter().map(|source| source.origin).max_by_key(|origin| distance(*origin)).unwrap_or(Origin::Tool)
 }
 
 /// The sources that support a claim, of the most trusted origins that suffice.
-fn supported<'a, 'b>(claim: &Statement, sources: &'b [Source<'a>]) -> Result<Vec<&'b Source<'a>>, Why> {
-    let mut why = Why::Unsupported;
+fn supported<'a, 'b>(
+    claim: &AnalysedStatement,
+    sources: &'b [SupportingFinding<'a>],
+) -> Result<Vec<&'b SupportingFinding<'a>>, DraftDropReason> {
+    let mut why = DraftDropReason::Unsupported;
     for trust in 0..Origin::ALL.len() {
-        let pool: Vec<&Source<'_>> =
+        let pool: Vec<&SupportingFinding<'_>> =
             sources.iter().filter(|source| distance(source.origin) <= trust).collect();
         match covering(claim, &pool) {
             Err(reason) => why = why.or(reason),
@@ -191,27 +195,34 @@ fn supported<'a, 'b>(claim: &Statement, sources: &'b [Source<'a>]) -> Result<Vec
             Ok(support) if needs_more(claim, &support, sources) => {}
             // Every source with a large part of it must agree in meaning.
             Ok(support) if support.iter().all(|source| means(claim, source)) => return Ok(support),
-            Ok(_) => why = why.or(Why::Turned),
+            Ok(_) => why = why.or(DraftDropReason::Turned),
         }
     }
     Err(why)
 }
 
 /// True if a source agrees with the claim, or shares too little with it to tell.
-fn means(claim: &Statement, source: &Source<'_>) -> bool {
-    share(claim.terms(), source.statement.terms()) < TELLING || claim.keeps_sense_of(&source.statement)
+fn means(claim: &AnalysedStatement, source: &SupportingFinding<'_>) -> bool {
+    share(claim.terms(), source.statement.terms()) < MIN_DECISIVE_SHARE
+        || claim.keeps_sense_of(&source.statement)
 }
 
 /// True if a less trusted source contains terms that the support lacks.
-fn needs_more(claim: &Statement, support: &[&Source<'_>], sources: &[Source<'_>]) -> bool {
+fn needs_more(
+    claim: &AnalysedStatement,
+    support: &[&SupportingFinding<'_>],
+    sources: &[SupportingFinding<'_>],
+) -> bool {
     let trusted = distance(worst(support));
     let open = |term: &&u64| !support.iter().any(|source| source.statement.terms().contains(term));
     let open: BTreeSet<u64> = claim.terms().iter().filter(open).copied().collect();
-    let says = |source: &Source<'_>| open.intersection(source.statement.terms()).count() >= NEEDED_TERMS;
+    let says = |source: &SupportingFinding<'_>| {
+        open.intersection(source.statement.terms()).count() >= MIN_NEEDED_TERMS
+    };
     sources.iter().any(|source| distance(source.origin) > trusted && says(source))
 }
 
-impl Why {
+impl DraftDropReason {
     /// The more specific of two reasons.
     fn or(self, other: Self) -> Self {
         if self == Self::Unsupported { other } else { self }
@@ -219,12 +230,15 @@ impl Why {
 }
 
 /// The fewest sources that cover the claim, best first, plus those with its specifics.
-fn covering<'a, 'b>(claim: &Statement, pool: &[&'b Source<'a>]) -> Result<Vec<&'b Source<'a>>, Why> {
+fn covering<'a, 'b>(
+    claim: &AnalysedStatement,
+    pool: &[&'b SupportingFinding<'a>],
+) -> Result<Vec<&'b SupportingFinding<'a>>, DraftDropReason> {
     let terms = claim.terms();
     let mut left = terms.clone();
-    let mut support: Vec<&Source<'_>> = Vec::new();
-    while support.len() < MOST_SUPPORT {
-        let gain = |source: &&&Source<'_>| {
+    let mut support: Vec<&SupportingFinding<'_>> = Vec::new();
+    while support.len() < MAX_SUPPORTING_FINDINGS {
+        let gain = |source: &&&SupportingFinding<'_>| {
             let fit = (share(terms, source.statement.terms()) * 1000.0) as i64;
             (left.intersection(source.statement.terms()).count(), fit, source.observation.at)
         };
@@ -232,32 +246,34 @@ fn covering<'a, 'b>(claim: &Statement, pool: &[&'b Source<'a>]) -> Result<Vec<&'
         let gained = left.intersection(best.statement.terms()).count();
         // A single shared word is no support.
         if gained == 0
-            || (!support.is_empty() && gained < NEEDED_TERMS && support_share(terms, &support) >= SUPPORTED)
+            || (!support.is_empty()
+                && gained < MIN_NEEDED_TERMS
+                && support_share(terms, &support) >= MIN_SUPPORTED_SHARE)
         {
             break;
         }
         left.retain(|term| !best.statement.terms().contains(term));
         support.push(best);
     }
-    if support_share(terms, &support) < SUPPORTED {
-        return Err(Why::Unsupported);
+    if support_share(terms, &support) < MIN_SUPPORTED_SHARE {
+        return Err(DraftDropReason::Unsupported);
     }
     for it in claim.specifics() {
         if support.iter().any(|source| occurs(it, source.statement.text())) {
             continue;
         }
-        let has = |source: &&&Source<'_>| {
+        let has = |source: &&&SupportingFinding<'_>| {
             occurs(it, source.statement.text()) && share(terms, source.statement.terms()) > 0.0
         };
-        let Some(more) = pool.iter().find(has).filter(|_| support.len() < MOST_SUPPORT) else {
-            return Err(Why::Invented);
+        let Some(more) = pool.iter().find(has).filter(|_| support.len() < MAX_SUPPORTING_FINDINGS) else {
+            return Err(DraftDropReason::Invented);
         };
         support.push(more);
     }
     Ok(support)
 }
 
-fn support_share(terms: &BTreeSet<u64>, support: &[&Source<'_>]) -> f64 {
+fn support_share(terms: &BTreeSet<u64>, support: &[&SupportingFinding<'_>]) -> f64 {
     let all: BTreeSet<u64> =
         support.iter().flat_map(|source| source.statement.terms().iter().copied()).collect();
     share(terms, &all)

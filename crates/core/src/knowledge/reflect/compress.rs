@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::parse::{self, Answer};
+use super::parse::{self, ReflectorAnswer};
 use super::prompt::material;
-use super::{Period, parse::render};
-use crate::llm::prompts::Template;
-use crate::llm::{self, Budget, Cost, Expects, Fault, Model, Request, Retry};
+use super::{ReflectionPeriod, parse::render};
+use crate::llm::prompts::PromptTemplate;
+use crate::llm::{self, AnswerFormat, Cost, FailureOwner, LanguageModel, LlmBudget, LlmRequest, RetryAdvice};
 use crate::text::tokens;
 
 /// The last compression level.
-pub const LAST_LEVEL: u8 = 2;
+pub const MAX_COMPRESSION_LEVEL: u8 = 2;
 /// The time limit of one answer; three of them fit into the limit of a run.
 pub const DEADLINE: Duration = Duration::from_secs(150);
 /// The length and cost limit of one answer: half a dollar is about twice the price of the largest input with
 /// a good model.
-pub const BUDGET: Budget = Budget { tokens: 6_000, cost: Cost { micro_dollars: 500_000 } };
+pub const BUDGET: LlmBudget = LlmBudget { tokens: 6_000, cost: Cost { micro_dollars: 500_000 } };
 
 /// True if an answer is shorter than its input (X-15: the input counts, not a target).
 pub fn is_compressed(input: u64, output: u64) -> bool {
@@ -28,9 +28,9 @@ pub fn is_compressed(input: u64, output: u64) -> bool {
 /// The reflection of a model on a period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reflected {
+pub struct ModelReflection {
     /// The answer before any check.
-    pub answer: Answer,
+    pub answer: ReflectorAnswer,
     /// The compression level of the answer.
     pub level: u8,
     /// True if the answer was too long at every level, so that the shortest one was taken (REF-14).
@@ -46,16 +46,16 @@ pub struct Reflected {
 /// Asks a model, at most three times. Model errors are returned; so is an unreadable answer, because asking
 /// again does not help.
 pub fn reflect(
-    model: &dyn Model,
-    period: &Period<'_>,
-    observer: Option<Template>,
-) -> Result<Reflected, llm::Error> {
+    model: &dyn LanguageModel,
+    period: &ReflectionPeriod<'_>,
+    observer: Option<PromptTemplate>,
+) -> Result<ModelReflection, llm::Error> {
     let material = material(period);
-    let mut best: Option<Reflected> = None;
-    for level in 0..=LAST_LEVEL {
-        let request = Request {
+    let mut best: Option<ModelReflection> = None;
+    for level in 0..=MAX_COMPRESSION_LEVEL {
+        let request = LlmRequest {
             prompt: material.prompt(period, observer, level),
-            expects: Expects::Tags(&["proposals", "summary"]),
+            expects: AnswerFormat::Tags(&["proposals", "summary"]),
             deadline: DEADLINE,
             budget: BUDGET,
         };
@@ -69,7 +69,7 @@ pub fn reflect(
         let output = tokens::estimate(&render(&answer));
         let (input, left_out) = (material.tokens, material.left_out);
         let flagged = !is_compressed(input, output);
-        let reflected = Reflected { answer, level, flagged, input, output, left_out };
+        let reflected = ModelReflection { answer, level, flagged, input, output, left_out };
         if !flagged {
             return Ok(reflected);
         }
@@ -77,10 +77,10 @@ pub fn reflect(
             best = Some(reflected);
         }
     }
-    best.map(|best| Reflected { level: LAST_LEVEL, ..best }).ok_or_else(|| {
+    best.map(|best| ModelReflection { level: MAX_COMPRESSION_LEVEL, ..best }).ok_or_else(|| {
         llm::Error::new(
-            Fault::Provider,
-            Retry::Never,
+            FailureOwner::Provider,
+            RetryAdvice::Never,
             "the model did not answer in the form it was asked for",
         )
     })

@@ -3,37 +3,37 @@
 //!
 //! The result is deterministic and independent of the intermediate levels.
 
-use crate::knowledge::observe::{Finding, Kind, Observed, Part};
+use crate::knowledge::observe::{Finding, FindingKind, ObservedSession, ObservedTopic};
 use crate::text::normal::normalised;
 use crate::vault::priority::Priority;
 
 /// The age in days from which only narratives and 🔴 findings remain.
-const STORIES: i32 = 3;
+const DROP_NARRATIVE_DAYS: i32 = 3;
 /// The age from which each narrative is its first sentence.
-const SENTENCES: i32 = 8;
+const FIRST_SENTENCE_DAYS: i32 = 8;
 /// The age from which one sentence and the findings of lasting use remain.
-const ABSTRACT: i32 = 15;
+const ABSTRACT_DAYS: i32 = 15;
 
 /// The level for an age in days.
 pub fn level(age: i32) -> u32 {
     match age {
-        ..STORIES => 0,
-        STORIES..SENTENCES => 1,
-        SENTENCES..ABSTRACT => 2,
+        ..DROP_NARRATIVE_DAYS => 0,
+        DROP_NARRATIVE_DAYS..FIRST_SENTENCE_DAYS => 1,
+        FIRST_SENTENCE_DAYS..ABSTRACT_DAYS => 2,
         _ => 3,
     }
 }
 
 /// Compacts an observation to a level. Repeating it changes nothing.
-pub fn distil(observed: &Observed, level: u32) -> Observed {
+pub fn distil(observed: &ObservedSession, level: u32) -> ObservedSession {
     if level == 0 {
         return observed.clone();
     }
     let mut seen = Vec::new();
-    let mut parts: Vec<Part> = observed
+    let mut parts: Vec<ObservedTopic> = observed
         .parts
         .iter()
-        .map(|part| Part {
+        .map(|part| ObservedTopic {
             day: part.day,
             narrative: part.narrative.clone(),
             findings: kept(part, level, &mut seen),
@@ -47,16 +47,16 @@ pub fn distil(observed: &Observed, level: u32) -> Observed {
     if level >= 3 {
         let findings = parts.iter().flat_map(|part| part.findings.clone()).collect();
         let narrative = parts.into_iter().map(|part| part.narrative).find(|text| !text.is_empty());
-        parts = vec![Part { day: None, narrative: narrative.unwrap_or_default(), findings }];
+        parts = vec![ObservedTopic { day: None, narrative: narrative.unwrap_or_default(), findings }];
     }
     parts.retain(|part| !part.narrative.is_empty() || !part.findings.is_empty());
     // The next step of an old session is of no use.
-    Observed { parts, current_task: None, suggested_response: None }
+    ObservedSession { parts, current_task: None, suggested_response: None }
 }
 
 /// The findings worth keeping for weeks, without duplicates; of the oldest parts only those of lasting use.
-fn kept(part: &Part, level: u32, seen: &mut Vec<(Kind, String)>) -> Vec<Finding> {
-    let lasting = |kind: Kind| !matches!(kind, Kind::Files | Kind::Question);
+fn kept(part: &ObservedTopic, level: u32, seen: &mut Vec<(FindingKind, String)>) -> Vec<Finding> {
+    let lasting = |kind: FindingKind| !matches!(kind, FindingKind::Files | FindingKind::Question);
     let mut findings: Vec<Finding> = Vec::new();
     for finding in part.findings.iter().filter(|finding| finding.priority == Priority::High) {
         let said = (finding.kind, normalised(&finding.text));
@@ -86,7 +86,12 @@ mod tests {
     use crate::fixtures;
 
     fn finding() -> impl Strategy<Value = Finding> {
-        let kind = prop_oneof![Just(Kind::Rule), Just(Kind::Files), Just(Kind::Question), Just(Kind::Fix)];
+        let kind = prop_oneof![
+            Just(FindingKind::Rule),
+            Just(FindingKind::Files),
+            Just(FindingKind::Question),
+            Just(FindingKind::Fix)
+        ];
         let priority = prop::sample::select(Priority::ALL.to_vec());
         (kind, priority, "[ab] [cd]\\.?").prop_map(|(kind, priority, text)| Finding {
             priority,
@@ -94,12 +99,17 @@ mod tests {
         })
     }
 
-    fn observed() -> impl Strategy<Value = Observed> {
+    fn observed() -> impl Strategy<Value = ObservedSession> {
         let part = ("([A-Z]v1.2[.!?。] ?){0,3}", prop::collection::vec(finding(), 0..5)).prop_map(
-            |(narrative, findings)| Part { day: None, narrative: narrative.trim().to_owned(), findings },
+            |(narrative, findings)| ObservedTopic {
+                day: None,
+                narrative: narrative.trim().to_owned(),
+                findings,
+            },
         );
-        (prop::collection::vec(part, 0..4), prop::option::of("[a-z]{3}"))
-            .prop_map(|(parts, current_task)| Observed { parts, current_task, suggested_response: None })
+        (prop::collection::vec(part, 0..4), prop::option::of("[a-z]{3}")).prop_map(|(parts, current_task)| {
+            ObservedSession { parts, current_task, suggested_response: None }
+        })
     }
 
     #[test]
@@ -124,11 +134,11 @@ mod tests {
             let distilled = distil(&observed, level);
             prop_assert!(distilled.findings().all(|finding| finding.priority == Priority::High));
             for finding in observed.findings() {
-                let lasts = finding.priority == Priority::High && matches!(finding.kind, Kind::Rule | Kind::Fix);
+                let lasts = finding.priority == Priority::High && matches!(finding.kind, FindingKind::Rule | FindingKind::Fix);
                 let said = |other: &Finding| normalised(&other.text) == normalised(&finding.text);
                 prop_assert!(!lasts || distilled.findings().any(said));
             }
-            let size = |observed: &Observed| super::super::prompt::text_of(&observed.parts).len();
+            let size = |observed: &ObservedSession| super::super::prompt::text_of(&observed.parts).len();
             prop_assert!(size(&distilled) <= size(&observed));
         }
     }

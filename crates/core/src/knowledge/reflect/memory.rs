@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use crate::base::scope::ProjectId;
 use crate::base::time::Date;
 use crate::text::normal::normalised;
-use crate::text::similarity::Statement;
+use crate::text::similarity::AnalysedStatement;
 use crate::vault::memory::{sections, shown_in};
 
 /// The current content of the document, without struck lines.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct MemoryDocument {
     /// The whole text in normalised form.
     said: String,
-    lines: Vec<Line>,
+    lines: Vec<MemoryStatement>,
     titles: Vec<String>,
     /// The document, if some of its lines hold in one project only.
     scoped: Option<String>,
@@ -21,14 +21,14 @@ pub struct Memory {
 
 /// A statement of the document.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct MemoryStatement {
     /// The line in parsed form.
-    pub statement: Statement,
+    pub statement: AnalysedStatement,
     /// The date of the line.
     pub date: Option<Date>,
 }
 
-impl Memory {
+impl MemoryDocument {
     /// Parses the document. One with an ambiguous structure still counts as text.
     pub fn read(text: &str) -> Self {
         let Ok(sections) = sections(text) else {
@@ -42,7 +42,7 @@ impl Memory {
                 from = item.range.end;
                 continue;
             }
-            lines.push(Line { statement: Statement::of(&item.text), date: item.date });
+            lines.push(MemoryStatement { statement: AnalysedStatement::of(&item.text), date: item.date });
         }
         standing.push_str(text.get(from..).unwrap_or_default());
         // The statements again without dates and escapes, as a paraphrase has them.
@@ -65,14 +65,14 @@ impl Memory {
     }
 
     /// True if it already contains the statement (REF-17): verbatim, or as a line with the same meaning.
-    pub fn says(&self, statement: &Statement) -> bool {
+    pub fn says(&self, statement: &AnalysedStatement) -> bool {
         let words = normalised(statement.text());
         !words.is_empty() && self.said.contains(&words)
             || self.lines.iter().any(|line| line.statement.is_same(statement))
     }
 
     /// The line that contradicts the statement.
-    pub fn contradicted_by(&self, statement: &Statement) -> Option<&Line> {
+    pub fn contradicted_by(&self, statement: &AnalysedStatement) -> Option<&MemoryStatement> {
         self.lines.iter().find(|line| line.statement.contradicts(statement))
     }
 

@@ -27,12 +27,12 @@ use serde::{Deserialize, Serialize};
 use crate::base::provenance::Origin;
 use crate::base::scope::ProjectId;
 use crate::base::time::{Date, Timestamp};
-use crate::knowledge::observe::{Finding, Observed};
+use crate::knowledge::observe::{Finding, ObservedSession};
 use crate::knowledge::proposal;
-use crate::knowledge::proposal::{Evidence, Proposal, Source};
-use crate::vault::review::{Id, Place};
+use crate::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource};
+use crate::vault::review::{ProposalId, ProposalPlace};
 
-pub use section::Section;
+pub use section::TargetSection;
 
 /// The maximum length of a statement, in characters.
 pub const MAX_TEXT_CHARS: usize = 400;
@@ -54,12 +54,12 @@ pub struct Observation {
     /// The time of the observation.
     pub at: Timestamp,
     /// The observations of the window.
-    pub observed: Observed,
+    pub observed: ObservedSession,
 }
 
 /// The input of a reflection.
 #[derive(Clone, Copy, Debug)]
-pub struct Period<'a> {
+pub struct ReflectionPeriod<'a> {
     /// The day in the user's zone.
     pub today: Date,
     /// The user's name; may be empty (GEN-01).
@@ -72,18 +72,18 @@ pub struct Period<'a> {
 
 /// A finding and its window.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct SeenFinding<'a> {
     /// The finding that was observed.
     pub finding: &'a Finding,
     /// The window that contains it.
     pub observation: &'a Observation,
 }
 
-impl<'a> Period<'a> {
+impl<'a> ReflectionPeriod<'a> {
     /// All findings in order, without forged ones.
-    pub fn findings(&self) -> impl Iterator<Item = Seen<'a>> {
+    pub fn findings(&self) -> impl Iterator<Item = SeenFinding<'a>> {
         let of = |observation: &'a Observation| {
-            observation.observed.findings().map(move |finding| Seen { finding, observation })
+            observation.observed.findings().map(move |finding| SeenFinding { finding, observation })
         };
         self.observations.iter().flat_map(of).filter(|seen| !is_forged(&seen.finding.text))
     }
@@ -92,9 +92,9 @@ impl<'a> Period<'a> {
 /// A proposal under construction: without id, and not shown to the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Draft {
+pub struct ProposalDraft {
     /// The section of `MEMORY.md` to write to.
-    pub section: Section,
+    pub section: TargetSection,
     /// The text to write.
     pub text: String,
     /// The day of the newest supporting observation.
@@ -107,23 +107,23 @@ pub struct Draft {
     /// The confidence, from 0 to 1.
     pub confidence: f64,
     /// The evidence that supports it.
-    pub evidence: Evidence,
+    pub evidence: ProposalEvidence,
     /// The project, if all evidence is from one.
     pub project: Option<ProjectId>,
     /// The line of `MEMORY.md` that it contradicts.
     pub supersedes: Option<String>,
     /// The pending proposal with the same meaning.
-    pub joins: Option<Id>,
+    pub joins: Option<ProposalId>,
 }
 
-impl Draft {
+impl ProposalDraft {
     /// The draft as a proposal. The store assigns the id.
-    pub fn proposal(&self, user: &str, id: Id, created: Timestamp) -> Proposal {
+    pub fn proposal(&self, user: &str, id: ProposalId, created: Timestamp) -> Proposal {
         let (source, title) = match &self.supersedes {
-            Some(old) => (Source::Supersede, proposal::instead_of(old)),
-            None => (Source::Reflection, proposal::title(&self.text)),
+            Some(old) => (ProposalSource::Supersede, proposal::instead_of(old)),
+            None => (ProposalSource::Reflection, proposal::title(&self.text)),
         };
-        let place = Place::Section(self.section.title(user));
+        let place = ProposalPlace::Section(self.section.title(user));
         Proposal {
             title,
             supersedes: self.supersedes.clone(),
@@ -139,7 +139,7 @@ impl Draft {
 /// The reason why a draft was dropped. Drops are counted, so that nothing vanishes silently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum DraftDropReason {
     /// No observation supports it.
     Unsupported,
     /// The supporting observations lack a number, a name, a path or a quotation in it.
@@ -167,11 +167,11 @@ pub enum Why {
 /// The number of dropped drafts by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Dropped(pub BTreeMap<Why, u64>);
+pub struct DroppedDrafts(pub BTreeMap<DraftDropReason, u64>);
 
-impl Dropped {
+impl DroppedDrafts {
     /// Adds one to the count of a reason.
-    pub fn add(&mut self, why: Why) {
+    pub fn add(&mut self, why: DraftDropReason) {
         *self.0.entry(why).or_default() += 1;
     }
 
@@ -183,13 +183,13 @@ impl Dropped {
     }
 
     /// The count for a reason.
-    pub fn count(&self, why: Why) -> u64 {
+    pub fn count(&self, why: DraftDropReason) -> u64 {
         self.0.get(&why).copied().unwrap_or(0)
     }
 }
 
 /// The tags of our prompts and answers. No honest observation contains them.
-const TAGS: [&str; 9] = [
+const PROMPT_TAGS: [&str; 9] = [
     "proposals",
     "summary",
     "observations",
@@ -202,7 +202,7 @@ const TAGS: [&str; 9] = [
 ];
 
 /// Phrases of texts that address a model.
-const ORDERS: [&str; 14] = [
+const INJECTION_OPENINGS: [&str; 14] = [
     "ignore the above",
     "ignore all previous",
     "ignore all prior",
@@ -227,8 +227,8 @@ pub fn is_forged(text: &str) -> bool {
     text.contains("```")
         || text.contains("<!--")
         || text.contains("proposed for:")
-        || TAGS.iter().any(tagged)
-        || ORDERS.iter().any(|order| text.contains(order))
+        || PROMPT_TAGS.iter().any(tagged)
+        || INJECTION_OPENINGS.iter().any(|order| text.contains(order))
 }
 
 /// The distance of an origin from the user's own words.
@@ -237,7 +237,7 @@ pub(crate) fn distance(origin: Origin) -> usize {
 }
 
 /// A summary of one or two sentences for the daily log, made from counts alone.
-pub fn summary(period: &Period<'_>, drafts: &[Draft]) -> String {
+pub fn summary(period: &ReflectionPeriod<'_>, drafts: &[ProposalDraft]) -> String {
     let count = |number: usize, word: &str| match number {
         1 => format!("1 {word}"),
         number => format!("{number} {word}s"),

@@ -8,24 +8,24 @@ use crate::base::time::{Date, day};
 use crate::text::clean::one_line;
 use crate::vault::priority::Priority;
 
-const PROPOSALS: &str = "proposals";
-const SUMMARY: &str = "summary";
-const PROPOSED_FOR: &str = "Proposed for:";
+const PROPOSALS_TAG: &str = "proposals";
+const SUMMARY_TAG: &str = "summary";
+const PROPOSED_FOR_LABEL: &str = "Proposed for:";
 /// The maximum number of claims that are read.
 const MAX_CLAIMS: usize = 60;
 
 /// The parsed answer of a reflector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ReflectorAnswer {
     /// The proposals before any check.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<ReflectorClaim>,
     /// The unchecked summary of one or two sentences.
     pub summary: Option<String>,
 }
 
 /// A proposal as the model wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct ReflectorClaim {
     /// The heading above it; empty if there is none.
     pub section: String,
     /// The day that the model gave it.
@@ -36,12 +36,12 @@ pub struct Claim {
 
 /// Parses an answer; `None` if it is unreadable. `whole` is false for a truncated answer, whose last line may
 /// be incomplete and is dropped.
-pub fn parse(text: &str, whole: bool) -> Option<Answer> {
-    let part = inside(text, PROPOSALS);
-    let summary = inside(text, SUMMARY);
+pub fn parse(text: &str, whole: bool) -> Option<ReflectorAnswer> {
+    let part = inside(text, PROPOSALS_TAG);
+    let summary = inside(text, SUMMARY_TAG);
     let (body, closed) = match part {
         Some((body, closed)) => (body, closed),
-        None => (before(text, SUMMARY), summary.is_some()),
+        None => (before(text, SUMMARY_TAG), summary.is_some()),
     };
     let mut claims = claims(body);
     if part.is_none() && claims.is_empty() {
@@ -52,16 +52,16 @@ pub fn parse(text: &str, whole: bool) -> Option<Answer> {
     }
     let summary =
         summary.filter(|(_, closed)| whole || *closed).map(|(text, _)| one_line(text, MAX_SUMMARY_CHARS));
-    Some(Answer { claims, summary: summary.filter(|text| !text.is_empty()) })
+    Some(ReflectorAnswer { claims, summary: summary.filter(|text| !text.is_empty()) })
 }
 
 /// The answer in normal form, without tags, for measuring its length (REF-12).
-pub fn render(answer: &Answer) -> String {
+pub fn render(answer: &ReflectorAnswer) -> String {
     let mut out = String::new();
     let mut section = None;
     for claim in &answer.claims {
         if section != Some(&claim.section) {
-            out.push_str(&format!("## {PROPOSED_FOR} {}\n", claim.section));
+            out.push_str(&format!("## {PROPOSED_FOR_LABEL} {}\n", claim.section));
             section = Some(&claim.section);
         }
         let date = claim.date.map(|date| format!("({}) ", day(date))).unwrap_or_default();
@@ -74,8 +74,8 @@ pub fn render(answer: &Answer) -> String {
     out
 }
 
-fn claims(body: &str) -> Vec<Claim> {
-    let mut claims: Vec<Claim> = Vec::new();
+fn claims(body: &str) -> Vec<ReflectorClaim> {
+    let mut claims: Vec<ReflectorClaim> = Vec::new();
     let mut section = String::new();
     let mut open = false;
     for line in body.lines() {
@@ -89,7 +89,7 @@ fn claims(body: &str) -> Vec<Claim> {
             let (date, words) = dated(words);
             open = !is_none(words);
             if open && claims.len() < MAX_CLAIMS {
-                claims.push(Claim { section: section.clone(), date, text: single_line(words) });
+                claims.push(ReflectorClaim { section: section.clone(), date, text: single_line(words) });
             }
         } else if open && line.starts_with([' ', '\t']) {
             // A continuation of the line before.
@@ -109,8 +109,8 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 fn after_label(words: &str) -> Option<&str> {
-    let label = words.get(..PROPOSED_FOR.len())?;
-    label.eq_ignore_ascii_case(PROPOSED_FOR).then(|| words[PROPOSED_FOR.len()..].trim())
+    let label = words.get(..PROPOSED_FOR_LABEL.len())?;
+    label.eq_ignore_ascii_case(PROPOSED_FOR_LABEL).then(|| words[PROPOSED_FOR_LABEL.len()..].trim())
 }
 
 fn bullet(line: &str) -> Option<&str> {
@@ -163,7 +163,8 @@ fn inside<'a>(text: &'a str, name: &str) -> Option<(&'a str, bool)> {
     match end(&format!("</{name}>")) {
         Some(at) => Some((&body[..at], true)),
         None => {
-            let next = [PROPOSALS, SUMMARY].into_iter().filter_map(|name| end(&format!("<{name}>"))).min();
+            let next =
+                [PROPOSALS_TAG, SUMMARY_TAG].into_iter().filter_map(|name| end(&format!("<{name}>"))).min();
             Some((next.map_or(body, |at| &body[..at]), next.is_some()))
         }
     }
@@ -241,11 +242,15 @@ one rule.
         assert_eq!(parse("<proposals></proposals><summary>Quiet.</summary>", true).unwrap().claims, []);
     }
 
-    fn claim() -> impl Strategy<Value = Claim> {
+    fn claim() -> impl Strategy<Value = ReflectorClaim> {
         let section = prop_oneof![Just("Patterns"), Just("Hard Rules"), Just("Ada Lovelace")];
         let date = prop::option::of((1i8..=28).prop_map(|day| Date::constant(2026, 11, day)));
         (section, date, "[a-zA-Zäé日][a-zA-Z0-9äé日本 ,;/_.`]{0,60}[a-z.]").prop_map(
-            |(section, date, text)| Claim { section: section.to_owned(), date, text: single_line(&text) },
+            |(section, date, text)| ReflectorClaim {
+                section: section.to_owned(),
+                date,
+                text: single_line(&text),
+            },
         )
     }
 
@@ -256,10 +261,10 @@ one rule.
             summary in prop::option::of("[a-zA-Z ]{0,40}[a-z]"),
         ) {
             let summary = summary.map(|text| single_line(&text));
-            let list = render(&Answer { claims: claims.clone(), summary: None });
+            let list = render(&ReflectorAnswer { claims: claims.clone(), summary: None });
             let tail = summary.as_ref().map(|text| format!("<summary>{text}</summary>")).unwrap_or_default();
             let read = parse(&format!("<proposals>\n{list}</proposals>\n{tail}"), true).unwrap();
-            prop_assert_eq!(read, Answer { claims, summary });
+            prop_assert_eq!(read, ReflectorAnswer { claims, summary });
         }
 
         #[test]

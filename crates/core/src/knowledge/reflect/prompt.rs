@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Observation, Period, is_forged};
+use super::{Observation, ReflectionPeriod, is_forged};
 use crate::base::time::day;
-use crate::knowledge::observe::Part;
-use crate::llm::Prompt;
-use crate::llm::prompts::{REFLECT, Template};
+use crate::knowledge::observe::ObservedTopic;
+use crate::llm::LlmPrompt;
+use crate::llm::prompts::{PromptTemplate, REFLECT};
 use crate::text::admit;
 use crate::text::tokens;
 use crate::vault::memory::{FIXED_SECTIONS, user_section};
@@ -19,7 +19,7 @@ const MAX_MEMORY_CHARS: usize = 40_000;
 
 /// The material for a reflector.
 #[derive(Clone, Debug)]
-pub struct Material {
+pub struct ReflectionMaterial {
     days: Value,
     /// The approximate tokens of the observations: the limit for the answer (REF-12).
     pub tokens: u64,
@@ -28,7 +28,7 @@ pub struct Material {
 }
 
 /// Collects the observations: the newest ones that fit, sorted oldest first.
-pub fn material(period: &Period<'_>) -> Material {
+pub fn material(period: &ReflectionPeriod<'_>) -> ReflectionMaterial {
     let (mut tokens, mut left_out) = (0, 0);
     let mut days: Vec<(String, i32, Vec<Value>)> = Vec::new();
     for observation in period.observations.iter().rev() {
@@ -50,17 +50,22 @@ pub fn material(period: &Period<'_>) -> Material {
         windows.reverse();
         json!({"date": date, "age": age, "sessions": windows})
     });
-    Material { days: days.collect(), tokens, left_out }
+    ReflectionMaterial { days: days.collect(), tokens, left_out }
 }
 
-impl Material {
+impl ReflectionMaterial {
     /// The observations by day.
     pub fn days(&self) -> &Value {
         &self.days
     }
 
     /// The prompt at a level of [`guidance`]. `observer` is the template that made the observations.
-    pub fn prompt(&self, period: &Period<'_>, observer: Option<Template>, level: u8) -> Prompt {
+    pub fn prompt(
+        &self,
+        period: &ReflectionPeriod<'_>,
+        observer: Option<PromptTemplate>,
+        level: u8,
+    ) -> LlmPrompt {
         // Use JSON, so that no observation can imitate the end of the material.
         let mut material = json!({
             "today": day(period.today),
@@ -75,7 +80,7 @@ impl Material {
         if let Some(guidance) = guidance(level) {
             material["guidance"] = json!(guidance);
         }
-        Prompt::new(REFLECT, &material.to_string())
+        LlmPrompt::new(REFLECT, &material.to_string())
     }
 }
 
@@ -95,7 +100,7 @@ pub fn guidance(level: u8) -> Option<&'static str> {
 }
 
 /// The age of an observation, in days.
-pub(super) fn age(period: &Period<'_>, observation: &Observation) -> i32 {
+pub(super) fn age(period: &ReflectionPeriod<'_>, observation: &Observation) -> i32 {
     period.today.since(observation.day).map_or(0, |span| span.get_days()).max(0)
 }
 
@@ -105,7 +110,7 @@ pub fn tokens_of(observation: &Observation) -> u64 {
 }
 
 /// The narratives and facts of a window, as text.
-pub fn text_of(parts: &[Part]) -> String {
+pub fn text_of(parts: &[ObservedTopic]) -> String {
     let mut text = String::new();
     for part in parts {
         if !part.narrative.is_empty() {
@@ -120,7 +125,7 @@ pub fn text_of(parts: &[Part]) -> String {
 }
 
 fn window(observation: &Observation) -> Value {
-    let part = |part: &Part| {
+    let part = |part: &ObservedTopic| {
         let facts: Vec<Value> = part
             .findings
             .iter()

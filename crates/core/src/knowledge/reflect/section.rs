@@ -9,12 +9,12 @@ const HARD_RULES: &str = "Hard Rules";
 const ARCHITECTURE: &str = "System Architecture";
 const PATTERNS: &str = "Patterns";
 /// The heading for promoted lines without a section (REV-15).
-const REFLECTED: &str = "Reflected";
+const REFLECTED_SECTION: &str = "Reflected";
 
 /// A section of the document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Section {
+pub enum TargetSection {
     /// Hard rules of the user: always or never.
     HardRules,
     /// The section named after the user: preferences, style, habits of decision (GEN-01).
@@ -30,24 +30,24 @@ pub enum Section {
 }
 
 /// Words of a heading that identify a section.
-const HINTS: [(&str, Section); 14] = [
-    ("rule", Section::HardRules),
-    ("never", Section::HardRules),
-    ("always", Section::HardRules),
-    ("preference", Section::User),
-    ("style", Section::User),
-    ("user", Section::User),
-    ("architecture", Section::Architecture),
-    ("system", Section::Architecture),
-    ("infrastructure", Section::Architecture),
-    ("state", Section::Architecture),
-    ("pattern", Section::Patterns),
-    ("convention", Section::Patterns),
-    ("insight", Section::Patterns),
-    ("lesson", Section::Patterns),
+const SECTION_HINTS: [(&str, TargetSection); 14] = [
+    ("rule", TargetSection::HardRules),
+    ("never", TargetSection::HardRules),
+    ("always", TargetSection::HardRules),
+    ("preference", TargetSection::User),
+    ("style", TargetSection::User),
+    ("user", TargetSection::User),
+    ("architecture", TargetSection::Architecture),
+    ("system", TargetSection::Architecture),
+    ("infrastructure", TargetSection::Architecture),
+    ("state", TargetSection::Architecture),
+    ("pattern", TargetSection::Patterns),
+    ("convention", TargetSection::Patterns),
+    ("insight", TargetSection::Patterns),
+    ("lesson", TargetSection::Patterns),
 ];
 
-impl Section {
+impl TargetSection {
     /// The heading in `MEMORY.md` and in `REVIEW.md`.
     pub fn title(&self, user: &str) -> String {
         match self {
@@ -56,7 +56,7 @@ impl Section {
             Self::Architecture => ARCHITECTURE.to_owned(),
             Self::Patterns => PATTERNS.to_owned(),
             Self::Own(title) => title.clone(),
-            Self::Unknown => REFLECTED.to_owned(),
+            Self::Unknown => REFLECTED_SECTION.to_owned(),
         }
     }
 
@@ -78,6 +78,6 @@ impl Section {
         // Match `preferences` for `preference`, but not `rulebook` for `rule`.
         let has =
             |hint: &str| words.split(' ').any(|word| word == hint || word.strip_suffix('s') == Some(hint));
-        HINTS.iter().find(|(hint, _)| has(hint)).map_or(Self::Unknown, |(_, section)| section.clone())
+        SECTION_HINTS.iter().find(|(hint, _)| has(hint)).map_or(Self::Unknown, |(_, section)| section.clone())
     }
 }

@@ -6,41 +6,46 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Judgement, Outcome, Why, is_outright};
+use super::{TriageJudgement, TriageOutcome, TriageReason, is_outright};
 use crate::knowledge::proposal::Proposal;
 use crate::llm::prompts;
-use crate::llm::{Budget, Cost, Expects, Prompt, Request};
+use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
 use crate::text::clean::one_line;
-use crate::vault::review::Id;
+use crate::vault::review::ProposalId;
 
 /// The number of proposals per request.
-pub const BATCH: usize = 20;
+pub const BATCH_PROPOSALS: usize = 20;
 /// The length at which `MEMORY.md` is cut, in characters; the rules use all of it.
-const MEMORY_CHARS: usize = 20_000;
+const MAX_MEMORY_CHARS: usize = 20_000;
 /// The maximum length of a proposal in the prompt, in characters.
-const TEXT_CHARS: usize = 1_000;
+const MAX_TEXT_CHARS: usize = 1_000;
 /// The maximum length of a quotation in the prompt, in characters.
-const QUOTE_CHARS: usize = 240;
+const MAX_QUOTE_CHARS: usize = 240;
 /// The maximum number of quotations per proposal.
-const QUOTES: usize = 3;
+const MAX_QUOTES: usize = 3;
 /// The length and cost limit of one answer.
-const BUDGET: Budget = Budget { tokens: 2_000, cost: Cost { micro_dollars: 100_000 } };
+const BUDGET: LlmBudget = LlmBudget { tokens: 2_000, cost: Cost { micro_dollars: 100_000 } };
 
 /// The request about a batch.
-pub fn ask(proposals: &[&Proposal], memory: &str, deadline: Duration) -> Request {
+pub fn ask(proposals: &[&Proposal], memory: &str, deadline: Duration) -> LlmRequest {
     let shown = proposals.iter().map(|proposal| {
-        let quotes: Vec<String> =
-            proposal.evidence.quotes.iter().take(QUOTES).map(|quote| one_line(quote, QUOTE_CHARS)).collect();
+        let quotes: Vec<String> = proposal
+            .evidence
+            .quotes
+            .iter()
+            .take(MAX_QUOTES)
+            .map(|quote| one_line(quote, MAX_QUOTE_CHARS))
+            .collect();
         json!({
             "id": proposal.id,
             "section": proposal.aim(),
-            "text": one_line(&proposal.text, TEXT_CHARS),
+            "text": one_line(&proposal.text, MAX_TEXT_CHARS),
             "origin": proposal.origin.word(),
             "sessions": proposal.evidence.sessions.len(),
             "quotes": quotes,
         })
     });
-    let end = memory.char_indices().nth(MEMORY_CHARS).map_or(memory.len(), |(at, _)| at);
+    let end = memory.char_indices().nth(MAX_MEMORY_CHARS).map_or(memory.len(), |(at, _)| at);
     let material = json!({
         "memory": memory.get(..end).unwrap_or_default(), "proposals": shown.collect::<Vec<Value>>(),
     });
@@ -58,61 +63,65 @@ pub fn ask(proposals: &[&Proposal], memory: &str, deadline: Duration) -> Request
         "type": "object", "additionalProperties": false, "required": ["verdicts"],
         "properties": {"verdicts": {"type": "array", "items": verdict}},
     });
-    Request {
+    LlmRequest {
         // Use JSON, so that no proposal can imitate the end of the material.
-        prompt: Prompt::new(prompts::TRIAGE, &material.to_string()),
-        expects: Expects::Schema(schema),
+        prompt: LlmPrompt::new(prompts::TRIAGE, &material.to_string()),
+        expects: AnswerFormat::Schema(schema),
         deadline,
         budget: BUDGET,
     }
 }
 
 #[derive(Deserialize)]
-struct Said {
-    id: Id,
-    outcome: Outcome,
+struct TriageAnswer {
+    id: ProposalId,
+    outcome: TriageOutcome,
     #[serde(default)]
     reason: String,
 }
 
 /// Combines the rules' judgements of a batch with a model's answer. Missing, duplicate or invalid verdicts
 /// leave the proposal to the user.
-pub fn weigh(asked: &[(&Proposal, Judgement)], answer: &str) -> Vec<Judgement> {
+pub fn weigh(asked: &[(&Proposal, TriageJudgement)], answer: &str) -> Vec<TriageJudgement> {
     let said = read(answer);
     let judgements = asked.iter().map(|(proposal, ruled)| {
         let mut own = said.iter().filter(|said| said.id == proposal.id);
         let (outcome, why) = match (own.next(), own.next()) {
             (Some(said), None) => lower(proposal, *ruled, said),
-            _ => (Outcome::NeedsReview, Why::Doubted),
+            _ => (TriageOutcome::NeedsReview, TriageReason::Doubted),
         };
-        Judgement { id: proposal.id, outcome, why }
+        TriageJudgement { id: proposal.id, outcome, why }
     });
     judgements.collect()
 }
 
-fn lower(proposal: &Proposal, ruled: Judgement, said: &Said) -> (Outcome, Why) {
+fn lower(proposal: &Proposal, ruled: TriageJudgement, said: &TriageAnswer) -> (TriageOutcome, TriageReason) {
     let reason = match said.reason.as_str() {
-        "known" => Some(Why::Said),
-        "passing" => Some(Why::Passing),
-        "trivial" => Some(Why::Trivial),
-        "unclear" => Some(Why::Unclear),
+        "known" => Some(TriageReason::Said),
+        "passing" => Some(TriageReason::Passing),
+        "trivial" => Some(TriageReason::Trivial),
+        "unclear" => Some(TriageReason::Unclear),
         _ => None,
     };
     match (said.outcome, reason) {
         // No model rejects the user's explicit words, or a change to an existing line.
-        (Outcome::Reject, Some(why)) if !is_outright(proposal) && ruled.why != Why::Changes => {
-            (Outcome::Reject, why)
+        (TriageOutcome::Reject, Some(why))
+            if !is_outright(proposal) && ruled.why != TriageReason::Changes =>
+        {
+            (TriageOutcome::Reject, why)
         }
-        (Outcome::Promote, _) => (ruled.outcome, ruled.why),
-        (Outcome::NeedsReview, _) if ruled.outcome == Outcome::NeedsReview => (ruled.outcome, ruled.why),
-        _ => (Outcome::NeedsReview, Why::Doubted),
+        (TriageOutcome::Promote, _) => (ruled.outcome, ruled.why),
+        (TriageOutcome::NeedsReview, _) if ruled.outcome == TriageOutcome::NeedsReview => {
+            (ruled.outcome, ruled.why)
+        }
+        _ => (TriageOutcome::NeedsReview, TriageReason::Doubted),
     }
 }
 
 /// The verdicts in an answer, with or without text or a fence around them; unreadable ones are dropped.
-fn read(answer: &str) -> Vec<Said> {
+fn read(answer: &str) -> Vec<TriageAnswer> {
     let inside = answer.find('{').zip(answer.rfind('}')).and_then(|(from, to)| answer.get(from..=to));
     let whole: Option<Value> = inside.and_then(|json| serde_json::from_str(json).ok());
     let verdicts = whole.as_ref().and_then(|whole| whole.get("verdicts")).and_then(Value::as_array);
-    verdicts.into_iter().flatten().filter_map(|one| Said::deserialize(one).ok()).collect()
+    verdicts.into_iter().flatten().filter_map(|one| TriageAnswer::deserialize(one).ok()).collect()
 }

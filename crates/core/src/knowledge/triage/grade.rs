@@ -5,22 +5,22 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::knowledge::proposal::{Grade, Proposal};
+use crate::knowledge::proposal::{Proposal, ProposalGrade};
 use crate::llm::prompts;
-use crate::llm::{Budget, Cost, Expects, Prompt, Request};
+use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
 use crate::text::admit;
 use crate::text::clean::one_line;
 
 /// The maximum length of a proposal in the prompt, in characters.
-const TEXT_CHARS: usize = 1_000;
+const MAX_TEXT_CHARS: usize = 1_000;
 /// The maximum length of a quotation in the prompt, in characters.
-const QUOTE_CHARS: usize = 240;
+const MAX_QUOTE_CHARS: usize = 240;
 /// The maximum number of quotations in the prompt.
-const QUOTES: usize = 3;
+const MAX_QUOTES: usize = 3;
 /// The maximum length of a stored reason, in characters.
-const REASON_CHARS: usize = 200;
+const MAX_REASON_CHARS: usize = 200;
 /// The length and cost limit of one answer.
-const BUDGET: Budget = Budget { tokens: 300, cost: Cost { micro_dollars: 20_000 } };
+const BUDGET: LlmBudget = LlmBudget { tokens: 300, cost: Cost { micro_dollars: 20_000 } };
 
 /// True if a proposal needs a grade: only those without explicit words.
 pub fn is_graded(proposal: &Proposal) -> bool {
@@ -28,11 +28,16 @@ pub fn is_graded(proposal: &Proposal) -> bool {
 }
 
 /// The request about one proposal, without any other context.
-pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> Request {
-    let quotes: Vec<String> =
-        proposal.evidence.quotes.iter().take(QUOTES).map(|quote| one_line(quote, QUOTE_CHARS)).collect();
+pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> LlmRequest {
+    let quotes: Vec<String> = proposal
+        .evidence
+        .quotes
+        .iter()
+        .take(MAX_QUOTES)
+        .map(|quote| one_line(quote, MAX_QUOTE_CHARS))
+        .collect();
     let material = json!({
-        "text": one_line(&proposal.text, TEXT_CHARS),
+        "text": one_line(&proposal.text, MAX_TEXT_CHARS),
         "section": proposal.aim(),
         "origin": proposal.origin.word(),
         "sessions": proposal.evidence.sessions.len(),
@@ -45,10 +50,10 @@ pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> Request {
             "reason": {"type": "string"},
         },
     });
-    Request {
+    LlmRequest {
         // Use JSON, so that no proposal can imitate the end of the material.
-        prompt: Prompt::new(prompts::GRADE, &material.to_string()),
-        expects: Expects::Schema(schema),
+        prompt: LlmPrompt::new(prompts::GRADE, &material.to_string()),
+        expects: AnswerFormat::Schema(schema),
         deadline,
         budget: BUDGET,
     }
@@ -56,12 +61,12 @@ pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> Request {
 
 /// The grade in an answer, with or without text or a fence around it. `None` without a score from 0 to 1 and
 /// a reason.
-pub fn read_grade(answer: &str) -> Option<Grade> {
+pub fn read_grade(answer: &str) -> Option<ProposalGrade> {
     let inside = answer.find('{').zip(answer.rfind('}')).and_then(|(from, to)| answer.get(from..=to))?;
     let answer: Value = serde_json::from_str(inside).ok()?;
     let score = answer.get("score")?.as_f64().filter(|score| (0.0..=1.0).contains(score))?;
-    let reason = one_line(&admit(answer.get("reason")?.as_str()?).text, REASON_CHARS);
-    (!reason.is_empty()).then_some(Grade { score, reason })
+    let reason = one_line(&admit(answer.get("reason")?.as_str()?).text, MAX_REASON_CHARS);
+    (!reason.is_empty()).then_some(ProposalGrade { score, reason })
 }
 
 #[cfg(test)]
@@ -71,7 +76,7 @@ mod tests {
     #[test]
     fn sid_09_only_a_score_from_0_to_1_with_a_reason_is_a_grade() {
         let graded = read_grade("Sure:\n```json\n{\"score\": 0.4, \"reason\": \"one\\nmoment\"}\n```");
-        assert_eq!(graded, Some(Grade { score: 0.4, reason: "one moment".to_owned() }));
+        assert_eq!(graded, Some(ProposalGrade { score: 0.4, reason: "one moment".to_owned() }));
         for wrong in [
             "",
             "0.4",
@@ -86,6 +91,6 @@ mod tests {
             assert_eq!(read_grade(wrong), None, "{wrong}");
         }
         let long = json!({"score": 1, "reason": "word ".repeat(1_000)}).to_string();
-        assert!(read_grade(&long).unwrap().reason.chars().count() <= REASON_CHARS);
+        assert!(read_grade(&long).unwrap().reason.chars().count() <= MAX_REASON_CHARS);
     }
 }

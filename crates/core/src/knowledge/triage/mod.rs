@@ -13,19 +13,19 @@ use serde::{Deserialize, Serialize};
 use crate::base::provenance::Origin;
 use crate::base::time::Timestamp;
 use crate::knowledge::proposal::worth::ranked;
-use crate::knowledge::proposal::{Proposal, Status};
+use crate::knowledge::proposal::{Proposal, ProposalStatus};
 use crate::knowledge::reflect::is_forged;
-use crate::knowledge::reflect::memory::Memory;
-use crate::text::similarity::Statement;
-use crate::vault::review::{Id, Place};
+use crate::knowledge::reflect::memory::MemoryDocument;
+use crate::text::similarity::AnalysedStatement;
+use crate::vault::review::{ProposalId, ProposalPlace};
 
-pub use answer::{BATCH, ask, weigh};
+pub use answer::{BATCH_PROPOSALS, ask, weigh};
 pub use grade::{ask_for_grade, is_graded, read_grade};
 
 /// The outcome for a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum TriageOutcome {
     /// It is written to `MEMORY.md`.
     Promote,
     /// It is rejected without a question.
@@ -37,7 +37,7 @@ pub enum Outcome {
 /// The reason of an outcome. It contains no quoted text, so it can be kept after a forget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum TriageReason {
     /// `MEMORY.md` already says it.
     Said,
     /// The user already decided on the same.
@@ -70,7 +70,7 @@ pub enum Why {
     Doubted,
 }
 
-impl Why {
+impl TriageReason {
     /// All reasons, in order.
     pub const ALL: [Self; 15] = [
         Self::Said,
@@ -135,23 +135,23 @@ impl Why {
 
 /// The judgement of one proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judgement {
+pub struct TriageJudgement {
     /// The id of the proposal.
-    pub id: Id,
+    pub id: ProposalId,
     /// The outcome for it.
-    pub outcome: Outcome,
+    pub outcome: TriageOutcome,
     /// The reason of the outcome.
-    pub why: Why,
+    pub why: TriageReason,
 }
 
 /// The input of the rules.
-pub struct Facts<'a> {
+pub struct TriageFacts<'a> {
     /// The content of `MEMORY.md`.
-    pub memory: &'a Memory,
+    pub memory: &'a MemoryDocument,
     /// All proposals, of any status.
     pub all: &'a [Proposal],
     /// The proposals on the page.
-    pub on_page: &'a HashSet<Id>,
+    pub on_page: &'a HashSet<ProposalId>,
     /// True if the category of a proposal has earned promotion without asking.
     pub earned: &'a dyn Fn(&Proposal) -> bool,
     /// The time of the judgement.
@@ -159,72 +159,72 @@ pub struct Facts<'a> {
 }
 
 /// Judges pending proposals by the rules.
-pub fn judge(ids: &[Id], facts: &Facts<'_>) -> Vec<Judgement> {
+pub fn judge(ids: &[ProposalId], facts: &TriageFacts<'_>) -> Vec<TriageJudgement> {
     let open: Vec<Proposal> =
         facts.all.iter().filter(|proposal| proposal.status.is_open()).cloned().collect();
-    let followers: HashSet<Id> =
+    let followers: HashSet<ProposalId> =
         ranked(&open, facts.on_page, facts.now).into_iter().flat_map(|folded| folded.same).collect();
-    let decided: Vec<(&Proposal, Statement)> = facts
+    let decided: Vec<(&Proposal, AnalysedStatement)> = facts
         .all
         .iter()
         .filter(|proposal| !proposal.status.is_open())
-        .map(|proposal| (proposal, Statement::of(&proposal.text)))
+        .map(|proposal| (proposal, AnalysedStatement::of(&proposal.text)))
         .collect();
     let wanted = open.iter().filter(|proposal| ids.contains(&proposal.id));
     wanted
         .map(|proposal| {
             let (outcome, why) = rule(proposal, facts, &decided, followers.contains(&proposal.id));
-            Judgement { id: proposal.id, outcome, why }
+            TriageJudgement { id: proposal.id, outcome, why }
         })
         .collect()
 }
 
 fn rule(
     proposal: &Proposal,
-    facts: &Facts<'_>,
-    decided: &[(&Proposal, Statement)],
+    facts: &TriageFacts<'_>,
+    decided: &[(&Proposal, AnalysedStatement)],
     follows: bool,
-) -> (Outcome, Why) {
-    use Outcome::{NeedsReview, Promote, Reject};
-    let statement = Statement::of(&proposal.text);
+) -> (TriageOutcome, TriageReason) {
+    use TriageOutcome::{NeedsReview, Promote, Reject};
+    let statement = AnalysedStatement::of(&proposal.text);
     if is_forged(&proposal.text) {
-        return (NeedsReview, Why::Forged);
+        return (NeedsReview, TriageReason::Forged);
     }
     if statement.terms().is_empty() {
-        return (Reject, Why::Empty);
+        return (Reject, TriageReason::Empty);
     }
     // A statement in another file is a separate question.
     if proposal.section().is_some() && facts.memory.seen_from(proposal.project.as_ref()).says(&statement) {
-        return (Reject, Why::Said);
+        return (Reject, TriageReason::Said);
     }
     let outright = is_outright(proposal);
     // An expired question is not asked again in other words, unless the user says it explicitly.
-    let counts = |before: &Proposal| before.status != Status::Expired || !outright;
+    let counts = |before: &Proposal| before.status != ProposalStatus::Expired || !outright;
     let same = decided
         .iter()
         .rev()
         .find(|(before, other)| counts(before) && before.shares_file(proposal) && other.is_same(&statement));
     if let Some((before, _)) = same {
         // A user who says it explicitly again after a rejection may have changed their mind.
-        let again = outright && before.status == Status::Rejected;
-        return (if again { NeedsReview } else { Reject }, Why::Decided);
+        let again = outright && before.status == ProposalStatus::Rejected;
+        return (if again { NeedsReview } else { Reject }, TriageReason::Decided);
     }
     if follows {
-        return (NeedsReview, Why::Same);
+        return (NeedsReview, TriageReason::Same);
     }
     if proposal.origin == Origin::Tool {
-        return (NeedsReview, Why::Unsaid);
+        return (NeedsReview, TriageReason::Unsaid);
     }
     if proposal.supersedes.is_some()
         || proposal.target.is_some()
-        || !matches!(proposal.place, Place::Section(_))
+        || !matches!(proposal.place, ProposalPlace::Section(_))
     {
-        return (NeedsReview, Why::Changes);
+        return (NeedsReview, TriageReason::Changes);
     }
     match (outright, (facts.earned)(proposal)) {
-        (false, _) => (NeedsReview, Why::Inferred),
-        (true, false) => (NeedsReview, Why::Unearned),
-        (true, true) => (Promote, Why::Earned),
+        (false, _) => (NeedsReview, TriageReason::Inferred),
+        (true, false) => (NeedsReview, TriageReason::Unearned),
+        (true, true) => (Promote, TriageReason::Earned),
     }
 }
 

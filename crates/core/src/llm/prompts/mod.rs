@@ -4,7 +4,7 @@
 
 /// A prompt for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Template {
+pub struct PromptTemplate {
     /// The name of the job.
     pub name: &'static str,
     /// The version, increased with every change of the text.
@@ -12,7 +12,7 @@ pub struct Template {
     text: &'static str,
 }
 
-impl Template {
+impl PromptTemplate {
     /// The text without its first line, which holds name and version.
     pub fn instructions(&self) -> &'static str {
         self.text.split_once('\n').map_or(self.text, |(_, words)| words).trim()
@@ -20,34 +20,44 @@ impl Template {
 }
 
 /// Rewrites a question as search terms (REC-05).
-pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
+pub const REWRITE: PromptTemplate =
+    PromptTemplate { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
 
 /// Turns a session into observations (OBS-03…16).
-pub const OBSERVE: Template = Template { name: "observe", version: 2, text: include_str!("observe.md") };
+pub const OBSERVE: PromptTemplate =
+    PromptTemplate { name: "observe", version: 2, text: include_str!("observe.md") };
 
 /// Turns observations into memories worth keeping (SID-02, SID-03).
-pub const MINE: Template = Template { name: "mine", version: 1, text: include_str!("mine.md") };
+pub const MINE: PromptTemplate = PromptTemplate { name: "mine", version: 1, text: include_str!("mine.md") };
 
 /// Turns observations into ideas (IDEA-01).
-pub const IDEAS: Template = Template { name: "ideas", version: 1, text: include_str!("ideas.md") };
+pub const IDEAS: PromptTemplate =
+    PromptTemplate { name: "ideas", version: 1, text: include_str!("ideas.md") };
 
 /// Answers a question from passages (REC-16).
-pub const ANSWER: Template = Template { name: "answer", version: 1, text: include_str!("answer.md") };
+pub const ANSWER: PromptTemplate =
+    PromptTemplate { name: "answer", version: 1, text: include_str!("answer.md") };
 
 /// Asks for one word, to test if the model answers.
-pub const PROBE: Template = Template { name: "probe", version: 1, text: include_str!("probe.md") };
+pub const PROBE: PromptTemplate =
+    PromptTemplate { name: "probe", version: 1, text: include_str!("probe.md") };
 
 /// Turns observations into proposals (REF-04…11).
-pub const REFLECT: Template = Template { name: "reflect", version: 1, text: include_str!("reflect.md") };
+pub const REFLECT: PromptTemplate =
+    PromptTemplate { name: "reflect", version: 1, text: include_str!("reflect.md") };
 
 /// Researches an idea (IDEA-04).
-pub const RESEARCH: Template = Template { name: "research", version: 1, text: include_str!("research.md") };
+pub const RESEARCH: PromptTemplate =
+    PromptTemplate { name: "research", version: 1, text: include_str!("research.md") };
 /// Finds recurring friction in observations (FRI-03).
-pub const FRICTION: Template = Template { name: "friction", version: 1, text: include_str!("friction.md") };
+pub const FRICTION: PromptTemplate =
+    PromptTemplate { name: "friction", version: 1, text: include_str!("friction.md") };
 /// Selects the proposals worth asking about (REV-09).
-pub const TRIAGE: Template = Template { name: "triage", version: 1, text: include_str!("triage.md") };
+pub const TRIAGE: PromptTemplate =
+    PromptTemplate { name: "triage", version: 1, text: include_str!("triage.md") };
 /// Grades an inferred proposal (SID-09).
-pub const GRADE: Template = Template { name: "grade", version: 1, text: include_str!("grade.md") };
+pub const GRADE: PromptTemplate =
+    PromptTemplate { name: "grade", version: 1, text: include_str!("grade.md") };
 
 #[cfg(test)]
 mod tests {
@@ -55,7 +65,7 @@ mod tests {
     use crate::base::hash::ContentHash;
 
     /// Every template with the hash of its text in this version.
-    const ALL: [(Template, &str); 11] = [
+    const ALL: [(PromptTemplate, &str); 11] = [
         (FRICTION, "7ae4a32f59d2f97c"),
         (REWRITE, "ea4854b5b56c0d3e"),
         (OBSERVE, "a8379c53ebafbeca"),
@@ -73,7 +83,7 @@ mod tests {
     #[test]
     fn a_changed_word_is_a_new_version() {
         for (template, hash) in ALL {
-            let Template { name, version, text } = template;
+            let PromptTemplate { name, version, text } = template;
             assert_eq!(text.lines().next().unwrap(), format!("<!-- {name}, version {version} -->"));
             assert_eq!(
                 ContentHash::of(text.as_bytes()).short(16),

@@ -7,7 +7,7 @@ use crate::text::specifics::{plain, specifics, stands_in, words};
 use crate::text::terms::is_stop;
 
 /// More than this share of what the question is about has to be in a text that answers it.
-const COVERED: f64 = 0.5;
+const MIN_SUBJECT_COVERAGE: f64 = 0.5;
 
 /// Alternatives of which a question means one. Each entry holds the words for one of them.
 const ALTERNATIVES: [&[&[&str]]; 6] = [
@@ -27,23 +27,23 @@ const ALTERNATIVES: [&[&[&str]]; 6] = [
 
 /// Words of a question that say what is wanted, and not of what.
 #[rustfmt::skip]
-const ASKING: [&str; 42] = [
+const QUESTION_WORDS: [&str; 42] = [
     "agree", "agreed", "and", "call", "called", "come", "decide", "decided", "do", "done", "get", "go", "happen",
     "happens", "have", "keep", "kept", "know", "let", "live", "lives", "long", "make", "many", "much", "need", "often",
     "please", "put", "read", "run", "runs", "say", "set", "tell", "thing", "use", "used", "uses", "using", "want", "work",
 ];
 
 /// After these words of a question comes what is wanted: "which port does …".
-const WANTED: [&str; 4] = ["which", "what", "whose", "how"];
+const TARGET_WORDS: [&str; 4] = ["which", "what", "whose", "how"];
 /// And these end it.
 #[rustfmt::skip]
-const VERBS: [&str; 20] = [
+const AUXILIARY_VERBS: [&str; 20] = [
     "is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "must", "may", "will", "would", "has",
     "have", "had", "shall", "we", "i",
 ];
 
 /// What a question is about.
-pub struct Subject {
+pub struct QuestionSubject {
     words: Vec<HashSet<u64>>,
     specifics: Vec<String>,
     /// Numbers behind the word that they count or name: `importer 7`.
@@ -52,7 +52,7 @@ pub struct Subject {
     meant: Vec<(&'static [&'static str], Vec<&'static str>)>,
 }
 
-impl Subject {
+impl QuestionSubject {
     /// What `question` is about.
     pub fn of(question: &str) -> Self {
         let question = plain(question);
@@ -69,7 +69,7 @@ impl Subject {
         let is_meant = |word: &str| meant.iter().any(|(named, _)| named.contains(&word));
         let subject = about.iter().filter(|word| {
             !is_stop(word)
-                && !ASKING.contains(word)
+                && !QUESTION_WORDS.contains(word)
                 && !is_meant(word)
                 && word.chars().any(char::is_alphabetic)
         });
@@ -108,7 +108,7 @@ impl Subject {
 
     fn is_covered(&self, there: &HashSet<u64>) -> bool {
         let covered = self.words.iter().filter(|terms| terms.iter().all(|term| there.contains(term))).count();
-        self.words.is_empty() || covered as f64 > COVERED * self.words.len() as f64
+        self.words.is_empty() || covered as f64 > MIN_SUBJECT_COVERAGE * self.words.len() as f64
     }
 }
 
@@ -120,10 +120,10 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 
 /// The words of a question without what is wanted: "port" in "which port does the ledger use".
 fn without_wanted<'a>(words: &[&'a str]) -> Vec<&'a str> {
-    let Some(from) = words.iter().take(3).position(|word| WANTED.contains(word)) else {
+    let Some(from) = words.iter().take(3).position(|word| TARGET_WORDS.contains(word)) else {
         return words.to_vec();
     };
-    let length = words[from..].iter().position(|word| VERBS.contains(word)).unwrap_or(0);
+    let length = words[from..].iter().position(|word| AUXILIARY_VERBS.contains(word)).unwrap_or(0);
     words[..from].iter().chain(&words[from + length..]).copied().collect()
 }
 
@@ -154,7 +154,7 @@ mod tests {
             let all = questions.lines().enumerate().filter(|(nth, _)| (nth % 3 == 2) == held_back);
             for (_, line) in all {
                 let (expected, question) = line.split_once(' ').unwrap();
-                let subject = Subject::of(question);
+                let subject = QuestionSubject::of(question);
                 let answers: Vec<usize> = (1..)
                     .zip(&memories)
                     .filter(|(_, text)| subject.is_in(text) && subject.is_not_contradicted_by(text))
@@ -171,13 +171,13 @@ mod tests {
 
     #[test]
     fn rec_16_a_sentence_about_another_one_of_its_kind_is_no_answer() {
-        let subject = Subject::of("which bank does importer 7 read from?");
+        let subject = QuestionSubject::of("which bank does importer 7 read from?");
         let passage = "Importer 7 reads from bank 3. Importer 12 reads from bank 12.";
         assert!(subject.is_in(passage) && !subject.is_in("Importer 12 reads from bank 12."));
         assert!(subject.is_not_contradicted_by("Importer 7 reads from bank 3."));
         assert!(subject.is_not_contradicted_by("It reads from bank 3."));
         assert!(!subject.is_not_contradicted_by("Importer 12 reads from bank 12."));
-        let subject = Subject::of("which port does the production database use?");
+        let subject = QuestionSubject::of("which port does the production database use?");
         assert!(!subject.is_not_contradicted_by("The staging database listens on port 5433."));
     }
 }

@@ -5,17 +5,18 @@
 
 use std::ops::Range;
 
-use super::{File, Found, Text, note};
+use super::{CollectedDocument, CollectedFile, LocatedText, note};
 use crate::base::provenance::Origin;
 use crate::base::scope::ProjectId;
 use crate::base::time::{Date, Timestamp};
-use crate::recall::document::{Document, Source};
+use crate::recall::document::{Document, DocumentSource};
 use crate::text::clean::one_line;
 use crate::vault::daily_log::{
-    Body, Clock, Fact, Mark, Observation, Placed, Section, Source as From, When, placed,
+    FactTime, LogMark, LogSection, LoggedFact, LoggedObservation, ObservationBody, PlacedSection,
+    SectionSource as From, TimeOfDay, placed,
 };
 use crate::vault::entry::MAX_TITLE_CHARS;
-use crate::vault::lines::{Kind, item_lines};
+use crate::vault::lines::{LineKind, item_lines};
 
 /// The day of a log, by its path in the vault: `memory/2026-11-15.md`.
 pub(super) fn date_of(inside: &str) -> Option<Date> {
@@ -24,18 +25,21 @@ pub(super) fn date_of(inside: &str) -> Option<Date> {
     is_day.then(|| stem.parse().ok()).flatten()
 }
 
-pub(super) fn documents(file: &File<'_>, date: Date) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
+pub(super) fn documents(file: &CollectedFile<'_>, date: Date) -> Vec<CollectedDocument> {
+    let mut all: Vec<CollectedDocument> = Vec::new();
     let mut from = 0;
     for own in placed(&file.lines) {
-        all.extend(theirs(file, date, from..own.lines.start).into_iter().map(Found::from));
-        let ours = Ours { file, date, own: &own };
+        all.extend(theirs(file, date, from..own.lines.start).into_iter().map(CollectedDocument::from));
+        let ours = OwnSection { file, date, own: &own };
         let mut found = Vec::new();
         match &own.section {
-            Section::Observation(observation) => ours.observed(observation, &mut found),
+            LogSection::Observation(observation) => ours.observed(observation, &mut found),
             // What Rekindle writes about itself is no memory: summaries of a reflection, handoffs, lists of files, receipts.
-            Section::Reflected(_) | Section::Handoff(_) | Section::Flush(_) | Section::Receipts(_) => {}
-            Section::Note(part) => {
+            LogSection::Reflected(_)
+            | LogSection::Handoff(_)
+            | LogSection::Flush(_)
+            | LogSection::Receipts(_) => {}
+            LogSection::Note(part) => {
                 let seen = part.mark.origin.is_none_or(|origin| origin == Origin::User)
                     && part.source.session.is_none();
                 found.extend(ours.quoted(&part.text, "note", part.time).map(|document| Document {
@@ -47,32 +51,32 @@ pub(super) fn documents(file: &File<'_>, date: Date) -> Vec<Found> {
             }
         }
         let key = &own.section.source().dedupe_key;
-        all.extend(found.into_iter().map(|document| Found { document, key: key.clone() }));
+        all.extend(found.into_iter().map(|document| CollectedDocument { document, key: key.clone() }));
         for lines in ours.left_over() {
-            all.extend(theirs(file, date, lines).into_iter().map(Found::from));
+            all.extend(theirs(file, date, lines).into_iter().map(CollectedDocument::from));
         }
         from = own.lines.end;
     }
-    all.extend(theirs(file, date, from..file.lines.len()).into_iter().map(Found::from));
+    all.extend(theirs(file, date, from..file.lines.len()).into_iter().map(CollectedDocument::from));
     all
 }
 
 /// Whether every line is part of a section of ours that has a key.
-pub(super) fn is_ours(file: &File<'_>, date: Date) -> bool {
+pub(super) fn is_ours(file: &CollectedFile<'_>, date: Date) -> bool {
     let mut from = file.lines.iter().take_while(|line| line.is_blank()).count();
-    let is_next = |own: &Placed| {
+    let is_next = |own: &PlacedSection| {
         let follows = own.lines.start == from;
         from = own.lines.end;
         follows
             && own.section.source().dedupe_key.is_some()
-            && Ours { file, date, own }.left_over().is_empty()
+            && OwnSection { file, date, own }.left_over().is_empty()
     };
     placed(&file.lines).iter().all(is_next) && from == file.lines.len()
 }
 
 /// Lines that a person wrote into the log.
-fn theirs(file: &File<'_>, date: Date, lines: Range<usize>) -> Vec<Document> {
-    let pieces = note::pieces(file, lines, Source::Daily);
+fn theirs(file: &CollectedFile<'_>, date: Date, lines: Range<usize>) -> Vec<Document> {
+    let pieces = note::pieces(file, lines, DocumentSource::Daily);
     let dated = |piece: Document| Document {
         created: file.day(date).or(piece.created),
         thread: Some(file.path.to_owned()),
@@ -82,24 +86,24 @@ fn theirs(file: &File<'_>, date: Date, lines: Range<usize>) -> Vec<Document> {
 }
 
 /// One section of ours.
-struct Ours<'a> {
-    file: &'a File<'a>,
+struct OwnSection<'a> {
+    file: &'a CollectedFile<'a>,
     date: Date,
-    own: &'a Placed,
+    own: &'a PlacedSection,
 }
 
-impl Ours<'_> {
+impl OwnSection<'_> {
     fn lines(&self) -> Range<usize> {
         self.own.lines.clone()
     }
 
     /// What is common to everything a machine logged.
-    fn document(&self, text: &str, lines: Range<usize>, kind: &str, time: Clock) -> Document {
+    fn document(&self, text: &str, lines: Range<usize>, kind: &str, time: TimeOfDay) -> Document {
         let number = |at: usize| u32::try_from(self.file.lines[at].number).unwrap_or(u32::MAX);
         // Blank lines behind a section are not part of it.
         let last = lines.clone().rev().find(|at| !self.file.lines[*at].is_blank()).unwrap_or(lines.start);
-        let text = Text { text: text.to_owned(), lines: (number(lines.start), number(last)) };
-        let plain = self.file.document(Source::Daily, text);
+        let text = LocatedText { text: text.to_owned(), lines: (number(lines.start), number(last)) };
+        let plain = self.file.document(DocumentSource::Daily, text);
         Document {
             kind: kind.to_owned(),
             created: self.at(time, None).or(plain.created),
@@ -111,7 +115,7 @@ impl Ours<'_> {
         }
     }
 
-    fn at(&self, time: Clock, date: Option<Date>) -> Option<Timestamp> {
+    fn at(&self, time: TimeOfDay, date: Option<Date>) -> Option<Timestamp> {
         time.on(date.unwrap_or(self.date), self.file.context.zone)
     }
 
@@ -121,20 +125,20 @@ impl Ours<'_> {
         session.as_ref().or(name.as_ref()).cloned().unwrap_or_else(|| self.file.path.to_owned())
     }
 
-    fn quoted(&self, text: &str, kind: &str, time: Clock) -> Option<Document> {
+    fn quoted(&self, text: &str, kind: &str, time: TimeOfDay) -> Option<Document> {
         (!text.is_empty()).then(|| self.document(text, self.lines(), kind, time))
     }
 
-    fn observed(&self, observation: &Observation, found: &mut Vec<Document>) {
-        let Observation { time, body, .. } = observation;
-        let observation = |document| Document { source: Source::Observation, ..document };
+    fn observed(&self, observation: &LoggedObservation, found: &mut Vec<Document>) {
+        let LoggedObservation { time, body, .. } = observation;
+        let observation = |document| Document { source: DocumentSource::Observation, ..document };
         let date = match body {
-            Body::Flat { date, .. } => *date,
-            Body::Unparsed(text) => {
+            ObservationBody::Flat { date, .. } => *date,
+            ObservationBody::Unparsed(text) => {
                 found.extend(self.quoted(text, "observation", *time).map(observation));
                 None
             }
-            Body::Segments(segments) => {
+            ObservationBody::Segments(segments) => {
                 let places = self.headed();
                 // Facts above the first title are a segment without one.
                 let titled = &segments[segments.len().saturating_sub(places.len())..];
@@ -154,26 +158,32 @@ impl Ours<'_> {
 
     /// The lines below each heading inside the section, up to the first fact.
     fn headed(&self) -> Vec<Range<usize>> {
-        let is_heading = |at: &usize| matches!(self.file.lines[*at].kind, Kind::Heading { .. });
+        let is_heading = |at: &usize| matches!(self.file.lines[*at].kind, LineKind::Heading { .. });
         let starts: Vec<usize> = self.lines().skip(1).filter(is_heading).collect();
         let is_fact = |at: usize| self.own.facts.binary_search_by_key(&at, |fact| fact.start).is_ok();
         let end = |start: usize| (start + 1..self.own.lines.end).find(|at| is_heading(at) || is_fact(*at));
         starts.into_iter().map(|start| start..end(start).unwrap_or(self.own.lines.end)).collect()
     }
 
-    fn fact(&self, fact: &Fact, lines: Range<usize>, logged: Clock, date: Option<Date>) -> Option<Document> {
-        let Fact { priority, when, text, mark: Mark { id, origin, messages, .. } } = fact;
+    fn fact(
+        &self,
+        fact: &LoggedFact,
+        lines: Range<usize>,
+        logged: TimeOfDay,
+        date: Option<Date>,
+    ) -> Option<Document> {
+        let LoggedFact { priority, when, text, mark: LogMark { id, origin, messages, .. } } = fact;
         if messages.iter().any(|message| self.file.context.graves.holds_message(message)) {
             return None;
         }
         let said = match when {
-            Some(When::At(clock)) => *clock,
-            Some(When::EarlyInSession | When::NearEnd) | None => logged,
+            Some(FactTime::At(clock)) => *clock,
+            Some(FactTime::EarlyInSession | FactTime::NearEnd) | None => logged,
         };
         let document = self.document(text, lines, "observation", logged);
         Some(Document {
             id: id.clone().unwrap_or_default(),
-            source: Source::Observation,
+            source: DocumentSource::Observation,
             created: self.at(said, date).or(document.created),
             // Without its comment nobody knows whose words it was.
             origin: origin.unwrap_or(Origin::Agent),
@@ -185,10 +195,10 @@ impl Ours<'_> {
     /// Lines that somebody put into the section, or below the last one.
     fn left_over(&self) -> Vec<Range<usize>> {
         let lines = &self.file.lines;
-        let is_listed = !matches!(self.own.section, Section::Observation(_));
+        let is_listed = !matches!(self.own.section, LogSection::Observation(_));
         let mut taken: Vec<Range<usize>> = self.own.facts.clone();
         if is_listed {
-            let items = self.lines().filter(|at| matches!(lines[*at].kind, Kind::Item { depth: 1, .. }));
+            let items = self.lines().filter(|at| matches!(lines[*at].kind, LineKind::Item { depth: 1, .. }));
             taken.extend(items.map(|at| item_lines(lines, at)));
         }
         let is_taken = |at: usize| {
@@ -199,7 +209,8 @@ impl Ours<'_> {
         let mut is_theirs = Vec::with_capacity(self.own.lines.len());
         for at in self.lines() {
             let line = &lines[at];
-            let is_text = matches!(line.kind, Kind::Text { .. } | Kind::Fence | Kind::Item { .. });
+            let is_text =
+                matches!(line.kind, LineKind::Text { .. } | LineKind::Fence | LineKind::Item { .. });
             let is_label = is_label(line.text) || (labelled && line.text.starts_with("  "));
             labelled = is_label;
             is_theirs.push(is_text && !is_label && !is_quote_or_narrative(line.text) && !is_taken(at));

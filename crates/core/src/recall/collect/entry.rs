@@ -8,22 +8,22 @@
 //! changed does not count: an agent with a tool for files changes it as a person with an editor does (B-01).
 
 use super::visible::visible;
-use super::{File, Text};
+use super::{CollectedFile, LocatedText};
 use crate::base::provenance::Origin;
-use crate::recall::document::{Document, Source};
-use crate::vault::entry::{Entry, Status, is_reviewed, title};
-use crate::vault::frontmatter::{Note, scalar};
-use crate::vault::layout::{self, ARCHIVE, Group, Shelf};
+use crate::recall::document::{Document, DocumentSource};
+use crate::vault::entry::{EntryProperties, EntryStatus, is_reviewed, title};
+use crate::vault::frontmatter::{ParsedNote, scalar};
+use crate::vault::layout::{self, ARCHIVE, EntryGroup, VaultShelf};
 use crate::vault::path::VaultPath;
 
 /// How far the end of a block of properties that is no YAML is looked for.
 const MAX_LINES: usize = 200;
 
 /// The document of a file on one of the shelves; `None` if it is on none.
-pub(super) fn documents(file: &File<'_>, inside: &str) -> Option<Vec<Document>> {
+pub(super) fn documents(file: &CollectedFile<'_>, inside: &str) -> Option<Vec<Document>> {
     let path = shelved(inside)?;
     let shelf = layout::shelf(&path);
-    if shelf == Shelf::Other {
+    if shelf == VaultShelf::Other {
         return None;
     }
     let document = with_properties(file.text, |note, body| {
@@ -33,21 +33,27 @@ pub(super) fn documents(file: &File<'_>, inside: &str) -> Option<Vec<Document>> 
     Some(document.into_iter().collect())
 }
 
-fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shelf: Shelf) -> Document {
-    let entry = Entry::of(note, original(path).as_ref().unwrap_or(path));
+fn document(
+    file: &CollectedFile<'_>,
+    text: LocatedText,
+    note: &ParsedNote<'_>,
+    path: &VaultPath,
+    shelf: VaultShelf,
+) -> Document {
+    let entry = EntryProperties::of(note, original(path).as_ref().unwrap_or(path));
     let has = |key| note.text_of(key).is_some();
     let is_direct = !has("session") || !has("origin") || has("evolved_because");
     let source = match shelf {
-        Shelf::Incubator => Source::Idea,
-        _ if entry.group == Group::PersonalSkills.word() => Source::Skill,
-        _ => Source::Entry,
+        VaultShelf::Incubator => DocumentSource::Idea,
+        _ if entry.group == EntryGroup::PersonalSkills.word() => DocumentSource::Skill,
+        _ => DocumentSource::Entry,
     };
     let holds = match entry.status {
-        Status::Active => true,
-        Status::Incubating => shelf == Shelf::Incubator,
-        Status::Resolved | Status::Superseded | Status::Other(_) => false,
+        EntryStatus::Active => true,
+        EntryStatus::Incubating => shelf == VaultShelf::Incubator,
+        EntryStatus::Resolved | EntryStatus::Superseded | EntryStatus::Other(_) => false,
     };
-    let is_inbox = shelf == Shelf::Inbox;
+    let is_inbox = shelf == VaultShelf::Inbox;
     let is_theirs = entry.provenance.origin == Origin::User && is_direct;
     let looked_at = is_reviewed(note);
     let title = title(&text.text, path);
@@ -62,7 +68,7 @@ fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shel
         origin: entry.provenance.origin,
         reviewed: !is_inbox && (is_theirs || looked_at),
         inbox: is_inbox,
-        active: holds && shelf != Shelf::Archive,
+        active: holds && shelf != VaultShelf::Archive,
         stale: note.text_of("stale") == Some("true"),
         confidence: entry.confidence,
         ..file.titled(source, text, title)
@@ -88,21 +94,21 @@ fn original(path: &VaultPath) -> Option<VaultPath> {
 
 /// Hands over the properties of a note and where its body begins. Where they are no YAML, what can be told without: a
 /// memory must not become everyone's, or come back, because a quote is missing.
-pub(super) fn with_properties<T>(text: &str, take: impl FnOnce(&Note<'_>, usize) -> T) -> T {
-    if let Ok(note) = Note::parse(text) {
+pub(super) fn with_properties<T>(text: &str, take: impl FnOnce(&ParsedNote<'_>, usize) -> T) -> T {
+    if let Ok(note) = ParsedNote::parse(text) {
         return take(&note, note.head().len());
     }
     let (head, body) = mended(text);
-    take(&Note::parse(&head).unwrap_or_else(|_| Note::plain("")), body)
+    take(&ParsedNote::parse(&head).unwrap_or_else(|_| ParsedNote::plain("")), body)
 }
 
 /// The index of the first line of a body.
-pub(super) fn first_line(file: &File<'_>, body: usize) -> usize {
+pub(super) fn first_line(file: &CollectedFile<'_>, body: usize) -> usize {
     file.lines.partition_point(|line| line.start < body)
 }
 
 /// Some of what an entry says of itself: a block without any of these, and without an end, is a rule and text.
-const OURS: [&str; 8] = ["id", "kind", "status", "created", "scope", "project", "origin", "tags"];
+const ENTRY_PROPERTIES: [&str; 8] = ["id", "kind", "status", "created", "scope", "project", "origin", "tags"];
 
 /// The `key: value` lines of a block that is no YAML, as one that is, and where the block ends: at the line that closes
 /// it, or where no such lines follow.
@@ -127,7 +133,7 @@ fn mended(text: &str) -> (String, usize) {
             fields.push((key, value));
         }
     }
-    if !is_closed && !fields.iter().any(|(key, _)| OURS.contains(key)) {
+    if !is_closed && !fields.iter().any(|(key, _)| ENTRY_PROPERTIES.contains(key)) {
         return (String::new(), 0);
     }
     let lines: String = fields.iter().map(|(key, value)| format!("{key}: {}\n", scalar(value))).collect();

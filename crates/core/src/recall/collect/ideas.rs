@@ -2,45 +2,48 @@
 //! and the file does not tell which: the entry in the incubator does.
 
 use super::visible::visible;
-use super::{File, Text, memory, note};
+use super::{CollectedFile, LocatedText, memory, note};
 use crate::base::provenance::Origin;
-use crate::recall::document::{Document, Source};
+use crate::recall::document::{Document, DocumentSource};
 use crate::text::clean::one_line;
 use crate::vault::entry::MAX_TITLE_CHARS;
-use crate::vault::ideas::{self, Entry};
+use crate::vault::ideas::{self, IdeaEntry};
 use crate::vault::scope_mark;
 
-pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let all = 0..file.lines.len();
     let Ok(entries) = ideas::parse(file.text) else {
-        return note::pieces(file, all, Source::Idea).into_iter().filter_map(memory::scoped).collect();
+        return note::pieces(file, all, DocumentSource::Idea)
+            .into_iter()
+            .filter_map(memory::scoped)
+            .collect();
     };
     let mut found = Vec::new();
     let mut from = 0;
     for entry in &entries {
         let start = file.lines.partition_point(|line| line.start < entry.range.start);
         let end = file.lines.partition_point(|line| line.start < entry.range.end);
-        found.extend(note::pieces(file, from..start, Source::Idea));
+        found.extend(note::pieces(file, from..start, DocumentSource::Idea));
         found.push(idea(file, entry, start..end));
         from = end;
     }
-    found.extend(note::pieces(file, from..all.end, Source::Idea));
+    found.extend(note::pieces(file, from..all.end, DocumentSource::Idea));
     found
 }
 
-fn idea(file: &File<'_>, entry: &Entry, lines: std::ops::Range<usize>) -> Document {
+fn idea(file: &CollectedFile<'_>, entry: &IdeaEntry, lines: std::ops::Range<usize>) -> Document {
     let heading = u32::try_from(entry.line).unwrap_or(u32::MAX);
     let body = note::below_heading(file, &lines);
-    let text =
-        visible(&file.lines, body).unwrap_or(Text { text: entry.title.clone(), lines: (heading, heading) });
+    let text = visible(&file.lines, body)
+        .unwrap_or(LocatedText { text: entry.title.clone(), lines: (heading, heading) });
     // Where it holds is no part of what it says.
     let words = |line: &str| scope_mark::split(line).map_or(line, |(words, _)| words).to_owned();
     let said = match entry.project {
         Some(_) => text.text.lines().map(words).collect::<Vec<_>>().join("\n"),
         None => text.text,
     };
-    let text = Text { text: said, lines: (heading, text.lines.1) };
-    let plain = file.document(Source::Idea, text);
+    let text = LocatedText { text: said, lines: (heading, text.lines.1) };
+    let plain = file.document(DocumentSource::Idea, text);
     let is_ours = entry.slug.is_some();
     Document {
         title: if entry.title.is_empty() { plain.title } else { one_line(&entry.title, MAX_TITLE_CHARS) },

@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::visible::visible;
-use super::{File, Text, note};
+use super::{CollectedFile, LocatedText, note};
 use crate::base::scope::ProjectId;
-use crate::recall::document::{Document, Source};
-use crate::vault::lines::Kind;
-use crate::vault::memory::{self, INTRODUCTION, Item, Section};
+use crate::recall::document::{Document, DocumentSource};
+use crate::vault::lines::LineKind;
+use crate::vault::memory::{self, INTRODUCTION, MemoryItem, MemorySection};
 use crate::vault::scope_mark;
 
-pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     // A fence that is never closed would swallow the rest; what is there is found all the same.
     let Ok(sections) = memory::sections(file.text) else {
-        return note::pieces(file, 0..file.lines.len(), Source::Memory)
+        return note::pieces(file, 0..file.lines.len(), DocumentSource::Memory)
             .into_iter()
             .filter_map(scoped)
             .collect();
     };
-    let items: Vec<(&Section, &Item)> =
+    let items: Vec<(&MemorySection, &MemoryItem)> =
         sections.iter().flat_map(|section| section.items.iter().map(move |item| (section, item))).collect();
     let mut found: Vec<Document> =
         items.iter().map(|(section, item)| statement(file, section, item)).collect();
@@ -28,7 +28,7 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
         let section = sections[..sections.partition_point(|section| section.range.start <= start)].last();
         if let Some(text) = visible(&file.lines, lines).filter(|text| text.text != INTRODUCTION) {
             let kind = section.map(|section| section.title.clone()).unwrap_or_default();
-            found.push(Document { kind, ..file.document(Source::Memory, text) });
+            found.push(Document { kind, ..file.document(DocumentSource::Memory, text) });
         }
     }
     found.sort_by_key(|document| document.lines);
@@ -46,9 +46,9 @@ pub(super) fn scoped(document: Document) -> Option<Document> {
     }
 }
 
-fn statement(file: &File<'_>, section: &Section, item: &Item) -> Document {
-    let text = Text { text: item.text.clone(), lines: file.lines_of(&item.range) };
-    let plain = file.document(Source::Memory, text);
+fn statement(file: &CollectedFile<'_>, section: &MemorySection, item: &MemoryItem) -> Document {
+    let text = LocatedText { text: item.text.clone(), lines: file.lines_of(&item.range) };
+    let plain = file.document(DocumentSource::Memory, text);
     Document {
         kind: section.title.clone(),
         created: item.date.and_then(|date| file.day(date)).or(plain.created),
@@ -60,14 +60,14 @@ fn statement(file: &File<'_>, section: &Section, item: &Item) -> Document {
 }
 
 /// The lines of text that are in no list of a section. Items above the first heading are lines like any other.
-fn paragraphs(file: &File<'_>, items: &[(&Section, &Item)]) -> Vec<Range<usize>> {
+fn paragraphs(file: &CollectedFile<'_>, items: &[(&MemorySection, &MemoryItem)]) -> Vec<Range<usize>> {
     let is_text = |at: usize| {
         let line = &file.lines[at];
         let next = items.partition_point(|(_, item)| item.range.end <= line.start);
-        matches!(line.kind, Kind::Text { .. } | Kind::Fence | Kind::Item { .. })
+        matches!(line.kind, LineKind::Text { .. } | LineKind::Fence | LineKind::Item { .. })
             && !items.get(next).is_some_and(|(_, item)| item.range.contains(&line.start))
     };
-    let is_item = |at: usize| matches!(file.lines[at].kind, Kind::Item { depth: 1, .. });
+    let is_item = |at: usize| matches!(file.lines[at].kind, LineKind::Item { depth: 1, .. });
     let mut paragraphs: Vec<Range<usize>> = Vec::new();
     for run in note::runs(0..file.lines.len(), is_text) {
         paragraphs.push(run.start..run.start + 1);

@@ -22,7 +22,7 @@ mod waiting;
 
 use std::collections::HashMap;
 
-use super::document::{Document, Source};
+use super::document::{Document, DocumentSource};
 use crate::base::hash::ContentHash;
 use crate::base::id::EntryId;
 use crate::base::time::{Date, TimeZone, Timestamp};
@@ -30,7 +30,7 @@ use crate::text::clean::one_line;
 use crate::vault;
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::layout::{self, is_conflict_copy};
-use crate::vault::lines::{Line, walk};
+use crate::vault::lines::{MarkdownLine, walk};
 use crate::vault::tombstone::Graveyard;
 
 /// The largest file that is recalled from. Larger ones are no notes.
@@ -44,7 +44,7 @@ const FOREIGN_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
 
 /// What is known of a file besides its text.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub struct CollectContext<'a> {
     /// The zone of the person's days.
     pub zone: &'a TimeZone,
     /// When the file was last changed: how old a note is that does not say so itself.
@@ -81,12 +81,12 @@ fn in_vault<'a>(path: &'a str, vault_folder: &str) -> Option<&'a str> {
 
 /// Everything in a file that can be recalled, in its order. `path` is below the notes, with `/`; `vault_folder` is the
 /// name of the vault's folder there.
-pub fn documents(path: &str, vault_folder: &str, text: &str, context: &Context<'_>) -> Vec<Document> {
+pub fn documents(path: &str, vault_folder: &str, text: &str, context: &CollectContext<'_>) -> Vec<Document> {
     if text.len() as u64 > MAX_FILE_BYTES || !is_wanted(path, vault_folder) {
         return Vec::new();
     }
     let text = safe::safe(text);
-    let file = File { path, text: &text, lines: walk(&text).lines, context };
+    let file = CollectedFile { path, text: &text, lines: walk(&text).lines, context };
     let found = match in_vault(path, vault_folder) {
         Some(layout::MEMORY) => memory::documents(&file),
         Some(layout::REVIEW) => review::documents(&file),
@@ -98,7 +98,7 @@ pub fn documents(path: &str, vault_folder: &str, text: &str, context: &Context<'
         None if path == layout::IDEAS => ideas::documents(&file),
         None => note::documents(&file),
     };
-    finished(found.into_iter().map(Found::from), &file)
+    finished(found.into_iter().map(CollectedDocument::from), &file)
 }
 
 /// Everything in what was added to a daily log that had `lines_before` lines, as [`documents`] of the whole log would have
@@ -109,7 +109,7 @@ pub fn added_to_log(
     vault_folder: &str,
     added: &str,
     lines_before: usize,
-    context: &Context<'_>,
+    context: &CollectContext<'_>,
 ) -> Option<Vec<Document>> {
     let date = daily::date_of(in_vault(path, vault_folder)?).filter(|_| is_wanted(path, vault_folder))?;
     // Not the end of a block that somebody left open.
@@ -119,39 +119,39 @@ pub fn added_to_log(
     let text = safe::safe(added);
     let mut lines = walk(&text).lines;
     lines.iter_mut().for_each(|line| line.number += lines_before);
-    let file = File { path, text: &text, lines, context };
+    let file = CollectedFile { path, text: &text, lines, context };
     daily::is_ours(&file, date).then(|| finished(daily::documents(&file, date), &file))
 }
 
 /// A document, and what its name is made of besides its text.
-struct Found {
+struct CollectedDocument {
     document: Document,
     key: Option<String>,
 }
 
-impl From<Document> for Found {
+impl From<Document> for CollectedDocument {
     fn from(document: Document) -> Self {
         Self { document, key: None }
     }
 }
 
 /// A file being read: its text is safe, its lines have the numbers of the file.
-struct File<'a> {
+struct CollectedFile<'a> {
     path: &'a str,
     text: &'a str,
-    lines: Vec<Line<'a>>,
-    context: &'a Context<'a>,
+    lines: Vec<MarkdownLine<'a>>,
+    context: &'a CollectContext<'a>,
 }
 
-impl File<'_> {
+impl CollectedFile<'_> {
     /// A document with everything that most of them have in common: words of the person's own that hold everywhere.
-    fn document(&self, source: Source, text: Text) -> Document {
+    fn document(&self, source: DocumentSource, text: LocatedText) -> Document {
         let title = one_line(&text.text, MAX_TITLE_CHARS);
         self.titled(source, text, title)
     }
 
     /// The same, with a title of its own.
-    fn titled(&self, source: Source, text: Text, title: String) -> Document {
+    fn titled(&self, source: DocumentSource, text: LocatedText, title: String) -> Document {
         Document {
             lines: Some(text.lines),
             title,
@@ -176,17 +176,17 @@ impl File<'_> {
 
 /// Words and the lines they stand on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Text {
+struct LocatedText {
     text: String,
     lines: (u32, u32),
 }
 
 /// Leaves out what was forgotten or says nothing, and gives a name to what has none.
-fn finished(found: impl IntoIterator<Item = Found>, file: &File<'_>) -> Vec<Document> {
+fn finished(found: impl IntoIterator<Item = CollectedDocument>, file: &CollectedFile<'_>) -> Vec<Document> {
     let graves = file.context.graves;
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut documents = Vec::new();
-    for Found { mut document, key } in found.into_iter().take(MAX_DOCUMENTS) {
+    for CollectedDocument { mut document, key } in found.into_iter().take(MAX_DOCUMENTS) {
         if !graves.is_empty() {
             if EntryId::parse(&document.id).is_some_and(|id| graves.holds_entry(&id)) {
                 continue;

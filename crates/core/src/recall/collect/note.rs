@@ -5,39 +5,39 @@ use std::ops::Range;
 
 use super::entry::{first_line, with_properties};
 use super::visible::visible;
-use super::{File, Text};
+use super::{CollectedFile, LocatedText};
 use crate::base::scope::{ProjectId, Scope};
 use crate::base::time::{Date, Timestamp, parse};
-use crate::recall::document::{Document, Source};
+use crate::recall::document::{Document, DocumentSource};
 use crate::text::clean::one_line;
 use crate::text::terms::is_unspaced;
-use crate::vault::frontmatter::Note;
-use crate::vault::lines::{Kind, Line};
+use crate::vault::frontmatter::ParsedNote;
+use crate::vault::lines::{LineKind, MarkdownLine};
 
 /// A section of fewer words says too little by itself.
-const FEW_WORDS: usize = 25;
+const MIN_SECTION_WORDS: usize = 25;
 /// So many words are enough for sections that are taken together.
-const ENOUGH_WORDS: usize = 120;
+const MIN_MERGED_WORDS: usize = 120;
 /// A section of more words is cut.
-const MANY_WORDS: usize = 500;
+const MAX_SECTION_WORDS: usize = 500;
 /// The longest title in characters.
 const MAX_TITLE_CHARS: usize = 120;
 
 /// Between the names of a title.
-const WITHIN: &str = " › ";
+const TITLE_SEPARATOR: &str = " › ";
 
 /// A file of the person's own.
-pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let name = file.path.rsplit('/').next().unwrap_or(file.path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let (known, body) = with_properties(file.text, |note, body| (Properties::of(note, stem, file), body));
-    let pieces = pieces(file, first_line(file, body)..file.lines.len(), Source::Note);
+    let (known, body) = with_properties(file.text, |note, body| (NoteProperties::of(note, stem, file), body));
+    let pieces = pieces(file, first_line(file, body)..file.lines.len(), DocumentSource::Note);
     let named = pieces.into_iter().map(|piece| {
         let is_other = |heading: &&str| !heading.is_empty() && !heading.eq_ignore_ascii_case(&known.title);
-        let headings = piece.kind.split(WITHIN).filter(is_other);
+        let headings = piece.kind.split(TITLE_SEPARATOR).filter(is_other);
         let title: Vec<&str> = std::iter::once(known.title.as_str()).chain(headings).collect();
         Document {
-            title: one_line(&title.join(WITHIN), MAX_TITLE_CHARS),
+            title: one_line(&title.join(TITLE_SEPARATOR), MAX_TITLE_CHARS),
             tags: known.tags.clone(),
             created: known.created.or(piece.created),
             project: known.scope.project().cloned(),
@@ -49,15 +49,15 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
 }
 
 /// What a note says about itself.
-struct Properties {
+struct NoteProperties {
     title: String,
     tags: Vec<String>,
     created: Option<Timestamp>,
     scope: Scope,
 }
 
-impl Properties {
-    fn of(note: &Note<'_>, stem: &str, file: &File<'_>) -> Self {
+impl NoteProperties {
+    fn of(note: &ParsedNote<'_>, stem: &str, file: &CollectedFile<'_>) -> Self {
         let dated = |key| {
             let text = note.text_of(key)?;
             // A bare date is the person's day.
@@ -78,7 +78,7 @@ impl Properties {
 }
 
 /// The sections on some lines, each as a document whose kind is its heading.
-pub(super) fn pieces(file: &File<'_>, lines: Range<usize>, source: Source) -> Vec<Document> {
+pub(super) fn pieces(file: &CollectedFile<'_>, lines: Range<usize>, source: DocumentSource) -> Vec<Document> {
     let mut found = Vec::new();
     for section in joined(sections(&file.lines, lines)) {
         let heading = section.heading.unwrap_or_default();
@@ -92,8 +92,8 @@ pub(super) fn pieces(file: &File<'_>, lines: Range<usize>, source: Source) -> Ve
             found.push(Document { kind: heading.clone(), ..file.document(source, text) });
         }
         // An outline is a note too.
-        if found.len() == before && !heading.is_empty() && source == Source::Note {
-            let text = Text { text: heading.clone(), lines: (first, first) };
+        if found.len() == before && !heading.is_empty() && source == DocumentSource::Note {
+            let text = LocatedText { text: heading.clone(), lines: (first, first) };
             found.push(Document { kind: heading, ..file.document(source, text) });
         }
     }
@@ -101,11 +101,11 @@ pub(super) fn pieces(file: &File<'_>, lines: Range<usize>, source: Source) -> Ve
 }
 
 /// The lines of a section without its heading, and without one above it that says nothing else.
-pub(super) fn below_heading(file: &File<'_>, section: &Range<usize>) -> Range<usize> {
+pub(super) fn below_heading(file: &CollectedFile<'_>, section: &Range<usize>) -> Range<usize> {
     let is_above = |at: &usize| {
         matches!(
             file.lines[*at].kind,
-            Kind::Heading { .. } | Kind::Underline { .. } | Kind::Blank | Kind::Comment
+            LineKind::Heading { .. } | LineKind::Underline { .. } | LineKind::Blank | LineKind::Comment
         )
     };
     section.clone().find(|at| !is_above(at)).unwrap_or(section.end)..section.end
@@ -124,36 +124,36 @@ pub(super) fn runs(lines: Range<usize>, belongs: impl Fn(usize) -> bool) -> Vec<
 }
 
 #[derive(Debug)]
-struct Section {
+struct NoteSection {
     lines: Range<usize>,
     heading: Option<String>,
     /// Below the heading.
     words: usize,
 }
 
-fn sections(lines: &[Line<'_>], range: Range<usize>) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
+fn sections(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<NoteSection> {
+    let mut sections: Vec<NoteSection> = Vec::new();
     for at in range {
         match (&lines[at].kind, sections.last_mut()) {
-            (Kind::Heading { title, .. }, _) => {
+            (LineKind::Heading { title, .. }, _) => {
                 let heading = Some(one_line(title, MAX_TITLE_CHARS));
-                sections.push(Section { lines: at..at + 1, heading, words: 0 });
+                sections.push(NoteSection { lines: at..at + 1, heading, words: 0 });
             }
             (_, Some(last)) => {
                 last.lines.end = at + 1;
                 last.words += words(&lines[at]);
             }
             (_, None) => {
-                sections.push(Section { lines: at..at + 1, heading: None, words: words(&lines[at]) });
+                sections.push(NoteSection { lines: at..at + 1, heading: None, words: words(&lines[at]) });
             }
         }
     }
     sections
 }
 
-fn words(line: &Line<'_>) -> usize {
+fn words(line: &MarkdownLine<'_>) -> usize {
     match line.kind {
-        Kind::Comment | Kind::Frontmatter | Kind::Underline { .. } => 0,
+        LineKind::Comment | LineKind::Frontmatter | LineKind::Underline { .. } => 0,
         _ if line.text.is_ascii() => {
             let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
             let bytes = line.text.as_bytes();
@@ -167,18 +167,18 @@ fn words(line: &Line<'_>) -> usize {
 
 /// Takes small sections together with their neighbours. The whole has the name of the first that says something, below
 /// the names of those before it that do not.
-fn joined(sections: Vec<Section>) -> Vec<Section> {
-    let mut all: Vec<Section> = Vec::new();
+fn joined(sections: Vec<NoteSection>) -> Vec<NoteSection> {
+    let mut all: Vec<NoteSection> = Vec::new();
     for section in sections {
         match all.last_mut() {
             Some(last)
-                if last.words.min(section.words) < FEW_WORDS
-                    && last.words + section.words <= ENOUGH_WORDS =>
+                if last.words.min(section.words) < MIN_SECTION_WORDS
+                    && last.words + section.words <= MIN_MERGED_WORDS =>
             {
                 last.lines.end = section.lines.end;
                 if last.words == 0 && section.words > 0 {
                     let names: Vec<String> = last.heading.take().into_iter().chain(section.heading).collect();
-                    last.heading = (!names.is_empty()).then(|| names.join(WITHIN));
+                    last.heading = (!names.is_empty()).then(|| names.join(TITLE_SEPARATOR));
                 }
                 last.words += section.words;
             }
@@ -189,17 +189,18 @@ fn joined(sections: Vec<Section>) -> Vec<Section> {
 }
 
 /// A long run of lines in parts, cut at blank lines, or at any line where none is near.
-fn parts(lines: &[Line<'_>], range: Range<usize>) -> Vec<Range<usize>> {
+fn parts(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     // A word has a letter and something behind it: most sections need not be counted once more.
     let at_most: usize = lines[range.clone()].iter().map(|line| line.text.len().div_ceil(2)).sum();
-    if at_most <= MANY_WORDS {
+    if at_most <= MAX_SECTION_WORDS {
         return vec![range];
     }
     let (mut start, mut count) = (range.start, 0);
     for at in range.clone() {
         let own = words(&lines[at]);
-        let is_full = count + own > MANY_WORDS && (lines[at].is_blank() || count + own > 2 * MANY_WORDS);
+        let is_full =
+            count + own > MAX_SECTION_WORDS && (lines[at].is_blank() || count + own > 2 * MAX_SECTION_WORDS);
         if is_full && count > 0 {
             parts.push(start..at);
             (start, count) = (at, 0);
@@ -210,6 +211,6 @@ fn parts(lines: &[Line<'_>], range: Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
-fn number(line: &Line<'_>) -> u32 {
+fn number(line: &MarkdownLine<'_>) -> u32 {
     u32::try_from(line.number).unwrap_or(u32::MAX)
 }

@@ -18,7 +18,7 @@ fn zone() -> TimeZone {
 }
 
 fn collected_with(path: &str, text: &str, graves: &Graveyard) -> Vec<Document> {
-    let context = Context { zone: &zone(), modified: parse("2026-01-02"), graves };
+    let context = CollectContext { zone: &zone(), modified: parse("2026-01-02"), graves };
     documents(path, VAULT, text, &context)
 }
 
@@ -61,7 +61,7 @@ fn an_entry_is_one_document() {
     let entry = &found[0];
     assert_eq!(
         (entry.id.as_str(), entry.source, entry.kind.as_str()),
-        ("m-7k2d9q0x1abc", Source::Entry, "fix")
+        ("m-7k2d9q0x1abc", DocumentSource::Entry, "fix")
     );
     assert_eq!(entry.project, Some(ProjectId::new("github.com/acme/widgets")));
     assert_eq!(
@@ -84,9 +84,9 @@ fn the_place_tells_what_an_entry_is() {
     let waiting = at("personal-private/_inbox/x.md", "---\norigin: user\n---\nSeen once.\n");
     assert!(waiting.inbox && !waiting.reviewed && waiting.active);
     let skill = at("personal-skills/howto/deploy.md", "Tag, then push.\n");
-    assert_eq!((skill.source, skill.group.as_str()), (Source::Skill, "personal-skills"));
+    assert_eq!((skill.source, skill.group.as_str()), (DocumentSource::Skill, "personal-skills"));
     let idea = at("personal-private/_idea-incubator/x/_index.md", "---\nstatus: incubating\n---\n# X\n");
-    assert_eq!((idea.source, idea.active), (Source::Idea, true));
+    assert_eq!((idea.source, idea.active), (DocumentSource::Idea, true));
     for status in ["resolved", "superseded", "whatever", "incubating"] {
         let entry = at("personal-private/fix/x.md", &format!("---\nstatus: {status}\n---\nx\n"));
         assert!(!entry.active, "{status}");
@@ -161,7 +161,7 @@ here.
     );
     assert_eq!((found[0].kind.as_str(), found[4].kind.as_str()), ("Hard Rules", "Lessons"));
     assert_eq!(found[0].created.map(iso).as_deref(), Some("2026-11-13T23:00:00Z"));
-    assert!(found.iter().all(|line| line.reviewed && line.source == Source::Memory));
+    assert!(found.iter().all(|line| line.reviewed && line.source == DocumentSource::Memory));
     assert_eq!(found.iter().filter(|line| !line.active).count(), 1);
     assert!(found[0].id.starts_with("MemoryVault/MEMORY.md#") && found[0].id.len() == 30);
 }
@@ -184,7 +184,7 @@ fn a_memory_file_without_headings_is_taken_line_by_line() {
 fn r_05_a_broken_memory_file_is_still_recalled_from() {
     let found = collected("MemoryVault/MEMORY.md", "## Rules\n- Never force push.\n```\nopen\n");
     assert_eq!(found.len(), 1);
-    assert!(found[0].text.contains("Never force push.") && found[0].source == Source::Memory);
+    assert!(found[0].text.contains("Never force push.") && found[0].source == DocumentSource::Memory);
 }
 
 #[test]
@@ -211,12 +211,13 @@ thoughts.
         (found[0].title.as_str(), found[0].kind.as_str(), found[0].lines),
         ("Ports", "Hard Rules", Some((5, 5)))
     );
-    assert_eq!(found[2].source, Source::Note);
+    assert_eq!(found[2].source, DocumentSource::Note);
     assert_eq!(found[2].text, "My own\nthoughts.");
     assert_eq!(found.len(), 3);
     let broken = collected("MemoryVault/REVIEW.md", &format!("{text}```\n"));
     assert!(
-        !broken.is_empty() && broken.iter().all(|piece| !piece.reviewed && piece.source == Source::Proposal)
+        !broken.is_empty()
+            && broken.iter().all(|piece| !piece.reviewed && piece.source == DocumentSource::Proposal)
     );
 }
 
@@ -267,7 +268,7 @@ fn r_05_observations_are_documents() {
     let fact = &found[2];
     assert_eq!(
         (fact.id.as_str(), fact.source, fact.priority),
-        ("o-1", Source::Observation, Some(Priority::High))
+        ("o-1", DocumentSource::Observation, Some(Priority::High))
     );
     assert_eq!((fact.origin, fact.reviewed, fact.thread.as_deref()), (Origin::User, false, Some("s-1")));
     assert_eq!(fact.created.map(iso).as_deref(), Some("2026-11-15T09:02:00Z"));
@@ -285,7 +286,7 @@ fn only_days_are_daily_logs() {
     {
         assert!(daily::date_of(other).is_none(), "{other}");
     }
-    assert_eq!(collected("MemoryVault/memory/plan.md", "x\n")[0].source, Source::Note);
+    assert_eq!(collected("MemoryVault/memory/plan.md", "x\n")[0].source, DocumentSource::Note);
 }
 
 #[test]
@@ -313,8 +314,8 @@ By hand.
         ("Mine", "By hand.", true)
     );
     assert_eq!(found[2].created.map(iso).as_deref(), Some("2026-11-15T23:00:00Z"));
-    assert!(found.iter().all(|idea| idea.source == Source::Idea));
-    assert_eq!(collected("sub/Ideas.md", text)[0].source, Source::Note);
+    assert!(found.iter().all(|idea| idea.source == DocumentSource::Idea));
+    assert_eq!(collected("sub/Ideas.md", text)[0].source, DocumentSource::Note);
 }
 
 #[test]
@@ -332,7 +333,7 @@ fn rec_21_notes_are_taken_by_section() {
     assert!(found[1].text.ends_with("### Small\n\nSocks."));
     assert_eq!(found[0].created.map(iso).as_deref(), Some("2026-09-30T23:00:00Z"));
     for note in &found {
-        assert_eq!((note.source, note.reviewed, note.origin), (Source::Note, true, Origin::User));
+        assert_eq!((note.source, note.reviewed, note.origin), (DocumentSource::Note, true, Origin::User));
         assert_eq!(
             (note.tags.as_slice(), note.thread.as_deref()),
             (["travel".into()].as_slice(), Some("notes/Trip.md"))

@@ -3,15 +3,15 @@
 
 use std::ops::Range;
 
-use super::Text;
-use crate::vault::lines::{Kind, Line};
+use super::LocatedText;
+use crate::vault::lines::{LineKind, MarkdownLine};
 use crate::vault::tombstone::Graveyard;
 
-const OPEN: &str = "<!--";
-const CLOSE: &str = "-->";
+const COMMENT_OPEN: &str = "<!--";
+const COMMENT_CLOSE: &str = "-->";
 
 /// The words on `range` of `lines`; `None` if there are none.
-pub(super) fn visible(lines: &[Line<'_>], range: Range<usize>) -> Option<Text> {
+pub(super) fn visible(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Option<LocatedText> {
     let mut out: Vec<String> = Vec::with_capacity(range.len());
     // Behind the line that closes a comment which began on an earlier one.
     let mut hidden_until = 0;
@@ -20,12 +20,12 @@ pub(super) fn visible(lines: &[Line<'_>], range: Range<usize>) -> Option<Text> {
     for at in range.clone() {
         let line = &lines[at];
         out.push(match line.kind {
-            Kind::Comment | Kind::Frontmatter => String::new(),
-            _ if at < hidden_until => match line.text.split_once(CLOSE) {
+            LineKind::Comment | LineKind::Frontmatter => String::new(),
+            _ if at < hidden_until => match line.text.split_once(COMMENT_CLOSE) {
                 Some((_, after)) if at + 1 == hidden_until => without_comments(after).0,
                 _ => String::new(),
             },
-            Kind::Fence => line.text.trim_end().to_owned(),
+            LineKind::Fence => line.text.trim_end().to_owned(),
             _ => match without_comments(line.text) {
                 (words, false) => words,
                 (words, true) if at >= unclosed_until => match closing_line(lines, at + 1..range.end) {
@@ -47,23 +47,26 @@ pub(super) fn visible(lines: &[Line<'_>], range: Range<usize>) -> Option<Text> {
     let first = out.iter().position(is_full)?;
     let last = out.iter().rposition(is_full)?;
     let number = |at: usize| u32::try_from(lines[range.start + at].number).unwrap_or(u32::MAX);
-    Some(Text { text: out[first..=last].join("\n").trim().to_owned(), lines: (number(first), number(last)) })
+    Some(LocatedText {
+        text: out[first..=last].join("\n").trim().to_owned(),
+        lines: (number(first), number(last)),
+    })
 }
 
 /// A line without the comments in it, and whether one is left open.
 fn without_comments(text: &str) -> (String, bool) {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(OPEN) {
+    while let Some(at) = rest.find(COMMENT_OPEN) {
         let is_text = rest[..at].ends_with(['`', '\\']);
-        match (is_text, rest[at..].find(CLOSE)) {
+        match (is_text, rest[at..].find(COMMENT_CLOSE)) {
             (true, _) => {
-                out.push_str(&rest[..at + OPEN.len()]);
-                rest = &rest[at + OPEN.len()..];
+                out.push_str(&rest[..at + COMMENT_OPEN.len()]);
+                rest = &rest[at + COMMENT_OPEN.len()..];
             }
             (false, Some(close)) => {
                 out.push_str(&rest[..at]);
-                rest = &rest[at + close + CLOSE.len()..];
+                rest = &rest[at + close + COMMENT_CLOSE.len()..];
             }
             (false, None) => {
                 out.push_str(&rest[..at]);
@@ -76,13 +79,13 @@ fn without_comments(text: &str) -> (String, bool) {
 }
 
 /// The index behind the line that closes a comment, or where the paragraph ends in which none does.
-fn closing_line(lines: &[Line<'_>], range: Range<usize>) -> Result<usize, usize> {
+fn closing_line(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Result<usize, usize> {
     let end = range.end;
     for at in range {
         if lines[at].is_blank() {
             return Err(at);
         }
-        if lines[at].text.contains(CLOSE) {
+        if lines[at].text.contains(COMMENT_CLOSE) {
             return Ok(at + 1);
         }
     }

@@ -1,10 +1,10 @@
 //! The proposals that are not on today's page.
 
-use super::{File, review};
+use super::{CollectedFile, review};
 use crate::recall::document::Document;
 use crate::vault::waiting;
 
-pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let (mut found, mut at) = (Vec::new(), 0);
     for line in file.text.split_inclusive('\n') {
         if let Some(waits) = waiting::parse(line).filter(|waits| !review::is_asked(Some(&waits.place))) {

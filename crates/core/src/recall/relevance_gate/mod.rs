@@ -39,7 +39,7 @@ pub const READ: Calibration =
 /// Without it.
 ///
 /// Origin: three weights, as [`READ`].
-pub const UNREAD: Calibration =
+pub const DEFAULT_CROSS_ENCODER_LOG_ODDS: Calibration =
     Calibration { reading: 0.0, cosine: 7.791, small_talk: 3.901, bias: -3.636, threshold: 0.163 };
 
 /// The log odds of the cross-encoder that count; beyond them its training says nothing.
@@ -66,7 +66,7 @@ pub struct Evidence {
 /// The reason why recall shows its hits or stays silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum RelevanceReason {
     /// The best hit probably helps.
     Relevant,
     /// There was nothing to choose from.
@@ -93,9 +93,9 @@ pub enum Basis {
 
 /// A decision, with the numbers for `recall --explain`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Decision {
+pub struct RelevanceDecision {
     /// Why.
-    pub reason: Reason,
+    pub reason: RelevanceReason,
     /// The probability that the best hit helps.
     pub probability: f64,
     /// The least probability that is shown.
@@ -106,7 +106,7 @@ pub struct Decision {
     pub evidence: Option<Evidence>,
 }
 
-impl Reason {
+impl RelevanceReason {
     /// The reason in words, for a person.
     pub fn explain(self) -> &'static str {
         match self {
@@ -119,16 +119,20 @@ impl Reason {
     }
 }
 
-impl Decision {
+impl RelevanceDecision {
     /// Whether nothing should be shown.
     pub fn silent(&self) -> bool {
-        self.reason != Reason::Relevant
+        self.reason != RelevanceReason::Relevant
     }
 }
 
 impl Evidence {
     fn calibration(&self) -> (&'static Calibration, Basis) {
-        if self.reading.is_some() { (&READ, Basis::Read) } else { (&UNREAD, Basis::Unread) }
+        if self.reading.is_some() {
+            (&READ, Basis::Read)
+        } else {
+            (&DEFAULT_CROSS_ENCODER_LOG_ODDS, Basis::Unread)
+        }
     }
 
     fn clamped_small_talk(&self) -> f64 {
@@ -147,11 +151,11 @@ impl Calibration {
 }
 
 /// Decides. `None` is a store or a filter that left no hits.
-pub fn decide(evidence: Option<&Evidence>) -> Decision {
+pub fn decide(evidence: Option<&Evidence>) -> RelevanceDecision {
     let Some(found) = evidence else {
         let threshold = READ.threshold;
-        return Decision {
-            reason: Reason::NoHits,
+        return RelevanceDecision {
+            reason: RelevanceReason::NoHits,
             probability: 0.0,
             threshold,
             basis: Basis::Unread,
@@ -162,15 +166,15 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let (probability, threshold) = (calibration.probability(found), calibration.threshold);
     let unless_small_talk = calibration.probability(&Evidence { small_talk: None, ..*found });
     let reason = if probability >= threshold {
-        Reason::Relevant
+        RelevanceReason::Relevant
     } else if unless_small_talk >= threshold {
-        Reason::SmallTalk
+        RelevanceReason::SmallTalk
     } else if basis == Basis::Read {
-        Reason::NoUse
+        RelevanceReason::NoUse
     } else {
-        Reason::TooFar
+        RelevanceReason::TooFar
     };
-    Decision { reason, probability, threshold, basis, evidence: Some(*found) }
+    RelevanceDecision { reason, probability, threshold, basis, evidence: Some(*found) }
 }
 
 /// Whether reading another hit could change the decision: the best reading so far does not suffice, and a better one would.
@@ -189,39 +193,39 @@ mod tests {
         Evidence { best_cosine, small_talk: Some(small_talk), reading, ..Evidence::default() }
     }
 
-    fn reason(best_cosine: f64, small_talk: f64, reading: Option<f64>) -> Reason {
+    fn reason(best_cosine: f64, small_talk: f64, reading: Option<f64>) -> RelevanceReason {
         decide(Some(&found(best_cosine, small_talk, reading))).reason
     }
 
     #[test]
     fn b_06_nothing_found_is_silence() {
-        assert_eq!(decide(None).reason, Reason::NoHits);
+        assert_eq!(decide(None).reason, RelevanceReason::NoHits);
         assert!(decide(None).silent());
     }
 
     #[test]
     fn b_06_the_cross_encoder_decides_where_it_read() {
-        assert_eq!(reason(0.4, 0.0, Some(2.0)), Reason::Relevant);
-        assert_eq!(reason(0.6, 0.0, Some(-5.0)), Reason::NoUse, "however near");
-        assert_eq!(reason(0.1, 0.0, Some(3.0)), Reason::Relevant, "however far");
+        assert_eq!(reason(0.4, 0.0, Some(2.0)), RelevanceReason::Relevant);
+        assert_eq!(reason(0.6, 0.0, Some(-5.0)), RelevanceReason::NoUse, "however near");
+        assert_eq!(reason(0.1, 0.0, Some(3.0)), RelevanceReason::Relevant, "however far");
     }
 
     #[test]
     fn b_06_nearness_decides_where_nothing_was_read() {
-        assert_eq!(reason(0.6, -0.2, None), Reason::Relevant);
-        assert_eq!(reason(0.1, 0.0, None), Reason::TooFar);
+        assert_eq!(reason(0.6, -0.2, None), RelevanceReason::Relevant);
+        assert_eq!(reason(0.1, 0.0, None), RelevanceReason::TooFar);
         assert_eq!(decide(Some(&found(0.6, 0.0, None))).basis, Basis::Unread);
         assert_eq!(decide(Some(&found(0.6, 0.0, Some(0.0)))).basis, Basis::Read);
     }
 
     #[test]
     fn b_06_small_talk_is_met_with_silence_unless_a_memory_answers_it() {
-        assert_eq!(reason(0.4, 1.0, None), Reason::SmallTalk);
-        assert_eq!(reason(0.3, 1.0, Some(3.0)), Reason::Relevant);
+        assert_eq!(reason(0.4, 1.0, None), RelevanceReason::SmallTalk);
+        assert_eq!(reason(0.3, 1.0, Some(3.0)), RelevanceReason::Relevant);
         let unknown = Evidence { best_cosine: 0.4, ..Evidence::default() };
         assert_eq!(
             decide(Some(&unknown)),
-            Decision { evidence: Some(unknown), ..decide(Some(&found(0.4, 0.0, None))) }
+            RelevanceDecision { evidence: Some(unknown), ..decide(Some(&found(0.4, 0.0, None))) }
         );
     }
 

@@ -7,19 +7,19 @@
 
 /// Who says "we" speaks of something that was agreed on, which the vector hardly knows: that takes so much away. 10.2 % of the
 /// prompts about work and 1.8 % of the others do.
-const OURS: f64 = 0.3;
+const FIRST_PERSON_PLURAL_MARGIN: f64 = 0.3;
 /// The same in a few languages.
-const WE: [&str; 24] = [
+const FIRST_PERSON_PLURAL_WORDS: [&str; 24] = [
     "we", "our", "ours", "us", "wir", "uns", "unser", "unsere", "unserem", "unseren", "unserer", "nous",
     "notre", "nos", "nosotros", "nuestro", "nuestra", "nuestros", "nuestras", "noi", "nostro", "nostra",
     "onze", "wij",
 ];
 /// Behind so many words nobody looks for it.
-const WORDS: usize = 500;
+const MAX_SCANNED_WORDS: usize = 500;
 
 /// How the file begins; the last byte is its version.
 const MAGIC: &[u8] = b"RKEVERY2";
-const NUMBER: usize = size_of::<f32>();
+const NUMBER_BYTES: usize = size_of::<f32>();
 
 /// The machine, as bytes.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct SmallTalkClassifier<'a> {
 
 /// One example of a machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Example {
+pub struct SupportVector {
     /// Its vector.
     pub steps: Vec<i8>,
     /// What a step is worth, so that the vector is one long.
@@ -47,11 +47,11 @@ impl<'a> SmallTalkClassifier<'a> {
     /// Reads what [`write()`] wrote; none if it is something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (name, rest) = sized(bytes.strip_prefix(MAGIC)?)?;
-        let (head, rest) = rest.split_at_checked(3 * NUMBER)?;
-        let field = |place: usize| head.get(place * NUMBER..)?.first_chunk().copied();
+        let (head, rest) = rest.split_at_checked(3 * NUMBER_BYTES)?;
+        let field = |place: usize| head.get(place * NUMBER_BYTES..)?.first_chunk().copied();
         let [width, count] = [field(0)?, field(1)?].map(|bytes| u32::from_le_bytes(bytes) as usize);
         let narrow = f32::from_le_bytes(field(2)?);
-        let (numbers, steps) = rest.split_at_checked(count.checked_mul(2 * NUMBER)?)?;
+        let (numbers, steps) = rest.split_at_checked(count.checked_mul(2 * NUMBER_BYTES)?)?;
         let is_whole = width > 0 && steps.len() == count.checked_mul(width)?;
         let model = std::str::from_utf8(name).ok()?;
         is_whole.then_some(Self { model, width, narrow, numbers, steps })
@@ -75,18 +75,19 @@ impl<'a> SmallTalkClassifier<'a> {
     /// How much a prompt looks like an everyday one: 1 and more clearly, -1 and less clearly not. `products` are those of the
     /// steps of its vector with the steps of each example, `scale` is what one of its steps is worth if it is one long.
     pub fn margin(&self, prompt: &str, products: &[i32], scale: f32) -> f64 {
-        let mut words = prompt.split(|letter: char| !letter.is_alphabetic()).take(WORDS);
-        let is_ours = words.any(|word| WE.iter().any(|we| word.eq_ignore_ascii_case(we)));
+        let mut words = prompt.split(|letter: char| !letter.is_alphabetic()).take(MAX_SCANNED_WORDS);
+        let is_ours =
+            words.any(|word| FIRST_PERSON_PLURAL_WORDS.iter().any(|we| word.eq_ignore_ascii_case(we)));
         let margin = f64::from(self.by_products(products, scale));
-        if is_ours { margin - OURS } else { margin }
+        if is_ours { margin - FIRST_PERSON_PLURAL_MARGIN } else { margin }
     }
 
     /// The same by the vector alone.
     pub fn by_products(&self, products: &[i32], scale: f32) -> f32 {
-        let examples = self.numbers.chunks_exact(2 * NUMBER).zip(products);
+        let examples = self.numbers.chunks_exact(2 * NUMBER_BYTES).zip(products);
         examples
             .map(|(numbers, product)| {
-                let (own, says) = numbers.split_at(NUMBER);
+                let (own, says) = numbers.split_at(NUMBER_BYTES);
                 #[expect(clippy::cast_precision_loss, reason = "a product of a few hundred bytes is exact")]
                 let cosine = *product as f32 * scale * number(own);
                 number(says) * nearness(cosine, self.narrow)
@@ -101,7 +102,7 @@ pub fn nearness(cosine: f32, narrow: f32) -> f32 {
 }
 
 /// The bytes of a machine for vectors of this width by this model.
-pub fn write(model: &str, width: u32, narrow: f32, examples: &[Example]) -> Vec<u8> {
+pub fn write(model: &str, width: u32, narrow: f32, examples: &[SupportVector]) -> Vec<u8> {
     let [length, count] = [model.len(), examples.len()].map(|size| (size as u32).to_le_bytes());
     let mut bytes = [MAGIC, &length, model.as_bytes(), &width.to_le_bytes(), &count].concat();
     bytes.extend(narrow.to_le_bytes());
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     fn two() -> Vec<u8> {
-        let example = |steps: [i8; 2], says| Example { steps: steps.to_vec(), scale: 0.01, says };
+        let example = |steps: [i8; 2], says| SupportVector { steps: steps.to_vec(), scale: 0.01, says };
         write("m", 2, 1.5, &[example([100, 0], 2.0), example([0, 100], -1.0)])
     }
 
@@ -143,7 +144,7 @@ mod tests {
         assert!(machine.by_products(&[0, 10_000], 0.01) < 0.0);
         let [plain, ours] =
             ["The deploy", "Our deploy"].map(|prompt| machine.margin(prompt, &[10_000, 0], 0.01));
-        assert!((plain - ours - OURS).abs() < 1e-9);
+        assert!((plain - ours - FIRST_PERSON_PLURAL_MARGIN).abs() < 1e-9);
         assert!(nearness(1.2, 1.5) <= 1.0, "nothing is nearer than the same");
     }
 

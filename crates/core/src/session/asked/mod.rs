@@ -13,16 +13,16 @@ use crate::text::sentences;
 use crate::text::sentences::{after_words, phrases};
 
 /// The maximum number of requests per message. A text with more is a document.
-pub const MOST: usize = 5;
+pub const MAX_REQUESTS: usize = 5;
 /// The maximum length of a sentence; longer text is not one.
-const MAX_SENTENCE: usize = 600;
+const MAX_SENTENCE_CHARS: usize = 600;
 /// A longer message probably contains pasted rules. In it only explicit requests count, at its beginning and
 /// its end.
-const LONG_MESSAGE: usize = 2_000;
+const LONG_MESSAGE_CHARS: usize = 2_000;
 
 /// A request to remember something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct RememberRequest {
     /// The sentence, word for word.
     pub text: String,
     /// True if the user certainly typed it. Otherwise they are asked first.
@@ -35,19 +35,19 @@ pub fn find(message: &str) -> Vec<String> {
 }
 
 /// The same as [`find`], with the certainty that the user typed each.
-pub fn wishes(message: &str) -> Vec<Wish> {
-    let long = message.chars().count() > LONG_MESSAGE;
+pub fn wishes(message: &str) -> Vec<RememberRequest> {
+    let long = message.chars().count() > LONG_MESSAGE_CHARS;
     let typed = pasted::lines(message);
     let lines: Vec<&str> = typed.iter().map(|line| line.text).collect();
-    let mut found: Vec<Wish> = Vec::new();
+    let mut found: Vec<RememberRequest> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let inside = number > 2 && number + 3 < lines.len();
-        if long && (inside || line.len() > LONG_MESSAGE) {
+        if long && (inside || line.len() > LONG_MESSAGE_CHARS) {
             continue;
         }
         for sentence in sentences::sentences(line) {
             let Some(cue) = cue(sentence) else { continue };
-            if cue == Cue::Rule && long {
+            if cue == RequestCue::Rule && long {
                 continue;
             }
             let mut wish = sentence.to_owned();
@@ -63,8 +63,8 @@ pub fn wishes(message: &str) -> Vec<Wish> {
                 }
             }
             let is_known = found.iter().any(|known| known.text == wish);
-            if wish.chars().count() <= MAX_SENTENCE && !is_known && found.len() < MOST {
-                found.push(Wish { text: wish, certain: typed[number].certain });
+            if wish.chars().count() <= MAX_SENTENCE_CHARS && !is_known && found.len() < MAX_REQUESTS {
+                found.push(RememberRequest { text: wish, certain: typed[number].certain });
             }
         }
     }
@@ -73,7 +73,7 @@ pub fn wishes(message: &str) -> Vec<Wish> {
 
 /// The meaning of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cue {
+pub(crate) enum RequestCue {
     /// Remember a single thing.
     Wish,
     /// Always or never do something.
@@ -81,7 +81,7 @@ pub(crate) enum Cue {
 }
 
 /// The request that a sentence makes, if any.
-pub(crate) fn cue(sentence: &str) -> Option<Cue> {
+pub(crate) fn cue(sentence: &str) -> Option<RequestCue> {
     let folded = sentences::folded(sentence);
     let text = folded.as_str();
     if sentences::asks_or_quotes(text) {
@@ -91,10 +91,10 @@ pub(crate) fn cue(sentence: &str) -> Option<Cue> {
 }
 
 /// The request in the first words of `text`.
-fn order(text: &str) -> Option<Cue> {
+fn order(text: &str) -> Option<RequestCue> {
     starts_with_any(text, words::WISHES, words::NOT_WISHES)
-        .then_some(Cue::Wish)
-        .or_else(|| starts_with_any(text, words::RULES, words::NOT_RULES).then_some(Cue::Rule))
+        .then_some(RequestCue::Wish)
+        .or_else(|| starts_with_any(text, words::RULES, words::NOT_RULES).then_some(RequestCue::Rule))
 }
 
 /// The text after each "please" in the middle of a sentence, outside of quotations.
@@ -133,7 +133,7 @@ fn starts_with_any(text: &str, cues: &'static str, but_not: &'static str) -> boo
 }
 
 /// Finds a request in a language without spaces, where it may be anywhere in the sentence.
-fn dense(text: &str) -> Option<Cue> {
+fn dense(text: &str) -> Option<RequestCue> {
     let body = text.trim_end_matches(['。', '！', '!', '.', '、', '～', '~']);
     if !sentences::is_dense(body) || phrases(words::DENSE_NOT).any(|not| body.contains(not)) {
         return None;
@@ -143,11 +143,11 @@ fn dense(text: &str) -> Option<Cue> {
     if phrases(words::DENSE_WISHES).any(|cue| body.contains(cue) && !quoted(cue))
         || phrases(words::DENSE_OPENINGS).any(|cue| body.starts_with(cue))
     {
-        return Some(Cue::Wish);
+        return Some(RequestCue::Wish);
     }
     let body = ["请", "請"].iter().find_map(|please| body.strip_prefix(please)).unwrap_or(body);
     let chinese = phrases(words::DENSE_RULES).any(|cue| body.starts_with(cue));
     let japanese = phrases(words::DENSE_ADVERBS).any(|adverb| body.contains(adverb) && !quoted(adverb))
         && phrases(words::DENSE_ORDERS).any(|order| body.ends_with(order));
-    (chinese || japanese).then_some(Cue::Rule)
+    (chinese || japanese).then_some(RequestCue::Rule)
 }

@@ -125,7 +125,7 @@ fn rules_in_a_pasted_document_are_not_the_persons() {
     let asked = format!("Remember that this guide is ours.\n\n{}", "- Always use tabs.\n".repeat(150));
     assert_eq!(find(&asked), ["Remember that this guide is ours."]);
     let many: String = (0..20).map(|n| format!("Always do {n}.\n")).collect();
-    assert_eq!(find(&many).len(), MOST);
+    assert_eq!(find(&many).len(), MAX_REQUESTS);
 }
 
 proptest! {

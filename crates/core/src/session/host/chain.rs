@@ -5,8 +5,8 @@
 
 /// The state of a walk to the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Chain {
-    wanted: Wanted,
+pub(super) struct BranchChain {
+    wanted: ChainTarget,
     /// The offset of the entry whose parent is wanted.
     asked_at: u64,
     /// True if entries were skipped since.
@@ -14,7 +14,7 @@ pub(super) struct Chain {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Wanted {
+enum ChainTarget {
     /// The newest entry that can be a leaf.
     #[default]
     Leaf,
@@ -26,25 +26,25 @@ enum Wanted {
     All,
 }
 
-impl Chain {
+impl BranchChain {
     /// Starts at the leaf that a host named, if no entry was taken yet. `None` means an empty branch.
     pub(super) fn start_at(&mut self, at: u64, id: Option<String>) {
-        if self.wanted == Wanted::Leaf {
+        if self.wanted == ChainTarget::Leaf {
             self.asked_at = at;
-            self.wanted = id.map_or(Wanted::Nothing, Wanted::Id);
+            self.wanted = id.map_or(ChainTarget::Nothing, ChainTarget::Id);
         }
     }
 
     /// True if the entry `id` is on the branch. `leaf` says if a branch may end in this type of entry.
     pub(super) fn take(&mut self, at: u64, id: &str, parent: Option<&str>, leaf: bool) -> bool {
         let taken = match &self.wanted {
-            Wanted::Leaf => leaf,
-            Wanted::Id(wanted) => wanted == id,
-            Wanted::Nothing => false,
-            Wanted::All => return true,
+            ChainTarget::Leaf => leaf,
+            ChainTarget::Id(wanted) => wanted == id,
+            ChainTarget::Nothing => false,
+            ChainTarget::All => return true,
         };
         if taken {
-            self.wanted = parent.map_or(Wanted::Nothing, |parent| Wanted::Id(parent.to_owned()));
+            self.wanted = parent.map_or(ChainTarget::Nothing, |parent| ChainTarget::Id(parent.to_owned()));
             self.asked_at = at;
             self.passed = false;
         } else {
@@ -56,12 +56,12 @@ impl Chain {
     /// After all lines: the offset of an entry whose parent is missing, if entries were skipped in search of
     /// it.
     pub(super) fn gap(&self) -> Option<u64> {
-        (matches!(self.wanted, Wanted::Id(_)) && self.passed).then_some(self.asked_at)
+        (matches!(self.wanted, ChainTarget::Id(_)) && self.passed).then_some(self.asked_at)
     }
 
     /// Continues at the next entry after a missing parent. With `all` it takes every entry from there on.
     pub(super) fn mend(&mut self, all: bool) {
-        self.wanted = if all { Wanted::All } else { Wanted::Leaf };
+        self.wanted = if all { ChainTarget::All } else { ChainTarget::Leaf };
         self.passed = false;
     }
 }

@@ -15,19 +15,19 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::author::{Author, Mark};
-use self::queue::Queue;
-use super::content::Content;
-use super::recent::Recent;
-use super::{Line, Transcript, add, told, typed};
+use self::author::{EntryAuthor, HostMark};
+use self::queue::PromptQueue;
+use super::content::MessageContent;
+use super::recent::RecentIds;
+use super::{LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::time;
 use crate::base::time::Timestamp;
-use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
+use crate::session::{Message, MessageRole, SessionHead, ToolOutcome, answer, clean, tools};
 
-pub use self::walk::Walk;
+pub use self::walk::ClaudeWalk;
 
 /// Line types without content for us. From the host's own list (2.1.325), plus older ones.
-const BULK: &[&str] = &[
+const IGNORED_ENTRY_KINDS: &[&str] = &[
     "agent-color",
     "agent-name",
     "agent-setting",
@@ -74,18 +74,18 @@ const BULK: &[&str] = &[
 ];
 /// The maximum number of results kept that may answer a call on the branch. There are never more parallel
 /// calls.
-const MAX_PENDING: usize = 512;
+const MAX_PENDING_ENTRIES: usize = 512;
 /// The tool that asks the user a question and records the answer.
 const QUESTION_TOOL: &str = "AskUserQuestion";
 /// The opening of a message that says only that the user interrupted the agent.
-const INTERRUPTED: &str = "[Request interrupted by user";
+const INTERRUPTED_PREFIX: &str = "[Request interrupted by user";
 /// The text in front of the user's words when they reject a call with a reason.
-const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
-const REASON: &str = "the user said:\n";
+const REFUSED_PREFIX: &str = "The user doesn't want to proceed with this tool use.";
+const REASON_PREFIX: &str = "the user said:\n";
 /// The host's note beside the result of a rejected call.
-const REJECTED: &str = "User rejected tool use";
+const REJECTED_RESULT: &str = "User rejected tool use";
 /// Tools whose error messages the host writes. Error output of any other tool may contain anything.
-const WORDED_BY_HOST: &[&str] = &[
+const HOST_WORDED_TOOLS: &[&str] = &[
     "AskUserQuestion",
     "Edit",
     "EnterPlanMode",
@@ -97,11 +97,11 @@ const WORDED_BY_HOST: &[&str] = &[
 ];
 /// The shell tool. Its failures start with their exit code, so that no output can pass for a rejection that
 /// the host notes beside it.
-const SHELL: &str = "Bash";
+const SHELL_TOOL: &str = "Bash";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct ClaudeEntry<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     uuid: Option<String>,
@@ -125,19 +125,19 @@ struct Entry<'a> {
     git_branch: Option<String>,
     version: Option<String>,
     #[serde(default)]
-    entrypoint: Mark,
+    entrypoint: HostMark,
     #[serde(default)]
-    user_type: Mark,
+    user_type: HostMark,
     #[serde(default)]
     is_synthetic: bool,
     agent_id: Option<String>,
     tool_denial_kind: Option<String>,
     #[serde(default)]
-    origin: Mark,
+    origin: HostMark,
     #[serde(default)]
-    prompt_source: Mark,
+    prompt_source: HostMark,
     #[serde(default)]
-    turn_origin: Mark,
+    turn_origin: HostMark,
     scheduled_task_id: Option<Value>,
     #[serde(default)]
     repeats_compact_summary: bool,
@@ -161,7 +161,7 @@ struct Entry<'a> {
     message: Option<&'a RawValue>,
 }
 
-impl Entry<'_> {
+impl ClaudeEntry<'_> {
     fn at(&self) -> Option<Timestamp> {
         self.timestamp.as_deref().and_then(time::parse)
     }
@@ -173,13 +173,13 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<O
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ClaudeMessage {
     model: Option<String>,
-    content: Content<Block>,
+    content: MessageContent<ClaudeBlock>,
 }
 
 #[derive(Default, Deserialize)]
-struct Block {
+struct ClaudeBlock {
     #[serde(rename = "type", default)]
     kind: String,
     text: Option<String>,
@@ -190,17 +190,17 @@ struct Block {
     input: Value,
     // Fields of a result.
     tool_use_id: Option<String>,
-    content: Option<Content<Block>>,
+    content: Option<MessageContent<ClaudeBlock>>,
     is_error: Option<bool>,
 }
 
-impl Block {
+impl ClaudeBlock {
     fn text(text: String) -> Self {
         Self { kind: "text".to_owned(), text: Some(text), ..Self::default() }
     }
 }
 
-fn parse(line: &[u8]) -> Option<Entry<'_>> {
+fn parse(line: &[u8]) -> Option<ClaudeEntry<'_>> {
     // A write interrupted by a crash leaves zeros in front of the next line.
     let start = line.iter().position(|byte| *byte != 0)?;
     serde_json::from_slice(&line[start..]).ok()
@@ -208,8 +208,8 @@ fn parse(line: &[u8]) -> Option<Entry<'_>> {
 
 /// Reads the messages of a Claude Code session.
 #[derive(Default)]
-pub struct Reader {
-    head: Head,
+pub struct ClaudeReader {
+    head: SessionHead,
     /// True if the user named the session.
     named: bool,
     /// True if a user was at the keyboard at least once.
@@ -219,9 +219,9 @@ pub struct Reader {
     /// Host versions that mark the source of every prompt.
     marking: BTreeSet<String>,
     /// The tool of each recent call.
-    tools: Recent,
+    tools: RecentIds,
     /// Prompts typed while the agent worked.
-    queue: Queue,
+    queue: PromptQueue,
     /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
     /// The folder named by the last line.
@@ -230,12 +230,12 @@ pub struct Reader {
 
 /// The host's record of a question that the agent asked.
 #[derive(Deserialize)]
-struct Answered {
+struct ClaudeAnswers {
     answers: BTreeMap<String, String>,
 }
 
-impl Reader {
-    fn note(&mut self, entry: &Entry<'_>) {
+impl ClaudeReader {
+    fn note(&mut self, entry: &ClaudeEntry<'_>) {
         let head = &mut self.head;
         if head.session.is_none() {
             head.session.clone_from(&entry.session_id);
@@ -271,17 +271,17 @@ impl Reader {
         }
     }
 
-    fn user(&mut self, entry: &Entry<'_>, id: &str, said: Said, say: &mut dyn FnMut(Message)) {
+    fn user(&mut self, entry: &ClaudeEntry<'_>, id: &str, said: ClaudeMessage, say: &mut dyn FnMut(Message)) {
         let at = entry.at();
         let author = self.author(entry);
-        let blocks = said.content.parts(Block::text);
+        let blocks = said.content.parts(ClaudeBlock::text);
         let results = blocks.iter().filter(|block| block.kind == "tool_result").count();
         let (mut words, mut summary) = (String::new(), None);
         for block in blocks {
             match (block.kind.as_str(), block.text, block.tool_use_id) {
-                ("text", Some(text), _) if text.starts_with(INTERRUPTED) => self.stopped = true,
+                ("text", Some(text), _) if text.starts_with(INTERRUPTED_PREFIX) => self.stopped = true,
                 ("text", Some(text), _) if clean::is_summary(&text) => summary = Some(text),
-                ("text", Some(text), _) if author != Author::Other => add(&mut words, &typed(&text)),
+                ("text", Some(text), _) if author != EntryAuthor::Other => add(&mut words, &typed(&text)),
                 ("tool_result", _, Some(call)) => {
                     let text = block.content.map(text_of).unwrap_or_default();
                     let tool = self.tools.get(&call).map(str::to_owned);
@@ -297,24 +297,24 @@ impl Reader {
                     }
                     let exit_code = if failed { tools::exit_code(&text) } else { None };
                     let id = if results == 1 { id.to_owned() } else { format!("{id}/{call}") };
-                    let outcome = Some(Outcome { call, tool, failed, exit_code });
-                    say(Message { outcome, ..Message::new(id, at, Role::Tool, told(&text)) });
+                    let outcome = Some(ToolOutcome { call, tool, failed, exit_code });
+                    say(Message { outcome, ..Message::new(id, at, MessageRole::Tool, told(&text)) });
                 }
                 _ => {}
             }
         }
         if let Some(text) = summary {
-            say(Message::new(id, at, Role::Summary, told(&text)));
+            say(Message::new(id, at, MessageRole::Summary, told(&text)));
             return;
         }
         let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
         // An answer to a call was typed, unless a program drives the session.
-        let automated = if results == 0 { author == Author::Program } else { self.driven };
+        let automated = if results == 0 { author == EntryAuthor::Program } else { self.driven };
         self.prompt(id, at, &words, automated, say);
     }
 
     /// The author of a text in `entry`.
-    fn author(&self, entry: &Entry<'_>) -> Author {
+    fn author(&self, entry: &ClaudeEntry<'_>) -> EntryAuthor {
         let marked = match &entry.version {
             Some(version) => self.marking.contains(version),
             None => !self.marking.is_empty(),
@@ -333,15 +333,15 @@ impl Reader {
     ) {
         if let Some(text) = clean::said(words) {
             let stopped = std::mem::take(&mut self.stopped);
-            say(Message { stopped, automated, ..Message::new(id, at, Role::User, text.into_owned()) });
+            say(Message { stopped, automated, ..Message::new(id, at, MessageRole::User, text.into_owned()) });
         }
     }
 
     /// Reports prompts typed while the agent worked; some never become messages of their own.
-    fn queued(&mut self, entry: &Entry<'_>, say: &mut dyn FnMut(Message)) {
+    fn queued(&mut self, entry: &ClaudeEntry<'_>, say: &mut dyn FnMut(Message)) {
         let text = match entry.kind.as_deref() {
             // Hosts that mark prompts do not mark all of these.
-            Some("attachment") if entry.author(false) == Author::Other => None,
+            Some("attachment") if entry.author(false) == EntryAuthor::Other => None,
             Some("attachment") => entry.attachment.and_then(|raw| self.queue.attached(raw.get())),
             _ => {
                 let text = entry.content.as_ref().and_then(Value::as_str);
@@ -353,19 +353,25 @@ impl Reader {
             let time = entry.timestamp.as_deref().unwrap_or_default();
             let id = entry.uuid.clone().unwrap_or_else(|| format!("queued-{time}"));
             let automated = match entry.is_interactive() {
-                Some(_) => entry.author(false) == Author::Program,
+                Some(_) => entry.author(false) == EntryAuthor::Program,
                 None => self.driven,
             };
             self.prompt(id, at, &text, automated, say);
         }
     }
 
-    fn assistant(&mut self, entry: &Entry<'_>, id: &str, said: Said, say: &mut dyn FnMut(Message)) {
+    fn assistant(
+        &mut self,
+        entry: &ClaudeEntry<'_>,
+        id: &str,
+        said: ClaudeMessage,
+        say: &mut dyn FnMut(Message),
+    ) {
         if entry.is_api_error_message || said.model.as_deref() == Some("<synthetic>") {
             return;
         }
         let (mut words, mut calls) = (String::new(), Vec::new());
-        for block in said.content.parts(Block::text) {
+        for block in said.content.parts(ClaudeBlock::text) {
             match (block.kind.as_str(), block.text, block.id, block.name) {
                 ("text", Some(text), _, _) => add(&mut words, &text),
                 ("tool_use", _, Some(id), Some(name)) => {
@@ -377,65 +383,66 @@ impl Reader {
         }
         let text = told(&words);
         if !text.is_empty() || !calls.is_empty() {
-            say(Message { calls, ..Message::new(id, entry.at(), Role::Assistant, text) });
+            say(Message { calls, ..Message::new(id, entry.at(), MessageRole::Assistant, text) });
         }
     }
 }
 
 /// The user's answers to the agent's questions, each with its question.
-fn answers(entry: &Entry<'_>) -> Vec<String> {
-    let answered = entry.tool_use_result.and_then(|raw| serde_json::from_str::<Answered>(raw.get()).ok());
+fn answers(entry: &ClaudeEntry<'_>) -> Vec<String> {
+    let answered =
+        entry.tool_use_result.and_then(|raw| serde_json::from_str::<ClaudeAnswers>(raw.get()).ok());
     let answers = answered.map(|answered| answered.answers).unwrap_or_default();
     answers.iter().map(|(question, answer)| answer::to_question(question, answer)).collect()
 }
 
 /// The user's own words in the text of a rejected call. Only if the host wrote that text: a foreign tool's
 /// output may contain anything.
-fn reason<'a>(text: &'a str, tool: Option<&str>, entry: &Entry<'_>) -> Option<&'a str> {
+fn reason<'a>(text: &'a str, tool: Option<&str>, entry: &ClaudeEntry<'_>) -> Option<&'a str> {
     let noted = || entry.tool_use_result.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let by_host = match entry.tool_denial_kind.as_deref() {
         Some(kind) => kind == "user-rejected",
         None => tool.is_some_and(|tool| {
-            WORDED_BY_HOST.contains(&tool)
+            HOST_WORDED_TOOLS.contains(&tool)
                 || noted().is_some_and(|noted| {
-                    noted == REJECTED
-                        || tool == SHELL && noted.strip_prefix("Error: ").unwrap_or(&noted) == text
+                    noted == REJECTED_RESULT
+                        || tool == SHELL_TOOL && noted.strip_prefix("Error: ").unwrap_or(&noted) == text
                 })
         }),
     };
-    let (_, reason) = text.strip_prefix(REFUSED).filter(|_| by_host)?.split_once(REASON)?;
+    let (_, reason) = text.strip_prefix(REFUSED_PREFIX).filter(|_| by_host)?.split_once(REASON_PREFIX)?;
     Some(reason)
 }
 
-impl Transcript for Reader {
-    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
-        let Some(entry) = parse(line) else { return Line::Damaged };
-        let Some(kind) = entry.kind.as_deref() else { return Line::Unknown("no type".to_owned()) };
+impl TranscriptParser for ClaudeReader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> LineVerdict {
+        let Some(entry) = parse(line) else { return LineVerdict::Damaged };
+        let Some(kind) = entry.kind.as_deref() else { return LineVerdict::Unknown("no type".to_owned()) };
         let cwd = entry.cwd.clone().or_else(|| self.cwd.clone());
         let say = &mut |message: Message| say(Message { cwd: cwd.clone(), ..message });
         if entry.agent_id.is_some() || entry.is_sidechain {
             // Another agent's entry. If nothing came before, the whole session is a subagent's.
             self.head.subagent |= self.head.session.is_none();
             self.note(&entry);
-            return Line::Known;
+            return LineVerdict::Known;
         }
         let said = match kind {
             "user" | "assistant" => {
-                entry.message.and_then(|raw| serde_json::from_str::<Said>(raw.get()).ok())
+                entry.message.and_then(|raw| serde_json::from_str::<ClaudeMessage>(raw.get()).ok())
             }
             "queue-operation" | "attachment" => {
                 self.note(&entry);
                 self.queued(&entry, say);
-                return Line::Known;
+                return LineVerdict::Known;
             }
-            kind if BULK.contains(&kind) => {
+            kind if IGNORED_ENTRY_KINDS.contains(&kind) => {
                 self.note(&entry);
-                return Line::Known;
+                return LineVerdict::Known;
             }
-            kind => return Line::Unknown(kind.to_owned()),
+            kind => return LineVerdict::Unknown(kind.to_owned()),
         };
         let (Some(said), Some(id)) = (said, entry.uuid.as_deref()) else {
-            return Line::Strange(format!("{kind} without a message"));
+            return LineVerdict::Strange(format!("{kind} without a message"));
         };
         self.note(&entry);
         if let Some(version) = entry.version.as_ref().filter(|_| kind == "user" && entry.marks_prompts()) {
@@ -443,7 +450,7 @@ impl Transcript for Reader {
         }
         if entry.is_compact_summary {
             let text = told(&text_of(said.content));
-            say(Message::new(id, entry.at(), Role::Summary, text));
+            say(Message::new(id, entry.at(), MessageRole::Summary, text));
         } else if !entry.is_meta && !entry.is_visible_in_transcript_only {
             let id = id.to_owned();
             match kind {
@@ -451,10 +458,10 @@ impl Transcript for Reader {
                 _ => self.assistant(&entry, &id, said, say),
             }
         }
-        Line::Known
+        LineVerdict::Known
     }
 
-    fn head(&self) -> &Head {
+    fn head(&self) -> &SessionHead {
         &self.head
     }
 
@@ -463,9 +470,9 @@ impl Transcript for Reader {
     }
 }
 
-fn text_of(content: Content<Block>) -> String {
+fn text_of(content: MessageContent<ClaudeBlock>) -> String {
     let mut words = String::new();
-    for block in content.parts(Block::text) {
+    for block in content.parts(ClaudeBlock::text) {
         if let ("text", Some(text)) = (block.kind.as_str(), block.text) {
             add(&mut words, &text);
         }

@@ -9,20 +9,20 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::content::Content;
-use super::recent::Recent;
-use super::{Line, Transcript, add, told, typed};
+use super::content::MessageContent;
+use super::recent::RecentIds;
+use super::{LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::hash::ContentHash;
 use crate::base::time;
 use crate::base::time::Timestamp;
-use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
+use crate::session::{Message, MessageRole, SessionHead, ToolOutcome, answer, clean, tools};
 
-pub use self::walk::Walk;
+pub use self::walk::CodexWalk;
 
 /// Record types that repeat others or have no content for us.
-const BULK: &[&str] = &["token_usage_record", "world_state"];
+const IGNORED_RECORD_KINDS: &[&str] = &["token_usage_record", "world_state"];
 /// Item types without content for us.
-const BULK_ITEMS: &[&str] = &[
+const IGNORED_ITEM_KINDS: &[&str] = &[
     "compaction",
     "compaction_summary",
     "compaction_trigger",
@@ -39,45 +39,46 @@ const BULK_ITEMS: &[&str] = &[
 /// The tool that asks the user a question; its output is the answer.
 const QUESTION_TOOL: &str = "request_user_input";
 /// The prefix of free text that the user adds to the option they chose.
-const WRITTEN: &str = "user_note: ";
+const USER_NOTE_PREFIX: &str = "user_note: ";
 /// The type of a typed part. Files, skills and others have types of their own.
-const TYPED: &str = "user.text";
+const TYPED_PART_KIND: &str = "user.text";
 /// Session sources with typed input. Any other source is a program.
-const INTERACTIVE: &[&str] = &["cli", "vscode"];
+const INTERACTIVE_SOURCES: &[&str] = &["cli", "vscode"];
 /// Turn triggers for typed input.
-const TYPED_TURNS: &[&str] = &["user", "human"];
+const TYPED_TURN_TRIGGERS: &[&str] = &["user", "human"];
 /// The openings of context that an editor adds in front of the user's words, and the heading between the two.
-const EDITOR: &[&str] =
+const EDITOR_PREFIXES: &[&str] =
     &["# Context from my IDE setup:", "# Files mentioned by the user:", "# Selected text:"];
-const REQUEST: &str = "## My request for Codex:";
+const REQUEST_HEADING: &str = "## My request for Codex:";
 /// The complete output of a call that the user rejected.
-const REFUSED: &[&str] = &["rejected by user", "exec command rejected by user", "patch rejected by user"];
+const REFUSED_OUTPUTS: &[&str] =
+    &["rejected by user", "exec command rejected by user", "patch rejected by user"];
 
 #[derive(Deserialize)]
-struct Record<'a> {
+struct CodexRecord<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     timestamp: Option<String>,
     ordinal: Option<u64>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
-    metadata: Option<Metadata>,
+    metadata: Option<CodexMetadata>,
 }
 
 #[derive(Deserialize)]
-struct Metadata {
+struct CodexMetadata {
     #[serde(default)]
     compaction_output: bool,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct CodexItem {
     #[serde(rename = "type")]
     kind: String,
     id: Option<String>,
     role: Option<String>,
     #[serde(default)]
-    content: Content<Part>,
+    content: MessageContent<CodexPart>,
     call_id: Option<String>,
     name: Option<String>,
     namespace: Option<String>,
@@ -87,43 +88,43 @@ struct Item {
     #[serde(default)]
     output: Value,
     #[serde(rename = "internal_chat_message_metadata_passthrough")]
-    about: Option<About>,
+    about: Option<CodexItemMetadata>,
 }
 
 #[derive(Deserialize)]
-struct About {
+struct CodexItemMetadata {
     #[serde(default)]
     content_item_kinds: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
-struct Part {
+struct CodexPart {
     text: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Event {
+struct CodexEvent {
     #[serde(rename = "type")]
     kind: String,
     num_turns: Option<u64>,
     reason: Option<String>,
-    turn_attribution: Option<Attribution>,
+    turn_attribution: Option<TurnAttribution>,
 }
 
 /// The trigger of a turn, if the host records it.
 #[derive(Deserialize)]
-struct Attribution {
+struct TurnAttribution {
     turn_trigger: Option<Value>,
 }
 
 /// The questions of one call.
 #[derive(Deserialize)]
-struct Questions {
-    questions: Vec<Question>,
+struct CodexQuestions {
+    questions: Vec<CodexQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Question {
+struct CodexQuestion {
     id: String,
     question: String,
     #[serde(rename = "isSecret", default)]
@@ -132,18 +133,18 @@ struct Question {
 
 /// The user's answers, by question id.
 #[derive(Deserialize)]
-struct Answers {
-    answers: BTreeMap<String, Answer>,
+struct CodexAnswers {
+    answers: BTreeMap<String, CodexAnswer>,
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct CodexAnswer {
     answers: Vec<String>,
 }
 
 /// The earlier part of a session. A revert continues in a new file and leaves the old one unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Base {
+pub struct SessionBase {
     /// The last part of that file's name, before `.jsonl`.
     pub file: String,
     /// The number of bytes that count.
@@ -152,11 +153,11 @@ pub struct Base {
 
 /// The earlier part of the session whose first line is `line`. The source of a fork is a different session,
 /// not an earlier part.
-pub fn base(line: &[u8]) -> Option<Base> {
+pub fn base(line: &[u8]) -> Option<SessionBase> {
     let record = parse(line).filter(|record| record.kind.as_deref() == Some("session_meta"))?;
-    let meta: Meta = record.payload()?;
+    let meta: CodexMeta = record.payload()?;
     let base = meta.history_base.filter(|_| meta.forked_from_id.is_none())?;
-    Some(Base { file: base.thread_id, bytes: base.end_byte_offset })
+    Some(SessionBase { file: base.thread_id, bytes: base.end_byte_offset })
 }
 
 #[derive(Deserialize)]
@@ -166,19 +167,19 @@ struct HistoryBase {
 }
 
 #[derive(Deserialize)]
-struct Git {
+struct CodexGit {
     branch: Option<String>,
     repository_url: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Meta {
+struct CodexMeta {
     id: Option<String>,
     session_id: Option<String>,
     cwd: Option<String>,
     timestamp: Option<String>,
     cli_version: Option<String>,
-    git: Option<Git>,
+    git: Option<CodexGit>,
     originator: Option<String>,
     #[serde(default)]
     source: Value,
@@ -187,11 +188,11 @@ struct Meta {
     history_base: Option<HistoryBase>,
 }
 
-fn parse(line: &[u8]) -> Option<Record<'_>> {
+fn parse(line: &[u8]) -> Option<CodexRecord<'_>> {
     serde_json::from_slice(line).ok()
 }
 
-impl Record<'_> {
+impl CodexRecord<'_> {
     fn payload<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.payload?.get()).ok()
     }
@@ -200,12 +201,12 @@ impl Record<'_> {
 /// The user's own words in a user message, which also contains the host's notices. Newer versions mark each
 /// part. If the marks are absent or incomplete, only a text that looks like nobody else's counts. `marked`
 /// means that this version marks messages, so that an unmarked one has no author.
-fn said(content: Content<Part>, kinds: &[String], marked: bool) -> String {
+fn said(content: MessageContent<CodexPart>, kinds: &[String], marked: bool) -> String {
     if marked && kinds.is_empty() {
         return String::new();
     }
-    let parts = content.parts(|text| Part { text: Some(text) });
-    let is_user = |kind: &String| kind == TYPED;
+    let parts = content.parts(|text| CodexPart { text: Some(text) });
+    let is_user = |kind: &String| kind == TYPED_PART_KIND;
     let of_each = kinds.len() == parts.len();
     let mut words = String::new();
     for (index, part) in parts.into_iter().enumerate() {
@@ -222,18 +223,19 @@ fn said(content: Content<Part>, kinds: &[String], marked: bool) -> String {
 /// request, so the last heading counts. Without a heading nothing was typed.
 fn request(text: &str) -> &str {
     let start = text.trim_start();
-    if !EDITOR.iter().any(|opening| start.starts_with(opening)) {
+    if !EDITOR_PREFIXES.iter().any(|opening| start.starts_with(opening)) {
         return text;
     }
-    let headings = text.match_indices(REQUEST).map(|(at, _)| at);
+    let headings = text.match_indices(REQUEST_HEADING).map(|(at, _)| at);
     let at = headings.filter(|at| text[..*at].ends_with('\n')).last();
-    at.map_or("", |at| &text[at + REQUEST.len()..])
+    at.map_or("", |at| &text[at + REQUEST_HEADING.len()..])
 }
 
 /// The agent's own words.
-fn answer_of(content: Content<Part>) -> String {
+fn answer_of(content: MessageContent<CodexPart>) -> String {
     let mut words = String::new();
-    for text in content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text) {
+    for text in content.parts(|text| CodexPart { text: Some(text) }).into_iter().filter_map(|part| part.text)
+    {
         let text = told(&text);
         if !text.is_empty() {
             add(&mut words, &text);
@@ -244,13 +246,13 @@ fn answer_of(content: Content<Part>) -> String {
 
 /// Reads the messages of a Codex session.
 #[derive(Default)]
-pub struct Reader {
-    head: Head,
+pub struct CodexReader {
+    head: SessionHead,
     begun: bool,
     /// The tool of each recent call.
-    tools: Recent,
+    tools: RecentIds,
     /// The agent's questions, by call.
-    questions: Recent,
+    questions: RecentIds,
     /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
     /// The folder of the current turn.
@@ -267,8 +269,8 @@ struct TurnContext {
     cwd: Option<String>,
 }
 
-impl Reader {
-    fn meta(&mut self, meta: Meta) {
+impl CodexReader {
+    fn meta(&mut self, meta: CodexMeta) {
         // A fork repeats the header of its source; the first header is its own.
         if std::mem::replace(&mut self.begun, true) {
             return;
@@ -280,7 +282,7 @@ impl Reader {
         // Older versions do not record it.
         let interactive = meta.source.is_null()
             || self.head.subagent
-            || meta.source.as_str().is_some_and(|source| INTERACTIVE.contains(&source));
+            || meta.source.as_str().is_some_and(|source| INTERACTIVE_SOURCES.contains(&source));
         let is_program = |originator: &str| originator.ends_with("_exec") || originator.contains("_sdk");
         self.head.headless = !interactive || meta.originator.as_deref().is_some_and(is_program);
         self.head.session = meta.id.or(meta.session_id);
@@ -293,36 +295,47 @@ impl Reader {
         }
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &CodexEvent) {
         match event.kind.as_str() {
             // A turn also ends when it is replaced or its budget is spent, and nobody says that.
             "turn_aborted" => self.stopped |= event.reason.as_deref() == Some("interrupted"),
             "task_started" => {
                 let trigger = event.turn_attribution.as_ref().and_then(|turn| turn.turn_trigger.as_ref());
-                let is_typed =
-                    |trigger: &Value| trigger.as_str().is_some_and(|word| TYPED_TURNS.contains(&word));
+                let is_typed = |trigger: &Value| {
+                    trigger.as_str().is_some_and(|word| TYPED_TURN_TRIGGERS.contains(&word))
+                };
                 self.automated = trigger.is_some_and(|trigger| !is_typed(trigger));
             }
             _ => {}
         }
     }
 
-    fn item(&mut self, id: String, at: Option<Timestamp>, item: Item, say: &mut dyn FnMut(Message)) -> Line {
+    fn item(
+        &mut self,
+        id: String,
+        at: Option<Timestamp>,
+        item: CodexItem,
+        say: &mut dyn FnMut(Message),
+    ) -> LineVerdict {
         match item.kind.as_str() {
             "message" => {
                 let kinds = item.about.map(|about| about.content_item_kinds).unwrap_or_default();
                 self.marked |= !kinds.is_empty();
                 let (role, text) = match item.role.as_deref() {
-                    Some("user") => (Role::User, said(item.content, &kinds, self.marked)),
-                    Some("assistant") => (Role::Assistant, answer_of(item.content)),
+                    Some("user") => (MessageRole::User, said(item.content, &kinds, self.marked)),
+                    Some("assistant") => (MessageRole::Assistant, answer_of(item.content)),
                     // Instructions, and context from hooks.
-                    _ => return Line::Known,
+                    _ => return LineVerdict::Known,
                 };
                 // Versions before `compacted` wrote the summary as a user message.
-                let role = if role == Role::User && clean::is_summary(&text) { Role::Summary } else { role };
+                let role = if role == MessageRole::User && clean::is_summary(&text) {
+                    MessageRole::Summary
+                } else {
+                    role
+                };
                 if !text.is_empty() {
-                    let stopped = role == Role::User && std::mem::take(&mut self.stopped);
-                    let automated = role == Role::User && (self.automated || self.head.headless);
+                    let stopped = role == MessageRole::User && std::mem::take(&mut self.stopped);
+                    let automated = role == MessageRole::User && (self.automated || self.head.headless);
                     say(Message { stopped, automated, ..Message::new(id, at, role, text) });
                 }
             }
@@ -347,29 +360,29 @@ impl Reader {
                 let call = item.call_id.unwrap_or_else(|| id.clone());
                 self.tools.set(&call, &tool);
                 let calls = vec![tools::call(&call, &tool, &arguments)];
-                say(Message { calls, ..Message::new(id, at, Role::Assistant, "") });
+                say(Message { calls, ..Message::new(id, at, MessageRole::Assistant, "") });
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
                 let call = item.call_id.unwrap_or_default();
                 let (text, exit_code, failed) = output(item.output);
                 let tool = self.tools.get(&call).map(str::to_owned);
-                let refused = REFUSED.contains(&text.trim());
+                let refused = REFUSED_OUTPUTS.contains(&text.trim());
                 self.stopped |= refused;
                 let answered =
                     self.questions.get(&call).map(|asked| answers(asked, &text)).unwrap_or_default();
-                let outcome = Some(Outcome { call, tool, failed: failed || refused, exit_code });
+                let outcome = Some(ToolOutcome { call, tool, failed: failed || refused, exit_code });
                 let answer_id = format!("{id}/said");
-                say(Message { outcome, ..Message::new(id, at, Role::Tool, told(&text)) });
+                say(Message { outcome, ..Message::new(id, at, MessageRole::Tool, told(&text)) });
                 let words = typed(&answered);
                 if !words.is_empty() {
                     let automated = self.head.headless;
-                    say(Message { automated, ..Message::new(answer_id, at, Role::User, words) });
+                    say(Message { automated, ..Message::new(answer_id, at, MessageRole::User, words) });
                 }
             }
-            kind if BULK_ITEMS.contains(&kind) => {}
-            kind => return Line::Unknown(format!("response_item {kind}")),
+            kind if IGNORED_ITEM_KINDS.contains(&kind) => {}
+            kind => return LineVerdict::Unknown(format!("response_item {kind}")),
         }
-        Line::Known
+        LineVerdict::Known
     }
 }
 
@@ -377,7 +390,7 @@ impl Reader {
 /// out. An answer that the host filled in for the user is empty.
 fn answers(asked: &str, output: &str) -> String {
     let (Ok(asked), Ok(answered)) =
-        (serde_json::from_str::<Questions>(asked), serde_json::from_str::<Answers>(output))
+        (serde_json::from_str::<CodexQuestions>(asked), serde_json::from_str::<CodexAnswers>(output))
     else {
         return String::new();
     };
@@ -387,7 +400,7 @@ fn answers(asked: &str, output: &str) -> String {
             answered.answers.get(&question.id).map(|answer| answer.answers.as_slice()).unwrap_or_default();
         let given: Vec<&str> = given
             .iter()
-            .map(|answer| answer.strip_prefix(WRITTEN).unwrap_or(answer).trim())
+            .map(|answer| answer.strip_prefix(USER_NOTE_PREFIX).unwrap_or(answer).trim())
             .filter(|answer| !answer.is_empty())
             .collect();
         if !given.is_empty() {
@@ -440,11 +453,11 @@ fn output(value: Value) -> (String, Option<i32>, bool) {
     (text, None, told.unwrap_or(false))
 }
 
-impl Transcript for Reader {
-    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
-        let Some(record) = parse(line) else { return Line::Damaged };
-        let Some(kind) = record.kind.as_deref() else { return Line::Unknown("no type".to_owned()) };
-        let unknown = || Line::Strange(format!("{kind} without what belongs to it"));
+impl TranscriptParser for CodexReader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> LineVerdict {
+        let Some(record) = parse(line) else { return LineVerdict::Damaged };
+        let Some(kind) = record.kind.as_deref() else { return LineVerdict::Unknown("no type".to_owned()) };
+        let unknown = || LineVerdict::Strange(format!("{kind} without what belongs to it"));
         let at = record.timestamp.as_deref().and_then(time::parse);
         let made_up = || match record.ordinal {
             Some(ordinal) => format!("record-{ordinal}"),
@@ -456,27 +469,27 @@ impl Transcript for Reader {
             "turn_context" => {
                 let context: Option<TurnContext> = record.payload();
                 self.cwd = context.and_then(|context| context.cwd).or(self.cwd.take());
-                Line::Known
+                LineVerdict::Known
             }
             "event_msg" => {
-                if let Some(event) = record.payload::<Event>() {
+                if let Some(event) = record.payload::<CodexEvent>() {
                     self.event(&event);
                 }
-                Line::Known
+                LineVerdict::Known
             }
             "session_meta" => match record.payload() {
                 Some(meta) => {
                     self.meta(meta);
-                    Line::Known
+                    LineVerdict::Known
                 }
                 None => unknown(),
             },
             "response_item" => {
                 // The model's own draft of a summary; `compacted` repeats it, marked as one.
                 if record.metadata.as_ref().is_some_and(|metadata| metadata.compaction_output) {
-                    return Line::Known;
+                    return LineVerdict::Known;
                 }
-                match record.payload::<Item>() {
+                match record.payload::<CodexItem>() {
                     Some(mut item) => {
                         let id = item.id.take().unwrap_or_else(made_up);
                         self.item(id, at, item, say)
@@ -486,24 +499,24 @@ impl Transcript for Reader {
             }
             "compacted" => {
                 #[derive(Deserialize)]
-                struct Compacted {
+                struct CodexCompaction {
                     #[serde(default)]
                     message: String,
                 }
-                match record.payload::<Compacted>() {
+                match record.payload::<CodexCompaction>() {
                     Some(compacted) => {
-                        say(Message::new(made_up(), at, Role::Summary, told(&compacted.message)));
-                        Line::Known
+                        say(Message::new(made_up(), at, MessageRole::Summary, told(&compacted.message)));
+                        LineVerdict::Known
                     }
                     None => unknown(),
                 }
             }
-            kind if BULK.contains(&kind) => Line::Known,
-            kind => Line::Unknown(kind.to_owned()),
+            kind if IGNORED_RECORD_KINDS.contains(&kind) => LineVerdict::Known,
+            kind => LineVerdict::Unknown(kind.to_owned()),
         }
     }
 
-    fn head(&self) -> &Head {
+    fn head(&self) -> &SessionHead {
         &self.head
     }
 }

@@ -8,38 +8,38 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// The value of a content field.
-pub(super) enum Content<Part> {
+pub(super) enum MessageContent<Part> {
     /// Plain text without parts.
     Text(String),
     /// A list of parts.
     Parts(Vec<Part>),
 }
 
-impl<Part> Default for Content<Part> {
+impl<Part> Default for MessageContent<Part> {
     fn default() -> Self {
         Self::Parts(Vec::new())
     }
 }
 
-struct Either<Part>(PhantomData<Part>);
+struct ContentVisitor<Part>(PhantomData<Part>);
 
-impl<'de, Part: Deserialize<'de>> Visitor<'de> for Either<Part> {
-    type Value = Content<Part>;
+impl<'de, Part: Deserialize<'de>> Visitor<'de> for ContentVisitor<Part> {
+    type Value = MessageContent<Part>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("text or a list of parts")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Content::Text(text.to_owned()))
+        Ok(MessageContent::Text(text.to_owned()))
     }
 
     fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Content::Text(text))
+        Ok(MessageContent::Text(text))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Content::default())
+        Ok(MessageContent::default())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
@@ -47,16 +47,16 @@ impl<'de, Part: Deserialize<'de>> Visitor<'de> for Either<Part> {
         while let Some(part) = list.next_element()? {
             parts.push(part);
         }
-        Ok(Content::Parts(parts))
+        Ok(MessageContent::Parts(parts))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         let part = Part::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Content::Parts(vec![part]))
+        Ok(MessageContent::Parts(vec![part]))
     }
 }
 
-impl<Part> Content<Part> {
+impl<Part> MessageContent<Part> {
     /// The content as parts; plain text becomes one part, made by `part`.
     pub(super) fn parts(self, part: impl FnOnce(String) -> Part) -> Vec<Part> {
         match self {
@@ -66,8 +66,8 @@ impl<Part> Content<Part> {
     }
 }
 
-impl<'de, Part: Deserialize<'de>> Deserialize<'de> for Content<Part> {
+impl<'de, Part: Deserialize<'de>> Deserialize<'de> for MessageContent<Part> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Either(PhantomData))
+        deserializer.deserialize_any(ContentVisitor(PhantomData))
     }
 }

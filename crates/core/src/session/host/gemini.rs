@@ -7,49 +7,49 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::content::Content;
-use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, told, typed};
+use super::content::MessageContent;
+use super::recent::RecentIds;
+use super::{BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::time;
 use crate::base::time::Timestamp;
-use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
+use crate::session::{Message, MessageRole, SessionHead, ToolOutcome, answer, clean, tools};
 
 /// The opening of a summary after compression, and the answer that the host then writes in the agent's name.
-const SUMMARY: &str = "<state_snapshot>";
-const THANKS: &str = "Got it. Thanks for the additional context!";
+const SUMMARY_TAG: &str = "<state_snapshot>";
+const SUMMARY_REPLY: &str = "Got it. Thanks for the additional context!";
 /// The openings of messages that the host writes in the user's name.
-const HOST: &[&str] =
+const HOST_MESSAGES: &[&str] =
     &["System: ", "I ran the following shell command:\n```sh\n", "Background execution update:"];
 /// The opening of file contents that the host adds for `@` references.
-const FILES: &str = "--- Content from referenced files ---";
+const FILES_HEADING: &str = "--- Content from referenced files ---";
 /// The opening of an MCP resource's content, which has no line in front.
-const RESOURCE: &str = "Content from @";
+const RESOURCE_PREFIX: &str = "Content from @";
 /// The openings of prompts typed while the agent worked; the user's words are between the tags.
-const STEERING: &[&str] = &["User steering update:\n", "User hints:\n"];
-const TYPED: (&str, &str) = ("<user_input>\n", "\n</user_input>");
+const STEERING_PREFIXES: &[&str] = &["User steering update:\n", "User hints:\n"];
+const TYPED_TAGS: (&str, &str) = ("<user_input>\n", "\n</user_input>");
 /// The tool that asks the user a question.
 const QUESTION_TOOL: &str = "ask_user";
 /// The tool that shows a plan to the user, and the host's text around their words if they send it back.
 const PLAN_TOOL: &str = "exit_plan_mode";
-const SENT_BACK: (&str, &str) = ("Plan rejected. User feedback: ", "\n\nThe plan is stored at: ");
+const REJECTED_PLAN_AFFIXES: (&str, &str) = ("Plan rejected. User feedback: ", "\n\nThe plan is stored at: ");
 /// The host's texts for an interrupted agent and for a rejected call.
-const STOPPED: &str = "Request cancelled.";
-const REFUSED: &[&str] = &["User denied execution", "User cancelled"];
+const CANCELLED_MESSAGE: &str = "Request cancelled.";
+const REFUSED_OUTPUTS: &[&str] = &["User denied execution", "User cancelled"];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+struct GeminiRecord {
     // Fields of a message.
     id: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
     timestamp: Option<String>,
     #[serde(default)]
-    content: Content<Part>,
+    content: MessageContent<GeminiPart>,
     /// The typed text of a prompt, without the files that the host inserted for `@name`.
-    display_content: Option<Content<Part>>,
+    display_content: Option<MessageContent<GeminiPart>>,
     #[serde(default)]
-    tool_calls: Vec<ToolCall>,
+    tool_calls: Vec<GeminiToolCall>,
     // Fields of the header, whose `kind` has a meaning of its own.
     session_id: Option<String>,
     project_hash: Option<String>,
@@ -59,20 +59,20 @@ struct Record {
     of: Option<String>,
     /// Converted files hold their messages in the header.
     #[serde(default)]
-    messages: Vec<Record>,
+    messages: Vec<GeminiRecord>,
     #[serde(rename = "$set")]
-    set: Option<Box<Record>>,
+    set: Option<Box<GeminiRecord>>,
     #[serde(rename = "$rewindTo")]
     rewind_to: Option<String>,
 }
 
-impl Record {
+impl GeminiRecord {
     fn is_summary(&self) -> bool {
-        let begins = |text: &str| text.trim_start().starts_with(SUMMARY);
+        let begins = |text: &str| text.trim_start().starts_with(SUMMARY_TAG);
         self.kind.as_deref() == Some("user")
             && match &self.content {
-                Content::Text(text) => begins(text),
-                Content::Parts(parts) => {
+                MessageContent::Text(text) => begins(text),
+                MessageContent::Parts(parts) => {
                     parts.iter().find_map(|part| part.text.as_deref()).is_some_and(begins)
                 }
             }
@@ -80,50 +80,50 @@ impl Record {
 }
 
 #[derive(Default, Deserialize)]
-struct Part {
+struct GeminiPart {
     text: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct ToolCall {
+struct GeminiToolCall {
     id: Option<String>,
     name: Option<String>,
     #[serde(default)]
     args: Value,
     #[serde(default)]
-    result: Option<Content<ResultPart>>,
+    result: Option<MessageContent<GeminiResultPart>>,
     status: Option<String>,
     timestamp: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ResultPart {
+struct GeminiResultPart {
     text: Option<String>,
-    function_response: Option<Response>,
+    function_response: Option<GeminiResponse>,
 }
 
 #[derive(Deserialize)]
-struct Response {
+struct GeminiResponse {
     #[serde(default)]
     response: Value,
 }
 
 /// The messages of a Gemini CLI session that were neither rewritten later nor rewound.
 #[derive(Default)]
-pub struct Walk {
-    seen: Recent,
+pub struct GeminiWalk {
+    seen: RecentIds,
     /// An open rewind: everything from here back to its target is dropped.
-    cut: Option<Cut>,
+    cut: Option<RewindCut>,
     /// True if further rewinds to missing messages are ignored.
     rewinds_ignored: bool,
 }
 
 /// The maximum number of messages in one rewind.
-const MOST_PASSED: usize = 16_384;
+const MAX_REWOUND_MESSAGES: usize = 16_384;
 
 /// A rewind whose target was not reached yet.
-struct Cut {
+struct RewindCut {
     /// The offset of its record.
     at: u64,
     target: String,
@@ -131,12 +131,12 @@ struct Cut {
     passed: Vec<String>,
 }
 
-impl Walk {
+impl GeminiWalk {
     /// True if a message is seen for the first time.
     fn is_new(&mut self, id: &str) -> bool {
         match &mut self.cut {
             Some(cut) if !self.seen.contains(id) => {
-                if cut.passed.len() < MOST_PASSED {
+                if cut.passed.len() < MAX_REWOUND_MESSAGES {
                     cut.passed.push(id.to_owned());
                 }
                 true
@@ -154,40 +154,41 @@ impl Walk {
     }
 }
 
-impl Branch for Walk {
-    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
+impl BranchWalk for GeminiWalk {
+    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
         // An unknown record has no content and replaces no earlier version of a message.
-        let Ok(record) = serde_json::from_slice::<Record>(line) else { return Seen::Kept };
+        let Ok(record) = serde_json::from_slice::<GeminiRecord>(line) else { return BranchVerdict::Kept };
         if let Some(target) = record.rewind_to {
             // Of two rewinds in a row the earlier target counts, and that one is reached last.
             if self.cut.is_none() && !self.rewinds_ignored {
-                self.cut = Some(Cut { at, target, passed: Vec::new() });
+                self.cut = Some(RewindCut { at, target, passed: Vec::new() });
             }
-            return Seen::Kept;
+            return BranchVerdict::Kept;
         }
-        let is_target = |id: &String, cut: &Option<Cut>| cut.as_ref().is_some_and(|cut| cut.target == *id);
+        let is_target =
+            |id: &String, cut: &Option<RewindCut>| cut.as_ref().is_some_and(|cut| cut.target == *id);
         if let Some(id) = record.id {
             if record.kind.is_none() {
-                return Seen::Kept;
+                return BranchVerdict::Kept;
             }
             let new = self.is_new(&id);
             let is_cut = self.cut.is_some();
             if is_target(&id, &self.cut) {
                 self.resolve();
             }
-            return if new && !is_cut { Seen::Kept } else { Seen::Left };
+            return if new && !is_cut { BranchVerdict::Kept } else { BranchVerdict::Left };
         }
         let listed = record.set.map(|set| set.messages).unwrap_or_default();
-        let targets = |one: &Record| one.id.as_ref().is_some_and(|id| is_target(id, &self.cut));
+        let targets = |one: &GeminiRecord| one.id.as_ref().is_some_and(|id| is_target(id, &self.cut));
         if let Some(from) = listed.iter().position(targets) {
             // Drop the listed messages from the target on where they were said, too.
             self.resolve();
             listed[from..].iter().filter_map(|one| one.id.as_ref()).for_each(|id| {
                 self.seen.insert(id);
             });
-            return Seen::Left;
+            return BranchVerdict::Left;
         }
-        if self.cut.is_some() && !listed.is_empty() { Seen::Left } else { Seen::Kept }
+        if self.cut.is_some() && !listed.is_empty() { BranchVerdict::Left } else { BranchVerdict::Kept }
     }
 
     fn gap(&self) -> Option<u64> {
@@ -203,15 +204,15 @@ impl Branch for Walk {
 
 /// Reads the messages of a Gemini CLI session.
 #[derive(Default)]
-pub struct Reader {
-    head: Head,
-    said: Recent,
+pub struct GeminiReader {
+    head: SessionHead,
+    said: RecentIds,
     /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
 }
 
-impl Reader {
-    fn header(&mut self, record: &mut Record) {
+impl GeminiReader {
+    fn header(&mut self, record: &mut GeminiRecord) {
         if let Some(session) = record.session_id.take() {
             self.head.session.get_or_insert(session);
         }
@@ -227,30 +228,31 @@ impl Reader {
     /// Reports words of the user.
     fn typed(&mut self, id: String, at: Option<Timestamp>, text: String, say: &mut dyn FnMut(Message)) {
         let stopped = std::mem::take(&mut self.stopped);
-        say(Message { stopped, ..Message::new(id, at, Role::User, text) });
+        say(Message { stopped, ..Message::new(id, at, MessageRole::User, text) });
     }
 
-    fn message(&mut self, record: Record, say: &mut dyn FnMut(Message)) -> Line {
+    fn message(&mut self, record: GeminiRecord, say: &mut dyn FnMut(Message)) -> LineVerdict {
         let (Some(id), Some(kind)) = (record.id, record.kind) else {
-            return Line::Strange("message without a type".to_owned());
+            return LineVerdict::Strange("message without a type".to_owned());
         };
         if !self.said.insert(&id) {
-            return Line::Known;
+            return LineVerdict::Known;
         }
         let at = record.timestamp.as_deref().and_then(time::parse);
         let words = joined(record.content);
         match kind.as_str() {
             "user" => {
                 if clean::is_summary(&words) {
-                    say(Message::new(id, at, Role::Summary, told(&words)));
-                    return Line::Known;
+                    say(Message::new(id, at, MessageRole::Summary, told(&words)));
+                    return LineVerdict::Known;
                 }
                 // If the host records the displayed text, nothing else was typed, even if it is empty.
                 let shown = record.display_content.map(joined);
                 let text = typed(before_files(shown.as_deref().unwrap_or(&words)));
                 // Text with these prefixes is a command to the host.
                 let command = text.starts_with(['/', '?']);
-                if !text.is_empty() && !command && !HOST.iter().any(|words| text.starts_with(words)) {
+                if !text.is_empty() && !command && !HOST_MESSAGES.iter().any(|words| text.starts_with(words))
+                {
                     self.typed(id, at, text, say);
                 }
             }
@@ -268,7 +270,7 @@ impl Reader {
                     let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"))
                         || exit_code.is_some_and(|code| code != 0);
                     refused |= call.status.as_deref() == Some("cancelled")
-                        && REFUSED.iter().any(|words| raw.contains(words));
+                        && REFUSED_OUTPUTS.iter().any(|words| raw.contains(words));
                     match tool.as_str() {
                         QUESTION_TOOL if !failed => add(&mut answered, &answers(&call.args, &raw)),
                         PLAN_TOOL if !failed => {
@@ -280,16 +282,16 @@ impl Reader {
                     }
                     let done = call.timestamp.as_deref().and_then(time::parse).or(at);
                     let result_id = format!("{id}/{call_id}");
-                    let outcome = Some(Outcome { call: call_id, tool: Some(tool), failed, exit_code });
+                    let outcome = Some(ToolOutcome { call: call_id, tool: Some(tool), failed, exit_code });
                     results.push(Message {
                         outcome,
-                        ..Message::new(result_id, done, Role::Tool, without_frame(&raw))
+                        ..Message::new(result_id, done, MessageRole::Tool, without_frame(&raw))
                     });
                 }
                 let text = told(&words);
                 let answer_id = format!("{id}/said");
-                if (!text.is_empty() && text != THANKS) || !calls.is_empty() {
-                    say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
+                if (!text.is_empty() && text != SUMMARY_REPLY) || !calls.is_empty() {
+                    say(Message { calls, ..Message::new(id, at, MessageRole::Assistant, text) });
                 }
                 let answered_at = results.last().and_then(|result: &Message| result.at).or(at);
                 results.into_iter().for_each(&mut *say);
@@ -299,18 +301,19 @@ impl Reader {
                     self.typed(answer_id, answered_at, answered, say);
                 }
             }
-            "info" => self.stopped |= words.trim() == STOPPED,
+            "info" => self.stopped |= words.trim() == CANCELLED_MESSAGE,
             "error" | "warning" => {}
-            kind => return Line::Strange(format!("message of {kind}")),
+            kind => return LineVerdict::Strange(format!("message of {kind}")),
         }
-        Line::Known
+        LineVerdict::Known
     }
 }
 
 /// The text of a message, including what was typed while the agent worked.
-fn joined(content: Content<Part>) -> String {
+fn joined(content: MessageContent<GeminiPart>) -> String {
     let mut words = String::new();
-    for text in content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text) {
+    for text in content.parts(|text| GeminiPart { text: Some(text) }).into_iter().filter_map(|part| part.text)
+    {
         add(&mut words, steered(&text));
     }
     words
@@ -322,7 +325,7 @@ fn before_files(text: &str) -> &str {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_end();
-        if line.starts_with(FILES) || trimmed.starts_with(RESOURCE) && trimmed.ends_with(':') {
+        if line.starts_with(FILES_HEADING) || trimmed.starts_with(RESOURCE_PREFIX) && trimmed.ends_with(':') {
             return &text[..at];
         }
         at += line.len();
@@ -332,8 +335,8 @@ fn before_files(text: &str) -> &str {
 
 /// Prompts typed while the agent worked, without the instruction that the host adds.
 fn steered(text: &str) -> &str {
-    let inner = STEERING.iter().find_map(|start| text.strip_prefix(start));
-    let inner = inner.and_then(|rest| rest.strip_prefix(TYPED.0)?.split_once(TYPED.1));
+    let inner = STEERING_PREFIXES.iter().find_map(|start| text.strip_prefix(start));
+    let inner = inner.and_then(|rest| rest.strip_prefix(TYPED_TAGS.0)?.split_once(TYPED_TAGS.1));
     inner.map_or(text, |(typed, _)| typed)
 }
 
@@ -354,7 +357,7 @@ fn answers(asked: &Value, output: &str) -> String {
 
 /// The user's words when they sent a plan back.
 fn sent_back(output: &str) -> Option<&str> {
-    let (words, _) = output.strip_prefix(SENT_BACK.0)?.rsplit_once(SENT_BACK.1)?;
+    let (words, _) = output.strip_prefix(REJECTED_PLAN_AFFIXES.0)?.rsplit_once(REJECTED_PLAN_AFFIXES.1)?;
     Some(words.trim()).filter(|words| !words.is_empty())
 }
 
@@ -366,12 +369,12 @@ fn without_frame(output: &str) -> String {
     lines.join("\n")
 }
 
-fn text_of(result: Content<ResultPart>) -> String {
+fn text_of(result: MessageContent<GeminiResultPart>) -> String {
     let mut words = String::new();
-    for part in result.parts(|text| ResultPart { text: Some(text), function_response: None }) {
+    for part in result.parts(|text| GeminiResultPart { text: Some(text), function_response: None }) {
         if let Some(text) = part.text {
             add(&mut words, &text);
-        } else if let Some(Response { response }) = part.function_response {
+        } else if let Some(GeminiResponse { response }) = part.function_response {
             match ["output", "error"].iter().find_map(|key| response.get(key)).unwrap_or(&response) {
                 Value::String(text) => add(&mut words, text),
                 Value::Null => {}
@@ -382,15 +385,19 @@ fn text_of(result: Content<ResultPart>) -> String {
     words
 }
 
-impl Transcript for Reader {
-    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
-        let Ok(mut record) = serde_json::from_slice::<Record>(line) else {
+impl TranscriptParser for GeminiReader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> LineVerdict {
+        let Ok(mut record) = serde_json::from_slice::<GeminiRecord>(line) else {
             // Tell complete JSON of an unknown shape from incomplete JSON.
             let whole = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
-            return if whole { Line::Strange("a record of another shape".to_owned()) } else { Line::Damaged };
+            return if whole {
+                LineVerdict::Strange("a record of another shape".to_owned())
+            } else {
+                LineVerdict::Damaged
+            };
         };
         if record.rewind_to.is_some() {
-            return Line::Known;
+            return LineVerdict::Known;
         }
         if record.id.is_some() {
             return self.message(record, say);
@@ -398,13 +405,13 @@ impl Transcript for Reader {
         let mut header = match record.set.take() {
             Some(set) => *set,
             None if record.session_id.is_some() && record.project_hash.is_some() => record,
-            None => return Line::Unknown("no type".to_owned()),
+            None => return LineVerdict::Unknown("no type".to_owned()),
         };
         self.header(&mut header);
         let messages = std::mem::take(&mut header.messages);
         // After a compression the kept end of the history is listed behind the summary under new ids. It was
         // said before.
-        let compressed = messages.iter().any(Record::is_summary);
+        let compressed = messages.iter().any(GeminiRecord::is_summary);
         for message in messages {
             if compressed && !message.is_summary() {
                 if let Some(id) = &message.id {
@@ -412,14 +419,14 @@ impl Transcript for Reader {
                 }
                 continue;
             }
-            if let Line::Strange(what) = self.message(message, say) {
-                return Line::Strange(what);
+            if let LineVerdict::Strange(what) = self.message(message, say) {
+                return LineVerdict::Strange(what);
             }
         }
-        Line::Known
+        LineVerdict::Known
     }
 
-    fn head(&self) -> &Head {
+    fn head(&self) -> &SessionHead {
         &self.head
     }
 }

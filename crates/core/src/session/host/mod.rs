@@ -1,8 +1,8 @@
 //! Transcript formats of the hosts: parses one line at a time, without I/O.
 //!
 //! A transcript is read twice, in constant memory. The first pass goes backwards, because only the end of the
-//! file says which branch is current; [`Branch`] marks lines off that branch. The second pass goes forwards;
-//! [`Transcript`] turns the remaining lines into messages. Unknown line types are counted and skipped, never
+//! file says which branch is current; [`BranchWalk`] marks lines off that branch. The second pass goes forwards;
+//! [`TranscriptParser`] turns the remaining lines into messages. Unknown line types are counted and skipped, never
 //! guessed (FND-06).
 
 mod chain;
@@ -18,36 +18,36 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::{Head, Message, clean};
+use super::{Message, SessionHead, clean};
 use crate::base::agent::Agent;
 
 /// Creates the branch selector for transcripts of `agent`.
-pub fn branch(agent: Agent) -> Box<dyn Branch> {
+pub fn branch(agent: Agent) -> Box<dyn BranchWalk> {
     match agent {
-        Agent::Claude => Box::<claude::Walk>::default(),
-        Agent::Codex => Box::<codex::Walk>::default(),
-        Agent::Gemini => Box::<gemini::Walk>::default(),
-        Agent::Pi => Box::<pi::Walk>::default(),
+        Agent::Claude => Box::<claude::ClaudeWalk>::default(),
+        Agent::Codex => Box::<codex::CodexWalk>::default(),
+        Agent::Gemini => Box::<gemini::GeminiWalk>::default(),
+        Agent::Pi => Box::<pi::PiWalk>::default(),
     }
 }
 
 /// Creates the message reader for transcripts of `agent`.
-pub fn transcript(agent: Agent) -> Box<dyn Transcript> {
+pub fn transcript(agent: Agent) -> Box<dyn TranscriptParser> {
     match agent {
-        Agent::Claude => Box::<claude::Reader>::default(),
-        Agent::Codex => Box::<codex::Reader>::default(),
-        Agent::Gemini => Box::<gemini::Reader>::default(),
-        Agent::Pi => Box::<pi::Reader>::default(),
+        Agent::Claude => Box::<claude::ClaudeReader>::default(),
+        Agent::Codex => Box::<codex::CodexReader>::default(),
+        Agent::Gemini => Box::<gemini::GeminiReader>::default(),
+        Agent::Pi => Box::<pi::PiReader>::default(),
     }
 }
 
 /// Reads a transcript's lines last to first and selects those on the current branch.
-pub trait Branch {
+pub trait BranchWalk {
     /// Classifies the line that begins at byte `at`.
-    fn see(&mut self, at: u64, line: &[u8]) -> Seen;
+    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict;
 
     /// After all lines: the offset at which the chain to the root broke, if it did. Lines before it must be
-    /// read again, after [`Branch::mend`].
+    /// read again, after [`BranchWalk::mend`].
     fn gap(&self) -> Option<u64> {
         None
     }
@@ -64,7 +64,7 @@ pub trait Branch {
 
 /// The place of a line relative to the current branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum BranchVerdict {
     /// On the current branch, or independent of branches.
     Kept,
     /// Taken back, so not part of the current session.
@@ -74,18 +74,18 @@ pub enum Seen {
 }
 
 /// Reads the lines of the current branch in order.
-pub trait Transcript {
+pub trait TranscriptParser {
     /// Reads a line and passes its messages to `say`.
-    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line;
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> LineVerdict;
     /// The session metadata in the lines so far.
-    fn head(&self) -> &Head;
-    /// Receives the host versions that mark prompts, found by the backwards pass ([`Branch::marking`]).
+    fn head(&self) -> &SessionHead;
+    /// Receives the host versions that mark prompts, found by the backwards pass ([`BranchWalk::marking`]).
     fn know(&mut self, _marking: BTreeSet<String>) {}
 }
 
 /// The classification of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum LineVerdict {
     /// A known type, with or without content.
     Known,
     /// An unknown type or version, by its own name.

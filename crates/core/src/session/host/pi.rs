@@ -5,26 +5,26 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::chain::Chain;
-use super::content::Content;
-use super::{Branch, Line, Seen, Transcript, add, told, typed};
+use super::chain::BranchChain;
+use super::content::MessageContent;
+use super::{BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::hash::ContentHash;
 use crate::base::time;
 use crate::base::time::Timestamp;
-use crate::session::{Head, Message, Outcome, Role, clean, tools};
+use crate::session::{Message, MessageRole, SessionHead, ToolOutcome, clean, tools};
 
 /// The newest known version of the format. Version 1 has no tree; its entries are in order.
-const VERSION: u64 = 3;
+const MAX_KNOWN_VERSION: u64 = 3;
 /// Entry types without content for us. `custom_message` is the output of extensions, including ours.
-const BULK: &[&str] =
+const IGNORED_ENTRY_KINDS: &[&str] =
     &["context_edit", "custom", "custom_message", "label", "model_change", "thinking_level_change", "usage"];
 
 /// The stop reason of an answer that the user interrupted.
-const ABORTED: &str = "aborted";
+const ABORTED_REASON: &str = "aborted";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct PiEntry<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     id: Option<String>,
@@ -42,10 +42,10 @@ struct Entry<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Said {
+struct PiMessage {
     role: String,
     #[serde(default)]
-    content: Content<Part>,
+    content: MessageContent<PiPart>,
     // Fields of a result.
     tool_call_id: Option<String>,
     tool_name: Option<String>,
@@ -60,7 +60,7 @@ struct Said {
 }
 
 #[derive(Default, Deserialize)]
-struct Part {
+struct PiPart {
     #[serde(rename = "type", default)]
     kind: String,
     text: Option<String>,
@@ -70,7 +70,7 @@ struct Part {
     arguments: Value,
 }
 
-impl Part {
+impl PiPart {
     fn text(text: String) -> Self {
         Self { kind: "text".to_owned(), text: Some(text), ..Self::default() }
     }
@@ -78,11 +78,11 @@ impl Part {
 
 /// Only the fields that show if a message is complete.
 #[derive(Deserialize)]
-struct Whole {
+struct PiCompleteness {
     #[serde(rename = "role")]
     _role: String,
     #[serde(rename = "content", default)]
-    _content: Content<IgnoredAny>,
+    _content: MessageContent<IgnoredAny>,
 }
 
 /// Deserialises so that null differs from an absent field.
@@ -90,23 +90,23 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<O
     Option::<String>::deserialize(deserializer).map(Some)
 }
 
-fn parse(line: &[u8]) -> Option<Entry<'_>> {
+fn parse(line: &[u8]) -> Option<PiEntry<'_>> {
     serde_json::from_slice(line).ok()
 }
 
 /// The backwards walk over a pi session.
 #[derive(Default)]
-pub struct Walk {
-    chain: Chain,
+pub struct PiWalk {
+    chain: BranchChain,
 }
 
-impl Branch for Walk {
-    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
-        let Some(entry) = parse(line) else { return Seen::Kept };
+impl BranchWalk for PiWalk {
+    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
+        let Some(entry) = parse(line) else { return BranchVerdict::Kept };
         match (entry.kind.as_deref(), &entry.id) {
-            (Some("session") | None, _) | (_, None) => Seen::Kept,
+            (Some("session") | None, _) | (_, None) => BranchVerdict::Kept,
             (Some(kind), Some(id)) => {
-                let is_whole = |raw: &RawValue| serde_json::from_str::<Whole>(raw.get()).is_ok();
+                let is_whole = |raw: &RawValue| serde_json::from_str::<PiCompleteness>(raw.get()).is_ok();
                 // A message of unknown shape proves nothing about what was taken back.
                 let whole = kind != "message" || entry.message.is_some_and(is_whole);
                 let parent = entry.parent_id.as_ref().and_then(Option::as_deref);
@@ -116,7 +116,7 @@ impl Branch for Walk {
                     // its parent.
                     self.chain.mend(false);
                 }
-                if taken || !whole { Seen::Kept } else { Seen::Left }
+                if taken || !whole { BranchVerdict::Kept } else { BranchVerdict::Left }
             }
         }
     }
@@ -132,33 +132,39 @@ impl Branch for Walk {
 
 /// Reads the messages of a pi session.
 #[derive(Default)]
-pub struct Reader {
-    head: Head,
+pub struct PiReader {
+    head: SessionHead,
     /// The format version, if it is an unknown one.
     foreign: Option<u64>,
     /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
 }
 
-impl Reader {
-    fn header(&mut self, entry: Entry<'_>) -> Line {
+impl PiReader {
+    fn header(&mut self, entry: PiEntry<'_>) -> LineVerdict {
         let version = entry.version.unwrap_or(1);
-        if version > VERSION {
+        if version > MAX_KNOWN_VERSION {
             self.foreign = Some(version);
-            return Line::Unknown(format!("version {version}"));
+            return LineVerdict::Unknown(format!("version {version}"));
         }
         if self.head.session.is_none() {
             self.head.started = entry.timestamp.as_deref().and_then(time::parse);
             self.head.session = entry.id;
             self.head.cwd = entry.cwd;
         }
-        Line::Known
+        LineVerdict::Known
     }
 
-    fn said(&mut self, id: String, at: Option<Timestamp>, said: Said, say: &mut dyn FnMut(Message)) -> Line {
+    fn said(
+        &mut self,
+        id: String,
+        at: Option<Timestamp>,
+        said: PiMessage,
+        say: &mut dyn FnMut(Message),
+    ) -> LineVerdict {
         let mut words = String::new();
         let mut calls = Vec::new();
-        for part in said.content.parts(Part::text) {
+        for part in said.content.parts(PiPart::text) {
             match (part.kind.as_str(), part.text, part.id, part.name) {
                 ("text", Some(text), _, _) => add(&mut words, &text),
                 ("toolCall", _, Some(id), Some(name)) => calls.push(tools::call(&id, &name, &part.arguments)),
@@ -167,59 +173,65 @@ impl Reader {
         }
         match said.role.as_str() {
             "user" if clean::is_summary(&words) => {
-                say(Message::new(id, at, Role::Summary, told(&words)));
+                say(Message::new(id, at, MessageRole::Summary, told(&words)));
             }
             "user" => {
                 let text = typed(&words);
                 if !text.is_empty() {
                     let stopped = std::mem::take(&mut self.stopped);
-                    say(Message { stopped, ..Message::new(id, at, Role::User, text) });
+                    say(Message { stopped, ..Message::new(id, at, MessageRole::User, text) });
                 }
             }
             "assistant" => {
-                self.stopped |= said.stop_reason.as_deref() == Some(ABORTED);
+                self.stopped |= said.stop_reason.as_deref() == Some(ABORTED_REASON);
                 let text = told(&words);
                 if !text.is_empty() || !calls.is_empty() {
-                    say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
+                    say(Message { calls, ..Message::new(id, at, MessageRole::Assistant, text) });
                 }
             }
             "toolResult" => {
                 let exit_code = if said.is_error { tools::exit_code(&words) } else { None };
-                let outcome = Outcome {
+                let outcome = ToolOutcome {
                     call: said.tool_call_id.unwrap_or_default(),
                     tool: said.tool_name,
                     failed: said.is_error,
                     exit_code,
                 };
-                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, told(&words)) });
+                say(Message {
+                    outcome: Some(outcome),
+                    ..Message::new(id, at, MessageRole::Tool, told(&words))
+                });
             }
             "bashExecution" => {
                 let text =
                     format!("$ {}\n{}", said.command.unwrap_or_default(), said.output.unwrap_or_default());
-                let outcome = Outcome {
+                let outcome = ToolOutcome {
                     call: id.clone(),
                     tool: Some("bash".to_owned()),
                     failed: said.exit_code.is_some_and(|code| code != 0),
                     exit_code: said.exit_code,
                 };
-                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, told(&text)) });
+                say(Message {
+                    outcome: Some(outcome),
+                    ..Message::new(id, at, MessageRole::Tool, told(&text))
+                });
             }
             "system" | "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {}
-            role => return Line::Strange(format!("message of {role}")),
+            role => return LineVerdict::Strange(format!("message of {role}")),
         }
-        Line::Known
+        LineVerdict::Known
     }
 }
 
-impl Transcript for Reader {
-    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
-        let Some(mut entry) = parse(line) else { return Line::Damaged };
-        let Some(kind) = entry.kind.take() else { return Line::Unknown("no type".to_owned()) };
+impl TranscriptParser for PiReader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> LineVerdict {
+        let Some(mut entry) = parse(line) else { return LineVerdict::Damaged };
+        let Some(kind) = entry.kind.take() else { return LineVerdict::Unknown("no type".to_owned()) };
         if kind == "session" {
             return self.header(entry);
         }
         if let Some(version) = self.foreign {
-            return Line::Unknown(format!("version {version}"));
+            return LineVerdict::Unknown(format!("version {version}"));
         }
         let at = entry.timestamp.as_deref().and_then(time::parse);
         // Entries of version 1 have no ids.
@@ -227,23 +239,23 @@ impl Transcript for Reader {
         match kind.as_str() {
             "message" => match entry.message.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
                 Some(said) => self.said(id, at, said, say),
-                None => Line::Strange("message without contents".to_owned()),
+                None => LineVerdict::Strange("message without contents".to_owned()),
             },
             "compaction" | "branch_summary" => {
                 let text = told(&entry.summary.unwrap_or_default());
-                say(Message::new(id, at, Role::Summary, text));
-                Line::Known
+                say(Message::new(id, at, MessageRole::Summary, text));
+                LineVerdict::Known
             }
             "session_info" => {
                 self.head.name = entry.name.filter(|name| !name.is_empty());
-                Line::Known
+                LineVerdict::Known
             }
-            kind if BULK.contains(&kind) => Line::Known,
-            kind => Line::Unknown(kind.to_owned()),
+            kind if IGNORED_ENTRY_KINDS.contains(&kind) => LineVerdict::Known,
+            kind => LineVerdict::Unknown(kind.to_owned()),
         }
     }
 
-    fn head(&self) -> &Head {
+    fn head(&self) -> &SessionHead {
         &self.head
     }
 }

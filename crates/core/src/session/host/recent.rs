@@ -3,20 +3,20 @@
 use std::collections::{HashMap, VecDeque};
 
 /// The maximum number of ids. Related lines are close together, so older ones are never needed.
-const MOST: usize = 16_384;
+const MAX_IDS: usize = 16_384;
 
 /// A map from ids to notes that drops the oldest id when full.
 #[derive(Default)]
-pub(super) struct Recent {
+pub(super) struct RecentIds {
     notes: HashMap<String, String>,
     order: VecDeque<String>,
 }
 
-impl Recent {
+impl RecentIds {
     /// Stores `note` for `id`.
     pub(super) fn set(&mut self, id: &str, note: &str) {
         if self.notes.insert(id.to_owned(), note.to_owned()).is_none() {
-            if self.order.len() == MOST
+            if self.order.len() == MAX_IDS
                 && let Some(oldest) = self.order.pop_front()
             {
                 self.notes.remove(&oldest);

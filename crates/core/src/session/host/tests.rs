@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::transcript;
 use crate::base::agent::Agent;
-use crate::session::{Message, Role};
+use crate::session::{Message, MessageRole};
 
 fn read(agent: Agent, lines: &[Value]) -> Vec<Message> {
     let mut reader = transcript(agent);
@@ -20,7 +20,7 @@ fn read(agent: Agent, lines: &[Value]) -> Vec<Message> {
 /// The texts that the user typed; `!` marks those that interrupted the agent.
 fn typed(agent: Agent, lines: &[Value]) -> Vec<String> {
     let messages = read(agent, lines);
-    let said = messages.iter().filter(|message| message.role == Role::User && !message.automated);
+    let said = messages.iter().filter(|message| message.role == MessageRole::User && !message.automated);
     said.map(|message| format!("{}{}", if message.stopped { "!" } else { "" }, message.text)).collect()
 }
 

@@ -26,7 +26,7 @@ use crate::text::sentences;
 /// The maximum number of lines of a typed message.
 const MAX_TYPED_LINES: usize = 12;
 /// The number of weak header fields that make a mail. A single one may be the user's own.
-const WEAK_FIELDS: usize = 2;
+const MIN_WEAK_FIELDS: usize = 2;
 
 /// A line of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct TypedLine<'a> {
 pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
     let foreign = foreign_from(message);
     let between = between_fences(message);
-    let mut announced = Announced::No;
+    let mut announced = AnnouncementState::No;
     sentences::lines(message)
         .into_iter()
         .map(|text| {
@@ -49,15 +49,17 @@ pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
             let certain = text.is_empty() || at < foreign && !between.contains(&at);
             announced = match announced {
                 // The blank line may precede or follow the announced text.
-                Announced::Begun if text.is_empty() => Announced::No,
-                Announced::Next | Announced::Begun if !text.is_empty() => Announced::Begun,
+                AnnouncementState::Begun if text.is_empty() => AnnouncementState::No,
+                AnnouncementState::Next | AnnouncementState::Begun if !text.is_empty() => {
+                    AnnouncementState::Begun
+                }
                 other => other,
             };
-            if announced == Announced::Begun || is_marked(text) {
+            if announced == AnnouncementState::Begun || is_marked(text) {
                 return TypedLine { text: "", certain: true };
             }
             if announces(text) {
-                announced = Announced::Next;
+                announced = AnnouncementState::Next;
             }
             TypedLine { text, certain }
         })
@@ -66,7 +68,7 @@ pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
 
 /// The progress through an announced text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Announced {
+enum AnnouncementState {
     No,
     Next,
     Begun,
@@ -75,13 +77,14 @@ enum Announced {
 /// The offset at which foreign text without an end mark begins, or the length of the message if there is
 /// none.
 fn foreign_from(message: &str) -> usize {
-    let Plain { lines, blocks } = unfenced(message);
+    let PlainLines { lines, blocks } = unfenced(message);
     let place = |line: &str| line.as_ptr().addr().wrapping_sub(message.as_ptr().addr());
     let filled = lines.iter().filter(|line| !line.trim().is_empty()).count();
     if filled > MAX_TYPED_LINES || signs::ends_document(&lines) {
         return 0;
     }
-    let has_head = lines.iter().filter(|line| is_weak_field(line) || is_field(line)).count() >= WEAK_FIELDS;
+    let has_head =
+        lines.iter().filter(|line| is_weak_field(line) || is_field(line)).count() >= MIN_WEAK_FIELDS;
     let begins = |number: &usize| {
         begins(&lines, *number)
             || has_head && is_weak_field(lines[*number])
@@ -129,15 +132,15 @@ fn between_fences(message: &str) -> std::ops::Range<usize> {
 }
 
 /// The lines of a message outside of code fences and quotations.
-struct Plain<'a> {
+struct PlainLines<'a> {
     lines: Vec<&'a str>,
     /// The lines that follow a fence or a quotation.
     blocks: Vec<usize>,
 }
 
-fn unfenced(message: &str) -> Plain<'_> {
+fn unfenced(message: &str) -> PlainLines<'_> {
     let mut fenced = false;
-    let mut plain = Plain { lines: Vec::new(), blocks: Vec::new() };
+    let mut plain = PlainLines { lines: Vec::new(), blocks: Vec::new() };
     for line in message.lines() {
         let trimmed = line.trim_start();
         let mark = trimmed.starts_with("```") || trimmed.starts_with("~~~");

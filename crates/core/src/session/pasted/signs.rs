@@ -9,16 +9,16 @@ use crate::text::sentences::phrases;
 
 /// The minimum length of a hard-wrapped line. Nobody types this much and then breaks the line in the middle
 /// of a sentence.
-const WRAPPED_CHARS: usize = 55;
+const MIN_WRAPPED_CHARS: usize = 55;
 /// The maximum length of a line that is checked for being a heading, a greeting or a request. A longer one is
 /// a paragraph.
-const MAX_SIGN: usize = 1_000;
+const MAX_SIGN_CHARS: usize = 1_000;
 /// The maximum number of words in a heading.
-const TITLE_WORDS: usize = 6;
+const MAX_TITLE_WORDS: usize = 6;
 /// The maximum number of words in the name below a letter.
-const NAME_WORDS: usize = 4;
+const MAX_NAME_WORDS: usize = 4;
 /// The maximum length of a field name.
-const FIELD_CHARS: usize = 24;
+const MAX_FIELD_CHARS: usize = 24;
 
 /// True for a line that only a document, a page, a diff, a log, a terminal or a chat has.
 pub(super) fn is_foreign(line: &str) -> bool {
@@ -125,7 +125,7 @@ fn field(line: &str) -> Option<(String, bool)> {
     }
     let (name, value) = line.trim().trim_start_matches('*').split_once(':')?;
     let name = name.trim_end_matches('*').trim().to_lowercase();
-    (name.chars().count() <= FIELD_CHARS).then(|| (name, !value.trim().is_empty()))
+    (name.chars().count() <= MAX_FIELD_CHARS).then(|| (name, !value.trim().is_empty()))
 }
 
 /// True for a field of a mail or ticket: `Subject: the release`, `Reporter: Ada`.
@@ -167,7 +167,7 @@ pub(super) fn is_wrapped(line: &str, next: &str) -> bool {
     let (line, next) = (line.trim_end(), next.trim());
     let goes_on = next.starts_with(|c: char| c.is_lowercase());
     let ends = line.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
-    line.chars().count() >= WRAPPED_CHARS
+    line.chars().count() >= MIN_WRAPPED_CHARS
         && !ends
         && goes_on
         && !line.trim_start().starts_with(['-', '*', '•'])
@@ -176,13 +176,13 @@ pub(super) fn is_wrapped(line: &str, next: &str) -> bool {
 /// True for a heading or a name by itself: `Key Principles`.
 pub(super) fn is_title(line: &str) -> bool {
     let line = line.trim();
-    if line.len() > MAX_SIGN {
+    if line.len() > MAX_SIGN_CHARS {
         return false;
     }
     let words: Vec<&str> = line.split_whitespace().collect();
     let small = |word: &&str| matches!(*word, "of" | "and" | "the" | "for" | "in" | "to" | "a" | "&" | "or");
     let large = words.iter().filter(|word| word.starts_with(char::is_uppercase)).count();
-    (2..=TITLE_WORDS).contains(&words.len())
+    (2..=MAX_TITLE_WORDS).contains(&words.len())
         && large >= 2
         && words.iter().all(|word| word.starts_with(char::is_uppercase) || small(word))
         && line.ends_with(char::is_alphanumeric)
@@ -197,7 +197,7 @@ fn is_order(line: &str) -> bool {
 /// True for the greeting of a letter: `Hi Ada,`.
 pub(super) fn greets(line: &str) -> bool {
     let line = line.trim();
-    if line.len() > MAX_SIGN {
+    if line.len() > MAX_SIGN_CHARS {
         return false;
     }
     let folded = sentences::folded(line);
@@ -208,7 +208,7 @@ pub(super) fn greets(line: &str) -> bool {
     phrases(words::GREETINGS).filter_map(|greeting| sentences::after_words(&folded, greeting)).any(|name| {
         let name = name.trim_end_matches([',', '!', '.', ' ']);
         let words = name.split_whitespace().count();
-        (1..NAME_WORDS).contains(&words)
+        (1..MAX_NAME_WORDS).contains(&words)
             && !name.contains([',', '.', '?', ':'])
             && !phrases(words::ADDRESSEES).any(|known| known == name)
     })
@@ -217,7 +217,7 @@ pub(super) fn greets(line: &str) -> bool {
 /// True if a message ends like a letter or a page, or begins like instructions for an agent. Then all of it
 /// may be one.
 pub(super) fn ends_document(lines: &[&str]) -> bool {
-    let short = |line: &&str| !line.is_empty() && line.len() <= MAX_SIGN;
+    let short = |line: &&str| !line.is_empty() && line.len() <= MAX_SIGN_CHARS;
     let filled: Vec<&str> = lines.iter().map(|line| line.trim()).filter(short).collect();
     let Some((first, rest)) = filled.split_first().filter(|(_, rest)| !rest.is_empty()) else { return false };
     let is_footer = |line: &&str| {
@@ -242,7 +242,7 @@ fn closes_letter(line: &str) -> bool {
 /// True for a person's name: `Ada Lovelace`.
 fn is_name(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
-    (1..=NAME_WORDS).contains(&words.len())
+    (1..=MAX_NAME_WORDS).contains(&words.len())
         && words.iter().all(|word| word.starts_with(char::is_uppercase))
         && !line.ends_with(['!', '?', ':'])
         && !is_order(line)
@@ -261,7 +261,7 @@ pub(super) fn is_code(line: &str) -> bool {
 /// True if a line asks to do something with the text below it: "summarise this", "answer this mail". `apart`
 /// means that the text does not follow at once. A line that states a rule does not count.
 pub(super) fn hands_over(line: &str, apart: bool) -> bool {
-    if line.len() > MAX_SIGN || asked::cue(line.trim()).is_some() {
+    if line.len() > MAX_SIGN_CHARS || asked::cue(line.trim()).is_some() {
         return false;
     }
     let folded = sentences::folded(line.trim());
@@ -277,7 +277,8 @@ pub(super) fn announces(line: &str) -> bool {
         return false;
     }
     let folded = sentences::folded(line);
-    has(&folded, common_words::ANNOUNCES) || has_dense(&folded, common_words::DENSE_ANNOUNCES)
+    has(&folded, common_words::QUOTE_INTRODUCTIONS)
+        || has_dense(&folded, common_words::DENSE_QUOTE_INTRODUCTIONS)
 }
 
 /// True for a line that starts with a time, a log level, a speaker's name or a source location.

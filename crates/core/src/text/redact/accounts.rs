@@ -1,8 +1,8 @@
 //! Numbers of bank accounts (IBAN), known by their country's length and their check digits.
 
-use super::Kind;
-use super::marks::Marks;
-use super::walk::{Span, starts_word};
+use super::SecretKind;
+use super::marks::ScanMarks;
+use super::walk::{SecretSpan, starts_word};
 
 /// How many characters an account number of a country has.
 #[rustfmt::skip]
@@ -15,7 +15,7 @@ const LENGTHS: [(&[u8; 2], usize); 44] = [
     (b"SA", 24), (b"SE", 24), (b"SK", 24), (b"TR", 26),
 ];
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
     let mut from = 0;
     for &at in &marks.words {
@@ -32,7 +32,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
         };
         if let Some(end) = account(bytes, at, *length) {
             from = end;
-            found.push(Span { kind: Kind::BankAccount, start: at, end });
+            found.push(SecretSpan { kind: SecretKind::BankAccount, start: at, end });
         }
     }
 }

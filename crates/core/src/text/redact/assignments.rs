@@ -1,32 +1,32 @@
 //! Scanner for assignments: `.env` lines, YAML, JSON, TOML, XML, code, headers, query strings, connection
 //! strings.
 
-use super::Kind;
+use super::SecretKind;
 use super::headers::is_credential_pair;
-use super::literal::{Literal, bare, bare_line, quoted};
-use super::marks::Marks;
-use super::names::{Family, family, kind, repeats_name};
+use super::literal::{SecretLiteral, bare, bare_line, quoted};
+use super::marks::ScanMarks;
+use super::names::{SecretFamily, family, kind, repeats_name};
 use super::values::{distinct, is_base32, is_digest, is_literal, is_password, is_token, looks_random};
-use super::walk::{MASK, RunEnds, Span, base64, head, skip_blanks};
+use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, base64, head, skip_blanks};
 use super::words::{holds_plain_words, is_joined_words, is_numbered_phrase, is_word_list};
 
 /// The maximum length of a name.
-const NAME: usize = 80;
+const MAX_NAME_BYTES: usize = 80;
 
 /// Calls that only wrap a literal.
 #[rustfmt::skip]
-const WRAPPERS: [&str; 19] = [
+const WRAPPER_CALLS: [&str; 19] = [
     "Some(", "Ok(", "String::from(", "Secret::new(", "SecretString::new(", "SecretString::from(", "Secret(",
     "SecretStr(", "new String(", "str(", "bytes.fromhex(", "bytearray.fromhex(", "binascii.unhexlify(",
     "unhexlify(", "Buffer.from(", "hex::decode(", "hex!(", "base64.b64decode(", "atob(",
 ];
 
 /// Parameters of a signed URL that work like a password until they expire.
-const SIGNATURES: [&str; 4] = ["sig", "signature", "x-amz-signature", "x-goog-signature"];
+const SIGNATURE_PARAMETERS: [&str; 4] = ["sig", "signature", "x-amz-signature", "x-goog-signature"];
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ends = RunEnds::default();
+    let mut ends = RunEndCache::default();
     let mut from = 0;
     for &at in &marks.signs {
         if at >= from
@@ -39,23 +39,25 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
 }
 
 /// The sign between a name and its value.
-struct Sign {
+struct AssignmentSign {
     start: usize,
     end: usize,
     symbol: u8,
     compares: bool,
 }
 
-fn sign_at(bytes: &[u8], at: usize) -> Option<Sign> {
+fn sign_at(bytes: &[u8], at: usize) -> Option<AssignmentSign> {
     let before = at.checked_sub(1).map(|at| bytes[at]);
     let after = bytes.get(at + 1);
     let symbol = bytes[at];
-    let sign = |length, compares| Some(Sign { start: at, end: at + length, symbol, compares });
+    let sign = |length, compares| Some(AssignmentSign { start: at, end: at + length, symbol, compares });
     let compared = if bytes.get(at + 2) == Some(&b'=') { 3 } else { 2 };
     match symbol {
         b'=' if matches!(before, Some(b'=' | b':' | b'<' | b'>')) => None,
         b'=' if after == Some(&b'=') => sign(compared, true),
-        b'=' if before == Some(b'!') => Some(Sign { start: at - 1, end: at + 1, symbol, compares: true }),
+        b'=' if before == Some(b'!') => {
+            Some(AssignmentSign { start: at - 1, end: at + 1, symbol, compares: true })
+        }
         b'=' if after == Some(&b'>') => sign(2, false),
         b':' if before == Some(b':') || after == Some(&b':') || bytes[at + 1..].starts_with(b"//") => None,
         b':' if after == Some(&b'=') => sign(2, false),
@@ -67,15 +69,15 @@ fn sign_at(bytes: &[u8], at: usize) -> Option<Sign> {
 }
 
 /// A name that announces a secret, with its context.
-struct Named {
+struct SecretName {
     start: usize,
     end: usize,
-    family: Family,
+    family: SecretFamily,
     /// True if the name is in a separate field: `name: DB_PASSWORD`, `value: x`.
     apart: bool,
 }
 
-fn named(text: &str, sign: &Sign) -> Option<Named> {
+fn named(text: &str, sign: &AssignmentSign) -> Option<SecretName> {
     let bytes = text.as_bytes();
     let (start, end) = name_before(bytes, sign.start)?;
     let before = start.checked_sub(1).map(|at| bytes[at]);
@@ -89,10 +91,10 @@ fn named(text: &str, sign: &Sign) -> Option<Named> {
         return None;
     }
     if let Some(family) = family(name) {
-        return Some(Named { start, end, family, apart: false });
+        return Some(SecretName { start, end, family, apart: false });
     }
     if name.eq_ignore_ascii_case("pass") && follows_user(text, start) {
-        return Some(Named { start, end, family: Family::Password, apart: false });
+        return Some(SecretName { start, end, family: SecretFamily::Password, apart: false });
     }
     let apart = name.eq_ignore_ascii_case("value");
     let (start, end) = match sign.symbol {
@@ -101,37 +103,37 @@ fn named(text: &str, sign: &Sign) -> Option<Named> {
         b'=' => annotated_name(bytes, sign.start)?,
         _ => return None,
     };
-    Some(Named { start, end, family: family(&text[start..end])?, apart })
+    Some(SecretName { start, end, family: family(&text[start..end])?, apart })
 }
 
-fn assignment(text: &str, sign: &Sign, ends: &mut RunEnds) -> Option<Span> {
+fn assignment(text: &str, sign: &AssignmentSign, ends: &mut RunEndCache) -> Option<SecretSpan> {
     if sign.symbol == b'=' && is_signature(text, sign) {
         let value = bare(text, sign.end, ends);
         let long = value.end - value.start >= 20 && ends.may_try();
-        return (long && is_token(head(&text[value.start..value.end]), 20)).then_some(Span {
-            kind: Kind::AzureKey,
+        return (long && is_token(head(&text[value.start..value.end]), 20)).then_some(SecretSpan {
+            kind: SecretKind::AzureKey,
             start: value.start,
             end: value.end,
         });
     }
     let name = named(text, sign)?;
-    let place = Place::of(text, &name, sign, ends)?;
-    let Literal { start, end, quoted } = place.value;
+    let place = AssignedValue::of(text, &name, sign, ends)?;
+    let SecretLiteral { start, end, quoted } = place.value;
     let called = &text[name.start..name.end];
     let value = head(&text[start..end]);
     let secret = (quoted || ends.may_try())
         && match name.family {
-            Family::Number => place.holds_number(called, value),
-            Family::Password if repeats_name(called, value) => false,
+            SecretFamily::Number => place.holds_number(called, value),
+            SecretFamily::Password if repeats_name(called, value) => false,
             // A keyboard shortcut in a menu: `mnemonic: alt+f`.
-            Family::Password if called.ends_with("mnemonic") && !value.contains(' ') => false,
+            SecretFamily::Password if called.ends_with("mnemonic") && !value.contains(' ') => false,
             family => place.holds_secret(family, value),
         };
-    secret.then_some(Span { kind: kind(called, name.family), start, end })
+    secret.then_some(SecretSpan { kind: kind(called, name.family), start, end })
 }
 
-fn is_signature(text: &str, sign: &Sign) -> bool {
-    let name = SIGNATURES.iter().find(|name| {
+fn is_signature(text: &str, sign: &AssignmentSign) -> bool {
+    let name = SIGNATURE_PARAMETERS.iter().find(|name| {
         let start = sign.start.checked_sub(name.len());
         start
             .and_then(|start| text.get(start..sign.start))
@@ -143,7 +145,7 @@ fn is_signature(text: &str, sign: &Sign) -> bool {
 /// True if the line names a user before. Then `pass` is a password, not a test result.
 fn follows_user(text: &str, name: usize) -> bool {
     let before = &text[text.ceil_char_boundary(name.saturating_sub(60))..name];
-    let line = before.rsplit(['\n', char::from(MASK)]).next().unwrap_or_default().to_ascii_lowercase();
+    let line = before.rsplit(['\n', char::from(MASK_BYTE)]).next().unwrap_or_default().to_ascii_lowercase();
     line.contains("user") || line.contains("login")
 }
 
@@ -157,9 +159,9 @@ fn sets_secret(name: &str) -> bool {
 
 /// The name in `name: DB_PASSWORD` or `key="password"`, shortly before the value at `value`.
 fn name_apart(text: &str, value: usize) -> Option<(usize, usize)> {
-    const REACH: usize = 100;
-    let window = text.ceil_char_boundary(value.saturating_sub(REACH));
-    let from = text[window..value].rfind(char::from(MASK)).map_or(window, |masked| window + masked + 1);
+    const MAX_NAME_DISTANCE: usize = 100;
+    let window = text.ceil_char_boundary(value.saturating_sub(MAX_NAME_DISTANCE));
+    let from = text[window..value].rfind(char::from(MASK_BYTE)).map_or(window, |masked| window + masked + 1);
     let before = text[from..value].to_ascii_lowercase();
     let bytes = text.as_bytes();
     let after_field = |(at, field): (usize, &str)| {
@@ -177,10 +179,11 @@ fn name_apart(text: &str, value: usize) -> Option<(usize, usize)> {
 
 /// The name in `variable "db_pass" {`, shortly before the default at `default`.
 fn variable_apart(text: &str, default: usize) -> Option<(usize, usize)> {
-    const REACH: usize = 120;
+    const MAX_VARIABLE_DISTANCE: usize = 120;
     const OPEN: &str = "variable \"";
-    let window = text.ceil_char_boundary(default.saturating_sub(REACH));
-    let from = text[window..default].rfind(char::from(MASK)).map_or(window, |masked| window + masked + 1);
+    let window = text.ceil_char_boundary(default.saturating_sub(MAX_VARIABLE_DISTANCE));
+    let from =
+        text[window..default].rfind(char::from(MASK_BYTE)).map_or(window, |masked| window + masked + 1);
     let start = from + text[from..default].rfind(OPEN)? + OPEN.len();
     let end = start + text[start..default].find('"')?;
     Some((start, end))
@@ -196,8 +199,8 @@ fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
         .take_while(|b| matches!(b, b'"' | b'\'' | b'`' | b']' | b'*' | b'?' | b'!' | b'+' | b'\\'))
         .count();
     let end = sign - blanks - closers;
-    let length = bytes[..end].iter().rev().take(NAME + 1).take_while(|b| is_name(**b)).count();
-    if length == 0 || length > NAME {
+    let length = bytes[..end].iter().rev().take(MAX_NAME_BYTES + 1).take_while(|b| is_name(**b)).count();
+    if length == 0 || length > MAX_NAME_BYTES {
         return None;
     }
     let mut start = end - length;
@@ -215,9 +218,9 @@ fn is_name(b: u8) -> bool {
 
 /// The name in `name: Type =` (Rust, TypeScript, Python) or `name string =` (Go).
 fn annotated_name(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
-    const TYPE: usize = 40;
+    const MAX_TYPE_BYTES: usize = 40;
     let is_type = |b: &u8| b.is_ascii_alphanumeric() || b" _&'<>[]|?".contains(b);
-    let length = bytes[..sign].iter().rev().take(TYPE).take_while(|b| is_type(b)).count();
+    let length = bytes[..sign].iter().rev().take(MAX_TYPE_BYTES).take_while(|b| is_type(b)).count();
     let start = sign - length;
     if matches!(bytes[..start], [.., b':']) && !matches!(bytes[..start], [.., b':', b':']) {
         return name_before(bytes, start - 1);
@@ -228,8 +231,8 @@ fn annotated_name(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
 }
 
 /// A value with its context.
-struct Place {
-    value: Literal,
+struct AssignedValue {
+    value: SecretLiteral,
     symbol: u8,
     compares: bool,
     /// True if there is no space on either side of the sign.
@@ -246,8 +249,8 @@ struct Place {
     settings: bool,
 }
 
-impl Place {
-    fn of(text: &str, name: &Named, sign: &Sign, ends: &mut RunEnds) -> Option<Self> {
+impl AssignedValue {
+    fn of(text: &str, name: &SecretName, sign: &AssignmentSign, ends: &mut RunEndCache) -> Option<Self> {
         let bytes = text.as_bytes();
         let at = skip_blanks(bytes, sign.end);
         let tight = at == sign.end && !bytes[..sign.start].ends_with(b" ");
@@ -256,11 +259,11 @@ impl Place {
             letters.iter().any(u8::is_ascii_uppercase) && !letters.iter().any(u8::is_ascii_lowercase);
         let begins = begins_line(text, name.start);
         let wrapper =
-            WRAPPERS.iter().find(|wrapper| text[at..].starts_with(**wrapper)).map_or(0, |w| w.len());
+            WRAPPER_CALLS.iter().find(|wrapper| text[at..].starts_with(**wrapper)).map_or(0, |w| w.len());
         let value = if sign.symbol == b'>' {
-            let end = text[at..].bytes().take(NAME * 4).position(|b| matches!(b, b'<' | b'\n'))?;
+            let end = text[at..].bytes().take(MAX_NAME_BYTES * 4).position(|b| matches!(b, b'<' | b'\n'))?;
             text[at + end..].starts_with("</").then_some(())?;
-            Literal { start: at, end: at + text[at..at + end].trim_end().len(), quoted: true }
+            SecretLiteral { start: at, end: at + text[at..at + end].trim_end().len(), quoted: true }
         } else if let Some(value) = quoted(text, at + wrapper) {
             value
         } else if wrapper > 0 {
@@ -295,34 +298,34 @@ impl Place {
         })
     }
 
-    fn holds_secret(&self, family: Family, value: &str) -> bool {
+    fn holds_secret(&self, family: SecretFamily, value: &str) -> bool {
         if self.compares && !self.value.quoted {
             return false;
         }
         let environment = self.screaming && (self.apart || (self.tight && self.symbol == b'='));
         // An argument may also be a name or a message.
         if matches!(self.symbol, b',' | b'(') {
-            let password = family == Family::Password && is_password(value, 6);
+            let password = family == SecretFamily::Password && is_password(value, 6);
             return self.value.quoted && !value.contains(' ') && (password || is_token(value, 8));
         }
         match family {
-            Family::Password => self.holds_password(value, environment),
-            Family::Secret | Family::Token if environment => {
+            SecretFamily::Password => self.holds_password(value, environment),
+            SecretFamily::Secret | SecretFamily::Token if environment => {
                 let number = value.bytes().all(|b| b.is_ascii_digit());
                 is_literal(value, if number { 8 } else { 6 }, true)
             }
-            Family::Secret | Family::Token if is_base32(value) => true,
-            Family::Secret if self.value.quoted => {
+            SecretFamily::Secret | SecretFamily::Token if is_base32(value) => true,
+            SecretFamily::Secret if self.value.quoted => {
                 let word = value.len() >= 8 && value.bytes().all(|b| b.is_ascii_alphabetic());
                 (word && is_literal(value, 8, true)) || is_token(value, 6)
             }
-            Family::Secret | Family::Token => {
+            SecretFamily::Secret | SecretFamily::Token => {
                 is_token(value, if self.value.quoted || (self.tight && self.symbol == b'=') { 6 } else { 8 })
             }
-            Family::Key if environment => is_token(value, 16),
-            Family::Key if is_credential_pair(value) => true,
-            Family::Key => looks_random(value) && !is_digest(value) && is_token(value, 16),
-            Family::Number => false,
+            SecretFamily::Key if environment => is_token(value, 16),
+            SecretFamily::Key if is_credential_pair(value) => true,
+            SecretFamily::Key => looks_random(value) && !is_digest(value) && is_token(value, 16),
+            SecretFamily::Number => false,
         }
     }
 
@@ -382,20 +385,20 @@ impl Place {
 
 /// Finds a bare password that contains spaces: of a wireless network (`psk=garden lamp seventy`), or in a
 /// connection string (`Database=app;Password=Sunday Lamp 7;`).
-fn spaced(text: &str, name: &Named, sign: &Sign, at: usize) -> Option<Literal> {
-    const LONGEST: usize = 80;
-    if name.family != Family::Password || sign.symbol != b'=' || at != sign.end {
+fn spaced(text: &str, name: &SecretName, sign: &AssignmentSign, at: usize) -> Option<SecretLiteral> {
+    const MAX_SPACED_VALUE_BYTES: usize = 80;
+    if name.family != SecretFamily::Password || sign.symbol != b'=' || at != sign.end {
         return None;
     }
-    let window = &text[at..text.floor_char_boundary(at + LONGEST)];
-    let end = window.find([';', '\n', '\r', '"', char::from(MASK)]).unwrap_or(window.len());
+    let window = &text[at..text.floor_char_boundary(at + MAX_SPACED_VALUE_BYTES)];
+    let end = window.find([';', '\n', '\r', '"', char::from(MASK_BYTE)]).unwrap_or(window.len());
     let value = &window[..end];
     let words = value.split(' ').count();
     let plain = value.chars().all(|c| c.is_alphanumeric() || " -_!.,#&".contains(c)) && !value.ends_with(' ');
     let listed = text[..name.start].trim_end_matches(' ').ends_with(';') && window[end..].starts_with(';');
     let wireless = text[name.start..name.end].ends_with("psk") && begins_line(text, name.start);
     let phrase = (listed && plain) || (wireless && holds_plain_words(value, ' ', 3));
-    ((2..=6).contains(&words) && phrase).then_some(Literal { start: at, end: at + end, quoted: false })
+    ((2..=6).contains(&words) && phrase).then_some(SecretLiteral { start: at, end: at + end, quoted: false })
 }
 
 /// True if a value is padded base64 of printable text, as npm stores passwords.
@@ -408,7 +411,8 @@ fn is_encoded(value: &str) -> bool {
 /// arguments.
 fn is_option_of_list(text: &str, name: usize, value_end: usize) -> bool {
     let before = &text[text.ceil_char_boundary(name.saturating_sub(60))..name];
-    let list = before.rsplit(|c: char| c.is_whitespace() || c == char::from(MASK)).next().unwrap_or_default();
+    let list =
+        before.rsplit(|c: char| c.is_whitespace() || c == char::from(MASK_BYTE)).next().unwrap_or_default();
     let goes_on = matches!(text.as_bytes().get(value_end), None | Some(b',' | b' ' | b'\n'));
     goes_on && list.ends_with(',') && list.contains('=') && !list.contains(['(', '{', '[', '"'])
 }

@@ -1,27 +1,27 @@
 //! Scanner for tables with a secret column: Markdown, database output, CSV, or aligned with spaces.
 
-use super::names::{Family, family};
+use super::names::{SecretFamily, family};
 use super::values::{is_literal, is_password, is_token};
 use super::vocabulary::is_compounded;
 use super::walk::head;
 use super::words::{is_camel_words, is_joined_words};
 
 /// The maximum length of a row, and the maximum number of rows.
-const LINE: usize = 1000;
-const ROWS: usize = 200;
+const MAX_LINE_BYTES: usize = 1000;
+const MAX_ROWS: usize = 200;
 
 /// The values in the column whose name ends with the cue from `cue` to `cue_end`.
-pub(super) fn below(text: &str, cue: usize, cue_end: usize, announced: Family) -> Vec<(usize, usize)> {
-    let Some(column) = Column::of(text, cue, cue_end, announced) else { return Vec::new() };
+pub(super) fn below(text: &str, cue: usize, cue_end: usize, announced: SecretFamily) -> Vec<(usize, usize)> {
+    let Some(column) = TableColumn::of(text, cue, cue_end, announced) else { return Vec::new() };
     let mut found = Vec::new();
     let mut at = column.rows;
-    for line in text[at..].split_inclusive('\n').take(ROWS) {
+    for line in text[at..].split_inclusive('\n').take(MAX_ROWS) {
         let (start, row) = (at, line.trim_end());
         at += line.len();
         if row.bytes().all(|b| b"-|+:= ".contains(&b)) && !row.is_empty() {
             continue;
         }
-        let cells = if line.len() <= LINE { cells(row, column.delimiter) } else { Vec::new() };
+        let cells = if line.len() <= MAX_LINE_BYTES { cells(row, column.delimiter) } else { Vec::new() };
         // Anything except a row or the rule below the header ends the table.
         if cells.len() != column.count {
             break;
@@ -34,11 +34,11 @@ pub(super) fn below(text: &str, cue: usize, cue_end: usize, announced: Family) -
     found
 }
 
-struct Column {
-    delimiter: Delimiter,
+struct TableColumn {
+    delimiter: ColumnDelimiter,
     number: usize,
     count: usize,
-    family: Family,
+    family: SecretFamily,
     /// True if another column names the owner, so that a plain word can be a password.
     owned: bool,
     /// True if the column is called "pass", which could also be a test result.
@@ -50,13 +50,13 @@ struct Column {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Delimiter {
+enum ColumnDelimiter {
     Sign(u8),
     Blanks,
 }
 
-impl Column {
-    fn of(text: &str, cue: usize, cue_end: usize, announced: Family) -> Option<Self> {
+impl TableColumn {
+    fn of(text: &str, cue: usize, cue_end: usize, announced: SecretFamily) -> Option<Self> {
         let bytes = text.as_bytes();
         // The name of a column ends with a delimiter. This check rejects nearly every cue.
         let closed = cue_end
@@ -67,10 +67,10 @@ impl Column {
         ) {
             return None;
         }
-        let back = text.ceil_char_boundary(cue.saturating_sub(LINE));
+        let back = text.ceil_char_boundary(cue.saturating_sub(MAX_LINE_BYTES));
         let start =
             text[back..cue].rfind('\n').map(|newline| back + newline + 1).or((back == 0).then_some(0))?;
-        let ahead = text.floor_char_boundary(cue_end + LINE);
+        let ahead = text.floor_char_boundary(cue_end + MAX_LINE_BYTES);
         let end = cue_end + text[cue_end..ahead].find('\n')?;
         let header = text[start..end].trim_end();
         let delimiter = delimiter(header)?;
@@ -103,7 +103,7 @@ impl Column {
             return false;
         }
         match self.family {
-            Family::Password => {
+            SecretFamily::Password => {
                 let word = value.chars().all(char::is_alphabetic);
                 let digits = value.len() >= 4 && value.bytes().all(|b| b.is_ascii_digit());
                 let plain =
@@ -111,7 +111,7 @@ impl Column {
                 let made_up = is_joined_words(value) || is_camel_words(value) || is_marked(value);
                 is_password(value, 4) || (self.owned && ((plain && !(self.pass && digits)) || made_up))
             }
-            Family::Number => false,
+            SecretFamily::Number => false,
             _ => is_token(value, 8) || (self.secret && is_password(value, 6)),
         }
     }
@@ -123,9 +123,9 @@ fn is_marked(value: &str) -> bool {
     word.len() < value.len() && word.chars().all(char::is_alphabetic) && is_literal(value, 6, true)
 }
 
-fn delimiter(header: &str) -> Option<Delimiter> {
+fn delimiter(header: &str) -> Option<ColumnDelimiter> {
     let sign = [b'|', b'\t', b';', b','].into_iter().find(|sign| header.as_bytes().contains(sign));
-    sign.map(Delimiter::Sign).or_else(|| header.contains("  ").then_some(Delimiter::Blanks))
+    sign.map(ColumnDelimiter::Sign).or_else(|| header.contains("  ").then_some(ColumnDelimiter::Blanks))
 }
 
 /// True if a cell can be a column name.
@@ -147,7 +147,7 @@ fn names_owner(cell: &str) -> bool {
 }
 
 /// The cells of a line, without surrounding blanks, quotes and emphasis.
-fn cells(line: &str, delimiter: Delimiter) -> Vec<(usize, usize)> {
+fn cells(line: &str, delimiter: ColumnDelimiter) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     let bytes = line.as_bytes();
     let mut start = 0;
@@ -156,11 +156,11 @@ fn cells(line: &str, delimiter: Delimiter) -> Vec<(usize, usize)> {
     while at < bytes.len() {
         match delimiter {
             _ if bytes[at] == b'"' => quoted = !quoted,
-            Delimiter::Sign(sign) if bytes[at] == sign && !quoted => {
+            ColumnDelimiter::Sign(sign) if bytes[at] == sign && !quoted => {
                 ends.push((start, at));
                 start = at + 1;
             }
-            Delimiter::Blanks if bytes[at..].starts_with(b"  ") && at > start => {
+            ColumnDelimiter::Blanks if bytes[at..].starts_with(b"  ") && at > start => {
                 ends.push((start, at));
                 at += bytes[at..].iter().take_while(|b| **b == b' ').count();
                 start = at;

@@ -1,15 +1,15 @@
 //! Scanner for command lines: long options by their name, short ones if the command makes them unambiguous.
 
-use super::Kind;
-use super::literal::{Literal, bare, quoted};
-use super::marks::Marks;
-use super::names::{Family, family, kind};
+use super::SecretKind;
+use super::literal::{SecretLiteral, bare, quoted};
+use super::marks::ScanMarks;
+use super::names::{SecretFamily, family, kind};
 use super::values::{is_literal, is_password, is_template, is_token};
-use super::walk::{MASK, Openings, RunEnds, Span, head, skip_blanks};
+use super::walk::{MASK_BYTE, PrefixTable, RunEndCache, SecretSpan, head, skip_blanks};
 
 /// The form in which an option takes its secret.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum OptionForm {
     /// Attached to the option: `-pSECRET`.
     Attached,
     /// Separate or attached: `-p SECRET` or `-pSECRET`.
@@ -29,66 +29,66 @@ struct CommandOption {
     /// A subcommand that must come first, because `docker run -p` publishes a port.
     verb: &'static str,
     option: &'static str,
-    form: Form,
+    form: OptionForm,
 }
 
 const fn option(
     command: &'static str,
     verb: &'static str,
     option: &'static str,
-    form: Form,
+    form: OptionForm,
 ) -> CommandOption {
     CommandOption { command, verb, option, form }
 }
 
 const OPTIONS: [CommandOption; 43] = [
-    option("mysql", "", "-p", Form::Attached),
-    option("mysqldump", "", "-p", Form::Attached),
-    option("mysqladmin", "", "-p", Form::Attached),
-    option("mariadb", "", "-p", Form::Attached),
-    option("sshpass", "", "-p", Form::Either),
-    option("redis-cli", "", "-a", Form::Next),
-    option("mongo", "", "-p", Form::Either),
-    option("mongosh", "", "-p", Form::Either),
-    option("mongodump", "", "-p", Form::Either),
-    option("sqlcmd", "", "-P", Form::Either),
-    option("docker", "login", "-p", Form::Next),
-    option("podman", "login", "-p", Form::Next),
-    option("helm", "login", "-p", Form::Next),
-    option("oc", "login", "-p", Form::Next),
-    option("az", "login", "-p", Form::Next),
-    option("curl", "", "-u", Form::Pair),
-    option("curl", "", "--user", Form::Pair),
-    option("curl", "", "--proxy-user", Form::Pair),
-    option("curl", "", "-b", Form::Cookie),
-    option("curl", "", "--cookie", Form::Cookie),
-    option("wget", "", "--user", Form::Pair),
-    option("http", "", "-a", Form::Pair),
-    option("https", "", "-a", Form::Pair),
-    option("ldapsearch", "", "-w", Form::Next),
-    option("ldapmodify", "", "-w", Form::Next),
-    option("ldapadd", "", "-w", Form::Next),
-    option("7z", "", "-p", Form::Attached),
-    option("zip", "", "-P", Form::Next),
-    option("unzip", "", "-P", Form::Next),
-    option("openssl", "", "-passin", Form::Pair),
-    option("openssl", "", "-passout", Form::Pair),
-    option("openssl", "", "-pass", Form::Pair),
-    option("openssl", "", "-K", Form::Next),
-    option("openssl", "", "-k", Form::Next),
-    option("oathtool", "", "-b", Form::Next),
-    option("oathtool", "", "--base32", Form::Next),
-    option("smbclient", "", "--user", Form::Pair),
-    option("smbclient", "", "-U", Form::Percent),
-    option("rpcclient", "", "-U", Form::Percent),
-    option("snmpwalk", "", "-A", Form::Next),
-    option("snmpwalk", "", "-c", Form::Next),
-    option("snmpget", "", "-c", Form::Next),
-    option("snmpset", "", "-c", Form::Next),
+    option("mysql", "", "-p", OptionForm::Attached),
+    option("mysqldump", "", "-p", OptionForm::Attached),
+    option("mysqladmin", "", "-p", OptionForm::Attached),
+    option("mariadb", "", "-p", OptionForm::Attached),
+    option("sshpass", "", "-p", OptionForm::Either),
+    option("redis-cli", "", "-a", OptionForm::Next),
+    option("mongo", "", "-p", OptionForm::Either),
+    option("mongosh", "", "-p", OptionForm::Either),
+    option("mongodump", "", "-p", OptionForm::Either),
+    option("sqlcmd", "", "-P", OptionForm::Either),
+    option("docker", "login", "-p", OptionForm::Next),
+    option("podman", "login", "-p", OptionForm::Next),
+    option("helm", "login", "-p", OptionForm::Next),
+    option("oc", "login", "-p", OptionForm::Next),
+    option("az", "login", "-p", OptionForm::Next),
+    option("curl", "", "-u", OptionForm::Pair),
+    option("curl", "", "--user", OptionForm::Pair),
+    option("curl", "", "--proxy-user", OptionForm::Pair),
+    option("curl", "", "-b", OptionForm::Cookie),
+    option("curl", "", "--cookie", OptionForm::Cookie),
+    option("wget", "", "--user", OptionForm::Pair),
+    option("http", "", "-a", OptionForm::Pair),
+    option("https", "", "-a", OptionForm::Pair),
+    option("ldapsearch", "", "-w", OptionForm::Next),
+    option("ldapmodify", "", "-w", OptionForm::Next),
+    option("ldapadd", "", "-w", OptionForm::Next),
+    option("7z", "", "-p", OptionForm::Attached),
+    option("zip", "", "-P", OptionForm::Next),
+    option("unzip", "", "-P", OptionForm::Next),
+    option("openssl", "", "-passin", OptionForm::Pair),
+    option("openssl", "", "-passout", OptionForm::Pair),
+    option("openssl", "", "-pass", OptionForm::Pair),
+    option("openssl", "", "-K", OptionForm::Next),
+    option("openssl", "", "-k", OptionForm::Next),
+    option("oathtool", "", "-b", OptionForm::Next),
+    option("oathtool", "", "--base32", OptionForm::Next),
+    option("smbclient", "", "--user", OptionForm::Pair),
+    option("smbclient", "", "-U", OptionForm::Percent),
+    option("rpcclient", "", "-U", OptionForm::Percent),
+    option("snmpwalk", "", "-A", OptionForm::Next),
+    option("snmpwalk", "", "-c", OptionForm::Next),
+    option("snmpget", "", "-c", OptionForm::Next),
+    option("snmpset", "", "-c", OptionForm::Next),
 ];
 
-static COMMANDS: Openings<{ OPTIONS.len() }> = {
-    let mut openings = Openings::none();
+static COMMANDS: PrefixTable<{ OPTIONS.len() }> = {
+    let mut openings = PrefixTable::none();
     let mut at = OPTIONS.len();
     while at > 0 {
         at -= 1;
@@ -98,13 +98,13 @@ static COMMANDS: Openings<{ OPTIONS.len() }> = {
 };
 
 /// Scans all words in one pass. It remembers the last command and subcommand on the line.
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     // Without any option no command can receive a secret.
     if !marks.options {
         return;
     }
     let bytes = text.as_bytes();
-    let mut ends = RunEnds::default();
+    let mut ends = RunEndCache::default();
     let (mut command, mut verb) = ("", false);
     let mut at = 0;
     while at < bytes.len() {
@@ -157,13 +157,13 @@ fn option_secret(
     end: usize,
     command: &str,
     verb: bool,
-    ends: &mut RunEnds,
-) -> Option<Span> {
+    ends: &mut RunEndCache,
+) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     let after = skip_blanks(bytes, end);
     // An option at the end of its line or quotation has no value.
     let has_next =
-        after > end && after < bytes.len() && !matches!(bytes[after], b'-' | b'\n' | b'|' | b'>' | MASK);
+        after > end && after < bytes.len() && !matches!(bytes[after], b'-' | b'\n' | b'|' | b'>' | MASK_BYTE);
     for option in
         OPTIONS.iter().filter(|option| option.command == command && (option.verb.is_empty() || verb))
     {
@@ -173,8 +173,12 @@ fn option_secret(
         let inner = at + option.option.len();
         let attached = inner < end && option.option.len() == 2;
         let start = match option.form {
-            Form::Attached | Form::Either | Form::Pair if attached => inner,
-            Form::Either | Form::Next | Form::Pair | Form::Cookie | Form::Percent
+            OptionForm::Attached | OptionForm::Either | OptionForm::Pair if attached => inner,
+            OptionForm::Either
+            | OptionForm::Next
+            | OptionForm::Pair
+            | OptionForm::Cookie
+            | OptionForm::Percent
                 if inner == end && has_next =>
             {
                 after
@@ -190,41 +194,43 @@ fn option_secret(
     let value = value_at(text, after, ends);
     let literal = head(&text[value.start..value.end]);
     let secret = match known {
-        Family::Password => holds_password(text, value, literal),
-        Family::Secret | Family::Token => is_token(literal, 6),
-        Family::Key => is_token(literal, 16),
-        Family::Number => false,
+        SecretFamily::Password => holds_password(text, value, literal),
+        SecretFamily::Secret | SecretFamily::Token => is_token(literal, 6),
+        SecretFamily::Key => is_token(literal, 16),
+        SecretFamily::Number => false,
     };
-    secret.then_some(Span { kind: kind(name, known), start: value.start, end: value.end })
+    secret.then_some(SecretSpan { kind: kind(name, known), start: value.start, end: value.end })
 }
 
-fn value_at(text: &str, at: usize, ends: &mut RunEnds) -> Literal {
+fn value_at(text: &str, at: usize, ends: &mut RunEndCache) -> SecretLiteral {
     quoted(text, at).unwrap_or_else(|| bare(text, at, ends))
 }
 
-fn secret_of(text: &str, value: Literal, form: Form) -> Option<Span> {
+fn secret_of(text: &str, value: SecretLiteral, form: OptionForm) -> Option<SecretSpan> {
     let whole = &text[value.start..value.end];
     let (skipped, kind) = match form {
         // `-passin file:key.pem` refers to a file.
-        Form::Pair if ["file:", "env:", "fd:"].iter().any(|source| whole.starts_with(source)) => return None,
-        Form::Pair => (whole.find(':')? + 1, Kind::Password),
-        Form::Percent => (whole.find('%')? + 1, Kind::Password),
-        Form::Cookie => (whole.find('=')? + 1, Kind::Cookie),
-        _ => (0, Kind::Password),
+        OptionForm::Pair if ["file:", "env:", "fd:"].iter().any(|source| whole.starts_with(source)) => {
+            return None;
+        }
+        OptionForm::Pair => (whole.find(':')? + 1, SecretKind::Password),
+        OptionForm::Percent => (whole.find('%')? + 1, SecretKind::Password),
+        OptionForm::Cookie => (whole.find('=')? + 1, SecretKind::Cookie),
+        _ => (0, SecretKind::Password),
     };
     let secret = &whole[skipped..];
     let literal = match form {
-        Form::Pair | Form::Cookie | Form::Percent => {
+        OptionForm::Pair | OptionForm::Cookie | OptionForm::Percent => {
             !secret.is_empty() && !is_template(head(secret)) && !secret.starts_with("//")
         }
         _ => is_literal(head(secret), 3, true),
     };
-    literal.then_some(Span { kind, start: value.start + skipped, end: value.end })
+    literal.then_some(SecretSpan { kind, start: value.start + skipped, end: value.end })
 }
 
 /// True if the plain word after `--password` is a password: the command goes on or ends behind it. In a
 /// sentence about the option it would be the next word.
-fn holds_password(text: &str, value: Literal, literal: &str) -> bool {
+fn holds_password(text: &str, value: SecretLiteral, literal: &str) -> bool {
     let rest = &text.as_bytes()[value.end..];
     let closes = matches!(
         rest[skip_blanks(rest, 0)..],

@@ -1,12 +1,12 @@
 //! More line formats that contain secrets: input piped into a command, passwords of routers and web servers,
 //! keys in JSON.
 
-use super::lines::{Read, command_word, line_after, line_before, sqlplus};
-use super::names::{Family, family};
+use super::lines::{FormScanner, command_word, line_after, line_before, sqlplus};
+use super::names::{SecretFamily, family};
 use super::values::{is_literal, is_password, looks_random};
 use super::walk::head;
 
-pub(super) const FORMS: [(&str, Read); 17] = [
+pub(super) const FORMS: [(&str, FormScanner); 17] = [
     ("| base64", encoded),
     ("|base64", encoded),
     ("sudo -S", piped),
@@ -120,7 +120,7 @@ fn inserted(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
         return Vec::new();
     }
     let is_password =
-        |name: &str| family(name.trim_matches([' ', '`', '"', '[', ']'])) == Some(Family::Password);
+        |name: &str| family(name.trim_matches([' ', '`', '"', '[', ']'])) == Some(SecretFamily::Password);
     let announced: Vec<bool> = columns.split(',').map(is_password).collect();
     let values = line_after(text, end);
     let (mut found, mut number, mut quote) = (Vec::new(), 0, None);
@@ -157,14 +157,14 @@ fn htpasswd(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
 
 /// The private members of a JSON Web Key.
 fn json_web_key(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
-    const REACH: usize = 4000;
-    const PRIVATE: [&str; 7] = ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""];
-    let before = &text[text.ceil_char_boundary(at.saturating_sub(REACH))..at];
+    const MAX_JWK_DISTANCE: usize = 4000;
+    const PRIVATE_JWK_FIELDS: [&str; 7] = ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""];
+    let before = &text[text.ceil_char_boundary(at.saturating_sub(MAX_JWK_DISTANCE))..at];
     let from = at - before.len() + before.rfind('{').unwrap_or(before.len());
-    let ahead = &text[end..text.floor_char_boundary(end + REACH)];
+    let ahead = &text[end..text.floor_char_boundary(end + MAX_JWK_DISTANCE)];
     let to = end + ahead.find('}').unwrap_or(ahead.len());
     let object = &text[from..to];
-    let members = PRIVATE.iter().filter_map(|member| {
+    let members = PRIVATE_JWK_FIELDS.iter().filter_map(|member| {
         let name = object.find(member)? + member.len();
         let value = object[name..].trim_start_matches([' ', ':', '\n']).strip_prefix('"')?;
         let length = value.find('"')?;

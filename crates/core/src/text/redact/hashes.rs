@@ -1,8 +1,8 @@
 //! Hashes of passwords, as databases and password files keep them. Weak passwords are guessed from them.
 
-use super::Kind;
-use super::marks::Marks;
-use super::walk::Span;
+use super::SecretKind;
+use super::marks::ScanMarks;
+use super::walk::SecretSpan;
 
 /// A hash that is shorter is that of nothing.
 const MIN_HASH: usize = 20;
@@ -15,12 +15,12 @@ const NAMES: [&str; 7] = ["pbkdf2", "scrypt", "bcrypt", "argon2", "sha1", "sha25
 /// Names in braces, as LDAP has them.
 const SCHEMES: [&str; 8] = ["{SSHA", "{SHA}", "{SHA256", "{SHA512", "{SMD5}", "{MD5}", "{CRYPT}", "{PBKDF2"];
 
-pub(super) fn scan(text: &str, _: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, _: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let mut from = 0;
     let mut push = |(start, end): (usize, usize)| {
         if start >= from {
             from = end;
-            found.push(Span { kind: Kind::PasswordHash, start, end });
+            found.push(SecretSpan { kind: SecretKind::PasswordHash, start, end });
         }
     };
     for (at, _) in text.match_indices('$') {

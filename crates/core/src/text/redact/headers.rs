@@ -1,18 +1,19 @@
 //! Scanner for `Authorization` and cookies, in raw headers, in `curl -H`, in JSON and in code.
 
-use super::Kind;
-use super::marks::Marks;
+use super::SecretKind;
+use super::marks::ScanMarks;
 use super::values::{is_literal, is_token};
 use super::walk::{
-    MASK, RunEnds, Span, base64, head, is_word_in_any_case, prefix_in_any_case, run_end, skip_blanks,
+    MASK_BYTE, RunEndCache, SecretSpan, base64, head, is_word_in_any_case, prefix_in_any_case, run_end,
+    skip_blanks,
 };
 
 /// Schemes in front of credentials. `Digest` and signatures contain nothing reusable.
 const SCHEMES: [&str; 8] = ["bearer", "basic", "token", "bot", "apikey", "api-key", "key", "negotiate"];
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ends = RunEnds::default();
+    let mut ends = RunEndCache::default();
     let mut from = 0;
     for &at in &marks.words {
         // Most words are rejected by their first letter.
@@ -53,7 +54,7 @@ fn value_start(bytes: &[u8], at: usize) -> Option<usize> {
     Some(skip(after))
 }
 
-fn authorization(text: &str, at: usize, ends: &mut RunEnds) -> Option<Span> {
+fn authorization(text: &str, at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
     let start = value_start(text.as_bytes(), at)?;
     let scheme = SCHEMES.iter().find_map(|scheme| {
         let end = start + prefix_in_any_case(&text[start..], scheme)?;
@@ -71,17 +72,22 @@ fn after_blank(text: &str, at: usize) -> Option<usize> {
     (end > at).then_some(end)
 }
 
-fn credentials(text: &str, start: usize, ends: &mut RunEnds, judge: impl Fn(&str) -> bool) -> Option<Span> {
+fn credentials(
+    text: &str,
+    start: usize,
+    ends: &mut RunEndCache,
+    judge: impl Fn(&str) -> bool,
+) -> Option<SecretSpan> {
     let belongs = |b: u8| {
         b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b':')
     };
     let bytes = text.as_bytes();
     let run = ends.find(bytes, start, belongs);
     // A variable, a call or a placeholder continues where a token cannot.
-    let goes_on = bytes.get(run).is_some_and(|b| matches!(*b, b'$' | b'{' | b'<' | b'(' | b'[' | MASK));
+    let goes_on = bytes.get(run).is_some_and(|b| matches!(*b, b'$' | b'{' | b'<' | b'(' | b'[' | MASK_BYTE));
     let end = start + text[start..run].trim_end_matches(['.', ':']).len();
-    (!goes_on && end > start && ends.may_try() && judge(head(&text[start..end]))).then_some(Span {
-        kind: Kind::Authorization,
+    (!goes_on && end > start && ends.may_try() && judge(head(&text[start..end]))).then_some(SecretSpan {
+        kind: SecretKind::Authorization,
         start,
         end,
     })
@@ -110,10 +116,10 @@ pub(super) fn is_credential_pair(value: &str) -> bool {
 const ATTRIBUTES: [&str; 7] = ["path", "domain", "expires", "max-age", "samesite", "version", "priority"];
 
 /// Redacts the values of the cookies in the header whose name ends at `at`. Returns the end of the header.
-fn cookies(text: &str, at: usize, found: &mut Vec<Span>) -> usize {
+fn cookies(text: &str, at: usize, found: &mut Vec<SecretSpan>) -> usize {
     let bytes = text.as_bytes();
     let Some(start) = value_start(bytes, at) else { return at };
-    let ends_header = |b: u8| matches!(b, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | MASK);
+    let ends_header = |b: u8| matches!(b, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | MASK_BYTE);
     let end = run_end(bytes, start, |b| !ends_header(b));
     let mut from = start;
     for pair in text[start..end].split(';') {
@@ -121,8 +127,8 @@ fn cookies(text: &str, at: usize, found: &mut Vec<Span>) -> usize {
             && is_cookie(name.trim(), head(value.trim()))
         {
             let value_start = from + name.len() + 1 + (value.len() - value.trim_start().len());
-            found.push(Span {
-                kind: Kind::Cookie,
+            found.push(SecretSpan {
+                kind: SecretKind::Cookie,
                 start: value_start,
                 end: value_start + value.trim().len(),
             });

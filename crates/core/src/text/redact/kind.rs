@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 /// reported as the vendor's token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say it: one vendor or one shape each")]
-pub enum Kind {
+pub enum SecretKind {
     PrivateKey,
     AwsAccessKey,
     AwsSecretKey,
@@ -48,89 +48,89 @@ pub enum Kind {
     Secret,
 }
 
-impl Kind {
+impl SecretKind {
     /// All kinds, in order of precedence.
-    pub const ALL: [Kind; 32] = [
-        Kind::PrivateKey,
-        Kind::AwsAccessKey,
-        Kind::AwsSecretKey,
-        Kind::GoogleKey,
-        Kind::GoogleToken,
-        Kind::AzureKey,
-        Kind::GithubToken,
-        Kind::GitlabToken,
-        Kind::SlackToken,
-        Kind::StripeKey,
-        Kind::AnthropicKey,
-        Kind::OpenaiKey,
-        Kind::NpmToken,
-        Kind::PypiToken,
-        Kind::HuggingFaceToken,
-        Kind::TelegramToken,
-        Kind::DiscordToken,
-        Kind::SendgridKey,
-        Kind::TwilioKey,
-        Kind::DigitaloceanToken,
-        Kind::VendorToken,
-        Kind::WebhookUrl,
-        Kind::Jwt,
-        Kind::UrlPassword,
-        Kind::Authorization,
-        Kind::Cookie,
-        Kind::CardNumber,
-        Kind::BankAccount,
-        Kind::SocialSecurityNumber,
-        Kind::PasswordHash,
-        Kind::Password,
-        Kind::Secret,
+    pub const ALL: [SecretKind; 32] = [
+        SecretKind::PrivateKey,
+        SecretKind::AwsAccessKey,
+        SecretKind::AwsSecretKey,
+        SecretKind::GoogleKey,
+        SecretKind::GoogleToken,
+        SecretKind::AzureKey,
+        SecretKind::GithubToken,
+        SecretKind::GitlabToken,
+        SecretKind::SlackToken,
+        SecretKind::StripeKey,
+        SecretKind::AnthropicKey,
+        SecretKind::OpenaiKey,
+        SecretKind::NpmToken,
+        SecretKind::PypiToken,
+        SecretKind::HuggingFaceToken,
+        SecretKind::TelegramToken,
+        SecretKind::DiscordToken,
+        SecretKind::SendgridKey,
+        SecretKind::TwilioKey,
+        SecretKind::DigitaloceanToken,
+        SecretKind::VendorToken,
+        SecretKind::WebhookUrl,
+        SecretKind::Jwt,
+        SecretKind::UrlPassword,
+        SecretKind::Authorization,
+        SecretKind::Cookie,
+        SecretKind::CardNumber,
+        SecretKind::BankAccount,
+        SecretKind::SocialSecurityNumber,
+        SecretKind::PasswordHash,
+        SecretKind::Password,
+        SecretKind::Secret,
     ];
 
     /// The kind's name in the text, in counts and in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::PrivateKey => "private-key",
-            Kind::AwsAccessKey => "aws-access-key",
-            Kind::AwsSecretKey => "aws-secret-key",
-            Kind::GoogleKey => "google-key",
-            Kind::GoogleToken => "google-token",
-            Kind::AzureKey => "azure-key",
-            Kind::GithubToken => "github-token",
-            Kind::GitlabToken => "gitlab-token",
-            Kind::SlackToken => "slack-token",
-            Kind::StripeKey => "stripe-key",
-            Kind::AnthropicKey => "anthropic-key",
-            Kind::OpenaiKey => "openai-key",
-            Kind::NpmToken => "npm-token",
-            Kind::PypiToken => "pypi-token",
-            Kind::HuggingFaceToken => "hugging-face-token",
-            Kind::TelegramToken => "telegram-token",
-            Kind::DiscordToken => "discord-token",
-            Kind::SendgridKey => "sendgrid-key",
-            Kind::TwilioKey => "twilio-key",
-            Kind::DigitaloceanToken => "digitalocean-token",
-            Kind::VendorToken => "vendor-token",
-            Kind::WebhookUrl => "webhook-url",
-            Kind::Jwt => "jwt",
-            Kind::UrlPassword => "url-password",
-            Kind::Authorization => "authorization",
-            Kind::Cookie => "cookie",
-            Kind::CardNumber => "card-number",
-            Kind::BankAccount => "bank-account",
-            Kind::SocialSecurityNumber => "social-security-number",
-            Kind::PasswordHash => "password-hash",
-            Kind::Password => "password",
-            Kind::Secret => "secret",
+            SecretKind::PrivateKey => "private-key",
+            SecretKind::AwsAccessKey => "aws-access-key",
+            SecretKind::AwsSecretKey => "aws-secret-key",
+            SecretKind::GoogleKey => "google-key",
+            SecretKind::GoogleToken => "google-token",
+            SecretKind::AzureKey => "azure-key",
+            SecretKind::GithubToken => "github-token",
+            SecretKind::GitlabToken => "gitlab-token",
+            SecretKind::SlackToken => "slack-token",
+            SecretKind::StripeKey => "stripe-key",
+            SecretKind::AnthropicKey => "anthropic-key",
+            SecretKind::OpenaiKey => "openai-key",
+            SecretKind::NpmToken => "npm-token",
+            SecretKind::PypiToken => "pypi-token",
+            SecretKind::HuggingFaceToken => "hugging-face-token",
+            SecretKind::TelegramToken => "telegram-token",
+            SecretKind::DiscordToken => "discord-token",
+            SecretKind::SendgridKey => "sendgrid-key",
+            SecretKind::TwilioKey => "twilio-key",
+            SecretKind::DigitaloceanToken => "digitalocean-token",
+            SecretKind::VendorToken => "vendor-token",
+            SecretKind::WebhookUrl => "webhook-url",
+            SecretKind::Jwt => "jwt",
+            SecretKind::UrlPassword => "url-password",
+            SecretKind::Authorization => "authorization",
+            SecretKind::Cookie => "cookie",
+            SecretKind::CardNumber => "card-number",
+            SecretKind::BankAccount => "bank-account",
+            SecretKind::SocialSecurityNumber => "social-security-number",
+            SecretKind::PasswordHash => "password-hash",
+            SecretKind::Password => "password",
+            SecretKind::Secret => "secret",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SecretKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl Serialize for Kind {
+impl Serialize for SecretKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }
@@ -139,9 +139,9 @@ impl Serialize for Kind {
 /// The number of redacted secrets per kind. Nothing else about them is ever reported (B-03).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Counts(BTreeMap<Kind, usize>);
+pub struct RedactionCounts(BTreeMap<SecretKind, usize>);
 
-impl Counts {
+impl RedactionCounts {
     /// True if nothing was redacted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -153,20 +153,20 @@ impl Counts {
     }
 
     /// Each kind that was found, with its number.
-    pub fn iter(&self) -> impl Iterator<Item = (Kind, usize)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (SecretKind, usize)> + '_ {
         self.0.iter().map(|(kind, count)| (*kind, *count))
     }
 
     /// Adds the counts of another text.
-    pub fn merge(&mut self, other: &Counts) {
+    pub fn merge(&mut self, other: &RedactionCounts) {
         for (kind, count) in other.iter() {
             *self.0.entry(kind).or_default() += count;
         }
     }
 }
 
-impl FromIterator<Kind> for Counts {
-    fn from_iter<I: IntoIterator<Item = Kind>>(kinds: I) -> Self {
+impl FromIterator<SecretKind> for RedactionCounts {
+    fn from_iter<I: IntoIterator<Item = SecretKind>>(kinds: I) -> Self {
         let mut counts = Self::default();
         for kind in kinds {
             *counts.0.entry(kind).or_default() += 1;
@@ -175,7 +175,7 @@ impl FromIterator<Kind> for Counts {
     }
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for RedactionCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (kind, count)) in self.iter().enumerate() {
             write!(f, "{}{count} {kind}", if at == 0 { "" } else { ", " })?;
@@ -190,21 +190,22 @@ mod tests {
 
     #[test]
     fn b_03_counts_show_kinds_and_merge() {
-        let mut counts: Counts = [Kind::Jwt, Kind::GithubToken, Kind::GithubToken].into_iter().collect();
+        let mut counts: RedactionCounts =
+            [SecretKind::Jwt, SecretKind::GithubToken, SecretKind::GithubToken].into_iter().collect();
         assert_eq!(counts.to_string(), "2 github-token, 1 jwt");
         assert_eq!(serde_json::to_string(&counts).unwrap(), r#"{"github-token":2,"jwt":1}"#);
-        counts.merge(&[Kind::Jwt].into_iter().collect());
+        counts.merge(&[SecretKind::Jwt].into_iter().collect());
         assert_eq!((counts.total(), counts.is_empty()), (4, false));
-        assert_eq!(counts.iter().collect::<Vec<_>>(), [(Kind::GithubToken, 2), (Kind::Jwt, 2)]);
-        assert_eq!(Counts::default().to_string(), "");
+        assert_eq!(counts.iter().collect::<Vec<_>>(), [(SecretKind::GithubToken, 2), (SecretKind::Jwt, 2)]);
+        assert_eq!(RedactionCounts::default().to_string(), "");
     }
 
     #[test]
     fn every_kind_is_listed_once_in_order() {
-        assert!(Kind::ALL.is_sorted());
-        let mut names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        assert!(SecretKind::ALL.is_sorted());
+        let mut names: Vec<_> = SecretKind::ALL.iter().map(|kind| kind.name()).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), Kind::Secret as usize + 1);
+        assert_eq!(names.len(), SecretKind::Secret as usize + 1);
     }
 }

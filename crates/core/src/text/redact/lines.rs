@@ -1,21 +1,21 @@
 //! Scanner for line formats that contain secrets: `.pgpass`, input of `base64 -d` or `chpasswd`, recovery
 //! codes.
 
-use super::Kind;
+use super::SecretKind;
 use super::connectors::CONNECTORS;
 use super::forms;
-use super::marks::Marks;
-use super::names::{Family, family};
+use super::marks::ScanMarks;
+use super::names::{SecretFamily, family};
 use super::values::{is_literal, is_password, is_template, is_token};
-use super::walk::{MASK, Span, base64, head};
+use super::walk::{MASK_BYTE, SecretSpan, base64, head};
 use super::words::is_joined_words;
 
 /// The maximum length of a line.
-const LINE: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
-    let mut push = |kind, (start, end): (usize, usize)| found.push(Span { kind, start, end });
-    pgpass(text, marks).into_iter().for_each(|place| push(Kind::Password, place));
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
+    let mut push = |kind, (start, end): (usize, usize)| found.push(SecretSpan { kind, start, end });
+    pgpass(text, marks).into_iter().for_each(|place| push(SecretKind::Password, place));
     for &(needle, read) in FORMS.iter().chain(&forms::FORMS) {
         // Testing for presence is much faster than finding the position.
         if !text.contains(needle) {
@@ -26,16 +26,16 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
             from = at + needle.len();
             for place in read(text, at, from) {
                 from = from.max(place.1);
-                push(Kind::Secret, place);
+                push(SecretKind::Secret, place);
             }
         }
     }
 }
 
 /// Finds the secrets of a line format, given the text and the start and end of the format's keyword.
-pub(super) type Read = fn(&str, usize, usize) -> Vec<(usize, usize)>;
+pub(super) type FormScanner = fn(&str, usize, usize) -> Vec<(usize, usize)>;
 
-const FORMS: [(&str, Read); 13] = [
+const FORMS: [(&str, FormScanner); 13] = [
     ("base64 -", decoded),
     ("chpasswd", chpasswd),
     ("net use ", net_use),
@@ -53,17 +53,17 @@ const FORMS: [(&str, Read); 13] = [
 
 /// The part of the line before `at` and after the last mask.
 pub(super) fn line_before(text: &str, at: usize) -> &str {
-    let from = text.ceil_char_boundary(at.saturating_sub(LINE));
-    text[from..at].rsplit(['\n', char::from(MASK)]).next().unwrap_or_default()
+    let from = text.ceil_char_boundary(at.saturating_sub(MAX_LINE_BYTES));
+    text[from..at].rsplit(['\n', char::from(MASK_BYTE)]).next().unwrap_or_default()
 }
 
 pub(super) fn line_after(text: &str, at: usize) -> &str {
-    let window = &text[at..text.floor_char_boundary(at + LINE)];
-    window.split(['\n', '\r', char::from(MASK)]).next().unwrap_or_default()
+    let window = &text[at..text.floor_char_boundary(at + MAX_LINE_BYTES)];
+    window.split(['\n', '\r', char::from(MASK_BYTE)]).next().unwrap_or_default()
 }
 
 /// A pgpass entry alone on its line: `host:port:database:user:password`.
-fn pgpass(text: &str, marks: &Marks) -> Vec<(usize, usize)> {
+fn pgpass(text: &str, marks: &ScanMarks) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let ports = marks.signs.iter().filter(|at| {
         bytes[**at] == b':' && bytes.get(**at + 1).is_some_and(|b| b.is_ascii_digit() || *b == b'*')
@@ -203,7 +203,7 @@ fn configured(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let Some(announced) = announced else { return Vec::new() };
     let (start, stop) = command_word(text, end + name.len() + 1, end + name.len() + 1 + rest.len());
     let word = head(&text[start..stop]);
-    let secret = if announced == Family::Password { is_password(word, 4) } else { is_token(word, 8) };
+    let secret = if announced == SecretFamily::Password { is_password(word, 4) } else { is_token(word, 8) };
     if secret { vec![(start, stop)] } else { Vec::new() }
 }
 
@@ -264,15 +264,15 @@ fn colon_pair(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
 
 /// Codes below or behind "recovery codes:", as services issue them for a lost phone.
 fn codes(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
-    const MOST: usize = 24;
+    const MAX_CODES: usize = 24;
     if !text[..at].ends_with(['c', 'C']) {
         return Vec::new();
     }
     let before = line_before(text, at).to_lowercase();
     let named =
         ["recovery c", "backup c", "scratch c", "backup-c", "recovery-c", "wiederherstellungsc", "backupc"];
-    let window = &text[end..text.floor_char_boundary(end + 2 * LINE)];
-    let window = window.split(char::from(MASK)).next().unwrap_or_default();
+    let window = &text[end..text.floor_char_boundary(end + 2 * MAX_LINE_BYTES)];
+    let window = window.split(char::from(MASK_BYTE)).next().unwrap_or_default();
     let lead = window.find([':', '\n']).filter(|lead| *lead <= 40);
     let Some(lead) = lead.filter(|_| named.iter().any(|name| before.ends_with(name))) else {
         return Vec::new();
@@ -285,7 +285,7 @@ fn codes(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
         from += word.len() + 1;
         let marker =
             code.is_empty() || code == "-" || code.trim_end_matches(['.', ')']).parse::<u8>().is_ok();
-        if is_code(code) && found.len() < MOST {
+        if is_code(code) && found.len() < MAX_CODES {
             found.push((start, start + code.len()));
         } else if !marker {
             break;

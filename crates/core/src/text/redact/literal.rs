@@ -1,13 +1,13 @@
 //! Literal values in a text, quoted or bare.
 
-use super::walk::{MASK, RunEnds};
+use super::walk::{MASK_BYTE, RunEndCache};
 
 /// The maximum length of a quoted value. An unclosed quote must not cause a scan of the whole text.
-const LONGEST: usize = 4096;
+const MAX_LITERAL_BYTES: usize = 4096;
 
 /// The range of a value, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Literal {
+pub(super) struct SecretLiteral {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) quoted: bool,
@@ -15,7 +15,7 @@ pub(super) struct Literal {
 
 /// The quoted value at `at`. Supports the string prefixes of programming languages, triple quotes, and
 /// escaped quotes inside of a string (`\"x\"`).
-pub(super) fn quoted(text: &str, at: usize) -> Option<Literal> {
+pub(super) fn quoted(text: &str, at: usize) -> Option<SecretLiteral> {
     let bytes = text.as_bytes();
     let prefix = bytes[at..].iter().take(2).take_while(|b| b"rbfuL@#".contains(b)).count();
     let escapes = bytes[at + prefix..].iter().take(8).take_while(|b| **b == b'\\').count();
@@ -24,13 +24,13 @@ pub(super) fn quoted(text: &str, at: usize) -> Option<Literal> {
     let triple = bytes[open + 1..].starts_with(&[quote, quote]);
     let start = open + if triple { 3 } else { 1 };
     let mut slashes = 0;
-    for (at, byte) in bytes.iter().enumerate().skip(start).take(LONGEST) {
+    for (at, byte) in bytes.iter().enumerate().skip(start).take(MAX_LITERAL_BYTES) {
         match *byte {
             b'\\' => slashes += 1,
-            b'\n' | MASK => return None,
+            b'\n' | MASK_BYTE => return None,
             b if b == quote && (if escapes > 0 { slashes <= escapes } else { slashes % 2 == 0 }) => {
                 let end = if escapes > 0 { at - slashes } else { at };
-                return Some(Literal { start, end, quoted: true });
+                return Some(SecretLiteral { start, end, quoted: true });
             }
             _ => slashes = 0,
         }
@@ -43,22 +43,22 @@ pub(super) fn quoted(text: &str, at: usize) -> Option<Literal> {
 /// allowed.
 fn is_bare(b: u8) -> bool {
     !b.is_ascii_whitespace()
-        && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b';' | b',' | b'&' | b'|' | b'\\' | MASK)
+        && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b';' | b',' | b'&' | b'|' | b'\\' | MASK_BYTE)
         && !matches!(b, 0xC2 | 0xE2 | 0xE3 | 0xEF)
 }
 
 /// The bare value at `at`, without the punctuation that ends a sentence or closes a bracket.
-pub(super) fn bare(text: &str, at: usize, ends: &mut RunEnds) -> Literal {
+pub(super) fn bare(text: &str, at: usize, ends: &mut RunEndCache) -> SecretLiteral {
     let end = ends.find(text.as_bytes(), at, is_bare);
     let trimmed = text[at..end].trim_end_matches(['.', ':', '?', ')', ']', '}', '*']);
-    Literal { start: at, end: at + trimmed.len(), quoted: false }
+    SecretLiteral { start: at, end: at + trimmed.len(), quoted: false }
 }
 
 /// The bare value at `at` if the line has nothing else: up to the next space.
-pub(super) fn bare_line(text: &str, at: usize) -> Literal {
+pub(super) fn bare_line(text: &str, at: usize) -> SecretLiteral {
     let rest = &text[at..];
-    let end = rest.find(|c: char| c.is_whitespace() || c == char::from(MASK)).unwrap_or(rest.len());
-    Literal { start: at, end: at + rest[..end].trim_end_matches(';').len(), quoted: false }
+    let end = rest.find(|c: char| c.is_whitespace() || c == char::from(MASK_BYTE)).unwrap_or(rest.len());
+    SecretLiteral { start: at, end: at + rest[..end].trim_end_matches(';').len(), quoted: false }
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
             ("abcです", "abc"),
             ("abc”", "abc"),
         ] {
-            let literal = bare(text, 0, &mut RunEnds::default());
+            let literal = bare(text, 0, &mut RunEndCache::default());
             assert_eq!(&text[literal.start..literal.end], value, "{text}");
         }
         let literal = bare_line("p&ss,w'rd; next", 0);

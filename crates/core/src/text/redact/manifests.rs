@@ -1,14 +1,14 @@
 //! Scanner for Kubernetes manifests of kind `Secret`: everything under `data` and `stringData`.
 
-use super::Kind;
-use super::marks::Marks;
+use super::SecretKind;
+use super::marks::ScanMarks;
 use super::values::is_template;
-use super::walk::{Span, head};
+use super::walk::{SecretSpan, head};
 
 /// The maximum distance of a value from the line that gives the kind.
-const REACH: usize = 16 * 1024;
+const MAX_MANIFEST_BYTES: usize = 16 * 1024;
 
-pub(super) fn scan(text: &str, _: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, _: &ScanMarks, found: &mut Vec<SecretSpan>) {
     // Testing for presence is much faster than finding the position.
     if !text.contains("Secret") || !text.contains("ata") {
         return;
@@ -36,14 +36,14 @@ fn is_kind(text: &str, at: usize, end: usize) -> bool {
 
 /// The document around `at`, between two separator lines.
 fn document(text: &str, at: usize) -> (usize, usize) {
-    let start = text.ceil_char_boundary(at.saturating_sub(REACH));
+    let start = text.ceil_char_boundary(at.saturating_sub(MAX_MANIFEST_BYTES));
     let start = text[start..at].rfind("\n---").map_or(start, |line| start + line + 1);
-    let stop = text.floor_char_boundary(at + REACH);
+    let stop = text.floor_char_boundary(at + MAX_MANIFEST_BYTES);
     let stop = text[at..stop].find("\n---").map_or(stop, |line| at + line);
     (start, stop)
 }
 
-fn values(text: &str, start: usize, stop: usize, found: &mut Vec<Span>) {
+fn values(text: &str, start: usize, stop: usize, found: &mut Vec<SecretSpan>) {
     let mut at = start;
     // The indentation of the current block, if any.
     let mut block: Option<usize> = None;
@@ -70,19 +70,19 @@ fn values(text: &str, start: usize, stop: usize, found: &mut Vec<Span>) {
 }
 
 /// Reports the value of a line that begins at `at` in the text.
-fn push(at: usize, line: &str, value: &str, found: &mut Vec<Span>) {
+fn push(at: usize, line: &str, value: &str, found: &mut Vec<SecretSpan>) {
     let value = value.trim().trim_matches(['"', '\'']);
     // `|` and `>-` only announce a value, and a very short text is no secret.
     if value.len() < 4 || is_template(head(value)) || value.starts_with('#') {
         return;
     }
     if let Some(start) = line.rfind(value) {
-        found.push(Span { kind: Kind::Secret, start: at + start, end: at + start + value.len() });
+        found.push(SecretSpan { kind: SecretKind::Secret, start: at + start, end: at + start + value.len() });
     }
 }
 
 /// Reports the values of the JSON object that begins behind `at`.
-fn inline(at: usize, text: &str, stop: usize, found: &mut Vec<Span>) {
+fn inline(at: usize, text: &str, stop: usize, found: &mut Vec<SecretSpan>) {
     let rest = text[at..stop].trim_start_matches([':', ' ', '\n', '\t', '\r']);
     let Some(object) = rest.strip_prefix('{') else { return };
     let object = &object[..object.find('}').unwrap_or(object.len())];
@@ -92,7 +92,11 @@ fn inline(at: usize, text: &str, stop: usize, found: &mut Vec<Span>) {
     for part in object.split('"') {
         // Every second piece is inside quotes; a colon before it makes it a value.
         if is_value && part.len() >= 4 && !is_template(head(part)) {
-            found.push(Span { kind: Kind::Secret, start: base + from, end: base + from + part.len() });
+            found.push(SecretSpan {
+                kind: SecretKind::Secret,
+                start: base + from,
+                end: base + from + part.len(),
+            });
         }
         is_value = part.trim() == ":";
         from += part.len() + 1;

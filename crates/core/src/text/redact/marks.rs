@@ -4,7 +4,7 @@
 /// Candidate positions. Each list is in order and contains at least every position at which its scanners
 /// could match. The scanners still decide.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(super) struct ScanMarks {
     /// The starts of words of ASCII letters and digits.
     pub(super) words: Vec<usize>,
     /// Signs that may separate a name from its value.
@@ -17,34 +17,34 @@ pub(super) struct Marks {
     pub(super) ascii: bool,
 }
 
-const WORD: u8 = 1;
-const SIGN: u8 = 2;
+const WORD_CLASS: u8 = 1;
+const SIGN_CLASS: u8 = 2;
 /// A shape begins with this byte, at the start of a word.
-const SHAPE: u8 = 4;
+const SHAPE_CLASS: u8 = 4;
 /// This byte needs a look at its neighbours.
-const ODD: u8 = 8;
+const ODD_CLASS: u8 = 8;
 /// A word may begin directly behind the escape that this byte begins.
-const ESCAPE: u8 = 16;
+const ESCAPE_CLASS: u8 = 16;
 
 /// All bytes that are a sign, odd or an escape.
 const REST_BYTES: &[u8; 9] = b"Q=>,(:-\\%";
 
 /// One byte per bit of a number.
-const BLOCK: usize = u64::BITS as usize;
+const BLOCK_BYTES: usize = u64::BITS as usize;
 
-static CLASSES: [u8; 256] = {
+static BYTE_CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut at = 0;
     while at < 256 {
         let byte = at as u8;
         classes[at] = match byte {
-            b'e' | b'M' | b'N' | b'O' | b'S' | b'p' | b'A' => WORD | SHAPE,
-            b'Q' => WORD | ODD,
-            b'=' | b'>' | b',' | b'(' => SIGN,
-            b':' => SIGN | ODD,
-            b'-' => ODD,
-            b'\\' | b'%' => ESCAPE,
-            _ if byte.is_ascii_alphanumeric() => WORD,
+            b'e' | b'M' | b'N' | b'O' | b'S' | b'p' | b'A' => WORD_CLASS | SHAPE_CLASS,
+            b'Q' => WORD_CLASS | ODD_CLASS,
+            b'=' | b'>' | b',' | b'(' => SIGN_CLASS,
+            b':' => SIGN_CLASS | ODD_CLASS,
+            b'-' => ODD_CLASS,
+            b'\\' | b'%' => ESCAPE_CLASS,
+            _ if byte.is_ascii_alphanumeric() => WORD_CLASS,
             _ => 0,
         };
         at += 1;
@@ -52,39 +52,39 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-impl Marks {
+impl ScanMarks {
     pub(super) fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut marks =
             Self { words: Vec::with_capacity(bytes.len() / 5), ascii: text.is_ascii(), ..Self::default() };
         // For each block, first classify all bytes into bit masks, then visit the set bits only.
         let mut word_before = 0;
-        for (nth, block) in bytes.chunks(BLOCK).enumerate() {
+        for (nth, block) in bytes.chunks(BLOCK_BYTES).enumerate() {
             let (word, rest) = match block.as_array() {
                 Some(block) => classes(block),
                 None => {
-                    let mut last = [0; BLOCK];
+                    let mut last = [0; BLOCK_BYTES];
                     last[..block.len()].copy_from_slice(block);
                     classes(&last)
                 }
             };
             for bit in bits(word & !(word << 1 | word_before)) {
-                let at = nth * BLOCK + bit;
+                let at = nth * BLOCK_BYTES + bit;
                 marks.words.push(at);
-                if CLASSES[usize::from(bytes[at])] & SHAPE != 0 {
+                if BYTE_CLASSES[usize::from(bytes[at])] & SHAPE_CLASS != 0 {
                     marks.shapes.push(at);
                 }
             }
-            word_before = word >> (BLOCK - 1);
-            for at in bits(rest).map(|bit| nth * BLOCK + bit) {
-                let class = CLASSES[usize::from(bytes[at])];
-                if class & ESCAPE != 0 {
+            word_before = word >> (BLOCK_BYTES - 1);
+            for at in bits(rest).map(|bit| nth * BLOCK_BYTES + bit) {
+                let class = BYTE_CLASSES[usize::from(bytes[at])];
+                if class & ESCAPE_CLASS != 0 {
                     return Self::everywhere(text);
                 }
-                if class & SIGN != 0 {
+                if class & SIGN_CLASS != 0 {
                     marks.signs.push(at);
                 }
-                if class & ODD != 0 {
+                if class & ODD_CLASS != 0 {
                     marks.odd(bytes, at);
                 }
             }
@@ -118,8 +118,8 @@ impl Marks {
 }
 
 /// Two bit masks of a block: bytes of words, and bytes that need a closer look. The same classes as in
-/// [`CLASSES`], computed for many bytes at once.
-fn classes(block: &[u8; BLOCK]) -> (u64, u64) {
+/// [`BYTE_CLASSES`], computed for many bytes at once.
+fn classes(block: &[u8; BLOCK_BYTES]) -> (u64, u64) {
     let word = block
         .map(|byte| u8::from((byte | 0x20).wrapping_sub(b'a') < 26) | u8::from(byte.wrapping_sub(b'0') < 10));
     let rest = block.map(|byte| REST_BYTES.iter().fold(0, |found, rest| found | u8::from(byte == *rest)));
@@ -127,7 +127,7 @@ fn classes(block: &[u8; BLOCK]) -> (u64, u64) {
 }
 
 /// Packs bytes that are 0 or 1 into bits: the multiplication moves one bit of each eight to the top.
-fn as_bits(bytes: &[u8; BLOCK]) -> u64 {
+fn as_bits(bytes: &[u8; BLOCK_BYTES]) -> u64 {
     let eights = bytes.as_chunks().0.iter();
     let bits = eights.map(|eight| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56);
     bits.enumerate().fold(0, |all, (nth, eight)| all | eight << (nth * 8))
@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn many_bytes_at_once_are_what_each_is() {
         for byte in 0..=u8::MAX {
-            for place in [0, 7, 8, BLOCK - 1] {
-                let mut block = [b' '; BLOCK];
+            for place in [0, 7, 8, BLOCK_BYTES - 1] {
+                let mut block = [b' '; BLOCK_BYTES];
                 block[place] = byte;
-                let class = CLASSES[usize::from(byte)];
+                let class = BYTE_CLASSES[usize::from(byte)];
                 let bit = |is: bool| u64::from(is) << place;
                 assert_eq!(
                     classes(&block),
-                    (bit(class & WORD != 0), bit(class & (SIGN | ODD | ESCAPE) != 0)),
+                    (bit(class & WORD_CLASS != 0), bit(class & (SIGN_CLASS | ODD_CLASS | ESCAPE_CLASS) != 0)),
                     "{byte} at {place}"
                 );
             }
@@ -170,7 +170,7 @@ mod tests {
         #[test]
         fn every_place_is_marked(text in "[ aeQM9:,=(>A~é_-]{0,200}") {
             let bytes = text.as_bytes();
-            let marks = Marks::of(&text);
+            let marks = ScanMarks::of(&text);
             let is = |at: usize, among: &[u8]| among.contains(&bytes[at]);
             let begins = |at: &usize| {
                 bytes[*at].is_ascii_alphanumeric() && !(*at > 0 && bytes[at - 1].is_ascii_alphanumeric())

@@ -42,11 +42,11 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use kind::{Counts, Kind};
-use marks::Marks;
-use walk::{MASK, Span};
+pub use kind::{RedactionCounts, SecretKind};
+use marks::ScanMarks;
+use walk::{MASK_BYTE, SecretSpan};
 
-const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 13] = [
+const SCANNERS: [fn(&str, &ScanMarks, &mut Vec<SecretSpan>); 13] = [
     pem::scan,
     tokens::scan,
     shapes::scan,
@@ -64,22 +64,22 @@ const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 13] = [
 
 /// The maximum number of passes. Removing a secret can expose its neighbour (two tokens joined together). One
 /// more pass is nearly always the last, and the limit keeps adversarial text cheap.
-const PASSES: usize = 8;
+const MAX_PASSES: usize = 8;
 
 /// A text without its secrets, with their counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Redacted<'a> {
+pub struct RedactedText<'a> {
     /// The redacted text, borrowed if there was nothing to redact.
     pub text: Cow<'a, str>,
     /// The counts of redacted secrets.
-    pub counts: Counts,
+    pub counts: RedactionCounts,
 }
 
 /// The position of a secret, without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretLocation {
     /// The kind of secret.
-    pub kind: Kind,
+    pub kind: SecretKind,
     /// Its byte range in the text.
     pub range: Range<usize>,
     /// The line it begins on, counted from 1.
@@ -87,33 +87,33 @@ pub struct Finding {
 }
 
 /// Replaces every secret in `text` by `[redacted:<kind>]` and keeps everything else. Idempotent.
-pub fn redact(text: &str) -> Redacted<'_> {
+pub fn redact(text: &str) -> RedactedText<'_> {
     let spans = secrets(text);
     if spans.is_empty() {
-        return Redacted { text: Cow::Borrowed(text), counts: Counts::default() };
+        return RedactedText { text: Cow::Borrowed(text), counts: RedactionCounts::default() };
     }
     let redacted = replaced(text, &spans, |span| format!("[redacted:{}]", span.kind));
-    Redacted { text: Cow::Owned(redacted), counts: spans.iter().map(|span| span.kind).collect() }
+    RedactedText { text: Cow::Owned(redacted), counts: spans.iter().map(|span| span.kind).collect() }
 }
 
 /// The positions of the secrets in `text`, in order and without overlap, for reports that must not repeat
 /// them.
-pub fn find(text: &str) -> Vec<Finding> {
+pub fn find(text: &str) -> Vec<SecretLocation> {
     let (mut line, mut counted) = (1, 0);
     let findings = secrets(text).into_iter().map(|span| {
         line += text[counted..span.start].bytes().filter(|b| *b == b'\n').count();
         counted = span.start;
-        Finding { kind: span.kind, range: span.start..span.end, line }
+        SecretLocation { kind: span.kind, range: span.start..span.end, line }
     });
     findings.collect()
 }
 
-fn secrets(text: &str) -> Vec<Span> {
+fn secrets(text: &str) -> Vec<SecretSpan> {
     let mut masked = replaced_if_any(text, &placeholders(text));
     let mut all = Vec::new();
-    for _ in 0..PASSES {
+    for _ in 0..MAX_PASSES {
         let mut found = Vec::new();
-        let marks = Marks::of(&masked);
+        let marks = ScanMarks::of(&masked);
         SCANNERS.iter().for_each(|scan| scan(&masked, &marks, &mut found));
         if found.is_empty() {
             break;
@@ -130,19 +130,19 @@ fn secrets(text: &str) -> Vec<Span> {
 }
 
 /// The placeholders that earlier redaction left in `text`.
-fn placeholders(text: &str) -> Vec<Span> {
-    const OPEN: &str = "[redacted:";
+fn placeholders(text: &str) -> Vec<SecretSpan> {
+    const REDACTION_PREFIX: &str = "[redacted:";
     let mut spans = Vec::new();
     // Testing for presence is much faster than finding the position.
-    if !text.contains(OPEN) {
+    if !text.contains(REDACTION_PREFIX) {
         return spans;
     }
     let mut from = 0;
-    while let Some(start) = text[from..].find(OPEN).map(|at| from + at) {
-        from = start + OPEN.len();
+    while let Some(start) = text[from..].find(REDACTION_PREFIX).map(|at| from + at) {
+        from = start + REDACTION_PREFIX.len();
         let name = walk::run_end(text.as_bytes(), from, |b| b.is_ascii_lowercase() || b == b'-');
         if name > from && text.as_bytes().get(name) == Some(&b']') {
-            spans.push(Span { kind: Kind::Secret, start, end: name + 1 });
+            spans.push(SecretSpan { kind: SecretKind::Secret, start, end: name + 1 });
             from = name + 1;
         }
     }
@@ -150,14 +150,14 @@ fn placeholders(text: &str) -> Vec<Span> {
 }
 
 /// Masks `spans` in `text`. A mask has the length of its span, so positions stay the same.
-fn replaced_if_any<'a>(text: &'a str, spans: &[Span]) -> Cow<'a, str> {
+fn replaced_if_any<'a>(text: &'a str, spans: &[SecretSpan]) -> Cow<'a, str> {
     if spans.is_empty() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(replaced(text, spans, |span| char::from(MASK).to_string().repeat(span.end - span.start)))
+    Cow::Owned(replaced(text, spans, |span| char::from(MASK_BYTE).to_string().repeat(span.end - span.start)))
 }
 
-fn replaced(text: &str, spans: &[Span], by: impl Fn(&Span) -> String) -> String {
+fn replaced(text: &str, spans: &[SecretSpan], by: impl Fn(&SecretSpan) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for span in spans {
@@ -171,9 +171,9 @@ fn replaced(text: &str, spans: &[Span], by: impl Fn(&Span) -> String) -> String 
 
 /// Sorts spans, aligns them to character boundaries and merges overlaps under the more specific kind. Text
 /// that is redacted already is left out.
-fn disjoint(masked: &str, mut found: Vec<Span>) -> Vec<Span> {
+fn disjoint(masked: &str, mut found: Vec<SecretSpan>) -> Vec<SecretSpan> {
     found.sort_unstable_by_key(|span| (span.start, span.end));
-    let mut spans: Vec<Span> = Vec::with_capacity(found.len());
+    let mut spans: Vec<SecretSpan> = Vec::with_capacity(found.len());
     for span in found {
         match spans.last_mut() {
             Some(last) if span.start < last.end => {
@@ -186,13 +186,13 @@ fn disjoint(masked: &str, mut found: Vec<Span>) -> Vec<Span> {
     spans.iter().flat_map(|span| outside_mask(masked, *span)).collect()
 }
 
-fn outside_mask(masked: &str, span: Span) -> Vec<Span> {
+fn outside_mask(masked: &str, span: SecretSpan) -> Vec<SecretSpan> {
     let (start, end) = (masked.floor_char_boundary(span.start), masked.ceil_char_boundary(span.end));
     let mut at = start;
-    let parts = masked[start..end].split(char::from(MASK)).map(|part| {
+    let parts = masked[start..end].split(char::from(MASK_BYTE)).map(|part| {
         let start = at;
         at += part.len() + 1;
-        Span { kind: span.kind, start, end: start + part.len() }
+        SecretSpan { kind: span.kind, start, end: start + part.len() }
     });
     parts.filter(|part| part.start < part.end).collect()
 }

@@ -1,11 +1,11 @@
 //! Classifies names by the secrecy of their value: `DB_PASSWORD`, `client-secret`, `x-api-key`, `apiKey`, but
 //! not `token_count`, `password_file` or `public_key`.
 
-use super::Kind;
+use super::SecretKind;
 
 /// The class of a name, by the certainty that its value is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum SecretFamily {
     /// A password: any literal is a secret, even a plain word.
     Password,
     /// A named secret or key (`client_secret`, `api_key`).
@@ -20,7 +20,7 @@ pub(super) enum Family {
 
 /// Suffixes that select one of several values and do not change the class.
 #[rustfmt::skip]
-const WHICH: [&str; 33] = [
+const SUFFIX_WORDS: [&str; 33] = [
     "a", "b", "admin", "b64", "backup", "base", "base64", "current", "default", "dev", "development", "live",
     "local", "main", "new", "old", "plain", "prev", "previous", "primary", "prod", "production", "root",
     "sandbox", "secondary", "secure", "stage", "staging", "str", "string", "test", "value", "v2",
@@ -77,13 +77,14 @@ const OTHER_KEYS: [&str; 26] = [
 ];
 
 /// Names whose value is a secret only if it is random.
-const MAYBE: [&str; 8] = ["auth", "bearer", "jsessionid", "key", "phpsessid", "session", "sessionid", "sid"];
+const AMBIGUOUS_NAMES: [&str; 8] =
+    ["auth", "bearer", "jsessionid", "key", "phpsessid", "session", "sessionid", "sid"];
 
 /// Prefixes of one-time password secrets: `totp_seed`, `mfa_secret`.
-const ONE_TIME: [&str; 5] = ["2fa", "mfa", "otp", "totp", "authenticator"];
+const ONE_TIME_PASSWORD_WORDS: [&str; 5] = ["2fa", "mfa", "otp", "totp", "authenticator"];
 
 /// The number of last words of a name that are examined.
-const LOOKED_AT: usize = 5;
+const MAX_NAME_WORDS: usize = 5;
 
 /// Quick test: true if a name has three letters of a secret's name. It rejects nearly all others.
 fn may_name(name: &str) -> bool {
@@ -120,7 +121,7 @@ fn may_name(name: &str) -> bool {
 }
 
 /// The class of `name`, or `None` if it does not announce a secret.
-pub(super) fn family(name: &str) -> Option<Family> {
+pub(super) fn family(name: &str) -> Option<SecretFamily> {
     if !may_name(name) {
         return None;
     }
@@ -128,7 +129,7 @@ pub(super) fn family(name: &str) -> Option<Family> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     while let Some(last) = words.last()
         && words.len() > 1
-        && (WHICH.contains(last) || last.bytes().all(|b| b.is_ascii_digit()))
+        && (SUFFIX_WORDS.contains(last) || last.bytes().all(|b| b.is_ascii_digit()))
     {
         words.pop();
     }
@@ -138,28 +139,30 @@ pub(super) fn family(name: &str) -> Option<Family> {
         return None;
     }
     if PASSWORDS.iter().any(|word| last.ends_with(word)) || (before == "seed" && last == "phrase") {
-        return Some(Family::Password);
+        return Some(SecretFamily::Password);
     }
     match last {
-        "pw" if before.is_empty() => Some(Family::Password),
-        "material" if before == "key" => Some(Family::Password),
-        "psk" => Some(Family::Password),
-        "pin" | "pincode" | "cvv" | "cvc" | "cvv2" | "cvc2" | "ssn" => Some(Family::Number),
-        "seed" => ONE_TIME.contains(&before).then_some(Family::Secret),
-        "pass" | "pw" => ACCOUNTS.contains(&before).then_some(Family::Password),
-        "presharedkey" => Some(Family::Password),
-        "key" if before == "shared" && words.iter().rev().nth(2) == Some(&"pre") => Some(Family::Password),
-        "key" if before == "preshared" => Some(Family::Password),
-        "key" if KEYS.contains(&before) => Some(Family::Secret),
-        "key" if OTHER_KEYS.contains(&before) => None,
-        "token" => (!OTHER_TOKENS.contains(&before)).then_some(Family::Token),
-        "secret" if before.is_empty() => Some(Family::Token),
-        _ if last.ends_with("secret") || GLUED_SECRETS.iter().any(|word| last.ends_with(word)) => {
-            Some(Family::Secret)
+        "pw" if before.is_empty() => Some(SecretFamily::Password),
+        "material" if before == "key" => Some(SecretFamily::Password),
+        "psk" => Some(SecretFamily::Password),
+        "pin" | "pincode" | "cvv" | "cvc" | "cvv2" | "cvc2" | "ssn" => Some(SecretFamily::Number),
+        "seed" => ONE_TIME_PASSWORD_WORDS.contains(&before).then_some(SecretFamily::Secret),
+        "pass" | "pw" => ACCOUNTS.contains(&before).then_some(SecretFamily::Password),
+        "presharedkey" => Some(SecretFamily::Password),
+        "key" if before == "shared" && words.iter().rev().nth(2) == Some(&"pre") => {
+            Some(SecretFamily::Password)
         }
-        _ if GLUED_TOKENS.contains(&last) => Some(Family::Token),
-        "credentials" | "credential" | "creds" => Some(Family::Token),
-        _ => MAYBE.contains(&last).then_some(Family::Key),
+        "key" if before == "preshared" => Some(SecretFamily::Password),
+        "key" if KEYS.contains(&before) => Some(SecretFamily::Secret),
+        "key" if OTHER_KEYS.contains(&before) => None,
+        "token" => (!OTHER_TOKENS.contains(&before)).then_some(SecretFamily::Token),
+        "secret" if before.is_empty() => Some(SecretFamily::Token),
+        _ if last.ends_with("secret") || GLUED_SECRETS.iter().any(|word| last.ends_with(word)) => {
+            Some(SecretFamily::Secret)
+        }
+        _ if GLUED_TOKENS.contains(&last) => Some(SecretFamily::Token),
+        "credentials" | "credential" | "creds" => Some(SecretFamily::Token),
+        _ => AMBIGUOUS_NAMES.contains(&last).then_some(SecretFamily::Key),
     }
 }
 
@@ -176,19 +179,19 @@ pub(super) fn repeats_name(name: &str, value: &str) -> bool {
 }
 
 /// The kind of secret that a name in `family` announces.
-pub(super) fn kind(name: &str, family: Family) -> Kind {
+pub(super) fn kind(name: &str, family: SecretFamily) -> SecretKind {
     let words = last_words(name).concat();
     let ends = |endings: &[&str]| endings.iter().any(|ending| words.ends_with(ending));
     if ends(&["secretaccesskey", "awssecretkey", "awssecret", "awssessiontoken"]) {
-        Kind::AwsSecretKey
+        SecretKind::AwsSecretKey
     } else if ends(&["accountkey", "sharedaccesskey", "azureclientsecret"]) {
-        Kind::AzureKey
+        SecretKind::AzureKey
     } else if ends(&["ssn"]) {
-        Kind::SocialSecurityNumber
-    } else if matches!(family, Family::Password | Family::Number) {
-        Kind::Password
+        SecretKind::SocialSecurityNumber
+    } else if matches!(family, SecretFamily::Password | SecretFamily::Number) {
+        SecretKind::Password
     } else {
-        Kind::Secret
+        SecretKind::Secret
     }
 }
 
@@ -209,7 +212,7 @@ fn last_words(name: &str) -> Vec<String> {
         }
         previous = byte;
     }
-    words.split_off(words.len().saturating_sub(LOOKED_AT))
+    words.split_off(words.len().saturating_sub(MAX_NAME_WORDS))
 }
 
 #[cfg(test)]
@@ -219,36 +222,36 @@ mod tests {
     #[test]
     fn b_03_names_of_secrets_are_known_in_every_case() {
         for (name, expected) in [
-            ("password", Family::Password),
-            ("DB_PASSWORD", Family::Password),
-            ("PGPASSWORD", Family::Password),
-            ("MYSQL_PWD", Family::Password),
-            ("spring.datasource.password", Family::Password),
-            ("userPassword", Family::Password),
-            ("SMTP_PASS", Family::Password),
-            ("ADMIN_PASSWORD_PROD", Family::Password),
-            ("client_secret", Family::Secret),
-            ("clientSecret", Family::Secret),
-            ("SECRET_KEY_BASE", Family::Secret),
-            ("AWS_SECRET_ACCESS_KEY", Family::Secret),
-            ("x-api-key", Family::Secret),
-            ("apiKey", Family::Secret),
-            ("API_KEY_2", Family::Secret),
-            ("AccountKey", Family::Secret),
-            ("GITHUB_TOKEN", Family::Token),
-            ("_authToken", Family::Token),
-            ("secret", Family::Token),
-            ("mySecretString", Family::Secret),
-            ("credentials", Family::Token),
-            ("OPENAI_KEY", Family::Key),
-            ("session", Family::Key),
-            ("psk", Family::Password),
-            ("pre-shared-key", Family::Password),
-            ("PresharedKey", Family::Password),
-            ("ansible_become_pass", Family::Password),
-            ("TOTP_SEED", Family::Secret),
-            ("cvc", Family::Number),
-            ("ssn", Family::Number),
+            ("password", SecretFamily::Password),
+            ("DB_PASSWORD", SecretFamily::Password),
+            ("PGPASSWORD", SecretFamily::Password),
+            ("MYSQL_PWD", SecretFamily::Password),
+            ("spring.datasource.password", SecretFamily::Password),
+            ("userPassword", SecretFamily::Password),
+            ("SMTP_PASS", SecretFamily::Password),
+            ("ADMIN_PASSWORD_PROD", SecretFamily::Password),
+            ("client_secret", SecretFamily::Secret),
+            ("clientSecret", SecretFamily::Secret),
+            ("SECRET_KEY_BASE", SecretFamily::Secret),
+            ("AWS_SECRET_ACCESS_KEY", SecretFamily::Secret),
+            ("x-api-key", SecretFamily::Secret),
+            ("apiKey", SecretFamily::Secret),
+            ("API_KEY_2", SecretFamily::Secret),
+            ("AccountKey", SecretFamily::Secret),
+            ("GITHUB_TOKEN", SecretFamily::Token),
+            ("_authToken", SecretFamily::Token),
+            ("secret", SecretFamily::Token),
+            ("mySecretString", SecretFamily::Secret),
+            ("credentials", SecretFamily::Token),
+            ("OPENAI_KEY", SecretFamily::Key),
+            ("session", SecretFamily::Key),
+            ("psk", SecretFamily::Password),
+            ("pre-shared-key", SecretFamily::Password),
+            ("PresharedKey", SecretFamily::Password),
+            ("ansible_become_pass", SecretFamily::Password),
+            ("TOTP_SEED", SecretFamily::Secret),
+            ("cvc", SecretFamily::Number),
+            ("ssn", SecretFamily::Number),
         ] {
             assert_eq!(family(name), Some(expected), "{name}");
         }
@@ -274,7 +277,7 @@ mod tests {
             "ssn",
             "totp_seed",
         ];
-        let all = [&PASSWORDS[..], &GLUED_SECRETS, &GLUED_TOKENS, &MAYBE, &others].concat();
+        let all = [&PASSWORDS[..], &GLUED_SECRETS, &GLUED_TOKENS, &AMBIGUOUS_NAMES, &others].concat();
         for word in all {
             for name in [word.to_owned(), word.to_uppercase(), format!("db_{word}_2"), format!("my{word}")] {
                 assert!(may_name(&name), "{name}");
@@ -316,9 +319,9 @@ mod tests {
 
     #[test]
     fn b_03_cloud_keys_are_told_apart() {
-        assert_eq!(kind("aws_secret_access_key", Family::Secret), Kind::AwsSecretKey);
-        assert_eq!(kind("SharedAccessKey", Family::Secret), Kind::AzureKey);
-        assert_eq!(kind("db.password", Family::Password), Kind::Password);
-        assert_eq!(kind("API_KEY", Family::Secret), Kind::Secret);
+        assert_eq!(kind("aws_secret_access_key", SecretFamily::Secret), SecretKind::AwsSecretKey);
+        assert_eq!(kind("SharedAccessKey", SecretFamily::Secret), SecretKind::AzureKey);
+        assert_eq!(kind("db.password", SecretFamily::Password), SecretKind::Password);
+        assert_eq!(kind("API_KEY", SecretFamily::Secret), SecretKind::Secret);
     }
 }

@@ -1,11 +1,11 @@
 //! Scanner for secret numbers: cards, social security numbers, disk recovery keys, tokens that begin with an
 //! account's number.
 
-use super::Kind;
-use super::marks::Marks;
-use super::walk::{MASK, Span, run_end, starts_word};
+use super::SecretKind;
+use super::marks::ScanMarks;
+use super::walk::{MASK_BYTE, SecretSpan, run_end, starts_word};
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
     let mut from = 0;
     for &at in &marks.words {
@@ -14,7 +14,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
         if at < from || !first.is_ascii_digit() || !second.is_ascii_digit() || !stands_alone(bytes, at) {
             continue;
         }
-        let number = Number::at(bytes, at);
+        let number = DigitRun::at(bytes, at);
         let hit = card(text, at, &number)
             .or_else(|| social_security(bytes, at))
             .or_else(|| disk_key(bytes, at))
@@ -34,14 +34,14 @@ fn stands_alone(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Digits in groups with the same separator.
-struct Number {
+struct DigitRun {
     digits: [u8; 20],
     count: usize,
     grouped: bool,
     end: usize,
 }
 
-impl Number {
+impl DigitRun {
     fn at(bytes: &[u8], at: usize) -> Self {
         let mut number = Self { digits: [0; 20], count: 0, grouped: false, end: at };
         let mut sign = 0;
@@ -100,7 +100,7 @@ impl Number {
 
 /// Finds a card number, by its grouping or by a word nearby. About one in ten numbers of sixteen digits has
 /// the right check digit by chance.
-fn card(text: &str, at: usize, number: &Number) -> Option<Span> {
+fn card(text: &str, at: usize, number: &DigitRun) -> Option<SecretSpan> {
     let after = text.as_bytes().get(number.end).copied().unwrap_or(b' ');
     let whole = !after.is_ascii_alphanumeric() && after != b'_' && after != b'-';
     let fits = whole && number.is_issued() && number.is_checked();
@@ -109,7 +109,7 @@ fn card(text: &str, at: usize, number: &Number) -> Option<Span> {
         matches!(lengths[..], [4, 4, 4, 4] | [4, 6, 5] | [4, 6, 4])
     };
     let known = fits && if number.grouped { groups() } else { is_about_cards(text, at, number.end) };
-    known.then_some(Span { kind: Kind::CardNumber, start: at, end: number.end })
+    known.then_some(SecretSpan { kind: SecretKind::CardNumber, start: at, end: number.end })
 }
 
 /// True if a word about cards is nearby.
@@ -119,7 +119,7 @@ fn is_about_cards(text: &str, start: usize, end: usize) -> bool {
         "card", "visa", "amex", "american express", "discover", "cvc", "cvv", "exp_", "expir", "karte", "carte",
         "tarjeta", "cartão", "cartao", "carta ", "kaart", "karta", "карт", "카드",
     ];
-    let mask = char::from(MASK);
+    let mask = char::from(MASK_BYTE);
     let before = &text[text.ceil_char_boundary(start.saturating_sub(40))..start];
     let after = &text[end..text.floor_char_boundary(end + 40)];
     let before = before.rsplit(mask).next().unwrap_or_default().to_lowercase();
@@ -128,34 +128,38 @@ fn is_about_cards(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// Finds a social security number: three, two and four digits, in the ranges that are issued.
-fn social_security(bytes: &[u8], at: usize) -> Option<Span> {
+fn social_security(bytes: &[u8], at: usize) -> Option<SecretSpan> {
     let shape = bytes.get(at..at + 11)?;
     let digits = |range: std::ops::Range<usize>| shape[range].iter().all(u8::is_ascii_digit);
     let shaped = digits(0..3) && shape[3] == b'-' && digits(4..6) && shape[6] == b'-' && digits(7..11);
     let issued = !matches!(&shape[..3], b"000" | b"666") && shape[0] != b'9';
     let used = &shape[4..6] != b"00" && &shape[7..] != b"0000";
     let whole = !bytes.get(at + 11).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
-    (shaped && issued && used && whole).then_some(Span {
-        kind: Kind::SocialSecurityNumber,
+    (shaped && issued && used && whole).then_some(SecretSpan {
+        kind: SecretKind::SocialSecurityNumber,
         start: at,
         end: at + 11,
     })
 }
 
 /// Finds a BitLocker recovery key: eight groups of six digits.
-fn disk_key(bytes: &[u8], at: usize) -> Option<Span> {
-    const LENGTH: usize = 8 * 7 - 1;
-    let shape = bytes.get(at..at + LENGTH)?;
+fn disk_key(bytes: &[u8], at: usize) -> Option<SecretSpan> {
+    const RECOVERY_KEY_CHARS: usize = 8 * 7 - 1;
+    let shape = bytes.get(at..at + RECOVERY_KEY_CHARS)?;
     let shaped = shape
         .iter()
         .enumerate()
         .all(|(place, b)| if place % 7 == 6 { *b == b'-' } else { b.is_ascii_digit() });
-    let whole = !bytes.get(at + LENGTH).is_some_and(u8::is_ascii_alphanumeric);
-    (shaped && whole).then_some(Span { kind: Kind::Secret, start: at, end: at + LENGTH })
+    let whole = !bytes.get(at + RECOVERY_KEY_CHARS).is_some_and(u8::is_ascii_alphanumeric);
+    (shaped && whole).then_some(SecretSpan {
+        kind: SecretKind::Secret,
+        start: at,
+        end: at + RECOVERY_KEY_CHARS,
+    })
 }
 
 /// Finds an app token: the number of an application, a bar, and its secret.
-fn app_token(bytes: &[u8], at: usize) -> Option<Span> {
+fn app_token(bytes: &[u8], at: usize) -> Option<SecretSpan> {
     let most = bytes.len().min(at + 60);
     let bar = run_end(&bytes[..most], at, |b| b.is_ascii_digit());
     if !matches!(bar - at, 15 | 16) || bytes.get(bar) != Some(&b'|') {
@@ -163,8 +167,8 @@ fn app_token(bytes: &[u8], at: usize) -> Option<Span> {
     }
     let end = run_end(&bytes[..most], bar + 1, |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     let varied = bytes[bar + 1..end].iter().any(u8::is_ascii_alphabetic);
-    (varied && (27..=40).contains(&(end - bar - 1))).then_some(Span {
-        kind: Kind::VendorToken,
+    (varied && (27..=40).contains(&(end - bar - 1))).then_some(SecretSpan {
+        kind: SecretKind::VendorToken,
         start: at,
         end,
     })

@@ -1,17 +1,17 @@
 //! Scanner for private key blocks: PEM of every flavour, OpenSSH, PGP; on separate lines, on one line, or
 //! with escaped line breaks inside of a string.
 
-use super::Kind;
-use super::marks::Marks;
-use super::walk::{MASK, RunEnds, Span, base64, starts_word};
+use super::SecretKind;
+use super::marks::ScanMarks;
+use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, base64, starts_word};
 
 /// The maximum length of a label between the dashes.
-const LABEL: usize = 64;
+const MAX_LABEL_BYTES: usize = 64;
 
 /// The minimum length of a base64 line that belongs to a key.
-const LINE: usize = 16;
+const MIN_KEY_LINE_BYTES: usize = 16;
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     headless(text, marks, found);
     // Testing for presence is much faster than finding the position.
     if text.contains("Private-Lines: ") {
@@ -26,7 +26,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
         if let Some((start, body)) = header(text, at)
             && let Some(end) = block_end(text, body)
         {
-            found.push(Span { kind: Kind::PrivateKey, start, end });
+            found.push(SecretSpan { kind: SecretKind::PrivateKey, start, end });
             from = end;
         }
     }
@@ -41,7 +41,7 @@ fn header(text: &str, begin: usize) -> Option<(usize, usize)> {
         return None;
     }
     let label_start = begin + "BEGIN ".len();
-    let window = &text[label_start..text.floor_char_boundary(label_start + LABEL)];
+    let window = &text[label_start..text.floor_char_boundary(label_start + MAX_LABEL_BYTES)];
     let label = &window[..window.find("----")?];
     let private = label.contains("PRIVATE KEY") && !label.contains('\n');
     let after = label_start + label.len();
@@ -50,9 +50,9 @@ fn header(text: &str, begin: usize) -> Option<(usize, usize)> {
 }
 
 /// Finds keys without their BEGIN line, by their first bytes.
-fn headless(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+fn headless(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ends = RunEnds::default();
+    let mut ends = RunEndCache::default();
     let mut from = 0;
     for &at in &marks.words {
         // Two letters reject nearly all of a text.
@@ -67,7 +67,7 @@ fn headless(text: &str, marks: &Marks, found: &mut Vec<Span>) {
         let end = ends.find(bytes, at, |b| is_base64(char::from(b)));
         if end - at >= 40 && begins_key(&text[at..at + 40]) {
             let end = lines_end(text, end);
-            found.push(Span { kind: Kind::PrivateKey, start: at, end });
+            found.push(SecretSpan { kind: SecretKind::PrivateKey, start: at, end });
             from = end;
         }
     }
@@ -105,7 +105,7 @@ fn lines_end(text: &str, at: usize) -> usize {
         if !(solid && is_line_end(text, piece.start + core.len())) {
             break;
         }
-        full = core.len() >= LINE;
+        full = core.len() >= MIN_KEY_LINE_BYTES;
         // The last line is short, but so is the first word of text below it.
         if !full && !core.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase() || b == b'=') {
             break;
@@ -122,7 +122,7 @@ fn is_line_break(between: &str) -> bool {
 }
 
 /// Finds the private part of a PuTTY key: a given number of unlabelled lines.
-fn putty(text: &str, found: &mut Vec<Span>) {
+fn putty(text: &str, found: &mut Vec<SecretSpan>) {
     for (at, header) in text.match_indices("Private-Lines: ") {
         let count = text[at + header.len()..].bytes().take(3).take_while(u8::is_ascii_digit).count();
         let Ok(lines) = text[at + header.len()..at + header.len() + count].parse::<usize>() else { continue };
@@ -131,13 +131,13 @@ fn putty(text: &str, found: &mut Vec<Span>) {
         let length: usize = body.take_while(|line| line.trim().chars().all(is_base64)).map(str::len).sum();
         let end = start + text[start..start + length].trim_end().len();
         if end > start {
-            found.push(Span { kind: Kind::PrivateKey, start, end });
+            found.push(SecretSpan { kind: SecretKind::PrivateKey, start, end });
         }
     }
 }
 
 /// The maximum number of other pieces skipped in search of a key line or the END line.
-const PATIENCE: usize = 64;
+const MAX_SKIPPED_PIECES: usize = 64;
 
 /// The end of the block whose body is at `at`: after its END line or, without one, after the last line that
 /// looks like part of a key. `None` if the text only mentions a key.
@@ -146,7 +146,7 @@ fn block_end(text: &str, at: usize) -> Option<usize> {
     let mut keyed = false;
     let mut passed = 0;
     let mut at = at;
-    while let Some(piece) = next_piece(text, at).filter(|_| passed < PATIENCE) {
+    while let Some(piece) = next_piece(text, at).filter(|_| passed < MAX_SKIPPED_PIECES) {
         if let Some(closed) = footer(text, piece.start) {
             return keyed.then_some(closed);
         }
@@ -158,13 +158,13 @@ fn block_end(text: &str, at: usize) -> Option<usize> {
         let solid = core.chars().all(is_base64);
         passed += 1;
         at = piece.end;
-        if solid && core.len() >= LINE {
+        if solid && core.len() >= MIN_KEY_LINE_BYTES {
             keyed = true;
             passed = 0;
             end = Some(piece.end);
         } else if !keyed && word.ends_with(':') {
             // Headers inside of a block: `Proc-Type: 4,ENCRYPTED`, `Comment: …`.
-            let line = &text[at..text.floor_char_boundary(at + LABEL * 2)];
+            let line = &text[at..text.floor_char_boundary(at + MAX_LABEL_BYTES * 2)];
             at += line.find(['\n', '\\'])?;
         } else if solid {
             keyed |= core.len() >= 8 && core.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
@@ -183,13 +183,13 @@ fn is_line_end(text: &str, at: usize) -> bool {
     matches!(text.as_bytes().get(at), None | Some(b'\n' | b'\r' | b'\\'))
 }
 
-struct Piece {
+struct PemPiece {
     start: usize,
     end: usize,
 }
 
 /// The next run without white space and escaped line breaks, and without the dashes that follow it.
-fn next_piece(text: &str, at: usize) -> Option<Piece> {
+fn next_piece(text: &str, at: usize) -> Option<PemPiece> {
     let bytes = text.as_bytes();
     let mut start = at;
     loop {
@@ -199,14 +199,14 @@ fn next_piece(text: &str, at: usize) -> Option<Piece> {
                 start += bytes[start..].iter().take_while(|b| **b == b'\\').count();
                 start += usize::from(matches!(bytes.get(start), Some(b'n' | b'r')));
             }
-            &MASK => return None,
+            &MASK_BYTE => return None,
             _ => break,
         }
     }
-    let end = bytes[start..].iter().position(|b| b.is_ascii_whitespace() || matches!(*b, b'\\' | MASK));
+    let end = bytes[start..].iter().position(|b| b.is_ascii_whitespace() || matches!(*b, b'\\' | MASK_BYTE));
     let end = end.map_or(bytes.len(), |length| start + length);
     let dashes = text[start..end].find("-----").filter(|dashes| *dashes > 0);
-    Some(Piece { start, end: dashes.map_or(end, |dashes| start + dashes) })
+    Some(PemPiece { start, end: dashes.map_or(end, |dashes| start + dashes) })
 }
 
 /// The end of the END line that begins at `at`.
@@ -219,7 +219,7 @@ fn footer(text: &str, at: usize) -> Option<usize> {
     let rest = text[at + dashes..].trim_start_matches(' ');
     let label = rest.strip_prefix("END ")?;
     let label_start = text.len() - label.len();
-    let window = &text[label_start..text.floor_char_boundary(label_start + LABEL)];
+    let window = &text[label_start..text.floor_char_boundary(label_start + MAX_LABEL_BYTES)];
     let after = label_start + window.find("----")?;
     Some(after + bytes[after..].iter().take(5).take_while(|b| **b == b'-').count())
 }

@@ -3,17 +3,18 @@
 
 use super::cues::is_eastern;
 use super::values::is_base32;
-use super::walk::{MASK, prefix_in_any_case};
+use super::walk::{MASK_BYTE, prefix_in_any_case};
 use super::words::{holds_plain_words, is_word_list};
 
 /// The maximum length of a phrase.
-const LONGEST: usize = 240;
+const MAX_PHRASE_BYTES: usize = 240;
 
 /// The words from `at` to the end of the line or sentence, if the cue at `cue` announces a phrase.
 pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)> {
-    let window = &text[at..text.floor_char_boundary(at + LONGEST)];
-    let line = &window
-        [..window.find(['\n', '.', ',', ';', '!', '?', '"', '`', char::from(MASK)]).unwrap_or(window.len())];
+    let window = &text[at..text.floor_char_boundary(at + MAX_PHRASE_BYTES)];
+    let line = &window[..window
+        .find(['\n', '.', ',', ';', '!', '?', '"', '`', char::from(MASK_BYTE)])
+        .unwrap_or(window.len())];
     let words = line.trim();
     let start = at + (line.len() - line.trim_start().len());
     let named = |names: &[&str]| names.iter().any(|name| prefix_in_any_case(&text[cue..], name).is_some());
@@ -28,7 +29,7 @@ pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)
         return Some((start, start + words.len()));
     }
     if named(&["ssn", "social security"]) && is_spaced_number(words) {
-        return Some((start, start + SPACED));
+        return Some((start, start + SPACED_SSN_CHARS));
     }
     if named(&["recovery key", "backup key"]) && is_key_in_groups(words) {
         return Some((start, start + words.len()));
@@ -56,17 +57,18 @@ pub(super) fn phrase_directly_behind(text: &str, cue: usize, cue_end: usize) -> 
 /// Finds a password in a script without spaces that ends in digits: `바다사자77`. Without the digits it would be
 /// the next word of the sentence.
 pub(super) fn eastern_password(text: &str, at: usize) -> Option<(usize, usize)> {
-    const MOST: usize = 20;
-    let rest = &text[at..text.floor_char_boundary(at + 4 * (MOST + 1))];
+    const MAX_PASSWORD_CHARS: usize = 20;
+    let rest = &text[at..text.floor_char_boundary(at + 4 * (MAX_PASSWORD_CHARS + 1))];
     let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
     let word = &rest[..end];
     let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let eastern = letters.chars().count() >= 2 && letters.chars().all(is_eastern);
-    (eastern && letters.len() < word.len() && word.chars().count() <= MOST).then_some((at, at + end))
+    (eastern && letters.len() < word.len() && word.chars().count() <= MAX_PASSWORD_CHARS)
+        .then_some((at, at + end))
 }
 
 fn line_end(text: &str, at: usize) -> usize {
-    let window = &text[at..text.floor_char_boundary(at + LONGEST + 1)];
+    let window = &text[at..text.floor_char_boundary(at + MAX_PHRASE_BYTES + 1)];
     at + window.find('\n').unwrap_or(window.len())
 }
 
@@ -77,7 +79,7 @@ fn word_before(text: &str, at: usize) -> String {
 }
 
 /// The length of `219 09 9999`.
-const SPACED: usize = 11;
+const SPACED_SSN_CHARS: usize = 11;
 
 /// True for a social security number with spaces.
 fn is_spaced_number(words: &str) -> bool {

@@ -4,17 +4,17 @@
 //! The lists of all languages are used together: the value must look like a credential in any case, so a
 //! foreign connector does no harm, and people mix languages.
 
-use super::Kind;
+use super::SecretKind;
 use super::columns::below;
 use super::connectors::{
     ASPECTS, BACKWARD, CONNECTORS, EASTERN_CONNECTORS, FILLERS, PREPOSITIONS, STEMS, STEMS_WITH_IN,
 };
 use super::cues::{cue_at, is_bare_pass, is_eastern, may_begin};
-use super::marks::Marks;
-use super::names::Family;
+use super::marks::ScanMarks;
+use super::names::SecretFamily;
 use super::phrases::{eastern_password, phrase, phrase_directly_behind};
 use super::values::{is_base32, is_literal, is_password, is_token};
-use super::walk::{MASK, RunEnds, Span, head, prefix_in_any_case, starts_word};
+use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, head, prefix_in_any_case, starts_word};
 use super::words::{is_camel_words, is_joined_words, is_numbered_phrase, is_word_list};
 
 /// Opening quotes with their closing quotes.
@@ -32,10 +32,10 @@ const QUOTES: [(char, &str); 10] = [
 ];
 
 /// The maximum number of words, signs and East Asian characters examined after a cue.
-const REACH: usize = 24;
-const WORDS: usize = 8;
+const MAX_PIECES: usize = 24;
+const MAX_WORDS: usize = 8;
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     // Cues of other scripts are not ASCII words, and some are parts of longer words.
     match marks.ascii {
         true => scan_at(text, marks.words.iter().copied(), found),
@@ -43,9 +43,9 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<Span>) {
+fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ends = RunEnds::default();
+    let mut ends = RunEndCache::default();
     let mut from = 0;
     for at in places {
         if at < from || (bytes[at].is_ascii() && !may_begin(bytes, at)) {
@@ -60,31 +60,31 @@ fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<Span
         };
         let Some((family, end)) = cue_at(text, at, c, begins) else { continue };
         let column = below(text, at, end, family).into_iter();
-        found.extend(column.map(|(start, end)| Span { kind: kind(family, &text[at..]), start, end }));
+        found.extend(column.map(|(start, end)| SecretSpan { kind: kind(family, &text[at..]), start, end }));
         if is_bare_pass(text, at, end) {
             continue;
         }
         let value = after_cue(text, at, end, family, &mut ends).or_else(|| {
-            before_cue(text, at, end).filter(|_| family == Family::Password && !is_words_only(text, at))
+            before_cue(text, at, end).filter(|_| family == SecretFamily::Password && !is_words_only(text, at))
         });
         if let Some((start, stop)) = value {
-            found.push(Span { kind: kind(family, &text[at..]), start, end: stop });
+            found.push(SecretSpan { kind: kind(family, &text[at..]), start, end: stop });
             from = stop;
         }
     }
 }
 
 /// The kind of secret that the cue at the start of `text` announces.
-fn kind(family: Family, text: &str) -> Kind {
+fn kind(family: SecretFamily, text: &str) -> SecretKind {
     match family {
-        Family::Number if text.starts_with(['s', 'S']) => Kind::SocialSecurityNumber,
-        Family::Password | Family::Number => Kind::Password,
-        _ => Kind::Secret,
+        SecretFamily::Number if text.starts_with(['s', 'S']) => SecretKind::SocialSecurityNumber,
+        SecretFamily::Password | SecretFamily::Number => SecretKind::Password,
+        _ => SecretKind::Secret,
     }
 }
 
 /// One element of the text after a cue.
-enum Piece {
+enum CuePiece {
     /// A sign that connects to the value.
     Sign(usize),
     Skip(usize),
@@ -95,12 +95,12 @@ enum Piece {
     End,
 }
 
-fn piece_at(text: &str, at: usize, ends: &mut RunEnds) -> Piece {
+fn piece_at(text: &str, at: usize, ends: &mut RunEndCache) -> CuePiece {
     let bytes = text.as_bytes();
-    let Some(c) = text[at..].chars().next() else { return Piece::End };
+    let Some(c) = text[at..].chars().next() else { return CuePiece::End };
     let next = at + c.len_utf8();
     if let Some(rest) = text[at..].strip_prefix("'s ").or_else(|| text[at..].strip_prefix("’s ")) {
-        return Piece::Sign(text.len() - rest.len());
+        return CuePiece::Sign(text.len() - rest.len());
     }
     if let Some((_, closing)) = QUOTES.iter().find(|(open, _)| *open == c)
         && let Some(inside) = quotation(text, next, closing)
@@ -108,49 +108,49 @@ fn piece_at(text: &str, at: usize, ends: &mut RunEnds) -> Piece {
         return inside;
     }
     match c {
-        '\n' => Piece::Break(next),
+        '\n' => CuePiece::Break(next),
         // `password=x` is an assignment, whose scanner knows better where the value ends.
-        '=' if bytes.get(next).is_some_and(|b| !b.is_ascii_whitespace()) => Piece::End,
-        ':' if bytes.get(next) == Some(&b':') => Piece::End,
-        ':' | '=' | '：' | '＝' | '→' | '—' | '–' | '|' => Piece::Sign(next),
-        '-' if matches!(bytes.get(next), Some(b' ' | b'>')) => Piece::Sign(next + 1),
-        '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\u{1}' => Piece::End,
+        '=' if bytes.get(next).is_some_and(|b| !b.is_ascii_whitespace()) => CuePiece::End,
+        ':' if bytes.get(next) == Some(&b':') => CuePiece::End,
+        ':' | '=' | '：' | '＝' | '→' | '—' | '–' | '|' => CuePiece::Sign(next),
+        '-' if matches!(bytes.get(next), Some(b' ' | b'>')) => CuePiece::Sign(next + 1),
+        '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\u{1}' => CuePiece::End,
         _ if c.is_whitespace()
             || matches!(c, '*' | '_' | ')' | '(' | '"' | '\'' | '`' | ',' | '、' | '，' | '\\') =>
         {
-            Piece::Skip(next)
+            CuePiece::Skip(next)
         }
         _ if is_eastern(c) => {
             if EASTERN_CONNECTORS.contains(&c) {
-                Piece::Sign(next)
+                CuePiece::Sign(next)
             } else {
-                Piece::Skip(next)
+                CuePiece::Skip(next)
             }
         }
-        _ => Piece::Word(at, ends.find(bytes, at, is_prose)),
+        _ => CuePiece::Word(at, ends.find(bytes, at, is_prose)),
     }
 }
 
 /// Bytes of a word in running text. A word ends at an East Asian script or typographic punctuation.
 fn is_prose(b: u8) -> bool {
-    !b.is_ascii_whitespace() && !matches!(b, b'"' | b'`' | b'\\' | MASK | 0xE2..=0xED | 0xEF)
+    !b.is_ascii_whitespace() && !matches!(b, b'"' | b'`' | b'\\' | MASK_BYTE | 0xE2..=0xED | 0xEF)
 }
 
 /// The quotation that begins at `start`, if it ends soon and on the same line.
-fn quotation(text: &str, start: usize, closing: &str) -> Option<Piece> {
-    const LONGEST: usize = 120;
-    let window = &text[start..text.floor_char_boundary(start + LONGEST)];
+fn quotation(text: &str, start: usize, closing: &str) -> Option<CuePiece> {
+    const MAX_QUOTATION_BYTES: usize = 120;
+    let window = &text[start..text.floor_char_boundary(start + MAX_QUOTATION_BYTES)];
     let (length, c) =
         window.char_indices().find(|(_, c)| closing.contains(*c) || matches!(c, '\n' | '\u{1}'))?;
     let inside = window[..length].trim_end_matches('\\');
     (closing.contains(c) && !inside.is_empty() && !inside.starts_with(' '))
-        .then(|| Piece::Quoted(start, start + inside.len(), start + length + c.len_utf8()))
+        .then(|| CuePiece::Quoted(start, start + inside.len(), start + length + c.len_utf8()))
 }
 
 /// A cue, with the state of reading the text after it.
-struct Reading<'a> {
+struct CueParser<'a> {
     text: &'a str,
-    family: Family,
+    family: SecretFamily,
     cue: usize,
     cue_end: usize,
     /// True if the last word or sign connects to a value.
@@ -167,49 +167,50 @@ fn after_cue(
     text: &str,
     cue: usize,
     cue_end: usize,
-    family: Family,
-    ends: &mut RunEnds,
+    family: SecretFamily,
+    ends: &mut RunEndCache,
 ) -> Option<(usize, usize)> {
-    let mut reading = Reading { text, family, cue, cue_end, led: false, sure: false, first: true, words: 0 };
+    let mut reading =
+        CueParser { text, family, cue, cue_end, led: false, sure: false, first: true, words: 0 };
     let mut at = cue_end;
     let mut broken = false;
     let directly = phrase_directly_behind(text, cue, cue_end);
     if directly.is_some() {
         return directly;
     }
-    for _ in 0..REACH {
+    for _ in 0..MAX_PIECES {
         let eastern = reading.awaits_password().then(|| eastern_password(text, at)).flatten();
         if eastern.is_some() {
             return eastern;
         }
         match piece_at(text, at, ends) {
-            Piece::End => break,
+            CuePiece::End => break,
             // "The password is" and a line break, then the value.
-            Piece::Break(_) if !reading.led || broken => break,
-            Piece::Break(next) => (at, broken) = (next, true),
-            Piece::Sign(next) => {
+            CuePiece::Break(_) if !reading.led || broken => break,
+            CuePiece::Break(next) => (at, broken) = (next, true),
+            CuePiece::Sign(next) => {
                 (at, reading.led, reading.sure) = (next, true, true);
                 if let Some(phrase) = phrase(text, cue, at) {
                     return Some(phrase);
                 }
             }
-            Piece::Skip(next) => {
+            CuePiece::Skip(next) => {
                 reading.first &= !text[at..next].contains([',', '、', '，']);
                 at = next;
             }
-            Piece::Quoted(start, end, next) => {
+            CuePiece::Quoted(start, end, next) => {
                 if reading.is_quoted_value(start, end) {
                     return Some((start, end));
                 }
                 reading.pass();
                 at = next;
             }
-            Piece::Word(start, end) => {
+            CuePiece::Word(start, end) => {
                 let (from, to) = bare_word(text, start, end);
                 let word = head(&text[from..to]);
                 // Another cue takes over here.
                 let spoken = text[from..].chars().next().and_then(|c| cue_at(text, from, c, true));
-                if spoken.is_some_and(|(other, _)| other == family || other == Family::Password) {
+                if spoken.is_some_and(|(other, _)| other == family || other == SecretFamily::Password) {
                     break;
                 }
                 if reading.first && is_listed(&ASPECTS, word) {
@@ -239,14 +240,14 @@ fn after_cue(
                 at = end;
             }
         }
-        if reading.words >= WORDS {
+        if reading.words >= MAX_WORDS {
             break;
         }
     }
     None
 }
 
-impl Reading<'_> {
+impl CueParser<'_> {
     /// Skips a word or quotation that was not a value.
     fn pass(&mut self) {
         (self.led, self.first) = (false, false);
@@ -257,7 +258,7 @@ impl Reading<'_> {
     /// to".
     fn is_changed_in(&mut self, word: &str, start: usize) -> bool {
         let before = &self.text[self.text.ceil_char_boundary(self.cue.saturating_sub(60))..start];
-        let before = before.rsplit(char::from(MASK)).next().unwrap_or_default().to_lowercase();
+        let before = before.rsplit(char::from(MASK_BYTE)).next().unwrap_or_default().to_lowercase();
         let changed = word == "in" && STEMS_WITH_IN.iter().any(|stem| before.contains(stem));
         if changed {
             // The verb between the cue and "in" was not a value.
@@ -271,7 +272,7 @@ impl Reading<'_> {
     }
 
     fn awaits_password(&self) -> bool {
-        self.family == Family::Password && self.led && self.sure && !self.announces_words_only()
+        self.family == SecretFamily::Password && self.led && self.sure && !self.announces_words_only()
     }
 
     /// True for Polish, in which "to" is a copula.
@@ -281,10 +282,11 @@ impl Reading<'_> {
 
     /// True for "password hunter2", with only a space in between.
     fn is_direct(&self, start: usize) -> bool {
-        let one_time = self.family == Family::Token && self.text[self.cue..self.cue_end].ends_with("seed");
-        let hex = self.family == Family::Token && is_hex_key(&self.text[start..]);
+        let one_time =
+            self.family == SecretFamily::Token && self.text[self.cue..self.cue_end].ends_with("seed");
+        let hex = self.family == SecretFamily::Token && is_hex_key(&self.text[start..]);
         self.first
-            && (self.family == Family::Password || one_time || hex)
+            && (self.family == SecretFamily::Password || one_time || hex)
             && is_near(&self.text[self.cue_end..start])
     }
 
@@ -292,7 +294,7 @@ impl Reading<'_> {
     fn is_value(&self, word: &str, start: usize, end: usize) -> bool {
         if self.is_direct(start)
             || (self.led && self.sure)
-            || (self.family == Family::Number && self.words == 0)
+            || (self.family == SecretFamily::Number && self.words == 0)
         {
             self.words <= 2 || !is_commit(word)
         } else {
@@ -308,14 +310,14 @@ impl Reading<'_> {
         let number = word.len() >= 4 && word.bytes().all(|b| b.is_ascii_digit());
         let ends = ends_sentence(self.text, end);
         match self.family {
-            Family::Password => {
+            SecretFamily::Password => {
                 is_password(word, 5)
                     || (self.led && number && ends)
                     || (ends && (self.led || self.is_direct(start)) && is_joined_words(word))
                     || (ends && self.follows_copula(start) && is_camel_words(word))
                     || (is_literal(word, 5, false) && self.is_alone(word, start, end))
             }
-            Family::Number => self.is_number(word, end),
+            SecretFamily::Number => self.is_number(word, end),
             _ => is_token(word, 8) || is_base32(word),
         }
     }
@@ -379,7 +381,7 @@ fn is_words_only(text: &str, cue: usize) -> bool {
 /// True if a `.netrc` entry continues at a cue: `login bob password`.
 fn follows_login(text: &str, cue: usize) -> bool {
     let before = &text[text.ceil_char_boundary(cue.saturating_sub(120))..cue];
-    let mut words = before.rsplit(char::from(MASK)).next().unwrap_or_default().split_whitespace().rev();
+    let mut words = before.rsplit(char::from(MASK_BYTE)).next().unwrap_or_default().split_whitespace().rev();
     words.nth(1) == Some("login") && words.take(2).any(|word| matches!(word, "machine" | "default"))
         || before.trim_end().ends_with("default login anonymous")
 }
@@ -428,8 +430,8 @@ fn is_hex_key(text: &str) -> bool {
 fn is_set(text: &str, cue: usize, value_end: usize) -> bool {
     let before = &text[text.ceil_char_boundary(cue.saturating_sub(60))..cue];
     let after = &text[value_end..text.floor_char_boundary(value_end + 30)];
-    let before = before.rsplit(char::from(MASK)).next().unwrap_or_default().to_lowercase();
-    let after = after.split(char::from(MASK)).next().unwrap_or_default().to_lowercase();
+    let before = before.rsplit(char::from(MASK_BYTE)).next().unwrap_or_default().to_lowercase();
+    let after = after.split(char::from(MASK_BYTE)).next().unwrap_or_default().to_lowercase();
     STEMS.iter().any(|stem| before.contains(stem) || after.contains(stem))
 }
 
@@ -437,30 +439,30 @@ fn is_listed(list: &[&str], word: &str) -> bool {
     word.len() <= 16 && list.contains(&word.to_lowercase().as_str())
 }
 
-fn is_quoted_secret(value: &str, family: Family, led: bool) -> bool {
+fn is_quoted_secret(value: &str, family: SecretFamily, led: bool) -> bool {
     if value.contains(' ') {
         let phrase = is_word_list(value, ' ') || (led && is_numbered_phrase(value));
-        return family == Family::Password && phrase;
+        return family == SecretFamily::Password && phrase;
     }
     let name = value.contains('_') && value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     match family {
-        Family::Number => false,
-        Family::Password if led => is_literal(value, 4, true) && (!name || is_joined_words(value)),
-        Family::Password => is_password(value, 4),
+        SecretFamily::Number => false,
+        SecretFamily::Password if led => is_literal(value, 4, true) && (!name || is_joined_words(value)),
+        SecretFamily::Password => is_password(value, 4),
         _ => is_token(value, 6),
     }
 }
 
 /// The value in "hunter2 is the password": two or three words back, behind a connector.
 fn before_cue(text: &str, cue: usize, end_of_cue: usize) -> Option<(usize, usize)> {
-    const LOOK_BACK: usize = 80;
+    const MAX_LOOK_BACK_BYTES: usize = 80;
     // "x1 as the password field" is about something else.
     let after = text[end_of_cue..].trim_start_matches([' ', '`', '*', '"']);
     let goes_on = ["for ", "to ", "on ", "of ", "in ", "für ", "para ", "pour ", "del ", "de "];
     if after.starts_with(char::is_alphanumeric) && !goes_on.iter().any(|word| after.starts_with(word)) {
         return None;
     }
-    let from = text.ceil_char_boundary(cue.saturating_sub(LOOK_BACK));
+    let from = text.ceil_char_boundary(cue.saturating_sub(MAX_LOOK_BACK_BYTES));
     let line = text[from..cue].rfind(['\n', '\u{1}']).map_or(from, |at| from + at + 1);
     let mut words =
         std::iter::successors(word_before(text, line, cue), |word| word_before(text, line, word.0));
@@ -472,11 +474,11 @@ fn before_cue(text: &str, cue: usize, end_of_cue: usize) -> Option<(usize, usize
     let (start, end) = bare_word(text, start, start + inner.trim_end_matches(['`', '"', '\'', '*']).len());
     let value = head(&text[start..end]);
     let secret = match quoted {
-        true => is_quoted_secret(value, Family::Password, true),
+        true => is_quoted_secret(value, SecretFamily::Password, true),
         false => is_password(value, 6) || (is_joined_words(value) && ends_sentence(text, end_of_cue)),
     };
     // If looking back stopped inside of a long value, redact all of it.
-    let whole = text[..start].rfind(|c: char| c.is_whitespace() || c == char::from(MASK));
+    let whole = text[..start].rfind(|c: char| c.is_whitespace() || c == char::from(MASK_BYTE));
     let start = if start == from { whole.map_or(0, |at| text.ceil_char_boundary(at + 1)) } else { start };
     secret.then_some((start, end))
 }

@@ -1,13 +1,13 @@
 //! Scanner for tokens with a recognisable shape and no unique prefix: JWTs, bot tokens, two-part keys.
 
-use super::Kind;
-use super::marks::Marks;
+use super::SecretKind;
+use super::marks::ScanMarks;
 use super::values::{distinct, looks_random};
-use super::walk::{RunEnds, Span, base64, run_end, starts_word};
+use super::walk::{RunEndCache, SecretSpan, base64, run_end, starts_word};
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ends = RunEnds::default();
+    let mut ends = RunEndCache::default();
     let mut from = 0;
     for &at in &marks.shapes {
         if at < from {
@@ -36,7 +36,7 @@ fn is_url_safe(b: u8) -> bool {
 }
 
 /// The ranges of at most `most` dot-separated parts that begin at `at`.
-fn parts(bytes: &[u8], at: usize, most: usize, ends: &mut RunEnds) -> Vec<(usize, usize)> {
+fn parts(bytes: &[u8], at: usize, most: usize, ends: &mut RunEndCache) -> Vec<(usize, usize)> {
     let mut parts = Vec::with_capacity(most);
     let mut start = at;
     while parts.len() < most {
@@ -56,7 +56,7 @@ fn lengths(parts: &[(usize, usize)]) -> Vec<usize> {
 
 /// Finds a JWT: header, payload and signature, or the five parts of an encrypted one. If the payload is JSON,
 /// the signature may be missing, because the token was cut or has none.
-fn jwt(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
+fn jwt(bytes: &[u8], at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
     if !bytes[at..].starts_with(b"eyJ") || !starts_word(bytes, at) {
         return None;
     }
@@ -71,12 +71,12 @@ fn jwt(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
     }
     let last = if encrypted { 4 } else { parts.len().min(3) - 1 };
     let end = if parts[last].0 == parts[last].1 { parts[last].0 - 1 } else { parts[last].1 };
-    Some(Span { kind: Kind::Jwt, start: at, end })
+    Some(SecretSpan { kind: SecretKind::Jwt, start: at, end })
 }
 
 /// Finds a Discord bot token: an id in base64, a time and a signature. The id decodes to digits, which makes
 /// this reliable.
-fn discord(text: &str, at: usize, ends: &mut RunEnds) -> Option<Span> {
+fn discord(text: &str, at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     if !starts_word(bytes, at) {
         return None;
@@ -89,44 +89,44 @@ fn discord(text: &str, at: usize, ends: &mut RunEnds) -> Option<Span> {
     let [_, 5..=7, 25..=50] = lengths(&parts)[..] else { return None };
     let id = base64(&text[at..first])?;
     let digits = !id.is_empty() && id.iter().all(u8::is_ascii_digit);
-    digits.then_some(Span { kind: Kind::DiscordToken, start: at, end: parts[2].1 })
+    digits.then_some(SecretSpan { kind: SecretKind::DiscordToken, start: at, end: parts[2].1 })
 }
 
-fn sendgrid(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
+fn sendgrid(bytes: &[u8], at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
     if !bytes[at..].starts_with(b"SG.") || !starts_word(bytes, at) {
         return None;
     }
     let parts = parts(bytes, at + 3, 2, ends);
     let [16..=64, 16..=128] = lengths(&parts)[..] else { return None };
     let varied = bytes[parts[0].0..parts[0].1].iter().any(|b| *b != bytes[parts[0].0]);
-    varied.then_some(Span { kind: Kind::SendgridKey, start: at, end: parts[1].1 })
+    varied.then_some(SecretSpan { kind: SecretKind::SendgridKey, start: at, end: parts[1].1 })
 }
 
 /// Finds an Airtable token: `pat`, an id of fourteen characters, a dot and 64 hex digits.
-fn airtable(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
+fn airtable(bytes: &[u8], at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
     if !bytes[at..].starts_with(b"pat") || !starts_word(bytes, at) {
         return None;
     }
     let parts = parts(bytes, at, 2, ends);
     let [17, 64] = lengths(&parts)[..] else { return None };
     let hex = bytes[parts[1].0..parts[1].1].iter().all(u8::is_ascii_hexdigit);
-    hex.then_some(Span { kind: Kind::VendorToken, start: at, end: parts[1].1 })
+    hex.then_some(SecretSpan { kind: SecretKind::VendorToken, start: at, end: parts[1].1 })
 }
 
 /// Finds a Telegram bot token: a number, a colon and 35 characters that begin with `AA`. In a URL the number
 /// follows `bot` directly, so the search starts at the colon.
-fn telegram(bytes: &[u8], colon: usize, ends: &mut RunEnds) -> Option<Span> {
+fn telegram(bytes: &[u8], colon: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
     if !bytes[colon + 1..].starts_with(b"AA") {
         return None;
     }
     let digits = bytes[..colon].iter().rev().take(12).take_while(|b| b.is_ascii_digit()).count();
     let end = ends.find(bytes, colon + 1, is_url_safe);
     let fits = (8..=11).contains(&digits) && (30..=45).contains(&(end - colon - 1));
-    fits.then_some(Span { kind: Kind::TelegramToken, start: colon - digits, end })
+    fits.then_some(SecretSpan { kind: SecretKind::TelegramToken, start: colon - digits, end })
 }
 
 /// Finds the client secret of an Entra application: three characters, a digit, `Q~` and about thirty more.
-fn azure_client_secret(bytes: &[u8], at: usize) -> Option<Span> {
+fn azure_client_secret(bytes: &[u8], at: usize) -> Option<SecretSpan> {
     let belongs = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'~' | b'.' | b'-');
     let start = at.checked_sub(4)?;
     if bytes.get(at + 1) != Some(&b'~')
@@ -139,13 +139,13 @@ fn azure_client_secret(bytes: &[u8], at: usize) -> Option<Span> {
     let most = bytes.len().min(at + 60);
     let run = run_end(&bytes[..most], at + 2, belongs);
     let end = if bytes[run - 1] == b'.' { run - 1 } else { run };
-    (28..=40).contains(&(end - at - 2)).then_some(Span { kind: Kind::AzureKey, start, end })
+    (28..=40).contains(&(end - at - 2)).then_some(SecretSpan { kind: SecretKind::AzureKey, start, end })
 }
 
 /// Finds the forty characters of an AWS secret key near an access key id, without a name of their own, as in
 /// a credentials file that was pasted as two columns or two lines.
-fn aws_secret_beside(text: &str, at: usize) -> Option<Span> {
-    const REACH: usize = 120;
+fn aws_secret_beside(text: &str, at: usize) -> Option<SecretSpan> {
+    const MAX_SECRET_DISTANCE: usize = 120;
     let bytes = text.as_bytes();
     let is_id = (bytes[at..].starts_with(b"AKIA") || bytes[at..].starts_with(b"ASIA"))
         && starts_word(bytes, at)
@@ -155,7 +155,7 @@ fn aws_secret_beside(text: &str, at: usize) -> Option<Span> {
     }
     let belongs = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+');
     let mut start = at + 20;
-    let end = bytes.len().min(start + REACH);
+    let end = bytes.len().min(start + MAX_SECRET_DISTANCE);
     while start < end {
         if !belongs(bytes[start]) {
             start += 1;
@@ -164,7 +164,7 @@ fn aws_secret_beside(text: &str, at: usize) -> Option<Span> {
         let run = run_end(bytes, start, belongs);
         let hex = bytes[start..run].iter().all(u8::is_ascii_hexdigit);
         if run - start == 40 && !hex && distinct(&text[start..run]) > 12 && looks_random(&text[start..run]) {
-            return Some(Span { kind: Kind::AwsSecretKey, start, end: run });
+            return Some(SecretSpan { kind: SecretKind::AwsSecretKey, start, end: run });
         }
         start = run;
     }

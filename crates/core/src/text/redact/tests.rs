@@ -18,7 +18,7 @@ fn b_03_findings_say_where_and_what_but_not_the_value() {
         undotted("one\ntwo gh·p_q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K\n\nthree: password is hunter2x, bye");
     let findings = find(&text);
     let seen: Vec<_> = findings.iter().map(|finding| (finding.kind, finding.line)).collect();
-    assert_eq!(seen, [(Kind::GithubToken, 2), (Kind::Password, 4)]);
+    assert_eq!(seen, [(SecretKind::GithubToken, 2), (SecretKind::Password, 4)]);
     assert_eq!(&text[findings[1].range.clone()], "hunter2x");
     assert!(!format!("{findings:?}").contains("hunter2x"));
 }
@@ -39,7 +39,7 @@ fn b_03_clean_text_is_borrowed() {
 
 #[test]
 fn b_03_placeholders_never_match_again() {
-    for kind in Kind::ALL {
+    for kind in SecretKind::ALL {
         let placeholder = format!("[redacted:{kind}]");
         for text in [
             format!("password={placeholder}"),

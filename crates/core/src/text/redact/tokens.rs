@@ -1,14 +1,14 @@
 //! Scanner for vendor tokens: a prefix, and enough characters of the vendor's alphabet after it.
 
-use super::Kind;
-use super::marks::Marks;
+use super::SecretKind;
+use super::marks::ScanMarks;
 use super::values::{distinct, is_placeholder};
-use super::walk::{Openings, RunEnds, Span, head, starts_word};
+use super::walk::{PrefixTable, RunEndCache, SecretSpan, head, starts_word};
 use crate::base::hash::ContentHash;
 
 /// The alphabet of a token after its prefix.
 #[derive(Clone, Copy)]
-enum Body {
+enum TokenAlphabet {
     Alnum,
     /// Capital letters and digits.
     Upper,
@@ -22,26 +22,28 @@ enum Body {
     Digits,
 }
 
-impl Body {
+impl TokenAlphabet {
     const COUNT: usize = 7;
 
     fn holds(self, b: u8) -> bool {
         match self {
-            Body::Alnum => b.is_ascii_alphanumeric(),
-            Body::Upper => b.is_ascii_uppercase() || b.is_ascii_digit(),
-            Body::Hex => b.is_ascii_hexdigit(),
-            Body::Url => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'),
-            Body::Dotted => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'),
-            Body::Digits => b.is_ascii_digit(),
-            Body::Base64 => b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_'),
+            TokenAlphabet::Alnum => b.is_ascii_alphanumeric(),
+            TokenAlphabet::Upper => b.is_ascii_uppercase() || b.is_ascii_digit(),
+            TokenAlphabet::Hex => b.is_ascii_hexdigit(),
+            TokenAlphabet::Url => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'),
+            TokenAlphabet::Dotted => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'),
+            TokenAlphabet::Digits => b.is_ascii_digit(),
+            TokenAlphabet::Base64 => {
+                b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_')
+            }
         }
     }
 }
 
-struct Token {
+struct TokenPattern {
     prefix: &'static str,
-    kind: Kind,
-    body: Body,
+    kind: SecretKind,
+    body: TokenAlphabet,
     /// The minimum length after the prefix. It is well below the vendor's, so that a truncated key matches
     /// too.
     min: usize,
@@ -51,244 +53,250 @@ struct Token {
     before: usize,
 }
 
-const fn token(prefix: &'static str, kind: Kind, body: Body, min: usize) -> Token {
-    Token { prefix, kind, body, min, max: usize::MAX, before: 0 }
+const fn token(prefix: &'static str, kind: SecretKind, body: TokenAlphabet, min: usize) -> TokenPattern {
+    TokenPattern { prefix, kind, body, min, max: usize::MAX, before: 0 }
 }
 
-const fn exactly(prefix: &'static str, kind: Kind, body: Body, length: usize) -> Token {
-    Token { prefix, kind, body, min: length, max: length, before: 0 }
+const fn exactly(prefix: &'static str, kind: SecretKind, body: TokenAlphabet, length: usize) -> TokenPattern {
+    TokenPattern { prefix, kind, body, min: length, max: length, before: 0 }
 }
 
 /// A token with its known part `before` characters behind its start.
-const fn inside(before: usize, known: &'static str, body: Body, min: usize, max: usize) -> Token {
-    Token { prefix: known, kind: Kind::VendorToken, body, min, max, before }
+const fn inside(
+    before: usize,
+    known: &'static str,
+    body: TokenAlphabet,
+    min: usize,
+    max: usize,
+) -> TokenPattern {
+    TokenPattern { prefix: known, kind: SecretKind::VendorToken, body, min, max, before }
 }
 
-const fn vendor(prefix: &'static str, body: Body, min: usize) -> Token {
-    token(prefix, Kind::VendorToken, body, min)
+const fn vendor(prefix: &'static str, body: TokenAlphabet, min: usize) -> TokenPattern {
+    token(prefix, SecretKind::VendorToken, body, min)
 }
 
 /// All known tokens. A prefix precedes the shorter ones that it begins with.
-const TOKENS: &[Token] = &[
-    exactly("AKIA", Kind::AwsAccessKey, Body::Upper, 16),
-    exactly("ASIA", Kind::AwsAccessKey, Body::Upper, 16),
-    exactly("A3T", Kind::AwsAccessKey, Body::Upper, 17),
-    exactly("ABIA", Kind::AwsAccessKey, Body::Upper, 16),
-    exactly("ACCA", Kind::AwsAccessKey, Body::Upper, 16),
-    token("ABSKQmVkcm9ja0FQSUtleS", Kind::AwsSecretKey, Body::Base64, 30),
-    token("AIza", Kind::GoogleKey, Body::Url, 30),
-    token("AQ.Ab", Kind::GoogleKey, Body::Url, 30),
-    token("ya29.", Kind::GoogleToken, Body::Dotted, 16),
-    token("GOCSPX-", Kind::GoogleToken, Body::Url, 20),
-    token("1//0", Kind::GoogleToken, Body::Url, 30),
-    token("ghp_", Kind::GithubToken, Body::Alnum, 16),
-    token("gho_", Kind::GithubToken, Body::Alnum, 16),
-    token("ghu_", Kind::GithubToken, Body::Alnum, 16),
-    token("ghs_", Kind::GithubToken, Body::Dotted, 16),
-    token("ghr_", Kind::GithubToken, Body::Alnum, 16),
-    token("github_pat_", Kind::GithubToken, Body::Url, 20),
-    token("glpat-", Kind::GitlabToken, Body::Dotted, 16),
-    token("gldt-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glrt-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glrtr-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glcbt-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glptt-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glft-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glimt-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glagent-", Kind::GitlabToken, Body::Dotted, 16),
-    token("gloas-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glsoat-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glffct-", Kind::GitlabToken, Body::Dotted, 16),
-    token("glwt-", Kind::GitlabToken, Body::Dotted, 16),
-    token("GR1348941", Kind::GitlabToken, Body::Url, 16),
-    token("xoxe.xox", Kind::SlackToken, Body::Url, 10),
-    token("xoxa-", Kind::SlackToken, Body::Url, 10),
-    token("xoxb-", Kind::SlackToken, Body::Url, 10),
-    token("xoxc-", Kind::SlackToken, Body::Url, 10),
-    token("xoxd-", Kind::SlackToken, Body::Url, 10),
-    token("xoxe-", Kind::SlackToken, Body::Url, 10),
-    token("xoxo-", Kind::SlackToken, Body::Url, 10),
-    token("xoxp-", Kind::SlackToken, Body::Url, 10),
-    token("xoxr-", Kind::SlackToken, Body::Url, 10),
-    token("xoxs-", Kind::SlackToken, Body::Url, 10),
-    token("xapp-", Kind::SlackToken, Body::Url, 16),
-    token("xwfp-", Kind::SlackToken, Body::Url, 16),
-    token("sk_live_", Kind::StripeKey, Body::Alnum, 10),
-    token("sk_test_", Kind::StripeKey, Body::Alnum, 10),
-    token("rk_live_", Kind::StripeKey, Body::Alnum, 10),
-    token("rk_test_", Kind::StripeKey, Body::Alnum, 10),
-    token("sk_prod_", Kind::StripeKey, Body::Alnum, 10),
-    token("rk_prod_", Kind::StripeKey, Body::Alnum, 10),
-    token("sk_org_", Kind::StripeKey, Body::Url, 16),
-    token("whsec_", Kind::StripeKey, Body::Base64, 16),
-    token("sk-ant-api03-", Kind::AnthropicKey, Body::Url, 10),
-    token("sk-ant-admin01-", Kind::AnthropicKey, Body::Url, 10),
-    token("sk-ant-oat01-", Kind::AnthropicKey, Body::Url, 10),
-    token("sk-ant-ort01-", Kind::AnthropicKey, Body::Url, 10),
-    token("sk-ant-sid01-", Kind::AnthropicKey, Body::Url, 10),
-    token("sk-ant-", Kind::AnthropicKey, Body::Url, 16),
-    token("sk-proj-", Kind::OpenaiKey, Body::Url, 16),
-    token("sk-svcacct-", Kind::OpenaiKey, Body::Url, 16),
-    token("sk-admin-", Kind::OpenaiKey, Body::Url, 16),
-    token("sk-None-", Kind::OpenaiKey, Body::Url, 16),
-    vendor("sk-or-v1-", Body::Alnum, 16),
-    vendor("sk-lf-", Body::Url, 16),
-    token("sk-", Kind::OpenaiKey, Body::Url, 16),
-    token("npm_", Kind::NpmToken, Body::Alnum, 24),
-    token("pypi-Ag", Kind::PypiToken, Body::Url, 20),
-    token("hf_", Kind::HuggingFaceToken, Body::Alnum, 20),
-    token("api_org_", Kind::HuggingFaceToken, Body::Alnum, 20),
-    exactly("SK", Kind::TwilioKey, Body::Hex, 32),
-    token("dop_v1_", Kind::DigitaloceanToken, Body::Hex, 32),
-    token("doo_v1_", Kind::DigitaloceanToken, Body::Hex, 32),
-    token("dor_v1_", Kind::DigitaloceanToken, Body::Hex, 32),
-    token("AGE-SECRET-KEY-1", Kind::PrivateKey, Body::Upper, 40),
-    vendor("ATATT3x", Body::Base64, 40),
-    vendor("ATCTT3x", Body::Base64, 40),
-    vendor("AKCp", Body::Alnum, 60),
-    vendor("CLOJARS_", Body::Alnum, 40),
-    vendor("CCIPAT_", Body::Url, 24),
-    vendor("CFPAT-", Body::Url, 24),
-    vendor("FLWSECK-", Body::Url, 16),
-    vendor("HRKU-", Body::Url, 24),
-    vendor("NRAK-", Body::Upper, 20),
-    vendor("PMAK-", Body::Url, 24),
-    vendor("bkua_", Body::Alnum, 24),
-    exactly("cio", Kind::VendorToken, Body::Alnum, 32),
-    exactly("dapi", Kind::VendorToken, Body::Hex, 32),
-    vendor("dckr_oat_", Body::Url, 20),
-    vendor("dckr_pat_", Body::Url, 20),
-    vendor("dt0c01.", Body::Dotted, 60),
-    vendor("dp.pt.", Body::Alnum, 24),
-    vendor("dp.sa.", Body::Alnum, 24),
-    vendor("dp.st.", Body::Dotted, 24),
-    vendor("figd_", Body::Url, 24),
-    vendor("fm2_", Body::Base64, 40),
-    vendor("glc_", Body::Base64, 32),
-    vendor("glsa_", Body::Url, 24),
-    vendor("gsk_", Body::Alnum, 24),
-    vendor("hvb.", Body::Url, 20),
-    vendor("hvr.", Body::Url, 20),
-    vendor("hvs.", Body::Url, 20),
-    exactly("key-", Kind::VendorToken, Body::Hex, 32),
-    vendor("lin_api_", Body::Alnum, 24),
-    vendor("lin_oauth_", Body::Alnum, 24),
-    vendor("lsv2_pt_", Body::Url, 24),
-    vendor("lsv2_sk_", Body::Url, 24),
-    vendor("nfp_", Body::Alnum, 24),
-    vendor("ntn_", Body::Alnum, 24),
-    vendor("ops_eyJ", Body::Base64, 40),
-    vendor("pcsk_", Body::Url, 24),
-    vendor("pplx-", Body::Alnum, 24),
-    vendor("pscale_oauth_", Body::Dotted, 24),
-    vendor("pscale_pw_", Body::Dotted, 24),
-    vendor("pscale_tkn_", Body::Dotted, 24),
-    exactly("pul-", Kind::VendorToken, Body::Hex, 40),
-    vendor("r8_", Body::Alnum, 30),
-    vendor("rubygems_", Body::Hex, 40),
-    vendor("sb_secret_", Body::Url, 20),
-    vendor("sbp_", Body::Hex, 32),
-    exactly("secret_", Kind::VendorToken, Body::Alnum, 43),
-    vendor("sgp_", Body::Url, 32),
-    vendor("sha256~", Body::Url, 40),
-    vendor("shpat_", Body::Hex, 24),
-    vendor("shpca_", Body::Hex, 24),
-    vendor("shppa_", Body::Hex, 24),
-    vendor("shpss_", Body::Hex, 24),
-    vendor("sntrys_", Body::Base64, 32),
-    vendor("sntryu_", Body::Hex, 32),
-    vendor("sq0atp-", Body::Url, 20),
-    vendor("sq0csp-", Body::Url, 20),
-    vendor("tskey-", Body::Url, 20),
-    vendor("tvly-", Body::Url, 24),
-    vendor("vercel_blob_rw_", Body::Url, 20),
-    vendor("xai-", Body::Alnum, 40),
-    vendor("xkeysib-", Body::Url, 40),
-    vendor("xsmtpsib-", Body::Url, 40),
-    vendor("gitlab_session=", Body::Alnum, 24),
-    vendor("A3-", Body::Url, 24),
-    vendor("API-", Body::Upper, 24),
-    vendor("AQVN", Body::Url, 32),
-    token("ABSK", Kind::AwsSecretKey, Body::Base64, 80),
-    vendor("EAAA", Body::Url, 40),
-    vendor("EAAC", Body::Alnum, 80),
-    vendor("EAAM", Body::Alnum, 80),
-    vendor("EZAK", Body::Alnum, 40),
-    vendor("EZTK", Body::Alnum, 40),
-    vendor("FLWSECK_TEST-", Body::Url, 12),
-    vendor("LTAI", Body::Alnum, 16),
-    vendor("NRII-", Body::Url, 24),
-    exactly("NRJS-", Kind::VendorToken, Body::Hex, 19),
-    vendor("ZXlKaGJHY2lPaU", Body::Base64, 40),
-    vendor("ZXlKMGVYQWlPaU", Body::Base64, 40),
-    vendor("ZXlKcmFXUWlPaU", Body::Base64, 40),
-    vendor("access-development-", Body::Url, 32),
-    vendor("access-production-", Body::Url, 32),
-    vendor("access-sandbox-", Body::Url, 32),
-    vendor("authress_", Body::Dotted, 50),
-    vendor("bedrock-api-key-", Body::Base64, 30),
-    vendor("cmVmd", Body::Alnum, 50),
-    vendor("dnkey-", Body::Url, 50),
-    vendor("duffel_live_", Body::Url, 30),
-    vendor("duffel_test_", Body::Url, 30),
-    vendor("ext_", Body::Dotted, 50),
-    vendor("eyJrIjoi", Body::Base64, 50),
-    vendor("fio-u-", Body::Url, 40),
-    vendor("fm1a_", Body::Base64, 60),
-    vendor("fm1r_", Body::Base64, 60),
-    vendor("fo1_", Body::Url, 30),
-    vendor("ico-", Body::Alnum, 24),
-    exactly("4b1d", Kind::VendorToken, Body::Alnum, 38),
-    vendor("live_pub_", Body::Hex, 24),
-    vendor("live_", Body::Url, 32),
-    vendor("p8e-", Body::Alnum, 24),
-    vendor("pat.", Body::Dotted, 60),
-    vendor("pnu_", Body::Alnum, 30),
-    exactly("pubkey-", Kind::VendorToken, Body::Hex, 32),
-    vendor("rdme_", Body::Alnum, 50),
-    vendor("s-s4t2af-", Body::Hex, 40),
-    vendor("s-s4t2ud-", Body::Hex, 40),
-    exactly("s.", Kind::VendorToken, Body::Alnum, 24),
-    vendor("sat.", Body::Dotted, 60),
-    vendor("sc_", Body::Dotted, 50),
-    vendor("scauth_", Body::Dotted, 50),
-    vendor("shippo_live_", Body::Hex, 30),
-    vendor("shippo_test_", Body::Hex, 30),
-    vendor("sl.", Body::Url, 100),
-    vendor("sm_aat_", Body::Alnum, 16),
-    vendor("sm_pat_", Body::Alnum, 16),
-    vendor("sm_sat_", Body::Alnum, 16),
-    vendor("sqa_", Body::Hex, 32),
-    vendor("sqp_", Body::Hex, 32),
-    vendor("squ_", Body::Hex, 32),
-    vendor("t1.", Body::Dotted, 86),
-    vendor("test_", Body::Hex, 32),
-    vendor("tfp_", Body::Dotted, 40),
-    vendor("tk-us-", Body::Url, 32),
-    vendor("v1.0-", Body::Url, 120),
-    vendor("xprv", Body::Alnum, 90),
-    vendor("yprv", Body::Alnum, 90),
-    vendor("zprv", Body::Alnum, 90),
-    vendor("tprv", Body::Alnum, 90),
-    exactly("5H", Kind::PrivateKey, Body::Alnum, 49),
-    exactly("5J", Kind::PrivateKey, Body::Alnum, 49),
-    exactly("5K", Kind::PrivateKey, Body::Alnum, 49),
-    exactly("Kw", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("Kx", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("Ky", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("Kz", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("L1", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("L2", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("L3", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("L4", Kind::PrivateKey, Body::Alnum, 50),
-    exactly("L5", Kind::PrivateKey, Body::Alnum, 50),
-    inside(15, "atlasv1.", Body::Url, 40, usize::MAX),
-    inside(37, "mmk", Body::Alnum, 0, 0),
-    inside(33, "us", Body::Digits, 1, 2),
+const TOKENS: &[TokenPattern] = &[
+    exactly("AKIA", SecretKind::AwsAccessKey, TokenAlphabet::Upper, 16),
+    exactly("ASIA", SecretKind::AwsAccessKey, TokenAlphabet::Upper, 16),
+    exactly("A3T", SecretKind::AwsAccessKey, TokenAlphabet::Upper, 17),
+    exactly("ABIA", SecretKind::AwsAccessKey, TokenAlphabet::Upper, 16),
+    exactly("ACCA", SecretKind::AwsAccessKey, TokenAlphabet::Upper, 16),
+    token("ABSKQmVkcm9ja0FQSUtleS", SecretKind::AwsSecretKey, TokenAlphabet::Base64, 30),
+    token("AIza", SecretKind::GoogleKey, TokenAlphabet::Url, 30),
+    token("AQ.Ab", SecretKind::GoogleKey, TokenAlphabet::Url, 30),
+    token("ya29.", SecretKind::GoogleToken, TokenAlphabet::Dotted, 16),
+    token("GOCSPX-", SecretKind::GoogleToken, TokenAlphabet::Url, 20),
+    token("1//0", SecretKind::GoogleToken, TokenAlphabet::Url, 30),
+    token("ghp_", SecretKind::GithubToken, TokenAlphabet::Alnum, 16),
+    token("gho_", SecretKind::GithubToken, TokenAlphabet::Alnum, 16),
+    token("ghu_", SecretKind::GithubToken, TokenAlphabet::Alnum, 16),
+    token("ghs_", SecretKind::GithubToken, TokenAlphabet::Dotted, 16),
+    token("ghr_", SecretKind::GithubToken, TokenAlphabet::Alnum, 16),
+    token("github_pat_", SecretKind::GithubToken, TokenAlphabet::Url, 20),
+    token("glpat-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("gldt-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glrt-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glrtr-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glcbt-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glptt-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glft-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glimt-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glagent-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("gloas-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glsoat-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glffct-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("glwt-", SecretKind::GitlabToken, TokenAlphabet::Dotted, 16),
+    token("GR1348941", SecretKind::GitlabToken, TokenAlphabet::Url, 16),
+    token("xoxe.xox", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxa-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxb-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxc-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxd-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxe-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxo-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxp-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxr-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xoxs-", SecretKind::SlackToken, TokenAlphabet::Url, 10),
+    token("xapp-", SecretKind::SlackToken, TokenAlphabet::Url, 16),
+    token("xwfp-", SecretKind::SlackToken, TokenAlphabet::Url, 16),
+    token("sk_live_", SecretKind::StripeKey, TokenAlphabet::Alnum, 10),
+    token("sk_test_", SecretKind::StripeKey, TokenAlphabet::Alnum, 10),
+    token("rk_live_", SecretKind::StripeKey, TokenAlphabet::Alnum, 10),
+    token("rk_test_", SecretKind::StripeKey, TokenAlphabet::Alnum, 10),
+    token("sk_prod_", SecretKind::StripeKey, TokenAlphabet::Alnum, 10),
+    token("rk_prod_", SecretKind::StripeKey, TokenAlphabet::Alnum, 10),
+    token("sk_org_", SecretKind::StripeKey, TokenAlphabet::Url, 16),
+    token("whsec_", SecretKind::StripeKey, TokenAlphabet::Base64, 16),
+    token("sk-ant-api03-", SecretKind::AnthropicKey, TokenAlphabet::Url, 10),
+    token("sk-ant-admin01-", SecretKind::AnthropicKey, TokenAlphabet::Url, 10),
+    token("sk-ant-oat01-", SecretKind::AnthropicKey, TokenAlphabet::Url, 10),
+    token("sk-ant-ort01-", SecretKind::AnthropicKey, TokenAlphabet::Url, 10),
+    token("sk-ant-sid01-", SecretKind::AnthropicKey, TokenAlphabet::Url, 10),
+    token("sk-ant-", SecretKind::AnthropicKey, TokenAlphabet::Url, 16),
+    token("sk-proj-", SecretKind::OpenaiKey, TokenAlphabet::Url, 16),
+    token("sk-svcacct-", SecretKind::OpenaiKey, TokenAlphabet::Url, 16),
+    token("sk-admin-", SecretKind::OpenaiKey, TokenAlphabet::Url, 16),
+    token("sk-None-", SecretKind::OpenaiKey, TokenAlphabet::Url, 16),
+    vendor("sk-or-v1-", TokenAlphabet::Alnum, 16),
+    vendor("sk-lf-", TokenAlphabet::Url, 16),
+    token("sk-", SecretKind::OpenaiKey, TokenAlphabet::Url, 16),
+    token("npm_", SecretKind::NpmToken, TokenAlphabet::Alnum, 24),
+    token("pypi-Ag", SecretKind::PypiToken, TokenAlphabet::Url, 20),
+    token("hf_", SecretKind::HuggingFaceToken, TokenAlphabet::Alnum, 20),
+    token("api_org_", SecretKind::HuggingFaceToken, TokenAlphabet::Alnum, 20),
+    exactly("SK", SecretKind::TwilioKey, TokenAlphabet::Hex, 32),
+    token("dop_v1_", SecretKind::DigitaloceanToken, TokenAlphabet::Hex, 32),
+    token("doo_v1_", SecretKind::DigitaloceanToken, TokenAlphabet::Hex, 32),
+    token("dor_v1_", SecretKind::DigitaloceanToken, TokenAlphabet::Hex, 32),
+    token("AGE-SECRET-KEY-1", SecretKind::PrivateKey, TokenAlphabet::Upper, 40),
+    vendor("ATATT3x", TokenAlphabet::Base64, 40),
+    vendor("ATCTT3x", TokenAlphabet::Base64, 40),
+    vendor("AKCp", TokenAlphabet::Alnum, 60),
+    vendor("CLOJARS_", TokenAlphabet::Alnum, 40),
+    vendor("CCIPAT_", TokenAlphabet::Url, 24),
+    vendor("CFPAT-", TokenAlphabet::Url, 24),
+    vendor("FLWSECK-", TokenAlphabet::Url, 16),
+    vendor("HRKU-", TokenAlphabet::Url, 24),
+    vendor("NRAK-", TokenAlphabet::Upper, 20),
+    vendor("PMAK-", TokenAlphabet::Url, 24),
+    vendor("bkua_", TokenAlphabet::Alnum, 24),
+    exactly("cio", SecretKind::VendorToken, TokenAlphabet::Alnum, 32),
+    exactly("dapi", SecretKind::VendorToken, TokenAlphabet::Hex, 32),
+    vendor("dckr_oat_", TokenAlphabet::Url, 20),
+    vendor("dckr_pat_", TokenAlphabet::Url, 20),
+    vendor("dt0c01.", TokenAlphabet::Dotted, 60),
+    vendor("dp.pt.", TokenAlphabet::Alnum, 24),
+    vendor("dp.sa.", TokenAlphabet::Alnum, 24),
+    vendor("dp.st.", TokenAlphabet::Dotted, 24),
+    vendor("figd_", TokenAlphabet::Url, 24),
+    vendor("fm2_", TokenAlphabet::Base64, 40),
+    vendor("glc_", TokenAlphabet::Base64, 32),
+    vendor("glsa_", TokenAlphabet::Url, 24),
+    vendor("gsk_", TokenAlphabet::Alnum, 24),
+    vendor("hvb.", TokenAlphabet::Url, 20),
+    vendor("hvr.", TokenAlphabet::Url, 20),
+    vendor("hvs.", TokenAlphabet::Url, 20),
+    exactly("key-", SecretKind::VendorToken, TokenAlphabet::Hex, 32),
+    vendor("lin_api_", TokenAlphabet::Alnum, 24),
+    vendor("lin_oauth_", TokenAlphabet::Alnum, 24),
+    vendor("lsv2_pt_", TokenAlphabet::Url, 24),
+    vendor("lsv2_sk_", TokenAlphabet::Url, 24),
+    vendor("nfp_", TokenAlphabet::Alnum, 24),
+    vendor("ntn_", TokenAlphabet::Alnum, 24),
+    vendor("ops_eyJ", TokenAlphabet::Base64, 40),
+    vendor("pcsk_", TokenAlphabet::Url, 24),
+    vendor("pplx-", TokenAlphabet::Alnum, 24),
+    vendor("pscale_oauth_", TokenAlphabet::Dotted, 24),
+    vendor("pscale_pw_", TokenAlphabet::Dotted, 24),
+    vendor("pscale_tkn_", TokenAlphabet::Dotted, 24),
+    exactly("pul-", SecretKind::VendorToken, TokenAlphabet::Hex, 40),
+    vendor("r8_", TokenAlphabet::Alnum, 30),
+    vendor("rubygems_", TokenAlphabet::Hex, 40),
+    vendor("sb_secret_", TokenAlphabet::Url, 20),
+    vendor("sbp_", TokenAlphabet::Hex, 32),
+    exactly("secret_", SecretKind::VendorToken, TokenAlphabet::Alnum, 43),
+    vendor("sgp_", TokenAlphabet::Url, 32),
+    vendor("sha256~", TokenAlphabet::Url, 40),
+    vendor("shpat_", TokenAlphabet::Hex, 24),
+    vendor("shpca_", TokenAlphabet::Hex, 24),
+    vendor("shppa_", TokenAlphabet::Hex, 24),
+    vendor("shpss_", TokenAlphabet::Hex, 24),
+    vendor("sntrys_", TokenAlphabet::Base64, 32),
+    vendor("sntryu_", TokenAlphabet::Hex, 32),
+    vendor("sq0atp-", TokenAlphabet::Url, 20),
+    vendor("sq0csp-", TokenAlphabet::Url, 20),
+    vendor("tskey-", TokenAlphabet::Url, 20),
+    vendor("tvly-", TokenAlphabet::Url, 24),
+    vendor("vercel_blob_rw_", TokenAlphabet::Url, 20),
+    vendor("xai-", TokenAlphabet::Alnum, 40),
+    vendor("xkeysib-", TokenAlphabet::Url, 40),
+    vendor("xsmtpsib-", TokenAlphabet::Url, 40),
+    vendor("gitlab_session=", TokenAlphabet::Alnum, 24),
+    vendor("A3-", TokenAlphabet::Url, 24),
+    vendor("API-", TokenAlphabet::Upper, 24),
+    vendor("AQVN", TokenAlphabet::Url, 32),
+    token("ABSK", SecretKind::AwsSecretKey, TokenAlphabet::Base64, 80),
+    vendor("EAAA", TokenAlphabet::Url, 40),
+    vendor("EAAC", TokenAlphabet::Alnum, 80),
+    vendor("EAAM", TokenAlphabet::Alnum, 80),
+    vendor("EZAK", TokenAlphabet::Alnum, 40),
+    vendor("EZTK", TokenAlphabet::Alnum, 40),
+    vendor("FLWSECK_TEST-", TokenAlphabet::Url, 12),
+    vendor("LTAI", TokenAlphabet::Alnum, 16),
+    vendor("NRII-", TokenAlphabet::Url, 24),
+    exactly("NRJS-", SecretKind::VendorToken, TokenAlphabet::Hex, 19),
+    vendor("ZXlKaGJHY2lPaU", TokenAlphabet::Base64, 40),
+    vendor("ZXlKMGVYQWlPaU", TokenAlphabet::Base64, 40),
+    vendor("ZXlKcmFXUWlPaU", TokenAlphabet::Base64, 40),
+    vendor("access-development-", TokenAlphabet::Url, 32),
+    vendor("access-production-", TokenAlphabet::Url, 32),
+    vendor("access-sandbox-", TokenAlphabet::Url, 32),
+    vendor("authress_", TokenAlphabet::Dotted, 50),
+    vendor("bedrock-api-key-", TokenAlphabet::Base64, 30),
+    vendor("cmVmd", TokenAlphabet::Alnum, 50),
+    vendor("dnkey-", TokenAlphabet::Url, 50),
+    vendor("duffel_live_", TokenAlphabet::Url, 30),
+    vendor("duffel_test_", TokenAlphabet::Url, 30),
+    vendor("ext_", TokenAlphabet::Dotted, 50),
+    vendor("eyJrIjoi", TokenAlphabet::Base64, 50),
+    vendor("fio-u-", TokenAlphabet::Url, 40),
+    vendor("fm1a_", TokenAlphabet::Base64, 60),
+    vendor("fm1r_", TokenAlphabet::Base64, 60),
+    vendor("fo1_", TokenAlphabet::Url, 30),
+    vendor("ico-", TokenAlphabet::Alnum, 24),
+    exactly("4b1d", SecretKind::VendorToken, TokenAlphabet::Alnum, 38),
+    vendor("live_pub_", TokenAlphabet::Hex, 24),
+    vendor("live_", TokenAlphabet::Url, 32),
+    vendor("p8e-", TokenAlphabet::Alnum, 24),
+    vendor("pat.", TokenAlphabet::Dotted, 60),
+    vendor("pnu_", TokenAlphabet::Alnum, 30),
+    exactly("pubkey-", SecretKind::VendorToken, TokenAlphabet::Hex, 32),
+    vendor("rdme_", TokenAlphabet::Alnum, 50),
+    vendor("s-s4t2af-", TokenAlphabet::Hex, 40),
+    vendor("s-s4t2ud-", TokenAlphabet::Hex, 40),
+    exactly("s.", SecretKind::VendorToken, TokenAlphabet::Alnum, 24),
+    vendor("sat.", TokenAlphabet::Dotted, 60),
+    vendor("sc_", TokenAlphabet::Dotted, 50),
+    vendor("scauth_", TokenAlphabet::Dotted, 50),
+    vendor("shippo_live_", TokenAlphabet::Hex, 30),
+    vendor("shippo_test_", TokenAlphabet::Hex, 30),
+    vendor("sl.", TokenAlphabet::Url, 100),
+    vendor("sm_aat_", TokenAlphabet::Alnum, 16),
+    vendor("sm_pat_", TokenAlphabet::Alnum, 16),
+    vendor("sm_sat_", TokenAlphabet::Alnum, 16),
+    vendor("sqa_", TokenAlphabet::Hex, 32),
+    vendor("sqp_", TokenAlphabet::Hex, 32),
+    vendor("squ_", TokenAlphabet::Hex, 32),
+    vendor("t1.", TokenAlphabet::Dotted, 86),
+    vendor("test_", TokenAlphabet::Hex, 32),
+    vendor("tfp_", TokenAlphabet::Dotted, 40),
+    vendor("tk-us-", TokenAlphabet::Url, 32),
+    vendor("v1.0-", TokenAlphabet::Url, 120),
+    vendor("xprv", TokenAlphabet::Alnum, 90),
+    vendor("yprv", TokenAlphabet::Alnum, 90),
+    vendor("zprv", TokenAlphabet::Alnum, 90),
+    vendor("tprv", TokenAlphabet::Alnum, 90),
+    exactly("5H", SecretKind::PrivateKey, TokenAlphabet::Alnum, 49),
+    exactly("5J", SecretKind::PrivateKey, TokenAlphabet::Alnum, 49),
+    exactly("5K", SecretKind::PrivateKey, TokenAlphabet::Alnum, 49),
+    exactly("Kw", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("Kx", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("Ky", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("Kz", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("L1", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("L2", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("L3", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("L4", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    exactly("L5", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
+    inside(15, "atlasv1.", TokenAlphabet::Url, 40, usize::MAX),
+    inside(37, "mmk", TokenAlphabet::Alnum, 0, 0),
+    inside(33, "us", TokenAlphabet::Digits, 1, 2),
 ];
 
-static OPENINGS: Openings<{ TOKENS.len() }> = {
-    let mut openings = Openings::none();
+static OPENINGS: PrefixTable<{ TOKENS.len() }> = {
+    let mut openings = PrefixTable::none();
     let mut at = TOKENS.len();
     while at > 0 {
         at -= 1;
@@ -298,7 +306,7 @@ static OPENINGS: Openings<{ TOKENS.len() }> = {
 };
 
 /// The first token of the list whose prefix is at `at`.
-fn token_at(bytes: &[u8], at: usize) -> Option<&'static Token> {
+fn token_at(bytes: &[u8], at: usize) -> Option<&'static TokenPattern> {
     let rest = &bytes[at..];
     if !OPENINGS.may_begin(*rest.first()?, *rest.get(1)?, rest.get(2).copied().unwrap_or(0)) {
         return None;
@@ -307,9 +315,9 @@ fn token_at(bytes: &[u8], at: usize) -> Option<&'static Token> {
     near.find(|token| rest.starts_with(token.prefix.as_bytes()))
 }
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
-    let mut ends: [RunEnds; Body::COUNT] = Default::default();
+    let mut ends: [RunEndCache; TokenAlphabet::COUNT] = Default::default();
     let mut from = 0;
     for &at in &marks.words {
         if at >= from
@@ -318,14 +326,19 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
             && let Some(end) = end_of(token, text, at, &mut ends)
             && let Some(start) = start_of(token, bytes, at)
         {
-            found.push(Span { kind: token.kind, start, end });
+            found.push(SecretSpan { kind: token.kind, start, end });
             from = end;
         }
     }
 }
 
 /// The end of a token whose prefix is at `at`, if it is one.
-fn end_of(token: &Token, text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT]) -> Option<usize> {
+fn end_of(
+    token: &TokenPattern,
+    text: &str,
+    at: usize,
+    ends: &mut [RunEndCache; TokenAlphabet::COUNT],
+) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = at + token.prefix.len();
     let run = ends[token.body as usize].find(bytes, start, |b| token.body.holds(b));
@@ -338,7 +351,7 @@ fn end_of(token: &Token, text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT
 }
 
 /// The start of a token whose known part is at `at`.
-fn start_of(token: &Token, bytes: &[u8], at: usize) -> Option<usize> {
+fn start_of(token: &TokenPattern, bytes: &[u8], at: usize) -> Option<usize> {
     if token.before == 0 {
         return Some(at);
     }
@@ -348,14 +361,14 @@ fn start_of(token: &Token, bytes: &[u8], at: usize) -> Option<usize> {
     let fits = match token.prefix {
         // The name of a data centre behind the key: `…-us12`.
         "us" => mark == b"-" && lead.iter().all(u8::is_ascii_hexdigit),
-        "mmk" => mark == b"_" && lead.iter().all(|b| Body::Url.holds(*b)) && lead[6] == b'_',
+        "mmk" => mark == b"_" && lead.iter().all(|b| TokenAlphabet::Url.holds(*b)) && lead[6] == b'_',
         _ => mark == b"." && lead.iter().all(u8::is_ascii_alphanumeric),
     };
     (whole && fits).then_some(start)
 }
 
 /// True if the body looks issued, not like a placeholder (`ghp_xxxxxxxx`, `sk-your-key-here`).
-fn is_issued(token: &Token, body: &str) -> bool {
+fn is_issued(token: &TokenPattern, body: &str) -> bool {
     if token.before > 0 && token.max < 8 {
         return true;
     }
@@ -366,7 +379,7 @@ fn is_issued(token: &Token, body: &str) -> bool {
     match token.prefix {
         "sk-" => {}
         // Only the checksum at the end distinguishes wallet keys from other names.
-        _ if token.kind == Kind::PrivateKey && token.body as usize == Body::Alnum as usize => {
+        _ if token.kind == SecretKind::PrivateKey && token.body as usize == TokenAlphabet::Alnum as usize => {
             return is_checked(&format!("{}{body}", token.prefix));
         }
         // These prefixes occur in names and part numbers, so the rest has to look random.
@@ -384,7 +397,7 @@ fn is_issued(token: &Token, body: &str) -> bool {
 }
 
 fn is_upper(part: &str) -> bool {
-    part.bytes().all(|b| Body::Upper.holds(b))
+    part.bytes().all(|b| TokenAlphabet::Upper.holds(b))
 }
 
 /// True if a long part of `body` has both letters and digits.
@@ -397,8 +410,8 @@ fn looks_drawn(body: &str) -> bool {
 /// True if `text` is Base58 with a valid checksum: the first four bytes of its payload's double hash.
 fn is_checked(text: &str) -> bool {
     const ALPHABET: &str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-    const LONGEST: usize = 38;
-    let mut bytes = [0u8; LONGEST];
+    const MAX_TOKEN_CHARS: usize = 38;
+    let mut bytes = [0u8; MAX_TOKEN_CHARS];
     for c in text.chars() {
         let Some(mut carry) = ALPHABET.find(c) else { return false };
         for byte in bytes.iter_mut().rev() {
@@ -407,7 +420,7 @@ fn is_checked(text: &str) -> bool {
             carry >>= 8;
         }
     }
-    let start = bytes.iter().position(|b| *b != 0).unwrap_or(LONGEST);
+    let start = bytes.iter().position(|b| *b != 0).unwrap_or(MAX_TOKEN_CHARS);
     let Some((payload, check)) = bytes[start..].split_last_chunk::<4>() else { return false };
     let hash = ContentHash::of(&ContentHash::of(payload).bytes()).bytes();
     hash.starts_with(check)

@@ -1,13 +1,13 @@
 //! Scanner for secrets in URLs: the password before the host, and webhook addresses.
 
-use super::Kind;
-use super::marks::Marks;
+use super::SecretKind;
+use super::marks::ScanMarks;
 use super::values::{distinct, is_template, looks_random};
-use super::walk::{MASK, Span, head, run_end};
+use super::walk::{MASK_BYTE, SecretSpan, head, run_end};
 
 /// True for a byte that ends a URL in running text.
 fn ends_url(b: u8) -> bool {
-    b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | MASK)
+    b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | MASK_BYTE)
 }
 
 /// A substring of every webhook address.
@@ -24,7 +24,7 @@ const WEBHOOKS: [&str; 8] = [
     "hook.eu1.make.com/",
 ];
 
-pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
     for &at in marks.signs.iter().filter(|at| bytes[**at..].starts_with(b"://")) {
         let start = at + "://".len();
@@ -42,7 +42,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
             });
             let last = text[start..end].rsplit('/').next().unwrap_or_default();
             if end - start >= 16 && distinct(head(last)) >= 5 {
-                found.push(Span { kind: Kind::WebhookUrl, start, end });
+                found.push(SecretSpan { kind: SecretKind::WebhookUrl, start, end });
             }
             from = end;
         }
@@ -50,7 +50,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
 }
 
 /// The password in the authority that begins at `start`, or a user name that is a token.
-fn password(text: &str, start: usize) -> Option<Span> {
+fn password(text: &str, start: usize) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     // The next URL's scheme limits this one, which keeps a text full of `://` cheap.
     let next = text[start..].find("://").map_or(bytes.len(), |length| start + length);
@@ -79,12 +79,16 @@ fn password(text: &str, start: usize) -> Option<Span> {
         Some(colon) => {
             let value = &text[colon + 1..host];
             let literal = !value.is_empty() && !is_template(head(value));
-            literal.then_some(Span { kind: Kind::UrlPassword, start: colon + 1, end: host })
+            literal.then_some(SecretSpan { kind: SecretKind::UrlPassword, start: colon + 1, end: host })
         }
         None => {
             let user = head(&text[start..host]);
             let hex = user.len() >= 32 && user.bytes().all(|b| b.is_ascii_hexdigit());
-            (hex || looks_random(user)).then_some(Span { kind: Kind::UrlPassword, start, end: host })
+            (hex || looks_random(user)).then_some(SecretSpan {
+                kind: SecretKind::UrlPassword,
+                start,
+                end: host,
+            })
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Judges values: placeholders, references and words on one side, secrets on the other.
 
 use super::vocabulary::{is_stand_in, is_technical};
-use super::walk::MASK;
+use super::walk::MASK_BYTE;
 use super::words::{each_word, is_numbered_words, is_word_list, is_wordy, is_wordy_name};
 
 /// The number of different bytes in `value`.
@@ -21,7 +21,7 @@ pub(super) fn is_template(value: &str) -> bool {
             && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.'))
     };
     let crossed = ["...", "…", "***", "xxxxxx", "XXXXXX"].iter().any(|mark| value.contains(mark));
-    if crossed || bytes.contains(&MASK) {
+    if crossed || bytes.contains(&MASK_BYTE) {
         return true;
     }
     let all_same = bytes.iter().all(|b| b == first) && !first.is_ascii_digit();
@@ -138,7 +138,7 @@ fn is_variable(value: &str) -> bool {
 
 /// Counts of the character classes in a value.
 #[derive(Default)]
-struct Makeup {
+struct CharacterClasses {
     letters: usize,
     upper: usize,
     lower: usize,
@@ -150,8 +150,8 @@ struct Makeup {
     length: usize,
 }
 
-fn makeup(value: &str) -> Makeup {
-    let mut makeup = Makeup::default();
+fn makeup(value: &str) -> CharacterClasses {
+    let mut makeup = CharacterClasses::default();
     let mut previous = None;
     for c in value.chars() {
         makeup.length += 1;

@@ -1,18 +1,18 @@
 //! Small text operations that the scanners share.
 
-use super::Kind;
+use super::SecretKind;
 
 /// The byte that masks redacted text. No scanner's alphabet contains it, none looks across it, and the length
 /// of a run of masks reveals nothing.
-pub(super) const MASK: u8 = 1;
+pub(super) const MASK_BYTE: u8 = 1;
 
 /// The maximum number of bytes of a value that are judged. Longer values are still redacted as a whole.
-const JUDGED: usize = 128;
+const MAX_JUDGED_BYTES: usize = 128;
 
 /// The byte range of a secret in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) kind: Kind,
+pub(super) struct SecretSpan {
+    pub(super) kind: SecretKind,
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -42,13 +42,13 @@ pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
 
 /// Remembers the end of the last run, so that many starts inside one long run cost a single walk.
 #[derive(Default)]
-pub(super) struct RunEnds {
+pub(super) struct RunEndCache {
     start: usize,
     end: usize,
     tries: usize,
 }
 
-impl RunEnds {
+impl RunEndCache {
     /// [`run_end`] with a cache; `belongs` must be the same for all calls.
     pub(super) fn find(&mut self, bytes: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> usize {
         if !(self.start..self.end).contains(&at) {
@@ -60,30 +60,30 @@ impl RunEnds {
     /// True if another value in the last run is worth judging. A run without spaces in which this many values
     /// failed is no list of settings, and judging is expensive.
     pub(super) fn may_try(&mut self) -> bool {
-        const TRIES: usize = 16;
+        const MAX_RUN_TRIES: usize = 16;
         self.tries += 1;
-        self.tries <= TRIES
+        self.tries <= MAX_RUN_TRIES
     }
 }
 
 /// An index of words by their first two bytes. One look-up rejects nearly all positions of a text, and only
 /// plausible words are compared.
-pub(super) struct Openings<const N: usize> {
+pub(super) struct PrefixTable<const N: usize> {
     /// The first word of each bucket, counted from 1; 0 for an empty bucket.
-    first: [u8; PAIRS],
+    first: [u8; PAIR_SLOTS],
     /// The next word in the same bucket, for each word.
     next: [u8; N],
     /// A bit per three initial bytes of a word; a word of two bytes sets the bits of every third byte.
-    triples: [u64; TRIPLES / 64],
+    triples: [u64; TRIPLE_SLOTS / 64],
 }
 
-const PAIRS: usize = 1024;
-const TRIPLES: usize = 8192;
+const PAIR_SLOTS: usize = 1024;
+const TRIPLE_SLOTS: usize = 8192;
 
-impl<const N: usize> Openings<N> {
+impl<const N: usize> PrefixTable<N> {
     pub(super) const fn none() -> Self {
         assert!(N < u8::MAX as usize);
-        Self { first: [0; PAIRS], next: [0; N], triples: [0; TRIPLES / 64] }
+        Self { first: [0; PAIR_SLOTS], next: [0; N], triples: [0; TRIPLE_SLOTS / 64] }
     }
 
     /// Adds a word with its index in the list. Words must be added last to first, so that they are found in
@@ -105,12 +105,12 @@ impl<const N: usize> Openings<N> {
     }
 
     const fn triple(first: u8, second: u8, third: u8) -> usize {
-        (first as usize * 961 + second as usize * 31 + third as usize) % TRIPLES
+        (first as usize * 961 + second as usize * 31 + third as usize) % TRIPLE_SLOTS
     }
 
     /// The bucket of a pair of bytes. A collision costs only a comparison.
     const fn place(first: u8, second: u8) -> usize {
-        (first as usize * 31 + second as usize) % PAIRS
+        (first as usize * 31 + second as usize) % PAIR_SLOTS
     }
 
     /// Quick test: true if a word may begin with these bytes. False for nearly all positions of a text.
@@ -129,7 +129,7 @@ impl<const N: usize> Openings<N> {
 
 /// The part of `value` that is judged.
 pub(super) fn head(value: &str) -> &str {
-    &value[..value.floor_char_boundary(JUDGED)]
+    &value[..value.floor_char_boundary(MAX_JUDGED_BYTES)]
 }
 
 /// The length of the prefix of `text` that equals `word`, ignoring case. `word` must be in lower case.

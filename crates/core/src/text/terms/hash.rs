@@ -1,18 +1,18 @@
 //! The hash of a term in the index. It is stored in files, so it never changes.
 
 /// Contains a byte that no text has, so that no eight bytes of text cancel it and everything before them.
-const TEXT: u64 = 0xFF51_AFD7_ED55_8CCD;
-const STATE: u64 = 0xC4CE_B9FE_1A85_EC53;
-const LAST: u64 = 0x9E37_79B9_7F4A_7C15;
+const TEXT_SEED: u64 = 0xFF51_AFD7_ED55_8CCD;
+const STATE_MULTIPLIER: u64 = 0xC4CE_B9FE_1A85_EC53;
+const FINAL_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The hash of a term, the same on every machine and in every version.
 pub const fn hash(term: &str) -> u64 {
     let bytes = term.as_bytes();
-    let mut state = STATE ^ (bytes.len() as u64).wrapping_mul(LAST);
+    let mut state = STATE_MULTIPLIER ^ (bytes.len() as u64).wrapping_mul(FINAL_MULTIPLIER);
     let mut at = 0;
     while at + 8 <= bytes.len() {
         let eight = four(bytes, at) | four(bytes, at + 4) << 32;
-        state = fold(eight ^ TEXT, state ^ LAST);
+        state = fold(eight ^ TEXT_SEED, state ^ FINAL_MULTIPLIER);
         at += 8;
     }
     // Read the rest without a loop: the parts may overlap, since the length is known.
@@ -22,7 +22,7 @@ pub const fn hash(term: &str) -> u64 {
         1..=3 => bytes[at] as u64 | (bytes[at + left / 2] as u64) << 8 | (bytes[end - 1] as u64) << 16,
         _ => four(bytes, at) | four(bytes, end - 4) << 32,
     };
-    fold(fold(tail ^ TEXT, state ^ LAST) ^ STATE, LAST)
+    fold(fold(tail ^ TEXT_SEED, state ^ FINAL_MULTIPLIER) ^ STATE_MULTIPLIER, FINAL_MULTIPLIER)
 }
 
 const fn four(bytes: &[u8], at: usize) -> u64 {

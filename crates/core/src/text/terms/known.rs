@@ -4,7 +4,7 @@ use super::hash::hash;
 
 /// The special treatment of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownWord {
     /// A function word, which is not indexed.
     Stop,
     /// The stem of an irregular form.
@@ -13,7 +13,7 @@ pub(super) enum Known {
 
 /// English function words. Contractions have no apostrophe, unless that makes a different word (shell, well).
 /// Words that a rule may depend on (never, always, without, first) are not listed, nor is the month of May.
-const STOP: &str = "a about after all also am an and any are arent as at be because been before being between both \
+const STOP_WORDS: &str = "a about after all also am an and any are arent as at be because been before being between both \
     but by can cannot cant could couldnt did didnt do does doesnt doing dont during e.g each etc for from further had \
     hadnt has hasnt have havent having he hed her here heres hers herself hes him himself his how hows i i.e \
     if im in into is isnt it itd itll its itself ive just lets me might more most much must my myself no nor not \
@@ -223,15 +223,15 @@ const STEMS: [(&str, &str); 193] = [
     ("quizzes", "quiz"),
 ];
 
-const SLOTS: usize = 1024;
+const TABLE_SLOTS: usize = 1024;
 
 /// An open-addressing table over term hashes. No two listed words share a hash (a test checks it), so the
 /// hash identifies the word.
-static TABLE: [(u64, Option<Known>); SLOTS] = table();
+static TABLE: [(u64, Option<KnownWord>); TABLE_SLOTS] = table();
 
-const fn table() -> [(u64, Option<Known>); SLOTS] {
-    let mut table = [(0, None); SLOTS];
-    let bytes = STOP.as_bytes();
+const fn table() -> [(u64, Option<KnownWord>); TABLE_SLOTS] {
+    let mut table = [(0, None); TABLE_SLOTS];
+    let bytes = STOP_WORDS.as_bytes();
     let (mut from, mut at) = (0, 0);
     while at <= bytes.len() {
         if at == bytes.len() || bytes[at] == b' ' {
@@ -240,7 +240,7 @@ const fn table() -> [(u64, Option<Known>); SLOTS] {
             if let Ok(word) = std::str::from_utf8(word)
                 && !word.is_empty()
             {
-                insert(&mut table, word, Known::Stop);
+                insert(&mut table, word, KnownWord::Stop);
             }
             from = at + 1;
         }
@@ -248,30 +248,30 @@ const fn table() -> [(u64, Option<Known>); SLOTS] {
     }
     let mut next = 0;
     while next < STEMS.len() {
-        insert(&mut table, STEMS[next].0, Known::Stem(STEMS[next].1));
+        insert(&mut table, STEMS[next].0, KnownWord::Stem(STEMS[next].1));
         next += 1;
     }
     table
 }
 
-const fn insert(table: &mut [(u64, Option<Known>); SLOTS], word: &str, known: Known) {
+const fn insert(table: &mut [(u64, Option<KnownWord>); TABLE_SLOTS], word: &str, known: KnownWord) {
     let hash = hash(word);
-    let mut slot = hash as usize % SLOTS;
+    let mut slot = hash as usize % TABLE_SLOTS;
     while table[slot].1.is_some() && table[slot].0 != hash {
-        slot = (slot + 1) % SLOTS;
+        slot = (slot + 1) % TABLE_SLOTS;
     }
     table[slot] = (hash, Some(known));
 }
 
 /// The special treatment of a word in lower case without apostrophes, if any.
-pub(super) fn known(word: &str) -> Option<Known> {
+pub(super) fn known(word: &str) -> Option<KnownWord> {
     let wanted = hash(word);
-    let mut slot = wanted as usize % SLOTS;
+    let mut slot = wanted as usize % TABLE_SLOTS;
     loop {
         match TABLE[slot] {
             (hash, Some(known)) if hash == wanted => return Some(known),
             (_, None) => return None,
-            _ => slot = (slot + 1) % SLOTS,
+            _ => slot = (slot + 1) % TABLE_SLOTS,
         }
     }
 }
@@ -284,16 +284,16 @@ mod tests {
 
     #[test]
     fn every_word_is_in_the_table_once() {
-        let stop: Vec<&str> = STOP.split_whitespace().collect();
+        let stop: Vec<&str> = STOP_WORDS.split_whitespace().collect();
         let all: Vec<&str> = stop.iter().copied().chain(STEMS.iter().map(|(word, _)| *word)).collect();
         let distinct: HashSet<&str> = all.iter().copied().collect();
         let hashes: HashSet<u64> = all.iter().map(|word| hash(word)).collect();
         assert_eq!((distinct.len(), hashes.len()), (all.len(), all.len()));
         for word in &stop {
-            assert_eq!(known(word), Some(Known::Stop), "{word}");
+            assert_eq!(known(word), Some(KnownWord::Stop), "{word}");
         }
         for (word, stem) in STEMS {
-            assert_eq!(known(word), Some(Known::Stem(stem)), "{word}");
+            assert_eq!(known(word), Some(KnownWord::Stem(stem)), "{word}");
         }
         for word in ["shell", "hell", "memory", "", "never"] {
             assert_eq!(known(word), None, "{word}");

@@ -18,14 +18,14 @@ mod tests;
 
 pub(crate) use fold::is_unspaced;
 pub use hash::hash;
-pub use numbers::Numbers;
+pub use numbers::TermHasher;
 
 /// The maximum length of a term in bytes. A longer term is cut and distinguished by a hash.
 pub const MAX_TERM_BYTES: usize = 64;
 
 /// One term of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Term<'a> {
+pub struct TextTerm<'a> {
     /// The text that is compared.
     pub text: &'a str,
     /// The position in running words, counted from 0, stop words included.
@@ -35,8 +35,8 @@ pub struct Term<'a> {
 }
 
 /// Calls `take` with the terms of `text`, in order. A complete identifier follows its parts.
-pub fn each_term(text: &str, take: impl FnMut(Term<'_>)) {
-    split::Splitter::new(take).text(text);
+pub fn each_term(text: &str, take: impl FnMut(TextTerm<'_>)) {
+    split::TermSplitter::new(take).text(text);
 }
 
 /// The hashed terms of `text`, each with its word position.
@@ -51,7 +51,7 @@ pub fn is_stop(word: &str) -> bool {
     let mut plain = String::new();
     fold::fold(word, &mut plain);
     let plain = plain.to_lowercase().replace('\'', "");
-    known::known(&plain) == Some(known::Known::Stop)
+    known::known(&plain) == Some(known::KnownWord::Stop)
 }
 
 /// A single lower-case word as the index stores it.

@@ -1,16 +1,16 @@
 //! Hashes the terms of many texts. A few thousand words make up nearly all prose, so the result for a word is
 //! cached until another word takes its slot.
 
-use super::Term;
+use super::TextTerm;
 use super::hash::hash;
-use super::split::{Splitter, Take};
+use super::split::{TermSink, TermSplitter};
 
 /// The number of cache slots, chosen to fit into the processor's cache with everything else.
-const PLACES: usize = 4096;
+const CACHE_SLOTS: usize = 4096;
 
 /// A plain word in the cache.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct CachedWord {
     letters: [u64; 2],
     /// The length of the word; 0 for an empty slot.
     length: usize,
@@ -18,7 +18,7 @@ struct Known {
     term: Option<u64>,
 }
 
-impl Known {
+impl CachedWord {
     /// Packs a word of at most sixteen letters; longer ones are rare and not cached.
     fn of(word: &[u8], term: Option<u64>) -> Option<Self> {
         let letters = match word {
@@ -45,7 +45,7 @@ impl Known {
     fn place(&self) -> usize {
         let [first, last] = self.letters;
         let mixed = (first ^ last.rotate_left(23) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> (u64::BITS - PLACES.ilog2())) as usize
+        (mixed >> (u64::BITS - CACHE_SLOTS.ilog2())) as usize
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -54,33 +54,33 @@ impl Known {
 }
 
 /// Hashes the terms of one text after the other, with a cache.
-pub struct Numbers {
-    places: Vec<Known>,
+pub struct TermHasher {
+    places: Vec<CachedWord>,
     found: Vec<(u64, u32)>,
 }
 
-impl Default for Numbers {
+impl Default for TermHasher {
     fn default() -> Self {
-        Self { places: vec![Known::default(); PLACES], found: Vec::new() }
+        Self { places: vec![CachedWord::default(); CACHE_SLOTS], found: Vec::new() }
     }
 }
 
-impl Numbers {
+impl TermHasher {
     /// The hashed terms of `text` with their word positions, equal to [`super::terms`].
     pub fn of(&mut self, text: &str) -> &mut [(u64, u32)] {
         self.found.clear();
-        Splitter::new(&mut *self).text(text);
+        TermSplitter::new(&mut *self).text(text);
         &mut self.found
     }
 }
 
-impl Take for &mut Numbers {
-    fn term(&mut self, term: Term<'_>) {
+impl TermSink for &mut TermHasher {
+    fn term(&mut self, term: TextTerm<'_>) {
         self.found.push((hash(term.text), term.word));
     }
 
     fn knows(&mut self, word: &str, at: u32) -> bool {
-        let Some(asked) = Known::of(word.as_bytes(), None) else { return false };
+        let Some(asked) = CachedWord::of(word.as_bytes(), None) else { return false };
         let Some(known) = self.places.get(asked.place()).filter(|known| known.is(&asked)) else {
             return false;
         };
@@ -90,7 +90,7 @@ impl Take for &mut Numbers {
 
     fn learn(&mut self, word: &str, told: bool) {
         let term = self.found.last().filter(|_| told).map(|(term, _)| *term);
-        let Some(known) = Known::of(word.as_bytes(), term) else { return };
+        let Some(known) = CachedWord::of(word.as_bytes(), term) else { return };
         if let Some(place) = self.places.get_mut(known.place()) {
             *place = known;
         }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_was_read() {
-        let mut numbers = Numbers::default();
+        let mut numbers = TermHasher::default();
         // Twice: in the second round most words are cached.
         for text in [
             "The engines are running; an engine of the Engines ran.",
@@ -121,7 +121,7 @@ mod tests {
     proptest! {
         #[test]
         fn sto_13_remembering_changes_nothing(texts in prop::collection::vec("([a-cTS]{1,17}[ ,.]{1,2}|[a-z_./0-9é設]{1,6} ){0,40}", 1..6)) {
-            let mut numbers = Numbers::default();
+            let mut numbers = TermHasher::default();
             for text in texts.iter().chain(&texts) {
                 prop_assert_eq!(&*numbers.of(text), &terms(text)[..], "{}", text);
             }

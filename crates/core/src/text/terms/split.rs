@@ -9,18 +9,18 @@ use std::ops::Range;
 
 use super::fold::{fold, is_joiner, is_unspaced, is_word};
 use super::hash::hash;
-use super::known::{Known, known};
+use super::known::{KnownWord, known};
 use super::stem::stem;
-use super::{MAX_TERM_BYTES, Term};
+use super::{MAX_TERM_BYTES, TextTerm};
 use crate::text::runs::leading;
 
 /// The maximum length of a whole name. Of a longer one only the parts are emitted.
 const MAX_WHOLE_BYTES: usize = 256;
 
 /// A consumer of terms.
-pub(super) trait Take {
+pub(super) trait TermSink {
     /// Receives the next term.
-    fn term(&mut self, term: Term<'_>);
+    fn term(&mut self, term: TextTerm<'_>);
 
     /// Announces a plain word. Returns true if its term is known and was taken already.
     fn knows(&mut self, _word: &str, _at: u32) -> bool {
@@ -31,13 +31,13 @@ pub(super) trait Take {
     fn learn(&mut self, _word: &str, _told: bool) {}
 }
 
-impl<F: FnMut(Term<'_>)> Take for F {
-    fn term(&mut self, term: Term<'_>) {
+impl<F: FnMut(TextTerm<'_>)> TermSink for F {
+    fn term(&mut self, term: TextTerm<'_>) {
         self(term);
     }
 }
 
-pub(super) struct Splitter<T> {
+pub(super) struct TermSplitter<T> {
     take: T,
     /// The number of running words so far.
     words: u32,
@@ -50,9 +50,9 @@ pub(super) struct Splitter<T> {
 /// The character classes that occur in a name, collected in one pass, so that levels without work can be
 /// skipped.
 #[derive(Clone, Copy)]
-struct Holds(u8);
+struct NameFeatures(u8);
 
-impl Holds {
+impl NameFeatures {
     const SLASH: u8 = 1;
     const DOT: u8 = 2;
     const DASH: u8 = 4;
@@ -62,7 +62,7 @@ impl Holds {
     const WIDE: u8 = 64;
 
     fn of(name: &str) -> Self {
-        Self(name.bytes().fold(0, |all, byte| all | HOLDS[usize::from(byte)]))
+        Self(name.bytes().fold(0, |all, byte| all | BYTE_FEATURES[usize::from(byte)]))
     }
 
     fn any(self, of: u8) -> bool {
@@ -70,18 +70,18 @@ impl Holds {
     }
 }
 
-static HOLDS: [u8; 256] = {
+static BYTE_FEATURES: [u8; 256] = {
     let mut holds = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         holds[byte] = match byte as u8 {
-            b'/' | b'\\' => Holds::SLASH,
-            b'.' | b'@' | b':' => Holds::DOT,
-            b'_' | b'-' => Holds::DASH,
-            b'A'..=b'Z' => Holds::CAPITAL,
-            b'0'..=b'9' => Holds::DIGIT,
-            b'\'' => Holds::QUOTE,
-            128.. => Holds::WIDE,
+            b'/' | b'\\' => NameFeatures::SLASH,
+            b'.' | b'@' | b':' => NameFeatures::DOT,
+            b'_' | b'-' => NameFeatures::DASH,
+            b'A'..=b'Z' => NameFeatures::CAPITAL,
+            b'0'..=b'9' => NameFeatures::DIGIT,
+            b'\'' => NameFeatures::QUOTE,
+            128.. => NameFeatures::WIDE,
             _ => 0,
         };
         byte += 1;
@@ -91,7 +91,7 @@ static HOLDS: [u8; 256] = {
 
 /// The findings about the parts of a name.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct NameParts {
     /// The number of parts.
     parts: usize,
     /// True if a part is not a stop word.
@@ -100,7 +100,7 @@ struct Seen {
     code: bool,
 }
 
-impl<T: Take> Splitter<T> {
+impl<T: TermSink> TermSplitter<T> {
     pub(super) fn new(take: T) -> Self {
         Self { take, words: 0, folded: String::new(), term: String::with_capacity(2 * MAX_TERM_BYTES) }
     }
@@ -159,8 +159,8 @@ impl<T: Take> Splitter<T> {
             return;
         }
         let word = self.words;
-        let holds = Holds::of(name);
-        if holds.any(Holds::SLASH) {
+        let holds = NameFeatures::of(name);
+        if holds.any(NameFeatures::SLASH) {
             self.path(name, run.starts_with(['/', '\\']), holds);
         } else {
             self.dotted(name, holds);
@@ -186,9 +186,9 @@ impl<T: Take> Splitter<T> {
     }
 
     /// The first level: segments between slashes.
-    fn path(&mut self, path: &str, rooted: bool, holds: Holds) {
+    fn path(&mut self, path: &str, rooted: bool, holds: NameFeatures) {
         let word = self.words;
-        let mut all = Seen::default();
+        let mut all = NameParts::default();
         let mut structured = false;
         for part in path.split(['/', '\\']) {
             let part = part.trim_matches(is_joiner_or_colon);
@@ -197,7 +197,7 @@ impl<T: Take> Splitter<T> {
             }
             let seen = self.dotted(part, holds);
             structured |= seen.parts > 1;
-            all = Seen { parts: all.parts + 1, telling: all.telling | seen.telling, code: seen.code };
+            all = NameParts { parts: all.parts + 1, telling: all.telling | seen.telling, code: seen.code };
         }
         if all.parts > 1 && all.telling && path.len() <= MAX_WHOLE_BYTES {
             self.term.clear();
@@ -213,8 +213,8 @@ impl<T: Take> Splitter<T> {
     }
 
     /// The second level: parts between dots, `::` and `@`.
-    fn dotted(&mut self, name: &str, holds: Holds) -> Seen {
-        if !holds.any(Holds::DOT) {
+    fn dotted(&mut self, name: &str, holds: NameFeatures) -> NameParts {
+        if !holds.any(NameFeatures::DOT) {
             return self.name(name, false, holds);
         }
         let word = self.words;
@@ -223,7 +223,7 @@ impl<T: Take> Splitter<T> {
         if let (Some(only), None) = (parts.next(), parts.next()) {
             return self.name(only, false, holds);
         }
-        let mut all = Seen { parts: 0, telling: false, code: true };
+        let mut all = NameParts { parts: 0, telling: false, code: true };
         for part in name.split(is_dot) {
             let part = part.trim_matches(is_joiner);
             if !part.is_empty() {
@@ -249,18 +249,18 @@ impl<T: Take> Splitter<T> {
     }
 
     /// The third level: the words of a name.
-    fn name(&mut self, name: &str, inside: bool, holds: Holds) -> Seen {
+    fn name(&mut self, name: &str, inside: bool, holds: NameFeatures) -> NameParts {
         let word = self.words;
-        let is_spaced = || !(holds.any(Holds::WIDE) && name.contains(is_unspaced));
+        let is_spaced = || !(holds.any(NameFeatures::WIDE) && name.contains(is_unspaced));
         if name.len() > MAX_TERM_BYTES && is_spaced() {
             self.term.clear();
             push_normal(name, &mut self.term);
             self.finish_whole(word, true);
             self.words += 1;
-            return Seen { parts: 1, telling: true, code: true };
+            return NameParts { parts: 1, telling: true, code: true };
         }
-        let mut seen = Seen::default();
-        if holds.any(Holds::DASH) {
+        let mut seen = NameParts::default();
+        if holds.any(NameFeatures::DASH) {
             for part in name.split(['_', '-']).filter(|part| !part.is_empty()) {
                 let of_many = inside || part.len() < name.len();
                 let found = self.humps(part, of_many, holds);
@@ -271,9 +271,9 @@ impl<T: Take> Splitter<T> {
         } else {
             seen = self.humps(name, inside, holds);
         }
-        seen.code |= (holds.any(Holds::DASH) && name.contains('_'))
-            || (holds.any(Holds::DIGIT) && name.bytes().any(|b| b.is_ascii_digit()));
-        seen.code &= !(holds.any(Holds::QUOTE) && name.contains('\''));
+        seen.code |= (holds.any(NameFeatures::DASH) && name.contains('_'))
+            || (holds.any(NameFeatures::DIGIT) && name.bytes().any(|b| b.is_ascii_digit()));
+        seen.code &= !(holds.any(NameFeatures::QUOTE) && name.contains('\''));
         if seen.parts > 1 && seen.telling && is_spaced() {
             self.term.clear();
             push_normal(name, &mut self.term);
@@ -284,15 +284,15 @@ impl<T: Take> Splitter<T> {
     }
 
     /// The words of `camelCase`, and of scripts without spaces.
-    fn humps(&mut self, name: &str, of_many: bool, holds: Holds) -> Seen {
-        if !holds.any(Holds::CAPITAL | Holds::WIDE) {
+    fn humps(&mut self, name: &str, of_many: bool, holds: NameFeatures) -> NameParts {
+        if !holds.any(NameFeatures::CAPITAL | NameFeatures::WIDE) {
             return self.word(name, of_many, holds);
         }
         let count = humps(name).count();
         if count == 1 || count * 2 > name.len() {
             return self.word(name, of_many, holds);
         }
-        let mut seen = Seen { code: true, ..Seen::default() };
+        let mut seen = NameParts { code: true, ..NameParts::default() };
         for hump in humps(name) {
             if hump.starts_with(is_unspaced) {
                 self.pairs(hump);
@@ -308,15 +308,15 @@ impl<T: Take> Splitter<T> {
     }
 
     /// One word. A single letter or digit is ignored as a part of a name.
-    fn word(&mut self, word: &str, of_many: bool, holds: Holds) -> Seen {
-        if holds.any(Holds::WIDE) && word.starts_with(is_unspaced) {
+    fn word(&mut self, word: &str, of_many: bool, holds: NameFeatures) -> NameParts {
+        if holds.any(NameFeatures::WIDE) && word.starts_with(is_unspaced) {
             self.pairs(word);
-            return Seen { parts: 1, telling: true, code: false };
+            return NameParts { parts: 1, telling: true, code: false };
         }
         let at = self.words;
         self.term.clear();
         self.words += 1;
-        if holds.any(Holds::QUOTE) {
+        if holds.any(NameFeatures::QUOTE) {
             let mut parts = word.split('\'');
             let first = parts.next().unwrap_or(word);
             match (parts.next(), parts.next()) {
@@ -325,18 +325,18 @@ impl<T: Take> Splitter<T> {
                 (Some(rest), None) if is_contraction(rest) => push_lower(first, &mut self.term),
                 _ => word.split('\'').for_each(|part| push_lower(part, &mut self.term)),
             }
-        } else if holds.any(Holds::WIDE) {
+        } else if holds.any(NameFeatures::WIDE) {
             push_lower(word, &mut self.term);
         } else {
             self.term.push_str(word);
             self.term.make_ascii_lowercase();
         }
         if of_many && self.term.len() == 1 {
-            return Seen { parts: 1, telling: false, code: false };
+            return NameParts { parts: 1, telling: false, code: false };
         }
-        if !(holds.any(Holds::DIGIT) && is_code(&self.term)) {
+        if !(holds.any(NameFeatures::DIGIT) && is_code(&self.term)) {
             let telling = self.finish_word(at);
-            return Seen { parts: 1, telling, code: false };
+            return NameParts { parts: 1, telling, code: false };
         }
         // `python3` is also indexed as `python`.
         let letters = self.term.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
@@ -347,7 +347,7 @@ impl<T: Take> Splitter<T> {
             self.term.truncate(letters);
             self.finish_word(at);
         }
-        Seen { parts: 1, telling: true, code: true }
+        NameParts { parts: 1, telling: true, code: true }
     }
 
     /// Emits pairs of characters; every two pairs count as one running word.
@@ -369,9 +369,9 @@ impl<T: Take> Splitter<T> {
     /// Emits the word in `term`, stemmed, unless it is a stop word. Returns true if it was emitted.
     fn finish_word(&mut self, word: u32) -> bool {
         match known(&self.term) {
-            Some(Known::Stop) => return false,
-            Some(Known::Stem(own)) => {
-                self.take.term(Term { text: own, word, identifier: false });
+            Some(KnownWord::Stop) => return false,
+            Some(KnownWord::Stem(own)) => {
+                self.take.term(TextTerm { text: own, word, identifier: false });
                 return true;
             }
             None => stem(&mut self.term),
@@ -382,7 +382,7 @@ impl<T: Take> Splitter<T> {
     /// Emits the name in `term` without stemming.
     fn finish_whole(&mut self, word: u32, identifier: bool) -> bool {
         self.term.make_ascii_lowercase();
-        if known(&self.term) == Some(Known::Stop) {
+        if known(&self.term) == Some(KnownWord::Stop) {
             return false;
         }
         self.finish(word, identifier)
@@ -397,17 +397,17 @@ impl<T: Take> Splitter<T> {
             self.term.truncate(self.term.floor_char_boundary(MAX_TERM_BYTES - 17));
             self.term.push_str(&format!("~{number:016x}"));
         }
-        self.take.term(Term { text: &self.term, word, identifier });
+        self.take.term(TextTerm { text: &self.term, word, identifier });
         true
     }
 
     fn emit(&mut self, text: &str, word: u32, identifier: bool) {
-        self.take.term(Term { text, word, identifier });
+        self.take.term(TextTerm { text, word, identifier });
     }
 }
 
 /// A piece that is one word, in lower case or with one capital, with punctuation around it.
-struct Plain {
+struct PlainWord {
     word: Range<usize>,
     /// The end of the piece.
     end: usize,
@@ -415,7 +415,7 @@ struct Plain {
 
 /// The plain word that begins at `at`, if the piece is one. A fast path for most pieces, equal to the general
 /// path (a test checks it).
-fn plain_word(text: &[u8], at: usize) -> Option<Plain> {
+fn plain_word(text: &[u8], at: usize) -> Option<PlainWord> {
     let opens = |b: &u8| matches!(b, b'(' | b'"' | b'\'' | b'*' | b'`' | b'[');
     let closes = |b: &u8| {
         matches!(b, b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b'"' | b'\'' | b'*' | b'`' | b']')
@@ -427,7 +427,7 @@ fn plain_word(text: &[u8], at: usize) -> Option<Plain> {
     let after = start + 1 + leading(&text[start + 1..], |b| b.is_ascii_lowercase());
     let end = after + text[after..].iter().take_while(|b| closes(b)).count();
     let ends = text.get(end).is_none_or(|b| matches!(b, b' ' | b'\t'..=b'\r'));
-    (ends && after - start <= MAX_TERM_BYTES).then_some(Plain { word: start..after, end })
+    (ends && after - start <= MAX_TERM_BYTES).then_some(PlainWord { word: start..after, end })
 }
 
 /// The end of the piece at `at`: the next white space.

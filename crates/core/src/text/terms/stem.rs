@@ -132,7 +132,7 @@ fn last_y(word: &mut String) {
 }
 
 /// Derivational endings, longest first, with their replacements.
-const DERIVED: [(&str, &str); 23] = [
+const DERIVATIONAL_SUFFIXES: [(&str, &str); 23] = [
     ("ization", "ize"),
     ("ational", "ate"),
     ("iveness", "ive"),
@@ -171,7 +171,7 @@ fn derived(word: &mut String, first: usize) {
     if !may_end {
         return;
     }
-    let found = DERIVED.iter().find(|(ending, _)| word.ends_with(ending));
+    let found = DERIVATIONAL_SUFFIXES.iter().find(|(ending, _)| word.ends_with(ending));
     let Some((ending, leaves)) = found else { return };
     let kept = word.len() - ending.len();
     let before = word.as_bytes()[..kept].last();
@@ -188,7 +188,7 @@ fn derived(word: &mut String, first: usize) {
 }
 
 /// Endings that are removed from long words.
-const RESIDUE: [&str; 8] = ["ement", "ance", "ence", "able", "ment", "ate", "ion", "er"];
+const RESIDUAL_SUFFIXES: [&str; 8] = ["ement", "ance", "ence", "able", "ment", "ate", "ion", "er"];
 
 fn residue(word: &mut String, second: usize) {
     if !matches!(
@@ -197,7 +197,7 @@ fn residue(word: &mut String, second: usize) {
     ) {
         return;
     }
-    let Some(ending) = RESIDUE.into_iter().find(|ending| word.ends_with(ending)) else { return };
+    let Some(ending) = RESIDUAL_SUFFIXES.into_iter().find(|ending| word.ends_with(ending)) else { return };
     let kept = word.len() - ending.len();
     let before = word.as_bytes()[..kept].last().copied();
     if kept < second || (ending == "ion" && !matches!(before, Some(b's' | b't'))) {
@@ -227,14 +227,14 @@ mod tests {
 
     #[test]
     fn no_ending_is_passed_over() {
-        for (ending, leaves) in DERIVED {
+        for (ending, leaves) in DERIVATIONAL_SUFFIXES {
             let mut word = format!("bacad{ending}");
             derived(&mut word, 3);
             // After a `d` every adverb is regular, and `al` behind `tion` is removed as well.
             assert!(word.starts_with(&format!("bacad{}", leaves.trim_end_matches("al"))), "{ending}: {word}");
             assert_ne!(word, format!("bacad{ending}"), "{ending}");
         }
-        for ending in RESIDUE {
+        for ending in RESIDUAL_SUFFIXES {
             let mut word = format!("bacat{ending}");
             residue(&mut word, 3);
             assert_eq!(word, "bacat", "{ending}");

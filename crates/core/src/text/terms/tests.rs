@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::split::Splitter;
+use super::split::TermSplitter;
 use super::*;
 
 /// The terms of a text; identifiers have a `!`.
@@ -180,8 +180,8 @@ proptest! {
     #[test]
     fn the_short_way_answers_as_the_long_way(piece in "[(\"'*`\\[]{0,3}[A-Za-z]{1,3}[a-z]{0,9}[]).,;:!?\"'*`]{0,3}") {
         let (mut short, mut long) = (Vec::new(), Vec::new());
-        Splitter::new(|term: Term<'_>| short.push((term.text.to_owned(), term.word, term.identifier))).text(&piece);
-        Splitter::new(|term: Term<'_>| long.push((term.text.to_owned(), term.word, term.identifier))).piece(&piece);
+        TermSplitter::new(|term: TextTerm<'_>| short.push((term.text.to_owned(), term.word, term.identifier))).text(&piece);
+        TermSplitter::new(|term: TextTerm<'_>| long.push((term.text.to_owned(), term.word, term.identifier))).piece(&piece);
         prop_assert_eq!(short, long);
     }
 

@@ -21,32 +21,32 @@ use crate::base::provenance::Origin;
 use crate::base::sentiment::Sentiment;
 use crate::base::time::{Date, Timestamp};
 
-pub use crate::base::time_of_day::{Clock, NotAClock, When};
+pub use crate::base::time_of_day::{FactTime, TimeOfDay, TimeOfDayError};
 pub use parse::{parse, placed};
 pub use render::{append, render_new, segment_title};
-pub use tail::Tail;
+pub use tail::LogTail;
 
 /// One section of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "section", rename_all = "kebab-case")]
-pub enum Section {
+pub enum LogSection {
     /// The observations of a session window (LOG-02).
-    Observation(Observation),
+    Observation(LoggedObservation),
     /// The result of a reflection (LOG-04).
-    Reflected(Reflected),
+    Reflected(LoggedReflection),
     /// The outcomes of proposals (LOG-05).
-    Receipts(Receipts),
+    Receipts(LoggedReceipts),
     /// A summary for the next session (CAP-19).
-    Handoff(Handoff),
+    Handoff(LoggedHandoff),
     /// The files of a session at a compaction (CAP-19).
-    Flush(Flush),
+    Flush(LoggedFlush),
     /// A single noted observation (CAP-20).
-    Note(Note),
+    Note(LoggedNote),
 }
 
 /// The source of a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct SectionSource {
     /// The id of the session.
     pub session: Option<String>,
     /// The session's name, if it has one besides its id.
@@ -60,11 +60,11 @@ pub struct Source {
 
 /// The observations of one session window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Observation {
+pub struct LoggedObservation {
     /// The session and its window.
-    pub source: Source,
+    pub source: SectionSource,
     /// The time of logging.
-    pub time: Clock,
+    pub time: TimeOfDay,
     /// The trigger of the capture: `compaction`, `shutdown`, …
     pub trigger: String,
     /// When the last message of the window was written. Unlike `time` it tells the day, for a session past midnight.
@@ -74,9 +74,9 @@ pub struct Observation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
     /// The number of files that the session touched.
-    pub files: Option<Files>,
+    pub files: Option<FileCounts>,
     /// The facts that were observed.
-    pub body: Body,
+    pub body: ObservationBody,
     /// The task that the session was working on.
     pub current_task: Option<String>,
     /// A suggestion for how to continue.
@@ -85,7 +85,7 @@ pub struct Observation {
 
 /// The number of files per access mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Files {
+pub struct FileCounts {
     /// Files that were written.
     pub modified: u64,
     /// Files that were only read.
@@ -95,48 +95,48 @@ pub struct Files {
 /// The facts of an observation, in the observer's form (LOG-03).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Body {
+pub enum ObservationBody {
     /// A single list of facts.
     Flat {
         /// The day that the facts are about.
         #[serde(with = "as_text::option")]
         date: Option<Date>,
         /// The facts, in order.
-        facts: Vec<Fact>,
+        facts: Vec<LoggedFact>,
     },
     /// Facts grouped by topic.
-    Segments(Vec<Segment>),
+    Segments(Vec<LoggedSegment>),
     /// The observer's raw output, if none of it could be parsed (OBS-20).
     Unparsed(String),
 }
 
 /// One topic of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Segment {
+pub struct LoggedSegment {
     /// A short title; derived from the narrative if it is empty.
     pub title: String,
     /// One to three sentences.
     pub narrative: String,
     /// The facts to retain.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<LoggedFact>,
 }
 
 /// One fact that is retained.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
+pub struct LoggedFact {
     /// The retention priority of the fact.
     pub priority: Priority,
     /// The time at which it was said (OBS-07).
-    pub when: Option<When>,
+    pub when: Option<FactTime>,
     /// The text of the fact.
     pub text: String,
     /// The id, origin and source.
-    pub mark: Mark,
+    pub mark: LogMark,
 }
 
 /// The id, origin and source of a logged item (B-01).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct LogMark {
     /// The id; lost if a person removed the comment.
     pub id: Option<String>,
     /// The author of the words; unknown without the comment.
@@ -156,11 +156,11 @@ pub struct Mark {
 
 /// The result of reflecting on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reflected {
+pub struct LoggedReflection {
     /// The run, for its dedupe key.
-    pub source: Source,
+    pub source: SectionSource,
     /// The time of the reflection.
-    pub time: Clock,
+    pub time: TimeOfDay,
     /// One or two sentences.
     pub summary: String,
     /// The ids of the resulting proposals.
@@ -169,25 +169,25 @@ pub struct Reflected {
 
 /// The outcomes of several proposals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipts {
+pub struct LoggedReceipts {
     /// The run, for its dedupe key.
-    pub source: Source,
+    pub source: SectionSource,
     /// The time of logging.
-    pub time: Clock,
+    pub time: TimeOfDay,
     /// The receipts, one per line.
-    pub receipts: Vec<Receipt>,
+    pub receipts: Vec<ProposalReceipt>,
 }
 
 /// The outcome of one proposal (REV-14).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
+pub struct ProposalReceipt {
     /// The id of the proposal.
     pub id: String,
     /// The outcome of the proposal.
-    pub end: End,
+    pub end: ProposalEnd,
     /// The party that decided.
     #[serde(default)]
-    pub by: Decider,
+    pub by: ReceiptDecider,
     /// An equivalent proposal that was decided on, which decided this one too (B-07).
     #[serde(default)]
     pub with: Option<String>,
@@ -198,7 +198,7 @@ pub struct Receipt {
 /// The outcome of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum End {
+pub enum ProposalEnd {
     /// It was written to `MEMORY.md`.
     Promoted,
     /// It was turned down.
@@ -212,7 +212,7 @@ pub enum End {
 /// The party that decided on a proposal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decider {
+pub enum ReceiptDecider {
     /// The person, or the clock if nobody did.
     #[default]
     Person,
@@ -222,7 +222,7 @@ pub enum Decider {
     Triage,
 }
 
-impl Decider {
+impl ReceiptDecider {
     pub(crate) const ALL: [Self; 3] = [Self::Person, Self::Agent, Self::Triage];
 
     /// The phrase for it in the log.
@@ -237,22 +237,22 @@ impl Decider {
 
 /// A summary for the next session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handoff {
+pub struct LoggedHandoff {
     /// The session that ended.
-    pub source: Source,
+    pub source: SectionSource,
     /// The time of its end.
-    pub time: Clock,
+    pub time: TimeOfDay,
     /// The summary in free text.
     pub text: String,
 }
 
 /// The files of a session at a compaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flush {
+pub struct LoggedFlush {
     /// The session that was compacted.
-    pub source: Source,
+    pub source: SectionSource,
     /// The time of the compaction.
-    pub time: Clock,
+    pub time: TimeOfDay,
     /// The number of messages in the session.
     pub messages: u64,
     /// The files that were written.
@@ -263,48 +263,48 @@ pub struct Flush {
 
 /// A single noted observation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct LoggedNote {
     /// The session it was noted in, if any.
-    pub source: Source,
+    pub source: SectionSource,
     /// The time of the note.
-    pub time: Clock,
+    pub time: TimeOfDay,
     /// The note in free text.
     pub text: String,
     /// The id, origin and source.
-    pub mark: Mark,
+    pub mark: LogMark,
 }
 
 /// The sections of a day's log that are ours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Log {
+pub struct DailyLog {
     /// The sections in the order they were logged.
-    pub sections: Vec<Section>,
+    pub sections: Vec<LogSection>,
 }
 
 /// A section with its position, in line indexes of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedSection {
     /// The section's parsed content.
-    pub section: Section,
+    pub section: LogSection,
     /// The section's lines, including its heading.
     pub lines: Range<usize>,
-    /// The lines of its facts, in the order of [`Body::facts`].
+    /// The lines of its facts, in the order of [`ObservationBody::facts`].
     pub facts: Vec<Range<usize>>,
 }
 
-impl Log {
+impl DailyLog {
     /// All observations of the day.
-    pub fn observations(&self) -> impl Iterator<Item = &Observation> {
+    pub fn observations(&self) -> impl Iterator<Item = &LoggedObservation> {
         self.sections.iter().filter_map(|section| match section {
-            Section::Observation(observation) => Some(observation),
+            LogSection::Observation(observation) => Some(observation),
             _ => None,
         })
     }
 }
 
-impl Body {
+impl ObservationBody {
     /// All facts, independent of the form.
-    pub fn facts(&self) -> impl Iterator<Item = &Fact> {
+    pub fn facts(&self) -> impl Iterator<Item = &LoggedFact> {
         let (flat, segments) = match self {
             Self::Flat { facts, .. } => (facts.as_slice(), [].as_slice()),
             Self::Segments(segments) => ([].as_slice(), segments.as_slice()),
@@ -319,7 +319,7 @@ impl Body {
     }
 }
 
-impl End {
+impl ProposalEnd {
     pub(crate) const ALL: [Self; 4] = [Self::Promoted, Self::Rejected, Self::Expired, Self::Undone];
 
     /// The outcome's name in the log.
@@ -333,9 +333,9 @@ impl End {
     }
 }
 
-impl Section {
+impl LogSection {
     /// The source of the section.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &SectionSource {
         match self {
             Self::Observation(section) => &section.source,
             Self::Reflected(section) => &section.source,

@@ -7,22 +7,23 @@ use super::render::{
     ORIGIN, PROJECT, PROPOSALS, SENTIMENT, SESSION, SUGGESTED_RESPONSE, TIME, TRAITS, TRIGGER, WITH,
 };
 use super::{
-    Body, Clock, Decider, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority,
-    Receipt, Receipts, Reflected, Section, Segment, Source, When,
+    DailyLog, FactTime, FileCounts, LogMark, LogSection, LoggedFact, LoggedFlush, LoggedHandoff, LoggedNote,
+    LoggedObservation, LoggedReceipts, LoggedReflection, LoggedSegment, ObservationBody, PlacedSection,
+    Priority, ProposalEnd, ProposalReceipt, ReceiptDecider, SectionSource, TimeOfDay,
 };
 use crate::base::sentiment::Sentiment;
 use crate::vault::comment;
-use crate::vault::escape::{self, Style, plain, plain_heading, plain_item, plain_line, plain_quote};
-use crate::vault::lines::{Kind, Line, heading_words, item_lines, walk};
+use crate::vault::escape::{self, EscapeStyle, plain, plain_heading, plain_item, plain_line, plain_quote};
+use crate::vault::lines::{LineKind, MarkdownLine, heading_words, item_lines, walk};
 
 /// Our sections in `text`. Unrecognised text is the person's and is skipped, so this never fails.
-pub fn parse(text: &str) -> Log {
+pub fn parse(text: &str) -> DailyLog {
     let lines = walk(text).lines;
-    Log { sections: parts(&lines).filter_map(|part| section(&lines[part])).collect() }
+    DailyLog { sections: parts(&lines).filter_map(|part| section(&lines[part])).collect() }
 }
 
 /// Our sections with their positions. `lines` are all lines of the log.
-pub fn placed(lines: &[Line<'_>]) -> Vec<Placed> {
+pub fn placed(lines: &[MarkdownLine<'_>]) -> Vec<PlacedSection> {
     let place = |part: Range<usize>| {
         let own = &lines[part.clone()];
         let section = section(own)?;
@@ -31,31 +32,31 @@ pub fn placed(lines: &[Line<'_>]) -> Vec<Placed> {
             let inside = item_lines(own, at);
             part.start + inside.start..part.start + inside.end
         });
-        let facts = if matches!(section, Section::Observation(_)) { facts.collect() } else { Vec::new() };
-        Some(Placed { section, lines: part, facts })
+        let facts = if matches!(section, LogSection::Observation(_)) { facts.collect() } else { Vec::new() };
+        Some(PlacedSection { section, lines: part, facts })
     };
     parts(lines).filter_map(place).collect()
 }
 
 /// The line indexes of each section, including its heading.
-fn parts(lines: &[Line<'_>]) -> impl Iterator<Item = Range<usize>> {
-    let is_start = |line: &Line<'_>| matches!(line.kind, Kind::Heading { level: 1..=3, .. });
+fn parts(lines: &[MarkdownLine<'_>]) -> impl Iterator<Item = Range<usize>> {
+    let is_start = |line: &MarkdownLine<'_>| matches!(line.kind, LineKind::Heading { level: 1..=3, .. });
     let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
     let ends: Vec<usize> = starts.iter().skip(1).copied().chain([lines.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| start..end)
 }
 
-type Pairs = Vec<(String, String)>;
+type MarkPairs = Vec<(String, String)>;
 
-fn section(lines: &[Line<'_>]) -> Option<Section> {
-    let Kind::Heading { title, .. } = lines.first()?.kind else { return None };
+fn section(lines: &[MarkdownLine<'_>]) -> Option<LogSection> {
+    let LineKind::Heading { title, .. } = lines.first()?.kind else { return None };
     let pairs =
-        lines.iter().filter(|line| line.kind == Kind::Comment).find_map(|line| comment::parse(line.text));
-    let named = Named::new(title);
+        lines.iter().filter(|line| line.kind == LineKind::Comment).find_map(|line| comment::parse(line.text));
+    let named = SectionHeading::new(title);
     let ours = pairs.is_some();
     let pairs = pairs.unwrap_or_default();
     let text = |key: &str| comment::value(&pairs, key).map(str::to_owned);
-    let source = Source {
+    let source = SectionSource {
         session: text(SESSION),
         name: named
             .name
@@ -69,7 +70,7 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
     match named.word.as_str() {
         // Also recognised by its shape: a fact is worth more than a comment that somebody deleted.
         "observations" if ours || labelled(body, TRIGGER).is_some() => {
-            Some(Section::Observation(Observation {
+            Some(LogSection::Observation(LoggedObservation {
                 source,
                 time,
                 trigger: labelled(body, TRIGGER).unwrap_or_default(),
@@ -81,8 +82,8 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
                 suggested_response: labelled(body, SUGGESTED_RESPONSE),
             }))
         }
-        "reflected" if ours => Some(Section::Reflected(Reflected {
-            source: Source { name: None, ..source },
+        "reflected" if ours => Some(LogSection::Reflected(LoggedReflection {
+            source: SectionSource { name: None, ..source },
             time,
             summary: quoted(body),
             proposals: labelled(body, PROPOSALS)
@@ -91,18 +92,22 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
         })),
         "proposals" if ours => {
             let receipts = items(body).into_iter().filter_map(|item| receipt(&item)).collect();
-            Some(Section::Receipts(Receipts { source: Source { name: None, ..source }, time, receipts }))
+            Some(LogSection::Receipts(LoggedReceipts {
+                source: SectionSource { name: None, ..source },
+                time,
+                receipts,
+            }))
         }
-        "handoff" if ours => Some(Section::Handoff(Handoff { source, time, text: quoted(body) })),
-        "compaction" if ours => Some(Section::Flush(Flush {
+        "handoff" if ours => Some(LogSection::Handoff(LoggedHandoff { source, time, text: quoted(body) })),
+        "compaction" if ours => Some(LogSection::Flush(LoggedFlush {
             source,
             time,
             messages: labelled(body, MESSAGE_COUNT).and_then(|text| text.parse().ok()).unwrap_or_default(),
             modified: paths(body, "modified "),
             read: paths(body, "read "),
         })),
-        "note" if ours => Some(Section::Note(Note {
-            source: Source { name: None, ..source },
+        "note" if ours => Some(LogSection::Note(LoggedNote {
+            source: SectionSource { name: None, ..source },
             time,
             text: quoted(body),
             mark: mark(&pairs),
@@ -112,13 +117,13 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
 }
 
 /// A parsed heading: `🔍 Observations (session: {name}, {HH:MM})`.
-struct Named {
+struct SectionHeading {
     word: String,
     name: Option<String>,
-    time: Option<Clock>,
+    time: Option<TimeOfDay>,
 }
 
-impl Named {
+impl SectionHeading {
     fn new(title: &str) -> Self {
         let word = heading_words(title);
         let inside = title.split_once('(').and_then(|(_, inside)| inside.strip_suffix(')'));
@@ -131,8 +136,8 @@ impl Named {
     }
 }
 
-fn mark(pairs: &Pairs) -> Mark {
-    Mark {
+fn mark(pairs: &MarkPairs) -> LogMark {
+    LogMark {
         id: comment::value(pairs, ID).map(str::to_owned),
         origin: comment::value(pairs, ORIGIN).and_then(|word| word.parse().ok()),
         messages: comment::value(pairs, MESSAGES).map(comment::unlist).unwrap_or_default(),
@@ -146,8 +151,9 @@ fn mark(pairs: &Pairs) -> Mark {
 }
 
 /// The text behind the label `name` and on the indented lines below it.
-fn labelled(lines: &[Line<'_>], name: &str) -> Option<String> {
-    let is_text = |line: &Line<'_>| matches!(line.kind, Kind::Text { lazy: false }) && line.depth == 0;
+fn labelled(lines: &[MarkdownLine<'_>], name: &str) -> Option<String> {
+    let is_text =
+        |line: &MarkdownLine<'_>| matches!(line.kind, LineKind::Text { lazy: false }) && line.depth == 0;
     let at = lines.iter().position(|line| is_text(line) && line.text.starts_with(name))?;
     let mut text = vec![plain(lines[at].text[name.len()..].trim())];
     let below = lines[at + 1..].iter().take_while(|line| is_text(line) && line.text.starts_with("  "));
@@ -155,42 +161,42 @@ fn labelled(lines: &[Line<'_>], name: &str) -> Option<String> {
     Some(text.join("\n"))
 }
 
-fn files(text: &str) -> Option<Files> {
+fn files(text: &str) -> Option<FileCounts> {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
-    Some(Files { modified: numbers.next()?.parse().ok()?, read: numbers.next()?.parse().ok()? })
+    Some(FileCounts { modified: numbers.next()?.parse().ok()?, read: numbers.next()?.parse().ok()? })
 }
 
 /// The text of the first block quote.
-fn quoted(lines: &[Line<'_>]) -> String {
-    let is_quote = |line: &&Line<'_>| line.depth == 0 && line.text.starts_with('>');
+fn quoted(lines: &[MarkdownLine<'_>]) -> String {
+    let is_quote = |line: &&MarkdownLine<'_>| line.depth == 0 && line.text.starts_with('>');
     let quote = lines.iter().skip_while(|line| !is_quote(line)).take_while(is_quote);
     escape::tidy(&quote.filter_map(|line| plain_quote(line.text)).collect::<Vec<_>>().join("\n"))
 }
 
 /// A list item: its words before any comment, the lines below, and the comment.
-struct Item<'a> {
+struct LogItem<'a> {
     words: &'a str,
     below: Vec<&'a str>,
     offset: usize,
-    pairs: Option<Pairs>,
+    pairs: Option<MarkPairs>,
 }
 
-impl Item<'_> {
+impl LogItem<'_> {
     /// The full text, given the rest of the first line.
     fn text(&self, first: &str) -> String {
-        plain_item(first, &self.below, self.offset, Style::Words)
+        plain_item(first, &self.below, self.offset, EscapeStyle::Words)
     }
 }
 
-fn items<'a>(lines: &[Line<'a>]) -> Vec<Item<'a>> {
+fn items<'a>(lines: &[MarkdownLine<'a>]) -> Vec<LogItem<'a>> {
     (0..lines.len()).filter_map(|at| item(lines, at)).collect()
 }
 
-fn item<'a>(lines: &[Line<'a>], at: usize) -> Option<Item<'a>> {
-    let Kind::Item { depth: 1, content, offset } = lines[at].kind else { return None };
+fn item<'a>(lines: &[MarkdownLine<'a>], at: usize) -> Option<LogItem<'a>> {
+    let LineKind::Item { depth: 1, content, offset } = lines[at].kind else { return None };
     let text = &lines[at].text[content..];
     let start = comment::trailing(text).filter(|start| comment::parse(&text[*start..]).is_some());
-    Some(Item {
+    Some(LogItem {
         words: &text[..start.unwrap_or(text.len())],
         below: lines[item_lines(lines, at)].iter().skip(1).map(|line| line.text).collect(),
         offset,
@@ -198,11 +204,11 @@ fn item<'a>(lines: &[Line<'a>], at: usize) -> Option<Item<'a>> {
     })
 }
 
-fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
+fn facts(lines: &[MarkdownLine<'_>]) -> Vec<LoggedFact> {
     items(lines).iter().filter_map(fact).collect()
 }
 
-fn fact(item: &Item<'_>) -> Option<Fact> {
+fn fact(item: &LogItem<'_>) -> Option<LoggedFact> {
     let (priority, rest) = match (Priority::prefix(item.words), &item.pairs) {
         (Some(found), _) => found,
         // The comment marks it as ours. Without a priority sign it gets the lowest.
@@ -210,74 +216,77 @@ fn fact(item: &Item<'_>) -> Option<Fact> {
         (None, None) => return None,
     };
     let rest = rest.trim_start();
-    let (when, rest) = match When::prefix(rest) {
+    let (when, rest) = match FactTime::prefix(rest) {
         Some((when, rest)) => (Some(when), rest),
-        None if When::prefix(rest.trim_start_matches('\\')).is_some() => {
+        None if FactTime::prefix(rest.trim_start_matches('\\')).is_some() => {
             (None, rest.strip_prefix('\\').unwrap_or(rest))
         }
         None => (None, rest),
     };
     let mark = item.pairs.as_ref().map(mark).unwrap_or_default();
-    Some(Fact { priority, when, text: item.text(rest), mark })
+    Some(LoggedFact { priority, when, text: item.text(rest), mark })
 }
 
-fn observed(lines: &[Line<'_>]) -> Body {
+fn observed(lines: &[MarkdownLine<'_>]) -> ObservationBody {
     let titles: Vec<usize> =
-        (0..lines.len()).filter(|at| matches!(lines[*at].kind, Kind::Heading { .. })).collect();
+        (0..lines.len()).filter(|at| matches!(lines[*at].kind, LineKind::Heading { .. })).collect();
     let (before, titled) = lines.split_at(titles.first().copied().unwrap_or(lines.len()));
     let loose = facts(before);
     if titled.is_empty() {
         let unparsed = quoted(before);
         if loose.is_empty() && !unparsed.is_empty() {
-            return Body::Unparsed(unparsed);
+            return ObservationBody::Unparsed(unparsed);
         }
-        return Body::Flat { date: labelled(before, DATE).and_then(|date| date.parse().ok()), facts: loose };
+        return ObservationBody::Flat {
+            date: labelled(before, DATE).and_then(|date| date.parse().ok()),
+            facts: loose,
+        };
     }
     let ends = titles.iter().skip(1).copied().chain([lines.len()]);
-    let mut segments: Vec<Segment> =
+    let mut segments: Vec<LoggedSegment> =
         titles.iter().copied().zip(ends).map(|(start, end)| segment(&lines[start..end])).collect();
     if !loose.is_empty() {
         // A fact that somebody moved above the first title still counts.
-        segments.insert(0, Segment { title: String::new(), narrative: String::new(), facts: loose });
+        segments.insert(0, LoggedSegment { title: String::new(), narrative: String::new(), facts: loose });
     }
-    Body::Segments(segments)
+    ObservationBody::Segments(segments)
 }
 
-fn segment(lines: &[Line<'_>]) -> Segment {
+fn segment(lines: &[MarkdownLine<'_>]) -> LoggedSegment {
     let title = match lines.first().map(|line| &line.kind) {
-        Some(Kind::Heading { title, .. }) => plain_heading(title),
+        Some(LineKind::Heading { title, .. }) => plain_heading(title),
         _ => String::new(),
     };
-    let emphasis = |line: &Line<'_>| {
+    let emphasis = |line: &MarkdownLine<'_>| {
         let text = line.text.trim_end();
         let marked = |mark: char| text.strip_prefix(mark)?.strip_suffix(mark);
         let words = marked('_').or_else(|| marked('*').filter(|words| !words.starts_with('*')))?;
-        (line.depth == 0 && matches!(line.kind, Kind::Text { .. } | Kind::Rule)).then(|| plain(words))
+        (line.depth == 0 && matches!(line.kind, LineKind::Text { .. } | LineKind::Rule)).then(|| plain(words))
     };
-    Segment {
+    LoggedSegment {
         title,
         narrative: lines.iter().skip(1).find_map(emphasis).unwrap_or_default(),
         facts: facts(lines),
     }
 }
 
-fn receipt(item: &Item<'_>) -> Option<Receipt> {
+fn receipt(item: &LogItem<'_>) -> Option<ProposalReceipt> {
     let (head, rest) = item.words.split_once('`')?;
     let (id, rest) = rest.split_once('`')?;
     let head = head.trim();
     let (word, how) = head.split_once(' ').unwrap_or((head, ""));
-    let end = End::ALL.into_iter().find(|end| end.word() == word)?;
-    let decider = |by: &&Decider| how.starts_with(by.word()) && !by.word().is_empty();
-    let by = Decider::ALL.iter().find(decider).copied().unwrap_or_default();
+    let end = ProposalEnd::ALL.into_iter().find(|end| end.word() == word)?;
+    let decider = |by: &&ReceiptDecider| how.starts_with(by.word()) && !by.word().is_empty();
+    let by = ReceiptDecider::ALL.iter().find(decider).copied().unwrap_or_default();
     let how = how[by.word().len()..].trim_start();
     let with = match how.strip_prefix(WITH) {
         Some(with) => Some(comment::decode(with.trim())),
         None if how.is_empty() => None,
         None => return None,
     };
-    Some(Receipt { id: comment::decode(id), end, by, with, text: item.text(rest) })
+    Some(ProposalReceipt { id: comment::decode(id), end, by, with, text: item.text(rest) })
 }
 
-fn paths(lines: &[Line<'_>], word: &str) -> Vec<String> {
+fn paths(lines: &[MarkdownLine<'_>], word: &str) -> Vec<String> {
     items(lines).iter().filter_map(|item| Some(item.text(item.words.strip_prefix(word)?))).collect()
 }

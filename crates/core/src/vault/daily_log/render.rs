@@ -1,12 +1,12 @@
 //! Renders sections for appending to the log.
 
 use super::{
-    Body, Clock, Fact, Flush, Handoff, Mark, Note, Observation, Receipts, Reflected, Section, Source, Tail,
-    When,
+    FactTime, LogMark, LogSection, LogTail, LoggedFact, LoggedFlush, LoggedHandoff, LoggedNote,
+    LoggedObservation, LoggedReceipts, LoggedReflection, ObservationBody, SectionSource, TimeOfDay,
 };
 use crate::base::time::{Date, Timestamp, day};
 use crate::vault::comment;
-use crate::vault::escape::{self, Style, tidy, tidy_line};
+use crate::vault::escape::{self, EscapeStyle, tidy, tidy_line};
 
 pub(super) const SESSION: &str = "session";
 pub(super) const DEDUPE: &str = "dedupe";
@@ -42,33 +42,39 @@ pub fn render_new(date: Date) -> String {
 }
 
 /// Appends `section` to a log. The old text stays as a prefix, byte for byte (LOG-01).
-pub fn append(text: &str, section: &Section) -> String {
-    format!("{text}{}", Tail::of(text).addition(section))
+pub fn append(text: &str, section: &LogSection) -> String {
+    format!("{text}{}", LogTail::of(text).addition(section))
 }
 
-pub(super) fn render(section: &Section) -> String {
+pub(super) fn render(section: &LogSection) -> String {
     match section {
-        Section::Observation(observation) => render_observation(observation),
-        Section::Reflected(reflected) => render_reflected(reflected),
-        Section::Receipts(receipts) => render_receipts(receipts),
-        Section::Handoff(Handoff { source, time, text }) => {
+        LogSection::Observation(observation) => render_observation(observation),
+        LogSection::Reflected(reflected) => render_reflected(reflected),
+        LogSection::Receipts(receipts) => render_receipts(receipts),
+        LogSection::Handoff(LoggedHandoff { source, time, text }) => {
             let head =
-                head(&format!("🤝 Handoff {}", session(source, *time)), source, *time, &Mark::default());
+                head(&format!("🤝 Handoff {}", session(source, *time)), source, *time, &LogMark::default());
             format!("{head}\n{}", escape::quote(text))
         }
-        Section::Flush(flush) => render_flush(flush),
-        Section::Note(Note { source, time, text, mark }) => {
+        LogSection::Flush(flush) => render_flush(flush),
+        LogSection::Note(LoggedNote { source, time, text, mark }) => {
             format!("{}\n{}", head(&format!("📝 Note ({time})"), source, *time, mark), escape::quote(text))
         }
     }
 }
 
 /// Renders a heading and the comment below it.
-fn head(title: &str, source: &Source, time: Clock, mark: &Mark) -> String {
+fn head(title: &str, source: &SectionSource, time: TimeOfDay, mark: &LogMark) -> String {
     head_ended(title, source, time, None, mark)
 }
 
-fn head_ended(title: &str, source: &Source, time: Clock, ended: Option<Timestamp>, mark: &Mark) -> String {
+fn head_ended(
+    title: &str,
+    source: &SectionSource,
+    time: TimeOfDay,
+    ended: Option<Timestamp>,
+    mark: &LogMark,
+) -> String {
     let time = time.to_string();
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(source.session.clone().map(|session| (SESSION, session)));
@@ -85,7 +91,7 @@ fn render_comment(pairs: &[(&str, String)]) -> String {
     comment::render(&pairs)
 }
 
-fn mark_pairs(mark: &Mark) -> Vec<(&'static str, String)> {
+fn mark_pairs(mark: &LogMark) -> Vec<(&'static str, String)> {
     let mut pairs = Vec::new();
     pairs.extend(mark.id.clone().map(|id| (ID, id)));
     pairs.extend(mark.origin.map(|origin| (ORIGIN, origin.word().to_owned())));
@@ -105,16 +111,25 @@ fn mark_pairs(mark: &Mark) -> Vec<(&'static str, String)> {
 }
 
 /// Renders `(session: {name}, {HH:MM})`; an unnamed session is shown by its id.
-fn session(source: &Source, time: Clock) -> String {
+fn session(source: &SectionSource, time: TimeOfDay) -> String {
     let name = source.name.as_deref().or(source.session.as_deref()).unwrap_or("unnamed");
     format!("(session: {}, {time})", escape::inline(&tidy_line(name)))
 }
 
-fn render_observation(observation: &Observation) -> String {
-    let Observation { source, time, trigger, ended, degraded, files, body, current_task, suggested_response } =
-        observation;
+fn render_observation(observation: &LoggedObservation) -> String {
+    let LoggedObservation {
+        source,
+        time,
+        trigger,
+        ended,
+        degraded,
+        files,
+        body,
+        current_task,
+        suggested_response,
+    } = observation;
     let title = format!("🔍 Observations {}", session(source, *time));
-    let mut out = head_ended(&title, source, *time, *ended, &Mark::default());
+    let mut out = head_ended(&title, source, *time, *ended, &LogMark::default());
     out.push_str(&label(TRIGGER, trigger));
     if let Some(why) = degraded {
         out.push_str(&label(DEGRADED, why));
@@ -123,13 +138,13 @@ fn render_observation(observation: &Observation) -> String {
         out.push_str(&format!("{FILES} {} modified, {} read\n", files.modified, files.read));
     }
     match body {
-        Body::Flat { date, facts } => {
+        ObservationBody::Flat { date, facts } => {
             if let Some(date) = date {
                 out.push_str(&format!("\n{DATE} {}\n", day(*date)));
             }
             out.push_str(&render_facts(facts));
         }
-        Body::Segments(segments) => {
+        ObservationBody::Segments(segments) => {
             for segment in segments {
                 let narrative = tidy_line(&segment.narrative);
                 out.push_str(&format!("\n#### {}\n", escape::heading(&titled(&segment.title, &narrative))));
@@ -139,7 +154,7 @@ fn render_observation(observation: &Observation) -> String {
                 out.push_str(&render_facts(&segment.facts));
             }
         }
-        Body::Unparsed(text) => out.push_str(&format!("\n{}", escape::quote(text))),
+        ObservationBody::Unparsed(text) => out.push_str(&format!("\n{}", escape::quote(text))),
     }
     for (name, text) in [(CURRENT_TASK, current_task), (SUGGESTED_RESPONSE, suggested_response)] {
         if let Some(text) = text {
@@ -185,28 +200,28 @@ pub fn segment_title(narrative: &str) -> String {
     if title.is_empty() { "Segment".to_owned() } else { title }
 }
 
-fn render_facts(facts: &[Fact]) -> String {
+fn render_facts(facts: &[LoggedFact]) -> String {
     let items: String = facts.iter().map(render_fact).collect();
     if items.is_empty() { items } else { format!("\n{items}") }
 }
 
-fn render_fact(fact: &Fact) -> String {
+fn render_fact(fact: &LoggedFact) -> String {
     let mut head = format!("* {} ", fact.priority.emoji());
     let mut text = tidy(&fact.text);
     match fact.when {
         Some(when) => head.push_str(&format!("{when} ")),
         // Escape words in brackets that look like a time.
-        None if When::prefix(text.trim_start_matches('\\')).is_some() => text.insert(0, '\\'),
+        None if FactTime::prefix(text.trim_start_matches('\\')).is_some() => text.insert(0, '\\'),
         None => {}
     }
     let pairs = mark_pairs(&fact.mark);
     let tail = if pairs.is_empty() { String::new() } else { format!(" {}", render_comment(&pairs)) };
-    escape::item(&head, &text, &tail, Style::Words)
+    escape::item(&head, &text, &tail, EscapeStyle::Words)
 }
 
-fn render_reflected(reflected: &Reflected) -> String {
-    let Reflected { source, time, summary, proposals } = reflected;
-    let mut out = head("🔍 Reflected", source, *time, &Mark::default());
+fn render_reflected(reflected: &LoggedReflection) -> String {
+    let LoggedReflection { source, time, summary, proposals } = reflected;
+    let mut out = head("🔍 Reflected", source, *time, &LogMark::default());
     out.push_str(&format!("\n{}", escape::quote(summary)));
     if !proposals.is_empty() {
         out.push_str(&format!("\n{PROPOSALS} {}\n", comment::list(proposals).replace(',', ", ")));
@@ -214,27 +229,28 @@ fn render_reflected(reflected: &Reflected) -> String {
     out
 }
 
-fn render_receipts(receipts: &Receipts) -> String {
-    let Receipts { source, time, receipts } = receipts;
-    let mut out = head(&format!("📋 Proposals ({time})"), source, *time, &Mark::default()) + "\n";
+fn render_receipts(receipts: &LoggedReceipts) -> String {
+    let LoggedReceipts { source, time, receipts } = receipts;
+    let mut out = head(&format!("📋 Proposals ({time})"), source, *time, &LogMark::default()) + "\n";
     for receipt in receipts {
         let mut head = format!("* {} {}", receipt.end.word(), receipt.by.word()).trim_end().to_owned();
         if let Some(with) = &receipt.with {
             head.push_str(&format!(" {WITH} {}", comment::encode(with)));
         }
         head.push_str(&format!(" `{}` ", comment::encode(&receipt.id)));
-        out.push_str(&escape::item(&head, &receipt.text, "", Style::Words));
+        out.push_str(&escape::item(&head, &receipt.text, "", EscapeStyle::Words));
     }
     out
 }
 
-fn render_flush(flush: &Flush) -> String {
-    let Flush { source, time, messages, modified, read } = flush;
-    let mut out = head(&format!("💾 Compaction {}", session(source, *time)), source, *time, &Mark::default());
+fn render_flush(flush: &LoggedFlush) -> String {
+    let LoggedFlush { source, time, messages, modified, read } = flush;
+    let mut out =
+        head(&format!("💾 Compaction {}", session(source, *time)), source, *time, &LogMark::default());
     out.push_str(&format!("{MESSAGE_COUNT} {messages}\n\n"));
     for (word, paths) in [("modified", modified), ("read", read)] {
         for path in paths.iter().map(|path| tidy_line(path)).filter(|path| !path.is_empty()) {
-            out.push_str(&escape::item(&format!("* {word} "), &path, "", Style::Words));
+            out.push_str(&escape::item(&format!("* {word} "), &path, "", EscapeStyle::Words));
         }
     }
     out

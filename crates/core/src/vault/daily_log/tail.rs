@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 
 use super::render::{DEDUPE, render};
-use super::{Section, comment};
+use super::{LogSection, comment};
 use crate::base::hash::checksum;
-use crate::vault::lines::Ending;
+use crate::vault::lines::DocumentEnding;
 
 /// A log, read in pieces without keeping the text.
 #[derive(Clone, Debug, Default)]
-pub struct Tail {
-    ending: Ending,
+pub struct LogTail {
+    ending: DocumentEnding,
     /// Checksums of the sections' keys.
     keys: HashSet<u64>,
 }
 
-impl Tail {
+impl LogTail {
     /// Reads a complete log.
     pub fn of(text: &str) -> Self {
         let mut tail = Self::default();
@@ -52,7 +52,7 @@ impl Tail {
     ///
     /// An unclosed code block or comment would hide the section, so it is closed first. The log accepts a
     /// section even then, because it is the store of last resort (LOG-07).
-    pub fn addition(&self, section: &Section) -> String {
+    pub fn addition(&self, section: &LogSection) -> String {
         let mut block = String::new();
         if !self.ending.is_ended() {
             block.push('\n');

@@ -7,7 +7,7 @@ use crate::vault::escape::{tidy, tidy_line};
 use crate::vault::lines::tests::document;
 use crate::vault::lines::walk;
 
-fn clocks() -> impl Strategy<Value = Clock> {
+fn clocks() -> impl Strategy<Value = TimeOfDay> {
     (0..24u8, 0..60u8).prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}").parse().unwrap())
 }
 
@@ -32,25 +32,25 @@ fn labels() -> impl Strategy<Value = String> {
     texts().prop_map(tight)
 }
 
-fn sources(named: bool) -> impl Strategy<Value = Source> {
+fn sources(named: bool) -> impl Strategy<Value = SectionSource> {
     let name = prop::option::of(one_lines()).prop_map(move |name| name.filter(|_| named));
     let project = prop::option::of("[a-z]{1,8}/[a-z-]{1,8}");
     (prop::option::of(ids()), name, prop::option::of("[0-9a-f]{64}"), project).prop_map(
         |(session, name, dedupe_key, project)| {
             // A name equal to the id is dropped.
             let name = name.filter(|name| session.as_deref().map(tidy_line).as_ref() != Some(name));
-            Source { session, name, dedupe_key, project }
+            SectionSource { session, name, dedupe_key, project }
         },
     )
 }
 
-fn marks() -> impl Strategy<Value = Mark> {
+fn marks() -> impl Strategy<Value = LogMark> {
     let origin = prop::option::of(prop::sample::select(&Origin::ALL[..]));
     let sentiment = prop::option::of(prop::sample::select(&Sentiment::ALL[..]));
     let words = || prop::collection::vec("[a-z]{3,9}", 0..3);
     let messages = prop::collection::vec(ids(), 0..3);
     (prop::option::of(ids()), origin, messages, sentiment, words(), prop::option::of(words())).prop_map(
-        |(id, origin, messages, sentiment, traits, doubts)| Mark {
+        |(id, origin, messages, sentiment, traits, doubts)| LogMark {
             id,
             origin,
             messages,
@@ -61,31 +61,35 @@ fn marks() -> impl Strategy<Value = Mark> {
     )
 }
 
-fn facts() -> impl Strategy<Value = Vec<Fact>> {
-    let when = prop_oneof![clocks().prop_map(When::At), Just(When::EarlyInSession), Just(When::NearEnd)];
+fn facts() -> impl Strategy<Value = Vec<LoggedFact>> {
+    let when =
+        prop_oneof![clocks().prop_map(FactTime::At), Just(FactTime::EarlyInSession), Just(FactTime::NearEnd)];
     let priority = prop::sample::select(&Priority::ALL[..]);
     let fact = (priority, prop::option::of(when), hostile(), marks())
-        .prop_map(|(priority, when, text, mark)| Fact { priority, when, text: tidy(&text), mark });
+        .prop_map(|(priority, when, text, mark)| LoggedFact { priority, when, text: tidy(&text), mark });
     prop::collection::vec(fact, 0..4)
 }
 
-fn bodies() -> impl Strategy<Value = Body> {
-    let segment = (one_lines(), hostile(), facts()).prop_map(|(title, narrative, facts)| Segment {
+fn bodies() -> impl Strategy<Value = ObservationBody> {
+    let segment = (one_lines(), hostile(), facts()).prop_map(|(title, narrative, facts)| LoggedSegment {
         title,
         narrative: tidy_line(&narrative),
         facts,
     });
     prop_oneof![
-        (any::<bool>(), facts())
-            .prop_map(|(dated, facts)| Body::Flat { date: dated.then_some(date(2026, 11, 15)), facts }),
-        prop::collection::vec(segment, 1..3).prop_map(Body::Segments),
-        texts().prop_map(Body::Unparsed),
+        (any::<bool>(), facts()).prop_map(|(dated, facts)| ObservationBody::Flat {
+            date: dated.then_some(date(2026, 11, 15)),
+            facts
+        }),
+        prop::collection::vec(segment, 1..3).prop_map(ObservationBody::Segments),
+        texts().prop_map(ObservationBody::Unparsed),
     ]
 }
 
-fn sections() -> impl Strategy<Value = Section> {
-    let files =
-        prop::option::of((any::<u64>(), any::<u64>()).prop_map(|(modified, read)| Files { modified, read }));
+fn sections() -> impl Strategy<Value = LogSection> {
+    let files = prop::option::of(
+        (any::<u64>(), any::<u64>()).prop_map(|(modified, read)| FileCounts { modified, read }),
+    );
     let observation = (
         sources(true),
         clocks(),
@@ -100,7 +104,7 @@ fn sections() -> impl Strategy<Value = Section> {
         .prop_map(
             |(source, time, trigger, files, body, current_task, suggested_response, ended, degraded)| {
                 let trigger = tidy_line(&trigger);
-                Section::Observation(Observation {
+                LogSection::Observation(LoggedObservation {
                     source,
                     time,
                     trigger,
@@ -115,24 +119,25 @@ fn sections() -> impl Strategy<Value = Section> {
         );
     let reflected = (sources(false), clocks(), texts(), prop::collection::vec(ids(), 0..3)).prop_map(
         |(source, time, summary, proposals)| {
-            Section::Reflected(Reflected { source, time, summary, proposals })
+            LogSection::Reflected(LoggedReflection { source, time, summary, proposals })
         },
     );
-    let by = prop::sample::select(&Decider::ALL[..]);
-    let receipt = (ids(), prop::sample::select(&End::ALL[..]), by, prop::option::of(ids()), hostile())
-        .prop_map(|(id, end, by, with, text)| Receipt { id, end, by, with, text: tidy(&text) });
+    let by = prop::sample::select(&ReceiptDecider::ALL[..]);
+    let receipt =
+        (ids(), prop::sample::select(&ProposalEnd::ALL[..]), by, prop::option::of(ids()), hostile())
+            .prop_map(|(id, end, by, with, text)| ProposalReceipt { id, end, by, with, text: tidy(&text) });
     let receipts = (sources(false), clocks(), prop::collection::vec(receipt, 0..3))
-        .prop_map(|(source, time, receipts)| Section::Receipts(Receipts { source, time, receipts }));
+        .prop_map(|(source, time, receipts)| LogSection::Receipts(LoggedReceipts { source, time, receipts }));
     let handoff = (sources(true), clocks(), texts())
-        .prop_map(|(source, time, text)| Section::Handoff(Handoff { source, time, text }));
+        .prop_map(|(source, time, text)| LogSection::Handoff(LoggedHandoff { source, time, text }));
     let paths = || prop::collection::vec(one_lines(), 0..3);
     let flush = (sources(true), clocks(), any::<u64>(), paths(), paths()).prop_map(
         |(source, time, messages, modified, read)| {
-            Section::Flush(Flush { source, time, messages, modified, read })
+            LogSection::Flush(LoggedFlush { source, time, messages, modified, read })
         },
     );
     let note = (sources(false), clocks(), texts(), marks())
-        .prop_map(|(source, time, text, mark)| Section::Note(Note { source, time, text, mark }));
+        .prop_map(|(source, time, text, mark)| LogSection::Note(LoggedNote { source, time, text, mark }));
     prop_oneof![4 => observation, 1 => reflected, 1 => receipts, 1 => handoff, 1 => flush, 1 => note]
 }
 
@@ -140,10 +145,10 @@ fn sections() -> impl Strategy<Value = Section> {
 fn check_places(text: &str) {
     let lines = walk(text).lines;
     let placed = placed(&lines);
-    let sections: Vec<Section> = placed.iter().map(|placed| placed.section.clone()).collect();
+    let sections: Vec<LogSection> = placed.iter().map(|placed| placed.section.clone()).collect();
     assert_eq!(sections, parse(text).sections);
-    for Placed { section, lines: own, facts } in &placed {
-        let Section::Observation(observation) = section else { continue };
+    for PlacedSection { section, lines: own, facts } in &placed {
+        let LogSection::Observation(observation) = section else { continue };
         assert_eq!(facts.len(), observation.body.facts().count());
         for (place, fact) in facts.iter().zip(observation.body.facts()) {
             assert!(own.start < place.start && place.start < place.end && place.end <= own.end);
@@ -172,7 +177,7 @@ proptest! {
         }
         prop_assert_eq!(crlf, !text.replace("\r\n", "").contains('\n'));
         let json = serde_json::to_string(&parse(&text)).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Log>(&json).unwrap().sections, sections);
+        prop_assert_eq!(serde_json::from_str::<DailyLog>(&json).unwrap().sections, sections);
     }
 
     #[test]
@@ -188,21 +193,21 @@ proptest! {
     }
 }
 
-fn observation() -> Observation {
-    let mark = |id: &str, origin| Mark {
+fn observation() -> LoggedObservation {
+    let mark = |id: &str, origin| LogMark {
         id: Some(id.to_owned()),
         origin: Some(origin),
         messages: vec!["m1".to_owned(), "m2".to_owned()],
-        ..Mark::default()
+        ..LogMark::default()
     };
-    let fact = |priority, when: &str, text: &str, mark| Fact {
+    let fact = |priority, when: &str, text: &str, mark| LoggedFact {
         priority,
-        when: When::prefix(when).map(|(when, _)| when),
+        when: FactTime::prefix(when).map(|(when, _)| when),
         text: text.to_owned(),
         mark,
     };
-    Observation {
-        source: Source {
+    LoggedObservation {
+        source: SectionSource {
             session: Some("01a2".to_owned()),
             name: Some("fix the build".to_owned()),
             dedupe_key: Some("9f86d081".to_owned()),
@@ -212,8 +217,8 @@ fn observation() -> Observation {
         trigger: "compaction".to_owned(),
         ended: None,
         degraded: None,
-        files: Some(Files { modified: 3, read: 7 }),
-        body: Body::Flat {
+        files: Some(FileCounts { modified: 3, read: 7 }),
+        body: ObservationBody::Flat {
             date: Some(date(2026, 11, 15)),
             facts: vec![
                 fact(Priority::High, "(13:50)", "Tests run with nextest only", mark("o-1", Origin::User)),
@@ -227,7 +232,7 @@ fn observation() -> Observation {
 
 #[test]
 fn log_02_a_flat_section_looks_like_this() {
-    insta::assert_snapshot!(append(&render_new(date(2026, 11, 15)), &Section::Observation(observation())), @r"
+    insta::assert_snapshot!(append(&render_new(date(2026, 11, 15)), &LogSection::Observation(observation())), @r"
     # 2026-11-15
 
     ### 🔍 Observations (session: fix the build, 14:05)
@@ -247,10 +252,10 @@ fn log_02_a_flat_section_looks_like_this() {
 
 #[test]
 fn log_03_a_segment_looks_like_this() {
-    let Body::Flat { facts, .. } = observation().body else { unreachable!() };
+    let ObservationBody::Flat { facts, .. } = observation().body else { unreachable!() };
     let narrative = "The build broke after v1.2. We found the missing feature flag.".to_owned();
-    let body = Body::Segments(vec![Segment { title: String::new(), narrative, facts }]);
-    let section = Section::Observation(Observation { body, ..observation() });
+    let body = ObservationBody::Segments(vec![LoggedSegment { title: String::new(), narrative, facts }]);
+    let section = LogSection::Observation(LoggedObservation { body, ..observation() });
     insta::assert_snapshot!(append(&render_new(date(2026, 11, 15)), &section), @r"
     # 2026-11-15
 
@@ -273,20 +278,23 @@ fn log_03_a_segment_looks_like_this() {
 
 #[test]
 fn log_05_receipts_look_like_this() {
-    let receipt = |id: &str, end, text: &str| Receipt {
+    let receipt = |id: &str, end, text: &str| ProposalReceipt {
         id: id.to_owned(),
         end,
-        by: if end == End::Promoted { Decider::Agent } else { Decider::Person },
+        by: if end == ProposalEnd::Promoted { ReceiptDecider::Agent } else { ReceiptDecider::Person },
         with: None,
         text: text.to_owned(),
     };
     let receipts = vec![
-        receipt("p-20261115-002", End::Promoted, "Rebase first"),
-        receipt("p-20261115-001", End::Rejected, "Never amend"),
-        receipt("f-20261108-002", End::Expired, "Ask first\n# really"),
+        receipt("p-20261115-002", ProposalEnd::Promoted, "Rebase first"),
+        receipt("p-20261115-001", ProposalEnd::Rejected, "Never amend"),
+        receipt("f-20261108-002", ProposalEnd::Expired, "Ask first\n# really"),
     ];
-    let section =
-        Section::Receipts(Receipts { source: Source::default(), time: "06:00".parse().unwrap(), receipts });
+    let section = LogSection::Receipts(LoggedReceipts {
+        source: SectionSource::default(),
+        time: "06:00".parse().unwrap(),
+        receipts,
+    });
     insta::assert_snapshot!(append("", &section), @r"
     ### 📋 Proposals (06:00)
     <!-- rekindle time=06:00 -->
@@ -310,12 +318,12 @@ fn log_03_titles_come_from_the_narrative() {
 #[test]
 fn obs_21_the_highest_priority_counts() {
     assert_eq!(observation().body.priority(), Some(Priority::High));
-    assert_eq!(Body::Unparsed("x".to_owned()).priority(), None);
+    assert_eq!(ObservationBody::Unparsed("x".to_owned()).priority(), None);
 }
 
 #[test]
 fn what_a_person_writes_in_between_is_passed_over() {
-    let text = append("# 2026-11-15\n", &Section::Observation(observation()));
+    let text = append("# 2026-11-15\n", &LogSection::Observation(observation()));
     let text = text.replace("* 🟢", "my own thought\n\n- 🟡 typed by hand\n- no sign, mine\n* 🟢");
     let text = text
         .replace("### 🔍 Observations", "## OBSERVATIONS 👀")
@@ -330,24 +338,27 @@ fn what_a_person_writes_in_between_is_passed_over() {
         ["Tests run with nextest only\nmy own thought", "typed by hand", "Maybe drop the old runner"]
     );
     assert_eq!((read.trigger.as_str(), &read.source), ("compaction", &observation().source));
-    assert_eq!(read.body.facts().nth(1).unwrap().mark, Mark::default());
+    assert_eq!(read.body.facts().nth(1).unwrap().mark, LogMark::default());
 }
 
 #[test]
 fn a_section_without_its_comment_is_still_an_observation() {
-    let text = append("", &Section::Observation(observation()));
+    let text = append("", &LogSection::Observation(observation()));
     let text: String =
         text.lines().filter(|line| !line.starts_with("<!--")).map(|line| format!("{line}\n")).collect();
     let log = parse(&text);
     let read = log.observations().next().unwrap();
-    assert_eq!(read.source, Source { name: Some("fix the build".to_owned()), ..Source::default() });
+    assert_eq!(
+        read.source,
+        SectionSource { name: Some("fix the build".to_owned()), ..SectionSource::default() }
+    );
     assert_eq!(read.body, observation().body);
     assert!(!contains_key(&text, "9f86d081"));
 }
 
 #[test]
 fn log_07_a_fence_left_open_cannot_hide_a_section() {
-    let section = Section::Observation(observation());
+    let section = LogSection::Observation(observation());
     let text = append("~~~~ sh\n# mine", &section);
     assert!(text.starts_with("~~~~ sh\n# mine\n~~~~\n\n### 🔍 Observations"));
     assert_eq!(parse(&text).sections, [section]);

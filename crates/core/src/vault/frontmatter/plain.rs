@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Field, Value};
+use super::{PropertyField, PropertyValue};
 
 /// The properties between two offsets of `text`, which are whole lines. `None` if the block needs the YAML
 /// parser.
-pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field<'_>>> {
-    let mut fields: Vec<Field<'_>> = Vec::with_capacity(16);
+pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<PropertyField<'_>>> {
+    let mut fields: Vec<PropertyField<'_>> = Vec::with_capacity(16);
     let mut at = range.start;
     for (number, line) in text[range].split_inclusive('\n').enumerate() {
         let (key, value) = line.strip_suffix('\n')?.split_once(':')?;
@@ -22,12 +22,12 @@ pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field<'_>>> 
             Some(list) => (items(list.strip_suffix(']')?)?, None),
             None if !is_plain(value) => return None,
             None if matches!(value, "null" | "Null" | "NULL") => {
-                (Value::Null, Some(start..start + value.len()))
+                (PropertyValue::Null, Some(start..start + value.len()))
             }
-            None => (Value::Scalar(value.into()), Some(start..start + value.len())),
+            None => (PropertyValue::Scalar(value.into()), Some(start..start + value.len())),
         };
         // The first line of the block is the second of the file.
-        fields.push(Field { key: key.into(), value, line: number + 2, at: at_value });
+        fields.push(PropertyField { key: key.into(), value, line: number + 2, at: at_value });
         at += line.len();
     }
     (!fields.is_empty()).then_some(fields)
@@ -50,10 +50,10 @@ fn is_plain(value: &str) -> bool {
         })
 }
 
-fn items(list: &str) -> Option<Value<'_>> {
+fn items(list: &str) -> Option<PropertyValue<'_>> {
     let items =
         list.split(", ").map(|item| (is_plain(item) && !item.contains(':')).then_some(Cow::Borrowed(item)));
-    items.collect::<Option<Vec<_>>>().map(Value::List)
+    items.collect::<Option<Vec<_>>>().map(PropertyValue::List)
 }
 
 #[cfg(test)]
@@ -103,8 +103,8 @@ mod tests {
                     supersedes: null\nscope: global\n";
         let fields = fields(text, 4..text.len()).unwrap();
         assert_eq!(fields.len(), 6);
-        assert_eq!(fields[2].value, Value::List(vec!["embedded".into(), "firmware".into()]));
-        assert_eq!(fields[4].value, Value::Null);
+        assert_eq!(fields[2].value, PropertyValue::List(vec!["embedded".into(), "firmware".into()]));
+        assert_eq!(fields[4].value, PropertyValue::Null);
         assert_eq!(&text[fields[1].at.clone().unwrap()], "2025-08-03T20:07:02Z");
     }
 }

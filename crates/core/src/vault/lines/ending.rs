@@ -1,12 +1,12 @@
 //! The state at the end of a document, found piece by piece, so that appending does not need the document in
 //! memory.
 
-use super::walker::Walker;
-use super::{Kind, Open, most, split};
+use super::walker::LineWalker;
+use super::{LineKind, OpenBlock, most, split};
 
 /// The state of the frontmatter block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Head {
+enum FrontmatterState {
     /// Nothing was read yet.
     #[default]
     Unknown,
@@ -18,23 +18,29 @@ enum Head {
 
 /// The state at the end of a document, as far as it was read.
 #[derive(Clone, Debug)]
-pub struct Ending {
-    walker: Walker,
-    head: Head,
+pub struct DocumentEnding {
+    walker: LineWalker,
+    head: FrontmatterState,
     lines: usize,
     endings: [(&'static str, usize); 3],
     /// The last line: true if blank, and true if it has a line end. `None` without a line.
     last: Option<(bool, bool)>,
 }
 
-impl Default for Ending {
+impl Default for DocumentEnding {
     fn default() -> Self {
         let endings = [("\n", 0), ("\r\n", 0), ("\r", 0)];
-        Self { walker: Walker::default(), head: Head::default(), lines: 0, endings, last: None }
+        Self {
+            walker: LineWalker::default(),
+            head: FrontmatterState::default(),
+            lines: 0,
+            endings,
+            last: None,
+        }
     }
 }
 
-impl Ending {
+impl DocumentEnding {
     /// Reads the next piece: whole lines that end in `\n`, or the last piece. Calls `each` with every line.
     pub fn read(&mut self, piece: &str, mut each: impl FnMut(&str)) {
         let is_first = self.lines == 0;
@@ -45,14 +51,17 @@ impl Ending {
             self.lines += 1;
             let is_edge = text.trim_end() == "---";
             let (kind, _) = self.walker.step(text, self.lines);
-            let mut is_blank = kind == Kind::Blank;
+            let mut is_blank = kind == LineKind::Blank;
             match self.head {
-                Head::Unknown => self.head = if is_edge { Head::Open } else { Head::Over },
-                Head::Open if is_edge => {
-                    // It was frontmatter after all, so the walk starts anew behind it.
-                    (self.walker, self.head, is_blank) = (Walker::default(), Head::Over, false);
+                FrontmatterState::Unknown => {
+                    self.head = if is_edge { FrontmatterState::Open } else { FrontmatterState::Over }
                 }
-                Head::Open | Head::Over => {}
+                FrontmatterState::Open if is_edge => {
+                    // It was frontmatter after all, so the walk starts anew behind it.
+                    (self.walker, self.head, is_blank) =
+                        (LineWalker::default(), FrontmatterState::Over, false);
+                }
+                FrontmatterState::Open | FrontmatterState::Over => {}
             }
             if let Some(count) = self.endings.iter_mut().find(|(ending, _)| *ending == line.ending) {
                 count.1 += 1;
@@ -77,7 +86,7 @@ impl Ending {
     }
 
     /// An unclosed block outside of lists.
-    pub fn open(&self) -> Option<Open> {
+    pub fn open(&self) -> Option<OpenBlock> {
         self.walker.open.filter(|_| self.walker.containers.is_empty())
     }
 
@@ -98,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_end_is_the_same_however_it_is_read(text in document(), size in 1_usize..40) {
-            let mut ending = Ending::default();
+            let mut ending = DocumentEnding::default();
             let mut lines = 0;
             let mut piece = String::new();
             for line in text.split_inclusive('\n') {
@@ -113,7 +122,7 @@ mod tests {
             prop_assert_eq!((ending.lines(), lines), (walked.lines.len(), walked.lines.len()));
             prop_assert_eq!(ending.open(), walked.open);
             prop_assert_eq!(ending.newline(), newline_of(&text));
-            prop_assert_eq!(ending.is_blank(), last.is_none_or(crate::vault::lines::Line::is_blank));
+            prop_assert_eq!(ending.is_blank(), last.is_none_or(crate::vault::lines::MarkdownLine::is_blank));
             let unended = last.is_some_and(|line| line.ending.is_empty() && !line.text.is_empty());
             prop_assert_eq!(ending.is_ended(), !unended);
         }

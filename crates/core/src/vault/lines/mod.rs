@@ -14,16 +14,16 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-pub use ending::Ending;
+pub use ending::DocumentEnding;
 
 use blocks::is_conflict;
-use walker::Walker;
+use walker::LineWalker;
 
 const BOM: &str = "\u{feff}";
 
 /// One line of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct MarkdownLine<'a> {
     /// The line number, starting at 1 as in an editor.
     pub number: usize,
     /// The byte offset of the line, including a byte-order mark.
@@ -37,12 +37,12 @@ pub struct Line<'a> {
     /// The number of list items that contain the line, including one that it begins.
     pub depth: usize,
     /// The structural role of the line.
-    pub kind: Kind<'a>,
+    pub kind: LineKind<'a>,
 }
 
 /// The structural role of a line, as far as a change needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind<'a> {
+pub enum LineKind<'a> {
     /// A line without text.
     Blank,
     /// Part of the YAML block at the top.
@@ -83,7 +83,7 @@ pub enum Kind<'a> {
     },
 }
 
-impl Line<'_> {
+impl MarkdownLine<'_> {
     /// The byte range of the whole line, including its ending.
     pub fn range(&self) -> Range<usize> {
         self.start..self.end()
@@ -100,19 +100,19 @@ impl Line<'_> {
     }
 
     /// True if both lines have the same structural role, whatever their words.
-    pub(crate) fn means_the_same(&self, other: &Line<'_>) -> bool {
+    pub(crate) fn means_the_same(&self, other: &MarkdownLine<'_>) -> bool {
         self.kind == other.kind && (self.is_blank() || self.depth == other.depth)
     }
 
     /// True if the line has no text.
     pub fn is_blank(&self) -> bool {
-        self.kind == Kind::Blank
+        self.kind == LineKind::Blank
     }
 }
 
 /// A block that is still open at the end of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Open {
+pub enum OpenBlock {
     /// An open code fence.
     Fence {
         /// The line that opens it.
@@ -129,7 +129,7 @@ pub enum Open {
     },
 }
 
-impl Open {
+impl OpenBlock {
     /// The line that would close the block.
     pub fn closer(self) -> String {
         match self {
@@ -141,7 +141,7 @@ impl Open {
 
 /// The reason why a document cannot be changed: its structure is ambiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Broken {
+pub enum BrokenDocument {
     /// A code fence is never closed, so everything after it is code.
     #[error("line {line} opens a code block that is never closed; close it and try again")]
     Fence {
@@ -162,7 +162,7 @@ pub enum Broken {
     },
 }
 
-impl Broken {
+impl BrokenDocument {
     /// The line of the problem.
     pub fn line(&self) -> usize {
         match *self {
@@ -173,11 +173,11 @@ impl Broken {
 
 /// A document's lines, with the block left open at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Walk<'a> {
+pub struct MarkdownLines<'a> {
     /// Every line, in order. Their ranges cover the document without gaps.
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<MarkdownLine<'a>>,
     /// A block outside of lists that never closes.
-    pub open: Option<Open>,
+    pub open: Option<OpenBlock>,
 }
 
 /// The most frequent line ending of `text`; `\n` by default.
@@ -197,48 +197,48 @@ fn most(counts: &[(&'static str, usize)]) -> &'static str {
 }
 
 /// Walks the document; never fails.
-pub fn walk(text: &str) -> Walk<'_> {
+pub fn walk(text: &str) -> MarkdownLines<'_> {
     let mut lines = split(text);
     let body = frontmatter_lines(&lines);
     for line in &mut lines[..body] {
-        line.kind = Kind::Frontmatter;
+        line.kind = LineKind::Frontmatter;
     }
-    let mut walker = Walker::default();
+    let mut walker = LineWalker::default();
     for at in body..lines.len() {
         let (kind, depth) = walker.step(lines[at].text, lines[at].number);
-        if let Kind::Underline { level } = kind
+        if let LineKind::Underline { level } = kind
             && let Some(words) = at.checked_sub(1).and_then(|before| lines.get_mut(before))
         {
-            words.kind = Kind::Heading { level, title: words.text.trim(), underlined: true };
+            words.kind = LineKind::Heading { level, title: words.text.trim(), underlined: true };
         }
         lines[at].kind = kind;
         lines[at].depth = depth;
     }
     let open = walker.open.filter(|_| walker.containers.is_empty());
-    Walk { lines, open }
+    MarkdownLines { lines, open }
 }
 
 /// Walks a document that is about to be changed. Fails if its structure is ambiguous.
-pub fn read(text: &str) -> Result<Vec<Line<'_>>, Broken> {
+pub fn read(text: &str) -> Result<Vec<MarkdownLine<'_>>, BrokenDocument> {
     let walk = walk(text);
-    let conflict = walk.lines.iter().find(|line| line.kind != Kind::Fence && is_conflict(line.text));
+    let conflict = walk.lines.iter().find(|line| line.kind != LineKind::Fence && is_conflict(line.text));
     if let Some(line) = conflict {
-        return Err(Broken::Conflict { line: line.number });
+        return Err(BrokenDocument::Conflict { line: line.number });
     }
     match walk.open {
-        Some(Open::Fence { line, .. }) => Err(Broken::Fence { line }),
-        Some(Open::Comment { line }) => Err(Broken::Comment { line }),
+        Some(OpenBlock::Fence { line, .. }) => Err(BrokenDocument::Fence { line }),
+        Some(OpenBlock::Comment { line }) => Err(BrokenDocument::Comment { line }),
         None => Ok(walk.lines),
     }
 }
 
 /// The indexes of the lines of the list item that begins at `at`: including its continuation and nested
 /// items, without blank lines after it.
-pub fn item_lines(lines: &[Line<'_>], at: usize) -> Range<usize> {
-    let Some(&Line { kind: Kind::Item { depth, .. }, .. }) = lines.get(at) else { return at..at };
+pub fn item_lines(lines: &[MarkdownLine<'_>], at: usize) -> Range<usize> {
+    let Some(&MarkdownLine { kind: LineKind::Item { depth, .. }, .. }) = lines.get(at) else { return at..at };
     let mut end = at + 1;
     for (index, line) in lines.iter().enumerate().skip(at + 1) {
-        let next_item = matches!(line.kind, Kind::Item { depth: other, .. } if other <= depth);
+        let next_item = matches!(line.kind, LineKind::Item { depth: other, .. } if other <= depth);
         if line.is_blank() {
             continue;
         }
@@ -270,7 +270,7 @@ pub(crate) fn splice(text: &str, range: Range<usize>, with: &str) -> String {
 
 /// New lines for a document, with their position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Insertion {
+pub(crate) struct LineInsertion {
     /// The index of the line that follows them.
     pub(crate) at: usize,
     /// The lines, each ending in `\n`.
@@ -281,10 +281,10 @@ pub(crate) struct Insertion {
     pub(crate) blank_behind: bool,
 }
 
-impl Insertion {
+impl LineInsertion {
     /// The byte offset and the bytes to insert: with the document's own newlines, and without a final one if
     /// the document has none.
-    pub(crate) fn bytes(&self, text: &str, lines: &[Line<'_>]) -> (usize, String) {
+    pub(crate) fn bytes(&self, text: &str, lines: &[MarkdownLine<'_>]) -> (usize, String) {
         let position = match (self.at, lines.get(self.at)) {
             (0, Some(first)) => first.text_start,
             (_, Some(line)) => line.start,
@@ -315,7 +315,7 @@ impl Insertion {
 
     /// The document with the lines inserted, if all old lines keep their structural role: an item could
     /// absorb the indented line behind it.
-    pub(crate) fn apply(&self, text: &str, lines: &[Line<'_>]) -> Option<String> {
+    pub(crate) fn apply(&self, text: &str, lines: &[MarkdownLine<'_>]) -> Option<String> {
         let (position, block) = self.bytes(text, lines);
         let changed = splice(text, position..position, &block);
         let walked = walk(&changed).lines;
@@ -328,21 +328,21 @@ impl Insertion {
     }
 }
 
-fn split(text: &str) -> Vec<Line<'_>> {
+fn split(text: &str) -> Vec<MarkdownLine<'_>> {
     let mut lines = Vec::new();
     let mut start = 0;
     while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
         let body = rest.bytes().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
         let ending = if rest[body..].starts_with("\r\n") { 2 } else { (rest.len() - body).min(1) };
         let mark = if start == 0 && rest.starts_with(BOM) { BOM.len() } else { 0 };
-        lines.push(Line {
+        lines.push(MarkdownLine {
             number: lines.len() + 1,
             start,
             text_start: start + mark,
             text: &rest[mark..body],
             ending: &rest[body..body + ending],
             depth: 0,
-            kind: Kind::Blank,
+            kind: LineKind::Blank,
         });
         start += body + ending;
     }
@@ -350,8 +350,8 @@ fn split(text: &str) -> Vec<Line<'_>> {
 }
 
 /// The number of lines of frontmatter. An unclosed block is a rule and text, as note apps interpret it.
-fn frontmatter_lines(lines: &[Line<'_>]) -> usize {
-    let is_edge = |line: &Line<'_>| line.text.trim_end() == "---";
+fn frontmatter_lines(lines: &[MarkdownLine<'_>]) -> usize {
+    let is_edge = |line: &MarkdownLine<'_>| line.text.trim_end() == "---";
     if !lines.first().is_some_and(is_edge) {
         return 0;
     }

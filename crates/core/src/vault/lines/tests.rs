@@ -86,7 +86,7 @@ fn headings(text: &str) -> Vec<(u8, &str)> {
         .lines
         .iter()
         .filter_map(|line| match line.kind {
-            Kind::Heading { level, title, .. } => Some((level, title)),
+            LineKind::Heading { level, title, .. } => Some((level, title)),
             _ => None,
         })
         .collect()
@@ -147,11 +147,11 @@ fn a_fence_ends_with_its_list_item() {
 
 #[test]
 fn what_never_closes_is_named_by_its_line() {
-    assert_eq!(read("a\n```\n# b\n"), Err(Broken::Fence { line: 2 }));
-    assert_eq!(read("a\n\n<!-- b\n# c\n"), Err(Broken::Comment { line: 3 }));
-    assert_eq!(read("a\n<<<<<<< HEAD\nb\n"), Err(Broken::Conflict { line: 2 }));
+    assert_eq!(read("a\n```\n# b\n"), Err(BrokenDocument::Fence { line: 2 }));
+    assert_eq!(read("a\n\n<!-- b\n# c\n"), Err(BrokenDocument::Comment { line: 3 }));
+    assert_eq!(read("a\n<<<<<<< HEAD\nb\n"), Err(BrokenDocument::Conflict { line: 2 }));
     assert_eq!(read("```\n<<<<<<< HEAD\n```\n").map(|lines| lines.len()), Ok(3));
-    assert!(Broken::Fence { line: 2 }.to_string().contains("line 2"));
+    assert!(BrokenDocument::Fence { line: 2 }.to_string().contains("line 2"));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn items_take_their_continuation_and_leave_what_follows() {
     let lines = walk(text).lines;
     assert_eq!(item_lines(&lines, 0), 0..5);
     assert_eq!(item_lines(&lines, 5), 5..6);
-    assert_eq!(lines[4].kind, Kind::Text { lazy: true });
+    assert_eq!(lines[4].kind, LineKind::Text { lazy: true });
     assert_eq!(item_lines(&walk("- a\n  - b\n    c\n- d\n").lines, 0), 0..3);
     assert_eq!(item_lines(&walk("- a\n  - b\n    c\n- d\n").lines, 1), 1..3);
 }

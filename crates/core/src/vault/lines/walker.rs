@@ -1,13 +1,13 @@
 //! The state between lines: open list items, fence, comment and paragraph.
 
 use super::blocks::{closes_fence, fence, hash_heading, indent, is_rule, marker, underline};
-use super::{Kind, Open};
+use super::{LineKind, OpenBlock};
 
 /// The maximum nesting depth of lists. It bounds the time for a line of a million markers.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Paragraph {
+enum ParagraphState {
     #[default]
     None,
     /// A paragraph outside of lists, quotes and tables, which an underline would make a heading.
@@ -16,39 +16,39 @@ enum Paragraph {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Walker {
+pub(super) struct LineWalker {
     /// The content columns of the open list items.
     pub(super) containers: Vec<usize>,
-    pub(super) open: Option<Open>,
-    paragraph: Paragraph,
+    pub(super) open: Option<OpenBlock>,
+    paragraph: ParagraphState,
 }
 
-impl Walker {
+impl LineWalker {
     /// The role of the next line, and the number of list items that contain it.
-    pub(super) fn step<'a>(&mut self, text: &'a str, number: usize) -> (Kind<'a>, usize) {
+    pub(super) fn step<'a>(&mut self, text: &'a str, number: usize) -> (LineKind<'a>, usize) {
         let (column, rest) = indent(text, 0);
         if let Some(kind) = self.inside(column, rest) {
             return (kind, self.containers.len());
         }
         if rest.is_empty() {
-            self.paragraph = Paragraph::None;
-            return (Kind::Blank, self.containers.len());
+            self.paragraph = ParagraphState::None;
+            return (LineKind::Blank, self.containers.len());
         }
         let matched = self.containers.iter().take_while(|offset| column >= **offset).count();
         let same_place = matched == self.containers.len();
         let base = matched.checked_sub(1).map_or(0, |last| self.containers[last]);
         if self.containers.is_empty()
-            && self.paragraph == Paragraph::Top
+            && self.paragraph == ParagraphState::Top
             && column < 4
             && let Some(level) = underline(rest)
         {
-            self.paragraph = Paragraph::None;
-            return (Kind::Underline { level }, 0);
+            self.paragraph = ParagraphState::None;
+            return (LineKind::Underline { level }, 0);
         }
         let interrupts = |rest: &str| match marker(rest) {
             Some((width, number)) => {
                 let blocked = number.is_some_and(|n| n != 1) || rest[width..].trim().is_empty();
-                !(same_place && self.paragraph != Paragraph::None && blocked)
+                !(same_place && self.paragraph != ParagraphState::None && blocked)
             }
             None => false,
         };
@@ -60,8 +60,8 @@ impl Walker {
                 || fence(rest).is_some()
                 || hash_heading(rest).is_some()
                 || rest.starts_with("<!--"));
-        if !same_place && !begins_block && self.paragraph != Paragraph::None {
-            return (Kind::Text { lazy: true }, self.containers.len());
+        if !same_place && !begins_block && self.paragraph != ParagraphState::None {
+            return (LineKind::Text { lazy: true }, self.containers.len());
         }
         self.containers.truncate(matched);
         let item = if begins_item { Some(self.enter_items(text, column, rest)) } else { None };
@@ -69,25 +69,25 @@ impl Walker {
             Some((_, leaf, leaf_near)) => (*leaf, *leaf_near),
             None => (rest, near),
         };
-        let continues = same_place && item.is_none() && self.paragraph != Paragraph::None;
+        let continues = same_place && item.is_none() && self.paragraph != ParagraphState::None;
         let kind = self.leaf(leaf, leaf_near, continues, number);
         (item.map_or(kind, |(item, _, _)| item), self.containers.len())
     }
 
     /// The role of a line inside of an open fence or comment. A list item that ends also ends its open block.
-    fn inside<'a>(&mut self, column: usize, rest: &str) -> Option<Kind<'a>> {
+    fn inside<'a>(&mut self, column: usize, rest: &str) -> Option<LineKind<'a>> {
         let open = self.open?;
         let base = self.containers.last().copied().unwrap_or(0);
         if !rest.is_empty() && column < base {
             self.open = None;
-            self.paragraph = Paragraph::None;
+            self.paragraph = ParagraphState::None;
             return None;
         }
         let (closed, kind) = match open {
-            Open::Fence { mark, length, .. } => {
-                (column < base + 4 && closes_fence(rest, mark, length), Kind::Fence)
+            OpenBlock::Fence { mark, length, .. } => {
+                (column < base + 4 && closes_fence(rest, mark, length), LineKind::Fence)
             }
-            Open::Comment { .. } => (rest.contains("-->"), Kind::Comment),
+            OpenBlock::Comment { .. } => (rest.contains("-->"), LineKind::Comment),
         };
         if closed {
             self.open = None;
@@ -102,9 +102,9 @@ impl Walker {
         text: &str,
         column: usize,
         rest: &'a str,
-    ) -> (Kind<'static>, &'a str, bool) {
+    ) -> (LineKind<'static>, &'a str, bool) {
         let depth = self.containers.len() + 1;
-        let mut item = Kind::Blank;
+        let mut item = LineKind::Blank;
         let (mut column, mut leaf, mut near) = (column, rest, true);
         while near
             && self.containers.len() < MAX_DEPTH
@@ -114,48 +114,48 @@ impl Walker {
             near = next <= column + width + 4;
             let offset = if after.is_empty() || !near { column + width + 1 } else { next };
             self.containers.push(offset);
-            if item == Kind::Blank {
-                item = Kind::Item { depth, content: text.len() - after.len(), offset };
+            if item == LineKind::Blank {
+                item = LineKind::Item { depth, content: text.len() - after.len(), offset };
             }
             (column, leaf) = (next, after);
         }
         (item, leaf, near)
     }
 
-    fn leaf<'a>(&mut self, leaf: &'a str, near: bool, continues: bool, number: usize) -> Kind<'a> {
+    fn leaf<'a>(&mut self, leaf: &'a str, near: bool, continues: bool, number: usize) -> LineKind<'a> {
         let before = std::mem::take(&mut self.paragraph);
         if near {
             if let Some((mark, length)) = fence(leaf) {
-                self.open = Some(Open::Fence { line: number, mark, length });
-                return Kind::Fence;
+                self.open = Some(OpenBlock::Fence { line: number, mark, length });
+                return LineKind::Fence;
             }
             if leaf.starts_with("<!--") {
                 if !leaf.contains("-->") {
-                    self.open = Some(Open::Comment { line: number });
+                    self.open = Some(OpenBlock::Comment { line: number });
                 }
-                return Kind::Comment;
+                return LineKind::Comment;
             }
             if let Some((level, title)) = hash_heading(leaf) {
                 let top = self.containers.is_empty();
                 return if top {
-                    Kind::Heading { level, title, underlined: false }
+                    LineKind::Heading { level, title, underlined: false }
                 } else {
-                    Kind::Text { lazy: false }
+                    LineKind::Text { lazy: false }
                 };
             }
             if is_rule(leaf) {
-                return Kind::Rule;
+                return LineKind::Rule;
             }
         }
         self.paragraph = if continues {
             before
         } else if leaf.is_empty() || !near {
-            Paragraph::None
+            ParagraphState::None
         } else if self.containers.is_empty() && !leaf.starts_with(['>', '|', '<']) {
-            Paragraph::Top
+            ParagraphState::Top
         } else {
-            Paragraph::Contained
+            ParagraphState::Contained
         };
-        Kind::Text { lazy: false }
+        LineKind::Text { lazy: false }
     }
 }

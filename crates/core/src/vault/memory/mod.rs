@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use super::as_text;
 use super::escape;
-use super::lines::Broken;
+use super::lines::BrokenDocument;
 use crate::base::provenance::Origin;
 use crate::base::scope;
 use crate::base::scope::ProjectId;
@@ -33,7 +33,7 @@ pub const INTRODUCTION: &str =
 
 /// A section: a heading of level 1 or 2, and everything up to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
+pub struct MemorySection {
     /// The heading's words as written.
     pub title: String,
     /// The heading level, 1 or 2.
@@ -43,12 +43,12 @@ pub struct Section {
     /// The section's byte range, including its heading.
     pub range: Range<usize>,
     /// Its outermost list items.
-    pub items: Vec<Item>,
+    pub items: Vec<MemoryItem>,
 }
 
 /// A list item with everything indented below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
+pub struct MemoryItem {
     /// The statement, without bullet, date, mark or strike-through.
     pub text: String,
     /// The `(YYYY-MM-DD)` before it.
@@ -72,7 +72,7 @@ pub struct Item {
 
 /// The machine data in a comment behind a statement. It prevents adding a proposal twice (REV-12).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct StatementMark {
     /// The proposal it came from.
     pub id: Option<String>,
     /// The author of the words.
@@ -83,7 +83,7 @@ pub struct Mark {
     pub project: Option<ProjectId>,
 }
 
-impl Item {
+impl MemoryItem {
     /// True if the item is shown in `here`: it applies there or everywhere, and is not superseded.
     pub fn is_shown(&self, here: Option<&str>) -> bool {
         let project = self.project.as_ref().map(ProjectId::as_str);
@@ -94,7 +94,7 @@ impl Item {
 /// The outcome of adding a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum StatementOutcome {
     /// A new item at the end of the section's list.
     Appended,
     /// A new item under `## Reflected (…)`, because the section does not exist (REV-15).
@@ -107,11 +107,11 @@ pub enum Outcome {
 
 /// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct MemoryChange {
     /// The whole document after the change.
     pub text: String,
     /// The outcome of the change.
-    pub outcome: Outcome,
+    pub outcome: StatementOutcome,
 }
 
 /// The reason why a change was not made.
@@ -119,7 +119,7 @@ pub struct Change {
 pub enum Error {
     /// The document's structure is ambiguous.
     #[error(transparent)]
-    Broken(#[from] Broken),
+    Broken(#[from] BrokenDocument),
     /// The statement has no words.
     #[error("a statement needs words")]
     Empty,

@@ -4,22 +4,22 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use super::{Broken, Item, Section};
+use super::{BrokenDocument, MemoryItem, MemorySection};
 use crate::base::provenance::Origin;
 use crate::base::scope::{ProjectId, Scope};
 use crate::vault::comment;
-use crate::vault::escape::{self, Style};
-use crate::vault::lines::{self, Kind, Line, heading_words, item_lines};
+use crate::vault::escape::{self, EscapeStyle};
+use crate::vault::lines::{self, LineKind, MarkdownLine, heading_words, item_lines};
 use crate::vault::scope_mark;
 
 /// The sections of `text`, in order. Deeper headings are part of their section.
-pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
+pub fn sections(text: &str) -> Result<Vec<MemorySection>, BrokenDocument> {
     let lines = lines::read(text)?;
     let sections = parts(&lines).into_iter().filter_map(|part| {
         let heading = lines.get(part.start)?;
-        let Kind::Heading { level, title, .. } = heading.kind else { return None };
+        let LineKind::Heading { level, title, .. } = heading.kind else { return None };
         let items = items(&lines, part.clone());
-        Some(Section {
+        Some(MemorySection {
             title: escape::plain_heading(title),
             level,
             line: heading.number,
@@ -31,7 +31,7 @@ pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
 }
 
 /// The titles of the sections that can receive a line: those of level 2, or of level 1 if there are none.
-pub fn section_titles(text: &str) -> Result<Vec<String>, Broken> {
+pub fn section_titles(text: &str) -> Result<Vec<String>, BrokenDocument> {
     let sections = sections(text)?;
     let of = |level: u8| {
         let titles = sections.iter().filter(|section| section.level == level);
@@ -69,18 +69,18 @@ pub fn shown_in(text: &str, here: Option<&str>) -> String {
 }
 
 /// The line indexes of each section, including its heading.
-pub(super) fn parts(lines: &[Line<'_>]) -> Vec<Range<usize>> {
-    let is_start = |line: &Line<'_>| matches!(line.kind, Kind::Heading { level: 1..=2, .. });
+pub(super) fn parts(lines: &[MarkdownLine<'_>]) -> Vec<Range<usize>> {
+    let is_start = |line: &MarkdownLine<'_>| matches!(line.kind, LineKind::Heading { level: 1..=2, .. });
     let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
 /// The section whose heading matches `name`; level 2 before a document title.
-pub(super) fn find(lines: &[Line<'_>], name: &str) -> Option<Range<usize>> {
+pub(super) fn find(lines: &[MarkdownLine<'_>], name: &str) -> Option<Range<usize>> {
     let words = heading_words(name);
     let titled = |part: &Range<usize>, wanted: u8| {
-        matches!(lines[part.start].kind, Kind::Heading { level, title, .. }
+        matches!(lines[part.start].kind, LineKind::Heading { level, title, .. }
             if level == wanted && heading_words(&escape::plain_heading(title)) == words)
     };
     let parts = parts(lines);
@@ -88,28 +88,28 @@ pub(super) fn find(lines: &[Line<'_>], name: &str) -> Option<Range<usize>> {
 }
 
 /// The line indexes of the outermost items of `part`.
-pub(super) fn items(lines: &[Line<'_>], part: Range<usize>) -> Vec<usize> {
-    part.filter(|at| matches!(lines[*at].kind, Kind::Item { depth: 1, .. })).collect()
+pub(super) fn items(lines: &[MarkdownLine<'_>], part: Range<usize>) -> Vec<usize> {
+    part.filter(|at| matches!(lines[*at].kind, LineKind::Item { depth: 1, .. })).collect()
 }
 
 /// The parts of an item's first line, as byte ranges of the line's text.
-pub(super) struct FirstLine {
+pub(super) struct ItemFirstLine {
     /// The statement's words on this line.
     pub(super) words: Range<usize>,
     /// The date before them.
     pub(super) date: Option<Date>,
     /// Our comment behind them.
-    pub(super) mark: Option<(Range<usize>, Noted)>,
+    pub(super) mark: Option<(Range<usize>, CommentMark)>,
 }
 
 /// The parsed content of our comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Noted {
+pub(super) struct CommentMark {
     pub(super) ids: Vec<String>,
     pub(super) origin: Option<Origin>,
 }
 
-impl Noted {
+impl CommentMark {
     pub(super) fn render(&self) -> String {
         let origin = self.origin.map(|origin| origin.word().to_owned());
         let words: Vec<String> = self.ids.iter().cloned().chain(origin).collect();
@@ -142,20 +142,20 @@ pub(super) fn is_id(text: &str) -> bool {
 }
 
 /// Our comment at the end of a line, with its range in the line's text.
-pub(super) fn noted(text: &str) -> Option<(Range<usize>, Noted)> {
+pub(super) fn noted(text: &str) -> Option<(Range<usize>, CommentMark)> {
     let start = comment::trailing(text)?;
     let end = text.trim_end().len();
-    Some((start..end, Noted::parse(&text[start..end])?))
+    Some((start..end, CommentMark::parse(&text[start..end])?))
 }
 
-pub(super) fn first_line(text: &str, content: usize) -> FirstLine {
+pub(super) fn first_line(text: &str, content: usize) -> ItemFirstLine {
     let mark = noted(text).filter(|(range, _)| range.start >= content);
     let end = mark.as_ref().map_or(text.len(), |(range, _)| range.start);
     let (date, skipped) = dated(&text[content..end], "(");
     let start = content + skipped;
     let words = text[start..end].trim();
     let start = start + (text[start..end].len() - text[start..end].trim_start().len());
-    FirstLine { words: start..start + words.len(), date, mark }
+    ItemFirstLine { words: start..start + words.len(), date, mark }
 }
 
 /// Parses `(YYYY-MM-DD)` at the start of `text`, with `open` in place of the bracket. Returns the date and
@@ -169,11 +169,11 @@ fn dated(text: &str, open: &str) -> (Option<Date>, usize) {
     read().map_or((None, 0), |(date, length): (Date, usize)| (Some(date), length))
 }
 
-const SUPERSEDED: &str = "(superseded ";
+const SUPERSEDED_PREFIX: &str = "(superseded ";
 
 /// The words struck through, with a note of the date.
 pub(super) fn strike(words: &str, date: Date) -> String {
-    let note = format!("{SUPERSEDED}{})", crate::base::time::day(date));
+    let note = format!("{SUPERSEDED_PREFIX}{})", crate::base::time::day(date));
     if words.is_empty() {
         note
     } else if words.starts_with('~') || words.ends_with('~') {
@@ -186,25 +186,25 @@ pub(super) fn strike(words: &str, date: Date) -> String {
 
 /// The inverse of [`strike`].
 fn struck(words: &str) -> Option<(Date, &str)> {
-    if let (Some(date), length) = dated(words, SUPERSEDED) {
+    if let (Some(date), length) = dated(words, SUPERSEDED_PREFIX) {
         let rest = words[length..].trim_start();
         return Some((
             date,
             rest.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~")).unwrap_or(rest),
         ));
     }
-    let at = words.rfind(SUPERSEDED)?;
-    let (Some(date), length) = dated(&words[at..], SUPERSEDED) else { return None };
+    let at = words.rfind(SUPERSEDED_PREFIX)?;
+    let (Some(date), length) = dated(&words[at..], SUPERSEDED_PREFIX) else { return None };
     let inner = words[..at].trim_end().strip_prefix("~~")?.strip_suffix("~~")?;
     (at + length == words.len()).then_some((date, inner))
 }
 
 /// Reads the item that begins at line index `at`.
-pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
+pub(super) fn read_item(lines: &[MarkdownLine<'_>], at: usize) -> MemoryItem {
     let own = item_lines(lines, at);
     let line = &lines[at];
     let (content, offset) = match line.kind {
-        Kind::Item { content, offset, .. } => (content, offset),
+        LineKind::Item { content, offset, .. } => (content, offset),
         _ => (0, 0),
     };
     let first = first_line(line.text, content);
@@ -220,7 +220,7 @@ pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
     let noted = first.mark.map(|(_, noted)| noted).unwrap_or_default();
     let (text, project) = scoped(words, &below, offset);
     let project = project.or(outer);
-    Item {
+    MemoryItem {
         text,
         project,
         date: first.date,
@@ -235,7 +235,7 @@ pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
 /// The statement of an item without its scope mark, and the project in that mark. We write the mark at the
 /// end of the first line; an editor that wraps lines moves it to the end of the last.
 fn scoped(words: &str, below: &[&str], offset: usize) -> (String, Option<ProjectId>) {
-    let plain = |words: &str| escape::plain_item(words, below, offset, Style::Blocks);
+    let plain = |words: &str| escape::plain_item(words, below, offset, EscapeStyle::Blocks);
     let of = |scope: Scope| scope.project().cloned();
     if let Some((words, scope)) = scope_mark::split(words) {
         return (plain(words), of(scope));

@@ -7,19 +7,19 @@ use crate::vault::escape::tidy;
 use crate::vault::lines::tests::{document, is_insertion};
 use crate::vault::lines::walk;
 
-fn mark(id: &str) -> Mark {
-    Mark { id: Some(id.to_owned()), origin: Origin::User, project: None }
+fn mark(id: &str) -> StatementMark {
+    StatementMark { id: Some(id.to_owned()), origin: Origin::User, project: None }
 }
 
-fn add(text: &str, section: &str, statement: &str, id: &str) -> Change {
+fn add(text: &str, section: &str, statement: &str, id: &str) -> MemoryChange {
     append(text, section, date(2026, 11, 15), statement, &mark(id)).unwrap()
 }
 
 /// The content of each section, independent of position.
-type Outline = Vec<(String, u8, Vec<(String, Option<Date>, Vec<String>)>)>;
+type MemoryOutline = Vec<(String, u8, Vec<(String, Option<Date>, Vec<String>)>)>;
 
-fn outline(text: &str) -> Outline {
-    let told = |item: &Item| (item.text.clone(), item.date, item.ids.clone());
+fn outline(text: &str) -> MemoryOutline {
+    let told = |item: &MemoryItem| (item.text.clone(), item.date, item.ids.clone());
     let sections = sections(text).unwrap();
     sections.iter().map(|s| (s.title.clone(), s.level, s.items.iter().map(told).collect())).collect()
 }
@@ -39,7 +39,7 @@ proptest! {
     #[test]
     fn rev_12_append_adds_one_item_and_keeps_every_byte(text in document(), section in section_names(), said in hostile(), project in projects(), marked in any::<bool>()) {
         let said = if marked && !said.trim().is_empty() { format!("{said} (project: other)") } else { said };
-        let mark = Mark { project: project.clone(), ..mark("p-20261115-007") };
+        let mark = StatementMark { project: project.clone(), ..mark("p-20261115-007") };
         let result = append(&text, section, date(2026, 11, 15), &said, &mark);
         let change = match result {
             Err(Error::Broken(broken)) => {
@@ -55,7 +55,7 @@ proptest! {
         prop_assert!(is_insertion(&text, &change.text), "{:?}", change.text);
         let scope = |text: &str| sections(text).unwrap().into_iter().flat_map(|section| section.items)
             .find(|item| item.ids == ["p-20261115-007"]).map(|item| item.project);
-        if matches!(change.outcome, Outcome::Appended | Outcome::Reflected) {
+        if matches!(change.outcome, StatementOutcome::Appended | StatementOutcome::Reflected) {
             prop_assert_eq!(scope(&change.text), Some(project), "{}", change.text);
         }
         let (before, mut after) = (outline(&text), outline(&change.text));
@@ -65,19 +65,19 @@ proptest! {
             at.map(|at| items.remove(at))
         }).collect();
         match change.outcome {
-            Outcome::Appended => prop_assert_eq!(&added[0].0, &tidy(&said)),
-            Outcome::Reflected => {
+            StatementOutcome::Appended => prop_assert_eq!(&added[0].0, &tidy(&said)),
+            StatementOutcome::Reflected => {
                 prop_assert!(added[0].0.ends_with(&tidy(&said)));
                 prop_assert_eq!(&after.pop().unwrap().0, "Reflected (2026-11-15)");
             }
-            Outcome::Merged => return Ok(()),
-            Outcome::AlreadyThere => prop_assert_eq!(&change.text, &text),
+            StatementOutcome::Merged => return Ok(()),
+            StatementOutcome::AlreadyThere => prop_assert_eq!(&change.text, &text),
         }
-        prop_assert_eq!(added.len(), usize::from(change.outcome != Outcome::AlreadyThere));
+        prop_assert_eq!(added.len(), usize::from(change.outcome != StatementOutcome::AlreadyThere));
         prop_assert_eq!(before, after);
         // Adding again has no effect.
         let again = append(&change.text, section, date(2026, 11, 15), &said, &mark).unwrap();
-        prop_assert_eq!(again, Change { text: change.text, outcome: Outcome::AlreadyThere });
+        prop_assert_eq!(again, MemoryChange { text: change.text, outcome: StatementOutcome::AlreadyThere });
     }
 
     #[test]
@@ -107,7 +107,7 @@ proptest! {
             prop_assert!(found.is_some(), "{:?} is gone", line.text);
             from += found.unwrap() + 1;
         }
-        if change.outcome == Outcome::Appended && old.superseded.is_none() {
+        if change.outcome == StatementOutcome::Appended && old.superseded.is_none() {
             let struck = sections(&change.text).unwrap().into_iter().flat_map(|s| s.items).find(|i| i.line == old.line);
             let struck = struck.unwrap();
             prop_assert_eq!((struck.superseded, struck.text, struck.ids), (Some(date(2026, 11, 15)), old.text.clone(), old.ids.clone()));
@@ -145,7 +145,7 @@ fn rev_12_the_item_goes_behind_the_list_before_blank_lines() {
     let text =
         "## 🚫 HARD RULES ##\r\n- a\r\n  - nested\r\n\r\n\r\nnotes\r\n### deeper\r\n- b\r\n## Patterns\r\n";
     let change = add(text, "Hard Rules", "c", "p-20261115-001");
-    assert_eq!(change.outcome, Outcome::Appended);
+    assert_eq!(change.outcome, StatementOutcome::Appended);
     assert_eq!(
         change.text,
         text.replace("nested\r\n", "nested\r\n- (2026-11-15) c <!-- p-20261115-001 user -->\r\n")
@@ -162,12 +162,12 @@ fn rev_12_a_missing_final_newline_stays_missing() {
 fn rev_12_the_same_statement_is_merged_and_stays_as_written() {
     let text = "## Patterns\n* **Use** `tabs`.  \n- (2026-01-01) Use C++ <!-- p-20260101-001 tool -->\n";
     let change = add(text, "Patterns", "use tabs", "p-20261115-001");
-    assert_eq!(change.outcome, Outcome::Merged);
+    assert_eq!(change.outcome, StatementOutcome::Merged);
     assert_eq!(change.text, text, "a line with code in it takes no comment");
     let change = add(text, "Patterns", "Use C++!", "p-20261115-001");
     assert_eq!(change.text, text.replace("001 tool", "001 p-20261115-001 user"));
-    assert_eq!(add(text, "Patterns", "Use C#", "p-20261115-001").outcome, Outcome::Appended);
-    assert_eq!(add(text, "Patterns", "use tabs?", "p-20261115-001").outcome, Outcome::Appended);
+    assert_eq!(add(text, "Patterns", "Use C#", "p-20261115-001").outcome, StatementOutcome::Appended);
+    assert_eq!(add(text, "Patterns", "use tabs?", "p-20261115-001").outcome, StatementOutcome::Appended);
     let change = add("## Patterns\n- say it  \n", "Patterns", "Say it", "p-20261115-001");
     assert_eq!(change.text, "## Patterns\n- say it <!-- p-20261115-001 -->  \n");
 }
@@ -175,13 +175,16 @@ fn rev_12_the_same_statement_is_merged_and_stays_as_written() {
 #[test]
 fn rev_15_without_a_section_it_is_reflected_with_attribution() {
     let change = add("# Memory\n\nmine", "Deploys", "Fridays are off", "p-20261115-001");
-    assert_eq!(change.outcome, Outcome::Reflected);
+    assert_eq!(change.outcome, StatementOutcome::Reflected);
     let tail = "- (2026-11-15) **Deploys:** Fridays are off <!-- p-20261115-001 user -->";
     assert!(change.text.starts_with("# Memory\n\nmine\n\n## Reflected (2026-11-15)\n\n_"));
     assert!(change.text.ends_with(tail));
     let second = add(&change.text, "Deploys", "So are Mondays", "p-20261115-002");
     assert_eq!(second.text.matches("## Reflected").count(), 1);
-    assert_eq!(add(&second.text, "Deploys", "fridays are off", "p-20261115-003").outcome, Outcome::Merged);
+    assert_eq!(
+        add(&second.text, "Deploys", "fridays are off", "p-20261115-003").outcome,
+        StatementOutcome::Merged
+    );
 }
 
 #[test]
@@ -197,14 +200,17 @@ fn supersede_strikes_the_old_and_adds_the_new() {
     let moved = supersede(&change.text, &old, date(2026, 11, 15), "x", &mark("p-20261115-002"));
     assert_eq!(moved, Err(Error::Moved { line: 2 }));
     // A superseded statement may be added again.
-    assert_eq!(add(&change.text, "Patterns", "Use npm", "p-20261116-001").outcome, Outcome::Appended);
+    assert_eq!(
+        add(&change.text, "Patterns", "Use npm", "p-20261116-001").outcome,
+        StatementOutcome::Appended
+    );
 }
 
 #[test]
 fn documents_without_certain_structure_are_left_alone() {
     let result =
         append("## Patterns\n```\ncode\n", "Patterns", date(2026, 11, 15), "x", &mark("p-20261115-001"));
-    assert_eq!(result, Err(Error::Broken(Broken::Fence { line: 2 })));
+    assert_eq!(result, Err(Error::Broken(BrokenDocument::Fence { line: 2 })));
     let result = append("", "Patterns", date(2026, 11, 15), "x", &mark("not an id"));
     assert_eq!(result, Err(Error::Id));
 }
@@ -213,19 +219,19 @@ fn documents_without_certain_structure_are_left_alone() {
 fn an_item_that_would_be_swallowed_goes_elsewhere() {
     let text = "## Patterns\n10. ten\n\n   three spaces\n\n## Lessons\n";
     let change = add(text, "Patterns", "x", "p-20261115-001");
-    assert_eq!(change.outcome, Outcome::Appended);
+    assert_eq!(change.outcome, StatementOutcome::Appended);
     assert!(change.text.contains("three spaces\n\n- (2026-11-15) x"));
     // An item before an indented heading would absorb it.
     let text = "## Patterns\n\n  ## Lessons\n";
     let change = add(text, "Patterns", "x", "p-20261115-001");
-    assert_eq!(change.outcome, Outcome::Reflected);
+    assert_eq!(change.outcome, StatementOutcome::Reflected);
     assert!(change.text.starts_with(text));
 }
 
 #[test]
 fn r_15_a_line_says_where_it_holds_and_is_shown_only_there() {
     let here = Some("github.com/acme/payments");
-    let mark = Mark { project: here.map(ProjectId::new), ..mark("p-20261115-001-k7qe") };
+    let mark = StatementMark { project: here.map(ProjectId::new), ..mark("p-20261115-001-k7qe") };
     let text = "## Patterns\n\n- Mine, typed by hand (project: kettles)\n";
     let change = append(text, "Patterns", date(2026, 11, 15), "Use pnpm", &mark).unwrap();
     let line =
@@ -253,26 +259,27 @@ fn r_15_a_line_says_where_it_holds_and_is_shown_only_there() {
 #[test]
 fn r_15_the_same_words_in_another_project_are_another_line() {
     let payments =
-        Mark { project: Some(ProjectId::new("github.com/acme/payments")), ..mark("p-20261115-001") };
+        StatementMark { project: Some(ProjectId::new("github.com/acme/payments")), ..mark("p-20261115-001") };
     let first = append("## Patterns\n", "Patterns", date(2026, 11, 15), "Use pnpm", &payments).unwrap();
-    let again = Mark { id: Some("p-20261116-001".to_owned()), ..payments.clone() };
+    let again = StatementMark { id: Some("p-20261116-001".to_owned()), ..payments.clone() };
     let merged = append(&first.text, "Patterns", date(2026, 11, 16), "use pnpm", &again).unwrap();
-    assert_eq!(merged.outcome, Outcome::Merged);
-    let kettles = Mark { project: Some(ProjectId::new("github.com/acme/kettles")), ..mark("p-20261116-002") };
+    assert_eq!(merged.outcome, StatementOutcome::Merged);
+    let kettles =
+        StatementMark { project: Some(ProjectId::new("github.com/acme/kettles")), ..mark("p-20261116-002") };
     for other in [kettles.clone(), mark("p-20261116-003")] {
         let change = append(&first.text, "Patterns", date(2026, 11, 16), "Use pnpm", &other).unwrap();
-        assert_eq!(change.outcome, Outcome::Appended, "{other:?}");
+        assert_eq!(change.outcome, StatementOutcome::Appended, "{other:?}");
     }
     let everywhere =
         append("## Patterns\n- Use pnpm\n", "Patterns", date(2026, 11, 16), "Use pnpm", &kettles);
-    assert_eq!(everywhere.unwrap().outcome, Outcome::Merged, "it holds there already");
+    assert_eq!(everywhere.unwrap().outcome, StatementOutcome::Merged, "it holds there already");
 }
 
 #[test]
 fn r_15_a_struck_line_keeps_its_scope() {
     let text = "## Patterns\n- (2026-01-01) Use npm (project: payments) <!-- p-20260101-001 user -->\n";
     let old = sections(text).unwrap().remove(0).items.remove(0);
-    let new = Mark { project: Some(ProjectId::new("payments")), ..mark("p-20261115-001") };
+    let new = StatementMark { project: Some(ProjectId::new("payments")), ..mark("p-20261115-001") };
     let change = supersede(text, &old, date(2026, 11, 15), "Use pnpm", &new).unwrap();
     assert_eq!(
         change.text,

@@ -3,27 +3,27 @@
 
 use thiserror::Error as ThisError;
 
-use super::diff::{Decision, Doubt, diff, is_unchanged};
+use super::diff::{PageDecision, PageDoubt, diff, is_unchanged};
 use super::parse::parse;
 use super::render::counted;
 use super::update::{Error, update};
-use super::{Proposal, Queue, Renamed, Shown, render};
+use super::{ListedProposal, RenamedIds, ReviewPage, ShownPage, render};
 
 /// An updated page with its recorded state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct CarriedPage {
     /// The text of the whole page.
     pub text: String,
     /// The proposals it shows, as a base for the next comparison.
-    pub shown: Shown,
+    pub shown: ShownPage,
 }
 
 /// The reason why a page was left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
-pub enum Left {
+pub enum CarryError {
     /// The person's decisions on it are ambiguous.
     #[error(transparent)]
-    Doubt(#[from] Doubt),
+    Doubt(#[from] PageDoubt),
     /// The update would lose the person's own text.
     #[error(transparent)]
     Unfit(#[from] Error),
@@ -36,41 +36,43 @@ pub enum Left {
 /// the page is compared with the returned state.
 pub fn carry(
     text: Option<&str>,
-    shown: Option<&Shown>,
-    queue: &Queue,
-    renamed: &Renamed,
-) -> Result<Carried, Left> {
-    let Some(text) = text else { return Ok(Carried { text: render(queue), shown: queue.shown() }) };
+    shown: Option<&ShownPage>,
+    queue: &ReviewPage,
+    renamed: &RenamedIds,
+) -> Result<CarriedPage, CarryError> {
+    let Some(text) = text else { return Ok(CarriedPage { text: render(queue), shown: queue.shown() }) };
     let listed = queue.listed();
     let same = shown.filter(|shown| shown.proposals == listed);
-    let as_it_is = same.map(|shown| Carried { text: text.to_owned(), shown: shown.clone() });
+    let as_it_is = same.map(|shown| CarriedPage { text: text.to_owned(), shown: shown.clone() });
     let count = counted(text);
     if let Some(as_it_is) = as_it_is.clone().filter(|_| count.is_none_or(|count| count == queue.pending())) {
         return Ok(as_it_is);
     }
     let text = &renamed.page(text, shown, &queue.proposals);
-    let empty = Shown { version: String::new(), proposals: Vec::new() };
+    let empty = ShownPage { version: String::new(), proposals: Vec::new() };
     let shown = &renamed.shown(shown.unwrap_or(&empty));
     let decided = diff(shown, text)?.decided;
-    let page = parse(text).map_err(Doubt::from)?;
+    let page = parse(text).map_err(PageDoubt::from)?;
     let proposals = queue.proposals.iter().filter_map(|proposal| {
         let Some(entry) = page.entries.iter().find(|entry| entry.id == proposal.id) else {
-            let is_open = |decision: &Decision| *decision == Decision::Pending;
+            let is_open = |decision: &PageDecision| *decision == PageDecision::Pending;
             let gone = decided.iter().any(|one| one.id == proposal.id && !is_open(&one.decision));
             return (!gone).then(|| proposal.clone());
         };
         Some(match is_unchanged(&proposal.tidied(), entry) {
             true => proposal.clone(),
-            false => Proposal { title: entry.title.clone(), text: entry.text.clone(), ..proposal.clone() },
+            false => {
+                ListedProposal { title: entry.title.clone(), text: entry.text.clone(), ..proposal.clone() }
+            }
         })
     });
-    let on_page = Queue { proposals: proposals.collect(), ..queue.clone() };
+    let on_page = ReviewPage { proposals: proposals.collect(), ..queue.clone() };
     // A deleted line that is not decided yet is not counted.
     if let Some(as_it_is) = as_it_is.filter(|_| count == Some(on_page.pending())) {
         return Ok(as_it_is);
     }
     let text = update(text, shown, &on_page)?;
-    Ok(Carried { text, shown: Shown { version: on_page.shown().version, proposals: listed } })
+    Ok(CarriedPage { text, shown: ShownPage { version: on_page.shown().version, proposals: listed } })
 }
 
 #[cfg(test)]
@@ -78,22 +80,27 @@ mod tests {
     use jiff::civil::date;
     use proptest::prelude::*;
 
-    use super::super::{How, Id, Place};
+    use super::super::{ProposalId, ProposalPlace, RejectionMark};
     use super::*;
 
-    fn carry(text: Option<&str>, shown: Option<&Shown>, queue: &Queue) -> Result<Carried, Left> {
-        super::carry(text, shown, queue, &Renamed::default())
+    fn carry(
+        text: Option<&str>,
+        shown: Option<&ShownPage>,
+        queue: &ReviewPage,
+    ) -> Result<CarriedPage, CarryError> {
+        super::carry(text, shown, queue, &RenamedIds::default())
     }
 
-    fn proposal(number: u32, text: &str) -> Proposal {
-        let id: Id = format!("p-20261115-{number:03}").parse().unwrap();
-        let place =
-            Place::Section(if number.is_multiple_of(2) { "Patterns" } else { "Hard Rules" }.to_owned());
-        Proposal { id, place, title: format!("Title {number}"), text: text.to_owned(), project: None }
+    fn proposal(number: u32, text: &str) -> ListedProposal {
+        let id: ProposalId = format!("p-20261115-{number:03}").parse().unwrap();
+        let place = ProposalPlace::Section(
+            if number.is_multiple_of(2) { "Patterns" } else { "Hard Rules" }.to_owned(),
+        );
+        ListedProposal { id, place, title: format!("Title {number}"), text: text.to_owned(), project: None }
     }
 
-    fn queue(numbers: &[u32], hour: i8) -> Queue {
-        Queue {
+    fn queue(numbers: &[u32], hour: i8) -> ReviewPage {
+        ReviewPage {
             reviewer: "Ada".to_owned(),
             date: date(2026, 11, 15),
             updated: date(2026, 11, 15)
@@ -109,19 +116,19 @@ mod tests {
         }
     }
 
-    fn decisions(carried: &Carried) -> Vec<Decision> {
+    fn decisions(carried: &CarriedPage) -> Vec<PageDecision> {
         let decided = diff(&carried.shown, &carried.text).unwrap().decided;
         decided.into_iter().map(|decided| decided.decision).collect()
     }
 
     #[test]
     fn r_17_the_footer_counts_what_waits_behind_the_page() {
-        let first = Queue { later: 7, ..queue(&[1, 2], 8) };
+        let first = ReviewPage { later: 7, ..queue(&[1, 2], 8) };
         let page = carry(None, None, &first).unwrap();
         assert!(page.text.contains("| 9 proposals pending_"), "{}", page.text);
-        let same = Queue { later: 7, ..queue(&[1, 2], 9) };
+        let same = ReviewPage { later: 7, ..queue(&[1, 2], 9) };
         assert_eq!(carry(Some(&page.text), Some(&page.shown), &same).unwrap().text, page.text);
-        let more = Queue { later: 8, ..queue(&[1, 2], 9) };
+        let more = ReviewPage { later: 8, ..queue(&[1, 2], 9) };
         let next = carry(Some(&page.text), Some(&page.shown), &more).unwrap();
         assert!(next.text.contains("| 10 proposals pending_"), "{}", next.text);
         // A footer that the person removed is not added again.
@@ -144,26 +151,26 @@ mod tests {
         );
         assert!(second.text.contains("My own note.") && second.text.contains("p-20261115-006"));
         assert!(!second.text.contains("p-20261115-003"), "a deleted line does not come back");
-        let mut found: Vec<(u32, Decision)> = diff(&second.shown, &second.text)
+        let mut found: Vec<(u32, PageDecision)> = diff(&second.shown, &second.text)
             .unwrap()
             .decided
             .into_iter()
             .map(|decided| (decided.id.number, decided.decision))
             .collect();
         found.sort_by_key(|(number, _)| *number);
-        let reworded = Decision::EditedPending {
+        let reworded = PageDecision::EditedPending {
             title: "Title 2".to_owned(),
             text: "Statement two, in my words.".to_owned(),
         };
         assert_eq!(
             found.into_iter().map(|(_, decision)| decision).collect::<Vec<_>>(),
             [
-                Decision::Approved,
+                PageDecision::Approved,
                 reworded,
-                Decision::Rejected { how: How::LineDeleted },
-                Decision::Pending,
-                Decision::Pending,
-                Decision::Pending
+                PageDecision::Rejected { how: RejectionMark::LineDeleted },
+                PageDecision::Pending,
+                PageDecision::Pending,
+                PageDecision::Pending
             ]
         );
         // Once more, without any change.
@@ -175,7 +182,7 @@ mod tests {
     fn a_page_in_doubt_is_left_alone() {
         let first = carry(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
         let emptied = carry(Some(" \n"), Some(&first.shown), &queue(&[1, 2, 3, 4, 5], 2));
-        assert_eq!(emptied, Err(Left::Doubt(Doubt::Emptied)));
+        assert_eq!(emptied, Err(CarryError::Doubt(PageDoubt::Emptied)));
         let unclosed = format!("```\n{}", first.text);
         assert!(carry(Some(&unclosed), Some(&first.shown), &queue(&[5], 2)).is_err());
     }
@@ -204,14 +211,14 @@ mod tests {
             }
             let after: Vec<u32> = (1..=5 + more).collect();
             let second = carry(Some(&text), Some(&first.shown), &queue(&after, 2)).unwrap();
-            let told = |carried: &Carried| -> Vec<(Id, Decision)> {
+            let told = |carried: &CarriedPage| -> Vec<(ProposalId, PageDecision)> {
                 let decided = diff(&carried.shown, &carried.text).unwrap().decided;
                 let old = decided.into_iter().filter(|decided| decided.id.number <= 5);
                 let mut told: Vec<_> = old.map(|decided| (decided.id, decided.decision)).collect();
                 told.sort_by_key(|(id, _)| *id);
                 told
             };
-            prop_assert_eq!(told(&second), told(&Carried { text, shown: first.shown }));
+            prop_assert_eq!(told(&second), told(&CarriedPage { text, shown: first.shown }));
         }
     }
 }

@@ -6,16 +6,16 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::parse::{Entry, Parsed, Reading, State, after_dash, parse};
-use super::{Id, Proposal, Shown};
+use super::parse::{CheckboxState, PageEntry, ParsedItem, ParsedPage, after_dash, parse};
+use super::{ListedProposal, ProposalId, ShownPage};
 use crate::base::scope::Scope;
 use crate::vault::escape::tidy_line;
-use crate::vault::lines::Broken;
+use crate::vault::lines::BrokenDocument;
 
 /// The decision on one proposal (REV-03).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Decision {
+pub enum PageDecision {
     /// Ticked, with the proposed words.
     Approved,
     /// Ticked after rewording; the new words are promoted.
@@ -28,7 +28,7 @@ pub enum Decision {
     /// Turned down by the person.
     Rejected {
         /// The sign of the rejection.
-        how: How,
+        how: RejectionMark,
     },
     /// Neither ticked nor turned down.
     Pending,
@@ -44,7 +44,7 @@ pub enum Decision {
 /// The sign of a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum How {
+pub enum RejectionMark {
     /// The checkbox was marked with `[-]`.
     Ticked,
     /// The line was deleted.
@@ -53,11 +53,11 @@ pub enum How {
 
 /// A proposal with its decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decided {
+pub struct DecidedProposal {
     /// The id of the proposal.
-    pub id: Id,
+    pub id: ProposalId,
     /// The decision on it.
-    pub decision: Decision,
+    pub decision: PageDecision,
     /// The scope of an approved one, if its line names one.
     #[serde(skip)]
     pub scope: Option<Scope>,
@@ -65,22 +65,22 @@ pub struct Decided {
 
 /// The decisions on a whole page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decisions {
+pub struct ReviewDecisions {
     /// All shown proposals, in their order.
-    pub decided: Vec<Decided>,
+    pub decided: Vec<DecidedProposal>,
     /// Ids on the page that were not shown.
-    pub unknown: Vec<Id>,
+    pub unknown: Vec<ProposalId>,
 }
 
 /// The reason why the page is ambiguous, so that somebody has to be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Doubt {
+pub enum PageDoubt {
     /// The page is empty.
     #[error("the review page is empty; restore it, or decide with `rekindle review`")]
     Emptied,
     /// The document's structure is ambiguous.
     #[error(transparent)]
-    Broken(#[from] Broken),
+    Broken(#[from] BrokenDocument),
     /// It is not the last version that we wrote.
     #[error(
         "the review page is a different version than the one written last, perhaps an old copy from sync"
@@ -90,7 +90,7 @@ pub enum Doubt {
     #[error("line {line} decides {id} differently than an earlier line; keep one of them")]
     Twice {
         /// The id of the proposal.
-        id: Id,
+        id: ProposalId,
         /// The number of the second line.
         line: usize,
     },
@@ -105,17 +105,17 @@ pub enum Doubt {
 }
 
 /// Reads the decisions on the page `text`, given its recorded state. An `Err` decides nothing.
-pub fn diff(shown: &Shown, text: &str) -> Result<Decisions, Doubt> {
+pub fn diff(shown: &ShownPage, text: &str) -> Result<ReviewDecisions, PageDoubt> {
     if shown.proposals.is_empty() {
-        return Ok(Decisions::default());
+        return Ok(ReviewDecisions::default());
     }
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(Doubt::Emptied);
+        return Err(PageDoubt::Emptied);
     }
     let page = parse(text)?;
     let version = page.footer.as_ref().and_then(|footer| footer.version.as_ref());
     if version.is_some_and(|version| *version != shown.version) {
-        return Err(Doubt::OtherVersion);
+        return Err(PageDoubt::OtherVersion);
     }
     contradictions(&page.entries)?;
     let whole = page.titled && version.is_some();
@@ -129,85 +129,85 @@ pub fn diff(shown: &Shown, text: &str) -> Result<Decisions, Doubt> {
                 Some(state) => decide_unchanged(state),
                 None if whole && !is_mentioned(proposal, &page, text) => {
                     missing += 1;
-                    Decision::Rejected { how: How::LineDeleted }
+                    PageDecision::Rejected { how: RejectionMark::LineDeleted }
                 }
-                None => Decision::Pending,
+                None => PageDecision::Pending,
             },
         };
         let scope = found.and_then(|entry| scope_of(proposal, entry));
-        Decided { id: proposal.id, decision, scope }
+        DecidedProposal { id: proposal.id, decision, scope }
     });
     let decided = decided.collect();
     if missing > 1 && 2 * missing > shown.proposals.len() {
-        return Err(Doubt::MostMissing { missing, shown: shown.proposals.len() });
+        return Err(PageDoubt::MostMissing { missing, shown: shown.proposals.len() });
     }
-    let was_shown = |id: &Id| shown.proposals.iter().any(|proposal| proposal.id == *id);
+    let was_shown = |id: &ProposalId| shown.proposals.iter().any(|proposal| proposal.id == *id);
     let unknown = page.entries.iter().map(|entry| entry.id).filter(|id| !was_shown(id)).collect();
-    Ok(Decisions { decided, unknown })
+    Ok(ReviewDecisions { decided, unknown })
 }
 
 /// Checks that two lines for one proposal agree; otherwise nothing on the page counts.
-fn contradictions(entries: &[Entry]) -> Result<(), Doubt> {
+fn contradictions(entries: &[PageEntry]) -> Result<(), PageDoubt> {
     for (at, entry) in entries.iter().enumerate() {
-        let differs = |first: &Entry| {
+        let differs = |first: &PageEntry| {
             let words =
                 flat(&first.reading.whole) != flat(&entry.reading.whole) || first.scope != entry.scope;
-            first.state != entry.state || first.state == State::Approved && words
+            first.state != entry.state || first.state == CheckboxState::Approved && words
         };
         if entries[..at].iter().find(|first| first.id == entry.id).is_some_and(differs) {
-            return Err(Doubt::Twice { id: entry.id, line: entry.line });
+            return Err(PageDoubt::Twice { id: entry.id, line: entry.line });
         }
     }
     Ok(())
 }
 
-fn decide(proposal: &Proposal, entry: &Entry, cut: bool) -> Decision {
+fn decide(proposal: &ListedProposal, entry: &PageEntry, cut: bool) -> PageDecision {
     if is_unchanged(proposal, entry) {
         return decide_unchanged(entry.state);
     }
     let (title, text) = read_as(proposal, &entry.reading);
     let worded = !(title.is_empty() && text.is_empty());
     match entry.state {
-        State::Rejected => Decision::Rejected { how: How::Ticked },
+        CheckboxState::Rejected => PageDecision::Rejected { how: RejectionMark::Ticked },
         // The last line of a truncated page may be incomplete, and ticking a line without words means
         // nothing.
-        _ if cut || !worded => Decision::Pending,
-        State::Approved => Decision::ApprovedEdited { title, text },
-        State::Pending => Decision::EditedPending { title, text },
+        _ if cut || !worded => PageDecision::Pending,
+        CheckboxState::Approved => PageDecision::ApprovedEdited { title, text },
+        CheckboxState::Pending => PageDecision::EditedPending { title, text },
     }
 }
 
 /// The scope that a line names, even if a note is attached below it.
-fn scope_of(proposal: &Proposal, entry: &Entry) -> Option<Scope> {
+fn scope_of(proposal: &ListedProposal, entry: &PageEntry) -> Option<Scope> {
     let shorter = entry.shorter.as_ref().filter(|_| is_noted_below(proposal, entry));
     shorter.map_or_else(|| entry.scope.clone(), |shorter| shorter.scope.clone())
 }
 
-fn decide_unchanged(state: State) -> Decision {
+fn decide_unchanged(state: CheckboxState) -> PageDecision {
     match state {
-        State::Approved => Decision::Approved,
-        State::Rejected => Decision::Rejected { how: How::Ticked },
-        State::Pending => Decision::Pending,
+        CheckboxState::Approved => PageDecision::Approved,
+        CheckboxState::Rejected => PageDecision::Rejected { how: RejectionMark::Ticked },
+        CheckboxState::Pending => PageDecision::Pending,
     }
 }
 
 /// True if the line has the proposed words. Wrapping, emphasis and the dash may differ.
-pub(super) fn is_unchanged(proposal: &Proposal, entry: &Entry) -> bool {
+pub(super) fn is_unchanged(proposal: &ListedProposal, entry: &PageEntry) -> bool {
     says(proposal, &entry.reading) || is_noted_below(proposal, entry)
 }
 
 /// True if the line itself is unchanged and only a note is attached below it.
-pub(super) fn is_noted_below(proposal: &Proposal, entry: &Entry) -> bool {
+pub(super) fn is_noted_below(proposal: &ListedProposal, entry: &PageEntry) -> bool {
     entry.shorter.as_ref().is_some_and(|shorter| says(proposal, shorter))
 }
 
-fn says(proposal: &Proposal, reading: &Reading) -> bool {
+fn says(proposal: &ListedProposal, reading: &ParsedItem) -> bool {
     let (title, text) = read_as(proposal, reading);
     flat(&title) == flat(&proposal.title) && flat(&text) == flat(&proposal.text)
 }
 
 /// The title and text of a line. The original title shows where it ends if its emphasis is lost.
-fn read_as(proposal: &Proposal, reading: &Reading) -> (String, String) {
+fn read_as(proposal: &ListedProposal, reading: &ParsedItem) -> (String, String) {
     let lost = || {
         let rest = flat(&reading.whole).strip_prefix(&flat(&proposal.title))?.to_owned();
         let dash = after_dash(&rest).or_else(|| rest.is_empty().then_some(""))?;
@@ -223,12 +223,12 @@ fn read_as(proposal: &Proposal, reading: &Reading) -> (String, String) {
 }
 
 /// The checkbox of a line that lost only its id.
-fn without_id(proposal: &Proposal, page: &Parsed) -> Option<State> {
+fn without_id(proposal: &ListedProposal, page: &ParsedPage) -> Option<CheckboxState> {
     page.loose.iter().find(|(_, reading)| says(proposal, reading)).map(|(state, _)| *state)
 }
 
 /// True if the page still contains the proposal in an unknown form.
-fn is_mentioned(proposal: &Proposal, page: &Parsed, text: &str) -> bool {
+fn is_mentioned(proposal: &ListedProposal, page: &ParsedPage, text: &str) -> bool {
     let words = if proposal.text.is_empty() { &proposal.title } else { &proposal.text };
     let noted = |range: &std::ops::Range<usize>| flat(&text[range.clone()]).contains(&flat(words));
     text.contains(&proposal.id.to_string()) || !words.is_empty() && page.notes.iter().any(noted)

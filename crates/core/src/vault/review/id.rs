@@ -13,14 +13,14 @@ use crate::base::time::compact_day;
 /// The stage that made a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ProposalStage {
     /// The reflection on observations.
     Reflection,
     /// The analysis of recurring friction.
     Friction,
 }
 
-impl Kind {
+impl ProposalStage {
     fn letter(self) -> char {
         match self {
             Self::Reflection => 'p',
@@ -31,9 +31,9 @@ impl Kind {
 
 /// The id of a machine in a shared vault: four letters or digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Machine([u8; Machine::LENGTH]);
+pub struct MachineId([u8; MachineId::LENGTH]);
 
-impl Machine {
+impl MachineId {
     const LENGTH: usize = 4;
     /// Letters and digits without similar-looking ones.
     const LETTERS: &'static [u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -44,56 +44,56 @@ impl Machine {
     }
 }
 
-impl fmt::Display for Machine {
+impl fmt::Display for MachineId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{}", char::from(*byte)))
     }
 }
 
-impl FromStr for Machine {
-    type Err = NotAnId;
+impl FromStr for MachineId {
+    type Err = ProposalIdError;
 
-    fn from_str(text: &str) -> Result<Self, NotAnId> {
-        let letters: [u8; Self::LENGTH] = text.as_bytes().try_into().map_err(|_| NotAnId)?;
+    fn from_str(text: &str) -> Result<Self, ProposalIdError> {
+        let letters: [u8; Self::LENGTH] = text.as_bytes().try_into().map_err(|_| ProposalIdError)?;
         let known = letters.iter().all(|byte| Self::LETTERS.contains(byte));
-        known.then_some(Self(letters)).ok_or(NotAnId)
+        known.then_some(Self(letters)).ok_or(ProposalIdError)
     }
 }
 
 /// The id of one proposal. Ids sort by kind, day and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Id {
+pub struct ProposalId {
     /// The stage that made it.
-    pub kind: Kind,
+    pub kind: ProposalStage,
     /// The day it was proposed.
     pub date: Date,
     /// The number within the day, from 1.
     pub number: u32,
     /// The machine that numbered it, in a shared vault.
-    pub machine: Option<Machine>,
+    pub machine: Option<MachineId>,
 }
 
-impl Id {
+impl ProposalId {
     /// An id without a machine, for a vault that is not shared.
-    pub const fn new(kind: Kind, date: Date, number: u32) -> Self {
+    pub const fn new(kind: ProposalStage, date: Date, number: u32) -> Self {
         Self { kind, date, number, machine: None }
     }
 
     /// An id without a number; the store assigns one on submission.
-    pub const fn uncounted(kind: Kind, date: Date) -> Self {
+    pub const fn uncounted(kind: ProposalStage, date: Date) -> Self {
         Self::new(kind, date, 0)
     }
 
     /// The next free id of the day: one more than the highest of `taken`.
-    pub fn next<'a>(kind: Kind, date: Date, taken: impl IntoIterator<Item = &'a Self>) -> Self {
+    pub fn next<'a>(kind: ProposalStage, date: Date, taken: impl IntoIterator<Item = &'a Self>) -> Self {
         let same_day = taken.into_iter().filter(|id| id.kind == kind && id.date == date);
         let number = same_day.map(|id| id.number).max().map_or(1, |highest| highest.saturating_add(1));
         Self::new(kind, date, number)
     }
 
     /// The same id with a machine.
-    pub fn by(self, machine: Option<Machine>) -> Self {
+    pub fn by(self, machine: Option<MachineId>) -> Self {
         Self { machine, ..self }
     }
 
@@ -105,7 +105,7 @@ impl Id {
     }
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for ProposalId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-{:03}", self.kind.letter(), compact_day(self.date), self.number)?;
         self.machine.map_or(Ok(()), |machine| write!(f, "-{machine}"))
@@ -115,12 +115,12 @@ impl fmt::Display for Id {
 /// The text is not the id of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a proposal's id looks like p-20261115-001 or f-20261115-001")]
-pub struct NotAnId;
+pub struct ProposalIdError;
 
-impl FromStr for Id {
-    type Err = NotAnId;
+impl FromStr for ProposalId {
+    type Err = ProposalIdError;
 
-    fn from_str(text: &str) -> Result<Self, NotAnId> {
+    fn from_str(text: &str) -> Result<Self, ProposalIdError> {
         let read = || {
             let (letter, rest) = text.split_once('-')?;
             let (day, rest) = rest.split_once('-')?;
@@ -128,27 +128,27 @@ impl FromStr for Id {
                 Some((number, machine)) => (number, Some(machine.parse().ok()?)),
                 None => (rest, None),
             };
-            let kind = [Kind::Reflection, Kind::Friction]
+            let kind = [ProposalStage::Reflection, ProposalStage::Friction]
                 .into_iter()
                 .find(|kind| letter == kind.letter().to_string())?;
             let iso = format!("{}-{}-{}", day.get(..4)?, day.get(4..6)?, day.get(6..)?);
             Some(Self { kind, date: iso.parse().ok()?, number: number.parse().ok()?, machine })
         };
         // One spelling per id: no other digits, signs or leading zeros.
-        read().filter(|id| id.to_string() == text).ok_or(NotAnId)
+        read().filter(|id| id.to_string() == text).ok_or(ProposalIdError)
     }
 }
 
-impl TryFrom<String> for Id {
-    type Error = NotAnId;
+impl TryFrom<String> for ProposalId {
+    type Error = ProposalIdError;
 
-    fn try_from(text: String) -> Result<Self, NotAnId> {
+    fn try_from(text: String) -> Result<Self, ProposalIdError> {
         text.parse()
     }
 }
 
-impl From<Id> for String {
-    fn from(id: Id) -> Self {
+impl From<ProposalId> for String {
+    fn from(id: ProposalId) -> Self {
         id.to_string()
     }
 }
@@ -162,13 +162,16 @@ mod tests {
     #[test]
     fn rev_01_ids_read_back_and_count_up() {
         let day = date(2026, 11, 15);
-        let first = Id::next(Kind::Reflection, day, []);
+        let first = ProposalId::next(ProposalStage::Reflection, day, []);
         assert_eq!(first.to_string(), "p-20261115-001");
         assert_eq!("p-20261115-001".parse(), Ok(first));
-        let friction = Id::next(Kind::Friction, day, [&first]);
+        let friction = ProposalId::next(ProposalStage::Friction, day, [&first]);
         assert_eq!(friction.to_string(), "f-20261115-001");
-        let later = Id { number: 999, ..first };
-        assert_eq!(Id::next(Kind::Reflection, day, [&later, &first]).to_string(), "p-20261115-1000");
+        let later = ProposalId { number: 999, ..first };
+        assert_eq!(
+            ProposalId::next(ProposalStage::Reflection, day, [&later, &first]).to_string(),
+            "p-20261115-1000"
+        );
         for wrong in [
             "p-20261115-1",
             "p-20261115-0001",
@@ -181,16 +184,16 @@ mod tests {
             "p-20261115-001-K7QE",
             "p-20261115-001-k7qe-1",
         ] {
-            assert_eq!(wrong.parse::<Id>(), Err(NotAnId), "{wrong}");
+            assert_eq!(wrong.parse::<ProposalId>(), Err(ProposalIdError), "{wrong}");
         }
-        let machine = Machine::new([10, 24, 15, 4]);
+        let machine = MachineId::new([10, 24, 15, 4]);
         let theirs = first.by(Some(machine));
         assert_eq!(theirs.to_string(), format!("p-20261115-001-{machine}"));
         assert_eq!(theirs.to_string().parse(), Ok(theirs));
         assert_ne!(theirs, first);
-        assert_eq!("p-20261115-001-k7qe".parse::<Id>().unwrap().to_string(), "p-20261115-001-k7qe");
+        assert_eq!("p-20261115-001-k7qe".parse::<ProposalId>().unwrap().to_string(), "p-20261115-001-k7qe");
         let json = serde_json::to_string(&friction).unwrap();
         assert_eq!(json, "\"f-20261115-001\"");
-        assert_eq!(serde_json::from_str::<Id>(&json).unwrap(), friction);
+        assert_eq!(serde_json::from_str::<ProposalId>(&json).unwrap(), friction);
     }
 }

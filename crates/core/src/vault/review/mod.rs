@@ -21,11 +21,11 @@ use crate::base::hash::ContentHash;
 use crate::base::scope::ProjectId;
 use crate::base::time::{day, iso};
 
-pub use carry::{Carried, Left, carry};
-pub use diff::{Decided, Decision, Decisions, Doubt, How, diff};
-pub use id::{Id, Kind, Machine, NotAnId};
-pub use parse::{Entry, Footer, Parsed, State, parse};
-pub use renamed::Renamed;
+pub use carry::{CarriedPage, CarryError, carry};
+pub use diff::{DecidedProposal, PageDecision, PageDoubt, RejectionMark, ReviewDecisions, diff};
+pub use id::{MachineId, ProposalId, ProposalIdError, ProposalStage};
+pub use parse::{CheckboxState, PageEntry, PageFooter, ParsedPage, parse};
+pub use renamed::RenamedIds;
 pub use render::render;
 pub use update::{Error, update};
 
@@ -35,7 +35,7 @@ pub const EVERY_PROJECT: &str = "Every project";
 /// The destination of a proposal, which is also its heading on the page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum ProposalPlace {
     /// A section of `MEMORY.md`.
     Section(String),
     /// A fix for a friction, by the day of its detection (FRI-06).
@@ -44,11 +44,11 @@ pub enum Place {
 
 /// One proposal as the page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proposal {
+pub struct ListedProposal {
     /// The id, by which its line is recognised.
-    pub id: Id,
+    pub id: ProposalId,
     /// The destination of the proposal.
-    pub place: Place,
+    pub place: ProposalPlace,
     /// A title of a few words.
     pub title: String,
     /// The text to promote.
@@ -60,7 +60,7 @@ pub struct Proposal {
 
 /// The content of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Queue {
+pub struct ReviewPage {
     /// The name of the reviewer.
     pub reviewer: String,
     /// The reviewer's calendar day.
@@ -70,7 +70,7 @@ pub struct Queue {
     #[serde(with = "as_text")]
     pub updated: Timestamp,
     /// Today's proposals, best first.
-    pub proposals: Vec<Proposal>,
+    pub proposals: Vec<ListedProposal>,
     /// The number of further proposals that wait.
     #[serde(default)]
     pub later: usize,
@@ -79,35 +79,35 @@ pub struct Queue {
 /// The recorded state of a page. The caller stores it, so that a deleted line can be told from one that never
 /// existed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ShownPage {
     /// The version in the page's footer.
     pub version: String,
     /// The proposals on the page.
-    pub proposals: Vec<Proposal>,
+    pub proposals: Vec<ListedProposal>,
 }
 
-impl Proposal {
+impl ListedProposal {
     /// The proposal as it parses from a page: a title on one line, and a tidy text.
     pub fn tidied(&self) -> Self {
         let place = match &self.place {
-            Place::Section(name) => Place::Section(tidy_line(name)),
-            Place::Friction(date) => Place::Friction(*date),
+            ProposalPlace::Section(name) => ProposalPlace::Section(tidy_line(name)),
+            ProposalPlace::Friction(date) => ProposalPlace::Friction(*date),
         };
         let project = self.project.clone();
         Self { id: self.id, place, title: tidy_line(&self.title), text: tidy(&self.text), project }
     }
 }
 
-impl Queue {
+impl ReviewPage {
     /// The number of waiting proposals, on the page or not.
     pub fn pending(&self) -> usize {
         self.proposals.len() + self.later
     }
 
     /// The proposals in page order: tidied, and grouped by the first appearance of each group.
-    pub fn listed(&self) -> Vec<Proposal> {
-        let mut groups: Vec<Vec<Proposal>> = Vec::new();
-        for proposal in self.proposals.iter().map(Proposal::tidied) {
+    pub fn listed(&self) -> Vec<ListedProposal> {
+        let mut groups: Vec<Vec<ListedProposal>> = Vec::new();
+        for proposal in self.proposals.iter().map(ListedProposal::tidied) {
             match groups.iter_mut().find(|group| group[0].place == proposal.place) {
                 Some(group) => group.push(proposal),
                 None => groups.push(vec![proposal]),
@@ -117,18 +117,18 @@ impl Queue {
     }
 
     /// The state of a page with this queue.
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> ShownPage {
         let proposals = self.listed();
         let mut parts = vec![iso(self.updated)];
         for proposal in &proposals {
             let place = match &proposal.place {
-                Place::Section(name) => name.clone(),
-                Place::Friction(date) => day(*date),
+                ProposalPlace::Section(name) => name.clone(),
+                ProposalPlace::Friction(date) => day(*date),
             };
             parts.extend([proposal.id.to_string(), place, proposal.title.clone(), proposal.text.clone()]);
             parts.extend(proposal.project.as_ref().map(ProjectId::to_string));
         }
         let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
-        Shown { version: ContentHash::of_parts(&parts).short(16), proposals }
+        ShownPage { version: ContentHash::of_parts(&parts).short(16), proposals }
     }
 }

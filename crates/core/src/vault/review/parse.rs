@@ -7,18 +7,18 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::render::{FOOTER, FRICTION, INSTRUCTION, OLD_INSTRUCTION, REVIEWER, SECTION, TITLE};
-use super::{Id, Place};
+use super::{ProposalId, ProposalPlace};
 use crate::base::scope::Scope;
 use crate::base::time;
 use crate::vault::comment;
 use crate::vault::escape::{self, plain, tidy, tidy_line};
-use crate::vault::lines::{self, Broken, Kind, Line, heading_words, item_lines};
+use crate::vault::lines::{self, BrokenDocument, LineKind, MarkdownLine, heading_words, item_lines};
 use crate::vault::scope_mark;
 
 /// The state of a checkbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum CheckboxState {
     /// The checkbox has no recognised mark.
     Pending,
     /// The checkbox is ticked with `[x]`.
@@ -27,7 +27,7 @@ pub enum State {
     Rejected,
 }
 
-impl State {
+impl CheckboxState {
     pub(super) fn mark(self) -> char {
         match self {
             Self::Pending => ' ',
@@ -39,30 +39,30 @@ impl State {
 
 /// A line of the page with an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct PageEntry {
     /// The id of its proposal.
-    pub id: Id,
+    pub id: ProposalId,
     /// The state of its checkbox.
-    pub state: State,
+    pub state: CheckboxState,
     /// The current title on the page.
     pub title: String,
     /// The current text on the page.
     pub text: String,
     /// The group that it is under.
-    pub place: Option<Place>,
+    pub place: Option<ProposalPlace>,
     /// The scope that the line names, if any.
     pub scope: Option<Scope>,
     /// The number of its first line.
     pub line: usize,
     /// The byte range of the entry.
     pub range: Range<usize>,
-    pub(super) reading: Reading,
-    pub(super) shorter: Option<Reading>,
+    pub(super) reading: ParsedItem,
+    pub(super) shorter: Option<ParsedItem>,
 }
 
 /// The footer of a page. A page without one was saved incompletely.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Footer {
+pub struct PageFooter {
     /// The time at which we wrote the page.
     pub updated: Option<Timestamp>,
     /// The version, if the comment below it still exists.
@@ -71,7 +71,7 @@ pub struct Footer {
 
 /// A parsed review page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedPage {
     /// The name of the reviewer.
     pub reviewer: Option<String>,
     /// The day of the page.
@@ -79,17 +79,17 @@ pub struct Parsed {
     /// True if the page still has its title.
     pub titled: bool,
     /// All lines with an id, in page order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<PageEntry>,
     /// The person's own text, except blank lines.
     pub notes: Vec<Range<usize>>,
     /// The last footer of the page.
-    pub footer: Option<Footer>,
-    pub(super) loose: Vec<(State, Reading)>,
+    pub footer: Option<PageFooter>,
+    pub(super) loose: Vec<(CheckboxState, ParsedItem)>,
 }
 
 /// The words of an item, split as far as possible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct ParsedItem {
     pub(super) title: String,
     pub(super) text: String,
     /// The complete words, for a title that lost its emphasis.
@@ -100,21 +100,21 @@ pub(super) struct Reading {
 
 /// A block of the page.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct PageBlock {
     /// The block's lines, by index.
     pub(super) lines: Range<usize>,
-    pub(super) what: What,
+    pub(super) what: BlockContent,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum BlockContent {
     Title,
     Reviewer(String, Date),
     Instruction,
-    Group(Place),
-    Entry(Box<Entry>),
+    Group(ProposalPlace),
+    Entry(Box<PageEntry>),
     /// A checkbox that lost its id.
-    Loose(State, Reading),
+    Loose(CheckboxState, ParsedItem),
     Footer(Option<Timestamp>),
     Version(String),
     Note,
@@ -122,9 +122,9 @@ pub(super) enum What {
 }
 
 /// Parses a page. Unrecognised text is a note. Fails only if the document's structure is ambiguous.
-pub fn parse(text: &str) -> Result<Parsed, Broken> {
+pub fn parse(text: &str) -> Result<ParsedPage, BrokenDocument> {
     let lines = lines::read(text)?;
-    let mut parsed = Parsed {
+    let mut parsed = ParsedPage {
         reviewer: None,
         date: None,
         titled: false,
@@ -137,19 +137,19 @@ pub fn parse(text: &str) -> Result<Parsed, Broken> {
     for block in scan(&lines) {
         let range = lines[block.lines.start].start..lines[block.lines.end - 1].end();
         match block.what {
-            What::Title => parsed.titled = true,
-            What::Reviewer(reviewer, date) => {
+            BlockContent::Title => parsed.titled = true,
+            BlockContent::Reviewer(reviewer, date) => {
                 (parsed.reviewer, parsed.date) = (Some(reviewer), Some(date));
             }
-            What::Entry(entry) => parsed.entries.push(*entry),
-            What::Footer(updated) => parsed.footer = Some(Footer { updated, version: None }),
-            What::Version(own) => version = Some(own),
-            What::Loose(state, reading) => {
+            BlockContent::Entry(entry) => parsed.entries.push(*entry),
+            BlockContent::Footer(updated) => parsed.footer = Some(PageFooter { updated, version: None }),
+            BlockContent::Version(own) => version = Some(own),
+            BlockContent::Loose(state, reading) => {
                 parsed.loose.push((state, reading));
                 parsed.notes.push(range);
             }
-            What::Note => parsed.notes.push(range),
-            What::Instruction | What::Group(_) | What::Blank => {}
+            BlockContent::Note => parsed.notes.push(range),
+            BlockContent::Instruction | BlockContent::Group(_) | BlockContent::Blank => {}
         }
     }
     if let Some(footer) = &mut parsed.footer {
@@ -159,43 +159,48 @@ pub fn parse(text: &str) -> Result<Parsed, Broken> {
 }
 
 /// Splits the page into blocks.
-pub(super) fn scan(lines: &[Line<'_>]) -> Vec<Block> {
+pub(super) fn scan(lines: &[MarkdownLine<'_>]) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     let mut place = None;
     let mut at = 0;
     while at < lines.len() {
         let (what, end) = block(lines, at, &place);
-        if let What::Group(group) = &what {
+        if let BlockContent::Group(group) = &what {
             place = Some(group.clone());
         }
-        blocks.push(Block { lines: at..end, what });
+        blocks.push(PageBlock { lines: at..end, what });
         at = end;
     }
     blocks
 }
 
-fn block(lines: &[Line<'_>], at: usize, place: &Option<Place>) -> (What, usize) {
+fn block(lines: &[MarkdownLine<'_>], at: usize, place: &Option<ProposalPlace>) -> (BlockContent, usize) {
     let line = &lines[at];
     let what = match &line.kind {
-        Kind::Blank => What::Blank,
-        Kind::Heading { title, underlined, .. } if !underlined => heading(title),
-        Kind::Comment => version(line.text).map_or(What::Note, What::Version),
-        Kind::Text { lazy } if *lazy || line.depth == 0 => own_line(line.text),
-        Kind::Item { content, offset, .. } => {
+        LineKind::Blank => BlockContent::Blank,
+        LineKind::Heading { title, underlined, .. } if !underlined => heading(title),
+        LineKind::Comment => version(line.text).map_or(BlockContent::Note, BlockContent::Version),
+        LineKind::Text { lazy } if *lazy || line.depth == 0 => own_line(line.text),
+        LineKind::Item { content, offset, .. } => {
             let (state, rest) = checkbox(&line.text[*content..]);
             let (id, words) = match id(rest) {
                 Some((id, words)) => (Some(id), words),
                 None => (None, rest),
             };
             let end = entry_end(lines, at);
-            let own = (at + 1..end).find(|at| lines[*at].kind == Kind::Text { lazy: true }).unwrap_or(end);
-            let read = |end: usize| Reading::new(words, &lines[at + 1..end], *offset);
+            let own =
+                (at + 1..end).find(|at| lines[*at].kind == LineKind::Text { lazy: true }).unwrap_or(end);
+            let read = |end: usize| ParsedItem::new(words, &lines[at + 1..end], *offset);
             let Some(id) = id else {
                 let boxed = rest.len() < line.text[*content..].len();
-                return if boxed { (What::Loose(state, read(end)), end) } else { (What::Note, at + 1) };
+                return if boxed {
+                    (BlockContent::Loose(state, read(end)), end)
+                } else {
+                    (BlockContent::Note, at + 1)
+                };
             };
             let reading = read(end);
-            let entry = Entry {
+            let entry = PageEntry {
                 id,
                 state,
                 title: reading.title.clone(),
@@ -207,20 +212,20 @@ fn block(lines: &[Line<'_>], at: usize, place: &Option<Place>) -> (What, usize) 
                 shorter: (own < end).then(|| read(own)),
                 reading,
             };
-            return (What::Entry(Box::new(entry)), end);
+            return (BlockContent::Entry(Box::new(entry)), end);
         }
-        _ => What::Note,
+        _ => BlockContent::Note,
     };
     (what, at + 1)
 }
 
 /// The end of an entry: the end of its list item, or a line in it that is another entry or ours.
-fn entry_end(lines: &[Line<'_>], at: usize) -> usize {
+fn entry_end(lines: &[MarkdownLine<'_>], at: usize) -> usize {
     let own = item_lines(lines, at);
     let foreign = |at: &usize| match &lines[*at].kind {
-        Kind::Item { content, .. } => id(checkbox(&lines[*at].text[*content..]).1).is_some(),
-        Kind::Text { lazy: true } => !matches!(own_line(lines[*at].text), What::Note),
-        Kind::Comment => version(lines[*at].text).is_some(),
+        LineKind::Item { content, .. } => id(checkbox(&lines[*at].text[*content..]).1).is_some(),
+        LineKind::Text { lazy: true } => !matches!(own_line(lines[*at].text), BlockContent::Note),
+        LineKind::Comment => version(lines[*at].text).is_some(),
         _ => false,
     };
     let end = (at + 1..own.end).find(foreign).unwrap_or(own.end);
@@ -228,43 +233,43 @@ fn entry_end(lines: &[Line<'_>], at: usize) -> usize {
     (at + 1..=end).rev().find(|end| !lines[end - 1].is_blank()).unwrap_or(at + 1)
 }
 
-fn heading(title: &str) -> What {
+fn heading(title: &str) -> BlockContent {
     let words = heading_words(title);
     if words == heading_words(TITLE) {
-        return What::Title;
+        return BlockContent::Title;
     }
     let lower = title.to_ascii_lowercase();
     if let Some(at) = lower.find(&SECTION.to_ascii_lowercase()) {
         let name = title[at + SECTION.len()..].trim();
-        return What::Group(Place::Section(escape::plain_heading(name)));
+        return BlockContent::Group(ProposalPlace::Section(escape::plain_heading(name)));
     }
     if words == heading_words(FRICTION) {
         let dates = title.split(|c: char| !(c.is_ascii_digit() || c == '-'));
         if let Some(date) = dates.filter(|word| word.len() == 10).find_map(|word| word.parse().ok()) {
-            return What::Group(Place::Friction(date));
+            return BlockContent::Group(ProposalPlace::Friction(date));
         }
     }
-    What::Note
+    BlockContent::Note
 }
 
 /// Classifies a line outside of lists that may be ours.
-fn own_line(text: &str) -> What {
+fn own_line(text: &str) -> BlockContent {
     let text = text.trim();
     // Formatters exchange the two emphasis marks.
     let words = text.trim_matches(['_', '*']);
     if let Some(rest) = words.strip_prefix(FOOTER) {
         let word = rest.split_whitespace().next().unwrap_or_default();
-        return What::Footer(time::parse(word));
+        return BlockContent::Footer(time::parse(word));
     }
     if [INSTRUCTION, OLD_INSTRUCTION].iter().any(|own| words == own.trim_matches('_')) {
-        return What::Instruction;
+        return BlockContent::Instruction;
     }
     let reviewer = || {
         let (name, date) = words.strip_prefix(REVIEWER)?.rsplit_once('|')?;
         let date = date.trim().parse().ok()?;
-        Some(What::Reviewer(escape::plain_heading(name.trim()), date))
+        Some(BlockContent::Reviewer(escape::plain_heading(name.trim()), date))
     };
-    reviewer().unwrap_or(What::Note)
+    reviewer().unwrap_or(BlockContent::Note)
 }
 
 fn version(text: &str) -> Option<String> {
@@ -272,27 +277,27 @@ fn version(text: &str) -> Option<String> {
 }
 
 /// Parses the checkbox at the start of `content`, ignoring blanks in it. Returns the rest with it.
-fn checkbox(content: &str) -> (State, &str) {
+fn checkbox(content: &str) -> (CheckboxState, &str) {
     let inside = content.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let Some((mark, rest)) = inside.filter(|(mark, _)| mark.trim().chars().count() <= 1) else {
-        return (State::Pending, content);
+        return (CheckboxState::Pending, content);
     };
     let state = match mark.trim() {
-        "x" | "X" | "✓" | "✔" => State::Approved,
-        "-" | "–" | "—" => State::Rejected,
-        _ => State::Pending,
+        "x" | "X" | "✓" | "✔" => CheckboxState::Approved,
+        "-" | "–" | "—" => CheckboxState::Rejected,
+        _ => CheckboxState::Pending,
     };
     (state, rest.trim_start())
 }
 
 /// The id before the words, with or without ticks.
-fn id(content: &str) -> Option<(Id, &str)> {
-    let (id, rest) = Id::prefix(content.trim_start_matches('`'))?;
+fn id(content: &str) -> Option<(ProposalId, &str)> {
+    let (id, rest) = ProposalId::prefix(content.trim_start_matches('`'))?;
     Some((id, rest.trim_start_matches('`').trim_start()))
 }
 
-impl Reading {
-    fn new(words: &str, below: &[Line<'_>], offset: usize) -> Self {
+impl ParsedItem {
+    fn new(words: &str, below: &[MarkdownLine<'_>], offset: usize) -> Self {
         let below: Vec<&str> = below.iter().map(|line| line.text).collect();
         let joined = escape::joined_item(words, &below, offset);
         let (words, scope) = match scope_mark::split(&joined) {

@@ -4,36 +4,36 @@
 use std::collections::HashMap;
 
 use super::diff::is_unchanged;
-use super::parse::{Entry, parse};
-use super::{Id, Proposal, Shown};
+use super::parse::{PageEntry, parse};
+use super::{ListedProposal, ProposalId, ShownPage};
 use crate::vault::lines::splice;
 
 /// A map from old ids to new ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Renamed(HashMap<Id, Id>);
+pub struct RenamedIds(HashMap<ProposalId, ProposalId>);
 
-impl FromIterator<(Id, Id)> for Renamed {
-    fn from_iter<I: IntoIterator<Item = (Id, Id)>>(ids: I) -> Self {
+impl FromIterator<(ProposalId, ProposalId)> for RenamedIds {
+    fn from_iter<I: IntoIterator<Item = (ProposalId, ProposalId)>>(ids: I) -> Self {
         Self(ids.into_iter().collect())
     }
 }
 
-impl Renamed {
+impl RenamedIds {
     /// The current id for an id on a page.
-    pub fn now(&self, id: Id) -> Id {
+    pub fn now(&self, id: ProposalId) -> ProposalId {
         self.0.get(&id).copied().unwrap_or(id)
     }
 
     /// A recorded page state with current ids.
-    pub fn shown(&self, shown: &Shown) -> Shown {
+    pub fn shown(&self, shown: &ShownPage) -> ShownPage {
         let proposals = shown.proposals.iter();
-        let proposals = proposals.map(|one| Proposal { id: self.now(one.id), ..one.clone() }).collect();
-        Shown { version: shown.version.clone(), proposals }
+        let proposals = proposals.map(|one| ListedProposal { id: self.now(one.id), ..one.clone() }).collect();
+        ShownPage { version: shown.version.clone(), proposals }
     }
 
     /// The page `text` with current ids on our own lines: lines in the recorded state, and lines with the
     /// words of a waiting proposal of ours. A line of another machine with the same id stays as it is.
-    pub fn page(&self, text: &str, shown: Option<&Shown>, waiting: &[Proposal]) -> String {
+    pub fn page(&self, text: &str, shown: Option<&ShownPage>, waiting: &[ListedProposal]) -> String {
         let mut changed = text.to_owned();
         let Ok(page) = parse(text) else { return changed };
         // From the end, so that earlier positions stay valid.
@@ -51,7 +51,13 @@ impl Renamed {
     }
 }
 
-fn is_ours(entry: &Entry, new: Id, all: &[Entry], shown: Option<&Shown>, waiting: &[Proposal]) -> bool {
+fn is_ours(
+    entry: &PageEntry,
+    new: ProposalId,
+    all: &[PageEntry],
+    shown: Option<&ShownPage>,
+    waiting: &[ListedProposal],
+) -> bool {
     let was_shown = shown.and_then(|shown| shown.proposals.iter().find(|one| one.id == entry.id));
     let alone = all.iter().filter(|other| other.id == entry.id).count() == 1;
     was_shown.is_some_and(|one| alone || is_unchanged(one, entry))
@@ -62,12 +68,12 @@ fn is_ours(entry: &Entry, new: Id, all: &[Entry], shown: Option<&Shown>, waiting
 mod tests {
     use jiff::civil::date;
 
-    use super::super::{Place, Queue, render};
+    use super::super::{ProposalPlace, ReviewPage, render};
     use super::*;
 
-    fn proposal(id: &str, text: &str) -> Proposal {
-        let place = Place::Section("Patterns".to_owned());
-        Proposal {
+    fn proposal(id: &str, text: &str) -> ListedProposal {
+        let place = ProposalPlace::Section("Patterns".to_owned());
+        ListedProposal {
             id: id.parse().unwrap(),
             place,
             title: "Title".to_owned(),
@@ -76,16 +82,16 @@ mod tests {
         }
     }
 
-    fn queue(proposals: Vec<Proposal>) -> Queue {
+    fn queue(proposals: Vec<ListedProposal>) -> ReviewPage {
         let day = date(2026, 11, 15);
         let updated = day.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
-        Queue { reviewer: "Ada".to_owned(), date: day, updated, proposals, later: 0 }
+        ReviewPage { reviewer: "Ada".to_owned(), date: day, updated, proposals, later: 0 }
     }
 
     #[test]
     fn rev_01_our_lines_get_the_new_id_and_no_other() {
         let (old, new) = ("p-20261115-001", "p-20261115-001-k7qe");
-        let renamed: Renamed = [(old.parse().unwrap(), new.parse().unwrap())].into_iter().collect();
+        let renamed: RenamedIds = [(old.parse().unwrap(), new.parse().unwrap())].into_iter().collect();
         let ours = queue(vec![proposal(old, "Use tabs."), proposal("p-20261115-002", "Use make.")]);
         let page = render(&ours).replace("- [ ] `p-20261115-001`", "- [x] `p-20261115-001`");
         let now = renamed.page(&page, Some(&ours.shown()), &[]);
@@ -103,6 +109,6 @@ mod tests {
         let both = page.replace("## Proposed for", &format!("{line}\n\n## Proposed for"));
         let now = renamed.page(&both, Some(&ours.shown()), &[]);
         assert!(now.contains(line) && now.contains(&format!("- [x] `{new}`")), "{now}");
-        assert_eq!(Renamed::default().page(&both, Some(&ours.shown()), &waiting), both);
+        assert_eq!(RenamedIds::default().page(&both, Some(&ours.shown()), &waiting), both);
     }
 }

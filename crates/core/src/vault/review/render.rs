@@ -1,10 +1,10 @@
 //! Renders the review page.
 
-use super::{Place, Proposal, Queue, State};
+use super::{CheckboxState, ListedProposal, ProposalPlace, ReviewPage};
 use crate::base::scope::Scope;
 use crate::base::time::{day, iso};
 use crate::vault::comment;
-use crate::vault::escape::{self, Style};
+use crate::vault::escape::{self, EscapeStyle};
 use crate::vault::scope_mark;
 
 pub(super) const TITLE: &str = "Pending Memory Proposals";
@@ -21,7 +21,7 @@ pub(super) const OLD_INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting
      Reword a line before ticking it and your words are kept._";
 
 /// Renders the whole page (REV-02).
-pub fn render(queue: &Queue) -> String {
+pub fn render(queue: &ReviewPage) -> String {
     let shown = queue.shown();
     let mut page = format!("# {TITLE}\n\n{}\n\n{INSTRUCTION}\n", reviewer(queue));
     let mut place = None;
@@ -30,25 +30,27 @@ pub fn render(queue: &Queue) -> String {
             page.push_str(&format!("\n{}\n\n", heading(&proposal.place)));
             place = Some(&proposal.place);
         }
-        page.push_str(&item(proposal, State::Pending));
+        page.push_str(&item(proposal, CheckboxState::Pending));
     }
     page.push_str(&format!("\n{}\n{}\n", footer(queue), version(&shown.version)));
     page
 }
 
-pub(super) fn reviewer(queue: &Queue) -> String {
+pub(super) fn reviewer(queue: &ReviewPage) -> String {
     format!("_{REVIEWER} {} | {}_", escape::heading(&queue.reviewer), day(queue.date))
 }
 
-pub(super) fn heading(place: &Place) -> String {
+pub(super) fn heading(place: &ProposalPlace) -> String {
     match place {
-        Place::Section(name) => format!("## {SECTION} {}", escape::heading(name)).trim_end().to_owned(),
-        Place::Friction(date) => format!("## {FRICTION} (auto-detected {})", day(*date)),
+        ProposalPlace::Section(name) => {
+            format!("## {SECTION} {}", escape::heading(name)).trim_end().to_owned()
+        }
+        ProposalPlace::Friction(date) => format!("## {FRICTION} (auto-detected {})", day(*date)),
     }
 }
 
 /// Renders one proposal, ending in `\n`.
-pub(super) fn item(proposal: &Proposal, state: State) -> String {
+pub(super) fn item(proposal: &ListedProposal, state: CheckboxState) -> String {
     let mut head = format!("- [{}] `{}`", state.mark(), proposal.id);
     if !proposal.title.is_empty() {
         head.push_str(&format!(" **{}**", title(&proposal.title)));
@@ -59,23 +61,23 @@ pub(super) fn item(proposal: &Proposal, state: State) -> String {
     match mark(proposal) {
         // At the end of all words, where a person looks for it.
         Some(mark) if !proposal.text.is_empty() => {
-            escape::item(&head, &format!("{} {mark}", proposal.text), "", Style::Words)
+            escape::item(&head, &format!("{} {mark}", proposal.text), "", EscapeStyle::Words)
         }
         mark => {
             let tail = mark.map(|mark| format!(" {mark}")).unwrap_or_default();
-            escape::item(&head, &proposal.text, &tail, Style::Words)
+            escape::item(&head, &proposal.text, &tail, EscapeStyle::Words)
         }
     }
 }
 
 /// The scope mark of a proposal. `None` for a global one, unless its words end like a mark.
-pub(super) fn mark(proposal: &Proposal) -> Option<String> {
+pub(super) fn mark(proposal: &ListedProposal) -> Option<String> {
     let scope = proposal.project.clone().map_or(Scope::Global, Scope::Project);
     let words = if proposal.text.is_empty() { &proposal.title } else { &proposal.text };
     scope_mark::needed(words, &scope)
 }
 
-pub(super) fn footer(queue: &Queue) -> String {
+pub(super) fn footer(queue: &ReviewPage) -> String {
     format!("_{FOOTER} {} | {}{PENDING}", iso(queue.updated), queue.pending())
 }
 

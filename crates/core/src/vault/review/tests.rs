@@ -4,24 +4,24 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::scope::Scope;
 use crate::vault::escape::tests::hostile;
-use crate::vault::lines::Broken;
+use crate::vault::lines::BrokenDocument;
 use crate::vault::lines::tests::document;
 
-fn proposal(id: &str, section: &str, title: &str, text: &str) -> Proposal {
-    let id: Id = id.parse().unwrap();
+fn proposal(id: &str, section: &str, title: &str, text: &str) -> ListedProposal {
+    let id: ProposalId = id.parse().unwrap();
     let place = match id.kind {
-        Kind::Reflection => Place::Section(section.to_owned()),
-        Kind::Friction => Place::Friction(id.date),
+        ProposalStage::Reflection => ProposalPlace::Section(section.to_owned()),
+        ProposalStage::Friction => ProposalPlace::Friction(id.date),
     };
-    Proposal { id, place, title: title.to_owned(), text: text.to_owned(), project: None }
+    ListedProposal { id, place, title: title.to_owned(), text: text.to_owned(), project: None }
 }
 
-fn queue(proposals: Vec<Proposal>) -> Queue {
+fn queue(proposals: Vec<ListedProposal>) -> ReviewPage {
     let updated = "2026-11-15T02:13:08Z".parse().unwrap();
-    Queue { reviewer: "Ada".to_owned(), date: date(2026, 11, 15), updated, proposals, later: 0 }
+    ReviewPage { reviewer: "Ada".to_owned(), date: date(2026, 11, 15), updated, proposals, later: 0 }
 }
 
-fn three() -> Queue {
+fn three() -> ReviewPage {
     queue(vec![
         proposal("p-20261115-001", "Hard Rules", "No amends", "Never amend a pushed commit."),
         proposal("p-20261115-002", "Patterns", "Tabs", "Tabs, not spaces.\nAlso in YAML: no."),
@@ -34,11 +34,11 @@ fn page() -> String {
 }
 
 /// The decision on the `at`th proposal of [`three`], in page order.
-fn decision(text: &str, at: usize) -> Decision {
+fn decision(text: &str, at: usize) -> PageDecision {
     diff(&three().shown(), text).unwrap().decided[at].decision.clone()
 }
 
-fn queues() -> impl Strategy<Value = Queue> {
+fn queues() -> impl Strategy<Value = ReviewPage> {
     let section = prop_oneof![Just("Patterns".to_owned()), Just("C#".to_owned()), hostile()];
     let project = prop::option::of(prop::sample::select(&["github.com/acme/payments", "payments"][..]));
     let one = (any::<bool>(), section, hostile(), hostile(), project);
@@ -47,9 +47,12 @@ fn queues() -> impl Strategy<Value = Queue> {
             many.into_iter().enumerate().map(|(at, (friction, section, title, text, project))| {
                 let letter = if friction { 'f' } else { 'p' };
                 let id = format!("{letter}-2026111{}-{:03}", at % 2, at + 1);
-                Proposal { project: project.map(ProjectId::new), ..proposal(&id, &section, &title, &text) }
+                ListedProposal {
+                    project: project.map(ProjectId::new),
+                    ..proposal(&id, &section, &title, &text)
+                }
             });
-        Queue { reviewer, ..queue(proposals.collect()) }
+        ReviewPage { reviewer, ..queue(proposals.collect()) }
     })
 }
 
@@ -61,7 +64,7 @@ proptest! {
         let text = render(&queue);
         let text = if crlf { text.replace('\n', "\r\n") } else { text };
         let parsed = parse(&text).unwrap();
-        let entries: Vec<Proposal> = parsed.entries.iter().map(|entry| Proposal {
+        let entries: Vec<ListedProposal> = parsed.entries.iter().map(|entry| ListedProposal {
             id: entry.id,
             place: entry.place.clone().unwrap(),
             title: entry.title.clone(),
@@ -76,7 +79,7 @@ proptest! {
         prop_assert_eq!(footer.updated, Some(queue.updated));
         prop_assert_eq!(footer.version, Some(queue.shown().version));
         let decisions = diff(&queue.shown(), &text).unwrap();
-        prop_assert!(decisions.decided.iter().all(|decided| decided.decision == Decision::Pending));
+        prop_assert!(decisions.decided.iter().all(|decided| decided.decision == PageDecision::Pending));
         prop_assert_eq!(decisions.decided.len(), queue.proposals.len());
     }
 
@@ -87,7 +90,7 @@ proptest! {
         let shown = queue.shown();
         if let Ok(decisions) = diff(&shown, half) {
             for decided in decisions.decided {
-                prop_assert!(matches!(decided.decision, Decision::Approved | Decision::Pending), "{decided:?}");
+                prop_assert!(matches!(decided.decision, PageDecision::Approved | PageDecision::Pending), "{decided:?}");
             }
         }
     }
@@ -97,7 +100,7 @@ proptest! {
         let shown = queue.shown();
         let full = format!("{text}\n\n{}", render(&queue));
         if let Ok(decisions) = diff(&shown, &full) {
-            let deleted = Decision::Rejected { how: How::LineDeleted };
+            let deleted = PageDecision::Rejected { how: RejectionMark::LineDeleted };
             prop_assert!(decisions.decided.iter().all(|decided| decided.decision != deleted));
         }
     }
@@ -117,8 +120,8 @@ proptest! {
             text.insert_str(at, &format!("{note}\n\n"));
         }
         let text = if crlf { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text };
-        let new = if keep { Queue { proposals: [old.proposals.clone(), new.proposals].concat(), ..new } } else { new };
-        let mut ids: Vec<Id> = Vec::new();
+        let new = if keep { ReviewPage { proposals: [old.proposals.clone(), new.proposals].concat(), ..new } } else { new };
+        let mut ids: Vec<ProposalId> = Vec::new();
         let mut new = new;
         new.proposals.retain(|proposal| !ids.contains(&proposal.id) && { ids.push(proposal.id); true });
         let changed = match update(&text, &old.shown(), &new) {
@@ -139,7 +142,7 @@ proptest! {
         }
         // Lines that still match a pending proposal stay untouched, too.
         for entry in &before.entries {
-            let same = |proposal: &Proposal| {
+            let same = |proposal: &ListedProposal| {
                 proposal.id == entry.id && proposal.title == entry.title && proposal.text == entry.text
             };
             if new.listed().iter().any(same) {
@@ -208,24 +211,24 @@ fn rev_02_the_page_looks_like_this() {
 #[test]
 fn rev_03_ticks_are_decisions() {
     let text = page().replace("[ ] `p-20261115-001`", "[ X ] `p-20261115-001`").replace("[ ] `f-", "[-] `f-");
-    assert_eq!(decision(&text, 0), Decision::Approved);
-    assert_eq!(decision(&text, 1), Decision::Pending);
-    assert_eq!(decision(&text, 2), Decision::Rejected { how: How::Ticked });
+    assert_eq!(decision(&text, 0), PageDecision::Approved);
+    assert_eq!(decision(&text, 1), PageDecision::Pending);
+    assert_eq!(decision(&text, 2), PageDecision::Rejected { how: RejectionMark::Ticked });
 }
 
 #[test]
 fn rev_03_a_deleted_line_is_a_rejection_only_on_a_whole_page() {
     let line = "- [ ] `p-20261115-001` **No amends** — Never amend a pushed commit.\n";
     let text = page().replace(line, "");
-    assert_eq!(decision(&text, 0), Decision::Rejected { how: How::LineDeleted });
+    assert_eq!(decision(&text, 0), PageDecision::Rejected { how: RejectionMark::LineDeleted });
     let comment = text.lines().last().unwrap();
-    assert_eq!(decision(&text.replace(comment, ""), 0), Decision::Pending);
+    assert_eq!(decision(&text.replace(comment, ""), 0), PageDecision::Pending);
     let footless = &text[..text.find("_Last updated").unwrap()];
-    assert_eq!(decision(footless, 0), Decision::Pending);
-    assert_eq!(decision(&text.replace("# Pending", "# My"), 0), Decision::Pending);
+    assert_eq!(decision(footless, 0), PageDecision::Pending);
+    assert_eq!(decision(&text.replace("# Pending", "# My"), 0), PageDecision::Pending);
     // A line moved into the person's own text was not deleted.
     let moved = text.replace("_Reviewer", "p-20261115-001 is odd\n\n_Reviewer");
-    assert_eq!(decision(&moved, 0), Decision::Pending);
+    assert_eq!(decision(&moved, 0), PageDecision::Pending);
 }
 
 #[test]
@@ -233,16 +236,16 @@ fn rev_03_the_edited_text_is_what_counts() {
     let text = page()
         .replace("[ ] `p-20261115-001`", "[x] `p-20261115-001`")
         .replace("Never amend a", "Never rewrite a");
-    let edited = Decision::ApprovedEdited {
+    let edited = PageDecision::ApprovedEdited {
         title: "No amends".to_owned(),
         text: "Never rewrite a pushed commit.".to_owned(),
     };
     assert_eq!(decision(&text, 0), edited);
     let unticked = text.replace("[x]", "[ ]");
-    assert!(matches!(decision(&unticked, 0), Decision::EditedPending { .. }));
+    assert!(matches!(decision(&unticked, 0), PageDecision::EditedPending { .. }));
     let emptied = page()
         .replace("[ ] `p-20261115-001` **No amends** — Never amend a pushed commit.", "[x] `p-20261115-001`");
-    assert_eq!(decision(&emptied, 0), Decision::Pending);
+    assert_eq!(decision(&emptied, 0), PageDecision::Pending);
 }
 
 #[test]
@@ -260,31 +263,31 @@ fn rev_03_editors_may_wrap_reorder_and_restyle() {
             "indented",
         ),
     ] {
-        assert_eq!(decision(&page().replace(item, variant), 0), Decision::Approved, "{what}");
+        assert_eq!(decision(&page().replace(item, variant), 0), PageDecision::Approved, "{what}");
     }
     let text =
         page().replace(item, "").replace("\n_Last", &format!("\n{}\n_Last", item.replace("[ ]", "[x]")));
-    assert_eq!(decision(&text, 0), Decision::Approved);
+    assert_eq!(decision(&text, 0), PageDecision::Approved);
 }
 
 #[test]
 fn rev_03_doubt_decides_nothing() {
     let shown = three().shown();
-    assert_eq!(diff(&shown, "\u{feff}\n \n"), Err(Doubt::Emptied));
+    assert_eq!(diff(&shown, "\u{feff}\n \n"), Err(PageDoubt::Emptied));
     let conflict = page().replace("\n## Friction", "\n<<<<<<< HEAD\n## Friction");
-    assert!(matches!(diff(&shown, &conflict), Err(Doubt::Broken(Broken::Conflict { .. }))));
+    assert!(matches!(diff(&shown, &conflict), Err(PageDoubt::Broken(BrokenDocument::Conflict { .. }))));
     let item = "- [ ] `p-20261115-001` **No amends** — Never amend a pushed commit.\n";
     let twice = page().replace(item, &format!("{item}{}", item.replace("[ ]", "[x]")));
-    assert!(matches!(diff(&shown, &twice), Err(Doubt::Twice { line: 10, .. })));
+    assert!(matches!(diff(&shown, &twice), Err(PageDoubt::Twice { line: 10, .. })));
     let same = page().replace(item, &format!("{item}{item}"));
     assert!(diff(&shown, &same).is_ok());
     let mut older = three();
     older.updated = "2026-11-14T02:13:08Z".parse().unwrap();
-    assert_eq!(diff(&shown, &render(&older)), Err(Doubt::OtherVersion));
+    assert_eq!(diff(&shown, &render(&older)), Err(PageDoubt::OtherVersion));
     let mut lines: Vec<&str> = Vec::new();
     let text = page();
     lines.extend(text.lines().filter(|line| !line.starts_with("- [ ] `p-") && !line.starts_with("  ")));
-    assert_eq!(diff(&shown, &lines.join("\n")), Err(Doubt::MostMissing { missing: 2, shown: 3 }));
+    assert_eq!(diff(&shown, &lines.join("\n")), Err(PageDoubt::MostMissing { missing: 2, shown: 3 }));
 }
 
 #[test]
@@ -292,7 +295,7 @@ fn the_only_line_may_be_deleted() {
     let one = queue(vec![proposal("p-20261115-001", "Patterns", "T", "text")]);
     let text = render(&one).replace("- [ ] `p-20261115-001` **T** — text\n", "");
     let decisions = diff(&one.shown(), &text).unwrap();
-    assert_eq!(decisions.decided[0].decision, Decision::Rejected { how: How::LineDeleted });
+    assert_eq!(decisions.decided[0].decision, PageDecision::Rejected { how: RejectionMark::LineDeleted });
 }
 
 #[test]
@@ -326,10 +329,10 @@ fn a_note_that_touches_a_leaving_line_stays_and_joins_no_other() {
         .replace("Second.\n", "Second.\nI like this one.\n")
         .replace("[ ] `p-20261115-002`", "[x] `p-20261115-002`");
     let decisions = diff(&both.shown(), &text).unwrap();
-    assert_eq!(decisions.decided[1].decision, Decision::Approved);
-    let rest = Queue { proposals: vec![both.proposals[0].clone()], ..both.clone() };
+    assert_eq!(decisions.decided[1].decision, PageDecision::Approved);
+    let rest = ReviewPage { proposals: vec![both.proposals[0].clone()], ..both.clone() };
     let changed = update(&text, &both.shown(), &rest).unwrap();
     assert!(changed.contains("**One** — First.\n\nI like this one.\n"), "{changed}");
     let decisions = diff(&rest.shown(), &changed).unwrap();
-    assert_eq!(decisions.decided[0].decision, Decision::Pending);
+    assert_eq!(decisions.decided[0].decision, PageDecision::Pending);
 }

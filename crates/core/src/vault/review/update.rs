@@ -5,17 +5,17 @@ use std::ops::Range;
 use thiserror::Error as ThisError;
 
 use super::diff::{is_noted_below, is_unchanged};
-use super::parse::{Block, Entry, What, parse, scan};
+use super::parse::{BlockContent, PageBlock, PageEntry, parse, scan};
 use super::render::{footer, heading, item, mark, render, reviewer, version};
-use super::{Place, Proposal, Queue, Shown};
-use crate::vault::lines::{self, Broken, Insertion, Kind, Line, newline_of};
+use super::{ListedProposal, ProposalPlace, ReviewPage, ShownPage};
+use crate::vault::lines::{self, BrokenDocument, LineInsertion, LineKind, MarkdownLine, newline_of};
 
 /// The reason why a page was not updated.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum Error {
     /// The document's structure is ambiguous.
     #[error(transparent)]
-    Broken(#[from] Broken),
+    Broken(#[from] BrokenDocument),
     /// The update would lose the person's text around our lines.
     #[error(
         "the review page cannot be updated without touching what you wrote on it; move your notes below it"
@@ -28,12 +28,12 @@ pub enum Error {
 /// Lines that match the queue stay as they are, with their ticks and their order. Lines of proposals that are
 /// no longer pending are removed, new ones join their group, and everything else on the page stays byte for
 /// byte.
-pub fn update(text: &str, shown: &Shown, queue: &Queue) -> Result<String, Error> {
+pub fn update(text: &str, shown: &ShownPage, queue: &ReviewPage) -> Result<String, Error> {
     let lines = lines::read(text)?;
-    if lines.iter().all(Line::is_blank) {
+    if lines.iter().all(MarkdownLine::is_blank) {
         return Ok(render(queue));
     }
-    let page = Page { text, lines: &lines, blocks: scan(&lines), shown, pending: queue.shown() };
+    let page = PageUpdate { text, lines: &lines, blocks: scan(&lines), shown, pending: queue.shown() };
     let mut edits = page.entries();
     edits.extend(page.empty_groups());
     edits.extend(page.new_entries());
@@ -43,9 +43,9 @@ pub fn update(text: &str, shown: &Shown, queue: &Queue) -> Result<String, Error>
     if page.survives(&changed) { Ok(changed) } else { Err(Error::Unfit) }
 }
 
-type Edit = (Range<usize>, String);
+type PageEdit = (Range<usize>, String);
 
-fn apply(text: &str, edits: &[Edit]) -> String {
+fn apply(text: &str, edits: &[PageEdit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for (range, with) in edits {
@@ -57,19 +57,19 @@ fn apply(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-struct Page<'a> {
+struct PageUpdate<'a> {
     text: &'a str,
-    lines: &'a [Line<'a>],
-    blocks: Vec<Block>,
-    shown: &'a Shown,
-    pending: Shown,
+    lines: &'a [MarkdownLine<'a>],
+    blocks: Vec<PageBlock>,
+    shown: &'a ShownPage,
+    pending: ShownPage,
 }
 
-impl Page<'_> {
+impl PageUpdate<'_> {
     /// Rewrites entries whose words changed, and removes those no longer pending.
-    fn entries(&self) -> Vec<Edit> {
+    fn entries(&self) -> Vec<PageEdit> {
         let edits = self.blocks.iter().filter_map(|block| {
-            let What::Entry(entry) = &block.what else { return None };
+            let BlockContent::Entry(entry) = &block.what else { return None };
             let range = self.own_range(block, entry);
             let newline = newline_of(self.text);
             match find(&self.pending, entry) {
@@ -93,7 +93,12 @@ impl Page<'_> {
     }
 
     /// Adds the scope to our lines without one, on pages from before lines had a scope.
-    fn scope_added(&self, proposal: &Proposal, entry: &Entry, range: &Range<usize>) -> Option<Edit> {
+    fn scope_added(
+        &self,
+        proposal: &ListedProposal,
+        entry: &PageEntry,
+        range: &Range<usize>,
+    ) -> Option<PageEdit> {
         let mark = mark(proposal).filter(|_| proposal.project.is_some() && entry.scope.is_none())?;
         // Behind an attached note the mark would belong to the note.
         let own = (!is_noted_below(proposal, entry)).then_some(range)?;
@@ -101,33 +106,33 @@ impl Page<'_> {
         Some((end..end, format!(" {mark}")))
     }
 
-    fn is_leaving(&self, entry: &Entry) -> bool {
+    fn is_leaving(&self, entry: &PageEntry) -> bool {
         find(&self.pending, entry).is_none() && find(self.shown, entry).is_some()
     }
 
-    fn block_range(&self, block: &Block) -> Range<usize> {
+    fn block_range(&self, block: &PageBlock) -> Range<usize> {
         self.lines[block.lines.start].start..self.lines[block.lines.end - 1].end()
     }
 
     /// The entry's bytes without an attached note.
-    fn own_range(&self, block: &Block, entry: &Entry) -> Range<usize> {
+    fn own_range(&self, block: &PageBlock, entry: &PageEntry) -> Range<usize> {
         let whole = self.block_range(block);
         if !find(self.shown, entry).is_some_and(|proposal| is_noted_below(proposal, entry)) {
             return whole;
         }
-        let lazy = block.lines.clone().find(|at| self.lines[*at].kind == Kind::Text { lazy: true });
+        let lazy = block.lines.clone().find(|at| self.lines[*at].kind == LineKind::Text { lazy: true });
         lazy.map_or(whole.clone(), |at| whole.start..self.lines[at].start)
     }
 
     /// Removes the headings of empty groups.
-    fn empty_groups(&self) -> Vec<Edit> {
+    fn empty_groups(&self) -> Vec<PageEdit> {
         let mut edits = Vec::new();
         for (at, block) in self.blocks.iter().enumerate() {
-            let What::Group(place) = &block.what else { continue };
+            let BlockContent::Group(place) = &block.what else { continue };
             let members = self.members(at);
-            let leaves = |member: &Block| match &member.what {
-                What::Blank => true,
-                What::Entry(entry) => {
+            let leaves = |member: &PageBlock| match &member.what {
+                BlockContent::Blank => true,
+                BlockContent::Entry(entry) => {
                     self.is_leaving(entry) && self.own_range(member, entry) == self.block_range(member)
                 }
                 _ => false,
@@ -138,22 +143,23 @@ impl Page<'_> {
                 continue;
             }
             edits.push((self.block_range(block), String::new()));
-            let blanks = self.blocks[members].iter().filter(|member| matches!(member.what, What::Blank));
+            let blanks =
+                self.blocks[members].iter().filter(|member| matches!(member.what, BlockContent::Blank));
             edits.extend(blanks.map(|blank| (self.block_range(blank), String::new())));
         }
         edits
     }
 
     /// The first heading for `place`.
-    fn group(&self, place: &Place) -> Option<usize> {
-        self.blocks.iter().position(|block| matches!(&block.what, What::Group(own) if own == place))
+    fn group(&self, place: &ProposalPlace) -> Option<usize> {
+        self.blocks.iter().position(|block| matches!(&block.what, BlockContent::Group(own) if own == place))
     }
 
     /// The blocks below the group heading `at`, up to the next structure.
     fn members(&self, at: usize) -> Range<usize> {
-        let ends = |block: &Block| {
-            let headed = matches!(self.lines[block.lines.start].kind, Kind::Heading { .. });
-            headed || matches!(block.what, What::Footer(_) | What::Version(_))
+        let ends = |block: &PageBlock| {
+            let headed = matches!(self.lines[block.lines.start].kind, LineKind::Heading { .. });
+            headed || matches!(block.what, BlockContent::Footer(_) | BlockContent::Version(_))
         };
         let end =
             self.blocks.iter().skip(at + 1).position(ends).map_or(self.blocks.len(), |found| at + 1 + found);
@@ -161,32 +167,38 @@ impl Page<'_> {
     }
 
     /// The proposals that are not on the page yet.
-    fn missing(&self) -> Vec<&Proposal> {
-        let on_page = |proposal: &&Proposal| {
+    fn missing(&self) -> Vec<&ListedProposal> {
+        let on_page = |proposal: &&ListedProposal| {
             self.blocks
                 .iter()
-                .any(|block| matches!(&block.what, What::Entry(entry) if entry.id == proposal.id))
+                .any(|block| matches!(&block.what, BlockContent::Entry(entry) if entry.id == proposal.id))
         };
         self.pending.proposals.iter().filter(|proposal| !on_page(proposal)).collect()
     }
 
     /// Inserts new proposals behind the last one of their group, or in a new group before the footer.
-    fn new_entries(&self) -> Vec<Edit> {
-        let mut groups: Vec<(&Place, String)> = Vec::new();
+    fn new_entries(&self) -> Vec<PageEdit> {
+        let mut groups: Vec<(&ProposalPlace, String)> = Vec::new();
         for proposal in self.missing() {
             match groups.last_mut().filter(|(place, _)| **place == proposal.place) {
-                Some((_, items)) => items.push_str(&item(proposal, super::State::Pending)),
-                None => groups.push((&proposal.place, item(proposal, super::State::Pending))),
+                Some((_, items)) => items.push_str(&item(proposal, super::CheckboxState::Pending)),
+                None => groups.push((&proposal.place, item(proposal, super::CheckboxState::Pending))),
             }
         }
         let insertions = groups.into_iter().map(|(place, items)| {
             let Some(group) = self.group(place) else {
                 let block = format!("{}\n\n{items}\n", heading(place));
-                return Insertion { at: self.footer_line(), block, blank_before: true, blank_behind: false };
+                return LineInsertion {
+                    at: self.footer_line(),
+                    block,
+                    blank_before: true,
+                    blank_behind: false,
+                };
             };
-            let last = self.members(group).rev().find(|at| matches!(self.blocks[*at].what, What::Entry(_)));
+            let last =
+                self.members(group).rev().find(|at| matches!(self.blocks[*at].what, BlockContent::Entry(_)));
             let at = self.blocks[last.unwrap_or(group)].lines.end;
-            Insertion { at, block: items, blank_before: last.is_none(), blank_behind: true }
+            LineInsertion { at, block: items, blank_before: last.is_none(), blank_behind: true }
         });
         // At the same position, additions to the group above come before a new group.
         let (new, joining): (Vec<_>, Vec<_>) =
@@ -194,14 +206,14 @@ impl Page<'_> {
         joining.iter().chain(&new).map(|insertion| self.inserted(insertion)).collect()
     }
 
-    fn inserted(&self, insertion: &Insertion) -> Edit {
+    fn inserted(&self, insertion: &LineInsertion) -> PageEdit {
         let (at, bytes) = insertion.bytes(self.text, self.lines);
         (at..at, bytes)
     }
 
     /// The last footer; earlier ones were pasted in.
-    fn footer(&self) -> Option<&Block> {
-        self.blocks.iter().rev().find(|block| matches!(block.what, What::Footer(_)))
+    fn footer(&self) -> Option<&PageBlock> {
+        self.blocks.iter().rev().find(|block| matches!(block.what, BlockContent::Footer(_)))
     }
 
     fn footer_line(&self) -> usize {
@@ -209,15 +221,16 @@ impl Page<'_> {
     }
 
     /// Updates reviewer line, footer and version.
-    fn frame(&self, queue: &Queue) -> Vec<Edit> {
-        let words = |block: &Block| {
+    fn frame(&self, queue: &ReviewPage) -> Vec<PageEdit> {
+        let words = |block: &PageBlock| {
             let line = &self.lines[block.lines.start];
             line.text_start..line.text_end()
         };
-        let last = |is: fn(&What) -> bool| self.blocks.iter().rev().find(|block| is(&block.what));
+        let last = |is: fn(&BlockContent) -> bool| self.blocks.iter().rev().find(|block| is(&block.what));
         let mut edits = Vec::new();
         edits.extend(
-            last(|what| matches!(what, What::Reviewer(..))).map(|block| (words(block), reviewer(queue))),
+            last(|what| matches!(what, BlockContent::Reviewer(..)))
+                .map(|block| (words(block), reviewer(queue))),
         );
         let mut block = String::new();
         match self.footer() {
@@ -225,14 +238,14 @@ impl Page<'_> {
             None => block.push_str(&format!("{}\n", footer(queue))),
         }
         let own_version = version(&self.pending.version);
-        match last(|what| matches!(what, What::Version(_))) {
+        match last(|what| matches!(what, BlockContent::Version(_))) {
             Some(own) => edits.push((words(own), own_version)),
             None => block.push_str(&format!("{own_version}\n")),
         }
         if !block.is_empty() {
             let at = self.footer().map_or(self.lines.len(), |own| own.lines.end);
             let blank_before = self.footer().is_none();
-            edits.push(self.inserted(&Insertion { at, block, blank_before, blank_behind: false }));
+            edits.push(self.inserted(&LineInsertion { at, block, blank_before, blank_behind: false }));
         }
         edits
     }
@@ -240,7 +253,7 @@ impl Page<'_> {
     /// True if the changed page matches the queue and still has every note of the old one, in order.
     fn survives(&self, changed: &str) -> bool {
         let (Ok(old), Ok(new)) = (parse(self.text), parse(changed)) else { return false };
-        let says = |proposal: &Proposal| {
+        let says = |proposal: &ListedProposal| {
             let mut same = new.entries.iter().filter(|entry| entry.id == proposal.id);
             same.any(|entry| is_unchanged(proposal, entry))
         };
@@ -256,6 +269,6 @@ impl Page<'_> {
     }
 }
 
-fn find<'a>(shown: &'a Shown, entry: &Entry) -> Option<&'a Proposal> {
+fn find<'a>(shown: &'a ShownPage, entry: &PageEntry) -> Option<&'a ListedProposal> {
     shown.proposals.iter().find(|proposal| proposal.id == entry.id)
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::machine::Machine;
+use super::machine::InstallEnvironment;
 
 pub(super) const PACKAGE: &str = "@anthropic-ai/claude-code";
 
-pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn folder(machine: &InstallEnvironment, home: Option<&Path>) -> Option<PathBuf> {
     machine.claude.clone().or_else(|| Some(home?.join(".claude")))
 }
 

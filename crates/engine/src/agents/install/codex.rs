@@ -2,28 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use super::machine::Machine;
+use super::machine::InstallEnvironment;
 
 pub(super) const PACKAGE: &str = "@openai/codex";
-pub(super) const HOOKS: &str = "hooks.json";
+pub(super) const HOOKS_FILE: &str = "hooks.json";
 
-pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn folder(machine: &InstallEnvironment, home: Option<&Path>) -> Option<PathBuf> {
     machine.codex.clone().or_else(|| Some(home?.join(".codex")))
 }
 
-pub(super) fn config_file(machine: &Machine) -> PathBuf {
+pub(super) fn config_file(machine: &InstallEnvironment) -> PathBuf {
     folder(machine, machine.home.as_deref()).unwrap_or_default().join("config.toml")
 }
 
 /// The path under which Codex knows the file of hooks: it resolves `CODEX_HOME`, but uses the default folder
 /// as it is.
-pub(super) fn hooks_file(machine: &Machine) -> PathBuf {
+pub(super) fn hooks_file(machine: &InstallEnvironment) -> PathBuf {
     let folder = folder(machine, machine.home.as_deref()).unwrap_or_default();
     let named = match &machine.codex {
         Some(given) => given.canonicalize().unwrap_or_else(|_| given.clone()),
         None => folder,
     };
-    named.join(HOOKS)
+    named.join(HOOKS_FILE)
 }
 
 pub(super) fn obstacle(config: &str) -> Option<String> {

@@ -5,35 +5,35 @@ use std::path::{Path, PathBuf};
 use rekindle_core::hosts::install::diff;
 
 use super::Error;
-use crate::platform::disk::{self, Content};
+use crate::platform::disk::{self, FileContent};
 
 /// The maximum size of a settings file.
-const LARGEST: u64 = 16 * 1024 * 1024;
+const MAX_SETTINGS_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The text of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
-    match disk::read(path, LARGEST).map_err(Error::io("read", path))? {
-        Content::Missing if disk::is_taken(path).map_err(Error::io("read", path))? => {
+    match disk::read(path, MAX_SETTINGS_BYTES).map_err(Error::io("read", path))? {
+        FileContent::Missing if disk::is_taken(path).map_err(Error::io("read", path))? => {
             Err(Error::Dangling(path.to_owned()))
         }
-        Content::Missing => Ok(None),
-        Content::Bytes(bytes) => {
+        FileContent::Missing => Ok(None),
+        FileContent::Bytes(bytes) => {
             String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText(path.to_owned()))
         }
-        Content::TooLarge(_) | Content::NotAFile => Err(Error::NotAFile(path.to_owned())),
+        FileContent::TooLarge(_) | FileContent::NotAFile => Err(Error::NotAFile(path.to_owned())),
     }
 }
 
 /// A file's text before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct SettingsChange {
     /// The path of the file as the agent knows it.
     pub path: PathBuf,
     before: Option<String>,
     after: Option<String>,
 }
 
-impl Change {
+impl SettingsChange {
     /// Creates a change; `None` if both texts are equal.
     pub(super) fn new(path: PathBuf, before: Option<String>, after: Option<String>) -> Option<Self> {
         (before != after).then_some(Self { path, before, after })
@@ -70,7 +70,7 @@ impl Change {
 pub(super) fn left_behind(path: &Path) -> Vec<PathBuf> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let Some(Ok(entries)) = target.parent().map(std::fs::read_dir) else { return Vec::new() };
-    let ours = |name: &str| name.starts_with(disk::TEMPORARY) && name.ends_with(".tmp");
+    let ours = |name: &str| name.starts_with(disk::TEMPORARY_PREFIX) && name.ends_with(".tmp");
     let names = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(ours));
     names.map(|entry| entry.path()).collect()
 }

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::hosts::jsonc::{Dialect, Document};
+use rekindle_core::hosts::jsonc::{JsonDialect, JsoncDocument};
 
-use super::machine::Machine;
+use super::machine::InstallEnvironment;
 
 pub(super) const PACKAGE: &str = "@google/gemini-cli";
 
-pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn folder(machine: &InstallEnvironment, home: Option<&Path>) -> Option<PathBuf> {
     Some(machine.gemini.as_deref().or(home)?.join(".gemini"))
 }
 
 pub(super) fn obstacle(settings: &str) -> Option<String> {
-    let settings = Document::parse(settings, Dialect::Commented).ok()?.root().value();
+    let settings = JsoncDocument::parse(settings, JsonDialect::Commented).ok()?.root().value();
     let hooks = &settings["hooksConfig"];
     let listed =
         |name: &str| hooks["disabled"].as_array().is_some_and(|names| names.iter().any(|one| one == name));

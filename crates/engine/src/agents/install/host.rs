@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::agent::Agent;
 use serde::Deserialize;
 
-use super::machine::Machine;
+use super::machine::InstallEnvironment;
 use super::{Error, claude, codex, gemini, pi};
-use crate::platform::disk::{self, Content};
+use crate::platform::disk::{self, FileContent};
 
 /// The paths of an agent on this machine, installed or not.
 #[derive(Debug)]
-pub(super) struct Host {
+pub(super) struct AgentLocation {
     pub(super) agent: Agent,
     /// The file that holds our hooks.
     pub(super) settings: PathBuf,
@@ -23,14 +23,14 @@ pub(super) struct Host {
     package: &'static str,
 }
 
-impl Host {
-    pub(super) fn of(agent: Agent, machine: &Machine) -> Result<Self, Error> {
+impl AgentLocation {
+    pub(super) fn of(agent: Agent, machine: &InstallEnvironment) -> Result<Self, Error> {
         let home = machine.home.as_deref();
         let (folder, file, package) = match agent {
             Agent::Claude => (claude::folder(machine, home), "settings.json", claude::PACKAGE),
-            Agent::Codex => (codex::folder(machine, home), codex::HOOKS, codex::PACKAGE),
+            Agent::Codex => (codex::folder(machine, home), codex::HOOKS_FILE, codex::PACKAGE),
             Agent::Gemini => (gemini::folder(machine, home), "settings.json", gemini::PACKAGE),
-            Agent::Pi => (pi::folder(machine, home), pi::FILE, pi::PACKAGE),
+            Agent::Pi => (pi::folder(machine, home), pi::EXTENSION_PATH, pi::PACKAGE),
         };
         let folder = folder.ok_or(Error::NoHome)?;
         let program = machine.program(agent.word());
@@ -59,14 +59,14 @@ impl Host {
 
     fn package_version(&self, folder: &Path) -> Option<String> {
         #[derive(Deserialize)]
-        struct Package {
+        struct PackageManifest {
             name: String,
             version: String,
         }
-        let Ok(Content::Bytes(bytes)) = disk::read(&folder.join("package.json"), 1024 * 1024) else {
+        let Ok(FileContent::Bytes(bytes)) = disk::read(&folder.join("package.json"), 1024 * 1024) else {
             return None;
         };
-        let package: Package = serde_json::from_slice(&bytes).ok()?;
+        let package: PackageManifest = serde_json::from_slice(&bytes).ok()?;
         (package.name == self.package).then_some(package.version)
     }
 }

@@ -7,7 +7,7 @@ use crate::platform::environment;
 
 /// The environment that determines the agents' folders.
 #[derive(Clone, Debug, Default)]
-pub struct Machine {
+pub struct InstallEnvironment {
     /// The user's home folder.
     pub home: Option<PathBuf>,
     /// The value of `CLAUDE_CONFIG_DIR`.
@@ -22,7 +22,7 @@ pub struct Machine {
     pub path: Option<OsString>,
 }
 
-impl Machine {
+impl InstallEnvironment {
     /// Reads the environment of this process.
     pub fn look() -> Self {
         let folder = |name: &str| {

@@ -1,6 +1,6 @@
 //! Installs our hooks and MCP server into agents, and removes them (B-15, OPS-04).
 //!
-//! A [`Plan`] lists all changes, byte for byte. Applying it touches only files that are unchanged since the
+//! A [`InstallPlan`] lists all changes, byte for byte. Applying it touches only files that are unchanged since the
 //! plan was made. A receipt records the state before the first install (no copy of the settings, only which
 //! places were empty), so that uninstalling restores it.
 
@@ -24,61 +24,65 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::hosts::install::{Invocation, recognise, servers as entries, settings};
+use rekindle_core::hosts::install::{HookInvocation, recognise, servers as entries, settings};
 
 pub use self::error::Error;
-pub use self::file::Change;
-pub use self::machine::Machine;
-pub use self::plugin::Written;
-pub use self::probe::Probed;
+pub use self::file::SettingsChange;
+pub use self::machine::InstallEnvironment;
+pub use self::plugin::WrittenPlugin;
+pub use self::probe::HookProbe;
 pub use self::program::invocation;
-pub use self::status::{State, Status};
+pub use self::status::{InstallState, InstallStatus};
 
 use self::file::{left_behind, read};
-use self::host::Host;
-use self::receipt::{Origin, Receipt, Receipts};
+use self::host::AgentLocation;
+use self::receipt::{FileOrigin, InstallReceipt, InstallReceipts};
 use crate::platform::disk;
-use crate::platform::home::Places;
+use crate::platform::home::DataPaths;
 
 /// The longest wait for another install.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The version of an agent on this machine, if it can be read without starting the program.
-pub fn version(machine: &Machine, agent: Agent) -> Option<String> {
-    Host::of(agent, machine).ok()?.version()
+pub fn version(machine: &InstallEnvironment, agent: Agent) -> Option<String> {
+    AgentLocation::of(agent, machine).ok()?.version()
 }
 
 /// The changes of an install or uninstall for one agent.
 #[derive(Debug)]
-pub struct Plan {
+pub struct InstallPlan {
     /// The agent to connect or disconnect.
     pub agent: Agent,
     /// The changes to make; empty if all is in place.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SettingsChange>,
     /// The change that makes Codex run the hooks. It needs a separate question, because only the user can
     /// trust a hook.
-    pub trust: Option<Change>,
+    pub trust: Option<SettingsChange>,
     /// A setting of the agent that keeps hooks from running.
     pub obstacle: Option<String>,
-    receipts: Vec<(PathBuf, Option<Receipt>)>,
+    receipts: Vec<(PathBuf, Option<InstallReceipt>)>,
 }
 
 /// Adds our hooks to agents' settings, and removes them.
 #[derive(Debug)]
 pub struct Installer<'a> {
-    machine: &'a Machine,
-    places: &'a Places,
-    invocation: &'a Invocation,
+    machine: &'a InstallEnvironment,
+    places: &'a DataPaths,
+    invocation: &'a HookInvocation,
 }
 
 impl<'a> Installer<'a> {
     /// An installer for the agents of a machine, whose hooks run `invocation`.
-    pub fn new(machine: &'a Machine, places: &'a Places, invocation: &'a Invocation) -> Self {
+    pub fn new(
+        machine: &'a InstallEnvironment,
+        places: &'a DataPaths,
+        invocation: &'a HookInvocation,
+    ) -> Self {
         Self { machine, places, invocation }
     }
 
     /// Plans the changes of an install.
-    pub fn plan_install(&self, agent: Agent) -> Result<Plan, Error> {
+    pub fn plan_install(&self, agent: Agent) -> Result<InstallPlan, Error> {
         // Never write lines that we could not recognise and remove later.
         if recognise(&self.invocation.words(agent, "Stop"), agent).is_none() {
             let program = &self.invocation.program;
@@ -86,8 +90,8 @@ impl<'a> Installer<'a> {
                 "{program} is not called `rekindle`; give it that name and run it again"
             )));
         }
-        let host = Host::of(agent, self.machine)?;
-        let mut plan = Plan::empty(agent);
+        let host = AgentLocation::of(agent, self.machine)?;
+        let mut plan = InstallPlan::empty(agent);
         let before = read(&host.settings)?;
         if agent == Agent::Pi {
             let after = pi::render(self.invocation, &self.places.logs());
@@ -99,7 +103,7 @@ impl<'a> Installer<'a> {
                 &mut plan,
                 &host.settings,
                 before.as_deref(),
-                settings::Blanks::new(),
+                settings::EmptyContainers::new(),
                 before.is_some(),
             );
             self.register_apart(&mut plan, &host)?;
@@ -109,7 +113,7 @@ impl<'a> Installer<'a> {
         let old = before.as_deref().unwrap_or_default();
         let there = settings::find(old, agent).map_err(Error::json(&host.settings))?;
         let known = self.receipts()?.get(&host.settings).filter(|_| !there.is_empty()).cloned();
-        let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
+        let mut blanks = known.map_or_else(settings::EmptyContainers::new, |receipt| receipt.blanks);
         let mut after = settings::install(old, agent, self.invocation, &mut blanks)
             .map_err(Error::json(&host.settings))?;
         if agent == Agent::Gemini {
@@ -130,20 +134,20 @@ impl<'a> Installer<'a> {
             let registered =
                 servers::register(text.as_deref().unwrap_or_default(), self.invocation).map_err(failed)?;
             let trusted = trust::trust(&registered, &hooks, &found).map_err(failed)?;
-            let receipt = Receipt::new(text.as_deref(), &config);
+            let receipt = InstallReceipt::new(text.as_deref(), &config);
             let known = self.receipts()?.get(&config).cloned();
             plan.receipts.push((config.clone(), Some(known.unwrap_or(receipt))));
             plan.change(config.clone(), text, Some(registered.clone()));
-            plan.trust = Change::new(config, Some(registered), Some(trusted));
+            plan.trust = SettingsChange::new(config, Some(registered), Some(trusted));
         }
         plan.change(host.settings, before, Some(after));
         Ok(plan)
     }
 
     /// Plans the changes of an uninstall.
-    pub fn plan_uninstall(&self, agent: Agent) -> Result<Plan, Error> {
-        let host = Host::of(agent, self.machine)?;
-        let mut plan = Plan::empty(agent);
+    pub fn plan_uninstall(&self, agent: Agent) -> Result<InstallPlan, Error> {
+        let host = AgentLocation::of(agent, self.machine)?;
+        let mut plan = InstallPlan::empty(agent);
         self.unregister_apart(&mut plan, &host)?;
         let there = read(&host.settings)?;
         let before = there.clone().unwrap_or_default();
@@ -164,7 +168,7 @@ impl<'a> Installer<'a> {
                     .and_then(|text| servers::unregister(&text))
                     .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
                 let origin = receipts.get(&config).map(|receipt| receipt.origin.clone()).unwrap_or_default();
-                let after = (origin != Origin::Absent || !without.is_empty()).then_some(without);
+                let after = (origin != FileOrigin::Absent || !without.is_empty()).then_some(without);
                 plan.receipts.push((config.clone(), None));
                 plan.change(config, Some(text), after);
             }
@@ -183,13 +187,13 @@ impl<'a> Installer<'a> {
     }
 
     /// Registers our server if it has a file of its own.
-    fn register_apart(&self, plan: &mut Plan, host: &Host) -> Result<(), Error> {
+    fn register_apart(&self, plan: &mut InstallPlan, host: &AgentLocation) -> Result<(), Error> {
         let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
         let before = read(&path)?;
         let old = before.as_deref().unwrap_or_default();
         let there = !entries::find(old, plan.agent).map_err(Error::json(&path))?.is_empty();
         let known = self.receipts()?.get(&path).filter(|_| there).cloned();
-        let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
+        let mut blanks = known.map_or_else(settings::EmptyContainers::new, |receipt| receipt.blanks);
         let after =
             entries::register(old, plan.agent, self.invocation, &mut blanks).map_err(Error::json(&path))?;
         self.remember(plan, &path, before.as_deref(), blanks, there);
@@ -197,7 +201,7 @@ impl<'a> Installer<'a> {
         Ok(())
     }
 
-    fn unregister_apart(&self, plan: &mut Plan, host: &Host) -> Result<(), Error> {
+    fn unregister_apart(&self, plan: &mut InstallPlan, host: &AgentLocation) -> Result<(), Error> {
         let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
         let Some(before) = read(&path)? else { return Ok(()) };
         let receipt = self.receipts()?.get(&path).cloned().unwrap_or_default();
@@ -210,7 +214,7 @@ impl<'a> Installer<'a> {
     }
 
     /// Applies a plan. `with_trust` is the user's consent that Codex may run our hooks.
-    pub fn apply(&self, plan: &Plan, with_trust: bool) -> Result<(), Error> {
+    pub fn apply(&self, plan: &InstallPlan, with_trust: bool) -> Result<(), Error> {
         let trust = plan.trust.as_ref().filter(|_| with_trust);
         let left: Vec<PathBuf> = plan.receipts.iter().flat_map(|(path, _)| left_behind(path)).collect();
         if plan.changes.is_empty() && trust.is_none() && left.is_empty() {
@@ -218,7 +222,7 @@ impl<'a> Installer<'a> {
         }
         let locks = self.places.locks();
         let name = locks.join("install.lock");
-        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, PATIENCE));
+        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, LOCK_TIMEOUT));
         let _lock = locked.map_err(Error::io("lock", &name))?;
         // We hold the lock, so these files belong to no running process.
         left.iter().try_for_each(|path| disk::remove(path).map_err(Error::io("remove", path)))?;
@@ -247,24 +251,24 @@ impl<'a> Installer<'a> {
     }
 
     /// Runs every installed hook of an agent in test mode, which leaves no trace.
-    pub fn probe(&self, agent: Agent) -> Result<Vec<Probed>, Error> {
+    pub fn probe(&self, agent: Agent) -> Result<Vec<HookProbe>, Error> {
         probe::probe(self.machine, agent)
     }
 
     fn remember(
         &self,
-        plan: &mut Plan,
+        plan: &mut InstallPlan,
         path: &Path,
         before: Option<&str>,
-        blanks: settings::Blanks,
+        blanks: settings::EmptyContainers,
         was_there: bool,
     ) {
         let known = self.receipts().ok().and_then(|receipts| receipts.get(path).cloned());
         let receipt = match known.filter(|_| was_there) {
-            Some(known) => Receipt { blanks, ..known },
+            Some(known) => InstallReceipt { blanks, ..known },
             // For hooks of ours without a receipt the earlier state is unknown.
-            None if was_there => Receipt { blanks, ..Receipt::default() },
-            None => Receipt { blanks, ..Receipt::new(before, path) },
+            None if was_there => InstallReceipt { blanks, ..InstallReceipt::default() },
+            None => InstallReceipt { blanks, ..InstallReceipt::new(before, path) },
         };
         plan.receipts.push((path.to_owned(), Some(receipt)));
     }
@@ -273,17 +277,17 @@ impl<'a> Installer<'a> {
         self.places.state().join("installed.json")
     }
 
-    fn receipts(&self) -> Result<Receipts, Error> {
-        Receipts::load(&self.receipts_file())
+    fn receipts(&self) -> Result<InstallReceipts, Error> {
+        InstallReceipts::load(&self.receipts_file())
     }
 }
 
-impl Plan {
+impl InstallPlan {
     fn empty(agent: Agent) -> Self {
         Self { agent, changes: Vec::new(), trust: None, obstacle: None, receipts: Vec::new() }
     }
 
     fn change(&mut self, path: PathBuf, before: Option<String>, after: Option<String>) {
-        self.changes.extend(Change::new(path, before, after));
+        self.changes.extend(SettingsChange::new(path, before, after));
     }
 }

@@ -2,31 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::hosts::install::Invocation;
+use rekindle_core::hosts::install::HookInvocation;
 use serde_json::Value;
 
-use super::machine::Machine;
+use super::machine::InstallEnvironment;
 
 pub(super) const PACKAGE: &str = "@earendil-works/pi-coding-agent";
-pub(super) const FILE: &str = "extensions/rekindle.ts";
+pub(super) const EXTENSION_PATH: &str = "extensions/rekindle.ts";
 
-const EXTENSION: &str = include_str!("pi-extension.ts");
+const EXTENSION_SOURCE: &str = include_str!("pi-extension.ts");
 /// The first line of the extension, in every version.
-const MARK: &str = "// rekindle: pi extension.";
+const EXTENSION_MARK: &str = "// rekindle: pi extension.";
 
-pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn folder(machine: &InstallEnvironment, home: Option<&Path>) -> Option<PathBuf> {
     machine.pi.clone().or_else(|| Some(home?.join(".pi").join("agent")))
 }
 
 /// Renders the extension that runs `invocation`.
-pub(super) fn render(invocation: &Invocation, logs: &Path) -> String {
+pub(super) fn render(invocation: &HookInvocation, logs: &Path) -> String {
     let text = |value: &str| Value::from(value).to_string();
     let arguments = match &invocation.home {
         Some(home) => format!("{}, {}", text("--home"), text(home)),
         None => String::new(),
     };
     let log = logs.join("pi-extension.log");
-    EXTENSION
+    EXTENSION_SOURCE
         .replace("\"@program@\"", &text(&invocation.program))
         .replace("\"@arguments@\"", &arguments)
         .replace("\"@log@\"", &text(&log.to_string_lossy()))
@@ -40,7 +40,7 @@ pub(super) fn is_called_before_tools(text: &str) -> bool {
 
 /// True if the extension is ours.
 pub(super) fn is_ours(text: &str) -> bool {
-    text.starts_with(MARK)
+    text.starts_with(EXTENSION_MARK)
 }
 
 /// The program and home that an extension of ours uses.

@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::hash::ContentHash;
-use rekindle_core::hosts::install::plugin::{ID, NAME, Plugin};
+use rekindle_core::hosts::install::plugin::{PLUGIN_ID, PLUGIN_NAME, PluginContent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file::read;
-use super::host::Host;
-use super::machine::Machine;
-use super::{Error, Installer, PATIENCE, codex, pi};
+use super::host::AgentLocation;
+use super::machine::InstallEnvironment;
+use super::{Error, Installer, LOCK_TIMEOUT, codex, pi};
 use crate::platform::disk;
 
 /// The name of that list.
-const LIST: &str = ".rekindle-plugin.json";
+const MANIFEST_FILE: &str = ".rekindle-plugin.json";
 
 /// The result of writing a plugin.
 #[derive(Clone, Debug, Serialize)]
-pub struct Written {
+pub struct WrittenPlugin {
     /// The folder of the plugin.
     pub folder: PathBuf,
     /// The new and changed files, relative to the folder.
@@ -34,7 +34,7 @@ pub struct Written {
 
 /// The files that we wrote, each with the hashes it may have: two during an update.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct List {
+struct PluginManifest {
     version: String,
     program: String,
     home: Option<String>,
@@ -43,13 +43,13 @@ struct List {
 
 impl Installer<'_> {
     /// Writes the plugin into a folder that is empty, missing, or a plugin of ours.
-    pub fn write_plugin(&self, folder: &Path, version: &str, skill: &str) -> Result<Written, Error> {
+    pub fn write_plugin(&self, folder: &Path, version: &str, skill: &str) -> Result<WrittenPlugin, Error> {
         let locks = self.places.locks();
         let name = locks.join("install.lock");
-        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, PATIENCE));
+        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, LOCK_TIMEOUT));
         let _lock = locked.map_err(Error::io("lock", &name))?;
         let extension = pi::render(self.invocation, &self.places.logs());
-        let plugin = Plugin { version, invocation: self.invocation, skill, extension: &extension };
+        let plugin = PluginContent { version, invocation: self.invocation, skill, extension: &extension };
         let wanted = plugin.files();
         let old = list(folder)?;
         let (mut files, mut stale) = (BTreeMap::new(), Vec::new());
@@ -79,7 +79,7 @@ impl Installer<'_> {
             }
         }
         let Installer { invocation, .. } = self;
-        let mut list = List {
+        let mut list = PluginManifest {
             version: version.to_owned(),
             program: invocation.program.clone(),
             home: invocation.home.clone(),
@@ -108,7 +108,7 @@ impl Installer<'_> {
             list.files.insert(path.clone(), vec![hash(text)]);
         }
         save(folder, &list)?;
-        Ok(Written { folder: folder.to_owned(), changed, removed, files: wanted.len() })
+        Ok(WrittenPlugin { folder: folder.to_owned(), changed, removed, files: wanted.len() })
     }
 }
 
@@ -119,23 +119,23 @@ fn safe(path: &str) -> bool {
 }
 
 /// Reads the list of a folder; empty if the folder is missing or empty.
-fn list(folder: &Path) -> Result<List, Error> {
-    if let Some(text) = read(&folder.join(LIST))? {
-        return serde_json::from_str(&text).map_err(|_| Error::Edited(folder.join(LIST)));
+fn list(folder: &Path) -> Result<PluginManifest, Error> {
+    if let Some(text) = read(&folder.join(MANIFEST_FILE))? {
+        return serde_json::from_str(&text).map_err(|_| Error::Edited(folder.join(MANIFEST_FILE)));
     }
     let mut entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(List::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(PluginManifest::default()),
         Err(error) => return Err(Error::io("read", folder)(error)),
     };
     match entries.next() {
-        None => Ok(List::default()),
+        None => Ok(PluginManifest::default()),
         Some(_) => Err(Error::NotAPlugin(folder.to_owned())),
     }
 }
 
-fn save(folder: &Path, list: &List) -> Result<(), Error> {
-    let path = folder.join(LIST);
+fn save(folder: &Path, list: &PluginManifest) -> Result<(), Error> {
+    let path = folder.join(MANIFEST_FILE);
     let text = serde_json::to_string_pretty(list).map_err(std::io::Error::from).map(|text| text + "\n");
     let text = text.map_err(Error::io("write", &path))?;
     if read(&path)?.as_deref() == Some(text.as_str()) {
@@ -145,18 +145,18 @@ fn save(folder: &Path, list: &List) -> Result<(), Error> {
 }
 
 /// True if an agent has our plugin, according to its own settings. Unreadable settings count as no.
-pub(super) fn is_active(machine: &Machine, host: &Host) -> bool {
+pub(super) fn is_active(machine: &InstallEnvironment, host: &AgentLocation) -> bool {
     let text = |path: PathBuf| read(&path).ok().flatten().unwrap_or_default();
     let json = |path: PathBuf| serde_json::from_str::<Value>(&text(path)).unwrap_or_default();
     match host.agent {
-        Agent::Claude => json(host.settings.clone())["enabledPlugins"][ID] == true,
+        Agent::Claude => json(host.settings.clone())["enabledPlugins"][PLUGIN_ID] == true,
         Agent::Codex => {
             let config = text(codex::config_file(machine)).parse::<toml_edit::DocumentMut>().ok();
-            let plugin = config.as_ref().and_then(|config| config.get("plugins")?.get(ID));
+            let plugin = config.as_ref().and_then(|config| config.get("plugins")?.get(PLUGIN_ID));
             plugin
                 .is_some_and(|plugin| plugin.get("enabled").and_then(toml_edit::Item::as_bool) != Some(false))
         }
-        Agent::Gemini => host.folder.join("extensions").join(NAME).is_dir(),
+        Agent::Gemini => host.folder.join("extensions").join(PLUGIN_NAME).is_dir(),
         Agent::Pi => {
             let settings = json(host.folder.join("settings.json"));
             let packages = settings["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -164,7 +164,7 @@ pub(super) fn is_active(machine: &Machine, host: &Host) -> bool {
                 |package: &Value| package.as_str().or_else(|| package["source"].as_str()).map(str::to_owned);
             // The paths are relative to the settings file.
             let mut folders = packages.iter().filter_map(source).map(|path| host.folder.join(path));
-            folders.any(|folder| json(folder.join("package.json"))["name"] == NAME)
+            folders.any(|folder| json(folder.join("package.json"))["name"] == PLUGIN_NAME)
         }
     }
 }

@@ -6,22 +6,22 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::hosts::hook::PROBE;
+use rekindle_core::hosts::hook::PROBE_VARIABLE;
 use rekindle_core::hosts::install::{events, settings};
 use serde_json::{Value, json};
 
 use super::file::read;
-use super::host::Host;
-use super::{Error, Machine, pi};
+use super::host::AgentLocation;
+use super::{Error, InstallEnvironment, pi};
 
 /// The time limit of a hook, about the same as the agents'.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum size of an answer.
-const LARGEST: u64 = 1024 * 1024;
+const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
 
 /// The result of one hook.
 #[derive(Clone, Debug)]
-pub struct Probed {
+pub struct HookProbe {
     /// The event of the hook.
     pub event: String,
     /// The duration of the call.
@@ -30,8 +30,8 @@ pub struct Probed {
     pub problem: Option<String>,
 }
 
-pub(super) fn probe(machine: &Machine, agent: Agent) -> Result<Vec<Probed>, Error> {
-    let host = Host::of(agent, machine)?;
+pub(super) fn probe(machine: &InstallEnvironment, agent: Agent) -> Result<Vec<HookProbe>, Error> {
+    let host = AgentLocation::of(agent, machine)?;
     let Some(text) = read(&host.settings)? else { return Ok(Vec::new()) };
     if agent == Agent::Pi {
         let Some((program, home)) = pi::calls(&text).filter(|_| pi::is_ours(&text)) else {
@@ -55,7 +55,7 @@ pub(super) fn probe(machine: &Machine, agent: Agent) -> Result<Vec<Probed>, Erro
     Ok(found.iter().map(|one| fire(&mut command(&one.line), agent, &one.event)).collect())
 }
 
-fn fire(command: &mut Command, agent: Agent, event: &str) -> Probed {
+fn fire(command: &mut Command, agent: Agent, event: &str) -> HookProbe {
     let sample = json!({
         "session_id": "rekindle-probe", "transcript_path": null, "cwd": std::env::temp_dir(),
         "hook_event_name": event, "prompt": "Is anybody there?", "source": "startup", "reason": "other",
@@ -68,11 +68,13 @@ fn fire(command: &mut Command, agent: Agent, event: &str) -> Probed {
         Ok((Some(0), answer)) => invalid(&answer),
         Ok((Some(127), _)) => Some("the program it calls is not there".to_owned()),
         Ok((Some(code), _)) => Some(format!("it ended with exit code {code}")),
-        Ok((None, _)) if took >= PATIENCE => Some(format!("it did not end within {} s", PATIENCE.as_secs())),
+        Ok((None, _)) if took >= PROBE_TIMEOUT => {
+            Some(format!("it did not end within {} s", PROBE_TIMEOUT.as_secs()))
+        }
         Ok((None, _)) => Some("it was killed".to_owned()),
         Err(error) => Some(format!("it could not be started: {error}")),
     };
-    Probed { event: event.to_owned(), took, problem }
+    HookProbe { event: event.to_owned(), took, problem }
 }
 
 /// The reason why an agent could not parse an answer, or `None`.
@@ -89,19 +91,19 @@ fn invalid(answer: &[u8]) -> Option<String> {
 /// Runs a command until it ends or the deadline passes: the exit code (`None` if it was killed) and its
 /// output.
 fn run(command: &mut Command, input: &str) -> std::io::Result<(Option<i32>, Vec<u8>)> {
-    command.env(PROBE, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.env(PROBE_VARIABLE, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     // Use a process group, so that a shell's child processes end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn()?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PROBE_TIMEOUT;
     std::thread::scope(|scope| {
         // A hook may end without reading its input.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
         let reader = scope.spawn(move || {
             let mut answer = Vec::new();
-            let read = stdout.map(|stdout| stdout.take(LARGEST).read_to_end(&mut answer));
+            let read = stdout.map(|stdout| stdout.take(MAX_OUTPUT_BYTES).read_to_end(&mut answer));
             read.transpose().map(|_| answer)
         });
         let ended = loop {

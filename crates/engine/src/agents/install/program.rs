@@ -2,13 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::hosts::install::Invocation;
+use rekindle_core::hosts::install::HookInvocation;
 
-use super::{Error, Machine};
-use crate::platform::home::Home;
+use super::{Error, InstallEnvironment};
+use crate::platform::home::HomeFolder;
 
 /// The command line for this program with this home.
-pub fn invocation(machine: &Machine, home: &Home, before_tools: bool) -> Result<Invocation, Error> {
+pub fn invocation(
+    machine: &InstallEnvironment,
+    home: &HomeFolder,
+    before_tools: bool,
+) -> Result<HookInvocation, Error> {
     let running = std::env::current_exe().map_err(|error| Error::Program(error.to_string()))?;
     let program = lasting(machine, &running);
     if !program.is_file() {
@@ -16,12 +20,12 @@ pub fn invocation(machine: &Machine, home: &Home, before_tools: bool) -> Result<
     }
     let usual = machine.home.as_ref().map(|person| person.join(".rekindle"));
     let other = (usual.as_deref() != Some(home.root())).then(|| text(home.root())).transpose()?;
-    Ok(Invocation { program: text(&program)?, home: other, before_tools })
+    Ok(HookInvocation { program: text(&program)?, home: other, before_tools })
 }
 
 /// The stable path of this program. Package managers link to a folder with the version in its name, which an
 /// update removes; the link on the search path stays.
-fn lasting(machine: &Machine, running: &Path) -> PathBuf {
+fn lasting(machine: &InstallEnvironment, running: &Path) -> PathBuf {
     let same = |path: &PathBuf| match (path.canonicalize(), running.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,

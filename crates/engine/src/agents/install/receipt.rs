@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::hosts::install::settings;
-use rekindle_core::hosts::install::settings::Blanks;
+use rekindle_core::hosts::install::settings::EmptyContainers;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::platform::disk::{self, Content};
+use crate::platform::disk::{self, FileContent};
 
-const LARGEST: u64 = 1024 * 1024;
+const MAX_RECEIPTS_BYTES: u64 = 1024 * 1024;
 
 /// The state of a file before we changed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Origin {
+pub(super) enum FileOrigin {
     /// The file had content, or its state is unknown.
     #[default]
     Present,
@@ -28,33 +28,33 @@ pub(super) enum Origin {
 /// The state to restore when our hooks are removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Receipt {
-    pub(super) origin: Origin,
+pub(super) struct InstallReceipt {
+    pub(super) origin: FileOrigin,
     /// The places that existed and were empty.
-    pub(super) blanks: Blanks,
+    pub(super) blanks: EmptyContainers,
     /// The folders that were created for the file, outermost first.
     pub(super) folders: Vec<PathBuf>,
 }
 
-impl Receipt {
+impl InstallReceipt {
     /// Creates the receipt of a file before its first change.
     pub(super) fn new(text: Option<&str>, path: &Path) -> Self {
         let origin = match text {
-            None => Origin::Absent,
-            Some(text) if settings::is_blank(text) => Origin::Blank(text.to_owned()),
-            Some(_) => Origin::Present,
+            None => FileOrigin::Absent,
+            Some(text) if settings::is_blank(text) => FileOrigin::Blank(text.to_owned()),
+            Some(_) => FileOrigin::Present,
         };
         let parents = path.ancestors().skip(1).take_while(|folder| !folder.exists());
         let mut folders: Vec<PathBuf> = parents.map(Path::to_owned).collect();
         folders.reverse();
-        Self { origin, blanks: Blanks::new(), folders }
+        Self { origin, blanks: EmptyContainers::new(), folders }
     }
 
     /// The text of a JSON file after our part is removed; `None` if the file did not exist before.
     pub(super) fn left(&self, after: String) -> Option<String> {
         match (&self.origin, settings::is_empty_object(&after)) {
-            (Origin::Absent, true) => None,
-            (Origin::Blank(text), true) => Some(text.clone()),
+            (FileOrigin::Absent, true) => None,
+            (FileOrigin::Blank(text), true) => Some(text.clone()),
             _ => Some(after),
         }
     }
@@ -63,23 +63,23 @@ impl Receipt {
 /// The receipts of all files, by path.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Receipts(BTreeMap<PathBuf, Receipt>);
+pub(super) struct InstallReceipts(BTreeMap<PathBuf, InstallReceipt>);
 
-impl Receipts {
+impl InstallReceipts {
     /// Loads the receipts. A missing or damaged file counts as none: uninstalling then relies on the settings
     /// alone.
     pub(super) fn load(path: &Path) -> Result<Self, Error> {
-        match disk::read(path, LARGEST).map_err(Error::io("read", path))? {
-            Content::Bytes(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+        match disk::read(path, MAX_RECEIPTS_BYTES).map_err(Error::io("read", path))? {
+            FileContent::Bytes(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
             _ => Ok(Self::default()),
         }
     }
 
-    pub(super) fn get(&self, path: &Path) -> Option<&Receipt> {
+    pub(super) fn get(&self, path: &Path) -> Option<&InstallReceipt> {
         self.0.get(path)
     }
 
-    pub(super) fn set(&mut self, path: &Path, receipt: Receipt) {
+    pub(super) fn set(&mut self, path: &Path, receipt: InstallReceipt) {
         self.0.insert(path.to_owned(), receipt);
     }
 

@@ -4,17 +4,17 @@
 use std::path::PathBuf;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::hosts::install::Invocation;
-use rekindle_core::hosts::install::servers::{NAMES, is_ours};
+use rekindle_core::hosts::install::HookInvocation;
+use rekindle_core::hosts::install::servers::{SERVER_NAMES, is_ours};
 use serde_json::Value;
 use toml_edit::{Document, Item, Table, TableLike};
 
-use super::host::Host;
-use super::machine::Machine;
+use super::host::AgentLocation;
+use super::machine::InstallEnvironment;
 use super::trust::{block, parse};
 
 /// The separate JSON file for MCP servers, if the agent has one.
-pub(super) fn file(agent: Agent, machine: &Machine, host: &Host) -> Option<PathBuf> {
+pub(super) fn file(agent: Agent, machine: &InstallEnvironment, host: &AgentLocation) -> Option<PathBuf> {
     match agent {
         // The file is beside the settings folder by default, and inside it if the user has moved that.
         Agent::Claude => {
@@ -27,7 +27,7 @@ pub(super) fn file(agent: Agent, machine: &Machine, host: &Host) -> Option<PathB
 }
 
 /// True if the user installed an MCP adapter for Pi, which has no MCP of its own.
-fn has_adapter(host: &Host) -> bool {
+fn has_adapter(host: &AgentLocation) -> bool {
     let settings = std::fs::read_to_string(host.folder.join("settings.json")).unwrap_or_default();
     let settings: Value = serde_json::from_str(&settings).unwrap_or_default();
     let packages = settings["packages"].as_array();
@@ -35,12 +35,12 @@ fn has_adapter(host: &Host) -> bool {
         .is_some_and(|packages| packages.iter().any(|package| package.to_string().contains("pi-mcp-adapter")))
 }
 
-const SERVERS: &str = "mcp_servers";
-const ELSEWHERE: &str = "`mcp_servers` is written in a way that cannot be added to";
+const SERVERS_KEY: &str = "mcp_servers";
+const UNEDITABLE_SERVERS: &str = "`mcp_servers` is written in a way that cannot be added to";
 
 /// The names of our servers in Codex's configuration.
 fn ours(document: &Document<&str>) -> Vec<String> {
-    let servers = document.get(SERVERS).and_then(Item::as_table_like);
+    let servers = document.get(SERVERS_KEY).and_then(Item::as_table_like);
     let ours = |item: &Item| -> Option<bool> {
         let server = item.as_table_like()?;
         let args = server.get("args").and_then(Item::as_array);
@@ -52,13 +52,13 @@ fn ours(document: &Document<&str>) -> Vec<String> {
 }
 
 /// Adds our server to Codex's configuration and keeps every other byte; unchanged if others use its names.
-pub(super) fn register(text: &str, invocation: &Invocation) -> Result<String, String> {
+pub(super) fn register(text: &str, invocation: &HookInvocation) -> Result<String, String> {
     let document = parse(text)?;
     let command = Value::from(invocation.program.as_str()).to_string();
     let args = Value::from(invocation.server_args()).to_string();
-    let servers = document.get(SERVERS);
+    let servers = document.get(SERVERS_KEY);
     if let Some(name) = ours(&document).first() {
-        let server = servers.and_then(|servers| servers.get(name)).ok_or(ELSEWHERE)?;
+        let server = servers.and_then(|servers| servers.get(name)).ok_or(UNEDITABLE_SERVERS)?;
         let mut after = text.to_owned();
         let mut splices: Vec<_> = [("command", command), ("args", args)]
             .into_iter()
@@ -76,9 +76,9 @@ pub(super) fn register(text: &str, invocation: &Invocation) -> Result<String, St
         return Ok(after);
     }
     let is_free = |name: &&str| servers.and_then(|servers| servers.get(name)).is_none();
-    let Some(name) = NAMES.into_iter().find(is_free) else { return Ok(text.to_owned()) };
+    let Some(name) = SERVER_NAMES.into_iter().find(is_free) else { return Ok(text.to_owned()) };
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let table = format!("[{SERVERS}.{name}]{newline}command = {command}{newline}args = {args}");
+    let table = format!("[{SERVERS_KEY}.{name}]{newline}command = {command}{newline}args = {args}");
     let ended = text.is_empty() || text.ends_with('\n');
     let between = match (text.is_empty(), ended) {
         (true, _) => String::new(),
@@ -88,7 +88,7 @@ pub(super) fn register(text: &str, invocation: &Invocation) -> Result<String, St
     let after = format!("{text}{between}{table}{}", if ended { newline } else { "" });
     match parse(&after).is_ok_and(|document| ours(&document) == [name]) {
         true => Ok(after),
-        false => Err(ELSEWHERE.to_owned()),
+        false => Err(UNEDITABLE_SERVERS.to_owned()),
     }
 }
 
@@ -102,11 +102,11 @@ pub(super) fn unregister(text: &str) -> Result<String, String> {
     loop {
         let document = parse(&after)?;
         let Some(name) = ours(&document).first().cloned() else { return Ok(after) };
-        let server = document.get(SERVERS).and_then(|servers| servers.get(&name));
+        let server = document.get(SERVERS_KEY).and_then(|servers| servers.get(&name));
         // Remove the subtables that the user added first, last one first, so that none stands there without
         // its server.
-        let table = server.and_then(Item::as_table).map(last).ok_or(ELSEWHERE)?;
-        let range = block(&after, table).ok_or(ELSEWHERE)?;
+        let table = server.and_then(Item::as_table).map(last).ok_or(UNEDITABLE_SERVERS)?;
+        let range = block(&after, table).ok_or(UNEDITABLE_SERVERS)?;
         after.replace_range(range, "");
     }
 }
@@ -121,8 +121,12 @@ fn last(table: &Table) -> &Table {
 mod tests {
     use super::*;
 
-    fn invocation(home: Option<&str>) -> Invocation {
-        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned), before_tools: false }
+    fn invocation(home: Option<&str>) -> HookInvocation {
+        HookInvocation {
+            program: "/usr/bin/rekindle".into(),
+            home: home.map(str::to_owned),
+            before_tools: false,
+        }
     }
 
     #[test]

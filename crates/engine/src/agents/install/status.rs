@@ -7,13 +7,13 @@ use rekindle_core::hosts::install::{events, settings};
 use serde::Serialize;
 
 use super::file::read;
-use super::host::Host;
+use super::host::AgentLocation;
 use super::{Error, Installer, codex, pi, plugin, trust};
 
 /// The state of the hooks in an agent's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum InstallState {
     /// The hooks are missing.
     Absent,
     /// The hooks are as this program would write them.
@@ -26,7 +26,7 @@ pub enum State {
 
 /// The status of an agent's connection.
 #[derive(Clone, Debug, Serialize)]
-pub struct Status {
+pub struct InstallStatus {
     /// The agent that it describes.
     pub agent: Agent,
     /// True if the agent is on this machine: its program or its folder.
@@ -38,7 +38,7 @@ pub struct Status {
     /// The file that holds our hooks, or would hold them.
     pub settings: PathBuf,
     /// The state of the hooks.
-    pub state: State,
+    pub state: InstallState,
     /// The events with a hook.
     pub events: Vec<String>,
     /// The home that the hooks use, if it is not the default.
@@ -55,13 +55,13 @@ pub struct Status {
 
 impl Installer<'_> {
     /// Reads the status of an agent.
-    pub fn status(&self, agent: Agent) -> Result<Status, Error> {
-        let host = Host::of(agent, self.machine)?;
-        let mut status = Status {
+    pub fn status(&self, agent: Agent) -> Result<InstallStatus, Error> {
+        let host = AgentLocation::of(agent, self.machine)?;
+        let mut status = InstallStatus {
             agent,
             found: host.found(),
             version: host.version(),
-            state: State::Absent,
+            state: InstallState::Absent,
             events: Vec::new(),
             home: None,
             trusted: None,
@@ -77,7 +77,7 @@ impl Installer<'_> {
         Ok(status)
     }
 
-    fn look(&self, host: &Host, status: &mut Status) -> Result<(), Error> {
+    fn look(&self, host: &AgentLocation, status: &mut InstallStatus) -> Result<(), Error> {
         let Some(text) = read(&host.settings)? else { return Ok(()) };
         let homes: Vec<Option<String>>;
         if host.agent == Agent::Pi {
@@ -104,9 +104,9 @@ impl Installer<'_> {
         let foreign = homes.into_iter().find(|home| *home != self.invocation.home);
         status.home = foreign.clone().unwrap_or_else(|| self.invocation.home.clone());
         status.state = match foreign {
-            Some(_) => State::ForeignHome,
-            None if self.plan_install(host.agent)?.changes.is_empty() => State::Current,
-            None => State::Outdated,
+            Some(_) => InstallState::ForeignHome,
+            None if self.plan_install(host.agent)?.changes.is_empty() => InstallState::Current,
+            None => InstallState::Outdated,
         };
         Ok(())
     }

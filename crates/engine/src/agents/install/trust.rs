@@ -9,17 +9,17 @@ use std::ops::Range;
 use std::path::Path;
 
 use rekindle_core::base::hash::ContentHash;
-use rekindle_core::hosts::install::settings::Found;
+use rekindle_core::hosts::install::settings::InstalledHook;
 use serde_json::Value;
 use toml_edit::{Document, Item, Key, TableLike};
 
 /// The timeout that Codex enforces at session end, regardless of the hook's own.
-const LONGEST_END: u64 = 3;
-const DEFAULT_TIMEOUT: u64 = 600;
-const HASH: &str = "trusted_hash";
+const MAX_SESSION_END_SECONDS: u64 = 3;
+const DEFAULT_TIMEOUT_SECONDS: u64 = 600;
+const HASH_KEY: &str = "trusted_hash";
 
 /// A trust entry of Codex.
-struct Entry {
+struct HookTrust {
     key: String,
     hash: String,
 }
@@ -40,11 +40,11 @@ fn prefix(hooks: &Path, event: &str) -> String {
     format!("{}:{}:", hooks.to_string_lossy(), snake(event))
 }
 
-fn entry(hooks: &Path, found: &Found) -> Entry {
+fn entry(hooks: &Path, found: &InstalledHook) -> HookTrust {
     let event = Value::from(snake(&found.event));
     let command = Value::from(found.line.as_str());
-    let asked = found.timeout.unwrap_or(DEFAULT_TIMEOUT);
-    let timeout = if found.event == "SessionEnd" { asked.min(LONGEST_END) } else { asked };
+    let asked = found.timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
+    let timeout = if found.event == "SessionEnd" { asked.min(MAX_SESSION_END_SECONDS) } else { asked };
     let matcher = found
         .matcher
         .as_ref()
@@ -53,7 +53,7 @@ fn entry(hooks: &Path, found: &Found) -> Entry {
         "{{\"event_name\":{event},\"hooks\":[{{\"async\":false,\"command\":{command},\"timeout\":{timeout},\
          \"type\":\"command\"}}]{matcher}}}"
     );
-    Entry {
+    HookTrust {
         key: format!("{}{}:{}", prefix(hooks, &found.event), found.group, found.handler),
         hash: format!("sha256:{}", ContentHash::of(identity.as_bytes())),
     }
@@ -69,35 +69,36 @@ fn state<'a>(document: &'a Document<&str>) -> Option<&'a dyn TableLike> {
 }
 
 fn hash_of(item: &Item) -> Option<&str> {
-    item.as_table_like()?.get(HASH)?.as_str()
+    item.as_table_like()?.get(HASH_KEY)?.as_str()
 }
 
 /// True if Codex trusts all of these hooks.
-pub(super) fn is_trusted(text: &str, hooks: &Path, found: &[Found]) -> bool {
+pub(super) fn is_trusted(text: &str, hooks: &Path, found: &[InstalledHook]) -> bool {
     let Ok(document) = parse(text) else { return false };
-    let trusted =
-        |entry: &Entry| state(&document)?.get(&entry.key).and_then(hash_of).map(|hash| hash == entry.hash);
+    let trusted = |entry: &HookTrust| {
+        state(&document)?.get(&entry.key).and_then(hash_of).map(|hash| hash == entry.hash)
+    };
     !found.is_empty() && found.iter().all(|one| trusted(&entry(hooks, one)) == Some(true))
 }
 
 /// The text with trust in all of these hooks.
-pub(super) fn trust(text: &str, hooks: &Path, found: &[Found]) -> Result<String, String> {
+pub(super) fn trust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Result<String, String> {
     let document = parse(text)?;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let (mut splices, mut blocks) = (Vec::new(), Vec::new());
     for entry in found.iter().map(|one| entry(hooks, one)) {
         let there = state(&document).and_then(|state| state.get(&entry.key));
         let hash = Value::from(entry.hash.as_str());
-        match (there, there.and_then(|item| item.as_table_like()?.get(HASH))) {
+        match (there, there.and_then(|item| item.as_table_like()?.get(HASH_KEY))) {
             (Some(item), _) if hash_of(item) == Some(&entry.hash) => {}
             (_, Some(old)) => splices.extend(old.span().map(|span| (span, hash.to_string()))),
             (Some(item), None) => {
-                let header = item.as_table().and_then(toml_edit::Table::span).ok_or(ELSEWHERE)?;
-                splices.push((header.end..header.end, format!("{newline}{HASH} = {hash}")));
+                let header = item.as_table().and_then(toml_edit::Table::span).ok_or(UNEDITABLE_TRUST)?;
+                splices.push((header.end..header.end, format!("{newline}{HASH_KEY} = {hash}")));
             }
             (None, None) => {
                 let key = Key::new(&entry.key);
-                blocks.push(format!("[hooks.state.{}]{newline}{HASH} = {hash}", key.display_repr()));
+                blocks.push(format!("[hooks.state.{}]{newline}{HASH_KEY} = {hash}", key.display_repr()));
             }
         }
     }
@@ -120,16 +121,16 @@ pub(super) fn trust(text: &str, hooks: &Path, found: &[Found]) -> Result<String,
     }
     match is_trusted(&after, hooks, found) {
         true => Ok(after),
-        false => Err(ELSEWHERE.to_owned()),
+        false => Err(UNEDITABLE_TRUST.to_owned()),
     }
 }
 
-const ELSEWHERE: &str =
+const UNEDITABLE_TRUST: &str =
     "`hooks.state` is written in a way that cannot be added to; trust the hooks in Codex itself, with /hooks";
 
 /// The text without entries of these hooks. Hooks of others that move up in the file of hooks keep their
 /// trust.
-pub(super) fn distrust(text: &str, hooks: &Path, found: &[Found]) -> Result<String, String> {
+pub(super) fn distrust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Result<String, String> {
     let ours: Vec<String> = found.iter().map(|one| entry(hooks, one).key).collect();
     let mut after = text.to_owned();
     // Go from the end, one entry at a time: text between two of them is removed with the later one.
@@ -140,7 +141,7 @@ pub(super) fn distrust(text: &str, hooks: &Path, found: &[Found]) -> Result<Stri
     if let Some(state) = state(&parse(&after)?) {
         for (key, _) in state.iter() {
             let Some(new) = moved(hooks, key, found) else { continue };
-            let span = state.key(key).and_then(Key::span).ok_or(ELSEWHERE)?;
+            let span = state.key(key).and_then(Key::span).ok_or(UNEDITABLE_TRUST)?;
             splices.push((span, Key::new(new).display_repr().into_owned()));
         }
     }
@@ -157,7 +158,7 @@ fn last_block(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, Strin
     let Some(state) = state(&document) else { return Ok(None) };
     let mut last: Option<Range<usize>> = None;
     for (_, item) in state.iter().filter(|(key, _)| keys.iter().any(|ours| ours == key)) {
-        let block = item.as_table().and_then(|table| block(text, table)).ok_or(ELSEWHERE)?;
+        let block = item.as_table().and_then(|table| block(text, table)).ok_or(UNEDITABLE_TRUST)?;
         if last.as_ref().is_none_or(|last| last.start < block.start) {
             last = Some(block);
         }
@@ -188,13 +189,13 @@ pub(super) fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>
 }
 
 /// The new key of another hook after ours are removed, if its key changes.
-fn moved(hooks: &Path, key: &str, ours: &[Found]) -> Option<String> {
+fn moved(hooks: &Path, key: &str, ours: &[InstalledHook]) -> Option<String> {
     ours.iter().find_map(|one| {
         let (group, place) = key.strip_prefix(&prefix(hooks, &one.event))?.split_once(':')?;
         let (group, place): (usize, usize) = (group.parse().ok()?, place.parse().ok()?);
         let same_event = || ours.iter().filter(|other| other.event == one.event);
         let gone = |group: usize| {
-            let in_group: Vec<&Found> = same_event().filter(|other| other.group == group).collect();
+            let in_group: Vec<&InstalledHook> = same_event().filter(|other| other.group == group).collect();
             in_group.first().is_some_and(|first| first.group_size == in_group.len())
         };
         let groups = (0..group).filter(|group| gone(*group)).count();
@@ -207,7 +208,7 @@ fn moved(hooks: &Path, key: &str, ours: &[Found]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use rekindle_core::base::agent::Agent;
-    use rekindle_core::hosts::install::{Invocation, settings};
+    use rekindle_core::hosts::install::{HookInvocation, settings};
 
     use super::*;
 
@@ -215,22 +216,24 @@ mod tests {
         Path::new("/home/ada/.codex/hooks.json")
     }
 
-    fn ours(before: &str) -> (String, Vec<Found>) {
-        let invocation = Invocation { program: "/usr/bin/rekindle".into(), home: None, before_tools: false };
+    fn ours(before: &str) -> (String, Vec<InstalledHook>) {
+        let invocation =
+            HookInvocation { program: "/usr/bin/rekindle".into(), home: None, before_tools: false };
         let text =
-            settings::install(before, Agent::Codex, &invocation, &mut settings::Blanks::new()).unwrap();
+            settings::install(before, Agent::Codex, &invocation, &mut settings::EmptyContainers::new())
+                .unwrap();
         let found = settings::find(&text, Agent::Codex).unwrap();
         (text, found)
     }
 
-    fn found(event: &str, line: &str, timeout: Option<u64>) -> Found {
-        Found {
+    fn found(event: &str, line: &str, timeout: Option<u64>) -> InstalledHook {
+        InstalledHook {
             event: event.into(),
             group: 0,
             handler: 0,
             group_size: 1,
             line: line.into(),
-            recognised: rekindle_core::hosts::install::Recognised {
+            recognised: rekindle_core::hosts::install::RecognisedCommand {
                 program: String::new(),
                 home: None,
                 event: String::new(),
@@ -283,9 +286,9 @@ mod tests {
     fn trust_in_an_older_command_is_brought_up_to_date() {
         let (_, found) = ours("");
         let with = trust("a = 1\n", hooks(), &found).unwrap();
-        let moved: Vec<Found> = found
+        let moved: Vec<InstalledHook> = found
             .iter()
-            .map(|one| Found { line: one.line.replace("/usr/bin", "/opt"), ..one.clone() })
+            .map(|one| InstalledHook { line: one.line.replace("/usr/bin", "/opt"), ..one.clone() })
             .collect();
         assert!(!is_trusted(&with, hooks(), &moved));
         let again = trust(&with, hooks(), &moved).unwrap();
@@ -306,14 +309,16 @@ mod tests {
     fn b_15_the_trust_of_those_who_come_after_us_moves_with_them() {
         let (text, _) = ours("");
         let mut document =
-            rekindle_core::hosts::jsonc::Document::parse(text, settings::dialect(Agent::Codex)).unwrap();
-        let stop =
-            [rekindle_core::hosts::jsonc::Step::Key("hooks"), rekindle_core::hosts::jsonc::Step::Key("Stop")];
+            rekindle_core::hosts::jsonc::JsoncDocument::parse(text, settings::dialect(Agent::Codex)).unwrap();
+        let stop = [
+            rekindle_core::hosts::jsonc::JsonPathStep::Key("hooks"),
+            rekindle_core::hosts::jsonc::JsonPathStep::Key("Stop"),
+        ];
         let theirs = serde_json::json!({"hooks": [{"type": "command", "command": "theirs", "timeout": 5}]});
         document.append(&stop, None, &theirs).unwrap();
         let ours = settings::find(document.text(), Agent::Codex).unwrap();
-        let theirs = |group| Found { group, ..found("Stop", "theirs", Some(5)) };
-        let both: Vec<Found> = ours.iter().cloned().chain([theirs(1)]).collect();
+        let theirs = |group| InstalledHook { group, ..found("Stop", "theirs", Some(5)) };
+        let both: Vec<InstalledHook> = ours.iter().cloned().chain([theirs(1)]).collect();
         let config = trust("a = 1\n", hooks(), &both).unwrap();
         let after = distrust(&config, hooks(), &ours).unwrap();
         assert!(is_trusted(&after, hooks(), &[theirs(0)]), "{after}");

@@ -6,34 +6,34 @@ use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::session::host::{self, Seen};
+use rekindle_core::session::host::{self, BranchVerdict};
 
-use super::lines::{self, Line, Place};
-use super::{MAX_LINE, skeleton};
+use super::lines::{self, LineSpan, TranscriptLine};
+use super::{MAX_LINE_BYTES, skeleton};
 
 /// The maximum number of missing entries that are bridged. A file with more is badly damaged, and all of it
 /// counts.
 const MAX_GAPS: usize = 8;
 
 /// The lines off the current branch, in order, and the host versions that mark the author of a prompt.
-pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<(Vec<Place>, BTreeSet<String>)> {
+pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<(Vec<LineSpan>, BTreeSet<String>)> {
     let mut branch = host::branch(agent);
-    let mut left = Left::default();
+    let mut left = OmittedLines::default();
     let mut until = end;
     for gaps in 0.. {
         let mut names = file.try_clone()?;
         let mut problem = None;
-        lines::backwards(file, until, MAX_LINE, lines::BLOCK, &mut |place, line| {
+        lines::backwards(file, until, MAX_LINE_BYTES, lines::READ_BLOCK_BYTES, &mut |place, line| {
             let seen = match line {
-                Line::Whole(line) | Line::Last(line) => branch.see(place.0, line),
-                Line::Oversized => match names.seek(SeekFrom::Start(place.0)) {
+                TranscriptLine::Whole(line) | TranscriptLine::Last(line) => branch.see(place.0, line),
+                TranscriptLine::Oversized => match names.seek(SeekFrom::Start(place.0)) {
                     Ok(_) => {
                         let whole = BufReader::new((&mut names).take(place.1 - place.0));
                         branch.see(place.0, &skeleton::of(whole))
                     }
                     Err(error) => {
                         problem = Some(error);
-                        Seen::Kept
+                        BranchVerdict::Kept
                     }
                 },
             };
@@ -52,27 +52,27 @@ pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<(Vec<P
 
 /// Skipped lines, collected from the last to the first.
 #[derive(Default)]
-struct Left {
+struct OmittedLines {
     /// The final ranges; adjacent ones are merged.
-    settled: Vec<Place>,
+    settled: Vec<LineSpan>,
     /// The lines that may still turn out to be kept.
-    near: Vec<Place>,
+    near: Vec<LineSpan>,
 }
 
-impl Left {
+impl OmittedLines {
     /// The maximum number of lines that are not final.
     const NEAR: usize = 2048;
 
-    fn note(&mut self, place: Place, seen: Seen) {
+    fn note(&mut self, place: LineSpan, seen: BranchVerdict) {
         match seen {
-            Seen::Kept => {}
-            Seen::Left => {
+            BranchVerdict::Kept => {}
+            BranchVerdict::Left => {
                 self.near.push(place);
                 if self.near.len() == 2 * Self::NEAR {
                     self.settle(Self::NEAR);
                 }
             }
-            Seen::KeptWith(others) => self.near.retain(|(at, _)| !others.contains(at)),
+            BranchVerdict::KeptWith(others) => self.near.retain(|(at, _)| !others.contains(at)),
         }
     }
 
@@ -95,7 +95,7 @@ impl Left {
         }
     }
 
-    fn places(mut self) -> Vec<Place> {
+    fn places(mut self) -> Vec<LineSpan> {
         self.settle(self.near.len());
         self.settled.reverse();
         self.settled

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// Returns true if the document was complete.
 pub(super) fn lines(document: impl Read, each: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut json = serde_json::Deserializer::from_reader(document);
-    let header = json.deserialize_map(Document { each });
+    let header = json.deserialize_map(JsonDocumentVisitor { each });
     match header {
         Ok(header) => {
             each(Value::Object(header).to_string().as_bytes());
@@ -21,11 +21,11 @@ pub(super) fn lines(document: impl Read, each: &mut dyn FnMut(&[u8]) -> bool) ->
     }
 }
 
-struct Document<'a> {
+struct JsonDocumentVisitor<'a> {
     each: &'a mut dyn FnMut(&[u8]) -> bool,
 }
 
-impl<'de> Visitor<'de> for Document<'_> {
+impl<'de> Visitor<'de> for JsonDocumentVisitor<'_> {
     type Value = Map<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,7 +36,7 @@ impl<'de> Visitor<'de> for Document<'_> {
         let mut header = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
             if name == "messages" {
-                fields.next_value_seed(Messages { each: self.each })?;
+                fields.next_value_seed(MessageListVisitor { each: self.each })?;
             } else {
                 header.insert(name, fields.next_value()?);
             }
@@ -45,11 +45,11 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 }
 
-struct Messages<'a> {
+struct MessageListVisitor<'a> {
     each: &'a mut dyn FnMut(&[u8]) -> bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Messages<'_> {
+impl<'de> DeserializeSeed<'de> for MessageListVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -57,7 +57,7 @@ impl<'de> DeserializeSeed<'de> for Messages<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Messages<'_> {
+impl<'de> Visitor<'de> for MessageListVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::Timestamp;
 
-use super::Found;
+use super::TranscriptFile;
 
 /// The maximum number of transcripts per agent.
-const MOST: usize = 1_000_000;
+const MAX_TRANSCRIPTS: usize = 1_000_000;
 
 /// One step of the search: a folder, or the matching files.
-enum Step {
+enum PathStep {
     /// The folder with this name.
     Into(&'static str),
     /// All folders at this level.
@@ -21,27 +21,27 @@ enum Step {
     Files(&'static str, &'static [&'static str]),
 }
 
-use Step::{Each, Files, Into};
+use PathStep::{Each, Files, Into};
 
-const JSONL: &[&str] = &[".jsonl"];
+const JSONL_EXTENSIONS: &[&str] = &[".jsonl"];
 
-fn places(agent: Agent) -> &'static [&'static [Step]] {
+fn places(agent: Agent) -> &'static [&'static [PathStep]] {
     match agent {
         // Transcripts of sub-agents are in separate folders, or begin with `agent-` in older versions.
-        Agent::Claude => &[&[Into(".claude"), Into("projects"), Each, Files("", JSONL)]],
+        Agent::Claude => &[&[Into(".claude"), Into("projects"), Each, Files("", JSONL_EXTENSIONS)]],
         Agent::Codex => &[
-            &[Into(".codex"), Into("sessions"), Each, Each, Each, Files("rollout-", JSONL)],
-            &[Into(".codex"), Into("archived_sessions"), Files("rollout-", JSONL)],
+            &[Into(".codex"), Into("sessions"), Each, Each, Each, Files("rollout-", JSONL_EXTENSIONS)],
+            &[Into(".codex"), Into("archived_sessions"), Files("rollout-", JSONL_EXTENSIONS)],
         ],
         Agent::Gemini => {
             &[&[Into(".gemini"), Into("tmp"), Each, Into("chats"), Files("session-", &[".jsonl", ".json"])]]
         }
-        Agent::Pi => &[&[Into(".pi"), Into("agent"), Into("sessions"), Each, Files("", JSONL)]],
+        Agent::Pi => &[&[Into(".pi"), Into("agent"), Into("sessions"), Each, Files("", JSONL_EXTENSIONS)]],
     }
 }
 
 /// The search behind [`super::find`].
-pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
+pub(super) fn find(agent: Agent, home: &Path) -> Vec<TranscriptFile> {
     let mut found = Vec::new();
     for steps in places(agent) {
         descend(agent, home, steps, &mut found);
@@ -62,10 +62,10 @@ pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
 /// Drops reverted parts. After a revert Codex continues in a new file,
 /// `rollout-<time>-<session>_<part>.jsonl`; only the newest has the session's current state, and it leads to
 /// the valid parts of the older ones.
-fn without_reverted(found: &mut Vec<Found>) {
-    let named = |one: &Found| {
+fn without_reverted(found: &mut Vec<TranscriptFile>) {
+    let named = |one: &TranscriptFile| {
         let name = one.path.file_stem()?.to_str()?;
-        let (time, rest) = name.strip_prefix("rollout-")?.split_at_checked(TIME)?;
+        let (time, rest) = name.strip_prefix("rollout-")?.split_at_checked(TIMESTAMP_CHARS)?;
         let rest = rest.strip_prefix('-')?;
         let (session, part) = rest.split_once('_').unwrap_or((rest, ""));
         Some((session.to_owned(), time.to_owned(), part.to_owned()))
@@ -81,7 +81,7 @@ fn without_reverted(found: &mut Vec<Found>) {
 }
 
 /// The length of `2026-11-15T09-12-57`.
-const TIME: usize = 19;
+const TIMESTAMP_CHARS: usize = 19;
 
 /// A transcript of the same host whose name ends in `end`: beside `path`, or in the folder of another day.
 pub(super) fn sibling(path: &Path, end: &str) -> Option<PathBuf> {
@@ -110,7 +110,7 @@ fn has_end(path: &Path, end: &str) -> bool {
     path.to_str().is_some_and(|path| path.ends_with(end))
 }
 
-fn descend(agent: Agent, folder: &Path, steps: &[Step], found: &mut Vec<Found>) {
+fn descend(agent: Agent, folder: &Path, steps: &[PathStep], found: &mut Vec<TranscriptFile>) {
     let Some((step, rest)) = steps.split_first() else { return };
     if let Into(name) = step {
         return descend(agent, &folder.join(name), rest, found);
@@ -128,12 +128,12 @@ fn descend(agent: Agent, folder: &Path, steps: &[Step], found: &mut Vec<Found>) 
             Each if kind.is_dir() => descend(agent, &entry.path(), rest, found),
             Files(begin, ends) if kind.is_file() => {
                 let ours = name.starts_with(begin) && ends.iter().any(|end| name.ends_with(end));
-                if !ours || name.starts_with("agent-") || found.len() >= MOST {
+                if !ours || name.starts_with("agent-") || found.len() >= MAX_TRANSCRIPTS {
                     continue;
                 }
                 let Ok(data) = entry.metadata() else { continue };
                 let modified = data.modified().ok().and_then(|at| Timestamp::try_from(at).ok());
-                found.push(Found { agent, path: entry.path(), size: data.len(), modified });
+                found.push(TranscriptFile { agent, path: entry.path(), size: data.len(), modified });
             }
             _ => {}
         }

@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 /// The number of bytes per read.
-pub(super) const BLOCK: usize = 256 * 1024;
+pub(super) const READ_BLOCK_BYTES: usize = 256 * 1024;
 
 /// A line, or a marker for one that exceeds the limit.
-pub(super) enum Line<'a> {
+pub(super) enum TranscriptLine<'a> {
     /// A line without its line break.
     Whole(&'a [u8]),
     /// The last line, if it has no line break: it may be incomplete.
@@ -20,7 +20,7 @@ pub(super) enum Line<'a> {
 }
 
 /// The range of a line: its first byte, and the first byte behind its line break.
-pub(super) type Place = (u64, u64);
+pub(super) type LineSpan = (u64, u64);
 
 /// Passes the lines that end at or before `end` to `each`, last first. A line longer than `longest` is passed
 /// as a range only. `block` is the number of bytes per read.
@@ -29,7 +29,7 @@ pub(super) fn backwards(
     end: u64,
     longest: usize,
     block: usize,
-    each: &mut dyn FnMut(Place, Line<'_>),
+    each: &mut dyn FnMut(LineSpan, TranscriptLine<'_>),
 ) -> io::Result<()> {
     // `held` has the bytes from `start` on; those behind `until` were already passed on.
     let mut held: Vec<u8> = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn backwards(
             let from = found + 1;
             let place = start + from as u64;
             match oversized.take() {
-                Some(behind) => each((place, behind), Line::Oversized),
+                Some(behind) => each((place, behind), TranscriptLine::Oversized),
                 None => each((place, start + until as u64), shown(&held[from..until], longest)),
             }
             until = from;
@@ -52,7 +52,7 @@ pub(super) fn backwards(
         }
         if start == 0 {
             match oversized {
-                Some(behind) => each((0, behind), Line::Oversized),
+                Some(behind) => each((0, behind), TranscriptLine::Oversized),
                 None if until > 0 => each((0, until as u64), shown(&held[..until], longest)),
                 None => {}
             }
@@ -77,9 +77,9 @@ pub(super) fn backwards(
     }
 }
 
-fn shown(line: &[u8], longest: usize) -> Line<'_> {
+fn shown(line: &[u8], longest: usize) -> TranscriptLine<'_> {
     let whole = trimmed(line);
-    if whole.len() > longest { Line::Oversized } else { Line::Whole(whole) }
+    if whole.len() > longest { TranscriptLine::Oversized } else { TranscriptLine::Whole(whole) }
 }
 
 fn trimmed(line: &[u8]) -> &[u8] {
@@ -94,14 +94,14 @@ pub(super) fn forwards(
     file: &mut File,
     end: u64,
     longest: usize,
-    skip: &[Place],
-    each: &mut dyn FnMut(Place, Line<'_>) -> bool,
+    skip: &[LineSpan],
+    each: &mut dyn FnMut(LineSpan, TranscriptLine<'_>) -> bool,
 ) -> io::Result<u64> {
     let mut skip = skip.iter().peekable();
     let mut at = 0;
     let mut line = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    let mut reader = BufReader::with_capacity(BLOCK, file);
+    let mut reader = BufReader::with_capacity(READ_BLOCK_BYTES, file);
     while at < end {
         if let Some((_, behind)) = skip.next_if(|(start, behind)| *start <= at && *behind > at) {
             let distance = i64::try_from(behind - at).unwrap_or(i64::MAX);
@@ -122,9 +122,9 @@ pub(super) fn forwards(
         }
         let whole = trimmed(&line);
         let shown = match whole {
-            _ if long || whole.len() > longest => Line::Oversized,
-            _ if whole.len() == line.len() => Line::Last(whole),
-            _ => Line::Whole(whole),
+            _ if long || whole.len() > longest => TranscriptLine::Oversized,
+            _ if whole.len() == line.len() => TranscriptLine::Last(whole),
+            _ => TranscriptLine::Whole(whole),
         };
         let on = each((at, behind), shown);
         at = behind;

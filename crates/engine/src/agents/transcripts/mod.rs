@@ -17,18 +17,18 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::session::Message;
-use rekindle_core::session::host::{self, Transcript, codex};
+use rekindle_core::session::host::{self, TranscriptParser, codex};
 
-use lines::{Line, Place};
+use lines::{LineSpan, TranscriptLine};
 
 pub use error::Error;
-pub use rekindle_core::session::Head;
+pub use rekindle_core::session::SessionHead;
 
 /// The result of reading a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct TranscriptSummary {
     /// The metadata of the session.
-    pub head: Head,
+    pub head: SessionHead,
     /// The position reached: the end of the last whole line. Reading again up to here gives the same result.
     pub bytes: u64,
     /// The number of messages passed on.
@@ -37,7 +37,7 @@ pub struct Read {
     pub unknown: u64,
     /// The number of damaged lines: truncated or overwritten.
     pub damaged: u64,
-    /// The number of lines longer than [`MAX_LINE`].
+    /// The number of lines longer than [`MAX_LINE_BYTES`].
     pub oversized: u64,
     /// The number of missing files with earlier parts of the session.
     pub missing: u64,
@@ -47,11 +47,11 @@ pub struct Read {
 
 /// The maximum length of a line that is parsed. No host writes words into a longer one, only images and the
 /// like; it is linked into its branch but not read.
-pub const MAX_LINE: usize = 32 * 1024 * 1024;
+pub const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
 
 /// A transcript that has not been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct TranscriptFile {
     /// The agent that wrote it.
     pub agent: Agent,
     /// The path of the file.
@@ -63,8 +63,8 @@ pub struct Found {
 }
 
 /// Finds all transcripts of `agent` below the user's home, oldest first. Sub-agents' transcripts are left out
-/// if their path identifies them; otherwise their [`Head`] does.
-pub fn find(agent: Agent, home: &Path) -> Vec<Found> {
+/// if their path identifies them; otherwise their [`SessionHead`] does.
+pub fn find(agent: Agent, home: &Path) -> Vec<TranscriptFile> {
     find::find(agent, home)
 }
 
@@ -75,8 +75,8 @@ pub fn read(
     path: &Path,
     upto: Option<u64>,
     each: &mut dyn FnMut(Message) -> ControlFlow<()>,
-) -> Result<Read, Error> {
-    let mut reading = Reading::new(agent);
+) -> Result<TranscriptSummary, Error> {
+    let mut reading = TranscriptReader::new(agent);
     let parts = parts(agent, path, upto, &mut reading.read.missing)?;
     for (path, upto) in parts {
         reading.file(&path, upto, each)?;
@@ -117,8 +117,8 @@ fn parts(
 fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     let (mut file, len) = open(path)?;
     let mut first = None;
-    let read = lines::forwards(&mut file, len.min(HEAD_BYTES), MAX_LINE, &[], &mut |_, line| {
-        if let Line::Whole(line) = line {
+    let read = lines::forwards(&mut file, len.min(HEAD_BYTES), MAX_LINE_BYTES, &[], &mut |_, line| {
+        if let TranscriptLine::Whole(line) = line {
             first = Some(line.to_owned());
         }
         false
@@ -128,11 +128,11 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 }
 
 /// Reads the session's metadata from the first lines of a transcript.
-pub fn head(agent: Agent, path: &Path) -> Result<Head, Error> {
+pub fn head(agent: Agent, path: &Path) -> Result<SessionHead, Error> {
     let (mut file, len) = open(path)?;
     let end = len.min(HEAD_BYTES);
-    let mut reading = Reading::new(agent);
-    let read = lines::forwards(&mut file, end, MAX_LINE, &[], &mut |place, line| {
+    let mut reading = TranscriptReader::new(agent);
+    let read = lines::forwards(&mut file, end, MAX_LINE_BYTES, &[], &mut |place, line| {
         reading.line(place, &line, &mut |_| {});
         let head = reading.transcript.head();
         !(head.session.is_some() && head.cwd.is_some() && head.started.is_some())
@@ -151,7 +151,7 @@ pub fn recognise(path: &Path) -> Result<Option<Agent>, Error> {
         let mut count = 0;
         let read = read(agent, path, Some(HEAD_BYTES), &mut |_| {
             count += 1;
-            if count < RECOGNISED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if count < MIN_KNOWN_MESSAGES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         let Ok(read) = read else { continue };
         let odd = read.unknown + read.damaged;
@@ -163,16 +163,16 @@ pub fn recognise(path: &Path) -> Result<Option<Agent>, Error> {
 }
 
 /// The number of messages that suffices to identify the agent.
-const RECOGNISED: u64 = 8;
+const MIN_KNOWN_MESSAGES: u64 = 8;
 /// The maximum number of parts of a session.
 const MAX_PARTS: usize = 256;
 /// The number of bytes that contain the first lines.
 const HEAD_BYTES: u64 = 1024 * 1024;
 /// The maximum length of a path in a file.
-const MAX_ROOT: u64 = 64 * 1024;
+const MAX_ROOT_BYTES: u64 = 64 * 1024;
 /// Adds metadata from files beside the transcript: for Gemini CLI the folder, if the transcript has only a
 /// hash of it.
-fn complete(agent: Agent, path: &Path, head: &mut Head) {
+fn complete(agent: Agent, path: &Path, head: &mut SessionHead) {
     if agent == Agent::Gemini && head.cwd.is_none() {
         let root = path.parent().and_then(Path::parent).map(|project| project.join(".project_root"));
         head.cwd = root.and_then(|root| first_words(&root));
@@ -181,7 +181,7 @@ fn complete(agent: Agent, path: &Path, head: &mut Head) {
 
 /// The trimmed text of a short file; `None` if it is missing, no file or too long.
 fn first_words(path: &Path) -> Option<String> {
-    let (file, len) = open(path).ok().filter(|(_, len)| *len <= MAX_ROOT)?;
+    let (file, len) = open(path).ok().filter(|(_, len)| *len <= MAX_ROOT_BYTES)?;
     let mut text = String::new();
     file.take(len).read_to_string(&mut text).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -216,10 +216,10 @@ fn open(path: &Path) -> Result<(File, u64), Error> {
 }
 
 /// The state of reading a transcript.
-struct Reading {
+struct TranscriptReader {
     agent: Agent,
-    transcript: Box<dyn Transcript>,
-    read: Read,
+    transcript: Box<dyn TranscriptParser>,
+    read: TranscriptSummary,
     /// The start of an incomplete last line.
     torn: Option<u64>,
     lines: u64,
@@ -229,10 +229,10 @@ struct Reading {
     strange: u64,
 }
 
-impl Reading {
+impl TranscriptReader {
     fn new(agent: Agent) -> Self {
         let transcript = host::transcript(agent);
-        let read = Read::default();
+        let read = TranscriptSummary::default();
         Self { agent, transcript, read, torn: None, lines: 0, known: 0, odd: None, strange: 0 }
     }
 
@@ -258,7 +258,7 @@ impl Reading {
             self.transcript.know(marking);
         }
         let mut said = Vec::new();
-        let mut pass = |place: Place, line: &Line<'_>| {
+        let mut pass = |place: LineSpan, line: &TranscriptLine<'_>| {
             self.line(place, line, &mut |message| said.push(message));
             for message in said.drain(..) {
                 self.read.messages += 1;
@@ -271,12 +271,14 @@ impl Reading {
         };
         if is_document {
             // The document is rewritten whenever it grows, so it is always read as a whole.
-            let whole = document::lines(BufReader::new(file), &mut |line| pass((0, 0), &Line::Whole(line)));
+            let whole =
+                document::lines(BufReader::new(file), &mut |line| pass((0, 0), &TranscriptLine::Whole(line)));
             self.read.damaged += u64::from(!whole);
             self.read.bytes = len;
             return Ok(());
         }
-        let came = lines::forwards(&mut file, end, MAX_LINE, &left, &mut |place, line| pass(place, &line));
+        let came =
+            lines::forwards(&mut file, end, MAX_LINE_BYTES, &left, &mut |place, line| pass(place, &line));
         let came = came.map_err(unreadable)?;
         self.read.bytes = self.torn.unwrap_or(came);
         Ok(())
@@ -286,7 +288,7 @@ impl Reading {
     /// to its end.
     fn glance(agent: Agent, path: &Path, file: &mut File) -> Result<(), Error> {
         let mut first = Self::new(agent);
-        let read = lines::forwards(file, HEAD_BYTES, MAX_LINE, &[], &mut |place, line| {
+        let read = lines::forwards(file, HEAD_BYTES, MAX_LINE_BYTES, &[], &mut |place, line| {
             first.line(place, &line, &mut |_| {});
             first.known == 0
         });
@@ -294,35 +296,35 @@ impl Reading {
         if first.known > 0 { Ok(()) } else { first.finish(path).map(drop) }
     }
 
-    fn line(&mut self, place: Place, line: &Line<'_>, say: &mut dyn FnMut(Message)) {
+    fn line(&mut self, place: LineSpan, line: &TranscriptLine<'_>, say: &mut dyn FnMut(Message)) {
         self.lines += 1;
         let (line, last) = match line {
-            Line::Whole(line) | Line::Last(line) if line.is_empty() => return,
-            Line::Whole(line) => (line, false),
-            Line::Last(line) => (line, true),
-            Line::Oversized => {
+            TranscriptLine::Whole(line) | TranscriptLine::Last(line) if line.is_empty() => return,
+            TranscriptLine::Whole(line) => (line, false),
+            TranscriptLine::Last(line) => (line, true),
+            TranscriptLine::Oversized => {
                 self.read.oversized += 1;
                 return;
             }
         };
         let odd = match self.transcript.line(line, say) {
-            host::Line::Known => {
+            host::LineVerdict::Known => {
                 self.known += 1;
                 return;
             }
-            host::Line::Damaged if last => {
+            host::LineVerdict::Damaged if last => {
                 self.torn = Some(place.0);
                 return;
             }
-            host::Line::Damaged => {
+            host::LineVerdict::Damaged => {
                 self.read.damaged += 1;
                 "no JSON".to_owned()
             }
-            host::Line::Unknown(what) => {
+            host::LineVerdict::Unknown(what) => {
                 self.read.unknown += 1;
                 what
             }
-            host::Line::Strange(what) => {
+            host::LineVerdict::Strange(what) => {
                 self.read.unknown += 1;
                 self.strange += 1;
                 what
@@ -332,7 +334,7 @@ impl Reading {
     }
 
     /// The result, or an error if no line was understood.
-    fn finish(mut self, path: &Path) -> Result<Read, Error> {
+    fn finish(mut self, path: &Path) -> Result<TranscriptSummary, Error> {
         let foreign = self.known == 0 || (self.strange > 0 && self.read.messages == 0);
         if let (true, false, Some((line, seen))) = (foreign, self.read.stopped, self.odd) {
             return Err(Error::UnknownFormat { agent: self.agent, path: path.to_owned(), line, seen });

@@ -7,7 +7,7 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 /// The fields that place a line in its transcript.
-const NAMES: &[&str] = &[
+const POSITION_FIELDS: &[&str] = &[
     "$rewindTo",
     "explicit",
     "id",
@@ -21,9 +21,9 @@ const NAMES: &[&str] = &[
     "uuid",
 ];
 
-struct Names;
+struct FieldNameVisitor;
 
-impl<'de> Visitor<'de> for Names {
+impl<'de> Visitor<'de> for FieldNameVisitor {
     type Value = Map<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,7 +33,7 @@ impl<'de> Visitor<'de> for Names {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
         let mut names = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
-            if NAMES.contains(&name.as_str()) {
+            if POSITION_FIELDS.contains(&name.as_str()) {
                 names.insert(name, fields.next_value()?);
             } else {
                 fields.next_value::<IgnoredAny>()?;
@@ -49,6 +49,6 @@ impl<'de> Visitor<'de> for Names {
 /// The line reduced to its id fields, with an empty message if it contains one; empty if it is not JSON.
 pub(super) fn of(line: impl Read) -> Vec<u8> {
     let mut json = serde_json::Deserializer::from_reader(line);
-    let names = json.deserialize_map(Names).unwrap_or_default();
+    let names = json.deserialize_map(FieldNameVisitor).unwrap_or_default();
     Value::Object(names).to_string().into_bytes()
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use rekindle_core::recall::document::{Document, Source, Unit};
+use rekindle_core::recall::document::{Document, DocumentSource, SourceUnit};
 
 use super::*;
 use rekindle_testkit::damage::damage;
@@ -12,20 +12,21 @@ const TEXTS: usize = 150;
 
 fn units() -> Vec<PreparedUnit> {
     let text = |number: usize| format!("The lamp of lighthouse {number} turns once in {number} seconds.");
-    let documents = (0..TEXTS).map(|number| Document::plain(Source::Note, "a.md", text(number))).collect();
-    vec![Unit { path: "a.md".to_owned(), stamp: None, documents }.into()]
+    let documents =
+        (0..TEXTS).map(|number| Document::plain(DocumentSource::Note, "a.md", text(number))).collect();
+    vec![SourceUnit { path: "a.md".to_owned(), stamp: None, documents }.into()]
 }
 
 /// What a run came to.
-struct Run {
+struct EmbeddingRun {
     made: usize,
     /// How many were done of how many, as it was told.
     told: Vec<(usize, usize)>,
-    vectors: Vec<Option<Quantised>>,
+    vectors: Vec<Option<QuantisedVector>>,
 }
 
 /// Lets it run until so many are done.
-fn run(embedder: Embedder<'_>, index: &Index, until: usize) -> Run {
+fn run(embedder: Embedder<'_>, index: &RecallIndex, until: usize) -> EmbeddingRun {
     let (mut units, mut told) = (units(), Vec::new());
     let mut all: Vec<&mut PreparedUnit> = units.iter_mut().collect();
     let mut progress = |done: usize, total: usize| {
@@ -35,20 +36,24 @@ fn run(embedder: Embedder<'_>, index: &Index, until: usize) -> Run {
     let made = embedder.fill_all(index, &mut all, &mut progress).unwrap();
     let windows = units.iter().flat_map(|unit| &unit.documents).flat_map(|prepared| &prepared.windows);
     let vectors = windows.map(|(_, vector)| vector.clone()).collect();
-    Run { made, told, vectors }
+    EmbeddingRun { made, told, vectors }
 }
 
 #[test]
 fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| Index::at(folder.path().join(name));
-    let (index, embedder) = (at("index"), Embedder::new("one", Model::builtin()));
-    let stopped = run(embedder, &index, BATCH);
-    assert_eq!((stopped.made, stopped.told), (BATCH, vec![(0, TEXTS), (BATCH, TEXTS)]));
-    assert_eq!(stopped.vectors.iter().flatten().count(), BATCH, "what was made is used");
+    let at = |name: &str| RecallIndex::at(folder.path().join(name));
+    let (index, embedder) = (at("index"), Embedder::new("one", EmbeddingModel::builtin()));
+    let stopped = run(embedder, &index, BATCH_TEXTS);
+    assert_eq!((stopped.made, stopped.told), (BATCH_TEXTS, vec![(0, TEXTS), (BATCH_TEXTS, TEXTS)]));
+    assert_eq!(stopped.vectors.iter().flatten().count(), BATCH_TEXTS, "what was made is used");
 
     let next = run(embedder, &index, usize::MAX);
-    assert_eq!((next.made, next.told[0]), (TEXTS - BATCH, (BATCH, TEXTS)), "fewer are left to do");
+    assert_eq!(
+        (next.made, next.told[0]),
+        (TEXTS - BATCH_TEXTS, (BATCH_TEXTS, TEXTS)),
+        "fewer are left to do"
+    );
     let at_once = run(embedder, &at("other"), usize::MAX);
     assert_eq!((at_once.made, at_once.told[0]), (TEXTS, (0, TEXTS)));
     assert_eq!(next.vectors, at_once.vectors);
@@ -57,25 +62,25 @@ fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
     let again = run(embedder, &index, usize::MAX);
     assert_eq!((again.made, again.told), (0, vec![(TEXTS, TEXTS)]));
     Embedder::clear_partial(&index).unwrap();
-    assert!(!index.folder().join(PARTIAL).exists());
+    assert!(!index.folder().join(CHECKPOINT_FILE).exists());
     assert_eq!(run(embedder, &index, 0).told, [(0, TEXTS)]);
 }
 
 #[test]
 fn sto_11_what_another_model_has_made_is_of_no_use() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::at(folder.path().to_owned());
-    let [one, other] = ["one", "other"].map(|name| Embedder::new(name, Model::builtin()));
-    assert_eq!(run(one, &index, BATCH).made, BATCH);
+    let index = RecallIndex::at(folder.path().to_owned());
+    let [one, other] = ["one", "other"].map(|name| Embedder::new(name, EmbeddingModel::builtin()));
+    assert_eq!(run(one, &index, BATCH_TEXTS).made, BATCH_TEXTS);
     let started = run(other, &index, 0);
     assert_eq!(started.told, [(0, TEXTS)]);
     assert!(started.vectors.iter().all(Option::is_none));
 }
 
 /// What is kept of some made-up vectors.
-fn partial(folder: &Path) -> Partial {
-    let space = Space { model: "test@1".to_owned(), dimension: 8 };
-    Partial { path: folder.join(PARTIAL), space }
+fn partial(folder: &Path) -> EmbeddingCheckpoint {
+    let space = VectorSpace { model: "test@1".to_owned(), dimension: 8 };
+    EmbeddingCheckpoint { path: folder.join(CHECKPOINT_FILE), space }
 }
 
 /// How many vectors each frame has.
@@ -90,20 +95,20 @@ fn text(number: usize) -> String {
     format!("text {number}")
 }
 
-fn vector(number: usize) -> Quantised {
+fn vector(number: usize) -> QuantisedVector {
     let steps = (0..8).map(|at| (number * 8 + at) as i8).collect();
-    Quantised { steps, scale: number as f32 + 0.5 }
+    QuantisedVector { steps, scale: number as f32 + 0.5 }
 }
 
-fn append(partial: &Partial, numbers: std::ops::Range<usize>) {
+fn append(partial: &EmbeddingCheckpoint, numbers: std::ops::Range<usize>) {
     let texts: Vec<String> = numbers.clone().map(text).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors: Vec<Quantised> = numbers.map(vector).collect();
+    let vectors: Vec<QuantisedVector> = numbers.map(vector).collect();
     partial.append(&texts, &vectors).unwrap();
 }
 
 /// The bytes of a file with all of them.
-fn written(partial: &Partial) -> Vec<u8> {
+fn written(partial: &EmbeddingCheckpoint) -> Vec<u8> {
     assert!(partial.read().unwrap().is_empty());
     let mut first = 0;
     for rows in ROWS {
@@ -114,7 +119,7 @@ fn written(partial: &Partial) -> Vec<u8> {
 }
 
 /// How many vectors are read back. Each of them is the one that was made of its text.
-fn read_back(partial: &Partial) -> usize {
+fn read_back(partial: &EmbeddingCheckpoint) -> usize {
     let known = partial.read().unwrap();
     let is_right = |number: &usize| known.get(&text(*number)) == Some(&vector(*number));
     let right = (0..=ALL).filter(is_right).count();

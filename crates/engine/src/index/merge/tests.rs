@@ -3,33 +3,33 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::build::{PreparedUnit, Space, build};
-use crate::index::snapshot::Snapshot;
+use crate::index::build::{PreparedUnit, VectorSpace, build};
+use crate::index::snapshot::IndexSnapshot;
 use crate::index::tests::{more, space, unit, up_to};
 
 /// What happens to a file.
 #[derive(Clone, Debug)]
-enum Step {
+enum MergeStep {
     Whole(usize),
     Grown { from: usize, to: usize },
     Gone,
 }
 
-fn step() -> impl Strategy<Value = (usize, Step)> {
+fn step() -> impl Strategy<Value = (usize, MergeStep)> {
     let step = prop_oneof![
-        4 => (0_usize..12).prop_map(Step::Whole),
-        4 => (0_usize..12, 0_usize..6).prop_map(|(from, by)| Step::Grown { from, to: from + by }),
-        1 => Just(Step::Gone),
+        4 => (0_usize..12).prop_map(MergeStep::Whole),
+        4 => (0_usize..12, 0_usize..6).prop_map(|(from, by)| MergeStep::Grown { from, to: from + by }),
+        1 => Just(MergeStep::Gone),
     ];
     (0_usize..5, step)
 }
 
-fn applied(file: usize, seed: usize, step: &Step) -> PreparedUnit {
+fn applied(file: usize, seed: usize, step: &MergeStep) -> PreparedUnit {
     let path = format!("{file}.md");
     let mut unit = match step {
-        Step::Whole(count) => unit(&path, seed, *count),
-        Step::Grown { from, to } => more(&unit(&path, file, *to), *from, *from as u32),
-        Step::Gone => {
+        MergeStep::Whole(count) => unit(&path, seed, *count),
+        MergeStep::Grown { from, to } => more(&unit(&path, file, *to), *from, *from as u32),
+        MergeStep::Gone => {
             let mut gone = up_to(&unit(&path, seed, 1), 0);
             gone.unit.stamp = None;
             gone
@@ -57,22 +57,22 @@ fn sto_15_before_the_first_vector_there_is_no_room_for_any() {
     let full = build(&space(), units());
     let bare = build(&space(), units().into_iter().map(without_vectors).collect());
     assert!(bare.len() + 20 * space().dimension <= full.len(), "{} and {}", bare.len(), full.len());
-    let segment = Segment::open(bare.into()).unwrap();
+    let segment = IndexSegment::open(bare.into()).unwrap();
     assert!(segment.vectors().is_empty() && segment.windows_of(3).count() == 1, "the windows are there");
     assert_eq!(segment.pending(), segment.windows() + segment.fine());
     assert!(segment.windows_of(3).chain(segment.fine_of(3)).all(|stored| stored.vector().is_none()));
     assert!(segment.document(3).is_some());
 }
 
-fn written(merge: &Merge<'_>) -> Vec<u8> {
+fn written(merge: &SegmentMerge<'_>) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     merge.verify().unwrap();
     merge.write(&mut bytes).unwrap();
     bytes.into_inner()
 }
 
-fn segment(units: Vec<PreparedUnit>) -> Segment {
-    Segment::open(build(&space(), units).into()).unwrap()
+fn segment(units: Vec<PreparedUnit>) -> IndexSegment {
+    IndexSegment::open(build(&space(), units).into()).unwrap()
 }
 
 proptest! {
@@ -89,9 +89,9 @@ proptest! {
             }
             segment(units.into_values().collect())
         });
-        let segments: Vec<Segment> = segments.collect();
+        let segments: Vec<IndexSegment> = segments.collect();
         let count = segments.len();
-        let snapshot = Snapshot::new(1, count, segments, None, 0, false);
+        let snapshot = IndexSnapshot::new(1, count, segments, None, 0, false);
         for place in 0..count {
             let units = if place == 0 { snapshot.all(&space()) } else { snapshot.since(place, &space()) };
             let built = build(&space(), units.into_values().collect());
@@ -106,18 +106,19 @@ fn segments_side_by_side_keep_every_unit() {
     let parts =
         [vec![unit("b@0", 1, 5), unit("c@0", 2, 300)], vec![unit("a@0", 3, 7)], vec![unit("b@5", 4, 2)]];
     let built = build(&space(), parts.iter().flatten().cloned().collect());
-    let segments: Vec<Segment> = parts.into_iter().map(segment).collect();
-    assert!(written(&Merge::of_distinct(segments.iter().collect())) == built);
+    let segments: Vec<IndexSegment> = parts.into_iter().map(segment).collect();
+    assert!(written(&SegmentMerge::of_distinct(segments.iter().collect())) == built);
     // The same name twice is two units, as it was.
-    let twice: Vec<Segment> = (0..2).map(|seed| segment(vec![unit("a@0", seed, 3)])).collect();
-    let merged = Segment::open(written(&Merge::of_distinct(twice.iter().collect())).into()).unwrap();
+    let twice: Vec<IndexSegment> = (0..2).map(|seed| segment(vec![unit("a@0", seed, 3)])).collect();
+    let merged =
+        IndexSegment::open(written(&SegmentMerge::of_distinct(twice.iter().collect())).into()).unwrap();
     assert_eq!((merged.units(), merged.documents()), (2, 6));
 }
 
 #[test]
 fn sto_11_vectors_of_another_model_are_not_copied() {
-    let snapshot = Snapshot::new(1, 1, vec![segment(vec![unit("a.md", 1, 2)])], None, 0, false);
-    let other = Space { model: "test/other".to_owned(), dimension: 32 };
+    let snapshot = IndexSnapshot::new(1, 1, vec![segment(vec![unit("a.md", 1, 2)])], None, 0, false);
+    let other = VectorSpace { model: "test/other".to_owned(), dimension: 32 };
     assert!(snapshot.merge_since(0, &space()).is_some());
     assert!(snapshot.merge_since(0, &other).is_none());
 }
@@ -127,6 +128,6 @@ fn what_is_damaged_is_not_copied() {
     let mut bytes = build(&space(), vec![unit("a.md", 1, 20)]);
     let middle = bytes.len() / 2;
     bytes[middle..middle + 64].fill(7);
-    let segment = Segment::open(bytes.into()).unwrap();
-    assert!(Merge::of_distinct(vec![&segment]).verify().is_err());
+    let segment = IndexSegment::open(bytes.into()).unwrap();
+    assert!(SegmentMerge::of_distinct(vec![&segment]).verify().is_err());
 }

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 /// The longest prefix in bytes that a model file holds.
-pub(super) const MAX_PREFIX: usize = 63;
-use super::{BUILTIN, MAX_NAME};
+pub(super) const MAX_PREFIX_BYTES: usize = 63;
+use super::{BUILTIN_MODEL, MAX_NAME_CHARS};
 use crate::config;
 
 /// A problem with a model. Nothing was changed.
@@ -43,14 +43,14 @@ pub enum Error {
         why: String,
     },
     /// More than a model file holds.
-    #[error("the prefix for {what} has more than {MAX_PREFIX} bytes")]
+    #[error("the prefix for {what} has more than {MAX_PREFIX_BYTES} bytes")]
     LongPrefix {
         /// Questions or memories.
         what: &'static str,
     },
     /// A name that cannot be a file's on every system.
     #[error(
-        "`{0}` cannot be a model's name: lower-case letters, digits and single hyphens, at most {MAX_NAME} of them"
+        "`{0}` cannot be a model's name: lower-case letters, digits and single hyphens, at most {MAX_NAME_CHARS} of them"
     )]
     BadName(String),
     /// There is one of that name.
@@ -78,7 +78,7 @@ pub enum Error {
         place: String,
     },
     /// It cannot be removed from the program.
-    #[error("{BUILTIN} is part of the program and stays")]
+    #[error("{BUILTIN_MODEL} is part of the program and stays")]
     Builtin,
     /// The settings cannot be read or changed.
     #[error(transparent)]
@@ -130,13 +130,13 @@ impl Error {
                 format!("`--name OTHER` gives the new one another name; `rekindle model remove {name}` makes room")
             }
             Self::Unknown(_) => format!(
-                "`rekindle model list` shows what is there, `rekindle model use {BUILTIN}` goes back to the built-in \
+                "`rekindle model list` shows what is there, `rekindle model use {BUILTIN_MODEL}` goes back to the built-in \
                  one, `rekindle model add FOLDER` adds one"
             ),
             Self::Damaged { name, .. } => format!(
-                "`rekindle model use {BUILTIN}`, `rekindle model remove {name}`, then add it again from its folder"
+                "`rekindle model use {BUILTIN_MODEL}`, `rekindle model remove {name}`, then add it again from its folder"
             ),
-            Self::InUse { .. } => format!("`rekindle model use {BUILTIN}`, or another, first"),
+            Self::InUse { .. } => format!("`rekindle model use {BUILTIN_MODEL}`, or another, first"),
             Self::Builtin => "it takes no room beside the program".into(),
             Self::Config(_) => return None,
             Self::Io { .. } => "check who may read and write there, and whether the disk is full".into(),

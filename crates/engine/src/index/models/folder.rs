@@ -7,16 +7,16 @@
 use std::path::{Path, PathBuf};
 
 use rekindle_core::base::hash::ContentHash;
-use rekindle_embed::{Folder, pack};
+use rekindle_embed::{ModelFiles, pack};
 use serde_json::{Value, json};
 
-use super::error::{Error, MAX_PREFIX};
-use crate::platform::disk::{self, Content};
+use super::error::{Error, MAX_PREFIX_BYTES};
+use crate::platform::disk::{self, FileContent};
 
 /// The largest file of weights: half a thousand million parameters in f32.
-const MAX_WEIGHTS: u64 = 2 << 30;
+const MAX_WEIGHTS_BYTES: u64 = 2 << 30;
 /// The largest of the other files; vocabularies have a few hundred kilobytes.
-const MAX_OTHER: u64 = 32 << 20;
+const MAX_OTHER_BYTES: u64 = 32 << 20;
 
 const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
@@ -33,7 +33,7 @@ const OTHER_FORMATS: [&str; 5] =
 
 /// What the person says of a model that its files do not.
 #[derive(Clone, Debug, Default)]
-pub struct Prefixes {
+pub struct ModelPrefixes {
     /// What goes before a question, in place of what the folder says.
     pub query: Option<String>,
     /// What goes before a memory, in place of what the folder says.
@@ -41,7 +41,7 @@ pub struct Prefixes {
 }
 
 /// The files of a model, read and understood.
-pub(super) struct Source {
+pub(super) struct ModelSource {
     folder: PathBuf,
     config: Vec<u8>,
     weights: Vec<u8>,
@@ -54,11 +54,11 @@ pub(super) struct Source {
     pub(super) passage_prefix: String,
 }
 
-impl Source {
-    pub(super) fn read(folder: &Path, prefixes: &Prefixes) -> Result<Self, Error> {
-        let files = Files { folder };
+impl ModelSource {
+    pub(super) fn read(folder: &Path, prefixes: &ModelPrefixes) -> Result<Self, Error> {
+        let files = ModelFolder { folder };
         let config = files.read(CONFIG)?;
-        let weights = files.part(WEIGHTS, MAX_WEIGHTS)?;
+        let weights = files.part(WEIGHTS, MAX_WEIGHTS_BYTES)?;
         let vocabulary = files.read(VOCABULARY)?;
         let fast = files.json(TOKENIZER)?;
         if let Some(kind) = fast.as_ref().and_then(|file| file["model"]["type"].as_str())
@@ -113,7 +113,7 @@ impl Source {
             passage_prefix: prefixes.passage.clone().unwrap_or(passage),
         };
         for (what, prefix) in [("questions", &source.query_prefix), ("memories", &source.passage_prefix)] {
-            if prefix.len() > MAX_PREFIX || prefix.contains('\0') {
+            if prefix.len() > MAX_PREFIX_BYTES || prefix.contains('\0') {
                 return Err(Error::LongPrefix { what });
             }
         }
@@ -143,7 +143,7 @@ impl Source {
 
     /// The model file.
     pub(super) fn pack(&self, id: &str) -> Result<Vec<u8>, Error> {
-        let packed = pack(&Folder {
+        let packed = pack(&ModelFiles {
             id,
             config: &self.config,
             weights: &self.weights,
@@ -158,23 +158,23 @@ impl Source {
     }
 }
 
-struct Files<'a> {
+struct ModelFolder<'a> {
     folder: &'a Path,
 }
 
-impl Files<'_> {
+impl ModelFolder<'_> {
     fn part(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Error> {
         let path = self.folder.join(name);
         match disk::read(&path, limit).map_err(Error::io("read", &path))? {
-            Content::Missing => Ok(None),
-            Content::Bytes(bytes) => Ok(Some(bytes)),
-            Content::TooLarge(bytes) => Err(Error::TooLarge { path, bytes, limit }),
-            Content::NotAFile => Err(self.unfit(name, "not a file")),
+            FileContent::Missing => Ok(None),
+            FileContent::Bytes(bytes) => Ok(Some(bytes)),
+            FileContent::TooLarge(bytes) => Err(Error::TooLarge { path, bytes, limit }),
+            FileContent::NotAFile => Err(self.unfit(name, "not a file")),
         }
     }
 
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.part(name, MAX_OTHER)
+        self.part(name, MAX_OTHER_BYTES)
     }
 
     fn json(&self, name: &str) -> Result<Option<Value>, Error> {

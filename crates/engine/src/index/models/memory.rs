@@ -5,15 +5,15 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 /// What the first byte's address has to be a multiple of.
-const ALIGN: usize = 64;
+const ALIGNMENT_BYTES: usize = 64;
 
 /// What tells one model file from another.
-const HEAD: u64 = 512;
+const HEAD_BYTES: u64 = 512;
 
 /// The first bytes of the file.
 pub(super) fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    open(path)?.0.take(HEAD).read_to_end(&mut head)?;
+    open(path)?.0.take(HEAD_BYTES).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -27,13 +27,13 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
 }
 
 /// A whole file in memory.
-pub(super) struct Memory {
+pub(super) struct AlignedFile {
     room: Vec<u8>,
     start: usize,
     length: usize,
 }
 
-impl Memory {
+impl AlignedFile {
     /// Reads the file. The whole of it is copied before the first question: 15 ms of processor for a model of the
     /// built-in one's size, where that one takes 5 ms from start to vector. A mapping would not do that; this is the one
     /// place to change for it.
@@ -52,8 +52,8 @@ impl Memory {
     }
 
     fn with_room(length: usize) -> Self {
-        let room = vec![0; length + ALIGN];
-        let start = room.as_ptr().align_offset(ALIGN);
+        let room = vec![0; length + ALIGNMENT_BYTES];
+        let start = room.as_ptr().align_offset(ALIGNMENT_BYTES);
         Self { room, start, length }
     }
 

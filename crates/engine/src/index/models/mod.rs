@@ -1,7 +1,7 @@
 //! The models that turn text into vectors: the built-in one, and those a person added (R-04, STO-10).
 //!
 //! An added model is one file in `models/` of the Rekindle home, made from the folder it was published as. Its name is
-//! `local/NAME` as the built-in one's is [`BUILTIN`]: names of models are always `provider/model`, and no other
+//! `local/NAME` as the built-in one's is [`BUILTIN_MODEL`]: names of models are always `provider/model`, and no other
 //! provider exists, because no text leaves the machine to become a vector.
 
 mod error;
@@ -16,51 +16,51 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rekindle_core::config::Loaded;
+use rekindle_core::config::LoadedConfig;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::path::slug;
-use rekindle_embed::{Model, Pooling, Role, Scratch};
+use rekindle_embed::{EmbeddingModel, EncoderScratch, Pooling, TextRole};
 
 pub use self::error::Error;
-pub use self::folder::Prefixes;
-use self::folder::Source;
-use self::memory::Memory;
+pub use self::folder::ModelPrefixes;
+use self::folder::ModelSource;
+use self::memory::AlignedFile;
 use crate::config;
 use crate::platform::disk;
-use crate::platform::home::Home;
+use crate::platform::home::HomeFolder;
 
 /// The model that is part of the program.
-pub const BUILTIN: &str = "builtin/all-minilm-l6-v2";
+pub const BUILTIN_MODEL: &str = "builtin/all-minilm-l6-v2";
 /// The setting that names the model in use.
-pub const SETTING: &str = "embed.model";
+pub const MODEL_SETTING: &str = "embed.model";
 
 /// What stands before the name of an added model.
-const LOCAL: &str = "local/";
-const ENDING: &str = ".rkm";
+const LOCAL_PREFIX: &str = "local/";
+const MODEL_EXTENSION: &str = ".rkm";
 /// The longest name of an added model: with a mark of what it was made from, it has to fit into the file's header.
-const MAX_NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// The models of one home.
 #[derive(Clone, Debug)]
-pub struct Models {
-    home: Home,
+pub struct ModelStore {
+    home: HomeFolder,
     folder: PathBuf,
 }
 
 /// A model as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedModel {
     /// `builtin/…` or `local/…`.
     pub name: String,
     /// The size of its file; none for the built-in one, which is part of the program.
     pub bytes: Option<u64>,
     /// What it is, or what is wrong with it and what to do.
-    pub about: Result<About, Damage>,
+    pub about: Result<ModelInfo, ModelDamage>,
 }
 
 /// What a model is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
+pub struct ModelInfo {
     /// The name under which its vectors are kept apart (STO-11).
     pub id: String,
     /// The length of a vector.
@@ -73,7 +73,7 @@ pub struct About {
 
 /// A file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
+pub struct ModelDamage {
     /// What is wrong with it.
     pub why: String,
     /// What to do about it.
@@ -82,9 +82,9 @@ pub struct Damage {
 
 /// A model that was added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct AddedModel {
     /// As in the list.
-    pub listed: Listed,
+    pub listed: ListedModel,
     /// What goes before a question.
     pub query_prefix: String,
     /// What goes before a memory.
@@ -95,7 +95,7 @@ pub struct Added {
 
 /// A model that was made the one in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenModel {
     /// Its name, as the settings have it now.
     pub name: String,
     /// Where something stronger than the person's file says otherwise.
@@ -107,7 +107,7 @@ pub struct Chosen {
 #[derive(Clone, Debug)]
 pub struct LoadedModel {
     name: String,
-    model: &'static Model<'static>,
+    model: &'static EmbeddingModel<'static>,
 }
 
 impl LoadedModel {
@@ -118,7 +118,7 @@ impl LoadedModel {
 }
 
 impl Deref for LoadedModel {
-    type Target = Model<'static>;
+    type Target = EmbeddingModel<'static>;
 
     fn deref(&self) -> &Self::Target {
         self.model
@@ -127,14 +127,14 @@ impl Deref for LoadedModel {
 
 /// The whole name of what a person or a setting calls a model: `x` is `local/x`, unless it is the built-in one's.
 pub fn full_name(given: &str) -> Result<String, Error> {
-    let builtin = BUILTIN.split_once('/').map_or(BUILTIN, |(_, name)| name);
-    if given == BUILTIN || given == builtin {
-        return Ok(BUILTIN.to_owned());
+    let builtin = BUILTIN_MODEL.split_once('/').map_or(BUILTIN_MODEL, |(_, name)| name);
+    if given == BUILTIN_MODEL || given == builtin {
+        return Ok(BUILTIN_MODEL.to_owned());
     }
-    match given.strip_prefix(LOCAL).unwrap_or(given) {
+    match given.strip_prefix(LOCAL_PREFIX).unwrap_or(given) {
         // Another provider's, or one that is no longer built in.
         name if name.contains('/') => Err(Error::Unknown(given.chars().take(80).collect())),
-        name if is_name(name) => Ok(format!("{LOCAL}{name}")),
+        name if is_name(name) => Ok(format!("{LOCAL_PREFIX}{name}")),
         name => Err(Error::BadName(name.chars().take(80).collect())),
     }
 }
@@ -149,21 +149,25 @@ fn own_name(folder: &Path) -> Result<String, Error> {
 
 /// A slug that is safe as a file name and in the settings, which take no letters beyond ASCII in a model's name.
 fn is_name(name: &str) -> bool {
-    name.is_ascii() && name.len() <= MAX_NAME && slug("name", name).is_ok_and(|slug| slug == name)
+    name.is_ascii() && name.len() <= MAX_NAME_CHARS && slug("name", name).is_ok_and(|slug| slug == name)
 }
 
-impl Models {
+impl ModelStore {
     /// The models of this home. Looks at nothing yet.
-    pub fn open(home: &Home) -> Self {
+    pub fn open(home: &HomeFolder) -> Self {
         Self { home: home.clone(), folder: home.models() }
     }
 
     /// All of them, the built-in one first. Reads every file whole: a damaged one is said to be damaged.
-    pub fn list(&self) -> Result<Vec<Listed>, Error> {
-        let mut listed =
-            vec![Listed { name: BUILTIN.to_owned(), bytes: None, about: Ok(about(Model::builtin())) }];
+    pub fn list(&self) -> Result<Vec<ListedModel>, Error> {
+        let mut listed = vec![ListedModel {
+            name: BUILTIN_MODEL.to_owned(),
+            bytes: None,
+            about: Ok(about(EmbeddingModel::builtin())),
+        }];
         let files = self.files()?;
-        let mut stems: Vec<&str> = files.iter().filter_map(|file| file.strip_suffix(ENDING)).collect();
+        let mut stems: Vec<&str> =
+            files.iter().filter_map(|file| file.strip_suffix(MODEL_EXTENSION)).collect();
         stems.retain(|stem| !stem.starts_with('.'));
         stems.sort_unstable();
         listed.extend(stems.iter().map(|stem| self.look(stem)));
@@ -172,7 +176,7 @@ impl Models {
 
     /// Files that a killed `add` left behind.
     pub fn left_overs(&self) -> Result<Vec<PathBuf>, Error> {
-        let files = self.files()?.into_iter().filter(|file| file.starts_with(disk::TEMPORARY));
+        let files = self.files()?.into_iter().filter(|file| file.starts_with(disk::TEMPORARY_PREFIX));
         Ok(files.map(|file| self.folder.join(file)).collect())
     }
 
@@ -185,23 +189,23 @@ impl Models {
         entries.map(name).collect::<std::io::Result<_>>().map_err(Error::io("read", &self.folder))
     }
 
-    fn look(&self, stem: &str) -> Listed {
-        let path = self.folder.join(format!("{stem}{ENDING}"));
+    fn look(&self, stem: &str) -> ListedModel {
+        let path = self.folder.join(format!("{stem}{MODEL_EXTENSION}"));
         let bytes = std::fs::metadata(&path).ok().map(|metadata| metadata.len());
         // Whoever put the file there may have called it anything.
-        let name = format!("{LOCAL}{}", one_line(stem, 2 * MAX_NAME));
+        let name = format!("{LOCAL_PREFIX}{}", one_line(stem, 2 * MAX_NAME_CHARS));
         let about = full_name(&name).and_then(|name| self.examine(&name)).map_err(|error| match error {
-            Error::BadName(_) => Damage {
+            Error::BadName(_) => ModelDamage {
                 why: "the file's name is not a model's".to_owned(),
                 hint: format!("rename {} to lower-case letters, digits and hyphens", path.display()),
             },
-            Error::Damaged { why, .. } => Damage {
+            Error::Damaged { why, .. } => ModelDamage {
                 why,
                 hint: format!("`rekindle model remove {name}`, then add it again from its folder"),
             },
-            error => Damage { why: error.to_string(), hint: error.hint().unwrap_or_default() },
+            error => ModelDamage { why: error.to_string(), hint: error.hint().unwrap_or_default() },
         });
-        Listed { name, bytes, about }
+        ListedModel { name, bytes, about }
     }
 
     /// The model of this name, ready for use: what the setting `embed.model` says, or what a person typed. Only sizes
@@ -209,26 +213,32 @@ impl Models {
     /// fails, the error says what to do, and recall goes by words alone (REC-11).
     pub fn load(&self, name: &str) -> Result<LoadedModel, Error> {
         let name = full_name(name)?;
-        if name == BUILTIN {
-            return Ok(LoadedModel { name, model: Model::builtin() });
+        if name == BUILTIN_MODEL {
+            return Ok(LoadedModel { name, model: EmbeddingModel::builtin() });
         }
         let path = self.path(&name);
         let head = memory::head(&path).map_err(|error| self.unreadable(&name, &error))?;
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = LOADED_MODELS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., model)) = kept.iter().find(|(at, known, _)| *at == path && *known == head) {
             return Ok(LoadedModel { name, model });
         }
         let memory = self.memory(&name)?;
         // What is damaged must not be kept for ever, so it is looked at before.
-        Model::from_bytes(memory.bytes()).map_err(|error| self.damaged(&name, &error))?;
-        let model = Model::from_bytes(memory.forever()).map_err(|error| self.damaged(&name, &error))?;
-        let model: &'static Model<'static> = Box::leak(Box::new(model));
+        EmbeddingModel::from_bytes(memory.bytes()).map_err(|error| self.damaged(&name, &error))?;
+        let model =
+            EmbeddingModel::from_bytes(memory.forever()).map_err(|error| self.damaged(&name, &error))?;
+        let model: &'static EmbeddingModel<'static> = Box::leak(Box::new(model));
         kept.push((path, head, model));
         Ok(LoadedModel { name, model })
     }
 
     /// Makes a model file of the folder `source` and tries it out.
-    pub fn add(&self, source: &Path, name: Option<&str>, prefixes: &Prefixes) -> Result<Added, Error> {
+    pub fn add(
+        &self,
+        source: &Path,
+        name: Option<&str>,
+        prefixes: &ModelPrefixes,
+    ) -> Result<AddedModel, Error> {
         if !source.is_dir() {
             return Err(Error::NotAFolder(source.to_owned()));
         }
@@ -241,41 +251,41 @@ impl Models {
             error => error,
         })?;
         let path = self.path(&name);
-        if name == BUILTIN || disk::is_taken(&path).map_err(Error::io("read", &path))? {
+        if name == BUILTIN_MODEL || disk::is_taken(&path).map_err(Error::io("read", &path))? {
             return Err(Error::Taken(name));
         }
         let unfit = |why| Error::Unfit { folder: source.to_owned(), why };
-        let source = Source::read(source, prefixes)?;
+        let source = ModelSource::read(source, prefixes)?;
         let file = source.pack(&source.id(&name))?;
-        let about = prove(Memory::copy(&file).bytes()).map_err(unfit)?;
+        let about = prove(AlignedFile::copy(&file).bytes()).map_err(unfit)?;
         disk::write_new(&path, &file).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => Error::Taken(name.clone()),
             _ => Error::io("write", &path)(error),
         })?;
         let said_pooling = source.says_pooling();
-        let Source { query_prefix, passage_prefix, .. } = source;
-        let listed = Listed { name, bytes: Some(file.len() as u64), about: Ok(about) };
-        Ok(Added { listed, query_prefix, passage_prefix, said_pooling })
+        let ModelSource { query_prefix, passage_prefix, .. } = source;
+        let listed = ListedModel { name, bytes: Some(file.len() as u64), about: Ok(about) };
+        Ok(AddedModel { listed, query_prefix, passage_prefix, said_pooling })
     }
 
     /// Makes a model the one in use, having read it whole and tried it.
-    pub fn choose(&self, name: &str) -> Result<Chosen, Error> {
+    pub fn choose(&self, name: &str) -> Result<ChosenModel, Error> {
         let name = full_name(name)?;
-        if name != BUILTIN {
+        if name != BUILTIN_MODEL {
             self.examine(&name)?;
         }
-        config::set(&self.home, SETTING, &name)?;
+        config::set(&self.home, MODEL_SETTING, &name)?;
         let settings = config::read(&self.home, None, &[])?;
-        let setting = settings.get(SETTING).map_err(config::Error::from)?;
+        let setting = settings.get(MODEL_SETTING).map_err(config::Error::from)?;
         let overruled = (setting.value.to_string() != name).then(|| setting.place.to_string());
-        Ok(Chosen { name, overruled })
+        Ok(ChosenModel { name, overruled })
     }
 
     /// Removes an added model that nobody uses: neither by `settings` nor by the person's file, which may be overruled
     /// at the moment.
-    pub fn remove(&self, name: &str, settings: &Loaded) -> Result<String, Error> {
+    pub fn remove(&self, name: &str, settings: &LoadedConfig) -> Result<String, Error> {
         let name = full_name(name)?;
-        if name == BUILTIN {
+        if name == BUILTIN_MODEL {
             return Err(Error::Builtin);
         }
         let path = self.path(&name);
@@ -284,7 +294,7 @@ impl Models {
         }
         let own = config::read_with(&self.home, None, &[], &|_| None)?;
         for settings in [settings, &own] {
-            let setting = settings.get(SETTING).map_err(config::Error::from)?;
+            let setting = settings.get(MODEL_SETTING).map_err(config::Error::from)?;
             if full_name(&setting.value.to_string()).is_ok_and(|used| used == name) {
                 return Err(Error::InUse { name, place: setting.place.to_string() });
             }
@@ -297,16 +307,16 @@ impl Models {
 
     /// Where the file of an added model is.
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{}{ENDING}", name.strip_prefix(LOCAL).unwrap_or(name)))
+        self.folder.join(format!("{}{MODEL_EXTENSION}", name.strip_prefix(LOCAL_PREFIX).unwrap_or(name)))
     }
 
     /// Reads a model whole and tries it out.
-    fn examine(&self, name: &str) -> Result<About, Error> {
+    fn examine(&self, name: &str) -> Result<ModelInfo, Error> {
         prove(self.memory(name)?.bytes()).map_err(|why| self.damaged(name, &why))
     }
 
-    fn memory(&self, name: &str) -> Result<Memory, Error> {
-        Memory::read(&self.path(name)).map_err(|error| self.unreadable(name, &error))
+    fn memory(&self, name: &str) -> Result<AlignedFile, Error> {
+        AlignedFile::read(&self.path(name)).map_err(|error| self.unreadable(name, &error))
     }
 
     fn unreadable(&self, name: &str, error: &std::io::Error) -> Error {
@@ -323,10 +333,11 @@ impl Models {
 
 /// The models this process has loaded, by their file and its head: that has a checksum of the rest, and tells a new
 /// file of an old name better than any time of change.
-static KEPT: Mutex<Vec<(PathBuf, Vec<u8>, &'static Model<'static>)>> = Mutex::new(Vec::new());
+static LOADED_MODELS: Mutex<Vec<(PathBuf, Vec<u8>, &'static EmbeddingModel<'static>)>> =
+    Mutex::new(Vec::new());
 
-fn about(model: &Model<'_>) -> About {
-    About {
+fn about(model: &EmbeddingModel<'_>) -> ModelInfo {
+    ModelInfo {
         id: model.id().to_owned(),
         dim: model.dim(),
         max_tokens: model.max_tokens(),
@@ -335,11 +346,11 @@ fn about(model: &Model<'_>) -> About {
 }
 
 /// Whether these bytes are a whole model that can tell two sentences apart.
-fn prove(bytes: &[u8]) -> Result<About, String> {
-    let model = Model::from_bytes(bytes).map_err(|error| error.to_string())?;
+fn prove(bytes: &[u8]) -> Result<ModelInfo, String> {
+    let model = EmbeddingModel::from_bytes(bytes).map_err(|error| error.to_string())?;
     model.verify().map_err(|error| error.to_string())?;
-    let mut scratch = Scratch::new();
-    let mut vector = |text: &str| model.embed(&mut scratch, Role::Passage, text);
+    let mut scratch = EncoderScratch::new();
+    let mut vector = |text: &str| model.embed(&mut scratch, TextRole::Passage, text);
     let (one, other) = (vector("The nightly backup failed."), vector("Grandmother bakes an apple cake."));
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     for vector in [&one, &other] {

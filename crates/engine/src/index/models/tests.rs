@@ -10,16 +10,16 @@ use super::*;
 use rekindle_testkit::damage::damage;
 
 /// A home, and room for folders to add models from.
-struct Trial {
+struct ModelsFixture {
     root: tempfile::TempDir,
-    models: Models,
+    models: ModelStore,
 }
 
-impl Trial {
+impl ModelsFixture {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
-        let home = Home::choose(Some(&root.path().join("home")), None, None).unwrap();
-        Self { models: Models::open(&home), root }
+        let home = HomeFolder::choose(Some(&root.path().join("home")), None, None).unwrap();
+        Self { models: ModelStore::open(&home), root }
     }
 
     fn folder(&self, name: &str, bert: &TinyBert) -> PathBuf {
@@ -28,8 +28,8 @@ impl Trial {
         folder
     }
 
-    fn add(&self, name: &str, bert: &TinyBert) -> Added {
-        self.models.add(&self.folder(name, bert), None, &Prefixes::default()).unwrap()
+    fn add(&self, name: &str, bert: &TinyBert) -> AddedModel {
+        self.models.add(&self.folder(name, bert), None, &ModelPrefixes::default()).unwrap()
     }
 }
 
@@ -47,16 +47,16 @@ fn cosine(vector: &[f32], reference: &[f64]) -> f64 {
 
 #[test]
 fn r_04_an_added_model_gives_the_vectors_of_its_weights_by_either_pooling() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     for (name, bert, pooling) in
         [("mean", TinyBert::new(1), Pooling::Mean), ("first", TinyBert::cls(1), Pooling::First)]
     {
         trial.add(name, &bert);
         let model = trial.models.load(name).unwrap();
         assert_eq!((model.name(), model.pooling()), (format!("local/{name}").as_str(), pooling));
-        let mut scratch = Scratch::new();
+        let mut scratch = EncoderScratch::new();
         for text in TEXTS {
-            let vector = model.embed(&mut scratch, Role::Passage, text);
+            let vector = model.embed(&mut scratch, TextRole::Passage, text);
             let alike = cosine(&vector, &bert.embed(&model.tokenize(text)));
             assert!(alike > 0.995, "{name}, {text:?}: {alike}");
         }
@@ -65,39 +65,39 @@ fn r_04_an_added_model_gives_the_vectors_of_its_weights_by_either_pooling() {
 
 #[test]
 fn r_04_prefixes_go_before_questions_and_memories() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     let bert = TinyBert::new(2);
     let folder = trial.folder("e5", &bert);
     let prompts = r#"{"prompts":{"query":"query: ","passage":"passage: "},"default_prompt_name":null}"#;
     fs::write(folder.join("config_sentence_transformers.json"), prompts).unwrap();
-    let added = trial.models.add(&folder, None, &Prefixes::default()).unwrap();
+    let added = trial.models.add(&folder, None, &ModelPrefixes::default()).unwrap();
     assert_eq!((added.query_prefix.as_str(), added.passage_prefix.as_str()), ("query: ", "passage: "));
-    let own = Prefixes { query: Some("what ".to_owned()), passage: Some(String::new()) };
+    let own = ModelPrefixes { query: Some("what ".to_owned()), passage: Some(String::new()) };
     trial.models.add(&folder, Some("own"), &own).unwrap();
 
-    let mut scratch = Scratch::new();
+    let mut scratch = EncoderScratch::new();
     for (name, query, passage) in [("e5", "query: ", "passage: "), ("own", "what ", "")] {
         let model = trial.models.load(name).unwrap();
         for text in TEXTS {
-            for (role, prefix) in [(Role::Query, query), (Role::Passage, passage)] {
+            for (role, prefix) in [(TextRole::Query, query), (TextRole::Passage, passage)] {
                 let vector = model.embed(&mut scratch, role, text);
                 let reference = bert.embed(&model.tokenize(&format!("{prefix}{text}")));
                 assert!(cosine(&vector, &reference) > 0.995, "{name}, {prefix}{text}");
             }
         }
         let [query, passage] =
-            [Role::Query, Role::Passage].map(|role| model.embed(&mut scratch, role, "hello"));
+            [TextRole::Query, TextRole::Passage].map(|role| model.embed(&mut scratch, role, "hello"));
         assert_ne!(query, passage, "{name}");
     }
 }
 
 #[test]
 fn a_folder_with_a_tokenizer_file_alone_tokenizes_the_same() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     let folder = trial.folder("both", &TinyBert::new(3));
-    trial.models.add(&folder, None, &Prefixes::default()).unwrap();
+    trial.models.add(&folder, None, &ModelPrefixes::default()).unwrap();
     fs::remove_file(folder.join("vocab.txt")).unwrap();
-    trial.models.add(&folder, Some("fast"), &Prefixes::default()).unwrap();
+    trial.models.add(&folder, Some("fast"), &ModelPrefixes::default()).unwrap();
     let [both, fast] = ["both", "fast"].map(|name| trial.models.load(name).unwrap());
     for text in TEXTS {
         assert_eq!(both.tokenize(text), fast.tokenize(text));
@@ -107,9 +107,9 @@ fn a_folder_with_a_tokenizer_file_alone_tokenizes_the_same() {
 
 #[test]
 fn sto_11_another_model_under_an_old_name_has_another_id() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     let settings = config::read(&trial.models.home, None, &[]).unwrap();
-    let id = |trial: &Trial| trial.models.load("same").unwrap().id().to_owned();
+    let id = |trial: &ModelsFixture| trial.models.load("same").unwrap().id().to_owned();
     trial.add("same", &TinyBert::new(4));
     let first = id(&trial);
     assert!(first.starts_with("local/same#") && first.len() == "local/same#".len() + 8, "{first}");
@@ -125,17 +125,17 @@ fn sto_11_another_model_under_an_old_name_has_another_id() {
 
 #[test]
 fn sto_12_a_second_load_is_the_first_ones_memory() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     trial.add("twice", &TinyBert::new(6));
     let [one, other] = [(); 2].map(|()| trial.models.load("local/twice").unwrap());
     assert!(std::ptr::eq(&raw const *one, &raw const *other));
-    let builtin = trial.models.load(BUILTIN).unwrap();
-    assert!(std::ptr::eq(&raw const *builtin, Model::builtin()));
+    let builtin = trial.models.load(BUILTIN_MODEL).unwrap();
+    assert!(std::ptr::eq(&raw const *builtin, EmbeddingModel::builtin()));
 }
 
 #[test]
 fn rec_11_what_cannot_be_loaded_says_what_to_do() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     for (name, message) in [
         ("local/gone", "there is no model local/gone on this machine"),
         ("gone", "there is no model local/gone on this machine"),
@@ -178,26 +178,26 @@ fn rec_11_what_cannot_be_loaded_says_what_to_do() {
 
 #[test]
 fn what_an_add_that_was_killed_left_is_not_a_model() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     trial.add("whole", &TinyBert::new(8));
     let left = trial.models.folder.join(".rekindle-write-0123456789abcdef.tmp");
     fs::write(&left, b"half").unwrap();
     fs::write(trial.models.folder.join("README"), b"mine").unwrap();
     assert_eq!(trial.models.left_overs().unwrap(), [left]);
     let names: Vec<String> = trial.models.list().unwrap().into_iter().map(|model| model.name).collect();
-    assert_eq!(names, [BUILTIN, "local/whole"]);
+    assert_eq!(names, [BUILTIN_MODEL, "local/whole"]);
 }
 
 #[test]
 fn a_model_that_says_the_same_to_everything_is_refused() {
-    let trial = Trial::new();
+    let trial = ModelsFixture::new();
     let folder = trial.folder("dull", &TinyBert::new(9));
     let path = folder.join("model.safetensors");
     let mut bytes = fs::read(&path).unwrap();
     let table = 8 + usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
     bytes[table..].fill(0);
     fs::write(&path, bytes).unwrap();
-    let error = trial.models.add(&folder, None, &Prefixes::default()).unwrap_err().to_string();
+    let error = trial.models.add(&folder, None, &ModelPrefixes::default()).unwrap_err().to_string();
     assert!(error.contains("it gives"), "{error}");
     assert!(trial.models.files().unwrap().is_empty());
 }
@@ -206,7 +206,7 @@ fn a_model_that_says_the_same_to_everything_is_refused() {
 const FILES: [&str; 5] =
     ["model.safetensors", "config.json", "vocab.txt", "tokenizer.json", "1_Pooling/config.json"];
 
-impl Trial {
+impl ModelsFixture {
     /// A folder, one file of which is something else. A vocabulary is read from one of two files, so the other one goes.
     fn changed(&self, name: &str, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> PathBuf {
         let folder = self.folder("changed", &TinyBert::new(10));
@@ -220,7 +220,7 @@ impl Trial {
 
     /// Tries to add a folder: it becomes a model that is whole, or nothing is left of it.
     fn try_to_add(&self, folder: &Path) -> bool {
-        let added = self.models.add(folder, None, &Prefixes::default());
+        let added = self.models.add(folder, None, &ModelPrefixes::default());
         let files = self.models.files().unwrap();
         match &added {
             Ok(_) => assert!(self.models.list().unwrap().iter().all(|listed| listed.about.is_ok())),
@@ -254,7 +254,7 @@ fn odd() -> impl Strategy<Value = Value> {
 #[test]
 fn r_04_a_folder_as_it_was_published_is_added_whichever_vocabulary_is_read() {
     for name in FILES {
-        let trial = Trial::new();
+        let trial = ModelsFixture::new();
         assert!(trial.try_to_add(&trial.changed(name, |bytes| bytes)), "{name}");
     }
 }
@@ -266,7 +266,7 @@ proptest! {
     fn r_04_a_damaged_folder_is_refused_or_is_a_model(
         name in prop::sample::select(FILES.to_vec()), damage in damage(),
     ) {
-        let trial = Trial::new();
+        let trial = ModelsFixture::new();
         trial.try_to_add(&trial.changed(name, |bytes| damage.to(&bytes)));
     }
 
@@ -274,7 +274,7 @@ proptest! {
     fn r_04_any_bytes_in_a_folder_are_refused_or_a_model(
         name in prop::sample::select(FILES.to_vec()), bytes in prop::collection::vec(any::<u8>(), 0..300),
     ) {
-        let trial = Trial::new();
+        let trial = ModelsFixture::new();
         trial.try_to_add(&trial.changed(name, |_| bytes));
     }
 
@@ -298,7 +298,7 @@ proptest! {
         ]),
         odd in odd(),
     ) {
-        let trial = Trial::new();
+        let trial = ModelsFixture::new();
         let folder = trial.changed(name, |bytes| {
             let mut settings: Value = serde_json::from_slice(&bytes).unwrap();
             *settings.pointer_mut(place).unwrap() = odd;

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rekindle_core::recall::document::{Stamp, Unit};
+use rekindle_core::recall::document::{FileStamp, SourceUnit};
 
-use super::Snapshot;
-use crate::index::build::{Prepared, PreparedUnit, Space};
-use crate::index::merge::{Merge, Merged};
-use crate::index::segment::{Segment, Stored};
+use super::IndexSnapshot;
+use crate::index::build::{PreparedDocument, PreparedUnit, VectorSpace};
+use crate::index::merge::{MergedUnit, SegmentMerge};
+use crate::index::segment::{IndexSegment, StoredWindow};
 
-impl Snapshot {
+impl IndexSnapshot {
     /// The file of a path as it was read.
-    pub fn stamp(&self, path: &str) -> Option<Stamp> {
+    pub fn stamp(&self, path: &str) -> Option<FileStamp> {
         self.segments.iter().rev().find_map(|segment| segment.unit_of(path)).and_then(|(_, unit)| unit.stamp)
     }
 
     /// Every file that the index knows, with its stamp. Files that are gone are left out.
-    pub fn stamps(&self) -> BTreeMap<&str, Stamp> {
+    pub fn stamps(&self) -> BTreeMap<&str, FileStamp> {
         let mut stamps = BTreeMap::new();
         for segment in &self.segments {
             for unit in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
@@ -52,7 +52,12 @@ impl Snapshot {
     }
 
     /// The last documents of a file that are part of this thread, at most `most`; `None` if there are more.
-    pub fn last_of_thread(&self, path: &str, thread: Option<&str>, most: usize) -> Option<Vec<Prepared>> {
+    pub fn last_of_thread(
+        &self,
+        path: &str,
+        thread: Option<&str>,
+        most: usize,
+    ) -> Option<Vec<PreparedDocument>> {
         let mut last = Vec::new();
         for number in self.numbers_of(path).rev() {
             let (segment, local) = self.locate(number)?;
@@ -77,31 +82,35 @@ impl Snapshot {
             prepared(segment, local)
         });
         let documents = documents.collect();
-        let unit = Unit { path: newest.path.to_owned(), stamp: newest.stamp, documents: Vec::new() };
+        let unit = SourceUnit { path: newest.path.to_owned(), stamp: newest.stamp, documents: Vec::new() };
         Some(PreparedUnit { unit, documents, behind: None })
     }
 
     /// What the small segments hold of a file.
     pub fn recent(&self, path: &str) -> Option<PreparedUnit> {
         let from = self.first.get(self.layers).copied()?;
-        let documents: Vec<Prepared> = self
+        let documents: Vec<PreparedDocument> = self
             .numbers_of(path)
             .filter(|number| *number >= from)
             .filter_map(|number| self.locate(number).and_then(|(segment, local)| prepared(segment, local)))
             .collect();
-        let unit = Unit { path: path.to_owned(), stamp: None, documents: Vec::new() };
+        let unit = SourceUnit { path: path.to_owned(), stamp: None, documents: Vec::new() };
         Some(PreparedUnit { unit, documents, behind: None })
     }
 
     /// Everything that is there, by path. Vectors of another model are left behind.
-    pub fn all(&self, space: &Space) -> BTreeMap<String, PreparedUnit> {
+    pub fn all(&self, space: &VectorSpace) -> BTreeMap<String, PreparedUnit> {
         let mut all = self.since(0, space);
         all.retain(|_, unit| unit.unit.stamp.is_some());
         all
     }
 
     /// What the segments from this one on hold, by path, as one segment would.
-    pub(in crate::index) fn since(&self, place: usize, space: &Space) -> BTreeMap<String, PreparedUnit> {
+    pub(in crate::index) fn since(
+        &self,
+        place: usize,
+        space: &VectorSpace,
+    ) -> BTreeMap<String, PreparedUnit> {
         let mut all: BTreeMap<String, PreparedUnit> = BTreeMap::new();
         for (segment, first) in self.segments.iter().zip(&self.first).skip(place) {
             let keep_vectors = segment.space() == *space;
@@ -112,7 +121,7 @@ impl Snapshot {
                     }
                     match keep_vectors {
                         true => prepared(segment, local),
-                        false => segment.document(local).map(Prepared::new),
+                        false => segment.document(local).map(PreparedDocument::new),
                     }
                 });
                 match (all.get_mut(known.path), known.behind) {
@@ -124,7 +133,8 @@ impl Snapshot {
                     (_, behind) => {
                         let documents = documents.collect();
                         let path = known.path.to_owned();
-                        let unit = Unit { path: path.clone(), stamp: known.stamp, documents: Vec::new() };
+                        let unit =
+                            SourceUnit { path: path.clone(), stamp: known.stamp, documents: Vec::new() };
                         // There is nothing older than the first segment.
                         let behind = behind.filter(|_| place > 0);
                         all.insert(path, PreparedUnit { unit, documents, behind });
@@ -137,12 +147,16 @@ impl Snapshot {
 
     /// The same, to be written without reading all of it into memory; `None` where vectors of another model are left
     /// behind, so that the windows have to be made again.
-    pub(in crate::index) fn merge_since(&self, place: usize, space: &Space) -> Option<Merge<'_>> {
-        let segments: Vec<&Segment> = self.segments.iter().skip(place).collect();
+    pub(in crate::index) fn merge_since(
+        &self,
+        place: usize,
+        space: &VectorSpace,
+    ) -> Option<SegmentMerge<'_>> {
+        let segments: Vec<&IndexSegment> = self.segments.iter().skip(place).collect();
         if segments.is_empty() || !segments.iter().all(|segment| segment.space() == *space) {
             return None;
         }
-        let mut all: BTreeMap<&str, Merged<'_>> = BTreeMap::new();
+        let mut all: BTreeMap<&str, MergedUnit<'_>> = BTreeMap::new();
         for (at, (segment, first)) in segments.iter().zip(self.first.iter().skip(place)).enumerate() {
             for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
                 let runs = self.live(*first, known.documents).map(|run| (at, run));
@@ -155,7 +169,7 @@ impl Snapshot {
                     (_, behind) => {
                         let behind = behind.filter(|_| place > 0);
                         let (path, stamp, runs) = (known.path, known.stamp, runs.collect());
-                        all.insert(path, Merged { path, stamp, behind, runs });
+                        all.insert(path, MergedUnit { path, stamp, behind, runs });
                     }
                 }
             }
@@ -163,7 +177,7 @@ impl Snapshot {
         if place == 0 {
             all.retain(|_, unit| unit.stamp.is_some());
         }
-        Some(Merge::new(segments, all.into_values().collect()))
+        Some(SegmentMerge::new(segments, all.into_values().collect()))
     }
 
     /// The parts of a segment's documents that nothing has replaced.
@@ -177,9 +191,9 @@ impl Snapshot {
     }
 }
 
-fn prepared(segment: &Segment, local: u32) -> Option<Prepared> {
-    let embedded = |stored: Stored<'_>| (stored.window, stored.vector());
+fn prepared(segment: &IndexSegment, local: u32) -> Option<PreparedDocument> {
+    let embedded = |stored: StoredWindow<'_>| (stored.window, stored.vector());
     let windows = segment.windows_of(local).map(embedded).collect();
     let fine = segment.fine_of(local).map(embedded).collect();
-    Some(Prepared::with(segment.document(local)?, windows, fine))
+    Some(PreparedDocument::with(segment.document(local)?, windows, fine))
 }

@@ -3,33 +3,33 @@
 
 use std::ops::Range;
 
-use rekindle_core::recall::fuse::Close;
-use rekindle_embed::{Quantised, dots};
+use rekindle_core::recall::fuse::RescoredSimilarity;
+use rekindle_embed::{QuantisedVector, dots};
 
-use super::Snapshot;
-use crate::index::segment::Kind;
+use super::IndexSnapshot;
+use crate::index::segment::WindowKind;
 
 /// Documents that are looked at closely.
 #[derive(Debug, Default)]
-pub struct Picked {
-    documents: Vec<Document>,
+pub struct RescoringBatch {
+    documents: Vec<RescoredDocument>,
     /// Of each window.
     scales: Vec<f32>,
     steps: Vec<u8>,
 }
 
 #[derive(Debug)]
-struct Document {
+struct RescoredDocument {
     number: u32,
     /// Its windows.
     whole: Range<usize>,
     fine: Range<usize>,
 }
 
-impl Snapshot {
+impl IndexSnapshot {
     /// Brings together what a closer look at some documents needs, for questions of `width`.
-    pub fn pick(&self, numbers: &[u32], width: usize) -> Picked {
-        let mut picked = Picked::default();
+    pub fn pick(&self, numbers: &[u32], width: usize) -> RescoringBatch {
+        let mut picked = RescoringBatch::default();
         for &number in numbers {
             let found = self.locate(number).filter(|(segment, _)| segment.width() == width);
             let mut windows = |kind| {
@@ -39,16 +39,16 @@ impl Snapshot {
                 }
                 from..picked.scales.len()
             };
-            let (whole, fine) = (windows(Kind::Whole), windows(Kind::Fine));
-            picked.documents.push(Document { number, whole, fine });
+            let (whole, fine) = (windows(WindowKind::Whole), windows(WindowKind::Fine));
+            picked.documents.push(RescoredDocument { number, whole, fine });
         }
         picked
     }
 }
 
-impl Picked {
+impl RescoringBatch {
     /// How close each of them is to a question.
-    pub fn close(&self, query: &Quantised) -> impl Iterator<Item = (u32, Close)> {
+    pub fn close(&self, query: &QuantisedVector) -> impl Iterator<Item = (u32, RescoredSimilarity)> {
         let mut products = vec![0; self.scales.len()];
         dots(&query.steps, &self.steps, &mut products);
         let scale = query.scale;
@@ -60,7 +60,7 @@ impl Picked {
                 cosines.fold(f32::NEG_INFINITY, f32::max)
             };
             let (whole, fine) = (best(&document.whole), best(&document.fine));
-            (document.number, Close { whole, fine: if fine.is_finite() { fine } else { whole } })
+            (document.number, RescoredSimilarity { whole, fine: if fine.is_finite() { fine } else { whole } })
         })
     }
 }

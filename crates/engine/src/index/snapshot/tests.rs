@@ -4,52 +4,52 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rekindle_core::base::hash::ContentHash;
-use rekindle_core::recall::document::{Source, Stamp, Unit};
-use rekindle_core::recall::fuse::Close;
+use rekindle_core::recall::document::{DocumentSource, FileStamp, SourceUnit};
+use rekindle_core::recall::fuse::RescoredSimilarity;
 
 use super::*;
-use crate::index::build::{Embedded, Prepared};
+use crate::index::build::{EmbeddedWindow, PreparedDocument};
 use crate::index::nibbles;
-use crate::index::scan::SHARED_FROM;
-use crate::index::{Index, Old};
+use crate::index::scan::MIN_PARALLEL_ROWS;
+use crate::index::{OldBytes, RecallIndex};
 
 const WIDTH: usize = 32;
 
-fn space() -> Space {
-    Space { model: "test/model".to_owned(), dimension: WIDTH }
+fn space() -> VectorSpace {
+    VectorSpace { model: "test/model".to_owned(), dimension: WIDTH }
 }
 
 /// Numbers that follow from a seed.
-struct Dice(u64);
+struct SnapshotRng(u64);
 
-impl Dice {
+impl SnapshotRng {
     fn roll(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % below
     }
 
     /// A step is worth a power of two, so that `f32` never rounds and two orders can be compared to the last place.
-    fn vector(&mut self) -> Quantised {
+    fn vector(&mut self) -> QuantisedVector {
         let steps = (0..WIDTH).map(|_| (self.roll(255) as i16 - 127) as i8).collect();
-        Quantised { steps, scale: [1.0 / 128.0, 1.0 / 256.0, 1.0 / 512.0][self.roll(3)] }
+        QuantisedVector { steps, scale: [1.0 / 128.0, 1.0 / 256.0, 1.0 / 512.0][self.roll(3)] }
     }
 
     /// Some windows, of which now and then one has no vector yet.
-    fn windows(&mut self, count: usize) -> Vec<Embedded> {
-        let window = |at| Window { start: at, end: at + 1 };
+    fn windows(&mut self, count: usize) -> Vec<EmbeddedWindow> {
+        let window = |at| TextWindow { start: at, end: at + 1 };
         (0..count).map(|at| (window(at), (self.roll(10) > 0).then(|| self.vector()))).collect()
     }
 
     fn unit(&mut self, path: &str, documents: usize, windows: usize) -> PreparedUnit {
-        let stamp = Stamp { modified: 1, size: 1, hash: ContentHash::of(path.as_bytes()) };
-        let unit = Unit { path: path.to_owned(), stamp: Some(stamp), documents: Vec::new() };
+        let stamp = FileStamp { modified: 1, size: 1, hash: ContentHash::of(path.as_bytes()) };
+        let unit = SourceUnit { path: path.to_owned(), stamp: Some(stamp), documents: Vec::new() };
         let prepared = |number: usize| {
             let document = Document {
                 id: format!("{path}#{number}"),
-                ..Document::plain(Source::Note, path, format!("word{number}"))
+                ..Document::plain(DocumentSource::Note, path, format!("word{number}"))
             };
             let fine = self.roll(4);
-            Prepared::with(document, self.windows(windows), self.windows(fine))
+            PreparedDocument::with(document, self.windows(windows), self.windows(fine))
         };
         let documents = (0..documents).map(prepared).collect();
         PreparedUnit { unit, documents, behind: None }
@@ -58,7 +58,7 @@ impl Dice {
 
 /// A file that is not there any more.
 fn gone(path: &str) -> PreparedUnit {
-    Unit { path: path.to_owned(), stamp: None, documents: Vec::new() }.into()
+    SourceUnit { path: path.to_owned(), stamp: None, documents: Vec::new() }.into()
 }
 
 /// Nobody has made its vectors yet.
@@ -70,19 +70,19 @@ fn bare(mut unit: PreparedUnit) -> PreparedUnit {
 }
 
 /// An index, and beside it what its files hold.
-struct Trial {
+struct SnapshotFixture {
     _folder: tempfile::TempDir,
-    index: Index,
-    files: BTreeMap<String, Vec<Prepared>>,
+    index: RecallIndex,
+    files: BTreeMap<String, Vec<PreparedDocument>>,
 }
 
-impl Trial {
+impl SnapshotFixture {
     fn new(units: Vec<PreparedUnit>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::at(folder.path().to_owned());
+        let index = RecallIndex::at(folder.path().to_owned());
         let files = units.iter().map(|unit| (unit.unit.path.clone(), unit.documents.clone())).collect();
         let writer = index.writer(Duration::ZERO).unwrap();
-        writer.publish(&space(), units, None, None, Old::Removed).unwrap();
+        writer.publish(&space(), units, None, None, OldBytes::Removed).unwrap();
         drop(writer);
         Self { _folder: folder, index, files }
     }
@@ -97,7 +97,7 @@ impl Trial {
     }
 
     /// What a person does to their notes in a week: files change, go, come, grow, and the index is folded in between.
-    fn live(&mut self, dice: &mut Dice) {
+    fn live(&mut self, dice: &mut SnapshotRng) {
         self.append(vec![dice.unit("03.md", 7, 2), dice.unit("new.md", 5, 3)]);
         self.append(vec![gone("05.md"), dice.unit("new.md", 4, 1)]);
         self.index.writer(Duration::ZERO).unwrap().fold(&space()).unwrap();
@@ -108,29 +108,29 @@ impl Trial {
         self.append(vec![grown]);
     }
 
-    fn documents(&self) -> impl Iterator<Item = &Prepared> {
+    fn documents(&self) -> impl Iterator<Item = &PreparedDocument> {
         self.files.values().flatten()
     }
 
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&self) -> IndexSnapshot {
         self.index.open().unwrap().unwrap()
     }
 }
 
 /// The product of two vectors, number by number.
-fn cosine(query: &Quantised, vector: &Quantised) -> f64 {
+fn cosine(query: &QuantisedVector, vector: &QuantisedVector) -> f64 {
     let number = |step: i8, scale: f32| f64::from(step) * f64::from(scale);
     let pairs = query.steps.iter().zip(&vector.steps);
     pairs.map(|(a, b)| number(*a, query.scale) * number(*b, vector.scale)).sum()
 }
 
-fn best(query: &Quantised, windows: &[Embedded]) -> f64 {
+fn best(query: &QuantisedVector, windows: &[EmbeddedWindow]) -> f64 {
     let cosines = windows.iter().filter_map(|(_, vector)| Some(cosine(query, vector.as_ref()?)));
     cosines.fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The windows as the index has them where it has them coarser.
-fn coarse(windows: &[Embedded]) -> Vec<Embedded> {
+fn coarse(windows: &[EmbeddedWindow]) -> Vec<EmbeddedWindow> {
     windows.iter().map(|(window, vector)| (*window, vector.as_ref().map(nibbles::coarsen))).collect()
 }
 
@@ -140,7 +140,7 @@ fn ordered(mut ranking: Vec<(String, f64)>) -> Vec<(String, f64)> {
 }
 
 /// The documents that nothing has replaced.
-fn live(snapshot: &Snapshot) -> Vec<(u32, Document)> {
+fn live(snapshot: &IndexSnapshot) -> Vec<(u32, Document)> {
     let columns = snapshot.columns(|_| true);
     let numbers = (0..snapshot.len()).filter(|number| columns.visible[*number as usize]);
     numbers.map(|number| (number, snapshot.document(number).unwrap())).collect()
@@ -148,11 +148,11 @@ fn live(snapshot: &Snapshot) -> Vec<(u32, Document)> {
 
 #[test]
 fn rec_01_the_order_by_vectors_is_that_of_a_slow_sum() {
-    let mut dice = Dice(1);
-    let mut trial = Trial::new((0..30).map(|n| dice.unit(&format!("{n:02}.md"), 100, 8)).collect());
+    let mut dice = SnapshotRng(1);
+    let mut trial = SnapshotFixture::new((0..30).map(|n| dice.unit(&format!("{n:02}.md"), 100, 8)).collect());
     trial.live(&mut dice);
     let snapshot = trial.snapshot();
-    assert!(snapshot.segments[0].windows() as usize >= SHARED_FROM, "both threads have work");
+    assert!(snapshot.segments[0].windows() as usize >= MIN_PARALLEL_ROWS, "both threads have work");
     assert_eq!(snapshot.segments.len(), 4);
     let documents = live(&snapshot);
     for _ in 0..5 {
@@ -171,17 +171,17 @@ fn rec_01_the_order_by_vectors_is_that_of_a_slow_sum() {
 }
 
 /// How close a document is to a query when it is looked at closely.
-fn looked_at(snapshot: &Snapshot, number: u32, query: &Quantised) -> Close {
+fn looked_at(snapshot: &IndexSnapshot, number: u32, query: &QuantisedVector) -> RescoredSimilarity {
     snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
 }
 
 #[test]
 fn rec_01_a_closer_look_finds_the_best_part_of_a_document() {
-    let mut dice = Dice(2);
-    let mut trial = Trial::new((0..10).map(|n| dice.unit(&format!("{n:02}.md"), 6, 5)).collect());
+    let mut dice = SnapshotRng(2);
+    let mut trial = SnapshotFixture::new((0..10).map(|n| dice.unit(&format!("{n:02}.md"), 6, 5)).collect());
     trial.live(&mut dice);
     let snapshot = trial.snapshot();
-    let truth: BTreeMap<&str, &Prepared> =
+    let truth: BTreeMap<&str, &PreparedDocument> =
         trial.documents().map(|prepared| (prepared.document.id.as_str(), prepared)).collect();
     let near = |fast: f32, slow: f64| {
         fast == slow as f32 || (f64::from(fast) - slow).abs() <= slow.abs() * 1e-6 + 1e-9
@@ -215,9 +215,9 @@ fn rec_01_a_closer_look_finds_the_best_part_of_a_document() {
 
 #[test]
 fn rec_01_documents_of_any_size_are_compared_whole() {
-    let mut dice = Dice(3);
+    let mut dice = SnapshotRng(3);
     let units = [1, 511, 512, 513, 1300, 3].map(|windows| dice.unit(&format!("{windows:04}.md"), 2, windows));
-    let trial = Trial::new(units.to_vec());
+    let trial = SnapshotFixture::new(units.to_vec());
     let (snapshot, query) = (trial.snapshot(), dice.vector());
     let cosines = snapshot.cosines(&query);
     for (number, document) in live(&snapshot) {

@@ -2,9 +2,9 @@
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
-use rekindle_core::run::{Status, retry};
+use rekindle_core::run::{RunStatus, retry};
 
-use super::{Ended, Interrupt, Queue};
+use super::{FunctionOutcome, RunInterrupt, RunQueue};
 use crate::platform::db::{self, OptionalExtension, params};
 use crate::platform::random;
 
@@ -13,7 +13,7 @@ pub(super) const LEASE_MS: i64 = 15 * 60 * 1000;
 
 /// A run claimed by this worker.
 #[derive(Clone, Debug)]
-pub struct Claimed {
+pub struct ClaimedRun {
     /// The id of the run.
     pub id: String,
     /// The name of the function.
@@ -26,9 +26,9 @@ pub struct Claimed {
     pub(super) token: String,
 }
 
-impl Queue {
+impl RunQueue {
     /// Claims the next due run. Runs that killed a worker come last, so that they cannot block the others.
-    pub fn claim(&mut self, now: Timestamp) -> Result<Option<Claimed>, db::Error> {
+    pub fn claim(&mut self, now: Timestamp) -> Result<Option<ClaimedRun>, db::Error> {
         self.claim_any(now, None)
     }
 
@@ -39,7 +39,7 @@ impl Queue {
         function: &str,
         key: &str,
         now: Timestamp,
-    ) -> Result<Option<Claimed>, db::Error> {
+    ) -> Result<Option<ClaimedRun>, db::Error> {
         self.db.change(|transaction| {
             transaction.execute(
                 "UPDATE runs SET status = 'RUNNING', attempts = 0, crashes = 0, ended = NULL
@@ -54,7 +54,7 @@ impl Queue {
         &mut self,
         now: Timestamp,
         only: Option<(&str, &str)>,
-    ) -> Result<Option<Claimed>, db::Error> {
+    ) -> Result<Option<ClaimedRun>, db::Error> {
         let (function, key) = only.unzip();
         let token = random::change_id(now).map_err(db::Error::Random)?.as_str().to_owned();
         let now = now.as_millisecond();
@@ -96,7 +96,7 @@ impl Queue {
             .map_err(|error| self.db.odd(format!("the data of the event {event} ({error})")))?;
         let at = Timestamp::from_millisecond(at).map_err(|error| self.db.odd(error.to_string()))?;
         let event = Event { id: event, name, data, at };
-        Ok(Some(Claimed { id, function, event, attempt: attempts + 1, token }))
+        Ok(Some(ClaimedRun { id, function, event, attempt: attempts + 1, token }))
     }
 
     /// The time of the next run that is not yet due.
@@ -113,30 +113,32 @@ impl Queue {
     /// Stores the end or the next retry of a run and returns its new status.
     pub fn settle(
         &mut self,
-        claimed: &Claimed,
-        ended: Result<Ended, Interrupt>,
+        claimed: &ClaimedRun,
+        ended: Result<FunctionOutcome, RunInterrupt>,
         now: Timestamp,
-    ) -> Result<Status, db::Error> {
+    ) -> Result<RunStatus, db::Error> {
         let (status, reason, output, error, due) = match ended {
-            Ok(Ended::Completed(output)) => (Status::Completed, None, Some(output.to_string()), None, 0),
-            Ok(Ended::Skipped(reason)) => (Status::Skipped, Some(reason), None, None, 0),
-            Err(Interrupt::Stopped) => (Status::Running, None, None, None, 0),
-            Err(Interrupt::Db(error)) => return Err(error),
-            Err(Interrupt::Failed { step, error }) => {
+            Ok(FunctionOutcome::Completed(output)) => {
+                (RunStatus::Completed, None, Some(output.to_string()), None, 0)
+            }
+            Ok(FunctionOutcome::Skipped(reason)) => (RunStatus::Skipped, Some(reason), None, None, 0),
+            Err(RunInterrupt::Stopped) => (RunStatus::Running, None, None, None, 0),
+            Err(RunInterrupt::Db(error)) => return Err(error),
+            Err(RunInterrupt::Failed { step, error }) => {
                 let message = format!("{step}: {error}");
                 let jitter = random::bytes::<1>().map_or(128, |[byte]| byte);
                 match retry::pause(claimed.attempt, jitter, error.retry_after).filter(|_| !error.fatal) {
                     Some(pause) => {
                         let due = now.as_millisecond() + i64::try_from(pause.as_millis()).unwrap_or(0);
-                        (Status::Failed, None, None, Some(message), due)
+                        (RunStatus::Failed, None, None, Some(message), due)
                     }
-                    None => (Status::Dead, None, None, Some(message), 0),
+                    None => (RunStatus::Dead, None, None, Some(message), 0),
                 }
             }
         };
         let ended = status.is_over().then(|| now.as_millisecond());
         // An interruption does not count as an attempt.
-        let back = u32::from(status == Status::Running);
+        let back = u32::from(status == RunStatus::Running);
         self.db.change(|transaction| {
             transaction.execute(
                 "UPDATE runs SET status = ?3, reason = ?4, output = ?5, error = ?6, due = ?7, ended = ?8,

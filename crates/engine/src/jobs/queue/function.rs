@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rekindle_core::event::{Event, names};
-use rekindle_core::run::schedule::Schedule;
+use rekindle_core::run::schedule::RunSchedule;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Interrupt, Steps};
-use crate::jobs::context::World;
+use super::{RunInterrupt, StepRunner};
+use crate::jobs::context::StageContext;
 
 /// The result of a function that ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
+pub enum FunctionOutcome {
     /// It did its work, with this output.
     Completed(Value),
     /// It had nothing to do, for this reason.
@@ -20,33 +20,33 @@ pub enum Ended {
 }
 
 /// A background function: its triggers and its body.
-pub struct Function {
+pub struct QueueFunction {
     /// Its name, in `rekindle runs` and everywhere else.
     pub name: &'static str,
     /// The events that it listens to.
     pub triggers: &'static [&'static str],
     /// Its schedule, if it runs by the clock.
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<RunSchedule>,
     /// The events that it sends.
     pub emits: &'static [&'static str],
     /// Runs with the same key run one at a time (EXE-03).
     pub key: fn(&Event) -> Option<String>,
     /// Its body. It may be called again from the start: all effects are in steps, each of which is
     /// idempotent.
-    pub body: fn(&Event, &mut dyn Steps, &World) -> Result<Ended, Interrupt>,
+    pub body: fn(&Event, &mut dyn StepRunner, &StageContext) -> Result<FunctionOutcome, RunInterrupt>,
 }
 
 /// The registry of all functions.
-pub struct Registry {
+pub struct FunctionRegistry {
     /// The functions in the registry.
-    pub functions: &'static [Function],
+    pub functions: &'static [QueueFunction],
     /// Events from outside: hooks, commands, other programs.
     pub sources: &'static [&'static str],
 }
 
 /// A defect of a registry.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Unsound {
+pub enum RegistryProblem {
     /// An event has a sender and no listener (EXE-17).
     #[error("`{0}` is sent, and no function listens to it")]
     Unheard(String),
@@ -74,9 +74,9 @@ pub enum Unsound {
     },
 }
 
-impl Registry {
+impl FunctionRegistry {
     /// The functions that listen to an event.
-    pub fn listening<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'static Function> + 'a {
+    pub fn listening<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'static QueueFunction> + 'a {
         let scheduled = (event.name == names::SCHEDULE_REACHED)
             .then(|| event.data.get("function").and_then(Value::as_str))
             .flatten();
@@ -87,7 +87,7 @@ impl Registry {
     }
 
     /// Looks up a function by name.
-    pub fn get(&self, name: &str) -> Option<&'static Function> {
+    pub fn get(&self, name: &str) -> Option<&'static QueueFunction> {
         self.functions.iter().find(|function| function.name == name)
     }
 
@@ -97,7 +97,7 @@ impl Registry {
     }
 
     /// Lists all defects. Two functions may not listen to the same event: the last one to run would win.
-    pub fn check(&self) -> Vec<Unsound> {
+    pub fn check(&self) -> Vec<RegistryProblem> {
         let mut wrong = Vec::new();
         let mut seen = BTreeSet::new();
         let mut claims: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -106,12 +106,12 @@ impl Registry {
             self.functions.iter().flat_map(|function| function.emits).chain(self.sources).copied().collect();
         for function in self.functions {
             if !seen.insert(function.name) {
-                wrong.push(Unsound::SameName(function.name.to_owned()));
+                wrong.push(RegistryProblem::SameName(function.name.to_owned()));
             }
             for event in function.triggers.iter().chain(function.emits) {
                 if !names::ALL.contains(event) {
                     let (function, event) = (function.name.to_owned(), (*event).to_owned());
-                    wrong.push(Unsound::NoSuchEvent { function, event });
+                    wrong.push(RegistryProblem::NoSuchEvent { function, event });
                 }
             }
             for event in function.triggers {
@@ -120,13 +120,15 @@ impl Registry {
             let reachable =
                 function.schedule.is_some() || function.triggers.iter().any(|event| sent.contains(event));
             if !reachable {
-                wrong.push(Unsound::Unreachable(function.name.to_owned()));
+                wrong.push(RegistryProblem::Unreachable(function.name.to_owned()));
             }
         }
-        wrong.extend(sent.iter().filter(|e| !heard.contains(*e)).map(|e| Unsound::Unheard((*e).to_owned())));
+        wrong.extend(
+            sent.iter().filter(|e| !heard.contains(*e)).map(|e| RegistryProblem::Unheard((*e).to_owned())),
+        );
         for (event, functions) in claims {
             if functions.len() > 1 {
-                wrong.push(Unsound::Contested { event: event.to_owned(), functions });
+                wrong.push(RegistryProblem::Contested { event: event.to_owned(), functions });
             }
         }
         wrong
@@ -141,21 +143,22 @@ mod tests {
         name: &'static str,
         triggers: &'static [&'static str],
         emits: &'static [&'static str],
-    ) -> Function {
-        let body = |_: &Event, _: &mut dyn Steps, _: &World| Ok(Ended::Skipped(String::new()));
-        Function { name, triggers, schedule: None, emits, key: |_| None, body }
+    ) -> QueueFunction {
+        let body =
+            |_: &Event, _: &mut dyn StepRunner, _: &StageContext| Ok(FunctionOutcome::Skipped(String::new()));
+        QueueFunction { name, triggers, schedule: None, emits, key: |_| None, body }
     }
 
-    static CONTESTED: Registry = Registry {
+    static CONTESTED: FunctionRegistry = FunctionRegistry {
         functions: &[
             function("one", &[names::CAPTURE_REQUESTED], &[]),
             function("two", &[names::CAPTURE_REQUESTED], &[]),
         ],
         sources: &[names::CAPTURE_REQUESTED],
     };
-    static LOOSE: Registry = Registry {
+    static LOOSE: FunctionRegistry = FunctionRegistry {
         functions: &[
-            function("deaf", &[names::NOTED], &[names::SESSION_ENDED]),
+            function("deaf", &[names::OBSERVATION_NOTED], &[names::SESSION_ENDED]),
             function("deaf", &["no/such.event"], &[]),
         ],
         sources: &[],
@@ -165,7 +168,10 @@ mod tests {
     fn exe_12_two_functions_that_claim_one_event_are_reported() {
         let wrong = CONTESTED.check();
         let functions = vec!["one".to_owned(), "two".to_owned()];
-        assert_eq!(wrong, [Unsound::Contested { event: names::CAPTURE_REQUESTED.to_owned(), functions }]);
+        assert_eq!(
+            wrong,
+            [RegistryProblem::Contested { event: names::CAPTURE_REQUESTED.to_owned(), functions }]
+        );
         assert!(wrong[0].to_string().ends_with("is claimed by one and two"), "{}", wrong[0]);
     }
 
@@ -173,10 +179,10 @@ mod tests {
     fn exe_11_exe_17_what_cannot_run_and_what_nobody_hears_is_reported() {
         let wrong = LOOSE.check();
         for expected in [
-            Unsound::SameName("deaf".to_owned()),
-            Unsound::Unreachable("deaf".to_owned()),
-            Unsound::Unheard(names::SESSION_ENDED.to_owned()),
-            Unsound::NoSuchEvent { function: "deaf".to_owned(), event: "no/such.event".to_owned() },
+            RegistryProblem::SameName("deaf".to_owned()),
+            RegistryProblem::Unreachable("deaf".to_owned()),
+            RegistryProblem::Unheard(names::SESSION_ENDED.to_owned()),
+            RegistryProblem::NoSuchEvent { function: "deaf".to_owned(), event: "no/such.event".to_owned() },
         ] {
             assert!(wrong.contains(&expected), "{expected} is not in {wrong:?}");
         }

@@ -2,21 +2,21 @@
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
-use rekindle_core::run::Status;
+use rekindle_core::run::RunStatus;
 use serde_json::Value;
 
-use super::Queue;
-use crate::platform::db::{self, Db, OptionalExtension, Row, params};
+use super::RunQueue;
+use crate::platform::db::{self, Database, OptionalExtension, Row, params};
 
 /// A run and its status.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct RunRecord {
     /// The id of the run.
     pub id: String,
     /// The name of the function.
     pub function: String,
     /// The status of the run.
-    pub status: Status,
+    pub status: RunStatus,
     /// The id of the event.
     pub event: String,
     /// The name of the event.
@@ -40,12 +40,12 @@ pub struct Run {
     /// The time of the next attempt, if it waits.
     pub due: Option<Timestamp>,
     /// The steps that it ran.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepRecord>,
 }
 
 /// A step of a run.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct StepRecord {
     /// The name of the step.
     pub name: String,
     /// Its result, if it succeeded.
@@ -62,9 +62,9 @@ pub struct Step {
 
 /// A filter of runs.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct RunFilter {
     /// Only runs with this status.
-    pub status: Option<Status>,
+    pub status: Option<RunStatus>,
     /// Only runs queued since.
     pub since: Option<Timestamp>,
     /// Only runs about this session.
@@ -73,7 +73,7 @@ pub struct Filter {
     pub most: Option<u32>,
 }
 
-const COLUMNS: &str =
+const RUN_COLUMNS: &str =
     "r.id, r.function, r.status, r.event, e.name, r.session, r.reason, r.error, r.output, r.attempts,
     r.created, r.started, r.ended, r.due FROM runs r JOIN events e ON e.id = r.event";
 
@@ -81,12 +81,12 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
+fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     let status: String = row.get(2)?;
-    let status = Status::parse(&status).unwrap_or(Status::Dead);
+    let status = RunStatus::parse(&status).unwrap_or(RunStatus::Dead);
     let due: i64 = row.get(13)?;
     let output: Option<String> = row.get(8)?;
-    Ok(Run {
+    Ok(RunRecord {
         id: row.get(0)?,
         function: row.get(1)?,
         status,
@@ -100,24 +100,24 @@ fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
         created: at(row.get(10)?),
         started: row.get::<_, Option<i64>>(11)?.map(at),
         ended: row.get::<_, Option<i64>>(12)?.map(at),
-        due: (status == Status::Failed && due > 0).then(|| at(due)),
+        due: (status == RunStatus::Failed && due > 0).then(|| at(due)),
         steps: Vec::new(),
     })
 }
 
-impl Queue {
+impl RunQueue {
     /// Lists the runs that match a filter, the newest first, with their steps.
-    pub fn history(&self, filter: &Filter) -> Result<Vec<Run>, db::Error> {
+    pub fn history(&self, filter: &RunFilter) -> Result<Vec<RunRecord>, db::Error> {
         let sql = format!(
-            "SELECT {COLUMNS} WHERE (?1 IS NULL OR r.status = ?1) AND r.created >= ?2 AND (?3 IS NULL OR r.session = ?3)
+            "SELECT {RUN_COLUMNS} WHERE (?1 IS NULL OR r.status = ?1) AND r.created >= ?2 AND (?3 IS NULL OR r.session = ?3)
              ORDER BY r.number DESC LIMIT ?4"
         );
         let since = filter.since.map_or(i64::MIN, Timestamp::as_millisecond);
         let most = filter.most.map_or(-1, i64::from);
-        let mut runs: Vec<Run> = self.db.run(|connection| {
+        let mut runs: Vec<RunRecord> = self.db.run(|connection| {
             connection
                 .prepare(&sql)?
-                .query_map(params![filter.status.map(Status::word), since, filter.session, most], run)?
+                .query_map(params![filter.status.map(RunStatus::word), since, filter.session, most], run)?
                 .collect()
         })?;
         for run in &mut runs {
@@ -128,7 +128,7 @@ impl Queue {
 
     /// Finds runs by the end of their id, or by the beginning of its last eight characters, which people are
     /// shown.
-    pub fn find(&self, id: &str) -> Result<Vec<Run>, db::Error> {
+    pub fn find(&self, id: &str) -> Result<Vec<RunRecord>, db::Error> {
         // An id begins with the time, so a match at the beginning counts only if no id ends like that.
         let end = "substr(r.id, -length(?1)) = ?1 OR substr(substr(r.id, -8), 1, length(?1)) = ?1";
         let beginning = "substr(r.id, 1, length(?1)) = ?1";
@@ -142,8 +142,8 @@ impl Queue {
         Ok(runs)
     }
 
-    fn matching(&self, condition: &str, id: &str) -> Result<Vec<Run>, db::Error> {
-        let sql = format!("SELECT {COLUMNS} WHERE {condition} ORDER BY r.id");
+    fn matching(&self, condition: &str, id: &str) -> Result<Vec<RunRecord>, db::Error> {
+        let sql = format!("SELECT {RUN_COLUMNS} WHERE {condition} ORDER BY r.id");
         self.db.run(|c| c.prepare(&sql)?.query_map([id.to_uppercase()], run)?.collect())
     }
 
@@ -171,7 +171,7 @@ impl Queue {
     }
 
     /// The number of runs by status.
-    pub fn counts(&self) -> Result<Vec<(Status, u64)>, db::Error> {
+    pub fn counts(&self) -> Result<Vec<(RunStatus, u64)>, db::Error> {
         let rows: Vec<(String, i64)> = self.db.run(|connection| {
             connection
                 .prepare("SELECT status, count(*) FROM runs GROUP BY status")?
@@ -179,12 +179,12 @@ impl Queue {
                 .collect()
         })?;
         let count =
-            |(status, count): (String, i64)| Some((Status::parse(&status)?, u64::try_from(count).ok()?));
+            |(status, count): (String, i64)| Some((RunStatus::parse(&status)?, u64::try_from(count).ok()?));
         Ok(rows.into_iter().filter_map(count).collect())
     }
 }
 
-fn steps(db: &Db, id: &str) -> Result<Vec<Step>, db::Error> {
+fn steps(db: &Database, id: &str) -> Result<Vec<StepRecord>, db::Error> {
     db.run(|connection| {
         connection
             .prepare_cached(
@@ -192,7 +192,7 @@ fn steps(db: &Db, id: &str) -> Result<Vec<Step>, db::Error> {
             )?
             .query_map([id], |row| {
                 let result: Option<String> = row.get(1)?;
-                Ok(Step {
+                Ok(StepRecord {
                     name: row.get(0)?,
                     result: result.and_then(|result| serde_json::from_str(&result).ok()),
                     error: row.get(2)?,

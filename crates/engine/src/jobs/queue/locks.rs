@@ -2,10 +2,10 @@
 
 use rekindle_core::base::time::Timestamp;
 
-use super::Queue;
-use crate::platform::db::{self, Db, params};
+use super::RunQueue;
+use crate::platform::db::{self, Database, params};
 
-impl Queue {
+impl RunQueue {
     /// Takes a lock for `owner`; false if another owner holds it. The holder may take it again (CAP-14).
     pub fn lock(&mut self, name: &str, owner: &str, seconds: i64, now: Timestamp) -> Result<bool, db::Error> {
         lock(&mut self.db, name, owner, seconds, now)
@@ -14,7 +14,7 @@ impl Queue {
 
 /// Takes a lock in an open database.
 pub(crate) fn lock(
-    db: &mut Db,
+    db: &mut Database,
     name: &str,
     owner: &str,
     seconds: i64,

@@ -15,33 +15,33 @@ mod tests;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
 
-use crate::platform::db::{self, Db, Transaction, params};
+use crate::platform::db::{self, Database, Transaction, params};
 use crate::platform::random;
 
-pub use claim::Claimed;
-pub use function::{Ended, Function, Registry, Unsound};
-pub use history::{Filter, Run, Step};
+pub use claim::ClaimedRun;
+pub use function::{FunctionOutcome, FunctionRegistry, QueueFunction, RegistryProblem};
+pub use history::{RunFilter, RunRecord, StepRecord};
 pub use runner::run;
-pub use steps::{Interrupt, Outcome, StepError, Steps, StepsExt};
+pub use steps::{RunInterrupt, StepError, StepOutcome, StepRunner, StepRunnerExt};
 
 /// The number of worker deaths in a row after which a run is dead: it may cause them.
-const MOST_CRASHES: u32 = 20;
+const MAX_CRASHES: u32 = 20;
 /// The longest possible pause; a longer wait comes from a clock that was set back.
-const LONGEST_WAIT_MS: i64 = 3 * 60 * 60 * 1000;
+const MAX_PAUSE_MS: i64 = 3 * 60 * 60 * 1000;
 
 /// The queue of runs of this machine.
-pub struct Queue {
-    db: Db,
+pub struct RunQueue {
+    db: Database,
 }
 
-impl Queue {
+impl RunQueue {
     /// Opens the queue in a database.
-    pub fn new(db: Db) -> Self {
+    pub fn new(db: Database) -> Self {
         Self { db }
     }
 
     /// The database, which also holds other tables.
-    pub fn db(&mut self) -> &mut Db {
+    pub fn db(&mut self) -> &mut Database {
         &mut self.db
     }
 
@@ -49,7 +49,7 @@ impl Queue {
     /// Returns the number of new events.
     pub fn accept(
         &mut self,
-        registry: &Registry,
+        registry: &FunctionRegistry,
         events: &[Event],
         now: Timestamp,
     ) -> Result<usize, db::Error> {
@@ -60,7 +60,7 @@ impl Queue {
     /// Accepts events durably, together with the changes of `more`: the sender may drop them afterwards.
     pub fn accept_for_good(
         &mut self,
-        registry: &Registry,
+        registry: &FunctionRegistry,
         events: &[Event],
         now: Timestamp,
         more: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
@@ -84,12 +84,12 @@ impl Queue {
                 "UPDATE runs SET status = 'DEAD', ended = ?1,
                     error = 'the worker died ' || crashes || ' times in a row during this run'
                  WHERE status IN ('RUNNING', 'FAILED') AND crashes >= ?2",
-                params![now, MOST_CRASHES],
+                params![now, MAX_CRASHES],
             )?;
             // The clock was set back: no run waits longer than the longest pause.
             transaction.execute(
                 "UPDATE runs SET due = ?1 WHERE status IN ('RUNNING', 'FAILED') AND due > ?1 + ?2",
-                params![now, LONGEST_WAIT_MS],
+                params![now, MAX_PAUSE_MS],
             )?;
             Ok(orphans as u64)
         })
@@ -114,7 +114,7 @@ impl Queue {
 /// Sends events within a transaction.
 pub(crate) fn send(
     transaction: &Transaction<'_>,
-    registry: &Registry,
+    registry: &FunctionRegistry,
     events: &[Event],
     now: Timestamp,
 ) -> rusqlite::Result<()> {
@@ -122,7 +122,7 @@ pub(crate) fn send(
 }
 
 /// Draws one id per event and function, outside the transaction because randomness can fail.
-fn run_ids(registry: &Registry, events: &[Event], now: Timestamp) -> Vec<String> {
+fn run_ids(registry: &FunctionRegistry, events: &[Event], now: Timestamp) -> Vec<String> {
     let listeners: usize = events.iter().map(|event| registry.listening(event).count()).sum();
     (0..listeners)
         .map(|_| match random::change_id(now) {
@@ -135,7 +135,7 @@ fn run_ids(registry: &Registry, events: &[Event], now: Timestamp) -> Vec<String>
 
 fn accept(
     transaction: &Transaction<'_>,
-    registry: &Registry,
+    registry: &FunctionRegistry,
     events: &[Event],
     ids: &[String],
     now: Timestamp,

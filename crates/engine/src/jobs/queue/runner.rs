@@ -7,47 +7,50 @@ use rekindle_core::base::time::Timestamp;
 use serde_json::Value;
 
 use super::claim::LEASE_MS;
-use super::{Claimed, Ended, Interrupt, Outcome, Queue, Registry, StepError, Steps, accept, run_ids};
-use crate::jobs::context::World;
+use super::{
+    ClaimedRun, FunctionOutcome, FunctionRegistry, RunInterrupt, RunQueue, StepError, StepOutcome,
+    StepRunner, accept, run_ids,
+};
+use crate::jobs::context::StageContext;
 use crate::platform::db::{self, params};
 
 /// Runs a claimed run from its first unfinished step. A panic counts as a failure.
 pub fn run(
-    queue: &mut Queue,
-    registry: &Registry,
-    claimed: &Claimed,
-    world: &World,
-) -> Result<Ended, Interrupt> {
+    queue: &mut RunQueue,
+    registry: &FunctionRegistry,
+    claimed: &ClaimedRun,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let Some(function) = registry.get(&claimed.function) else {
         let error = StepError::passing("this version of rekindle has no such function");
-        return Err(Interrupt::Failed { step: claimed.function.clone(), error });
+        return Err(RunInterrupt::Failed { step: claimed.function.clone(), error });
     };
-    let mut steps = Embedded::resume(queue, registry, claimed, world)?;
+    let mut steps = EmbeddedRunner::resume(queue, registry, claimed, world)?;
     let body = AssertUnwindSafe(|| (function.body)(&claimed.event, &mut steps, world));
     catch_unwind(body).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(Interrupt::Failed { step: claimed.function.clone(), error: StepError::passing(said) })
+        Err(RunInterrupt::Failed { step: claimed.function.clone(), error: StepError::passing(said) })
     })
 }
 
-struct Embedded<'a> {
-    queue: &'a mut Queue,
-    registry: &'a Registry,
-    claimed: &'a Claimed,
-    world: &'a World,
+struct EmbeddedRunner<'a> {
+    queue: &'a mut RunQueue,
+    registry: &'a FunctionRegistry,
+    claimed: &'a ClaimedRun,
+    world: &'a StageContext,
     done: HashMap<String, Value>,
     /// The number of uses of each step name in this attempt.
     seen: HashMap<String, u32>,
     position: u32,
 }
 
-impl<'a> Embedded<'a> {
+impl<'a> EmbeddedRunner<'a> {
     fn resume(
-        queue: &'a mut Queue,
-        registry: &'a Registry,
-        claimed: &'a Claimed,
-        world: &'a World,
+        queue: &'a mut RunQueue,
+        registry: &'a FunctionRegistry,
+        claimed: &'a ClaimedRun,
+        world: &'a StageContext,
     ) -> Result<Self, db::Error> {
         let rows: Vec<(String, String)> = queue.db.run(|connection| {
             let mut rows = connection
@@ -76,7 +79,7 @@ impl<'a> Embedded<'a> {
     }
 
     /// Stores a result and sends its events. Returns false if the run is no longer ours.
-    fn keep(&mut self, name: &str, outcome: &Outcome) -> Result<bool, db::Error> {
+    fn keep(&mut self, name: &str, outcome: &StepOutcome) -> Result<bool, db::Error> {
         let now = self.world.now().timestamp();
         let ids = run_ids(self.registry, &outcome.events, now);
         let (claimed, registry) = (self.claimed, self.registry);
@@ -109,12 +112,12 @@ impl<'a> Embedded<'a> {
     }
 }
 
-impl Steps for Embedded<'_> {
+impl StepRunner for EmbeddedRunner<'_> {
     fn step(
         &mut self,
         name: &str,
-        work: &mut dyn FnMut() -> Result<Outcome, StepError>,
-    ) -> Result<Value, Interrupt> {
+        work: &mut dyn FnMut() -> Result<StepOutcome, StepError>,
+    ) -> Result<Value, RunInterrupt> {
         let before = self.seen.entry(name.to_owned()).or_default();
         let id = if *before == 0 { name.to_owned() } else { format!("{name}:{before}") };
         *before += 1;
@@ -123,17 +126,17 @@ impl Steps for Embedded<'_> {
             return Ok(result.clone());
         }
         if self.world.should_stop() {
-            return Err(Interrupt::Stopped);
+            return Err(RunInterrupt::Stopped);
         }
         self.begin(&id, self.world.now().timestamp())?;
         match work() {
             Ok(outcome) => match self.keep(&id, &outcome)? {
                 true => Ok(outcome.result),
-                false => Err(Interrupt::Stopped),
+                false => Err(RunInterrupt::Stopped),
             },
             Err(error) => {
                 self.fail(&id, &error)?;
-                Err(Interrupt::Failed { step: id, error })
+                Err(RunInterrupt::Failed { step: id, error })
             }
         }
     }

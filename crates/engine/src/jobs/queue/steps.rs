@@ -10,7 +10,7 @@ use crate::platform::db;
 
 /// The result of a step and the events sent with it, in one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct StepOutcome {
     /// The result to be stored.
     pub result: Value,
     /// The events to send; a repeated id counts once.
@@ -43,7 +43,7 @@ impl StepError {
 
 /// The reason a function stops early. It must return this unchanged.
 #[derive(Debug, Error)]
-pub enum Interrupt {
+pub enum RunInterrupt {
     /// A step of the function failed.
     #[error("{step}: {error}")]
     Failed {
@@ -61,26 +61,26 @@ pub enum Interrupt {
 }
 
 /// The operations of a function. A finished step is not run again; its stored result is returned.
-pub trait Steps {
+pub trait StepRunner {
     /// Runs a step, unless an earlier attempt finished it. A repeated name denotes another step.
     fn step(
         &mut self,
         name: &str,
-        work: &mut dyn FnMut() -> Result<Outcome, StepError>,
-    ) -> Result<Value, Interrupt>;
+        work: &mut dyn FnMut() -> Result<StepOutcome, StepError>,
+    ) -> Result<Value, RunInterrupt>;
 
     /// The id of the run, the same in every attempt.
     fn run_id(&self) -> &str;
 }
 
 /// Steps with typed results.
-pub trait StepsExt: Steps {
+pub trait StepRunnerExt: StepRunner {
     /// Runs a step that only returns a result.
     fn run<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
         mut work: impl FnMut() -> Result<T, StepError>,
-    ) -> Result<T, Interrupt> {
+    ) -> Result<T, RunInterrupt> {
         self.run_and_send(name, || work().map(|result| (result, Vec::new())))
     }
 
@@ -89,17 +89,17 @@ pub trait StepsExt: Steps {
         &mut self,
         name: &str,
         mut work: impl FnMut() -> Result<(T, Vec<Event>), StepError>,
-    ) -> Result<T, Interrupt> {
+    ) -> Result<T, RunInterrupt> {
         let value = self.step(name, &mut || {
             let (result, events) = work()?;
             let result = serde_json::to_value(result).map_err(StepError::fatal)?;
-            Ok(Outcome { result, events })
+            Ok(StepOutcome { result, events })
         })?;
-        T::deserialize(value).map_err(|error| Interrupt::Failed {
+        T::deserialize(value).map_err(|error| RunInterrupt::Failed {
             step: name.to_owned(),
             error: StepError::fatal(format!("its result is of another version: {error}")),
         })
     }
 }
 
-impl<S: Steps + ?Sized> StepsExt for S {}
+impl<S: StepRunner + ?Sized> StepRunnerExt for S {}

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::time::{TimeZone, Timestamp};
 use rekindle_core::event::{Event, names};
-use rekindle_core::run::Status;
-use rekindle_core::run::retry::MOST_ATTEMPTS;
+use rekindle_core::run::RunStatus;
+use rekindle_core::run::retry::MAX_ATTEMPTS;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::jobs::context::World;
-use crate::platform::home::Home;
+use crate::jobs::context::StageContext;
+use crate::platform::home::HomeFolder;
 
-struct Trial {
+struct QueueFixture {
     folder: tempfile::TempDir,
-    queue: Queue,
-    world: World,
+    queue: RunQueue,
+    world: StageContext,
 }
 
 fn now() -> Timestamp {
@@ -27,14 +27,14 @@ fn later(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
 }
 
-impl Trial {
+impl QueueFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::choose(Some(folder.path()), None, None).unwrap();
+        let home = HomeFolder::choose(Some(folder.path()), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
         let places = home.places(&config).unwrap();
-        let queue = Queue::new(Db::open(&places.database()).unwrap());
-        let world = World::new(home, places, config, TimeZone::UTC);
+        let queue = RunQueue::new(Database::open(&places.database()).unwrap());
+        let world = StageContext::new(home, places, config, TimeZone::UTC);
         Self { folder, queue, world }
     }
 
@@ -47,7 +47,7 @@ impl Trial {
         for (key, value) in more.as_object().unwrap() {
             data[key] = value.clone();
         }
-        Event { id: id.to_owned(), name: names::NOTED.to_owned(), data, at: now() }
+        Event { id: id.to_owned(), name: names::OBSERVATION_NOTED.to_owned(), data, at: now() }
     }
 
     fn accept(&mut self, events: &[Event]) {
@@ -55,14 +55,14 @@ impl Trial {
     }
 
     /// Runs the next due run.
-    fn once(&mut self, at: Timestamp) -> Option<Status> {
+    fn once(&mut self, at: Timestamp) -> Option<RunStatus> {
         let claimed = self.queue.claim(at).unwrap()?;
         let ended = run(&mut self.queue, &REGISTRY, &claimed, &self.world);
         Some(self.queue.settle(&claimed, ended, at).unwrap())
     }
 
-    fn all(&self) -> Vec<Run> {
-        self.queue.history(&Filter::default()).unwrap()
+    fn all(&self) -> Vec<RunRecord> {
+        self.queue.history(&RunFilter::default()).unwrap()
     }
 
     fn seen(&self) -> Vec<String> {
@@ -71,16 +71,16 @@ impl Trial {
     }
 }
 
-static REGISTRY: Registry = Registry {
-    functions: &[Function {
+static REGISTRY: FunctionRegistry = FunctionRegistry {
+    functions: &[QueueFunction {
         name: "three-steps",
-        triggers: &[names::NOTED],
+        triggers: &[names::OBSERVATION_NOTED],
         schedule: None,
         emits: &[],
         key: |event| event.data.get("key")?.as_str().map(str::to_owned),
         body: three_steps,
     }],
-    sources: &[names::NOTED],
+    sources: &[names::OBSERVATION_NOTED],
 };
 
 fn leave(event: &Event, what: &str) -> usize {
@@ -91,7 +91,11 @@ fn leave(event: &Event, what: &str) -> usize {
     std::fs::read_to_string(path).unwrap().lines().filter(|seen| *seen == line).count()
 }
 
-fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended, Interrupt> {
+fn three_steps(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    _: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let one: u32 = steps.run("one", || {
         leave(event, "one");
         Ok(1)
@@ -112,25 +116,27 @@ fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended,
         leave(event, "three");
         Ok(two + 1)
     })?;
-    Ok(Ended::Completed(json!(three)))
+    Ok(FunctionOutcome::Completed(json!(three)))
 }
 
 /// A repeated event gives the worker nothing to do: it once looped on a session stamped a day ahead.
 #[test]
 fn a_session_stamped_in_the_future_asks_once() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     let event = trial.event("a", &json!({}));
-    let new = |trial: &mut Trial| trial.queue.accept(&REGISTRY, std::slice::from_ref(&event), now()).unwrap();
+    let new = |trial: &mut QueueFixture| {
+        trial.queue.accept(&REGISTRY, std::slice::from_ref(&event), now()).unwrap()
+    };
     assert_eq!((new(&mut trial), new(&mut trial)), (1, 0));
 }
 
 #[test]
 fn an_event_that_comes_twice_counts_once() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     let event = trial.event("a", &json!({}));
     trial.accept(&[event.clone(), event.clone()]);
     trial.accept(&[event]);
-    assert_eq!(trial.once(now()), Some(Status::Completed));
+    assert_eq!(trial.once(now()), Some(RunStatus::Completed));
     assert_eq!(trial.once(now()), None);
     assert_eq!(trial.all().len(), 1);
     assert_eq!(trial.seen(), ["a one", "a two", "a three"]);
@@ -139,25 +145,25 @@ fn an_event_that_comes_twice_counts_once() {
 
 #[test]
 fn exe_01_exe_18_a_step_that_is_done_is_not_done_again() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({"fails": 2}))]);
-    assert_eq!(trial.once(now()), Some(Status::Failed));
+    assert_eq!(trial.once(now()), Some(RunStatus::Failed));
     assert_eq!(trial.once(now()), None, "it waits for its next attempt");
-    assert_eq!(trial.once(later(60)), Some(Status::Failed));
-    assert_eq!(trial.once(later(3600)), Some(Status::Completed));
+    assert_eq!(trial.once(later(60)), Some(RunStatus::Failed));
+    assert_eq!(trial.once(later(3600)), Some(RunStatus::Completed));
     assert_eq!(trial.seen(), ["a one", "a two", "a two", "a two", "a three"]);
     let run = &trial.all()[0];
-    assert_eq!((run.attempts, run.status), (3, Status::Completed));
+    assert_eq!((run.attempts, run.status), (3, RunStatus::Completed));
     let steps: Vec<(&str, u32)> = run.steps.iter().map(|step| (step.name.as_str(), step.attempts)).collect();
     assert_eq!(steps, [("one", 1), ("two", 3), ("two:1", 1)]);
 }
 
 #[test]
 fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
-    let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", &json!({"fails": u64::from(MOST_ATTEMPTS)}))]);
+    let mut trial = QueueFixture::new();
+    trial.accept(&[trial.event("a", &json!({"fails": u64::from(MAX_ATTEMPTS)}))]);
     let mut at = 0;
-    let stands: Vec<Status> = (0..MOST_ATTEMPTS)
+    let stands: Vec<RunStatus> = (0..MAX_ATTEMPTS)
         .filter_map(|_| {
             trial.once(later({
                 at += 100_000;
@@ -165,34 +171,34 @@ fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
             }))
         })
         .collect();
-    assert_eq!(stands.last(), Some(&Status::Dead));
+    assert_eq!(stands.last(), Some(&RunStatus::Dead));
     assert_eq!(trial.once(later(at * 2)), None);
     let dead = trial.all().remove(0);
     assert!(dead.error.unwrap().contains("two: failure 6"));
     assert_eq!(trial.queue.revive(&[dead.id]).unwrap(), 1);
-    assert_eq!(trial.once(later(at * 2)), Some(Status::Completed));
+    assert_eq!(trial.once(later(at * 2)), Some(RunStatus::Completed));
     assert_eq!(trial.seen().iter().filter(|seen| *seen == "a one").count(), 1);
 }
 
 #[test]
 fn what_cannot_get_better_is_dead_at_once() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({"hopeless": true}))]);
-    assert_eq!(trial.once(now()), Some(Status::Dead));
+    assert_eq!(trial.once(now()), Some(RunStatus::Dead));
 }
 
 #[test]
 fn a_panic_is_a_failure_like_any_other() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({"panic": true})), trial.event("b", &json!({}))]);
-    assert_eq!(trial.once(now()), Some(Status::Failed));
-    assert_eq!(trial.once(now()), Some(Status::Completed));
+    assert_eq!(trial.once(now()), Some(RunStatus::Failed));
+    assert_eq!(trial.once(now()), Some(RunStatus::Completed));
     assert!(trial.all().iter().any(|run| run.error.as_deref().is_some_and(|error| error.contains("disco"))));
 }
 
 #[test]
 fn exe_03_runs_with_the_same_key_come_one_after_the_other() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     let events = ["a", "b"].map(|id| trial.event(id, &json!({"key": "k"})));
     trial.accept(&events);
     let other = trial.event("c", &json!({"key": "other"}));
@@ -201,16 +207,16 @@ fn exe_03_runs_with_the_same_key_come_one_after_the_other() {
     let second = trial.queue.claim(now()).unwrap().unwrap();
     assert_eq!((first.event.id.as_str(), second.event.id.as_str()), ("a", "c"));
     assert!(trial.queue.claim(now()).unwrap().is_none());
-    trial.queue.settle(&first, Ok(Ended::Skipped("no".to_owned())), now()).unwrap();
+    trial.queue.settle(&first, Ok(FunctionOutcome::Skipped("no".to_owned())), now()).unwrap();
     assert_eq!(trial.queue.claim(now()).unwrap().unwrap().event.id, "b");
 }
 
 #[test]
 fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     let events = ["a", "b"].map(|id| trial.event(id, &json!({})));
     trial.accept(&events);
-    for _ in 0..MOST_CRASHES {
+    for _ in 0..MAX_CRASHES {
         // The first run kills the worker every time; the second one still gets its turn.
         let claimed = trial.queue.claim(now()).unwrap().unwrap();
         if claimed.event.id == "b" {
@@ -222,38 +228,39 @@ fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
         assert_eq!(trial.queue.recover(now()).unwrap(), 1);
     }
     assert!(trial.queue.claim(now()).unwrap().is_none());
-    let stands: Vec<(String, Status)> = trial.all().into_iter().map(|run| (run.event, run.status)).collect();
-    assert!(stands.contains(&("a".to_owned(), Status::Dead)), "{stands:?}");
-    assert!(stands.contains(&("b".to_owned(), Status::Completed)), "{stands:?}");
+    let stands: Vec<(String, RunStatus)> =
+        trial.all().into_iter().map(|run| (run.event, run.status)).collect();
+    assert!(stands.contains(&("a".to_owned(), RunStatus::Dead)), "{stands:?}");
+    assert!(stands.contains(&("b".to_owned(), RunStatus::Completed)), "{stands:?}");
 }
 
 #[test]
 fn whoever_lost_a_run_cannot_write_its_results() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({}))]);
     let lost = trial.queue.claim(now()).unwrap().unwrap();
     trial.queue.recover(now()).unwrap();
     let mine = trial.queue.claim(now()).unwrap().unwrap();
-    assert!(matches!(run(&mut trial.queue, &REGISTRY, &lost, &trial.world), Err(Interrupt::Stopped)));
-    trial.queue.settle(&lost, Ok(Ended::Skipped("not mine".to_owned())), now()).unwrap();
+    assert!(matches!(run(&mut trial.queue, &REGISTRY, &lost, &trial.world), Err(RunInterrupt::Stopped)));
+    trial.queue.settle(&lost, Ok(FunctionOutcome::Skipped("not mine".to_owned())), now()).unwrap();
     let ended = run(&mut trial.queue, &REGISTRY, &mine, &trial.world);
     trial.queue.settle(&mine, ended, now()).unwrap();
-    assert_eq!(trial.all()[0].status, Status::Completed);
+    assert_eq!(trial.all()[0].status, RunStatus::Completed);
 }
 
 #[test]
 fn a_clock_that_was_set_back_makes_nobody_wait() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({"fails": 1}))]);
-    assert_eq!(trial.once(later(1_000_000)), Some(Status::Failed));
+    assert_eq!(trial.once(later(1_000_000)), Some(RunStatus::Failed));
     assert_eq!(trial.once(now()), None);
     trial.queue.recover(now()).unwrap();
-    assert_eq!(trial.once(now()), Some(Status::Completed));
+    assert_eq!(trial.once(now()), Some(RunStatus::Completed));
 }
 
 #[test]
 fn cap_13_cap_14_a_lock_keeps_others_out_for_its_time_and_never_its_own_run() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     let queue = &mut trial.queue;
     assert!(queue.lock("l", "one", 3600, now()).unwrap());
     assert!(queue.lock("l", "one", 3600, later(60)).unwrap(), "a retry of the same run");
@@ -267,7 +274,7 @@ fn cap_13_cap_14_a_lock_keeps_others_out_for_its_time_and_never_its_own_run() {
 
 #[test]
 fn a_run_is_found_by_the_end_of_its_id() {
-    let mut trial = Trial::new();
+    let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({})), trial.event("b", &json!({}))]);
     let id = trial.all()[0].id.clone();
     assert_eq!(id.len(), 26);

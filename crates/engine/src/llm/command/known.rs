@@ -6,22 +6,22 @@ use std::io;
 use std::path::Path;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::config::Model as Name;
-use rekindle_core::llm::Request;
+use rekindle_core::config::ModelName as Name;
+use rekindle_core::llm::LlmRequest;
 use toml_edit::Document;
 
-use super::Command;
-use super::scratch::Scratch;
+use super::CommandModel;
+use super::scratch::ScratchFolder;
 use crate::llm::shape;
-use crate::platform::disk::{self, Content};
+use crate::platform::disk::{self, FileContent};
 
 /// The name that leaves the choice of the model to the program: `codex/default`.
-const ITS_CHOICE: &str = "default";
+const DEFAULT_MODEL: &str = "default";
 /// The prefix of the input. Agents take a first line that starts with a slash for a command, so no user text
 /// comes first.
-const BEFORE: &str = "What the instructions are about:\n\n";
+const MATERIAL_PREFIX: &str = "What the instructions are about:\n\n";
 /// The maximum size of a settings file, far above any honest one.
-const LARGEST_SETTINGS: u64 = 1024 * 1024;
+const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
 /// Claude Code permissions to deny. Without them a text that contains `@/some/file` makes it read and send
 /// the file, even with all tools off.
@@ -29,7 +29,7 @@ const CLAUDE_SETTINGS: &str = r#"{"alwaysThinkingEnabled":false,"disableAllHooks
 /// A policy without any tool, in the format of Gemini CLI.
 const GEMINI_POLICY: &str = "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n";
 /// Codex features to turn off. A version ignores those that it does not know.
-const CODEX_WITHOUT: &[&str] = &[
+const CODEX_DISABLED_FEATURES: &[&str] = &[
     "shell_tool",
     "unified_exec",
     "view_image",
@@ -45,7 +45,7 @@ const CODEX_WITHOUT: &[&str] = &[
 ];
 
 /// The command line for one question.
-pub(super) struct Call {
+pub(super) struct CommandInvocation {
     pub(super) arguments: Vec<OsString>,
     pub(super) variables: Vec<(&'static str, OsString)>,
     pub(super) input: String,
@@ -74,11 +74,15 @@ pub(super) fn model(agent: Option<Agent>, name: &Name) -> Result<Option<String>,
     if !makers.is_empty() && !makers.contains(&name.provider()) {
         return Err(expected);
     }
-    Ok(Some(name.name().to_owned()).filter(|name| name != ITS_CHOICE))
+    Ok(Some(name.name().to_owned()).filter(|name| name != DEFAULT_MODEL))
 }
 
 /// Builds the command line for a question.
-pub(super) fn call(command: &Command, request: &Request, scratch: &Scratch) -> io::Result<Call> {
+pub(super) fn call(
+    command: &CommandModel,
+    request: &LlmRequest,
+    scratch: &ScratchFolder,
+) -> io::Result<CommandInvocation> {
     let Some(agent) = command.agent else { return Ok(other(command, request)) };
     let schema = shape::schema(request);
     let told = match agent {
@@ -87,10 +91,11 @@ pub(super) fn call(command: &Command, request: &Request, scratch: &Scratch) -> i
         Agent::Gemini | Agent::Pi => false,
     };
     let instructions = scratch.write("instructions.md", &shape::instructions(request, !told))?;
-    let input = format!("{BEFORE}{}", request.prompt.material());
-    let mut call = Call { arguments: Vec::new(), variables: Vec::new(), input, afterwards: None };
+    let input = format!("{MATERIAL_PREFIX}{}", request.prompt.material());
+    let mut call =
+        CommandInvocation { arguments: Vec::new(), variables: Vec::new(), input, afterwards: None };
     let model = command.model.as_deref();
-    let mut with = Arguments(&mut call.arguments);
+    let mut with = ArgumentList(&mut call.arguments);
     match agent {
         Agent::Claude => {
             with.words(&["-p", "--output-format", "json", "--no-session-persistence"]);
@@ -104,7 +109,7 @@ pub(super) fn call(command: &Command, request: &Request, scratch: &Scratch) -> i
         Agent::Codex => {
             with.words(&["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules"]);
             with.words(&["--sandbox", "read-only", "--color", "never"]);
-            for feature in CODEX_WITHOUT {
+            for feature in CODEX_DISABLED_FEATURES {
                 with.words(&["-c", &format!("features.{feature}=false")]);
             }
             with.words(&[
@@ -160,10 +165,10 @@ pub(super) fn call(command: &Command, request: &Request, scratch: &Scratch) -> i
 }
 
 /// The command line of an unknown program: instructions first, then the material.
-fn other(command: &Command, request: &Request) -> Call {
-    let model = command.model.as_deref().unwrap_or(ITS_CHOICE);
+fn other(command: &CommandModel, request: &LlmRequest) -> CommandInvocation {
+    let model = command.model.as_deref().unwrap_or(DEFAULT_MODEL);
     let arguments = command.arguments.iter().map(|argument| argument.replace("{model}", model).into());
-    Call {
+    CommandInvocation {
         arguments: arguments.collect(),
         variables: Vec::new(),
         input: format!("{}\n\n{}", shape::instructions(request, true), request.prompt.material()),
@@ -172,15 +177,15 @@ fn other(command: &Command, request: &Request) -> Call {
 }
 
 /// The MCP servers that Codex would start. It has no option to turn off all, only each.
-fn codex_servers(command: &Command) -> Vec<String> {
+fn codex_servers(command: &CommandModel) -> Vec<String> {
     let around = &command.around;
     let folder = match (around.variable("CODEX_HOME"), &around.home) {
         (Some(folder), _) => folder.into(),
         (None, Some(home)) => home.join(".codex"),
         (None, None) => return Vec::new(),
     };
-    match disk::read(&folder.join("config.toml"), LARGEST_SETTINGS) {
-        Ok(Content::Bytes(bytes)) => servers_in(&String::from_utf8_lossy(&bytes)),
+    match disk::read(&folder.join("config.toml"), MAX_SETTINGS_BYTES) {
+        Ok(FileContent::Bytes(bytes)) => servers_in(&String::from_utf8_lossy(&bytes)),
         _ => Vec::new(),
     }
 }
@@ -194,9 +199,9 @@ fn servers_in(text: &str) -> Vec<String> {
     servers.iter().map(|(name, _)| name.to_owned()).filter(|name| plain(name)).collect()
 }
 
-struct Arguments<'a>(&'a mut Vec<OsString>);
+struct ArgumentList<'a>(&'a mut Vec<OsString>);
 
-impl Arguments<'_> {
+impl ArgumentList<'_> {
     fn words(&mut self, words: &[&str]) {
         self.0.extend(words.iter().map(OsString::from));
     }

@@ -3,33 +3,33 @@
 use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::llm::{Cost, Error, Request, Usage};
+use rekindle_core::llm::{Cost, Error, LlmRequest, TokenUsage};
 use serde_json::Value;
 
 use crate::llm::report;
 
-const BUSY: Duration = Duration::from_secs(60);
-const FAILED: Duration = Duration::from_secs(30);
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(60);
+const FAILURE_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// The parsed output of a program.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Heard {
+pub(super) struct CommandOutput {
     pub(super) text: String,
     pub(super) whole: bool,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<TokenUsage>,
     pub(super) cost: Option<Cost>,
     /// The failure in the program's own words, if there is no answer.
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<CommandFailure>,
 }
 
 /// The reason for a missing answer.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Failure {
+pub(super) struct CommandFailure {
     status: Option<u64>,
     words: String,
 }
 
-impl Failure {
+impl CommandFailure {
     fn new(words: &Value) -> Self {
         let words = words.as_str().unwrap_or_default().to_owned();
         Self { status: None, words }
@@ -37,7 +37,7 @@ impl Failure {
 
     /// Maps the failure to an error of the right kind. Programs report failures in words, so this searches
     /// for known words.
-    pub(super) fn report(&self, program: &str, request: &Request) -> Error {
+    pub(super) fn report(&self, program: &str, request: &LlmRequest) -> Error {
         let said = report::said(&self.words, request, None);
         let words = self.words.to_lowercase();
         let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
@@ -64,21 +64,21 @@ impl Failure {
         if status(&[429, 503, 529])
             || says(&["overloaded", "rate limit", "usage limit", "too many requests", "quota"])
         {
-            return report::provider(BUSY, format!("{program} is asked too often{said}"));
+            return report::provider(BUSY_RETRY_AFTER, format!("{program} is asked too often{said}"));
         }
-        report::provider(FAILED, format!("{program} has no answer{said}"))
+        report::provider(FAILURE_RETRY_AFTER, format!("{program} has no answer{said}"))
     }
 }
 
 /// Parses the output of a program.
-pub(super) fn read(agent: Option<Agent>, stdout: &[u8]) -> Heard {
+pub(super) fn read(agent: Option<Agent>, stdout: &[u8]) -> CommandOutput {
     let text = String::from_utf8_lossy(stdout);
     match agent {
         Some(Agent::Claude) => claude(&text),
         Some(Agent::Codex) => codex(&text),
         Some(Agent::Gemini) => gemini(&text),
         Some(Agent::Pi) => pi(&text),
-        None => Heard { text: text.trim().to_owned(), whole: true, ..Heard::default() },
+        None => CommandOutput { text: text.trim().to_owned(), whole: true, ..CommandOutput::default() },
     }
 }
 
@@ -92,9 +92,9 @@ fn micro_dollars(dollars: &Value) -> Option<Cost> {
 }
 
 /// Parses Claude Code's output: one object, printed last.
-fn claude(text: &str) -> Heard {
+fn claude(text: &str) -> CommandOutput {
     let Some(result) = lines(text).filter(|line| line["type"] == "result").last() else {
-        return Heard::default();
+        return CommandOutput::default();
     };
     let used = |name: &str| result["usage"][name].as_u64();
     let input = used("input_tokens").map(|input| {
@@ -102,7 +102,7 @@ fn claude(text: &str) -> Heard {
             + used("cache_creation_input_tokens").unwrap_or(0)
             + used("cache_read_input_tokens").unwrap_or(0)
     });
-    let usage = input.zip(used("output_tokens")).map(|(input, output)| Usage { input, output });
+    let usage = input.zip(used("output_tokens")).map(|(input, output)| TokenUsage { input, output });
     let structured = &result["structured_output"];
     let text = match structured.is_null() {
         false => structured.to_string(),
@@ -111,7 +111,7 @@ fn claude(text: &str) -> Heard {
     let subtype = result["subtype"].as_str().unwrap_or_default();
     let refused = result["stop_reason"] == "refusal";
     let failed = result["is_error"] == true || subtype.starts_with("error") || refused;
-    let failure = failed.then(|| Failure {
+    let failure = failed.then(|| CommandFailure {
         status: result["api_error_status"].as_u64(),
         words: match refused {
             true => "the model declined".to_owned(),
@@ -120,7 +120,7 @@ fn claude(text: &str) -> Heard {
     });
     // A text taken for a slash command never reached the model.
     let asked = result["num_turns"].as_u64() != Some(0);
-    Heard {
+    CommandOutput {
         text: if asked { text } else { String::new() },
         whole: matches!(result["stop_reason"].as_str(), Some("end_turn" | "stop_sequence" | "tool_use")),
         usage,
@@ -130,8 +130,8 @@ fn claude(text: &str) -> Heard {
 }
 
 /// Parses Codex's output: one line per event.
-fn codex(text: &str) -> Heard {
-    let mut heard = Heard::default();
+fn codex(text: &str) -> CommandOutput {
+    let mut heard = CommandOutput::default();
     for line in lines(text) {
         match line["type"].as_str().unwrap_or_default() {
             "item.completed" if line["item"]["type"] == "agent_message" => {
@@ -142,12 +142,12 @@ fn codex(text: &str) -> Heard {
                 heard.whole = true;
                 heard.usage = used("input_tokens")
                     .zip(used("output_tokens"))
-                    .map(|(input, output)| Usage { input, output });
+                    .map(|(input, output)| TokenUsage { input, output });
             }
-            "turn.failed" => heard.failure = Some(Failure::new(&line["error"]["message"])),
+            "turn.failed" => heard.failure = Some(CommandFailure::new(&line["error"]["message"])),
             // Codex also sends this event before a retry.
             "error" if heard.failure.is_none() && !heard.whole => {
-                heard.failure = Some(Failure::new(&line["message"]));
+                heard.failure = Some(CommandFailure::new(&line["message"]));
             }
             _ => {}
         }
@@ -159,29 +159,29 @@ fn codex(text: &str) -> Heard {
 }
 
 /// Parses Gemini CLI's output: one object, with possible warnings around it.
-fn gemini(text: &str) -> Heard {
-    let Some(start) = text.find('{') else { return Heard::default() };
+fn gemini(text: &str) -> CommandOutput {
+    let Some(start) = text.find('{') else { return CommandOutput::default() };
     let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-    let Some(Ok(result)) = values.next() else { return Heard::default() };
+    let Some(Ok(result)) = values.next() else { return CommandOutput::default() };
     let mut usage = None;
     for model in result["stats"]["models"].as_object().into_iter().flat_map(serde_json::Map::values) {
         let used = |name: &str| model["tokens"][name].as_u64().unwrap_or(0);
-        let so_far: Usage = usage.unwrap_or_default();
-        usage = Some(Usage {
+        let so_far: TokenUsage = usage.unwrap_or_default();
+        usage = Some(TokenUsage {
             input: so_far.input + used("prompt"),
             output: so_far.output + used("candidates") + used("thoughts"),
         });
     }
     let error = &result["error"];
     let failure = (!error.is_null())
-        .then(|| Failure { status: error["code"].as_u64(), ..Failure::new(&error["message"]) });
+        .then(|| CommandFailure { status: error["code"].as_u64(), ..CommandFailure::new(&error["message"]) });
     let text = result["response"].as_str().unwrap_or_default().to_owned();
-    Heard { text, whole: true, usage, cost: None, failure }
+    CommandOutput { text, whole: true, usage, cost: None, failure }
 }
 
 /// Parses Pi's output: one line per event; the last message of the model is the answer.
-fn pi(text: &str) -> Heard {
-    let mut heard = Heard::default();
+fn pi(text: &str) -> CommandOutput {
+    let mut heard = CommandOutput::default();
     let ended = lines(text).filter(|line| line["type"] == "message_end");
     for line in ended.filter(|line| line["message"]["role"] == "assistant") {
         let message = &line["message"];
@@ -194,12 +194,13 @@ fn pi(text: &str) -> Heard {
         let input = used("input")
             .map(|input| input + used("cacheRead").unwrap_or(0) + used("cacheWrite").unwrap_or(0));
         let stop = message["stopReason"].as_str().unwrap_or_default();
-        heard = Heard {
+        heard = CommandOutput {
             text: texts.concat(),
             whole: stop == "stop",
-            usage: input.zip(used("output")).map(|(input, output)| Usage { input, output }),
+            usage: input.zip(used("output")).map(|(input, output)| TokenUsage { input, output }),
             cost: micro_dollars(&message["usage"]["cost"]["total"]),
-            failure: matches!(stop, "error" | "aborted").then(|| Failure::new(&message["errorMessage"])),
+            failure: matches!(stop, "error" | "aborted")
+                .then(|| CommandFailure::new(&message["errorMessage"])),
         };
     }
     heard
@@ -208,19 +209,19 @@ fn pi(text: &str) -> Heard {
 #[cfg(test)]
 mod tests {
     use rekindle_core::llm::prompts;
-    use rekindle_core::llm::{Budget, Expects, Fault, Prompt, Retry};
+    use rekindle_core::llm::{AnswerFormat, FailureOwner, LlmBudget, LlmPrompt, RetryAdvice};
 
     use super::*;
 
-    fn blamed(failure: &Failure) -> (Fault, bool) {
-        let request = Request {
-            prompt: Prompt::new(prompts::REWRITE, "where is the pump"),
-            expects: Expects::Tags(&["query"]),
+    fn blamed(failure: &CommandFailure) -> (FailureOwner, bool) {
+        let request = LlmRequest {
+            prompt: LlmPrompt::new(prompts::REWRITE, "where is the pump"),
+            expects: AnswerFormat::Tags(&["query"]),
             deadline: Duration::from_secs(1),
-            budget: Budget { tokens: 10, cost: Cost::default() },
+            budget: LlmBudget { tokens: 10, cost: Cost::default() },
         };
         let error = failure.report("claude", &request);
-        (error.fault, error.retry != Retry::Never)
+        (error.fault, error.retry != RetryAdvice::Never)
     }
 
     #[test]
@@ -230,7 +231,7 @@ mod tests {
             .replace('\n', "");
         let heard = read(Some(Agent::Claude), text.as_bytes());
         assert_eq!((heard.text.as_str(), heard.whole), ("hi", true));
-        assert_eq!(heard.usage, Some(Usage { input: 105, output: 7 }));
+        assert_eq!(heard.usage, Some(TokenUsage { input: 105, output: 7 }));
         assert_eq!(heard.cost, Some(Cost { micro_dollars: 135 }));
         let cut = read(Some(Agent::Claude), text.replace("end_turn", "max_tokens").as_bytes());
         assert!(!cut.whole);
@@ -247,24 +248,27 @@ mod tests {
             let text = format!(r#"{{"type":"result","is_error":true,{fields}}}"#);
             blamed(&read(Some(Agent::Claude), text.as_bytes()).failure.unwrap())
         };
-        assert_eq!(claude(r#""result":"Not logged in · Please run /login""#), (Fault::Person, false));
-        assert_eq!(claude(r#""api_error_status":401,"result":"API Error""#), (Fault::Person, false));
-        assert_eq!(claude(r#""api_error_status":529,"result":"API Error""#), (Fault::Provider, true));
-        assert_eq!(claude(r#""subtype":"error_max_budget_usd""#), (Fault::Ours, false));
-        assert_eq!(claude(r#""result":"something else""#), (Fault::Provider, true));
+        assert_eq!(claude(r#""result":"Not logged in · Please run /login""#), (FailureOwner::Person, false));
+        assert_eq!(claude(r#""api_error_status":401,"result":"API Error""#), (FailureOwner::Person, false));
+        assert_eq!(claude(r#""api_error_status":529,"result":"API Error""#), (FailureOwner::Provider, true));
+        assert_eq!(claude(r#""subtype":"error_max_budget_usd""#), (FailureOwner::Ours, false));
+        assert_eq!(claude(r#""result":"something else""#), (FailureOwner::Provider, true));
         let codex = "{\"type\":\"error\",\"message\":\"Reconnecting... 1/5\"}\n\
             {\"type\":\"turn.failed\",\"error\":{\"message\":\"401 Unauthorized\"}}";
         assert_eq!(
             blamed(&read(Some(Agent::Codex), codex.as_bytes()).failure.unwrap()),
-            (Fault::Person, false)
+            (FailureOwner::Person, false)
         );
         let gemini = r#"{"session_id":"x","error":{"type":"Error","message":"quota exhausted","code":429}}"#;
         assert_eq!(
             blamed(&read(Some(Agent::Gemini), gemini.as_bytes()).failure.unwrap()),
-            (Fault::Provider, true)
+            (FailureOwner::Provider, true)
         );
         let pi = r#"{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"No API key"}}"#;
-        assert_eq!(blamed(&read(Some(Agent::Pi), pi.as_bytes()).failure.unwrap()), (Fault::Person, false));
+        assert_eq!(
+            blamed(&read(Some(Agent::Pi), pi.as_bytes()).failure.unwrap()),
+            (FailureOwner::Person, false)
+        );
     }
 
     #[test]
@@ -274,7 +278,7 @@ mod tests {
             {"type":"error","message":"Reconnecting... 1/5"}
             {"type":"item.completed","item":{"type":"agent_message","text":"hi"}}
             {"type":"turn.completed","usage":{"input_tokens":100,"output_tokens":7}}"#;
-        let usage = Some(Usage { input: 100, output: 7 });
+        let usage = Some(TokenUsage { input: 100, output: 7 });
         let heard = read(Some(Agent::Codex), codex.as_bytes());
         assert_eq!((heard.text.as_str(), heard.whole, heard.usage, heard.failure), ("hi", true, usage, None));
         let gemini = "Warning: x\n{\"response\":\"hi\",\"stats\":{\"models\":{\"a\":{\"tokens\":{\"prompt\":60,\"candidates\":3}},\

@@ -11,19 +11,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The maximum size of the output, more than any answer needs.
-const LARGEST: usize = 8 * 1024 * 1024;
+const MAX_OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 /// The number of bytes of stderr that are kept, from its end.
-const TAIL: usize = 4 * 1024;
+const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// The polling interval for the end of the process.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// The maximum number of retries while the program file is still being written.
-const BUSY_TRIES: usize = 20;
+const MAX_SPAWN_RETRIES: usize = 20;
 /// The maximum wait for the rest of the output after the process ended.
-const REST: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The outcome of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ProcessEnd {
     /// It exited with this code; `None` if it was killed.
     Exit(Option<i32>),
     /// It reached the deadline.
@@ -34,8 +34,8 @@ pub(super) enum End {
 
 /// A process that has ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) end: End,
+pub(super) struct FinishedProcess {
+    pub(super) end: ProcessEnd,
     pub(super) stdout: Vec<u8>,
     /// The end of stderr.
     pub(super) stderr: String,
@@ -49,7 +49,7 @@ pub(super) fn run(
     variables: &[(OsString, OsString)],
     input: &str,
     patience: Duration,
-) -> io::Result<Ended> {
+) -> io::Result<FinishedProcess> {
     let until = Instant::now() + patience;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear();
@@ -71,32 +71,32 @@ pub(super) fn run(
     let mut printed = None;
     let end = loop {
         if let Some(status) = child.try_wait()? {
-            break End::Exit(status.code());
+            break ProcessEnd::Exit(status.code());
         }
         if printed.is_none() {
             printed = stdout.as_ref().and_then(|stdout| stdout.try_recv().ok());
         }
-        if printed.as_ref().is_some_and(|printed| printed.len() > LARGEST) {
-            break End::Flood;
+        if printed.as_ref().is_some_and(|printed| printed.len() > MAX_OUTPUT_BYTES) {
+            break ProcessEnd::Flood;
         }
         if Instant::now() >= until {
-            break End::Late;
+            break ProcessEnd::Late;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     };
     finish(&mut child);
-    let rest = |from: Option<Receiver<Vec<u8>>>| from.and_then(|from| from.recv_timeout(REST).ok());
+    let rest = |from: Option<Receiver<Vec<u8>>>| from.and_then(|from| from.recv_timeout(DRAIN_TIMEOUT).ok());
     let stdout = printed.or_else(|| rest(stdout)).unwrap_or_default();
-    let end = if stdout.len() > LARGEST { End::Flood } else { end };
+    let end = if stdout.len() > MAX_OUTPUT_BYTES { ProcessEnd::Flood } else { end };
     let stderr = String::from_utf8_lossy(&rest(stderr).unwrap_or_default()).into_owned();
-    Ok(Ended { end, stdout, stderr })
+    Ok(FinishedProcess { end, stdout, stderr })
 }
 
 /// Starts the program, with retries while a newer version replaces its file.
 fn spawn(command: &mut Command) -> io::Result<Child> {
-    for _ in 0..BUSY_TRIES {
+    for _ in 0..MAX_SPAWN_RETRIES {
         match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(LOOK),
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(POLL_INTERVAL),
             result => return result,
         }
     }
@@ -112,7 +112,7 @@ fn in_background(work: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Ve
 /// Reads one byte more than the limit, to detect a flood.
 fn up_to_the_largest(pipe: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    pipe.take(LARGEST as u64 + 1).read_to_end(&mut bytes).unwrap_or_default();
+    pipe.take(MAX_OUTPUT_BYTES as u64 + 1).read_to_end(&mut bytes).unwrap_or_default();
     bytes
 }
 
@@ -120,7 +120,7 @@ fn the_tail(mut pipe: impl Read) -> Vec<u8> {
     let (mut tail, mut piece) = (VecDeque::new(), [0; 1024]);
     while let Ok(count @ 1..) = pipe.read(&mut piece) {
         tail.extend(&piece[..count]);
-        let over = tail.len().saturating_sub(TAIL);
+        let over = tail.len().saturating_sub(STDERR_TAIL_BYTES);
         tail.drain(..over);
     }
     tail.into()

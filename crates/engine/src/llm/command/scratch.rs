@@ -13,21 +13,21 @@ use crate::platform::disk;
 
 /// The maximum number of concurrent questions. Folder names are reused: agents remember the folders that they
 /// ran in, and should not remember a new one for every question.
-const MAX_AT_ONCE: usize = 32;
+const MAX_CONCURRENT_PROGRAMS: usize = 32;
 /// The age at which a folder is a leftover of a killed process.
-const ABANDONED: Duration = Duration::from_secs(2 * 60 * 60);
+const ABANDONED_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// The scratch folder of one question.
-pub(super) struct Scratch {
+pub(super) struct ScratchFolder {
     folder: PathBuf,
     work: PathBuf,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Claims an unused folder below `parent`.
     pub(super) fn new(parent: &Path) -> io::Result<Self> {
         disk::make_folder(parent)?;
-        for number in 1..=MAX_AT_ONCE {
+        for number in 1..=MAX_CONCURRENT_PROGRAMS {
             let folder = parent.join(number.to_string());
             if is_abandoned(&folder) {
                 fs::remove_dir_all(&folder)?;
@@ -59,10 +59,10 @@ impl Scratch {
 
 fn is_abandoned(folder: &Path) -> bool {
     let age = fs::metadata(folder).and_then(|about| about.modified()).map(|at| at.elapsed());
-    matches!(age, Ok(Ok(age)) if age > ABANDONED)
+    matches!(age, Ok(Ok(age)) if age > ABANDONED_AFTER)
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         // A folder that cannot be removed now is removed once it is old.
         fs::remove_dir_all(&self.folder).unwrap_or_default();

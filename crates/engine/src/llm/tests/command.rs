@@ -7,11 +7,11 @@ use std::time::Instant;
 use super::*;
 
 /// A folder that holds a test program.
-struct Trial {
+struct ProgramFixture {
     folder: tempfile::TempDir,
 }
 
-impl Trial {
+impl ProgramFixture {
     fn new(script: &str) -> Self {
         Self::named("answerer", script)
     }
@@ -38,22 +38,22 @@ impl Trial {
         name: &str,
         more: &[(&str, &str)],
         variables: &[(&str, &str)],
-        request: &Request,
-    ) -> Result<Answer, Error> {
+        request: &LlmRequest,
+    ) -> Result<LlmAnswer, Error> {
         let program = self.path(name);
         let mut of = vec![("llm.provider", "command"), ("llm.command.program", program.to_str().unwrap())];
         of.extend(more);
         let mut set = vec![("PATH", "/usr/bin:/bin")];
         set.extend(variables);
         let around = around(&self.scratch(), &set);
-        let model = model(&settings(&of), Job::Observer, &around)?.unwrap();
+        let model = model(&settings(&of), ModelJob::Observer, &around)?.unwrap();
         let answer = checked(model.answer(request));
         let left = std::fs::read_dir(self.scratch()).map_or(0, Iterator::count);
         assert_eq!(left, 0, "nothing of it stays");
         answer
     }
 
-    fn ask(&self, request: &Request) -> Result<Answer, Error> {
+    fn ask(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         self.ask_as("answerer", &[], &[], request)
     }
 }
@@ -61,8 +61,8 @@ impl Trial {
 #[test]
 fn sec_09_a_question_arrives_byte_for_byte_and_no_shell_sees_it() {
     let asked = "$(touch /tmp/oops) `id`; rm -rf \"$HOME\" 'x' \\ | & > < * ? ~ !\n--help\n\ttab %s é 記憶 \u{1f9e0}\n@/etc/passwd";
-    let trial = Trial::new("printf '%s' \"$*\" > \"$0.args\"; cat");
-    let request = Request { prompt: Prompt::new(prompts::PROBE, asked), ..request() };
+    let trial = ProgramFixture::new("printf '%s' \"$*\" > \"$0.args\"; cat");
+    let request = LlmRequest { prompt: LlmPrompt::new(prompts::PROBE, asked), ..request() };
     let answer = trial.ask_as("answerer", &[("llm.command.arguments", "-q {model}")], &[], &request).unwrap();
     assert_eq!(answer.text, format!("{}\n\n{asked}", prompts::PROBE.instructions()));
     assert!(answer.whole && answer.usage.is_none() && answer.cost.is_none());
@@ -73,12 +73,12 @@ fn sec_09_a_question_arrives_byte_for_byte_and_no_shell_sees_it() {
 #[test]
 fn cap_22_a_question_may_be_longer_than_an_argument() {
     let long = "word ".repeat(400_000);
-    let budget = Budget { tokens: 10, cost: Cost { micro_dollars: 100_000_000 } };
-    let request = Request { prompt: Prompt::new(prompts::PROBE, &long), budget, ..request() };
-    let count: usize = Trial::new("wc -c").ask(&request).unwrap().text.trim().parse().unwrap();
+    let budget = LlmBudget { tokens: 10, cost: Cost { micro_dollars: 100_000_000 } };
+    let request = LlmRequest { prompt: LlmPrompt::new(prompts::PROBE, &long), budget, ..request() };
+    let count: usize = ProgramFixture::new("wc -c").ask(&request).unwrap().text.trim().parse().unwrap();
     assert!(count > 2_000_000, "{count}");
     // A program that does not read all input is fine.
-    assert_eq!(Trial::new("echo done").ask(&request).unwrap().text, "done");
+    assert_eq!(ProgramFixture::new("echo done").ask(&request).unwrap().text, "done");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn b_04_a_program_gets_the_guard_and_nothing_of_a_session() {
         ("GEMINI_API_KEY", "kept"),
         ("HOME", "/home/ada"),
     ];
-    let trial = Trial::new("env");
+    let trial = ProgramFixture::new("env");
     let answer = trial.ask_as("answerer", &[], &variables, &request()).unwrap().text;
     let mut names: Vec<&str> = answer.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
     // A shell adds these by itself.
@@ -112,7 +112,7 @@ fn b_04_a_program_gets_the_guard_and_nothing_of_a_session() {
 
 #[test]
 fn sec_03_a_program_runs_in_an_empty_folder_of_its_own() {
-    let trial = Trial::new("pwd; ls -A; touch left behind; echo end");
+    let trial = ProgramFixture::new("pwd; ls -A; touch left behind; echo end");
     let answer = trial.ask(&request()).unwrap().text;
     let lines: Vec<&str> = answer.lines().collect();
     assert_eq!(lines.len(), 2, "{answer}");
@@ -121,36 +121,37 @@ fn sec_03_a_program_runs_in_an_empty_folder_of_its_own() {
 
 #[test]
 fn r_07_a_program_that_fails_says_why_without_secrets() {
-    let trial = Trial::new(
+    let trial = ProgramFixture::new(
         "echo 'SAID BY THE MODEL'; echo 'token ghp_q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K is wrong' >&2; exit 3",
     );
     let (fault, after, message) = failed(trial.ask(&request()));
-    assert_eq!((fault, after), (Fault::Provider, Some(Duration::from_secs(30))));
+    assert_eq!((fault, after), (FailureOwner::Provider, Some(Duration::from_secs(30))));
     assert_eq!(message, "answerer ended with exit code 3: token [redacted:github-token] is wrong");
     // A program that repeats the question does not get it into a log.
-    let (_, _, message) = failed(Trial::new("cat >&2; exit 1").ask(&request()));
+    let (_, _, message) = failed(ProgramFixture::new("cat >&2; exit 1").ask(&request()));
     assert!(message.contains("repeats the question"), "{message}");
-    let (fault, after, message) = failed(Trial::new("echo nothing to say >&2").ask(&request()));
-    assert_eq!((fault, after), (Fault::Provider, Some(Duration::ZERO)));
+    let (fault, after, message) = failed(ProgramFixture::new("echo nothing to say >&2").ask(&request()));
+    assert_eq!((fault, after), (FailureOwner::Provider, Some(Duration::ZERO)));
     assert_eq!(message, "answerer answered nothing: nothing to say");
-    let (_, _, message) = failed(Trial::new("kill -9 $$").ask(&request()));
+    let (_, _, message) = failed(ProgramFixture::new("kill -9 $$").ask(&request()));
     assert!(message.starts_with("answerer was killed"), "{message}");
-    let trial = Trial::new("");
+    let trial = ProgramFixture::new("");
     std::fs::set_permissions(trial.path("answerer"), std::fs::Permissions::from_mode(0o644)).unwrap();
     let (fault, _, message) = failed(trial.ask(&request()));
-    assert_eq!(fault, Fault::Person);
+    assert_eq!(fault, FailureOwner::Person);
     assert!(message.contains("cannot be started"), "{message}");
 }
 
 #[test]
 fn b_04_at_the_deadline_a_program_ends_with_all_it_started() {
-    let trial =
-        Trial::new("sleep 60 & echo $! > \"$0.child\"; sh -c 'sleep 60' & echo $$ > \"$0.own\"; wait");
+    let trial = ProgramFixture::new(
+        "sleep 60 & echo $! > \"$0.child\"; sh -c 'sleep 60' & echo $$ > \"$0.own\"; wait",
+    );
     let began = Instant::now();
     let (fault, after, message) = failed(trial.ask(&within(700)));
     assert_eq!(
         (fault, after, message.as_str()),
-        (Fault::Provider, Some(Duration::ZERO), "no answer within 700 ms")
+        (FailureOwner::Provider, Some(Duration::ZERO), "no answer within 700 ms")
     );
     assert!(began.elapsed() < Duration::from_secs(5));
     for name in ["answerer.child", "answerer.own"] {
@@ -171,7 +172,7 @@ fn b_04_at_the_deadline_a_program_ends_with_all_it_started() {
 
 #[test]
 fn r_07_forgetting_afterwards_is_part_of_the_deadline() {
-    let slow = Trial::named(
+    let slow = ProgramFixture::named(
         "gemini",
         "case \"$*\" in --delete*) sleep 60;; *) cat > /dev/null; echo '{\"response\":\"hi\"}';; esac",
     );
@@ -183,7 +184,7 @@ fn r_07_forgetting_afterwards_is_part_of_the_deadline() {
 
 #[test]
 fn b_04_a_child_that_keeps_the_pipe_open_holds_nobody_up() {
-    let trial = Trial::new("(sleep 30) & echo here");
+    let trial = ProgramFixture::new("(sleep 30) & echo here");
     let began = Instant::now();
     assert_eq!(trial.ask(&request()).unwrap().text, "here");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
@@ -192,18 +193,18 @@ fn b_04_a_child_that_keeps_the_pipe_open_holds_nobody_up() {
 #[test]
 fn b_04_a_flood_is_stopped() {
     let began = Instant::now();
-    let (fault, after, message) = failed(Trial::new("exec yes SAID BY THE MODEL").ask(&request()));
-    assert_eq!((fault, after), (Fault::Provider, None));
+    let (fault, after, message) = failed(ProgramFixture::new("exec yes SAID BY THE MODEL").ask(&request()));
+    assert_eq!((fault, after), (FailureOwner::Provider, None));
     assert!(message.contains("prints more than any answer is long"), "{message}");
     assert!(began.elapsed() < Duration::from_secs(10));
     // A flood on stderr is ignored.
-    let noise = Trial::new("yes noise | head -c 3000000 >&2; echo fine");
+    let noise = ProgramFixture::new("yes noise | head -c 3000000 >&2; echo fine");
     assert_eq!(noise.ask(&request()).unwrap().text, "fine");
 }
 
 #[test]
 fn sec_03_known_agents_are_started_without_tools_and_their_answers_are_understood() {
-    let claude = Trial::named(
+    let claude = ProgramFixture::named(
         "claude",
         r#"cat > "$0.in"; printf '%s\n' "$@" > "$0.args"; cp ../instructions.md "$0.md"
         echo '{"type":"result","is_error":false,"num_turns":1,"stop_reason":"end_turn","result":"<word>x</word>","total_cost_usd":0.0002,"usage":{"input_tokens":5,"output_tokens":2}}'"#,
@@ -229,14 +230,14 @@ fn sec_03_known_agents_are_started_without_tools_and_their_answers_are_understoo
 
     let not_logged_in = r#"echo '{"type":"result","is_error":true,"result":"Invalid API key"}'; exit 1"#;
     let (fault, after, message) =
-        failed(Trial::named("claude", not_logged_in).ask_as("claude", &[], &[], &request()));
-    assert_eq!((fault, after), (Fault::Person, None));
+        failed(ProgramFixture::named("claude", not_logged_in).ask_as("claude", &[], &[], &request()));
+    assert_eq!((fault, after), (FailureOwner::Person, None));
     assert!(
         message.contains("claude is not logged in, or its key is not accepted: Invalid API key"),
         "{message}"
     );
 
-    let gemini = Trial::named(
+    let gemini = ProgramFixture::named(
         "gemini",
         r#"printf '%s\n' "$*" >> "$0.args"; cat >/dev/null; echo '{"response":"hi"}'"#,
     );

@@ -1,18 +1,22 @@
-use rekindle_core::llm::Usage;
-use rekindle_testkit::{Received, Reply, ScriptedServer};
+use rekindle_core::llm::TokenUsage;
+use rekindle_testkit::{ReceivedRequest, ScriptedServer, ServerReply};
 
 use super::*;
 
-fn ask(replies: Vec<Reply>, request: &Request, key: Option<&str>) -> (Result<Answer, Error>, ScriptedServer) {
+fn ask(
+    replies: Vec<ServerReply>,
+    request: &LlmRequest,
+    key: Option<&str>,
+) -> (Result<LlmAnswer, Error>, ScriptedServer) {
     ask_with("MY_KEY", replies, request, key)
 }
 
 fn ask_with(
     variable: &str,
-    replies: Vec<Reply>,
-    request: &Request,
+    replies: Vec<ServerReply>,
+    request: &LlmRequest,
     key: Option<&str>,
-) -> (Result<Answer, Error>, ScriptedServer) {
+) -> (Result<LlmAnswer, Error>, ScriptedServer) {
     let server = ScriptedServer::new(replies);
     let url = format!("{}/v1/", server.url());
     let of = [
@@ -22,12 +26,13 @@ fn ask_with(
         ("llm.openai.key_variable", variable),
     ];
     let variables: Vec<_> = key.map(|key| (variable, key)).into_iter().collect();
-    let model =
-        model(&settings(&of), Job::Observer, &around(Path::new("/nowhere"), &variables)).unwrap().unwrap();
+    let model = model(&settings(&of), ModelJob::Observer, &around(Path::new("/nowhere"), &variables))
+        .unwrap()
+        .unwrap();
     (checked(model.answer(request)), server)
 }
 
-fn answer(replies: Vec<Reply>) -> Result<Answer, Error> {
+fn answer(replies: Vec<ServerReply>) -> Result<LlmAnswer, Error> {
     ask(replies, &request(), Some(KEY)).0
 }
 
@@ -43,12 +48,12 @@ fn usage() -> String {
     text(&json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 9}}))
 }
 
-fn stream(events: &[String]) -> Reply {
-    Reply::events(&events.iter().map(String::as_str).collect::<Vec<_>>())
+fn stream(events: &[String]) -> ServerReply {
+    ServerReply::events(&events.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn error(status: u16, message: &str) -> Reply {
-    Reply::json(
+fn error(status: u16, message: &str) -> ServerReply {
+    ServerReply::json(
         status,
         text(&json!({"error": {"message": message, "type": "invalid_request_error", "code": null}})),
     )
@@ -62,7 +67,7 @@ fn r_07_an_answer_is_put_together_from_its_pieces() {
     let (answer, server) = ask(vec![stream(&events)], &request(), Some(KEY));
     let answer = answer.unwrap();
     assert_eq!((answer.text.as_str(), answer.whole), ("<word>garden</word>", true));
-    assert_eq!((answer.usage, answer.cost), (Some(Usage { input: 40, output: 9 }), None));
+    assert_eq!((answer.usage, answer.cost), (Some(TokenUsage { input: 40, output: 9 }), None));
     let sent = &server.received()[0];
     assert_eq!(sent.line, "POST /v1/chat/completions");
     assert_eq!(sent.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
@@ -80,7 +85,7 @@ fn r_07_an_answer_is_put_together_from_its_pieces() {
 fn r_07_local_servers_need_no_key_and_may_not_count() {
     let whole =
         json!({"choices": [{"message": {"content": "<think>hm</think>hi"}, "finish_reason": "stop"}]});
-    let (local, server) = ask(vec![Reply::json(200, text(&whole))], &request(), None);
+    let (local, server) = ask(vec![ServerReply::json(200, text(&whole))], &request(), None);
     let local = local.unwrap();
     assert_eq!((local.text.as_str(), local.whole, local.usage), ("hi", true, None));
     assert_eq!(server.received()[0].header("authorization"), None);
@@ -96,9 +101,11 @@ fn r_07_a_schema_is_passed_on_and_left_out_where_it_is_not_understood() {
     let format = &server.received()[0].json()["response_format"];
     assert_eq!((&format["type"], &format["json_schema"]["strict"]), (&json!("json_schema"), &json!(true)));
     assert_eq!(format["json_schema"]["schema"]["required"], json!(["word"]));
-    for refusal in
-        [error(400, "response_format is not supported"), error(400, "bad request"), Reply::json(422, "{}")]
-    {
+    for refusal in [
+        error(400, "response_format is not supported"),
+        error(400, "bad request"),
+        ServerReply::json(422, "{}"),
+    ] {
         let (answer, server) = ask(vec![refusal, good()], &with_schema(), None);
         assert_eq!(answer.unwrap().text, "{}");
         assert!(server.received()[1].json().get("response_format").is_none());
@@ -112,13 +119,13 @@ fn r_07_a_schema_is_passed_on_and_left_out_where_it_is_not_understood() {
     let options = error(400, "unknown field stream_options");
     let (answer, server) = ask(vec![tokens, temperature, options, good()], &request(), None);
     assert!(answer.is_ok());
-    let bodies: Vec<Value> = server.received().iter().map(Received::json).collect();
+    let bodies: Vec<Value> = server.received().iter().map(ReceivedRequest::json).collect();
     assert_eq!((bodies[1].get("max_tokens"), &bodies[1]["max_completion_tokens"]), (None, &json!(100)));
     assert!(bodies[3].get("temperature").is_none() && bodies[3].get("stream_options").is_none());
     // The number of concessions is limited.
     let stubborn = || error(400, "temperature, max_tokens, schema, stream_options");
     let (fault, after, _) = failed(ask((0..9).map(|_| stubborn()).collect(), &with_schema(), None).0);
-    assert_eq!((fault, after), (Fault::Ours, None));
+    assert_eq!((fault, after), (FailureOwner::Ours, None));
 }
 
 #[test]
@@ -142,25 +149,33 @@ fn r_07_what_is_no_answer_is_a_failure() {
     let zero = Some(Duration::ZERO);
     let refusal = json!({"choices": [{"delta": {"refusal": "SAID BY THE MODEL"}}]});
     let (fault, after, message) = failed(answer(vec![stream(&[text(&refusal), stop("stop")])]));
-    assert_eq!((fault, after, message.as_str()), (Fault::Provider, None, "the model declined to answer"));
+    assert_eq!(
+        (fault, after, message.as_str()),
+        (FailureOwner::Provider, None, "the model declined to answer")
+    );
     let (fault, after, message) =
         failed(answer(vec![stream(&[says("SAID BY THE MODEL"), stop("content_filter")])]));
-    assert_eq!((fault, after), (Fault::Provider, None));
+    assert_eq!((fault, after), (FailureOwner::Provider, None));
     assert!(message.contains("filter"), "{message}");
     let (fault, after, message) = failed(answer(vec![stream(&[says("\n"), stop("stop")])]));
-    assert_eq!((fault, after, message.as_str()), (Fault::Provider, zero, "the answer is empty"));
+    assert_eq!((fault, after, message.as_str()), (FailureOwner::Provider, zero, "the answer is empty"));
     let (fault, ..) = failed(answer(vec![stream(&[stop("length")])]));
-    assert_eq!(fault, Fault::Ours);
-    for nonsense in
-        [Reply::json(200, "hello"), Reply::json(200, "{}"), stream(&["no".into()]), Reply::json(200, "")]
-    {
+    assert_eq!(fault, FailureOwner::Ours);
+    for nonsense in [
+        ServerReply::json(200, "hello"),
+        ServerReply::json(200, "{}"),
+        stream(&["no".into()]),
+        ServerReply::json(200, ""),
+    ] {
         let (fault, after, message) = failed(answer(vec![nonsense]));
-        assert_eq!((fault, after), (Fault::Provider, zero));
+        assert_eq!((fault, after), (FailureOwner::Provider, zero));
         assert!(message.contains("no answer"), "{message}");
     }
-    assert!(failed(answer(vec![Reply::json(200, "{\"choices\":[]}").cut()])).2.contains("broke before"));
+    assert!(
+        failed(answer(vec![ServerReply::json(200, "{\"choices\":[]}").cut()])).2.contains("broke before")
+    );
     let late = failed(ask(vec![stream(&[says("x")]).slow(Duration::from_secs(2))], &within(300), None).0);
-    assert_eq!(late, (Fault::Provider, zero, "no answer within 300 ms".to_owned()));
+    assert_eq!(late, (FailureOwner::Provider, zero, "no answer within 300 ms".to_owned()));
 }
 
 #[test]
@@ -171,27 +186,37 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
     for (reply, fault, after, says) in [
         (
             error(401, &format!("Incorrect API key provided: {KEY}")),
-            Fault::Person,
+            FailureOwner::Person,
             None,
             "does not accept the key in MY_KEY",
         ),
         (
             error(404, "model 'x' not found"),
-            Fault::Person,
+            FailureOwner::Person,
             None,
             "knows no such model, or llm.openai.url is wrong: model 'x' not found",
         ),
-        (Reply::json(429, text(&quota)), Fault::Person, None, "wants to be paid"),
-        (error(429, "slow").header("retry-after", "3"), Fault::Provider, seconds(3), "asked too often"),
+        (ServerReply::json(429, text(&quota)), FailureOwner::Person, None, "wants to be paid"),
+        (
+            error(429, "slow").header("retry-after", "3"),
+            FailureOwner::Provider,
+            seconds(3),
+            "asked too often",
+        ),
         (
             error(429, "slow").header("retry-after-ms", "1500"),
-            Fault::Provider,
+            FailureOwner::Provider,
             Some(Duration::from_millis(1500)),
             "asked too often",
         ),
-        (error(503, "loading model"), Fault::Provider, seconds(60), "is overloaded: loading model"),
-        (error(500, &format!("cannot parse {ASKED}")), Fault::Provider, seconds(20), "repeats the question"),
-        (error(418, "tea"), Fault::Ours, None, "does not understand"),
+        (error(503, "loading model"), FailureOwner::Provider, seconds(60), "is overloaded: loading model"),
+        (
+            error(500, &format!("cannot parse {ASKED}")),
+            FailureOwner::Provider,
+            seconds(20),
+            "repeats the question",
+        ),
+        (error(418, "tea"), FailureOwner::Ours, None, "does not understand"),
     ] {
         let (got, wait, message) = failed(answer(vec![reply]));
         assert_eq!((got, wait), (fault, after), "{message}");

@@ -1,24 +1,25 @@
 use super::*;
-use crate::llm::{Leaves, leaves};
+use crate::llm::{DataEgress, leaves};
 
 #[track_caller]
 fn refused(of: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
-    let error = model(&settings(of), Job::Observer, &around(Path::new("/nowhere"), variables)).err().unwrap();
-    assert_eq!((error.fault, error.retry), (Fault::Person, Retry::Never));
+    let error =
+        model(&settings(of), ModelJob::Observer, &around(Path::new("/nowhere"), variables)).err().unwrap();
+    assert_eq!((error.fault, error.retry), (FailureOwner::Person, RetryAdvice::Never));
     error.message
 }
 
 #[test]
 fn r_03_nobody_is_asked_until_somebody_says_so() {
     let offline = settings(&[]);
-    for job in Job::ALL {
+    for job in ModelJob::ALL {
         assert!(
             model(&offline, job, &around(Path::new("/nowhere"), &[("ANTHROPIC_API_KEY", KEY)]))
                 .unwrap()
                 .is_none()
         );
     }
-    assert_eq!(leaves(&offline), Leaves::Nothing);
+    assert_eq!(leaves(&offline), DataEgress::Nothing);
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn sec_04_a_key_comes_from_the_environment_only() {
         [("llm.provider", "openai"), ("llm.observer_model", "openai/x"), ("llm.openai.key_variable", "MINE")];
     assert_eq!(refused(&openai, &[("OPENAI_API_KEY", KEY)]), "there is no key: set MINE in the environment");
     assert!(
-        model(&settings(&openai), Job::Observer, &around(Path::new("/"), &[("MINE", KEY)]))
+        model(&settings(&openai), ModelJob::Observer, &around(Path::new("/"), &[("MINE", KEY)]))
             .unwrap()
             .is_some()
     );
@@ -47,7 +48,7 @@ fn sec_04_a_key_comes_from_the_environment_only() {
         ("llm.observer_model", "ollama/x"),
         ("llm.openai.url", "http://127.0.0.1:1/v1"),
     ];
-    assert!(model(&settings(&own), Job::Observer, &around(Path::new("/"), &[])).unwrap().is_some());
+    assert!(model(&settings(&own), ModelJob::Observer, &around(Path::new("/"), &[])).unwrap().is_some());
 }
 
 #[test]
@@ -88,10 +89,10 @@ fn obs_01_a_model_of_another_provider_is_refused_with_a_hint() {
 #[test]
 fn sec_02_it_is_said_where_everything_goes() {
     let to = |of: &[(&str, &str)]| leaves(&settings(of));
-    assert_eq!(to(&[("llm.provider", "anthropic")]), Leaves::Server { host: "api.anthropic.com".into() });
+    assert_eq!(to(&[("llm.provider", "anthropic")]), DataEgress::Server { host: "api.anthropic.com".into() });
     let own = [("llm.provider", "openai"), ("llm.openai.url", "http://192.168.1.2:8000/v1")];
-    assert_eq!(to(&own), Leaves::House { host: "192.168.1.2".into() });
-    let Leaves::Program { program, to } =
+    assert_eq!(to(&own), DataEgress::House { host: "192.168.1.2".into() });
+    let DataEgress::Program { program, to } =
         to(&[("llm.provider", "command"), ("llm.command.program", "codex")])
     else {
         panic!("a program");

@@ -1,42 +1,43 @@
 //! Check of the agent hooks: each installed hook runs and answers.
 
-use super::{Checked, Finding};
-use crate::agents::install::{Installer, Probed, State, Status};
+use super::{CheckReport, DoctorFinding};
+use crate::agents::install::{HookProbe, InstallState, InstallStatus, Installer};
 
 /// Runs every installed hook with a sample input and reports the result. Agents without our hooks have no
 /// findings.
-pub fn examine_agents(installer: &Installer<'_>) -> Vec<Checked> {
+pub fn examine_agents(installer: &Installer<'_>) -> Vec<CheckReport> {
     let statuses =
         rekindle_core::base::agent::Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok());
-    let installed = statuses.filter(|status| status.state != State::Absent || status.problem.is_some());
+    let installed =
+        statuses.filter(|status| status.state != InstallState::Absent || status.problem.is_some());
     installed
-        .map(|status| Checked { check: status.agent.word(), findings: examine(installer, &status) })
+        .map(|status| CheckReport { check: status.agent.word(), findings: examine(installer, &status) })
         .collect()
 }
 
-fn examine(installer: &Installer<'_>, status: &Status) -> Vec<Finding> {
+fn examine(installer: &Installer<'_>, status: &InstallStatus) -> Vec<DoctorFinding> {
     let install = format!("`rekindle install {}` puts it right", status.agent);
     if let Some(problem) = &status.problem {
         let hint = "the agent itself may not read it either; nothing was changed by us";
-        return vec![Finding::warning(problem, hint)];
+        return vec![DoctorFinding::warning(problem, hint)];
     }
     let mut findings = match installer.probe(status.agent) {
         Ok(probed) => answers(&probed, &install),
-        Err(error) => vec![Finding::error(error.to_string(), Some(install.clone()))],
+        Err(error) => vec![DoctorFinding::error(error.to_string(), Some(install.clone()))],
     };
-    let mut warn = |what: String, hint: &str| findings.push(Finding::warning(what, hint));
+    let mut warn = |what: String, hint: &str| findings.push(DoctorFinding::warning(what, hint));
     match status.state {
-        State::Outdated => {
+        InstallState::Outdated => {
             warn(format!("its hooks in {} are not the newest", status.settings.display()), &install);
         }
-        State::ForeignHome => {
+        InstallState::ForeignHome => {
             let home = status.home.as_deref().unwrap_or("~/.rekindle");
             warn(
                 format!("it remembers into another home: {home}"),
                 &format!("`rekindle install {}` makes it this one", status.agent),
             );
         }
-        State::Absent | State::Current => {}
+        InstallState::Absent | InstallState::Current => {}
     }
     if status.trusted == Some(false) {
         warn(
@@ -57,17 +58,17 @@ fn examine(installer: &Installer<'_>, status: &Status) -> Vec<Finding> {
     findings
 }
 
-fn answers(probed: &[Probed], install: &str) -> Vec<Finding> {
+fn answers(probed: &[HookProbe], install: &str) -> Vec<DoctorFinding> {
     let slowest = probed.iter().map(|one| one.took.as_millis()).max().unwrap_or(0);
-    let failed: Vec<Finding> = probed
+    let failed: Vec<DoctorFinding> = probed
         .iter()
         .filter_map(|one| Some((one, one.problem.as_ref()?)))
         .map(|(one, problem)| {
-            Finding::error(format!("the hook for {}: {problem}", one.event), Some(install.to_owned()))
+            DoctorFinding::error(format!("the hook for {}: {problem}", one.event), Some(install.to_owned()))
         })
         .collect();
     match failed.is_empty() {
-        true => vec![Finding::ok(format!("{} hooks answer within {slowest} ms", probed.len()))],
+        true => vec![DoctorFinding::ok(format!("{} hooks answer within {slowest} ms", probed.len()))],
         false => failed,
     }
 }

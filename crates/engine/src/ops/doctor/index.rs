@@ -2,51 +2,56 @@
 
 use rekindle_core::config::Config;
 
-use super::{Checked, Finding};
+use super::{CheckReport, DoctorFinding};
 use crate::config::notes;
-use crate::index::models::Models;
-use crate::index::{Embedder, Index};
-use crate::platform::home::{Home, Places};
-use crate::recall::condition::{Condition, Usable, look};
+use crate::index::models::ModelStore;
+use crate::index::{Embedder, RecallIndex};
+use crate::platform::home::{DataPaths, HomeFolder};
+use crate::recall::condition::{IndexCondition, UsableIndex, look};
 use crate::recall::indexer::Error;
 use crate::vault::{self, Vault};
 
 /// The hint to build a new generation, whatever state the old one is in.
-const ANEW: &str = "`rekindle reindex --all` makes it again from your notes; nothing is lost";
+const REINDEX_HINT: &str = "`rekindle reindex --all` makes it again from your notes; nothing is lost";
 
 /// Verifies every byte of the index. Returns `None` if there is no vault.
-pub fn examine_index(home: &Home, config: &Config, places: &Places) -> Option<Checked> {
+pub fn examine_index(home: &HomeFolder, config: &Config, places: &DataPaths) -> Option<CheckReport> {
     let vault = Vault::open(places).ok()?;
     let findings = examine(home, config, places, &vault).unwrap_or_else(|error| {
         let hint = match &error {
             Error::Vault(error) => vault::Error::hint(error),
             Error::Index(error) => Some(error.hint().into()),
         };
-        vec![Finding::error(error.to_string(), hint)]
+        vec![DoctorFinding::error(error.to_string(), hint)]
     });
-    Some(Checked { check: "index", findings })
+    Some(CheckReport { check: "index", findings })
 }
 
-fn examine(home: &Home, config: &Config, places: &Places, vault: &Vault) -> Result<Vec<Finding>, Error> {
-    let index = Index::at(places.index());
+fn examine(
+    home: &HomeFolder,
+    config: &Config,
+    places: &DataPaths,
+    vault: &Vault,
+) -> Result<Vec<DoctorFinding>, Error> {
+    let index = RecallIndex::at(places.index());
     // The check of the models reports a model that cannot be loaded.
-    let model = Models::open(home).load(config.embed.model.as_str()).ok();
+    let model = ModelStore::open(home).load(config.embed.model.as_str()).ok();
     let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
     let mut findings = match look(vault, &index, space.as_ref())? {
-        Condition::Missing => vec![Finding::warning(
+        IndexCondition::Missing => vec![DoctorFinding::warning(
             "there is no index yet; recall reads every note and goes by words alone",
             "`rekindle reindex` makes it, and so does the next save",
         )],
-        Condition::Damaged(what) => vec![Finding::error(what, Some(ANEW.into()))],
-        Condition::Usable(usable) => usable_findings(&usable),
+        IndexCondition::Damaged(what) => vec![DoctorFinding::error(what, Some(REINDEX_HINT.into()))],
+        IndexCondition::Usable(usable) => usable_findings(&usable),
     };
     if let Err(unknown) = notes::check(places.readable(), places.notes(), &config.vault.folder) {
         let hint = "name the folders that may be read: `rekindle config set recall.notes Work,Recipes`";
-        findings.push(Finding::warning(format!("recall.notes: {unknown}"), hint));
+        findings.push(DoctorFinding::warning(format!("recall.notes: {unknown}"), hint));
     }
     let left = index.left_overs();
     if let Some(first) = left.first() {
-        findings.push(Finding::warning(
+        findings.push(DoctorFinding::warning(
             format!("{} file(s) were left behind, such as {}", left.len(), first.display()),
             "they are from a command that was killed; if none is running, `rekindle reindex --all` removes them",
         ));
@@ -54,12 +59,16 @@ fn examine(home: &Home, config: &Config, places: &Places, vault: &Vault) -> Resu
     Ok(findings)
 }
 
-fn usable_findings(usable: &Usable) -> Vec<Finding> {
+fn usable_findings(usable: &UsableIndex) -> Vec<DoctorFinding> {
     if let Err(damage) = usable.snapshot.verify() {
-        return vec![Finding::error(format!("the index is damaged: {damage}"), Some(ANEW.into()))];
+        return vec![DoctorFinding::error(
+            format!("the index is damaged: {damage}"),
+            Some(REINDEX_HINT.into()),
+        )];
     }
-    let mut findings = vec![Finding::ok(format!("{} documents can be recalled", usable.size.documents))];
-    let mut warn = |what: String, hint: &str| findings.push(Finding::warning(what, hint));
+    let mut findings =
+        vec![DoctorFinding::ok(format!("{} documents can be recalled", usable.size.documents))];
+    let mut warn = |what: String, hint: &str| findings.push(DoctorFinding::warning(what, hint));
     if usable.behind {
         warn("the newest changes are not in it yet".into(), "`rekindle reindex` brings them in");
     }

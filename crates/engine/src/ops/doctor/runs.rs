@@ -3,58 +3,61 @@
 
 use jiff::SignedDuration;
 use rekindle_core::base::time::{TimeZone, Timestamp, iso};
-use rekindle_core::run::Status;
+use rekindle_core::run::RunStatus;
 
-use super::{Checked, Finding};
-use crate::jobs::queue::Queue;
+use super::{CheckReport, DoctorFinding};
+use crate::jobs::queue::RunQueue;
 use crate::jobs::spool::Spool;
 use crate::jobs::worker_lock;
-use crate::pipeline::stages::REGISTRY;
+use crate::pipeline::stages::STAGE_REGISTRY;
 use crate::platform::clock;
-use crate::platform::db::{self, Db};
-use crate::platform::home::Places;
+use crate::platform::db::{self, Database};
+use crate::platform::home::DataPaths;
 
 /// More files than this in the spool means that no worker empties it.
-const MANY: usize = 200;
+const MAX_SPOOL_FILES: usize = 200;
 /// A stamp at most this far ahead does not count as a wrong clock.
 const CLOCK_DRIFT_MINUTES: i64 = 5;
 
 /// Checks the functions, the spool and the runs.
-pub fn examine_runs(places: &Places) -> Checked {
-    let mut findings: Vec<Finding> = REGISTRY
+pub fn examine_runs(places: &DataPaths) -> CheckReport {
+    let mut findings: Vec<DoctorFinding> = STAGE_REGISTRY
         .check()
         .into_iter()
         .map(|wrong| {
-            Finding::error(wrong.to_string(), Some("this is a bug in rekindle; please report it".into()))
+            DoctorFinding::error(
+                wrong.to_string(),
+                Some("this is a bug in rekindle; please report it".into()),
+            )
         })
         .collect();
     findings.extend(spool(places));
     match runs(places) {
         Ok(found) => findings.extend(found),
-        Err(error) => findings.push(Finding::error(error.to_string(), Some(error.hint()))),
+        Err(error) => findings.push(DoctorFinding::error(error.to_string(), Some(error.hint()))),
     }
-    Checked { check: "runs", findings }
+    CheckReport { check: "runs", findings }
 }
 
-fn spool(places: &Places) -> Vec<Finding> {
+fn spool(places: &DataPaths) -> Vec<DoctorFinding> {
     let spool = Spool::at(places.spool());
     let mut findings = Vec::new();
     match spool.waiting() {
-        Ok(waiting) if waiting.len() > MANY && !worker_lock::is_busy(&places.locks()) => {
-            findings.push(Finding::warning(
+        Ok(waiting) if waiting.len() > MAX_SPOOL_FILES && !worker_lock::is_busy(&places.locks()) => {
+            findings.push(DoctorFinding::warning(
                 format!("{} files wait in the spool and no worker is at it", waiting.len()),
                 "`rekindle worker` does what they ask for",
             ));
         }
         Ok(_) => {}
-        Err(error) => findings.push(Finding::error(
+        Err(error) => findings.push(DoctorFinding::error(
             error.to_string(),
             Some("hooks cannot leave anything until this is mended".into()),
         )),
     }
     let broken = spool.broken();
     if let Some(first) = broken.first() {
-        findings.push(Finding::warning(
+        findings.push(DoctorFinding::warning(
             format!("{} file(s) of the spool could not be read, such as {}", broken.len(), first.display()),
             "look at them and remove them; the sessions themselves are in the agents' transcripts",
         ));
@@ -62,9 +65,9 @@ fn spool(places: &Places) -> Vec<Finding> {
     findings
 }
 
-fn runs(places: &Places) -> Result<Vec<Finding>, db::Error> {
-    let Some(db) = Db::open_existing(&places.database())? else {
-        return Ok(vec![Finding::ok("nothing has run yet")]);
+fn runs(places: &DataPaths) -> Result<Vec<DoctorFinding>, db::Error> {
+    let Some(db) = Database::open_existing(&places.database())? else {
+        return Ok(vec![DoctorFinding::ok("nothing has run yet")]);
     };
     let sound: String =
         db.run(|connection| connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
@@ -72,17 +75,17 @@ fn runs(places: &Places) -> Result<Vec<Finding>, db::Error> {
         return Err(db.odd(sound));
     }
     let ahead = ahead_of_time(&db)?;
-    let counts = Queue::new(db).counts()?;
+    let counts = RunQueue::new(db).counts()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
-    let mut findings = vec![Finding::ok(format!(
+    let mut findings = vec![DoctorFinding::ok(format!(
         "{} completed, {} skipped, {} to be done",
-        of(Status::Completed),
-        of(Status::Skipped),
-        of(Status::Running) + of(Status::Failed)
+        of(RunStatus::Completed),
+        of(RunStatus::Skipped),
+        of(RunStatus::Running) + of(RunStatus::Failed)
     ))];
-    if of(Status::Dead) > 0 {
-        findings.push(Finding::warning(
-            format!("{} run(s) were given up", of(Status::Dead)),
+    if of(RunStatus::Dead) > 0 {
+        findings.push(DoctorFinding::warning(
+            format!("{} run(s) were given up", of(RunStatus::Dead)),
             "`rekindle runs --dead` says why, `rekindle retry` revives them",
         ));
     }
@@ -91,7 +94,7 @@ fn runs(places: &Places) -> Result<Vec<Finding>, db::Error> {
 }
 
 /// Open sessions that began in the future: the clock was ahead when their hooks ran.
-fn ahead_of_time(db: &Db) -> Result<Option<Finding>, db::Error> {
+fn ahead_of_time(db: &Database) -> Result<Option<DoctorFinding>, db::Error> {
     let soon = clock::now(TimeZone::UTC).timestamp() + SignedDuration::from_mins(CLOCK_DRIFT_MINUTES);
     let (count, latest): (i64, Option<i64>) = db.run(|connection| {
         connection.query_row(
@@ -103,7 +106,7 @@ fn ahead_of_time(db: &Db) -> Result<Option<Finding>, db::Error> {
     })?;
     let latest = latest.and_then(|at| Timestamp::from_millisecond(at).ok());
     Ok(latest.map(|at| {
-        Finding::warning(
+        DoctorFinding::warning(
             format!("{count} open session(s) are stamped in the future, up to {}", iso(at)),
             "the computer's clock was ahead when they began; check it. They are processed after the usual silence",
         )

@@ -1,46 +1,50 @@
 //! Check of the external review surfaces, as of their last poll. It makes no requests.
 
 use rekindle_core::config::Config;
-use rekindle_core::surface::Surface;
+use rekindle_core::surface::ReviewSurface;
 
-use super::{Checked, Finding};
-use crate::platform::db::{self, Db};
+use super::{CheckReport, DoctorFinding};
+use crate::platform::db::{self, Database};
 use crate::platform::environment;
-use crate::platform::home::Places;
+use crate::platform::home::DataPaths;
 use crate::review::surfaces::{condition, is_enabled, key_variable};
 
 /// Reports the connected surfaces; `None` if no surface is enabled.
-pub fn examine_surfaces(places: &Places, config: &Config) -> Option<Checked> {
-    let connected: Vec<Surface> =
-        Surface::ALL.into_iter().filter(|surface| is_enabled(&config.review, *surface)).collect();
+pub fn examine_surfaces(places: &DataPaths, config: &Config) -> Option<CheckReport> {
+    let connected: Vec<ReviewSurface> =
+        ReviewSurface::ALL.into_iter().filter(|surface| is_enabled(&config.review, *surface)).collect();
     if connected.is_empty() {
         return None;
     }
     let findings = look(places, config, &connected)
-        .unwrap_or_else(|error| vec![Finding::error(error.to_string(), Some(error.hint()))]);
-    Some(Checked { check: "surfaces", findings })
+        .unwrap_or_else(|error| vec![DoctorFinding::error(error.to_string(), Some(error.hint()))]);
+    Some(CheckReport { check: "surfaces", findings })
 }
 
-fn look(places: &Places, config: &Config, connected: &[Surface]) -> Result<Vec<Finding>, db::Error> {
-    let Some(db) = Db::open_existing(&places.database())? else {
-        return Ok(vec![Finding::ok("nothing was sent yet")]);
+fn look(
+    places: &DataPaths,
+    config: &Config,
+    connected: &[ReviewSurface],
+) -> Result<Vec<DoctorFinding>, db::Error> {
+    let Some(db) = Database::open_existing(&places.database())? else {
+        return Ok(vec![DoctorFinding::ok("nothing was sent yet")]);
     };
     let mut findings = Vec::new();
     for surface in connected {
         let (name, variable) = (surface.name(), key_variable(&config.review, *surface));
         let condition = condition(&db, *surface)?;
         if environment::variable(variable).is_none_or(|key| key.trim().is_empty()) {
-            findings.push(Finding::warning(
+            findings.push(DoctorFinding::warning(
                 format!("{name}: {variable} is not set here"),
                 "a worker that is started from here does nothing there; set it where your agents are started",
             ));
         }
         findings.push(match condition.problem {
-            Some(problem) => Finding::warning(
+            Some(problem) => DoctorFinding::warning(
                 format!("{name}: {problem}"),
                 "what waits can be decided with `rekindle review` and in REVIEW.md meanwhile",
             ),
-            None => Finding::ok(format!("{name}: {} question(s) are open there", condition.open)),
+            None => DoctorFinding::ok(format!("{name}: {} question(s) are open there", condition.open)),
         });
     }
     Ok(findings)

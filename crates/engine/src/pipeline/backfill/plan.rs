@@ -7,18 +7,18 @@ use jiff::SignedDuration;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::project::{KnownProjects, Trail};
+use rekindle_core::project::{KnownProjects, ProjectTrail};
 use serde::Serialize;
 
-use super::{Backfill, Done, Error};
-use crate::agents::transcripts::{self, Found, Head};
-use crate::platform::db::Db;
+use super::{BackfillContext, BackfilledFile, Error};
+use crate::agents::transcripts::{self, SessionHead, TranscriptFile};
+use crate::platform::db::Database;
 use crate::project;
 use crate::recall::messages::archive::each_line;
 
 /// The filter of transcripts.
 #[derive(Clone, Debug)]
-pub struct Extent {
+pub struct BackfillScope {
     /// The agents to include.
     pub agents: Vec<Agent>,
     /// The earliest time of the last write.
@@ -27,7 +27,7 @@ pub struct Extent {
     pub open_since: Option<Timestamp>,
 }
 
-impl Extent {
+impl BackfillScope {
     /// Includes every session that is not open at `now`.
     pub fn everything(now: Timestamp, idle_minutes: u32) -> Self {
         let idle = SignedDuration::from_mins(i64::from(idle_minutes));
@@ -38,17 +38,17 @@ impl Extent {
 
 /// A transcript and its header.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct BackfillCandidate {
     /// The file of the transcript.
-    pub found: Found,
+    pub found: TranscriptFile,
     /// The project of the session.
     pub project: Option<ProjectId>,
-    pub(super) head: Head,
+    pub(super) head: SessionHead,
     /// The trace of a deleted folder to remember.
-    pub(super) trail: Option<Trail>,
+    pub(super) trail: Option<ProjectTrail>,
 }
 
-impl Candidate {
+impl BackfillCandidate {
     /// The id of the session: the host's, or the name of the file.
     pub(super) fn session(&self) -> String {
         let stem = || self.found.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -58,9 +58,9 @@ impl Candidate {
 
 /// The work of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct BackfillPlan {
     /// The transcripts to read, the newest first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<BackfillCandidate>,
     /// The number of unchanged transcripts that were learnt from before.
     pub done: u64,
     /// The number of sessions that are still open.
@@ -68,14 +68,14 @@ pub struct Plan {
     /// The number of sessions between agents, which are left out.
     pub subagents: u64,
     /// Transcripts of an unknown format that were not reported before.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownTranscript>,
     /// The number of transcripts of an unknown format that were reported before.
     pub unknown_before: u64,
 }
 
 /// A transcript of an unknown format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unknown {
+pub struct UnknownTranscript {
     /// The agent of the transcript.
     pub agent: Agent,
     /// The path of the transcript.
@@ -90,17 +90,17 @@ pub struct Unknown {
 
 /// The amount to read of one agent in one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
+pub struct TranscriptShare {
     /// The number of transcripts.
     pub sessions: u64,
     /// Their size in bytes.
     pub bytes: u64,
 }
 
-impl Plan {
+impl BackfillPlan {
     /// The amount to read, by agent and project.
-    pub fn shares(&self) -> BTreeMap<(Agent, Option<ProjectId>), Share> {
-        let mut shares: BTreeMap<(Agent, Option<ProjectId>), Share> = BTreeMap::new();
+    pub fn shares(&self) -> BTreeMap<(Agent, Option<ProjectId>), TranscriptShare> {
+        let mut shares: BTreeMap<(Agent, Option<ProjectId>), TranscriptShare> = BTreeMap::new();
         for candidate in &self.candidates {
             let share = shares.entry((candidate.found.agent, candidate.project.clone())).or_default();
             share.sessions += 1;
@@ -128,36 +128,36 @@ impl Plan {
 
     /// The number of sessions in deleted folders of an unknown project.
     pub fn gone(&self) -> u64 {
-        let gone = |candidate: &&Candidate| candidate.project.as_ref().is_some_and(project::is_gone);
+        let gone = |candidate: &&BackfillCandidate| candidate.project.as_ref().is_some_and(project::is_gone);
         self.candidates.iter().filter(gone).count() as u64
     }
 }
 
 /// The position up to which a session is captured, whether an event for it is pending, and the last report of
 /// a hook if it is open.
-struct Seen {
+struct SessionCaptureState {
     bytes: u64,
     unfinished: bool,
     open: Option<Timestamp>,
 }
 
-impl Backfill<'_> {
+impl BackfillContext<'_> {
     /// Makes a plan. It reads the beginning of every new or grown transcript and changes nothing.
-    pub fn plan(&self, extent: &Extent) -> Result<Plan, Error> {
+    pub fn plan(&self, extent: &BackfillScope) -> Result<BackfillPlan, Error> {
         let (done, seen) = (self.done()?, self.seen()?);
-        let mut plan = Plan::default();
-        let mut projects = Projects { known: self.projects, home: self.home, seen: HashMap::new() };
+        let mut plan = BackfillPlan::default();
+        let mut projects = ProjectCache { known: self.projects, home: self.home, seen: HashMap::new() };
         for found in extent.agents.iter().flat_map(|agent| transcripts::find(*agent, self.home)) {
             if extent.since.is_some_and(|since| found.modified.is_none_or(|at| at < since)) {
                 continue;
             }
-            let same = |done: &&Done| done.size == found.size && done.modified == found.modified;
+            let same = |done: &&BackfilledFile| done.size == found.size && done.modified == found.modified;
             match done.get(&found.path).filter(same) {
-                Some(Done { unknown: Some(_), .. }) => {
+                Some(BackfilledFile { unknown: Some(_), .. }) => {
                     plan.unknown_before += 1;
                     continue;
                 }
-                Some(Done { learnt: true, .. }) => {
+                Some(BackfilledFile { learnt: true, .. }) => {
                     plan.done += 1;
                     continue;
                 }
@@ -167,7 +167,7 @@ impl Backfill<'_> {
                 Ok(head) if head.subagent || self.is_ours(&head) => plan.subagents += 1,
                 Ok(head) => {
                     let (project, trail) = projects.of(&head);
-                    let candidate = Candidate { found, project, head, trail };
+                    let candidate = BackfillCandidate { found, project, head, trail };
                     let seen = seen.get(&(candidate.found.agent, candidate.session()));
                     let is_open = seen.and_then(|seen| seen.open).zip(extent.open_since);
                     if is_open.is_some_and(|(last, since)| last >= since) {
@@ -180,8 +180,14 @@ impl Backfill<'_> {
                     }
                 }
                 Err(error @ transcripts::Error::UnknownFormat { .. }) => {
-                    let Found { agent, path, size, modified } = found;
-                    plan.unknown.push(Unknown { agent, path, seen: error.to_string(), size, modified });
+                    let TranscriptFile { agent, path, size, modified } = found;
+                    plan.unknown.push(UnknownTranscript {
+                        agent,
+                        path,
+                        seen: error.to_string(),
+                        size,
+                        modified,
+                    });
                 }
                 // The file is gone or not readable.
                 Err(_) => {}
@@ -193,10 +199,10 @@ impl Backfill<'_> {
         Ok(plan)
     }
 
-    fn done(&self) -> Result<HashMap<PathBuf, Done>, Error> {
+    fn done(&self) -> Result<HashMap<PathBuf, BackfilledFile>, Error> {
         let mut done = HashMap::new();
         each_line(&self.state_file(), 0, &mut |_, line| {
-            if let Ok(one) = serde_json::from_slice::<Done>(line) {
+            if let Ok(one) = serde_json::from_slice::<BackfilledFile>(line) {
                 done.insert(one.path.clone(), one);
             }
         })
@@ -205,8 +211,8 @@ impl Backfill<'_> {
     }
 
     /// Reads the sessions in the database.
-    fn seen(&self) -> Result<HashMap<(Agent, String), Seen>, Error> {
-        let Some(db) = Db::open_existing(&self.places.database())? else { return Ok(HashMap::new()) };
+    fn seen(&self) -> Result<HashMap<(Agent, String), SessionCaptureState>, Error> {
+        let Some(db) = Database::open_existing(&self.places.database())? else { return Ok(HashMap::new()) };
         let rows: Vec<(String, String, i64, i64, bool, bool)> = db.run(|connection| {
             connection
                 .prepare(
@@ -222,28 +228,28 @@ impl Backfill<'_> {
             let open = Timestamp::from_millisecond(last_seen).ok().filter(|_| is_open);
             Some((
                 (agent.parse().ok()?, id),
-                Seen { bytes: u64::try_from(bytes).unwrap_or(0), unfinished, open },
+                SessionCaptureState { bytes: u64::try_from(bytes).unwrap_or(0), unfinished, open },
             ))
         });
         Ok(known.collect())
     }
 
     /// True for the transcript of one of our own calls of a language model (B-04).
-    fn is_ours(&self, head: &Head) -> bool {
+    fn is_ours(&self, head: &SessionHead) -> bool {
         head.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(self.places.state()))
     }
 }
 
 /// A cache of the projects of folders.
-struct Projects<'a> {
+struct ProjectCache<'a> {
     known: &'a KnownProjects,
     home: &'a Path,
     seen: HashMap<String, Option<ProjectId>>,
 }
 
-impl Projects<'_> {
+impl ProjectCache<'_> {
     /// The project of a session, and the trace to remember if only the host knows it.
-    fn of(&mut self, head: &Head) -> (Option<ProjectId>, Option<Trail>) {
+    fn of(&mut self, head: &SessionHead) -> (Option<ProjectId>, Option<ProjectTrail>) {
         let Some(cwd) = head.cwd.as_deref() else { return (None, None) };
         let (known, home) = (self.known, self.home);
         let project = self

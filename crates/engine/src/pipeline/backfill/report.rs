@@ -7,13 +7,13 @@ use rekindle_core::base::scope::ProjectId;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Candidate, Unknown};
-use crate::jobs::queue::{Claimed, Ended, Interrupt};
+use super::{BackfillCandidate, UnknownTranscript};
+use crate::jobs::queue::{ClaimedRun, FunctionOutcome, RunInterrupt};
 use crate::project;
 
 /// The results in one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Learnt {
+pub struct ProjectLearnings {
     /// Sessions that led to an observation or a memory.
     pub sessions: BTreeSet<String>,
     /// Saved memories: paths in the vault.
@@ -30,7 +30,7 @@ pub struct Learnt {
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct BackfillReport {
     /// The number of transcripts read.
     pub sessions: u64,
     /// The number of messages in them.
@@ -42,7 +42,7 @@ pub struct Report {
     /// The number of redacted secrets.
     pub redacted: u64,
     /// The results by project.
-    pub projects: BTreeMap<Option<ProjectId>, Learnt>,
+    pub projects: BTreeMap<Option<ProjectId>, ProjectLearnings>,
     /// Sessions without a result, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Sessions that held nothing worth keeping.
@@ -52,21 +52,21 @@ pub struct Report {
     /// Transcripts that could not be read, and the reason.
     pub problems: Vec<(PathBuf, String)>,
     /// Transcripts of an unknown format.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownTranscript>,
     /// True if it was stopped early.
     pub stopped: bool,
 }
 
-impl Report {
+impl BackfillReport {
     /// Adds the end of a session's run to the report.
     pub(super) fn hear(
         &mut self,
-        claimed: &Claimed,
-        ended: &Result<Ended, Interrupt>,
-        candidate: &Candidate,
+        claimed: &ClaimedRun,
+        ended: &Result<FunctionOutcome, RunInterrupt>,
+        candidate: &BackfillCandidate,
     ) {
         match (claimed.function.as_str(), ended) {
-            ("capture", Ok(Ended::Completed(output))) => {
+            ("capture", Ok(FunctionOutcome::Completed(output))) => {
                 self.messages += count(output, "messages");
                 self.added += count(output, "archived");
                 self.redacted += count(output, "redacted");
@@ -74,20 +74,20 @@ impl Report {
                     self.gone.insert(candidate.session());
                 }
             }
-            ("observe", Ok(Ended::Completed(output))) => self.learn(output, candidate),
+            ("observe", Ok(FunctionOutcome::Completed(output))) => self.learn(output, candidate),
             // This window was observed before.
-            ("observe", Ok(Ended::Skipped(reason))) if reason == "duplicate" => {}
-            ("capture" | "observe", Ok(Ended::Skipped(reason))) => {
+            ("observe", Ok(FunctionOutcome::Skipped(reason))) if reason == "duplicate" => {}
+            ("capture" | "observe", Ok(FunctionOutcome::Skipped(reason))) => {
                 *self.skipped.entry(reason.clone()).or_default() += 1;
             }
-            (_, Err(Interrupt::Failed { error, .. })) => {
+            (_, Err(RunInterrupt::Failed { error, .. })) => {
                 self.problems.push((candidate.found.path.clone(), error.message.clone()));
             }
             _ => {}
         }
     }
 
-    fn learn(&mut self, output: &Value, candidate: &Candidate) {
+    fn learn(&mut self, output: &Value, candidate: &BackfillCandidate) {
         let learnt = self.projects.entry(candidate.project.clone()).or_default();
         let mut any = false;
         for (key, list) in [

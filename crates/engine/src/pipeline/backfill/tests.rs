@@ -10,21 +10,21 @@ use rekindle_core::base::time;
 use rekindle_core::base::time::TimeZone;
 
 use super::*;
-use crate::platform::home::Home;
+use crate::platform::home::HomeFolder;
 
 const GROWN: &str = ".pi/agent/sessions/--home-dev-project--/2026-11-15T09-19-17-199Z_01a1de80-face-7155-bcfa-02823f728a10.jsonl";
 
 /// A home with the recorded sessions.
-struct Trial {
+struct BackfillFixture {
     folder: tempfile::TempDir,
-    home: Home,
-    places: Places,
+    home: HomeFolder,
+    places: DataPaths,
 }
 
-impl Trial {
+impl BackfillFixture {
     fn new(settings: &[(String, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::choose(Some(&folder.path().join("rekindle")), None, None).unwrap();
+        let home = HomeFolder::choose(Some(&folder.path().join("rekindle")), None, None).unwrap();
         let config = crate::config::read_with(&home, None, settings, &|_| None).unwrap().config;
         let places = home.places(&config).unwrap();
         for folder in [places.vault(), places.notes()] {
@@ -38,39 +38,41 @@ impl Trial {
         self.folder.path().join("user")
     }
 
-    fn world(&self) -> World {
+    fn world(&self) -> StageContext {
         let config = crate::config::read_with(&self.home, None, &[], &|_| None).unwrap().config;
-        World::new(self.home.clone(), self.places.clone(), config, TimeZone::UTC)
+        StageContext::new(self.home.clone(), self.places.clone(), config, TimeZone::UTC)
     }
 
-    fn plan(&self, extent: &Extent) -> Plan {
+    fn plan(&self, extent: &BackfillScope) -> BackfillPlan {
         let projects = project::load(&self.places.projects_file());
-        Backfill { places: &self.places, home: &self.user(), projects: &projects }.plan(extent).unwrap()
+        BackfillContext { places: &self.places, home: &self.user(), projects: &projects }
+            .plan(extent)
+            .unwrap()
     }
 
-    fn run(&self, plan: &Plan, progress: &mut dyn FnMut(Progress) -> bool) -> Report {
+    fn run(&self, plan: &BackfillPlan, progress: &mut dyn FnMut(BackfillProgress) -> bool) -> BackfillReport {
         let projects = project::load(&self.places.projects_file());
         let (home, places) = (&self.home, &self.places);
         let config = self.world().config;
-        let worlds = || World::new(home.clone(), places.clone(), config.clone(), TimeZone::UTC);
-        let backfill = Backfill { places: &self.places, home: &self.user(), projects: &projects };
+        let worlds = || StageContext::new(home.clone(), places.clone(), config.clone(), TimeZone::UTC);
+        let backfill = BackfillContext { places: &self.places, home: &self.user(), projects: &projects };
         backfill.run(plan, &self.world(), &worlds, progress).unwrap()
     }
 
-    fn all(&self) -> (Plan, Report) {
+    fn all(&self) -> (BackfillPlan, BackfillReport) {
         let plan = self.plan(&everything());
         let report = self.run(&plan, &mut |_| true);
         (plan, report)
     }
 }
 
-fn everything() -> Extent {
-    Extent { agents: Agent::ALL.to_vec(), since: None, open_since: None }
+fn everything() -> BackfillScope {
+    BackfillScope { agents: Agent::ALL.to_vec(), since: None, open_since: None }
 }
 
 #[test]
 fn b_14_every_recorded_session_of_every_agent_comes_in_once() {
-    let trial = Trial::new(&[]);
+    let trial = BackfillFixture::new(&[]);
     let (plan, first) = trial.all();
     assert_eq!(plan.candidates.len(), 12);
     assert!(plan.candidates.is_sorted_by(|a, b| a.found.modified >= b.found.modified));
@@ -97,7 +99,7 @@ fn b_14_every_recorded_session_of_every_agent_comes_in_once() {
 
 #[test]
 fn dis_01_a_run_that_is_stopped_goes_on_where_it_was() {
-    let trial = Trial::new(&[]);
+    let trial = BackfillFixture::new(&[]);
     let mut sessions = 0;
     for _ in 0..12 {
         let plan = trial.plan(&everything());
@@ -110,20 +112,20 @@ fn dis_01_a_run_that_is_stopped_goes_on_where_it_was() {
     }
     assert_eq!((trial.plan(&everything()).candidates.len(), sessions), (0, 12));
     // No transcript was written in the future.
-    let extent = Extent { since: time::parse("2099-01-01"), ..everything() };
+    let extent = BackfillScope { since: time::parse("2099-01-01"), ..everything() };
     assert_eq!(trial.plan(&extent).done, 0);
 }
 
 #[test]
 fn b_04_our_own_model_calls_are_left_out() {
-    let trial = Trial::new(&[("paths.state".to_owned(), "/home/dev/project".to_owned())]);
+    let trial = BackfillFixture::new(&[("paths.state".to_owned(), "/home/dev/project".to_owned())]);
     let plan = trial.plan(&everything());
     assert_eq!((plan.candidates.len(), plan.subagents), (0, 12));
 }
 
 #[test]
 fn b_05_the_project_of_a_folder_that_is_gone_is_known_from_before_or_from_its_host() {
-    let trial = Trial::new(&[]);
+    let trial = BackfillFixture::new(&[]);
     let gone = Path::new("/nowhere/widgets/deep");
     let file = trial.places.projects_file();
     let known = |folder: &Path| project::of_session(folder, None, &project::load(&file));

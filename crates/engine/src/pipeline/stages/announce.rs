@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::{Timestamp, iso};
-use rekindle_core::context::notice::Kept;
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::journal::{Actor, Root};
+use rekindle_core::context::notice::KeptMemory;
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::journal::{ChangeActor, ChangeRoot};
 use rekindle_core::vault::path::VaultPath;
 
 use crate::context::notices;
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::vault::{Outcome, Vault};
+use crate::vault::{ChangeOutcome, Vault};
 
 /// Queues the memories saved since the event of a run for the next hook of the project, and returns their
 /// number. An older change of the same session was announced before.
@@ -20,19 +20,19 @@ pub(super) fn announce(
     saved: &[String],
     project: Option<&ProjectId>,
     since: Timestamp,
-    world: &World,
+    world: &StageContext,
 ) -> Result<usize, StepError> {
     if saved.is_empty() {
         return Ok(0);
     }
     let vault = world.vault()?;
     let changes = changes(&vault, saved, since)?;
-    let kept: Vec<Kept> = saved
+    let kept: Vec<KeptMemory> = saved
         .iter()
         .filter_map(|path| {
             let change = changes.get(path)?;
             let read = vault.read_entry(&VaultPath::parse(path).ok()?).ok()?;
-            Some(Kept::new(change, path, Note::parse(&read.text).ok()?.body()))
+            Some(KeptMemory::new(change, path, ParsedNote::parse(&read.text).ok()?.body()))
         })
         .collect();
     notices::add(&world.places, project, &kept)?;
@@ -51,9 +51,9 @@ fn changes(vault: &Vault, paths: &[String], since: Timestamp) -> Result<HashMap<
             break;
         }
         let keeps = ["save", "evolve"].contains(&change.verb.as_str());
-        let is_ours = keeps && change.by == Actor::Worker && record.outcome != Outcome::Aborted;
+        let is_ours = keeps && change.by == ChangeActor::Worker && record.outcome != ChangeOutcome::Aborted;
         let places = change.ops.iter().filter(|_| is_ours).filter_map(|op| op.place());
-        let touched = places.filter(|place| place.root == Root::Vault).map(|place| place.path.as_str());
+        let touched = places.filter(|place| place.root == ChangeRoot::Vault).map(|place| place.path.as_str());
         for path in touched.filter(|touched| paths.iter().any(|path| path == touched)) {
             found.entry(path.to_owned()).or_insert_with(|| change.id.tail().to_owned());
         }

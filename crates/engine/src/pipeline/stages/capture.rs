@@ -12,32 +12,32 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::event::{BACKFILL, CaptureRequested, Event, Trigger};
-use rekindle_core::session::{Head, Message};
+use rekindle_core::event::{BACKFILL_CAUSE, CaptureRequested, CaptureTrigger, Event};
+use rekindle_core::session::{Message, SessionHead};
 use rekindle_core::text::admit;
-use rekindle_core::vault::daily_log::{Clock, Flush, Handoff, Section, Source};
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::daily_log::{LogSection, LoggedFlush, LoggedHandoff, SectionSource, TimeOfDay};
+use rekindle_core::vault::journal::ChangeActor;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::reading::CaptureReader;
-use self::whereabouts::{Spot, Whereabouts};
+use self::whereabouts::{FolderProject, ProjectTracker};
 use crate::agents::transcripts;
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::jobs::sessions;
 use crate::platform::db::{self, OptionalExtension, params};
-use crate::recall::messages::{Messages, Session};
+use crate::recall::messages::{MessageSession, MessageStore};
 
 /// The earliest credible time, in seconds: 2000. A clock without a battery says 1970.
-const EARLIEST: i64 = 946_684_800;
+const MIN_UNIX_SECONDS: i64 = 946_684_800;
 /// The most seconds that a clock may be ahead: a day, for a transcript from another zone written without one.
-const CLOCK_DRIFT_SECONDS: i64 = 24 * 3600;
+const MAX_CLOCK_DRIFT_SECONDS: i64 = 24 * 3600;
 
 /// The result of the read step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Captured {
+struct CaptureResult {
     /// The reason to skip observation.
     skipped: Option<String>,
     /// True if the messages go to the archive.
@@ -63,15 +63,19 @@ struct Captured {
     modified: Vec<String>,
 }
 
-pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn capture(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let request = CaptureRequested::deserialize(&event.data)
-        .map_err(|error| Interrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
+        .map_err(|error| RunInterrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
     // A session that ended long ago is dated by its end.
-    let when = if request.cause == BACKFILL { event.at } else { world.now().timestamp() };
-    let captured: Captured = steps.run_and_send("read", || read(&request, when, world))?;
+    let when = if request.cause == BACKFILL_CAUSE { event.at } else { world.now().timestamp() };
+    let captured: CaptureResult = steps.run_and_send("read", || read(&request, when, world))?;
     let archived = match captured.archive {
         true => steps.run("archive", || archive(&request, &captured, world))?,
-        false => Archived::default(),
+        false => ArchiveResult::default(),
     };
     steps.run("mark", || {
         let folders = captured.cwd.iter().chain(&captured.folders);
@@ -86,8 +90,8 @@ pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         })?;
     }
     match captured.skipped {
-        Some(reason) => Ok(Ended::Skipped(reason)),
-        None => Ok(Ended::Completed(json!({
+        Some(reason) => Ok(FunctionOutcome::Skipped(reason)),
+        None => Ok(FunctionOutcome::Completed(json!({
             "messages": captured.messages, "windows": captured.windows, "asked": captured.asked,
             "archived": archived.messages, "redacted": archived.redacted,
         }))),
@@ -95,12 +99,12 @@ pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
 }
 
 /// The position up to which a session is captured.
-struct Before {
+struct CapturePosition {
     id: Option<String>,
     at: Option<Timestamp>,
 }
 
-fn before(request: &CaptureRequested, world: &World) -> Result<Before, db::Error> {
+fn before(request: &CaptureRequested, world: &StageContext) -> Result<CapturePosition, db::Error> {
     let row = world.db()?.run(|connection| {
         connection
             .query_row(
@@ -111,15 +115,15 @@ fn before(request: &CaptureRequested, world: &World) -> Result<Before, db::Error
             .optional()
     })?;
     let (id, at) = row.unwrap_or_default();
-    Ok(Before { id, at: at.and_then(|at| Timestamp::from_millisecond(at).ok()) })
+    Ok(CapturePosition { id, at: at.and_then(|at| Timestamp::from_millisecond(at).ok()) })
 }
 
 /// Reads the messages: from the host's transcript, or from the copies of the hooks if the host has none.
 pub(super) fn each_message(
     request: &CaptureRequested,
-    world: &World,
+    world: &StageContext,
     each: &mut dyn FnMut(Message) -> ControlFlow<()>,
-) -> Result<Option<(Head, u64)>, StepError> {
+) -> Result<Option<(SessionHead, u64)>, StepError> {
     let now = world.now().timestamp();
     let each = &mut |message: Message| each(with_credible_time(message, now));
     if let Some(path) = &request.transcript {
@@ -140,14 +144,14 @@ pub(super) fn each_message(
             break;
         }
     }
-    Ok(Some((Head::default(), 0)))
+    Ok(Some((SessionHead::default(), 0)))
 }
 
 /// Removes an implausible time from a message, such as next year or 1970 from a wrong clock. Its neighbours,
 /// or the time of capture, date it instead.
 fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
     let credible = |at: &Timestamp| {
-        at.as_second() >= EARLIEST && at.as_second() <= now.as_second() + CLOCK_DRIFT_SECONDS
+        at.as_second() >= MIN_UNIX_SECONDS && at.as_second() <= now.as_second() + MAX_CLOCK_DRIFT_SECONDS
     };
     message.at = message.at.filter(credible);
     message
@@ -155,7 +159,7 @@ fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
 
 /// The last message of another session in this transcript. A fork repeats the messages of its origin under
 /// the same ids; they were captured there.
-fn forked_from(request: &CaptureRequested, world: &World) -> Result<Option<String>, StepError> {
+fn forked_from(request: &CaptureRequested, world: &StageContext) -> Result<Option<String>, StepError> {
     let mut others: HashMap<String, i64> = world
         .db()?
         .run(|connection| {
@@ -189,8 +193,8 @@ fn forked_from(request: &CaptureRequested, world: &World) -> Result<Option<Strin
 fn read(
     request: &CaptureRequested,
     when: Timestamp,
-    world: &World,
-) -> Result<(Captured, Vec<Event>), StepError> {
+    world: &StageContext,
+) -> Result<(CaptureResult, Vec<Event>), StepError> {
     let mut before = before(request, world)?;
     if before.id.is_none() {
         before.id = forked_from(request, world)?;
@@ -220,7 +224,7 @@ fn read(
     })?;
     let Some((head, bytes)) = read else {
         let skipped = Some("the agent left no transcript of this session".to_owned());
-        return Ok((Captured { skipped, ..Captured::default() }, Vec::new()));
+        return Ok((CaptureResult { skipped, ..CaptureResult::default() }, Vec::new()));
     };
     world.remember_gone(head.cwd.as_deref().or(request.cwd.as_deref()), head.repository.as_deref())?;
     reading.finish(request, &head, bytes, world)
@@ -229,7 +233,7 @@ fn read(
 /// The result of archiving.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Archived {
+struct ArchiveResult {
     messages: u64,
     /// The number of redacted secrets.
     redacted: u64,
@@ -237,23 +241,27 @@ struct Archived {
 
 /// Archives the redacted messages, for keyword search (B-14). It is idempotent; the worker indexes the
 /// archive once its queue is empty.
-fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<Archived, StepError> {
-    let session = Session {
+fn archive(
+    request: &CaptureRequested,
+    captured: &CaptureResult,
+    world: &StageContext,
+) -> Result<ArchiveResult, StepError> {
+    let session = MessageSession {
         agent: request.agent,
         id: request.session_id.clone(),
         cwd: captured.cwd.clone(),
         project: world.project(captured.cwd.as_deref()),
     };
     let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
-    let messages = Messages::of(&world.places);
+    let messages = MessageStore::of(&world.places);
     let mut appender = messages.appender(&session, &forgotten).map_err(StepError::passing)?;
     let mut failed = None;
-    let mut whereabouts = Whereabouts::new(world);
+    let mut whereabouts = ProjectTracker::new(world);
     each_message(request, world, &mut |message| {
         whereabouts.follow(&message);
         let added = match whereabouts.here() {
-            Spot { cwd: None, .. } => appender.add(&message),
-            Spot { cwd, project } => appender.add_from(&message, cwd.as_ref(), project.as_ref()),
+            FolderProject { cwd: None, .. } => appender.add(&message),
+            FolderProject { cwd, project } => appender.add_from(&message, cwd.as_ref(), project.as_ref()),
         };
         match added {
             Ok(()) => ControlFlow::Continue(()),
@@ -267,7 +275,7 @@ fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Re
         Some(error) => Err(StepError::passing(error)),
         None => {
             let added = appender.finish().map_err(StepError::passing)?;
-            Ok(Archived { messages: added.messages, redacted: added.redacted.total() as u64 })
+            Ok(ArchiveResult { messages: added.messages, redacted: added.redacted.total() as u64 })
         }
     }
 }
@@ -275,9 +283,9 @@ fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Re
 /// Stores the captured position of the session. Later events keep it open.
 fn mark(
     request: &CaptureRequested,
-    captured: &Captured,
+    captured: &CaptureResult,
     asked_at: Timestamp,
-    world: &World,
+    world: &StageContext,
 ) -> Result<(), db::Error> {
     world.db()?.change(|transaction| {
         transaction.execute(
@@ -303,7 +311,7 @@ fn mark(
                 captured.last_at.map(Timestamp::as_millisecond),
                 i64::try_from(captured.bytes).unwrap_or(i64::MAX),
                 asked_at.as_millisecond(),
-                request.trigger == Trigger::Shutdown,
+                request.trigger == CaptureTrigger::Shutdown,
             ],
         )
     })?;
@@ -313,13 +321,13 @@ fn mark(
 /// Logs the handoff of a session that ended, or the content that a compaction drops (CAP-19, LOG-05).
 fn log(
     request: &CaptureRequested,
-    captured: &Captured,
+    captured: &CaptureResult,
     when: Timestamp,
-    world: &World,
+    world: &StageContext,
 ) -> Result<bool, StepError> {
     let now = world.now();
     let said = world.at(captured.last_at.unwrap_or(when));
-    let source = Source {
+    let source = SectionSource {
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),
         dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.word())),
@@ -327,10 +335,12 @@ fn log(
             .project(captured.ended_in.as_deref().or(captured.cwd.as_deref()))
             .map(|project| project.as_str().to_owned()),
     };
-    let time = Clock::of(&said);
+    let time = TimeOfDay::of(&said);
     let section = match request.trigger {
-        Trigger::Shutdown => Section::Handoff(Handoff { source, time, text: admit(&captured.handoff).text }),
-        Trigger::Compaction => Section::Flush(Flush {
+        CaptureTrigger::Shutdown => {
+            LogSection::Handoff(LoggedHandoff { source, time, text: admit(&captured.handoff).text })
+        }
+        CaptureTrigger::Compaction => LogSection::Flush(LoggedFlush {
             source,
             time,
             messages: captured.messages,
@@ -338,8 +348,10 @@ fn log(
             read: captured.read.clone(),
         }),
     };
-    let committed =
-        world.vault()?.log_once_on(said.date(), &section, Actor::Worker, &now).map_err(StepError::passing)?;
+    let committed = world
+        .vault()?
+        .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
+        .map_err(StepError::passing)?;
     Ok(committed.is_some())
 }
 

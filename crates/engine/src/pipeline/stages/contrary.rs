@@ -2,32 +2,32 @@
 //! neither; the person sees both and decides (REF-05, REV-13).
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::knowledge::reflect::memory::Memory;
-use rekindle_core::recall::document::Source;
-use rekindle_core::text::similarity::Statement;
+use rekindle_core::knowledge::reflect::memory::MemoryDocument;
+use rekindle_core::recall::document::DocumentSource;
+use rekindle_core::text::similarity::AnalysedStatement;
 use rekindle_core::vault::amend::statements;
-use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::journal;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 
-use super::near::{Near, Wanted};
+use super::near::{RelatedMemories, RelatedQuery};
 use crate::jobs::queue::StepError;
 use crate::vault::Vault;
 
 /// The number of memories to compare with.
-const COMPARED: usize = 10;
+const MAX_COMPARED_MEMORIES: usize = 10;
 
 /// A contradiction of a new statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Contrary {
+pub(super) enum Contradiction {
     /// A line of `MEMORY.md`.
     Line(String),
     /// A statement of the memory at this path.
     Entry(VaultPath, String),
 }
 
-impl Contrary {
+impl Contradiction {
     /// The words of the contradicting statement.
     pub(super) fn words(&self) -> &str {
         match self {
@@ -40,29 +40,35 @@ impl Contrary {
 pub(super) fn contrary(
     text: &str,
     project: Option<&ProjectId>,
-    near: &Near<'_>,
+    near: &RelatedMemories<'_>,
     vault: &Vault,
-) -> Result<Option<Contrary>, StepError> {
-    let statement = Statement::of(text);
-    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
-    let memory = memory.map_err(StepError::passing)?.map(|read| Memory::read(&read.text)).unwrap_or_default();
+) -> Result<Option<Contradiction>, StepError> {
+    let statement = AnalysedStatement::of(text);
+    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
+    let memory =
+        memory.map_err(StepError::passing)?.map(|read| MemoryDocument::read(&read.text)).unwrap_or_default();
     if let Some(line) = memory.seen_from(project).contradicted_by(&statement) {
-        return Ok(Some(Contrary::Line(line.statement.text().to_owned())));
+        return Ok(Some(Contradiction::Line(line.statement.text().to_owned())));
     }
-    let wanted = Wanted { sources: &[Source::Entry], project, most: COMPARED, anyway: true };
+    let wanted = RelatedQuery {
+        sources: &[DocumentSource::Entry],
+        project,
+        most: MAX_COMPARED_MEMORIES,
+        anyway: true,
+    };
     let folder = format!("{}/", vault.folder_name());
     for document in near.to(text, &wanted) {
         let path = document.path.strip_prefix(&folder).and_then(|path| VaultPath::parse(path).ok());
         let Some(path) = path else { continue };
         let Ok(read) = vault.read_entry(&path) else { continue };
-        let Ok(note) = Note::parse(&read.text) else { continue };
+        let Ok(note) = ParsedNote::parse(&read.text) else { continue };
         let against: Vec<String> = statements(note.body())
             .into_iter()
-            .filter(|one| Statement::of(one).contradicts(&statement))
+            .filter(|one| AnalysedStatement::of(one).contradicts(&statement))
             .collect();
         // If two statements of a memory contradict it, the person must resolve that.
         if let [words] = &against[..] {
-            return Ok(Some(Contrary::Entry(path, words.clone())));
+            return Ok(Some(Contradiction::Entry(path, words.clone())));
         }
     }
     Ok(None)

@@ -12,79 +12,83 @@ use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::config::ReviewMode;
 use rekindle_core::event::{EchoRequested, Event};
-use rekindle_core::knowledge::feedback::{Judged, Verdict, correction, used};
-use rekindle_core::knowledge::observe::rules::Correction;
-use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source as Came};
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::filter::Filters;
+use rekindle_core::knowledge::feedback::{JudgedMemory, UsageVerdict, correction, used};
+use rekindle_core::knowledge::observe::rules::UserCorrection;
+use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource as Came};
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::word_rarity::rarity;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_core::vault::review::{ProposalId, ProposalPlace, ProposalStage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::stated::Stated;
-use self::turn::Heard;
-use super::REGISTRY;
+use self::stated::StatedCandidates;
+use self::turn::TranscriptTurn;
+use super::STAGE_REGISTRY;
 use super::announce;
-use super::keep::{self, Kept};
-use crate::context::injection_log::{self, Outcome, Record, Turn};
-use crate::index::models::{LoadedModel, Models};
-use crate::index::{Embedder, Index};
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::recall::ask::{Request, ask};
-use crate::recall::relevance_gate::reading::Reading;
-use crate::recall::search::Rules;
-use crate::recall::usage::{Signal, Usage};
-use crate::review::proposals::{self, Handed};
+use super::keep::{self, RoutedCandidates};
+use crate::context::injection_log::{self, InjectedTurn, Outcome, Record};
+use crate::index::models::{LoadedModel, ModelStore};
+use crate::index::{Embedder, RecallIndex};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::recall::ask::{RecallRequest, ask};
+use crate::recall::relevance_gate::reading::RescoringMode;
+use crate::recall::search::SearchRules;
+use crate::recall::usage::{UsageSignal, UsageSummary};
+use crate::review::proposals::{self, SubmitOutcome};
 
 /// The section of `MEMORY.md` for lessons (FBK-05).
-const LESSONS: &str = "Lessons";
+const LESSONS_SECTION: &str = "Lessons";
 /// The kinds of memories that an agent can follow without a trace.
-const SILENT: [&str; 3] = ["rule", "preference", "Hard Rules"];
+const TRACELESS_KINDS: [&str; 3] = ["rule", "preference", "Hard Rules"];
 /// The confidence of a correction.
-const SURE: f64 = 0.9;
+const CORRECTION_CONFIDENCE: f64 = 0.9;
 /// The number of candidates for the missed memory.
-const LOOKED_AT: usize = 5;
+const MAX_CANDIDATES: usize = 5;
 /// The length limit of a quotation in a proposal, in characters.
-const QUOTE_CHARS: usize = 240;
+const MAX_QUOTE_CHARS: usize = 240;
 /// The rarity of a word if there is no model.
-const RATHER_RARE: f64 = 0.7;
+const DEFAULT_RARITY: f64 = 0.7;
 
 /// The outcome of one turn, and the person's corrections in it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Found {
+struct JudgedTurn {
     outcome: Outcome,
-    lessons: Vec<Lesson>,
+    lessons: Vec<ProposedLesson>,
     #[serde(default)]
-    stated: Stated,
+    stated: StatedCandidates,
 }
 
 /// A lesson to propose.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Lesson {
+struct ProposedLesson {
     text: String,
     message: String,
 }
 
-pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn echo(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let request = EchoRequested::deserialize(&event.data)
-        .map_err(|error| Interrupt::Failed { step: "judge".to_owned(), error: StepError::fatal(error) })?;
+        .map_err(|error| RunInterrupt::Failed { step: "judge".to_owned(), error: StepError::fatal(error) })?;
     if request.synthetic {
-        return Ok(Ended::Skipped("synthetic".to_owned()));
+        return Ok(FunctionOutcome::Skipped("synthetic".to_owned()));
     }
-    let mut found: Vec<Found> = steps.run("judge", || judge(&request, world))?;
+    let mut found: Vec<JudgedTurn> = steps.run("judge", || judge(&request, world))?;
     if found.is_empty() {
-        return Ok(Ended::Skipped("there is no answer to be judged yet".to_owned()));
+        return Ok(FunctionOutcome::Skipped("there is no answer to be judged yet".to_owned()));
     }
     steps.run("store-usage", || {
         let path = world.places.usage();
-        for Found { outcome, .. } in &found {
-            Usage::record_turn(&path, &outcome.turn, &signals(outcome), event.at)?;
+        for JudgedTurn { outcome, .. } in &found {
+            UsageSummary::record_turn(&path, &outcome.turn, &signals(outcome), event.at)?;
         }
-        Usage::settle(&path)?;
+        UsageSummary::settle(&path)?;
         Ok(())
     })?;
     let run = steps.run_id().to_owned();
@@ -94,8 +98,8 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
     for (found, lessons) in found.iter_mut().zip(lessons) {
         found.outcome.lessons = lessons;
     }
-    let stated: Vec<&Stated> = found.iter().map(|found| &found.stated).collect();
-    let mut kept = Kept::default();
+    let stated: Vec<&StatedCandidates> = found.iter().map(|found| &found.stated).collect();
+    let mut kept = RoutedCandidates::default();
     if stated.iter().any(|stated| !stated.is_empty()) {
         kept = steps.run("keep-stated", || stated::keep(&request, &stated, world))?;
         let project = world.project(request.cwd.as_deref());
@@ -105,7 +109,7 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
         steps.run("stage-review", || keep::show(world))?;
     }
     steps.run("mark-judged", || {
-        for Found { outcome, .. } in &found {
+        for JudgedTurn { outcome, .. } in &found {
             injection_log::came(&world.places, &request.session_id, outcome)?;
         }
         Ok(())
@@ -114,11 +118,11 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
     let count =
         |verdict| all().flat_map(|one| &one.judged).filter(|judged| judged.verdict == verdict).count();
     let names = |list: fn(&Outcome) -> &Vec<String>| all().flat_map(list).cloned().collect::<Vec<_>>();
-    Ok(Ended::Completed(json!({
+    Ok(FunctionOutcome::Completed(json!({
         "turns": found.len(),
-        "used": count(Verdict::Used),
-        "ignored": count(Verdict::Ignored),
-        "unclear": count(Verdict::Unclear),
+        "used": count(UsageVerdict::Used),
+        "ignored": count(UsageVerdict::Ignored),
+        "unclear": count(UsageVerdict::Unclear),
         "missed": names(|one| &one.missed),
         "misled": names(|one| &one.misled),
         "lessons": names(|one| &one.lessons),
@@ -127,32 +131,32 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
 }
 
 /// The usage signals of a turn.
-fn signals(outcome: &Outcome) -> Vec<(String, Signal)> {
+fn signals(outcome: &Outcome) -> Vec<(String, UsageSignal)> {
     let judged = outcome.judged.iter().map(|judged| {
         let signal = match judged.verdict {
-            Verdict::Used => Signal::Used,
-            Verdict::Ignored => Signal::Ignored,
-            Verdict::Unclear => Signal::Shown,
+            UsageVerdict::Used => UsageSignal::Used,
+            UsageVerdict::Ignored => UsageSignal::Ignored,
+            UsageVerdict::Unclear => UsageSignal::Shown,
         };
         (judged.id.clone(), signal)
     });
-    let missed = outcome.missed.iter().map(|id| (id.clone(), Signal::Missed));
-    let misled = outcome.misled.iter().map(|id| (id.clone(), Signal::Misled));
+    let missed = outcome.missed.iter().map(|id| (id.clone(), UsageSignal::Missed));
+    let misled = outcome.misled.iter().map(|id| (id.clone(), UsageSignal::Misled));
     judged.chain(missed).chain(misled).collect()
 }
 
 /// Judges every waiting turn that has an answer.
-fn judge(request: &EchoRequested, world: &World) -> Result<Vec<Found>, StepError> {
+fn judge(request: &EchoRequested, world: &StageContext) -> Result<Vec<JudgedTurn>, StepError> {
     let record = injection_log::read(&world.places, &request.session_id);
     let (turns, waiting) = (record.turns(), record.waiting());
     let prompts: Vec<_> = waiting.iter().map(|at| turns[*at].prompt).collect();
     let Some(heard) = turn::hear(request, &prompts, world)? else {
         return Ok(Vec::new());
     };
-    let judge = Judge::new(request, &record, &turns, world);
+    let judge = TurnJudge::new(request, &record, &turns, world);
     let mut found = Vec::new();
     for (at, heard) in waiting.into_iter().zip(heard) {
-        let answered = heard.as_ref().is_some_and(Heard::is_answered);
+        let answered = heard.as_ref().is_some_and(TranscriptTurn::is_answered);
         if answered || request.last {
             found.push(judge.turn(at, &heard.unwrap_or_default())?);
         }
@@ -160,20 +164,25 @@ fn judge(request: &EchoRequested, world: &World) -> Result<Vec<Found>, StepError
     Ok(found)
 }
 
-struct Judge<'a> {
+struct TurnJudge<'a> {
     record: &'a Record,
-    turns: &'a [Turn<'a>],
-    world: &'a World,
+    turns: &'a [InjectedTurn<'a>],
+    world: &'a StageContext,
     cwd: Option<&'a str>,
     project: Option<ProjectId>,
     model: Option<LoadedModel>,
     documents: HashMap<String, Document>,
 }
 
-impl<'a> Judge<'a> {
-    fn new(request: &'a EchoRequested, record: &'a Record, turns: &'a [Turn<'a>], world: &'a World) -> Self {
-        let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
-        let shown: HashSet<&str> = turns.iter().flat_map(Turn::shown).collect();
+impl<'a> TurnJudge<'a> {
+    fn new(
+        request: &'a EchoRequested,
+        record: &'a Record,
+        turns: &'a [InjectedTurn<'a>],
+        world: &'a StageContext,
+    ) -> Self {
+        let model = ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok();
+        let shown: HashSet<&str> = turns.iter().flat_map(InjectedTurn::shown).collect();
         let cwd = request.cwd.as_deref();
         let project = world.project(cwd);
         Self { record, turns, world, cwd, project, model, documents: documents(&shown, world) }
@@ -181,20 +190,20 @@ impl<'a> Judge<'a> {
 
     fn rarity(&self, word: &str) -> f64 {
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
-        embedder.map_or(RATHER_RARE, |embedder| rarity(embedder.word(word)))
+        embedder.map_or(DEFAULT_RARITY, |embedder| rarity(embedder.word(word)))
     }
 
-    fn turn(&self, at: usize, heard: &Heard) -> Result<Found, StepError> {
+    fn turn(&self, at: usize, heard: &TranscriptTurn) -> Result<JudgedTurn, StepError> {
         let turn = &self.turns[at];
         let known: Vec<&str> =
             heard.before.iter().map(String::as_str).chain([heard.prompt.as_str()]).collect();
-        let looked_at = used::Turn::new(&known, &heard.messages);
-        let mut judged: Vec<Judged> = Vec::new();
+        let looked_at = used::FeedbackTurn::new(&known, &heard.messages);
+        let mut judged: Vec<JudgedMemory> = Vec::new();
         for id in turn.shown() {
             // A deleted memory or a raw message has no rank to change.
             let Some(document) = self.documents.get(id) else { continue };
-            let silent = SILENT.contains(&document.kind.as_str());
-            let memory = used::Memory { id, text: &document.text, silent };
+            let silent = TRACELESS_KINDS.contains(&document.kind.as_str());
+            let memory = used::ShownMemory { id, text: &document.text, silent };
             if judged.iter().all(|known| known.id != id) {
                 judged.push(used::judge(&memory, &looked_at, &|word| self.rarity(word)));
             }
@@ -207,51 +216,62 @@ impl<'a> Judge<'a> {
             outcome.corrections += 1;
             outcome.missed.extend(self.missed(at, correction)?);
             outcome.misled.extend(self.misled(at, correction));
-            lessons.push(Lesson { text: correction.text.clone(), message: correction.message.clone() });
+            lessons
+                .push(ProposedLesson { text: correction.text.clone(), message: correction.message.clone() });
         }
         for list in [&mut outcome.missed, &mut outcome.misled] {
             list.sort();
             list.dedup();
         }
         let keeps = turn.prompt.asks || turn.prompt.corrects;
-        let stated = if keeps { Stated::of(heard, self.cwd, self.world) } else { Stated::default() };
-        Ok(Found { outcome, lessons, stated })
+        let stated = if keeps {
+            StatedCandidates::of(heard, self.cwd, self.world)
+        } else {
+            StatedCandidates::default()
+        };
+        Ok(JudgedTurn { outcome, lessons, stated })
     }
 
     /// Finds the memory that states a correction and that the session did not have.
-    fn missed(&self, at: usize, correction: &Correction) -> Result<Option<String>, StepError> {
+    fn missed(&self, at: usize, correction: &UserCorrection) -> Result<Option<String>, StepError> {
         let now = self.turns[at].prompt.at;
         let before = || self.record.told.iter().take_while(|told| told.at < now);
         let had: HashSet<&str> = before().flat_map(|told| &told.shown).map(String::as_str).collect();
         let briefed = before().any(|told| told.whole);
         let always = format!("/{}/", layout::ALWAYS_LOAD);
         let has = |document: &Document| {
-            let loads = document.source == Source::Memory || document.path.contains(&always);
+            let loads = document.source == DocumentSource::Memory || document.path.contains(&always);
             had.contains(document.id.as_str()) || (briefed && loads)
         };
-        let filters = Filters {
-            sources: vec![Source::Entry, Source::Skill, Source::Memory, Source::Observation, Source::Note],
-            ..Filters::default()
+        let filters = RecallFilters {
+            sources: vec![
+                DocumentSource::Entry,
+                DocumentSource::Skill,
+                DocumentSource::Memory,
+                DocumentSource::Observation,
+                DocumentSource::Note,
+            ],
+            ..RecallFilters::default()
         };
         let project = self.project.as_ref().map(ProjectId::as_str);
-        let rules = Rules::of(&self.world.config.recall, project, &self.world.now());
-        let request = Request {
+        let rules = SearchRules::of(&self.world.config.recall, project, &self.world.now());
+        let request = RecallRequest {
             prompt: &correction.right,
             rewritten: None,
             filters: &filters,
             // A memory written because of this correction does not count.
-            rules: Rules { until: Some(now.as_second()), ..rules },
-            k: LOOKED_AT,
+            rules: SearchRules { until: Some(now.as_second()), ..rules },
+            k: MAX_CANDIDATES,
             anyway: true,
-            reading: Reading::Never,
+            reading: RescoringMode::Never,
             held: &HashSet::new(),
             mentions: true,
             messages: None,
             leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
-        let index = Index::at(self.world.places.index());
-        let usage = Usage::read(&self.world.places.usage());
+        let index = RecallIndex::at(self.world.places.index());
+        let usage = UsageSummary::read(&self.world.places.usage());
         let answer =
             ask(&self.world.vault()?, &index, embedder, &usage, &request).map_err(StepError::passing)?;
         let hits = answer.selection.hits.into_iter().map(|hit| hit.document);
@@ -260,7 +280,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Finds the memories of the corrected turn that state the opposite.
-    fn misled(&self, at: usize, correction: &Correction) -> Vec<String> {
+    fn misled(&self, at: usize, correction: &UserCorrection) -> Vec<String> {
         let Some(before) = at.checked_sub(1).and_then(|at| self.turns.get(at)) else { return Vec::new() };
         let says_otherwise = |id: &&str| {
             self.documents
@@ -272,8 +292,8 @@ impl<'a> Judge<'a> {
 }
 
 /// Reads the documents with these ids. Without an index there is no ranking either.
-fn documents(ids: &HashSet<&str>, world: &World) -> HashMap<String, Document> {
-    let Ok(Some(snapshot)) = Index::at(world.places.index()).open() else { return HashMap::new() };
+fn documents(ids: &HashSet<&str>, world: &StageContext) -> HashMap<String, Document> {
+    let Ok(Some(snapshot)) = RecallIndex::at(world.places.index()).open() else { return HashMap::new() };
     (0..snapshot.len())
         .filter_map(|number| snapshot.document(number))
         .filter(|document| ids.contains(document.id.as_str()))
@@ -285,44 +305,44 @@ fn documents(ids: &HashSet<&str>, world: &World) -> HashMap<String, Document> {
 /// of the session keeps them.
 fn propose(
     request: &EchoRequested,
-    lessons: &[Lesson],
+    lessons: &[ProposedLesson],
     run: &str,
-    world: &World,
+    world: &StageContext,
 ) -> Result<Vec<String>, StepError> {
     if lessons.is_empty() || world.config.memory.review_mode == ReviewMode::Silent {
         return Ok(Vec::new());
     }
     let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
     let now = world.now();
-    let id = Id::uncounted(Kind::Reflection, now.date());
+    let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
     let new: Vec<Proposal> = lessons
         .iter()
         .filter(|lesson| !forgotten.holds_text(&lesson.text))
         .map(|lesson| Proposal {
             // A correction in passing is no rule yet: the person decides.
             explicit: false,
-            confidence: SURE,
-            evidence: Evidence {
+            confidence: CORRECTION_CONFIDENCE,
+            evidence: ProposalEvidence {
                 sessions: vec![request.session_id.clone()],
                 messages: vec![lesson.message.clone()],
-                quotes: vec![one_line(&lesson.text, QUOTE_CHARS)],
-                ..Evidence::default()
+                quotes: vec![one_line(&lesson.text, MAX_QUOTE_CHARS)],
+                ..ProposalEvidence::default()
             },
             project: world.project(request.cwd.as_deref()),
             ..Proposal::new(
                 id,
                 Came::Correction,
-                Place::Section(LESSONS.to_owned()),
+                ProposalPlace::Section(LESSONS_SECTION.to_owned()),
                 Origin::User,
                 lesson.text.clone(),
                 now.timestamp(),
             )
         })
         .collect();
-    let handed = proposals::hand_in(&mut world.db()?, &REGISTRY, run, &new)?;
+    let handed = proposals::hand_in(&mut world.db()?, &STAGE_REGISTRY, run, &new)?;
     let open = handed.into_iter().filter_map(|handed| match handed {
-        Handed::Proposed(id) | Handed::Folded(id) => Some(id.to_string()),
-        Handed::Decided(..) => None,
+        SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => Some(id.to_string()),
+        SubmitOutcome::Decided(..) => None,
     });
     Ok(open.collect())
 }

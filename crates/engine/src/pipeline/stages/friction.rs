@@ -10,56 +10,61 @@ use std::time::Duration;
 use rekindle_core::base::time::Date;
 use rekindle_core::event::Event;
 use rekindle_core::knowledge::friction::{
-    Earlier, Fix, Fixes, Gate, Kind as Detected, Known, Pattern, WINDOW_DAYS, Why, ask, detect, fixes, heard,
+    EarlierProposal, FixContext, FixDropReason, FrictionFix, FrictionFixes, FrictionGate,
+    FrictionKind as Detected, FrictionPattern, WINDOW_DAYS, ask, detect, fixes, heard,
 };
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_core::llm::Model;
-use rekindle_core::vault::identity::SHARED;
-use rekindle_core::vault::journal::{Place, Root};
+use rekindle_core::llm::LanguageModel;
+use rekindle_core::vault::identity::SHARED_RARITY_WEIGHT;
+use rekindle_core::vault::journal::{ChangeRoot, ChangedFile};
 use rekindle_core::vault::layout;
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::review::ProposalId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::REGISTRY;
-use super::material::Material;
+use super::STAGE_REGISTRY;
+use super::material::ObservationWindow;
 use super::promote;
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::llm::Job;
-use crate::pipeline::observations::{self, KEPT_DAYS};
-use crate::review::proposals::{self, Handed};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::llm::ModelJob;
+use crate::pipeline::observations::{self, RETENTION_DAYS};
+use crate::review::proposals::{self, SubmitOutcome};
 
 /// The name of the function in the registry.
-pub const NAME: &str = "friction";
+pub const FRICTION: &str = "friction";
 
-pub(super) fn friction(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn friction(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
-    let model = world.model(Job::Reflector).ok().flatten();
-    friction_with(event, steps, world, model.as_ref().map(|model| model as &dyn Model))
+    let model = world.model(ModelJob::Reflector).ok().flatten();
+    friction_with(event, steps, world, model.as_ref().map(|model| model as &dyn LanguageModel))
 }
 
 fn friction_with(
     event: &Event,
-    steps: &mut dyn Steps,
-    world: &World,
-    model: Option<&dyn Model>,
-) -> Result<Ended, Interrupt> {
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+    model: Option<&dyn LanguageModel>,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
     let queried = steps.run("query-observations", || query(event, world))?;
     if let Some(why) = queried.closed {
-        return Ok(Ended::Skipped(why));
+        return Ok(FunctionOutcome::Skipped(why));
     }
     let patterns = steps.run("detect-patterns", || Ok(detect(&queried.week(world)?.period(world))))?;
     let proposed = steps.run("propose-fixes", || propose(&queried, &patterns, model, world))?;
     let staged = steps.run("stage-proposals", || stage(&run, &queried, &proposed.found, world))?;
-    Ok(Ended::Completed(report(&queried, &patterns, &proposed, &staged)))
+    Ok(FunctionOutcome::Completed(report(&queried, &patterns, &proposed, &staged)))
 }
 
 /// The result of comparing patterns with existing rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Proposed {
-    found: Fixes,
+struct FrictionProposals {
+    found: FrictionFixes,
     /// The number of patterns from a model that the observations confirm.
     reported: usize,
     /// The name of the model or the rules.
@@ -70,7 +75,7 @@ struct Proposed {
 
 /// The keys of the observations of a run. Their text stays in the list, so that forgotten text is never here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Queried {
+struct FrictionQuery {
     date: Date,
     from: Date,
     keys: BTreeSet<String>,
@@ -80,19 +85,20 @@ struct Queried {
     closed: Option<String>,
 }
 
-fn query(event: &Event, world: &World) -> Result<Queried, StepError> {
+fn query(event: &Event, world: &StageContext) -> Result<FrictionQuery, StepError> {
     let date = world.day_of(event);
     let back = |days: i64| date.checked_sub(jiff::Span::new().days(days - 1)).unwrap_or(date);
     let db = world.db()?;
-    let known = observations::between(&db, back(KEPT_DAYS), date)?;
-    let count = |entry: &observations::Entry| entry.observed.findings().count();
+    let known = observations::between(&db, back(RETENTION_DAYS), date)?;
+    let count = |entry: &observations::ObservationRecord| entry.observed.findings().count();
     let gate = gate(world);
     let oldest = known.iter().map(|entry| entry.day).min();
     let closed = gate.closed(known.iter().map(count).sum(), oldest, date);
     let from = back(WINDOW_DAYS);
-    let week: Vec<&observations::Entry> = known.iter().filter(|entry| entry.day >= from).collect();
+    let week: Vec<&observations::ObservationRecord> =
+        known.iter().filter(|entry| entry.day >= from).collect();
     let sessions: BTreeSet<&str> = week.iter().map(|entry| entry.session.as_str()).collect();
-    Ok(Queried {
+    Ok(FrictionQuery {
         date,
         from,
         sessions: sessions.len(),
@@ -102,34 +108,38 @@ fn query(event: &Event, world: &World) -> Result<Queried, StepError> {
     })
 }
 
-fn gate(world: &World) -> Gate {
+fn gate(world: &StageContext) -> FrictionGate {
     let settings = &world.config.friction;
-    Gate { observations: settings.min_observations, days: settings.min_days, sessions: settings.min_sessions }
+    FrictionGate {
+        observations: settings.min_observations,
+        days: settings.min_days,
+        sessions: settings.min_sessions,
+    }
 }
 
-impl Queried {
+impl FrictionQuery {
     /// Reads the observations of the week.
-    fn week(&self, world: &World) -> Result<Material, StepError> {
+    fn week(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
         let mut entries = observations::between(&world.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
-        Material::read(self.date, entries, world)
+        ObservationWindow::read(self.date, entries, world)
     }
 }
 
 /// Compares the patterns with existing rules and earlier proposals.
 fn propose(
-    queried: &Queried,
-    patterns: &[Pattern],
-    model: Option<&dyn Model>,
-    world: &World,
-) -> Result<Proposed, StepError> {
+    queried: &FrictionQuery,
+    patterns: &[FrictionPattern],
+    model: Option<&dyn LanguageModel>,
+    world: &StageContext,
+) -> Result<FrictionProposals, StepError> {
     let week = queried.week(world)?;
     let standings = proposals::standings(&world.db()?, false)?;
-    let before: Vec<Earlier> = standings
+    let before: Vec<EarlierProposal> = standings
         .into_iter()
-        .map(|standing| Earlier { decided: standing.decided, proposal: standing.proposal })
+        .map(|standing| EarlierProposal { decided: standing.decided, proposal: standing.proposal })
         .collect();
-    let shared = Place { root: Root::Identity, path: layout::fixed(SHARED) };
+    let shared = ChangedFile { root: ChangeRoot::Identity, path: layout::fixed(SHARED_RARITY_WEIGHT) };
     let agents = world.vault()?.read(&shared).map_err(StepError::passing)?.map(|note| note.text);
     let period = week.period(world);
     let (mut all, mut reported, mut degraded) = (patterns.to_vec(), 0, None);
@@ -145,24 +155,29 @@ fn propose(
             Err(error) => degraded = Some(error.to_string()),
         }
     }
-    let known = Known { period: &period, agents: agents.as_deref(), before: &before, gate: gate(world) };
-    let by = model.filter(|_| degraded.is_none()).map_or("rules", Model::name).to_owned();
-    Ok(Proposed { found: fixes(all, &known), reported, by, degraded })
+    let known = FixContext { period: &period, agents: agents.as_deref(), before: &before, gate: gate(world) };
+    let by = model.filter(|_| degraded.is_none()).map_or("rules", LanguageModel::name).to_owned();
+    Ok(FrictionProposals { found: fixes(all, &known), reported, by, degraded })
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Staged {
-    proposed: Vec<Id>,
+struct StagedFixes {
+    proposed: Vec<ProposalId>,
     /// Existing proposals that gained evidence.
-    folded: Vec<Id>,
+    folded: Vec<ProposalId>,
     /// The outcome for REVIEW.md.
     page: String,
 }
 
 /// Submits proposals and refreshes the page (FRI-06).
-fn stage(run: &str, queried: &Queried, found: &Fixes, world: &World) -> Result<Staged, StepError> {
+fn stage(
+    run: &str,
+    queried: &FrictionQuery,
+    found: &FrictionFixes,
+    world: &StageContext,
+) -> Result<StagedFixes, StepError> {
     let mut db = world.db()?;
-    let mut staged = Staged::default();
+    let mut staged = StagedFixes::default();
     for (id, evidence) in &found.again {
         proposals::support(&mut db, *id, evidence)?;
         staged.folded.push(*id);
@@ -170,11 +185,11 @@ fn stage(run: &str, queried: &Queried, found: &Fixes, world: &World) -> Result<S
     let now = world.now().timestamp();
     let day = queried.date;
     let new: Vec<Proposal> = found.fixes.iter().map(|fix| fix.proposal(day, now)).collect();
-    for handed in proposals::hand_in(&mut db, &REGISTRY, run, &new)? {
+    for handed in proposals::hand_in(&mut db, &STAGE_REGISTRY, run, &new)? {
         match handed {
-            Handed::Proposed(id) => staged.proposed.push(id),
-            Handed::Folded(id) => staged.folded.push(id),
-            Handed::Decided(..) => {}
+            SubmitOutcome::Proposed(id) => staged.proposed.push(id),
+            SubmitOutcome::Folded(id) => staged.folded.push(id),
+            SubmitOutcome::Decided(..) => {}
         }
     }
     staged.page = promote::refresh(world)?;
@@ -182,13 +197,18 @@ fn stage(run: &str, queried: &Queried, found: &Fixes, world: &World) -> Result<S
 }
 
 /// Builds the output that `rekindle runs` and `rekindle friction` show.
-fn report(queried: &Queried, patterns: &[Pattern], proposed: &Proposed, staged: &Staged) -> Value {
+fn report(
+    queried: &FrictionQuery,
+    patterns: &[FrictionPattern],
+    proposed: &FrictionProposals,
+    staged: &StagedFixes,
+) -> Value {
     let found = &proposed.found;
     let mut kinds: BTreeMap<Detected, u64> = BTreeMap::new();
     for pattern in patterns {
         *kinds.entry(pattern.kind).or_default() += 1;
     }
-    let fix = |fix: &Fix| {
+    let fix = |fix: &FrictionFix| {
         json!({
             "kind": fix.pattern.kind, "target": fix.target, "severity": fix.pattern.severity(),
             "sessions": fix.pattern.evidence.sessions.len(),
@@ -218,7 +238,7 @@ fn report(queried: &Queried, patterns: &[Pattern], proposed: &Proposed, staged: 
 }
 
 /// The reason for no proposal, in a sentence (FRI-08).
-fn why_not(patterns: usize, dropped: &BTreeMap<Why, u64>) -> String {
+fn why_not(patterns: usize, dropped: &BTreeMap<FixDropReason, u64>) -> String {
     if patterns == 0 {
         return "nothing was corrected, failed or contradicted".to_owned();
     }

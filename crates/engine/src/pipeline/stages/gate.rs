@@ -2,28 +2,28 @@
 //! written beside the finding; it holds nothing back.
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::knowledge::observe::Observed;
-use rekindle_core::knowledge::observe::evidence::Evidence;
-use rekindle_core::knowledge::observe::finding::Verdict;
-use rekindle_core::knowledge::observe::gate::{Standing, judge};
-use rekindle_core::recall::document::Source;
+use rekindle_core::knowledge::observe::ObservedSession;
+use rekindle_core::knowledge::observe::evidence::MessageEvidence;
+use rekindle_core::knowledge::observe::finding::GateVerdict;
+use rekindle_core::knowledge::observe::gate::{EstablishedStatement, judge};
+use rekindle_core::recall::document::DocumentSource;
 use rekindle_core::session::Message;
 
 use super::index;
-use super::near::{Near, Wanted};
-use crate::jobs::context::World;
+use super::near::{RelatedMemories, RelatedQuery};
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
 
 /// The number of memories to compare with each finding.
-const COMPARED: usize = 10;
+const MAX_COMPARED_STATEMENTS: usize = 10;
 
 /// Returns a verdict for every finding, in order.
 pub(super) fn verdicts(
-    observed: &Observed,
+    observed: &ObservedSession,
     messages: &[Message],
     project: Option<&ProjectId>,
-    world: &World,
-) -> Result<Vec<Verdict>, StepError> {
+    world: &StageContext,
+) -> Result<Vec<GateVerdict>, StepError> {
     if observed.is_empty() {
         return Ok(Vec::new());
     }
@@ -31,21 +31,22 @@ pub(super) fn verdicts(
     // reports a failure.
     index::settle(world).unwrap_or(false);
     let vault = world.vault()?;
-    let near = Near::new(&vault, world);
-    let evidence = Evidence::new(messages, &world.zone);
-    let sources = [Source::Entry, Source::Skill, Source::Memory, Source::Observation];
-    let wanted = Wanted { sources: &sources, project, most: COMPARED, anyway: true };
+    let near = RelatedMemories::new(&vault, world);
+    let evidence = MessageEvidence::new(messages, &world.zone);
+    let sources =
+        [DocumentSource::Entry, DocumentSource::Skill, DocumentSource::Memory, DocumentSource::Observation];
+    let wanted = RelatedQuery { sources: &sources, project, most: MAX_COMPARED_STATEMENTS, anyway: true };
     let judged = observed.findings().map(|finding| {
         let known = near.to(&finding.text, &wanted);
-        let standing: Vec<Standing> =
-            known.iter().map(|document| Standing::new(&document.id, &document.text)).collect();
+        let standing: Vec<EstablishedStatement> =
+            known.iter().map(|document| EstablishedStatement::new(&document.id, &document.text)).collect();
         judge(finding, &evidence, &standing)
     });
     Ok(judged.collect())
 }
 
 /// Writes verdicts beside their findings.
-pub(super) fn annotate(observed: &mut Observed, verdicts: Vec<Verdict>) {
+pub(super) fn annotate(observed: &mut ObservedSession, verdicts: Vec<GateVerdict>) {
     let findings = observed.parts.iter_mut().flat_map(|part| &mut part.findings);
     for (finding, verdict) in findings.zip(verdicts) {
         finding.gate = Some(verdict);

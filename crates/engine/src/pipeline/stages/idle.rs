@@ -8,19 +8,19 @@ use std::path::Path;
 use jiff::SignedDuration;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::event::{CaptureRequested, EchoRequested, Event, Trigger, names};
+use rekindle_core::event::{CaptureRequested, CaptureTrigger, EchoRequested, Event, names};
 
 use super::signal;
 use crate::context::injection_log;
-use crate::jobs::context::World;
-use crate::platform::db::{self, Db, params};
+use crate::jobs::context::StageContext;
+use crate::platform::db::{self, Database, params};
 
 /// Agent, id, transcript, folder, start time and time of the last event, in milliseconds.
-type Open = (String, String, Option<String>, Option<String>, i64, i64);
+type OpenSessionRow = (String, String, Option<String>, Option<String>, i64, i64);
 
 /// Requests a capture of idle sessions. A session that continues afterwards opens again, with a new window.
-pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db::Error> {
-    let rows: Vec<Open> = db.run(|connection| {
+pub fn requests(db: &Database, world: &StageContext, now: Timestamp) -> Result<Vec<Event>, db::Error> {
+    let rows: Vec<OpenSessionRow> = db.run(|connection| {
         connection
             .prepare(
                 "SELECT agent, id, transcript, cwd, started, last_seen FROM sessions WHERE state = 'open'",
@@ -55,7 +55,8 @@ pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db
             synthetic: false,
         };
         events.extend(signal::asks(echo, &injection_log::read(&world.places, &session), now));
-        let silence = Silence { agent, session, transcript, cwd, upto: written.map(|(_, size)| size), last };
+        let silence =
+            IdleSession { agent, session, transcript, cwd, upto: written.map(|(_, size)| size), last };
         events.extend(silence.request(now));
     }
     Ok(events)
@@ -63,7 +64,13 @@ pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db
 
 /// The time of the last event, at most now. A later stamp comes from a clock that was set back since and
 /// would keep the session open until then, so the row is corrected.
-fn not_after(now: Timestamp, agent: Agent, session: &str, last_seen: i64, db: &Db) -> Result<i64, db::Error> {
+fn not_after(
+    now: Timestamp,
+    agent: Agent,
+    session: &str,
+    last_seen: i64,
+    db: &Database,
+) -> Result<i64, db::Error> {
     let now = now.as_millisecond();
     if last_seen > now {
         db.run(|connection| {
@@ -77,7 +84,7 @@ fn not_after(now: Timestamp, agent: Agent, session: &str, last_seen: i64, db: &D
 }
 
 /// A session without events for a while.
-struct Silence {
+struct IdleSession {
     agent: Agent,
     session: String,
     transcript: Option<String>,
@@ -88,7 +95,7 @@ struct Silence {
     last: i64,
 }
 
-impl Silence {
+impl IdleSession {
     /// Builds the event to capture the session. The same idle period gives the same event.
     fn request(self, now: Timestamp) -> Option<Event> {
         let Self { agent, session, transcript, cwd, upto, last } = self;
@@ -96,7 +103,7 @@ impl Silence {
         let data = CaptureRequested {
             agent,
             session_id: session,
-            trigger: Trigger::Shutdown,
+            trigger: CaptureTrigger::Shutdown,
             cause: "idle".to_owned(),
             upto,
             transcript,

@@ -5,67 +5,67 @@ use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::config::{ReviewMode, ScopeRule};
-use rekindle_core::knowledge::mine::{Candidate, Idea};
-use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source, Target};
-use rekindle_core::knowledge::reflect::memory::Memory;
+use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource, ProposalTarget};
+use rekindle_core::knowledge::reflect::memory::MemoryDocument;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::text::similarity::Statement;
-use rekindle_core::vault::entry::{Confidence, Entry, Status};
-use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::text::similarity::AnalysedStatement;
+use rekindle_core::vault::entry::{Confidence, EntryProperties, EntryStatus};
+use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::ideas;
 use rekindle_core::vault::journal;
-use rekindle_core::vault::journal::Actor;
-use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
+use rekindle_core::vault::journal::ChangeActor;
+use rekindle_core::vault::layout::{self, EntryDestination, EntryGroup, VaultShelf};
 use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::path::{VaultPath, slug};
 use rekindle_core::vault::review::EVERY_PROJECT;
-use rekindle_core::vault::review::{Id, Kind, Place};
-use rekindle_embed::{Role, Scratch};
+use rekindle_core::vault::review::{ProposalId, ProposalPlace, ProposalStage};
+use rekindle_embed::{EncoderScratch, TextRole};
 use serde::{Deserialize, Serialize};
 
-use super::REGISTRY;
-use super::contrary::{Contrary, contrary};
-use super::near::Near;
+use super::STAGE_REGISTRY;
+use super::contrary::{Contradiction, contrary};
+use super::near::RelatedMemories;
 use super::related::related;
-use crate::index::models::{LoadedModel, Models};
-use crate::jobs::context::World;
+use crate::index::models::{LoadedModel, ModelStore};
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::pipeline::sightings::{self, Seen, Sighting};
-use crate::pipeline::statements::Statements;
-use crate::platform::db::Db;
-use crate::recall::messages::Messages;
+use crate::pipeline::sightings::{self, NewSighting, StoredSighting};
+use crate::pipeline::statements::StatementClassifier;
+use crate::platform::db::Database;
+use crate::recall::messages::MessageStore;
 use crate::review::page;
-use crate::review::proposals::{self, Handed};
+use crate::review::proposals::{self, SubmitOutcome};
 use crate::vault::{self, NewEntry, NewIdea, Vault};
 use rekindle_core::recall::citation::Citation;
 
 /// The number of sessions after which a sighting becomes a proposal (SID-05).
-const SIGHTINGS: usize = 3;
+const MIN_SIGHTING_SESSIONS: usize = 3;
 /// The length limit of a quotation in a proposal, in characters.
-const QUOTE_CHARS: usize = 240;
+const MAX_QUOTE_CHARS: usize = 240;
 /// The number of the nearest statements to compare with a new one.
-const COMPARED: usize = 8;
+const MAX_COMPARED_STATEMENTS: usize = 8;
 /// The least probability that a statement supersedes another.
-const CERTAIN: f32 = 0.85;
+const MIN_REPLACES_PROBABILITY: f32 = 0.85;
 /// The least probability if the words say that something ended.
-const LIKELY: f32 = 0.4;
+const MIN_REPLACES_PROBABILITY_ENDED: f32 = 0.4;
 /// The least similarity at which a new value supersedes an old one regardless of the classifier, if the words
 /// say that something ended.
-const REVALUED_LIKENESS: f32 = 0.5;
+const MIN_REVALUED_SIMILARITY: f32 = 0.5;
 /// The least probability that two statements say the same.
-const SAME_CERTAIN: f32 = 0.6;
+const MIN_SAME_PROBABILITY: f32 = 0.6;
 /// The least similarity of two equivalent statements, regardless of the classifier.
-const SAME_LIKENESS: f32 = 0.6;
+const MIN_SAME_SIMILARITY: f32 = 0.6;
 /// The question about a wish that may hold in every project.
-const HOLDS_EVERYWHERE: &str = "Does this hold in every project?";
+const SCOPE_QUESTION: &str = "Does this hold in every project?";
 /// The highest number for a name that is taken.
-const MOST_NAMES: usize = 50;
+const MAX_NUMBERED_NAMES: usize = 50;
 
 /// The outcomes of the candidates of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Kept {
+pub struct RoutedCandidates {
     /// Saved entries: paths in the vault.
     pub saved: Vec<String>,
     /// New proposals: their ids.
@@ -80,7 +80,7 @@ pub struct Kept {
 
 /// The origin of candidates.
 #[derive(Clone, Copy, Debug)]
-pub struct From<'a> {
+pub struct CandidateSource<'a> {
     /// The id of the session.
     pub session: &'a str,
     /// The project of the session.
@@ -89,7 +89,7 @@ pub struct From<'a> {
 
 /// A message that supports a candidate.
 #[derive(Clone, Debug, Default)]
-pub struct Quoted {
+pub struct SupportingMessage {
     /// Its text; empty if only its time is known.
     pub text: String,
     /// The time of the message.
@@ -97,78 +97,85 @@ pub struct Quoted {
 }
 
 /// Looks up a message by its id.
-type Quote<'a> = dyn Fn(&str) -> Option<Quoted> + 'a;
+type MessageLookup<'a> = dyn Fn(&str) -> Option<SupportingMessage> + 'a;
 
 /// Routes candidates to entries, proposals or the inbox.
 pub fn keep(
-    candidates: &[Candidate],
-    from: From<'_>,
-    quote: &Quote<'_>,
-    world: &World,
-) -> Result<Kept, StepError> {
-    let mut keeper = Keeper::new(from, world)?;
+    candidates: &[MemoryCandidate],
+    from: CandidateSource<'_>,
+    quote: &MessageLookup<'_>,
+    world: &StageContext,
+) -> Result<RoutedCandidates, StepError> {
+    let mut keeper = CandidateRouter::new(from, world)?;
     for candidate in candidates {
         keeper.keep(candidate, quote)?;
     }
-    Messages::of(&world.places).cite(&keeper.citations).map_err(StepError::passing)?;
+    MessageStore::of(&world.places).cite(&keeper.citations).map_err(StepError::passing)?;
     Ok(keeper.kept)
 }
 
 /// The relation of a candidate to known statements.
 #[derive(Default)]
-struct Compared {
+struct CandidateMatch {
     /// The known statement that says the same.
-    same: Option<Sighting>,
+    same: Option<StoredSighting>,
     /// The known statement that the candidate supersedes.
-    replaced: Option<Sighting>,
+    replaced: Option<StoredSighting>,
     /// True if a later statement has superseded it.
     ended: bool,
 }
 
-struct Keeper<'a> {
-    from: From<'a>,
-    world: &'a World,
+struct CandidateRouter<'a> {
+    from: CandidateSource<'a>,
+    world: &'a StageContext,
     vault: Vault,
     model: Option<LoadedModel>,
-    statements: Statements,
-    kept: Kept,
+    statements: StatementClassifier,
+    kept: RoutedCandidates,
     /// The messages that entries were made from.
     citations: Vec<Citation>,
 }
 
-impl<'a> Keeper<'a> {
-    fn new(from: From<'a>, world: &'a World) -> Result<Self, StepError> {
+impl<'a> CandidateRouter<'a> {
+    fn new(from: CandidateSource<'a>, world: &'a StageContext) -> Result<Self, StepError> {
         // Without a model only the same words count as the same statement.
-        let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
-        let statements = Statements::builtin();
+        let model = ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok();
+        let statements = StatementClassifier::builtin();
         let vault = world.vault()?;
-        Ok(Self { from, world, vault, model, statements, kept: Kept::default(), citations: Vec::new() })
+        Ok(Self {
+            from,
+            world,
+            vault,
+            model,
+            statements,
+            kept: RoutedCandidates::default(),
+            citations: Vec::new(),
+        })
     }
 
-    fn keep(&mut self, candidate: &Candidate, quote: &Quote<'_>) -> Result<(), StepError> {
+    fn keep(&mut self, candidate: &MemoryCandidate, quote: &MessageLookup<'_>) -> Result<(), StepError> {
         let forgotten = self.vault.graveyard().map_err(StepError::passing)?;
         if forgotten.holds_text(&candidate.text) {
             return Ok(());
         }
-        let quoted: Vec<Quoted> = candidate.messages.iter().filter_map(|id| quote(id)).collect();
+        let quoted: Vec<SupportingMessage> = candidate.messages.iter().filter_map(|id| quote(id)).collect();
         let said_at = quoted.iter().filter_map(|quoted| quoted.at).min();
         let quotes = quoted.iter().map(|quoted| quoted.text.as_str()).filter(|text| !text.is_empty());
-        let evidence = Evidence {
+        let evidence = ProposalEvidence {
             sessions: vec![self.from.session.to_owned()],
             messages: candidate.messages.clone(),
-            quotes: quotes.map(|text| one_line(text, QUOTE_CHARS)).take(2).collect(),
+            quotes: quotes.map(|text| one_line(text, MAX_QUOTE_CHARS)).take(2).collect(),
             said: quoted.iter().filter_map(|quoted| quoted.at).max(),
-            ..Evidence::default()
+            ..ProposalEvidence::default()
         };
-        let vector = self
-            .model
-            .as_ref()
-            .map_or_else(Vec::new, |model| model.embed(&mut Scratch::new(), Role::Passage, &candidate.text));
+        let vector = self.model.as_ref().map_or_else(Vec::new, |model| {
+            model.embed(&mut EncoderScratch::new(), TextRole::Passage, &candidate.text)
+        });
         // A statement that holds everywhere is the same in every project.
         let project = self.from.project.filter(|_| !candidate.everywhere).map(ProjectId::as_str);
         // The time of the statement decides which is newer, not the time of reading.
         let at = said_at.unwrap_or_else(|| self.world.now().timestamp());
-        let seen = Seen {
+        let seen = NewSighting {
             text: &candidate.text,
             vector: &vector,
             project,
@@ -177,7 +184,7 @@ impl<'a> Keeper<'a> {
             ends: candidate.ends,
         };
         let mut db = self.world.db()?;
-        let Compared { same, replaced, ended } = self.compare(&db, candidate, &seen)?;
+        let CandidateMatch { same, replaced, ended } = self.compare(&db, candidate, &seen)?;
         if ended {
             let cited = |message: &String| Citation::superseded(self.from.session, message);
             self.citations.extend(candidate.messages.iter().map(cited));
@@ -189,7 +196,7 @@ impl<'a> Keeper<'a> {
             let rests_on = sightings::again(&mut db, &known, &seen, None)?;
             let became = known.became.as_deref();
             self.cite(candidate, became);
-            let waits = became.and_then(|became| became.parse::<Id>().ok());
+            let waits = became.and_then(|became| became.parse::<ProposalId>().ok());
             if let Some(id) = waits {
                 proposals::support(&mut db, id, &evidence)?;
             }
@@ -203,7 +210,7 @@ impl<'a> Keeper<'a> {
             };
             let outright = candidate.confidence == Confidence::High && candidate.origin == Origin::User;
             let asks = self.world.config.memory.review_mode == ReviewMode::Interactive;
-            let often = is_new && rests_on.sessions.len() >= SIGHTINGS;
+            let often = is_new && rests_on.sessions.len() >= MIN_SIGHTING_SESSIONS;
             let weighs = asks && !decided && (often || candidate.confidence != Confidence::Low);
             let raised = only_seen && (outright || weighs);
             if !raised {
@@ -220,7 +227,7 @@ impl<'a> Keeper<'a> {
             }
             let confidence =
                 if candidate.confidence == Confidence::High { Confidence::High } else { Confidence::Medium };
-            let candidate = Candidate { confidence, ..candidate.clone() };
+            let candidate = MemoryCandidate { confidence, ..candidate.clone() };
             let became = self.place(&candidate, &rests_on, said_at)?;
             sightings::again(&mut db, &known, &seen, Some(&became))?;
             self.cite(&candidate, Some(&became));
@@ -248,8 +255,8 @@ impl<'a> Keeper<'a> {
     /// said the same in another one. Both causes give one question.
     fn ask_everywhere(
         &mut self,
-        candidate: &Candidate,
-        seen: &Seen<'_>,
+        candidate: &MemoryCandidate,
+        seen: &NewSighting<'_>,
         entry: &str,
     ) -> Result<(), StepError> {
         let config = &self.world.config.memory;
@@ -277,18 +284,18 @@ impl<'a> Keeper<'a> {
             text = same.map_or(text, |same| same.text.clone());
         }
         let now = self.world.now();
-        let id = Id::uncounted(Kind::Reflection, now.date());
-        let place = Place::Section(EVERY_PROJECT.to_owned());
+        let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+        let place = ProposalPlace::Section(EVERY_PROJECT.to_owned());
         let proposal = Proposal {
-            target: Some(Target::Everywhere(entry.to_owned())),
-            title: HOLDS_EVERYWHERE.to_owned(),
+            target: Some(ProposalTarget::Everywhere(entry.to_owned())),
+            title: SCOPE_QUESTION.to_owned(),
             confidence: if elsewhere.is_some() { 0.8 } else { 0.6 },
             evidence,
             project: Some(project.clone()),
-            ..Proposal::new(id, Source::Everywhere, place, candidate.origin, text, now.timestamp())
+            ..Proposal::new(id, ProposalSource::Everywhere, place, candidate.origin, text, now.timestamp())
         };
-        if let [Handed::Proposed(id) | Handed::Folded(id)] =
-            proposals::hand_in(&mut db, &REGISTRY, self.from.session, &[proposal])?[..]
+        if let [SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id)] =
+            proposals::hand_in(&mut db, &STAGE_REGISTRY, self.from.session, &[proposal])?[..]
         {
             self.report(&id.to_string(), true);
         }
@@ -296,8 +303,9 @@ impl<'a> Keeper<'a> {
     }
 
     /// Records that an entry holds a person's statement, so that recall can leave out the message.
-    fn cite(&mut self, candidate: &Candidate, became: Option<&str>) {
-        let is_entry = became.is_some_and(|became| became.parse::<Id>().is_err() && !is_inboxed(became));
+    fn cite(&mut self, candidate: &MemoryCandidate, became: Option<&str>) {
+        let is_entry =
+            became.is_some_and(|became| became.parse::<ProposalId>().is_err() && !is_inboxed(became));
         if is_entry && candidate.origin == Origin::User {
             let chars = candidate.text.chars().count();
             let cited = |message: &String| Citation::of_statement(self.from.session, message, chars);
@@ -306,8 +314,8 @@ impl<'a> Keeper<'a> {
     }
 
     /// Records that the statement of these messages no longer holds.
-    fn cite_superseded(&mut self, old: &Sighting) {
-        let Evidence { sessions, messages, .. } = &old.evidence;
+    fn cite_superseded(&mut self, old: &StoredSighting) {
+        let ProposalEvidence { sessions, messages, .. } = &old.evidence;
         for session in sessions {
             self.citations.extend(messages.iter().map(|message| Citation::superseded(session, message)));
         }
@@ -317,25 +325,31 @@ impl<'a> Keeper<'a> {
     fn reach(&self, path: &str) -> Result<Option<ProjectId>, StepError> {
         let Ok(path) = VaultPath::parse(path) else { return Ok(None) };
         let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
-        let Ok(note) = Note::parse(&read.text) else { return Ok(None) };
-        let entry = Entry::of(&note, &path);
-        let holds = entry.status == Status::Active && matches!(layout::shelf(&path), Shelf::Entry(_));
+        let Ok(note) = ParsedNote::parse(&read.text) else { return Ok(None) };
+        let entry = EntryProperties::of(&note, &path);
+        let holds =
+            entry.status == EntryStatus::Active && matches!(layout::shelf(&path), VaultShelf::Entry(_));
         Ok(entry.scope.project().cloned().filter(|_| holds))
     }
 
     /// Finds the statement equivalent to a candidate, the one it supersedes, and a later one that supersedes
     /// it.
-    fn compare(&self, db: &Db, candidate: &Candidate, seen: &Seen<'_>) -> Result<Compared, StepError> {
+    fn compare(
+        &self,
+        db: &Database,
+        candidate: &MemoryCandidate,
+        seen: &NewSighting<'_>,
+    ) -> Result<CandidateMatch, StepError> {
         if let Some(known) = sightings::find(db, seen)? {
-            return Ok(Compared { same: Some(known), ..Compared::default() });
+            return Ok(CandidateMatch { same: Some(known), ..CandidateMatch::default() });
         }
         let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
         if !stated {
-            return Ok(Compared::default());
+            return Ok(CandidateMatch::default());
         }
-        let new = Statement::of(&candidate.text);
-        let mut replaced: Option<(f32, Sighting)> = None;
-        for (likeness, known) in sightings::nearest(db, seen, COMPARED)? {
+        let new = AnalysedStatement::of(&candidate.text);
+        let mut replaced: Option<(f32, StoredSighting)> = None;
+        for (likeness, known) in sightings::nearest(db, seen, MAX_COMPARED_STATEMENTS)? {
             let (known_text, candidate_text) = (known.text.as_str(), candidate.text.as_str());
             // An older session that is read later is compared the other way round.
             let is_older = seen.at < known.last;
@@ -344,50 +358,50 @@ impl<'a> Keeper<'a> {
                 false => self.statements.compare(known_text, candidate_text),
             };
             let ends = if is_older { known.ends } else { candidate.ends };
-            let old = Statement::of(&known.text);
+            let old = AnalysedStatement::of(&known.text);
             let contradicts = old.contradicts(&new);
-            let alike = likeness >= SAME_LIKENESS && !contradicts && !old.has_other_values(&new);
-            if pair.same >= SAME_CERTAIN && alike {
-                return Ok(Compared { same: Some(known), ..Compared::default() });
+            let alike = likeness >= MIN_SAME_SIMILARITY && !contradicts && !old.has_other_values(&new);
+            if pair.same >= MIN_SAME_PROBABILITY && alike {
+                return Ok(CandidateMatch { same: Some(known), ..CandidateMatch::default() });
             }
             // The words may say that something ended, or that the same thing has a new value.
             let certain = match (ends, contradicts || old.has_other_values(&new)) {
-                (true, true) => LIKELY / 2.0,
-                (true, false) => LIKELY,
-                (false, false) => CERTAIN,
+                (true, true) => MIN_REPLACES_PROBABILITY_ENDED / 2.0,
+                (true, false) => MIN_REPLACES_PROBABILITY_ENDED,
+                (false, false) => MIN_REPLACES_PROBABILITY,
                 // "Valve 2 is blue" has another number than "valve 1 is blue" and supersedes nothing: the
                 // person decides.
                 (false, true) => f32::INFINITY,
             };
-            let revalued = ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
+            let revalued = ends && old.has_other_values(&new) && likeness >= MIN_REVALUED_SIMILARITY;
             // An exception in one project does not supersede a statement about all of them.
             let reaches = known.project.is_some() || seen.project.is_none() || candidate.perhaps_everywhere;
             let replaces = reaches && old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
             if replaces && is_older {
-                return Ok(Compared { ended: true, ..Compared::default() });
+                return Ok(CandidateMatch { ended: true, ..CandidateMatch::default() });
             }
             if replaces && replaced.as_ref().is_none_or(|(best, _)| pair.replaces > *best) {
                 replaced = Some((pair.replaces, known));
             }
         }
-        Ok(Compared { replaced: replaced.map(|(_, known)| known), ..Compared::default() })
+        Ok(CandidateMatch { replaced: replaced.map(|(_, known)| known), ..CandidateMatch::default() })
     }
 
     /// Replaces the text of an entry that holds only the old words; the archive keeps the old version.
     /// Returns `None` if there is no such entry.
     fn replace(
         &self,
-        old: &Sighting,
-        candidate: &Candidate,
+        old: &StoredSighting,
+        candidate: &MemoryCandidate,
         said_at: Option<Timestamp>,
     ) -> Result<Option<String>, StepError> {
         let path = old.became.as_deref().and_then(|became| VaultPath::parse(became).ok());
         let Some(path) = path.filter(|path| !is_inboxed(path.as_str())) else { return Ok(None) };
         let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
-        let Ok(note) = Note::parse(&read.text) else { return Ok(None) };
-        let entry = Entry::of(&note, &path);
+        let Ok(note) = ParsedNote::parse(&read.text) else { return Ok(None) };
+        let entry = EntryProperties::of(&note, &path);
         let is_ours = entry.provenance.session.is_some()
-            && entry.status == Status::Active
+            && entry.status == EntryStatus::Active
             && normalised(note.body()) == normalised(&old.text);
         if !is_ours {
             return Ok(None);
@@ -405,7 +419,7 @@ impl<'a> Keeper<'a> {
     }
 
     fn is_there(&self, path: &str) -> Result<bool, StepError> {
-        let place = journal::Place::vault(VaultPath::parse(path).map_err(StepError::fatal)?);
+        let place = journal::ChangedFile::vault(VaultPath::parse(path).map_err(StepError::fatal)?);
         Ok(self.vault.read(&place).map_err(StepError::passing)?.is_some())
     }
 
@@ -423,15 +437,16 @@ impl<'a> Keeper<'a> {
     /// Writes a candidate to its destination and returns its path or id.
     fn place(
         &mut self,
-        candidate: &Candidate,
-        evidence: &Evidence,
+        candidate: &MemoryCandidate,
+        evidence: &ProposalEvidence,
         said_at: Option<Timestamp>,
     ) -> Result<String, StepError> {
         let silent = self.world.config.memory.review_mode == ReviewMode::Silent;
         let became = match candidate.confidence {
             // Only the person's own words are saved without a question.
             Confidence::High if candidate.origin == Origin::User => {
-                let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate), said_at)?;
+                let saved =
+                    self.save(candidate, EntryDestination::Group(EntryGroup::PersonalPrivate), said_at)?;
                 // Only the person can retract an earlier statement that this contradicts.
                 if let Some(against) = self.contrary(candidate, said_at)?.filter(|_| !silent)
                     && let (id, true) = self.propose(candidate, evidence, Some(&against))?
@@ -450,40 +465,49 @@ impl<'a> Keeper<'a> {
                 }
                 id
             }
-            _ => self.save(candidate, Destination::Inbox, said_at)?,
+            _ => self.save(candidate, EntryDestination::Inbox, said_at)?,
         };
-        self.report(&became, became.parse::<Id>().is_ok());
+        self.report(&became, became.parse::<ProposalId>().is_ok());
         Ok(became)
     }
 
     /// Finds a contradiction of a candidate, except its own entry and later statements.
     fn contrary(
         &self,
-        candidate: &Candidate,
+        candidate: &MemoryCandidate,
         said_at: Option<Timestamp>,
-    ) -> Result<Option<Contrary>, StepError> {
-        let near = Near::new(&self.vault, self.world);
+    ) -> Result<Option<Contradiction>, StepError> {
+        let near = RelatedMemories::new(&self.vault, self.world);
         let against = contrary(&candidate.text, self.from.project, &near, &self.vault)?;
         Ok(against.filter(|against| !self.is_newer(against, candidate, said_at)))
     }
 
-    fn is_newer(&self, against: &Contrary, candidate: &Candidate, said_at: Option<Timestamp>) -> bool {
+    fn is_newer(
+        &self,
+        against: &Contradiction,
+        candidate: &MemoryCandidate,
+        said_at: Option<Timestamp>,
+    ) -> bool {
         let Some(said_at) = said_at else { return false };
         match against {
-            Contrary::Entry(path, _) => self
+            Contradiction::Entry(path, _) => self
                 .vault
                 .read_entry(path)
                 .ok()
-                .and_then(|read| Note::parse(&read.text).ok().map(|note| Entry::of(&note, path)))
+                .and_then(|read| {
+                    ParsedNote::parse(&read.text).ok().map(|note| EntryProperties::of(&note, path))
+                })
                 .and_then(|entry| entry.updated.or(entry.created))
                 .is_some_and(|written| written > said_at),
-            Contrary::Line(_) => self
+            Contradiction::Line(_) => self
                 .vault
-                .read(&journal::Place::vault(layout::fixed(layout::MEMORY)))
+                .read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)))
                 .ok()
                 .flatten()
                 .and_then(|read| {
-                    Memory::read(&read.text).contradicted_by(&Statement::of(&candidate.text))?.date
+                    MemoryDocument::read(&read.text)
+                        .contradicted_by(&AnalysedStatement::of(&candidate.text))?
+                        .date
                 })
                 .is_some_and(|written| written > self.world.at(said_at).date()),
         }
@@ -493,19 +517,19 @@ impl<'a> Keeper<'a> {
     /// repeated.
     fn propose(
         &self,
-        candidate: &Candidate,
-        evidence: &Evidence,
-        against: Option<&Contrary>,
+        candidate: &MemoryCandidate,
+        evidence: &ProposalEvidence,
+        against: Option<&Contradiction>,
     ) -> Result<(String, bool), StepError> {
         let now = self.world.now();
         let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
-        let id = Id::uncounted(Kind::Reflection, now.date());
-        let source = if against.is_some() { Source::Supersede } else { Source::Sidecar };
-        let (place, text) = (Place::Section(section), candidate.text.clone());
+        let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+        let source = if against.is_some() { ProposalSource::Supersede } else { ProposalSource::Sidecar };
+        let (place, text) = (ProposalPlace::Section(section), candidate.text.clone());
         let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
         let target = match against {
-            Some(Contrary::Entry(path, _)) => Some(Target::Entry(path.to_string())),
-            Some(Contrary::Line(_)) | None => None,
+            Some(Contradiction::Entry(path, _)) => Some(ProposalTarget::Entry(path.to_string())),
+            Some(Contradiction::Line(_)) | None => None,
         };
         let mut proposal = Proposal {
             target,
@@ -517,18 +541,19 @@ impl<'a> Keeper<'a> {
             ..Proposal::new(id, source, place, candidate.origin, text, now.timestamp())
         };
         proposal.rest_on(evidence);
-        let handed = proposals::hand_in(&mut self.world.db()?, &REGISTRY, self.from.session, &[proposal])?;
+        let handed =
+            proposals::hand_in(&mut self.world.db()?, &STAGE_REGISTRY, self.from.session, &[proposal])?;
         let id = handed.first().map(|handed| match handed {
-            Handed::Proposed(id) | Handed::Folded(id) => (id.to_string(), true),
-            Handed::Decided(id, _) => (id.to_string(), false),
+            SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => (id.to_string(), true),
+            SubmitOutcome::Decided(id, _) => (id.to_string(), false),
         });
         id.ok_or_else(|| StepError::fatal("a proposal was handed in and none came back"))
     }
 
     fn save(
         &self,
-        candidate: &Candidate,
-        to: Destination,
+        candidate: &MemoryCandidate,
+        to: EntryDestination,
         said_at: Option<Timestamp>,
     ) -> Result<String, StepError> {
         let kind = candidate.entry_kind();
@@ -553,22 +578,22 @@ impl<'a> Keeper<'a> {
             },
             said_at,
         };
-        for number in 1..=MOST_NAMES {
+        for number in 1..=MAX_NUMBERED_NAMES {
             if number > 1 {
                 new.slug = format!("{} {number}", candidate.title);
             }
             let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
             // The name of a rejected entry stays reserved; otherwise it would seem to wait again.
-            if to == Destination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
+            if to == EntryDestination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
                 continue;
             }
-            match self.vault.save_said(&new, candidate.sentiment, Actor::Worker, &self.world.now()) {
+            match self.vault.save_said(&new, candidate.sentiment, ChangeActor::Worker, &self.world.now()) {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
                     let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
                     // The same words of another project are a memory of their own.
-                    let same = Note::parse(&there.text).is_ok_and(|note| {
-                        let scope = Entry::of(&note, &path).scope;
+                    let same = ParsedNote::parse(&there.text).is_ok_and(|note| {
+                        let scope = EntryProperties::of(&note, &path).scope;
                         let holds = scope == Scope::Global || scope == new.scope;
                         holds && normalised(note.body()) == normalised(&candidate.text)
                     });
@@ -584,23 +609,23 @@ impl<'a> Keeper<'a> {
 }
 
 /// Refreshes the review page. A page that a person is editing stays; the store has everything.
-pub fn show(world: &World) -> Result<(), StepError> {
+pub fn show(world: &StageContext) -> Result<(), StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
-    page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, Actor::Worker, &world.now())
+    page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, ChangeActor::Worker, &world.now())
         .map(drop)
         .map_err(StepError::passing)
 }
 
 /// True if the path is in the inbox.
 fn is_inboxed(became: &str) -> bool {
-    VaultPath::parse(became).is_ok_and(|path| layout::shelf(&path) == Shelf::Inbox)
+    VaultPath::parse(became).is_ok_and(|path| layout::shelf(&path) == VaultShelf::Inbox)
 }
 
 /// The outcomes of the ideas of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct KeptIdeas {
+pub struct RoutedIdeas {
     /// Their names in the incubator.
     pub ideas: Vec<String>,
     /// Proposals to turn an idea into a project.
@@ -608,55 +633,62 @@ pub struct KeptIdeas {
 }
 
 /// Counts a repeated idea. In the third session the person is asked to make it a project.
-fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
+fn again(
+    idea: &MinedIdea,
+    from: CandidateSource<'_>,
+    vault: &Vault,
+    world: &StageContext,
+) -> Result<Option<String>, StepError> {
     let now = world.now();
     let slug = match slug("title", &idea.title) {
         Ok(slug) => slug,
         Err(_) => return Ok(None),
     };
     // A page that the person restructured is left alone.
-    let Ok(sessions) = vault.idea_surfaced(&slug, from.session, Actor::Worker, &now) else { return Ok(None) };
+    let Ok(sessions) = vault.idea_surfaced(&slug, from.session, ChangeActor::Worker, &now) else {
+        return Ok(None);
+    };
     let asks = world.config.memory.review_mode == ReviewMode::Interactive;
-    if sessions.len() < SIGHTINGS || !asks {
+    if sessions.len() < MIN_SIGHTING_SESSIONS || !asks {
         return Ok(None);
     }
     let text = format!("Make the idea “{}” a project: {}", idea.title, idea.summary);
-    let id = Id::uncounted(Kind::Reflection, now.date());
-    let place = Place::Section(layout::IDEAS.to_owned());
-    let evidence = Evidence {
+    let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+    let place = ProposalPlace::Section(layout::IDEAS.to_owned());
+    let evidence = ProposalEvidence {
         sessions,
         messages: idea.messages.clone(),
-        quotes: vec![one_line(&idea.summary, QUOTE_CHARS)],
-        ..Evidence::default()
+        quotes: vec![one_line(&idea.summary, MAX_QUOTE_CHARS)],
+        ..ProposalEvidence::default()
     };
     let proposal = Proposal {
-        target: Some(Target::Idea(slug)),
+        target: Some(ProposalTarget::Idea(slug)),
         confidence: 0.7,
         evidence,
         project: from.project.cloned(),
-        ..Proposal::new(id, Source::Idea, place, idea.origin, text, now.timestamp())
+        ..Proposal::new(id, ProposalSource::Idea, place, idea.origin, text, now.timestamp())
     };
-    let handed = proposals::hand_in(&mut world.db()?, &REGISTRY, from.session, &[proposal])?;
+    let handed = proposals::hand_in(&mut world.db()?, &STAGE_REGISTRY, from.session, &[proposal])?;
     Ok(handed.first().and_then(|handed| match handed {
-        Handed::Proposed(id) | Handed::Folded(id) => Some(id.to_string()),
-        Handed::Decided(..) => None,
+        SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => Some(id.to_string()),
+        SubmitOutcome::Decided(..) => None,
     }))
 }
 
 /// Writes down new ideas (IDEA-01…03) and counts known ones.
 pub fn keep_ideas(
-    ideas: &[Idea],
-    from: From<'_>,
-    quote: &Quote<'_>,
-    world: &World,
-) -> Result<KeptIdeas, StepError> {
+    ideas: &[MinedIdea],
+    from: CandidateSource<'_>,
+    quote: &MessageLookup<'_>,
+    world: &StageContext,
+) -> Result<RoutedIdeas, StepError> {
     let vault = world.vault()?;
     let forgotten = vault.graveyard().map_err(StepError::passing)?;
-    let near = Near::new(&vault, world);
-    let mut kept = KeptIdeas::default();
+    let near = RelatedMemories::new(&vault, world);
+    let mut kept = RoutedIdeas::default();
     let known = vault.ideas().map_err(StepError::passing)?;
     for idea in ideas {
-        let is_it = |known: &&ideas::Entry| known.slug == slug("title", &idea.title).ok();
+        let is_it = |known: &&ideas::IdeaEntry| known.slug == slug("title", &idea.title).ok();
         // An idea that became a project or was dropped is decided; one of another project stays there.
         let decided = known.iter().find(is_it).is_some_and(|known| {
             !known.is_open() || known.project.as_ref().is_some_and(|project| Some(project) != from.project)
@@ -676,7 +708,7 @@ pub fn keep_ideas(
         let scope = project.cloned().map_or(Scope::Global, Scope::Project);
         let said_at = idea.messages.iter().filter_map(|id| quote(id)?.at).min();
         let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related, said_at };
-        match vault.add_idea(&new, Actor::Worker, &world.now()) {
+        match vault.add_idea(&new, ChangeActor::Worker, &world.now()) {
             Ok(added) => kept.ideas.push(added.outcome),
             // The same name is the same idea: it came up again.
             Err(vault::Error::Exists(_)) => kept.proposed.extend(again(idea, from, &vault, world)?),

@@ -1,24 +1,28 @@
 //! Input of `reflect` and `friction`: the observations of some days, and MEMORY.md.
 
 use rekindle_core::base::time::Date;
-use rekindle_core::knowledge::reflect::{Observation, Period};
-use rekindle_core::vault::journal::Place;
+use rekindle_core::knowledge::reflect::{Observation, ReflectionPeriod};
+use rekindle_core::vault::journal::ChangedFile;
 use rekindle_core::vault::layout;
 
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::pipeline::observations::Entry;
+use crate::pipeline::observations::ObservationRecord;
 
 /// The input, read again by every step, so that forgotten text is never in it.
-pub(super) struct Material {
+pub(super) struct ObservationWindow {
     date: Date,
     observations: Vec<Observation>,
     memory: String,
 }
 
-impl Material {
+impl ObservationWindow {
     /// Reads the input from these observations for that day.
-    pub(super) fn read(date: Date, entries: Vec<Entry>, world: &World) -> Result<Self, StepError> {
+    pub(super) fn read(
+        date: Date,
+        entries: Vec<ObservationRecord>,
+        world: &StageContext,
+    ) -> Result<Self, StepError> {
         let observations = entries.into_iter().map(|entry| Observation {
             key: entry.dedupe_key,
             session: entry.session,
@@ -27,7 +31,7 @@ impl Material {
             at: entry.at,
             observed: entry.observed,
         });
-        let place = Place::vault(layout::fixed(layout::MEMORY));
+        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
         let memory = world.vault()?.read(&place).map_err(StepError::passing)?;
         Ok(Self {
             date,
@@ -37,8 +41,8 @@ impl Material {
     }
 
     /// Converts the input to core's type.
-    pub(super) fn period<'a>(&'a self, world: &'a World) -> Period<'a> {
-        Period {
+    pub(super) fn period<'a>(&'a self, world: &'a StageContext) -> ReflectionPeriod<'a> {
+        ReflectionPeriod {
             today: self.date,
             user: &world.config.user.name,
             memory: &self.memory,

@@ -28,22 +28,22 @@ pub mod weekly;
 
 use jiff::civil::Weekday;
 use rekindle_core::event::{Event, names};
-use rekindle_core::run::schedule::Schedule;
+use rekindle_core::run::schedule::RunSchedule;
 
-use crate::jobs::queue::{Function, Registry};
+use crate::jobs::queue::{FunctionRegistry, QueueFunction};
 
 /// All functions. A function outside of this list never runs, and `doctor` checks that each in it can.
-pub static REGISTRY: Registry = Registry {
+pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
     functions: &[
-        Function {
+        QueueFunction {
             name: "capture",
             triggers: &[names::CAPTURE_REQUESTED],
             schedule: None,
-            emits: &[names::COMPACTION_PENDING, names::SESSION_ENDED, names::NOTED],
+            emits: &[names::COMPACTION_PENDING, names::SESSION_ENDED, names::OBSERVATION_NOTED],
             key: session,
             body: capture::capture,
         },
-        Function {
+        QueueFunction {
             name: "observe",
             triggers: &[names::COMPACTION_PENDING, names::SESSION_ENDED],
             schedule: None,
@@ -51,7 +51,7 @@ pub static REGISTRY: Registry = Registry {
             key: session,
             body: observe::observe,
         },
-        Function {
+        QueueFunction {
             name: "echo-fizzle",
             triggers: &[names::ECHO_REQUESTED],
             schedule: None,
@@ -59,15 +59,15 @@ pub static REGISTRY: Registry = Registry {
             key: session,
             body: echo::echo,
         },
-        Function {
+        QueueFunction {
             name: "observe-session-noted",
-            triggers: &[names::NOTED],
+            triggers: &[names::OBSERVATION_NOTED],
             schedule: None,
             emits: &[],
             key: session,
             body: note::note,
         },
-        Function {
+        QueueFunction {
             name: "voice-call-completed",
             triggers: &[names::VOICE_CALL_COMPLETED],
             schedule: None,
@@ -75,16 +75,16 @@ pub static REGISTRY: Registry = Registry {
             key: |event| event.data.get("callId")?.as_str().map(str::to_owned),
             body: voice::voice,
         },
-        Function {
+        QueueFunction {
             name: "reflect",
             triggers: &[names::OBSERVATIONS_ACCUMULATED],
-            schedule: Some(Schedule::Daily { hour: 6, minute: 0 }),
+            schedule: Some(RunSchedule::Daily { hour: 6, minute: 0 }),
             emits: &[names::OBSERVATIONS_REFLECTED],
             // One at a time for all dates, because every date reads the same list (EXE-03).
             key: |_| Some("reflect".to_owned()),
             body: reflect::reflect,
         },
-        Function {
+        QueueFunction {
             name: "reflected",
             triggers: &[names::OBSERVATIONS_REFLECTED],
             schedule: None,
@@ -92,25 +92,25 @@ pub static REGISTRY: Registry = Registry {
             key: |_| Some("reflected".to_owned()),
             body: reflected::reflected,
         },
-        Function {
-            name: friction::NAME,
+        QueueFunction {
+            name: friction::FRICTION,
             triggers: &[names::FRICTION_REQUESTED],
             // After reflection, which may have found the same.
-            schedule: Some(Schedule::Daily { hour: 7, minute: 0 }),
+            schedule: Some(RunSchedule::Daily { hour: 7, minute: 0 }),
             emits: &[],
             // One at a time, whatever the cause (EXE-03).
-            key: |_| Some(friction::NAME.to_owned()),
+            key: |_| Some(friction::FRICTION.to_owned()),
             body: friction::friction,
         },
-        Function {
-            name: triage::NAME,
+        QueueFunction {
+            name: triage::PROPOSAL_TRIAGE,
             triggers: &[names::PROPOSALS_STAGED],
             schedule: None,
             emits: &[names::PROPOSAL_TRIAGED],
             key: |_| Some("triage".to_owned()),
             body: triage::triage,
         },
-        Function {
+        QueueFunction {
             name: "batch-review",
             triggers: &[names::PROPOSAL_TRIAGED],
             schedule: None,
@@ -118,16 +118,16 @@ pub static REGISTRY: Registry = Registry {
             key: |_| Some("batch-review".to_owned()),
             body: triage::batch_review,
         },
-        Function {
+        QueueFunction {
             name: "promote",
             triggers: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED, names::FRICTION_FIX_COMPLETED],
-            schedule: Some(Schedule::Daily { hour: 3, minute: 0 }),
+            schedule: Some(RunSchedule::Daily { hour: 3, minute: 0 }),
             emits: &[],
             key: promote::key,
             body: promote::promote,
         },
-        Function {
-            name: surfaces::NAME,
+        QueueFunction {
+            name: surfaces::SURFACES,
             triggers: &[
                 names::SYNC_REQUESTED,
                 names::TASK_COMPLETED,
@@ -147,24 +147,24 @@ pub static REGISTRY: Registry = Registry {
             key: surfaces::key,
             body: surfaces::surfaces,
         },
-        Function {
+        QueueFunction {
             name: "tidy",
             triggers: &[],
-            schedule: Some(Schedule::Daily { hour: 2, minute: 0 }),
+            schedule: Some(RunSchedule::Daily { hour: 2, minute: 0 }),
             emits: &[],
             key: |_| Some("tidy".to_owned()),
             body: tidy::tidy,
         },
-        Function {
-            name: weekly::NAME,
+        QueueFunction {
+            name: weekly::WEEKLY_MAINTENANCE,
             triggers: &[],
             // After the nightly work of the same day.
-            schedule: Some(Schedule::Weekly { weekday: Weekday::Sunday, hour: 4 }),
+            schedule: Some(RunSchedule::Weekly { weekday: Weekday::Sunday, hour: 4 }),
             emits: &[names::WEEKLY_SUMMARY],
-            key: |_| Some(weekly::NAME.to_owned()),
+            key: |_| Some(weekly::WEEKLY_MAINTENANCE.to_owned()),
             body: weekly::maintenance,
         },
-        Function {
+        QueueFunction {
             name: "weekly-summary",
             triggers: &[names::WEEKLY_SUMMARY],
             schedule: None,
@@ -178,7 +178,7 @@ pub static REGISTRY: Registry = Registry {
         names::ECHO_REQUESTED,
         names::COMPACTION_PENDING,
         names::SESSION_ENDED,
-        names::NOTED,
+        names::OBSERVATION_NOTED,
         names::VOICE_CALL_COMPLETED,
         names::FRICTION_REQUESTED,
         names::FRICTION_FIX_COMPLETED,
@@ -204,6 +204,6 @@ mod tests {
 
     #[test]
     fn exe_11_exe_12_exe_17_every_function_can_run_and_every_event_is_heard() {
-        assert_eq!(REGISTRY.check(), []);
+        assert_eq!(STAGE_REGISTRY.check(), []);
     }
 }

@@ -4,25 +4,25 @@
 use std::collections::HashSet;
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::config::Decay;
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::fuse::Method;
+use rekindle_core::config::DecayMode;
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::fuse::FusionMethod;
 
-use crate::index::models::{LoadedModel, Models};
-use crate::index::{Embedder, Index};
-use crate::jobs::context::World;
-use crate::recall::ask::{Request, ask};
-use crate::recall::relevance_gate::reading::Reading;
-use crate::recall::search::Rules;
-use crate::recall::usage::Usage;
+use crate::index::models::{LoadedModel, ModelStore};
+use crate::index::{Embedder, RecallIndex};
+use crate::jobs::context::StageContext;
+use crate::recall::ask::{RecallRequest, ask};
+use crate::recall::relevance_gate::reading::RescoringMode;
+use crate::recall::search::SearchRules;
+use crate::recall::usage::UsageSummary;
 use crate::vault::Vault;
 
 /// The filter of a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct RelatedQuery<'a> {
     /// The sources to search.
-    pub sources: &'a [Source],
+    pub sources: &'a [DocumentSource],
     /// The project whose memories are searched besides global ones (B-05).
     pub project: Option<&'a ProjectId>,
     /// The most results to return.
@@ -32,34 +32,34 @@ pub(super) struct Wanted<'a> {
 }
 
 /// A search over entries and notes.
-pub(super) struct Near<'a> {
+pub(super) struct RelatedMemories<'a> {
     vault: &'a Vault,
-    index: Option<Index>,
+    index: Option<RecallIndex>,
     model: Option<LoadedModel>,
     now: i64,
 }
 
-impl<'a> Near<'a> {
-    pub(super) fn new(vault: &'a Vault, world: &World) -> Self {
+impl<'a> RelatedMemories<'a> {
+    pub(super) fn new(vault: &'a Vault, world: &StageContext) -> Self {
         let index = world.places.index();
-        let index = index.exists().then(|| Index::at(index));
+        let index = index.exists().then(|| RecallIndex::at(index));
         let model = index
             .as_ref()
-            .and_then(|_| Models::open(&world.home).load(world.config.embed.model.as_str()).ok());
+            .and_then(|_| ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok());
         Self { vault, index, model, now: world.now().timestamp().as_second() }
     }
 
     /// Finds the memories nearest to a text, best first.
-    pub(super) fn to(&self, text: &str, wanted: &Wanted<'_>) -> Vec<Document> {
+    pub(super) fn to(&self, text: &str, wanted: &RelatedQuery<'_>) -> Vec<Document> {
         let Some(index) = &self.index else { return Vec::new() };
-        let filters = Filters { sources: wanted.sources.to_vec(), ..Filters::default() };
-        let request = Request {
+        let filters = RecallFilters { sources: wanted.sources.to_vec(), ..RecallFilters::default() };
+        let request = RecallRequest {
             prompt: text,
             rewritten: None,
             filters: &filters,
-            rules: Rules {
-                method: Method::Measured,
-                decay: Decay::Off,
+            rules: SearchRules {
+                method: FusionMethod::Measured,
+                decay: DecayMode::Off,
                 include_inbox: false,
                 project: wanted.project.map(ProjectId::as_str),
                 all_projects: false,
@@ -69,14 +69,14 @@ impl<'a> Near<'a> {
             },
             k: wanted.most,
             anyway: wanted.anyway,
-            reading: Reading::Never,
+            reading: RescoringMode::Never,
             held: &HashSet::new(),
             mentions: false,
             messages: None,
             leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
-        let Ok(answer) = ask(self.vault, index, embedder, &Usage::default(), &request) else {
+        let Ok(answer) = ask(self.vault, index, embedder, &UsageSummary::default(), &request) else {
             return Vec::new();
         };
         answer.selection.hits.into_iter().map(|hit| hit.document).collect()

@@ -3,50 +3,54 @@
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::event::{Event, Noted};
-use rekindle_core::knowledge::mine::{Candidate, Category};
-use rekindle_core::knowledge::observe::Kind;
+use rekindle_core::event::{Event, ObservationNoted};
+use rekindle_core::knowledge::mine::{MemoryCandidate, MemoryCategory};
+use rekindle_core::knowledge::observe::FindingKind;
 use rekindle_core::knowledge::proposal::title;
 use rekindle_core::text::admit;
-use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source};
+use rekindle_core::vault::daily_log::{LogMark, LogSection, LoggedNote, SectionSource, TimeOfDay};
 use rekindle_core::vault::entry::Confidence;
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::journal::ChangeActor;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::announce;
-use super::keep::{self, Kept};
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use super::keep::{self, RoutedCandidates};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 
 /// The length limit of a note; the rest is cut, with a mark.
 const MAX_NOTE_CHARS: usize = 4000;
 
-pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn note(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let written = steps.run("append-daily-log", || {
         let (noted, text) = read(event)?;
         let now = world.now();
         // It belongs to the day of the message, however late it is processed.
         let said = world.at(noted.said_at.unwrap_or(event.at));
-        let section = Section::Note(Note {
-            source: Source {
+        let section = LogSection::Note(LoggedNote {
+            source: SectionSource {
                 session: noted.session_id.clone(),
                 name: None,
                 dedupe_key: Some(ContentHash::of(format!("noted {}", event.id).as_bytes()).short(32)),
                 project: world.project(noted.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
-            time: Clock::of(&said),
+            time: TimeOfDay::of(&said),
             text,
-            mark: Mark {
+            mark: LogMark {
                 id: None,
                 origin: Some(noted.origin),
                 messages: noted.messages.clone(),
-                ..Mark::default()
+                ..LogMark::default()
             },
         });
         let committed = world
             .vault()?
-            .log_once_on(said.date(), &section, Actor::Worker, &now)
+            .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
             .map_err(StepError::passing)?;
         Ok(committed.is_some())
     })?;
@@ -55,11 +59,11 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
         // A claim to be the person needs a message as proof.
         let theirs = noted.origin == Origin::User && !noted.messages.is_empty();
         let Some(session) = noted.session_id.as_deref().filter(|_| theirs) else {
-            return Ok(Kept::default());
+            return Ok(RoutedCandidates::default());
         };
-        let candidate = Candidate {
-            category: Category::Preference,
-            kind: Kind::Rule,
+        let candidate = MemoryCandidate {
+            category: MemoryCategory::Preference,
+            kind: FindingKind::Rule,
             title: title(&text),
             text,
             origin: Origin::User,
@@ -71,20 +75,21 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
             messages: noted.messages.clone(),
         };
         let project = world.project(noted.cwd.as_deref());
-        let from = keep::From { session, project: project.as_ref() };
-        let quote =
-            |_: &str| Some(keep::Quoted { text: String::new(), at: noted.said_at.or(Some(event.at)) });
+        let from = keep::CandidateSource { session, project: project.as_ref() };
+        let quote = |_: &str| {
+            Some(keep::SupportingMessage { text: String::new(), at: noted.said_at.or(Some(event.at)) })
+        };
         keep::keep(&[candidate], from, &quote, world)
     })?;
     steps.run("announce", || {
         let (noted, _) = read(event)?;
         announce::announce(&kept.saved, world.project(noted.cwd.as_deref()).as_ref(), event.at, world)
     })?;
-    Ok(Ended::Completed(json!({"written": written, "saved": kept.saved})))
+    Ok(FunctionOutcome::Completed(json!({"written": written, "saved": kept.saved})))
 }
 
-fn read(event: &Event) -> Result<(Noted, String), StepError> {
-    let noted = Noted::deserialize(&event.data).map_err(StepError::fatal)?;
+fn read(event: &Event) -> Result<(ObservationNoted, String), StepError> {
+    let noted = ObservationNoted::deserialize(&event.data).map_err(StepError::fatal)?;
     let admitted = admit(&noted.text);
     let mut text: String = admitted.text.chars().take(MAX_NOTE_CHARS).collect();
     if text.len() < admitted.text.len() {

@@ -6,34 +6,36 @@
 mod observer;
 
 use rekindle_core::base::time::{Date, Zoned, day};
-use rekindle_core::config::{Gate, ResearchWhen};
-use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
-use rekindle_core::knowledge::mine::{Candidate, Idea};
-use rekindle_core::knowledge::observe::Observed;
-use rekindle_core::knowledge::observe::check::DONE;
-use rekindle_core::knowledge::observe::fault::Faults;
-use rekindle_core::knowledge::observe::gate::Counts;
-use rekindle_core::session::became::DUPLICATE;
-use rekindle_core::session::{Message, Role, restore};
+use rekindle_core::config::{ResearchWhen, WriteGateMode};
+use rekindle_core::event::{Event, ObservationsAccumulated, SessionCaptured, names};
+use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea};
+use rekindle_core::knowledge::observe::ObservedSession;
+use rekindle_core::knowledge::observe::check::COMPLETED_TEXT;
+use rekindle_core::knowledge::observe::fault::FaultCounts;
+use rekindle_core::knowledge::observe::gate::GateCounts;
+use rekindle_core::session::became::DUPLICATE_REASON;
+use rekindle_core::session::{Message, MessageRole, restore};
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::daily_log::{
+    FileCounts, LogSection, LoggedObservation, ObservationBody, SectionSource, TimeOfDay,
+};
+use rekindle_core::vault::journal::ChangeActor;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::observer::Observer;
-use super::keep::{self, Kept, KeptIdeas};
-use super::research::{MOST_AT_ONCE, research};
+use self::observer::WindowObserver;
+use super::keep::{self, RoutedCandidates, RoutedIdeas};
+use super::research::{MAX_IDEAS_PER_SESSION, research};
 use super::{announce, gate, index};
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::jobs::sessions;
-use crate::pipeline::observations::{self, Entry};
+use crate::pipeline::observations::{self, ObservationRecord};
 
 /// The time in seconds for which the same window is not observed again (CAP-13).
-const LOCK_SECONDS: i64 = 3600;
+const DEDUPE_SECONDS: i64 = 3600;
 /// The beginning of the log's note that a window was observed without the model (X-04).
 const BY_RULES: &str = "observed by rules, without the model:";
 /// The reason if an answer of the model could not be parsed.
@@ -41,23 +43,27 @@ const NONSENSE: &str = "its answer could not be read";
 /// The length limit of a reason, in characters.
 const MAX_REASON_CHARS: usize = 200;
 /// The shortest interval between two reflections caused by the threshold (STO-04).
-const REFLECTED_SECONDS: i64 = 24 * 3600;
+const REFLECTION_INTERVAL_SECONDS: i64 = 24 * 3600;
 
 /// The result of observing a window.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Distilled {
-    observed: Observed,
+struct DistilledWindow {
+    observed: ObservedSession,
     /// The unparsable part of a model's answer (OBS-20).
     unparsed: Option<String>,
     /// The faults of the model's answer.
-    faults: Faults,
+    faults: FaultCounts,
     /// The number of the person's statements that the model missed.
     passed_over: u64,
 }
 
-pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    let captured = SessionCaptured::deserialize(&event.data).map_err(|error| Interrupt::Failed {
+pub(super) fn observe(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
+    let captured = SessionCaptured::deserialize(&event.data).map_err(|error| RunInterrupt::Failed {
         step: "dedupe-check".to_owned(),
         error: StepError::fatal(error),
     })?;
@@ -65,11 +71,11 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     let ours = steps.run("dedupe-check", || {
         let name = format!("memory:observe:lock:{}", captured.dedupe_key);
         let now = world.now().timestamp();
-        let ours = queue::lock(&mut world.db()?, &name, &run, LOCK_SECONDS, now)?;
+        let ours = queue::lock(&mut world.db()?, &name, &run, DEDUPE_SECONDS, now)?;
         Ok(ours && !is_observed(&captured.dedupe_key, &run, world)?)
     })?;
     if !ours {
-        return Ok(Ended::Skipped(DUPLICATE.to_owned()));
+        return Ok(FunctionOutcome::Skipped(DUPLICATE_REASON.to_owned()));
     }
     // The noise gate counts words, but a fact told in six words is worth keeping (R-13).
     let skipped = match &captured.noise {
@@ -79,7 +85,7 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         _ => None,
     };
     let ended = match skipped {
-        Some(noise) => Ended::Skipped(noise.clone()),
+        Some(noise) => FunctionOutcome::Skipped(noise.clone()),
         None => distil(&captured, event, steps, world)?,
     };
     // The whole session was processed (EXE-13).
@@ -91,46 +97,46 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
 
 /// True if the rules find a lasting statement of the person in a window. A window without an answer is an
 /// abandoned task.
-fn states_something(captured: &SessionCaptured, run: &str, world: &World) -> bool {
+fn states_something(captured: &SessionCaptured, run: &str, world: &StageContext) -> bool {
     let when = world.at(captured.captured_at);
     let messages = messages(captured, &when);
-    let window = Window { captured, messages: &messages, when: &when };
-    let is_answered = messages.iter().any(|message| message.role == Role::Assistant);
-    is_answered && Observer { window: &window, world, run: run.to_owned() }.has_statement()
+    let window = RestoredWindow { captured, messages: &messages, when: &when };
+    let is_answered = messages.iter().any(|message| message.role == MessageRole::Assistant);
+    is_answered && WindowObserver { window: &window, world, run: run.to_owned() }.has_statement()
 }
 
 /// Restores the messages of a window. A program's prompt in a session that a person continued is not the
 /// person's word (R-19); a session that belongs to a program throughout is handled as a whole
-/// (`Observer::believed`).
+/// (`WindowObserver::believed`).
 fn messages(captured: &SessionCaptured, when: &Zoned) -> Vec<Message> {
     let mut messages = restore::restore(&captured.messages, &captured.turns, when);
     for message in messages.iter_mut().filter(|message| message.automated && !captured.headless) {
-        message.role = Role::Assistant;
+        message.role = MessageRole::Assistant;
     }
     messages
 }
 
 /// The age in hours from which a session is no news; a past session is captured as of its end.
-const NEWS_HOURS: i64 = 48;
+const MAX_NEWS_AGE_HOURS: i64 = 48;
 
 fn distil(
     captured: &SessionCaptured,
     event: &Event,
-    steps: &mut dyn Steps,
-    world: &World,
-) -> Result<Ended, Interrupt> {
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let captured_at = world.at(captured.captured_at);
     let messages = messages(captured, &captured_at);
     // Observations belong to the days of their messages, whenever they are processed (R-17).
     let last = messages.iter().rev().find_map(|message| message.at);
     let when = last.map_or(captured_at, |at| world.at(at));
-    let window = Window { captured, messages: &messages, when: &when };
-    let observer = Observer { window: &window, world, run: steps.run_id().to_owned() };
+    let window = RestoredWindow { captured, messages: &messages, when: &when };
+    let observer = WindowObserver { window: &window, world, run: steps.run_id().to_owned() };
     let answers = steps.run("observe", || observer.ask())?;
-    let result: Distilled = steps.run("parse", || Ok(observer.read(&answers)))?;
+    let result: DistilledWindow = steps.run("parse", || Ok(observer.read(&answers)))?;
     let project = world.project(captured.cwd.as_deref());
     let mut observed = result.observed.clone();
-    if world.config.observe.gate == Gate::Annotate {
+    if world.config.observe.gate == WriteGateMode::Annotate {
         let verdicts = steps.run("gate", || gate::verdicts(&observed, &messages, project.as_ref(), world))?;
         gate::annotate(&mut observed, verdicts);
     }
@@ -142,24 +148,24 @@ fn distil(
     steps.run("store-hot", || store(&window, observed, world))?;
     steps.run("store-index", || world.alone(|| index::settle(world)))?;
     steps.run_and_send("check-threshold", || check_threshold(event, world))?;
-    let candidates: Vec<Candidate> = steps.run("mine", || observer.mine(&answers, observed))?;
-    let ideas: Vec<Idea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
-    let from = keep::From { session: &captured.session_id, project: project.as_ref() };
+    let candidates: Vec<MemoryCandidate> = steps.run("mine", || observer.mine(&answers, observed))?;
+    let ideas: Vec<MinedIdea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
+    let from = keep::CandidateSource { session: &captured.session_id, project: project.as_ref() };
     let quote = |id: &str| {
         let message = messages.iter().find(|message| message.id == id)?;
-        Some(keep::Quoted { text: message.text.clone(), at: message.at })
+        Some(keep::SupportingMessage { text: message.text.clone(), at: message.at })
     };
-    let mut kept: Kept =
+    let mut kept: RoutedCandidates =
         steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
     // A backfill has its own report.
     let captured_at = world.at(captured.captured_at);
-    if world.now().duration_since(&captured_at).as_hours() < NEWS_HOURS {
+    if world.now().duration_since(&captured_at).as_hours() < MAX_NEWS_AGE_HOURS {
         steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
     }
     if !kept.proposed.is_empty() {
         steps.run("stage-review", || world.alone(|| keep::show(world)))?;
     }
-    let KeptIdeas { ideas, proposed } =
+    let RoutedIdeas { ideas, proposed } =
         steps.run("keep-ideas", || world.alone(|| keep::keep_ideas(&ideas, from, &quote, world)))?;
     kept.ideas = ideas;
     if !proposed.is_empty() {
@@ -168,15 +174,15 @@ fn distil(
     kept.proposed.extend(proposed);
     let mut researched = Vec::new();
     if world.config.ideas.research.when == ResearchWhen::Always {
-        for slug in kept.ideas.iter().take(MOST_AT_ONCE) {
+        for slug in kept.ideas.iter().take(MAX_IDEAS_PER_SESSION) {
             // A failure here is reported and does not stop the run.
             let came: String = steps.run(&format!("research-{slug}"), || {
-                Ok(research(slug, Actor::Worker, world).unwrap_or_else(|error| error.to_string()))
+                Ok(research(slug, ChangeActor::Worker, world).unwrap_or_else(|error| error.to_string()))
             })?;
             researched.push(came);
         }
     }
-    Ok(Ended::Completed(json!({
+    Ok(FunctionOutcome::Completed(json!({
         "dedupeKey": captured.dedupe_key,
         "messages": captured.message_count,
         "observer": answers.observer,
@@ -185,7 +191,7 @@ fn distil(
         "dropped": result.faults.iter().filter(|(fault, _)| fault.drops()).map(|(_, count)| count).sum::<u64>(),
         "faults": result.faults,
         "passedOver": result.passed_over,
-        "gate": Counts::of(observed),
+        "gate": GateCounts::of(observed),
         "saved": kept.saved,
         "proposed": kept.proposed,
         "inboxed": kept.inboxed,
@@ -197,7 +203,7 @@ fn distil(
 
 /// The content of a log section.
 struct Logged<'a> {
-    observed: &'a Observed,
+    observed: &'a ObservedSession,
     /// The unparsable part of a model's answer.
     unparsed: Option<&'a str>,
     /// The reason the rules replaced the model.
@@ -205,16 +211,16 @@ struct Logged<'a> {
 }
 
 /// A window with its restored messages.
-struct Window<'a> {
+struct RestoredWindow<'a> {
     captured: &'a SessionCaptured,
     messages: &'a [Message],
     /// The time of its last message.
     when: &'a Zoned,
 }
 
-impl Window<'_> {
+impl RestoredWindow<'_> {
     /// The time of the last message of a day.
-    fn last_on(&self, day: Date, world: &World) -> Zoned {
+    fn last_on(&self, day: Date, world: &StageContext) -> Zoned {
         let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| world.at(at));
         times.into_iter().find(|at| at.date() == day).unwrap_or_else(|| self.when.clone())
     }
@@ -222,15 +228,18 @@ impl Window<'_> {
 
 /// Writes observations to the log of the day of their messages (LOG-02, R-17), one section per day. An empty
 /// observation writes nothing.
-fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, StepError> {
+fn log(window: &RestoredWindow<'_>, logged: &Logged<'_>, world: &StageContext) -> Result<bool, StepError> {
     let captured = window.captured;
     let today = window.when.date();
     let key = &captured.dedupe_key;
-    let mut bodies: Vec<(Date, Body, &Observed)> = Vec::new();
+    let mut bodies: Vec<(Date, ObservationBody, &ObservedSession)> = Vec::new();
     let days = logged.observed.days(today);
     if logged.observed.is_empty() {
         bodies.extend(
-            logged.unparsed.iter().map(|text| (today, Body::Unparsed((*text).to_owned()), logged.observed)),
+            logged
+                .unparsed
+                .iter()
+                .map(|text| (today, ObservationBody::Unparsed((*text).to_owned()), logged.observed)),
         );
     } else {
         let mut facts = 0;
@@ -242,21 +251,21 @@ fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, 
     let count = |files: &[String]| files.len() as u64;
     let mut any = false;
     for (number, (day, body, observed)) in bodies.into_iter().enumerate() {
-        let section = Section::Observation(Observation {
-            source: Source {
+        let section = LogSection::Observation(LoggedObservation {
+            source: SectionSource {
                 session: Some(captured.session_id.clone()),
                 name: captured.session_name.clone(),
                 // A session that crosses midnight has a section in each of the logs.
                 dedupe_key: Some(if number == 0 { key.clone() } else { format!("{key}-{}", number + 1) }),
                 project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
-            time: Clock::of(&window.last_on(day, world)),
+            time: TimeOfDay::of(&window.last_on(day, world)),
             trigger: captured.trigger.word().to_owned(),
             ended: Some(window.when.timestamp()),
             degraded: logged
                 .degraded
                 .map(|why| format!("{BY_RULES} {}", one_line(&admit(why).text, MAX_REASON_CHARS))),
-            files: Some(Files {
+            files: Some(FileCounts {
                 modified: count(&captured.files_modified),
                 read: count(&captured.files_read),
             }),
@@ -266,7 +275,7 @@ fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, 
         });
         let written = world
             .vault()?
-            .log_once_on(day, &section, Actor::Worker, &world.now())
+            .log_once_on(day, &section, ChangeActor::Worker, &world.now())
             .map_err(StepError::passing)?;
         any |= written.is_some();
     }
@@ -276,7 +285,7 @@ fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, 
 /// The next step, with the branch of the work. A finished session needs none.
 fn on_branch(next: &str, captured: &SessionCaptured) -> String {
     match &captured.branch {
-        Some(branch) if next.trim() != DONE && !next.contains("Branch: `") => {
+        Some(branch) if next.trim() != COMPLETED_TEXT && !next.contains("Branch: `") => {
             format!("{next} Branch: `{}`.", branch.replace('`', ""))
         }
         _ => next.to_owned(),
@@ -284,9 +293,13 @@ fn on_branch(next: &str, captured: &SessionCaptured) -> String {
 }
 
 /// Adds the observation to the hot list (STO-01).
-fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool, StepError> {
+fn store(
+    window: &RestoredWindow<'_>,
+    observed: &ObservedSession,
+    world: &StageContext,
+) -> Result<bool, StepError> {
     let captured = window.captured;
-    let entry = Entry {
+    let entry = ObservationRecord {
         dedupe_key: captured.dedupe_key.clone(),
         session: captured.session_id.clone(),
         project: world.project(captured.cwd.as_deref()),
@@ -302,7 +315,7 @@ fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool
 }
 
 /// Requests a reflection before the morning if enough was observed today (REF-01). Returns true if it did.
-fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), StepError> {
+fn check_threshold(event: &Event, world: &StageContext) -> Result<(bool, Vec<Event>), StepError> {
     let now = world.now();
     let mut db = world.db()?;
     let (total, count) = observations::tokens_of(&db, now.date())?;
@@ -310,10 +323,10 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
         return Ok((false, Vec::new()));
     }
     let name = format!("memory:reflect:triggered:{}", day(now.date()));
-    if !queue::lock(&mut db, &name, &event.id, REFLECTED_SECONDS, now.timestamp())? {
+    if !queue::lock(&mut db, &name, &event.id, REFLECTION_INTERVAL_SECONDS, now.timestamp())? {
         return Ok((false, Vec::new()));
     }
-    let data = Accumulated {
+    let data = ObservationsAccumulated {
         date: now.date(),
         total_tokens: total,
         observation_count: count,
@@ -326,7 +339,7 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
 }
 
 /// True if another run has observed this window at any time: the lock expires after an hour (CAP-14).
-fn is_observed(key: &str, run: &str, world: &World) -> Result<bool, StepError> {
+fn is_observed(key: &str, run: &str, world: &StageContext) -> Result<bool, StepError> {
     let observed = world.db()?.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'observe' AND json_extract(output, '$.dedupeKey') = ?1

@@ -5,20 +5,20 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// The rest after a run, as a multiple of its duration.
-const REST: u32 = 10;
+const REST_FACTOR: u32 = 10;
 
 /// Throttle: the time of the last run, and true if another is owed.
 #[derive(Debug, Default)]
-pub struct Pace {
+pub struct Throttle {
     last: Cell<Option<(Instant, Duration)>>,
     owed: Cell<bool>,
 }
 
-impl Pace {
+impl Throttle {
     /// Runs `work`, unless it took too much time lately: then it is owed.
     pub fn sometimes<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         if let Some((ended, took)) = self.last.get()
-            && ended.elapsed() < took * REST
+            && ended.elapsed() < took * REST_FACTOR
         {
             self.owed.set(true);
             return None;
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn what_takes_long_is_done_now_and_then_and_in_the_end() {
-        let (pace, done) = (Pace::default(), Cell::new(0));
+        let (pace, done) = (Throttle::default(), Cell::new(0));
         let work = || {
             std::thread::sleep(Duration::from_millis(30));
             done.set(done.get() + 1);

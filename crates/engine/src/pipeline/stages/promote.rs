@@ -9,47 +9,51 @@ mod reconsider;
 pub(super) mod tests;
 mod undone;
 
-use rekindle_core::base::decided_by::By;
+use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
-use rekindle_core::knowledge::proposal::rebase::{Aim, aim};
-use rekindle_core::knowledge::proposal::{Proposal, Status};
+use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, aim};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
 use rekindle_core::text::normal::normalised;
 use rekindle_core::vault::journal;
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::memory::{Mark, Outcome, is_noted, sections, user_section};
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::memory::{StatementMark, StatementOutcome, is_noted, sections, user_section};
+use rekindle_core::vault::review::ProposalId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::REGISTRY;
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::platform::db::Db;
-use crate::review::page::{self, Look};
+use super::STAGE_REGISTRY;
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::platform::db::Database;
+use crate::review::page::{self, PageDecisions};
 use crate::review::patches;
-use crate::review::proposals::{self, Standing, Verdict, What};
-use crate::vault::{self, Promotion, ReviewShown, Vault};
+use crate::review::proposals::{self, ProposalChange, ProposalRecord, ProposalVerdict};
+use crate::vault::{self, Promotion, ReviewPageOutcome, Vault};
 use undone::promotions;
 
-pub use apply::{Look as PatchLook, Patch, apply, look_at_patch};
-pub use preview::{Does, Preview, preview};
-pub use reconsider::{Reconsidered, reconsider};
+pub use apply::{PatchLookup as PatchLook, PreparedPatch, apply, look_at_patch};
+pub use preview::{ApprovalEffect, ApprovalPreview, preview};
+pub use reconsider::{ReconsiderOutcome, reconsider};
 pub use undone::take_back;
 
 /// The name of the function in the registry.
-pub const NAME: &str = "promote";
+pub const PROMOTE: &str = "promote";
 /// The key of scheduled runs, which run one at a time.
-const BY_THE_CLOCK: &str = "expire";
+const EXPIRY_KEY: &str = "expire";
 
 /// The key of a run: decisions on one proposal run one at a time.
 pub fn key(event: &Event) -> Option<String> {
     let id = event.data.get("proposalId").and_then(Value::as_str);
-    Some(id.unwrap_or(BY_THE_CLOCK).to_owned())
+    Some(id.unwrap_or(EXPIRY_KEY).to_owned())
 }
 
-pub(super) fn promote(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn promote(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     match event.name.as_str() {
         names::PROPOSAL_APPROVED => approved(event, steps, world),
         names::PROPOSAL_REJECTED => rejected(event, steps, world),
@@ -61,15 +65,15 @@ pub(super) fn promote(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
 /// The status of a proposal at the start of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Loaded {
-    id: Id,
+struct LoadedProposal {
+    id: ProposalId,
     /// The reason to skip the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     skip: Option<String>,
 }
 
 /// Loads the proposal; if it is open, an event from outside decides on it (REV-06).
-fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepError> {
+fn load(event: &Event, verdict: &ProposalVerdict, world: &StageContext) -> Result<LoadedProposal, StepError> {
     let ProposalDecided { proposal_id: id, by } =
         ProposalDecided::deserialize(&event.data).map_err(StepError::fatal)?;
     let mut db = world.db()?;
@@ -83,32 +87,35 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
         }
         Some(standing) if standing.proposal.status.is_open() => {
             // An outside event cannot decide as triage or the schedule.
-            let by = if by.is_person() { by } else { By::Event };
+            let by = if by.is_person() { by } else { DecidedBy::Event };
             // The decision sends an event of its own, whose run does the rest.
-            proposals::decide(&mut db, &REGISTRY, id, verdict, by, world.now().timestamp())?;
+            proposals::decide(&mut db, &STAGE_REGISTRY, id, verdict, by, world.now().timestamp())?;
             Some(format!("{id} is decided now"))
         }
         // The run of the proposal that was decided on handles it.
-        Some(Standing { with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
+        Some(ProposalRecord { with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
         Some(standing) => {
             let status = standing.proposal.status;
             let fits = match verdict {
-                Verdict::Reject | Verdict::RejectFor(_) => status == Status::Rejected,
-                _ => matches!(status, Status::Approved | Status::Edited | Status::Promoted),
+                ProposalVerdict::Reject | ProposalVerdict::RejectFor(_) => status == ProposalStatus::Rejected,
+                _ => matches!(
+                    status,
+                    ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted
+                ),
             };
             (!fits).then(|| format!("{id} was {} before", status.word()))
         }
     };
-    Ok(Loaded { id, skip })
+    Ok(LoadedProposal { id, skip })
 }
 
 /// The outcome of an approved proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct PromotionResult {
     /// Its place in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<Outcome>,
+    outcome: Option<StatementOutcome>,
     /// True if a line was superseded; `None` if none was meant to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced: Option<bool>,
@@ -123,17 +130,21 @@ struct Written {
     patch: Option<String>,
 }
 
-impl Written {
+impl PromotionResult {
     /// Creates an outcome without a change of our own.
-    fn plain(outcome: Option<Outcome>, refused: Option<String>, patch: Option<String>) -> Self {
+    fn plain(outcome: Option<StatementOutcome>, refused: Option<String>, patch: Option<String>) -> Self {
         Self { outcome, replaced: None, change: None, refused, patch }
     }
 }
 
-fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    let loaded = steps.run("load-proposal", || load(event, &Verdict::Approve, world))?;
+fn approved(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
+    let loaded = steps.run("load-proposal", || load(event, &ProposalVerdict::Approve, world))?;
     if let Some(why) = loaded.skip {
-        return Ok(Ended::Skipped(why));
+        return Ok(FunctionOutcome::Skipped(why));
     }
     let id = loaded.id;
     let written = steps.run("write-memory", || write(id, world))?;
@@ -141,8 +152,15 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
         // The decision stands; the proposal waits until MEMORY.md can take it, with the reason.
         steps.run("reopen", || {
             let mut db = world.db()?;
-            let (ids, from) = (with_followers(&db, id)?, [Status::Approved, Status::Edited]);
-            Ok(proposals::reopen(&mut db, &ids, &from, What::Reopened, why, world.now().timestamp())?)
+            let (ids, from) = (with_followers(&db, id)?, [ProposalStatus::Approved, ProposalStatus::Edited]);
+            Ok(proposals::reopen(
+                &mut db,
+                &ids,
+                &from,
+                ProposalChange::Reopened,
+                why,
+                world.now().timestamp(),
+            )?)
         })?;
     } else if written.patch.is_none() {
         steps.run("mark-promoted", || {
@@ -153,30 +171,32 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
         steps.run("append-receipt", || receipts::write(world))?;
     }
     let page = steps.run("refresh-page", || refresh(world))?;
-    let mut report = serde_json::to_value(&written)
-        .map_err(|error| Interrupt::Failed { step: "report".to_owned(), error: StepError::fatal(error) })?;
+    let mut report = serde_json::to_value(&written).map_err(|error| RunInterrupt::Failed {
+        step: "report".to_owned(),
+        error: StepError::fatal(error),
+    })?;
     report["proposal"] = json!(id);
     report["page"] = json!(page);
-    Ok(Ended::Completed(report))
+    Ok(FunctionOutcome::Completed(report))
 }
 
 /// A proposal and those decided together with it.
-fn with_followers(db: &Db, id: Id) -> Result<Vec<Id>, StepError> {
+fn with_followers(db: &Database, id: ProposalId) -> Result<Vec<ProposalId>, StepError> {
     let id = proposals::standing(db, id)?.map_or(id, |standing| standing.proposal.id);
     let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
     Ok(std::iter::once(id).chain(followers).collect())
 }
 
 /// Writes an approved proposal to its target. A document that cannot take it is not a retryable error.
-fn write(id: Id, world: &World) -> Result<Written, StepError> {
+fn write(id: ProposalId, world: &StageContext) -> Result<PromotionResult, StepError> {
     let Some(standing) = proposals::standing(&world.db()?, id)? else {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
     let vault = world.vault()?;
     let by = match standing.by {
-        Some(By::Triage) => Actor::Worker,
-        Some(By::Agent) => Actor::Agent,
-        _ => Actor::User,
+        Some(DecidedBy::Triage) => ChangeActor::Worker,
+        Some(DecidedBy::Agent) => ChangeActor::Agent,
+        _ => ChangeActor::User,
     };
     let Some(section) = where_now(&standing, &vault, world)? else {
         return amend(&standing, by, &vault, world);
@@ -185,7 +205,7 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let (mark, supersedes) = (mark(&standing, &vault)?, standing.supersedes());
     let new = promotion(&standing, &section, &mark);
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
-        Ok(added) => Ok(Written {
+        Ok(added) => Ok(PromotionResult {
             outcome: Some(added.outcome.outcome),
             replaced: supersedes.map(|_| added.outcome.replaced),
             change: added.change.map(|change| change.to_string()),
@@ -197,7 +217,7 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
 }
 
 /// Converts an error: a document that cannot take the line refuses it; any other error is retryable.
-fn refused(error: vault::Error) -> Result<Written, StepError> {
+fn refused(error: vault::Error) -> Result<PromotionResult, StepError> {
     match error {
         vault::Error::Structure { .. }
         | vault::Error::Document { .. }
@@ -210,48 +230,61 @@ fn refused(error: vault::Error) -> Result<Written, StepError> {
         | vault::Error::Exists(_)
         | vault::Error::Ambiguous { .. }
         | vault::Error::TooLarge { .. }
-        | vault::Error::NotAFile(_) => Ok(Written::plain(None, Some(error.to_string()), None)),
+        | vault::Error::NotAFile(_) => Ok(PromotionResult::plain(None, Some(error.to_string()), None)),
         error => Err(StepError::passing(error)),
     }
 }
 
 /// Turns an idea into a project (IDEA-05) or gives a memory a new version. An identity file stays unchanged
 /// and gets a patch for the person (IDN-05).
-fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result<Written, StepError> {
+fn amend(
+    standing: &ProposalRecord,
+    by: ChangeActor,
+    vault: &Vault,
+    world: &StageContext,
+) -> Result<PromotionResult, StepError> {
     if let Some(slug) = standing.proposal.idea() {
         let about = Some(standing.proposal.id.to_string());
         return match vault.promote_idea_for(slug, about, by, &world.now()) {
-            Ok(_) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
-            Err(vault::Error::Decided(_)) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Ok(_) => Ok(PromotionResult::plain(Some(StatementOutcome::Appended), None, None)),
+            Err(vault::Error::Decided(_)) => {
+                Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None))
+            }
             Err(error) => refused(error),
         };
     }
     if standing.proposal.widened().is_some() {
         return match vault.widen_entry(&standing.proposal, by, &world.now()) {
-            Ok(true) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
-            Ok(false) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Ok(true) => Ok(PromotionResult::plain(Some(StatementOutcome::Appended), None, None)),
+            Ok(false) => Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None)),
             Err(error) => refused(error),
         };
     }
     let new = patches::amendment(standing);
     let Some(file) = standing.proposal.identity() else {
         return match vault.amend_entry(&new, by, &world.now()) {
-            Ok(true) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
-            Ok(false) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Ok(true) => Ok(PromotionResult::plain(Some(StatementOutcome::Appended), None, None)),
+            Ok(false) => Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None)),
             Err(error) => refused(error),
         };
     };
     match vault.amended(&new) {
-        Ok(amended) if amended.is_there() => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
-        Ok(_) => Ok(Written::plain(None, None, Some(file.to_owned()))),
+        Ok(amended) if amended.is_there() => {
+            Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None))
+        }
+        Ok(_) => Ok(PromotionResult::plain(None, None, Some(file.to_owned()))),
         Err(error) => refused(error),
     }
 }
 
 /// Gives a proposal a new id if another machine used its id in MEMORY.md (REV-01), according to our journal.
-fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Standing, StepError> {
+fn called_alone(
+    standing: ProposalRecord,
+    vault: &Vault,
+    world: &StageContext,
+) -> Result<ProposalRecord, StepError> {
     let id = standing.proposal.id;
-    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
     let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
     if !is_noted(&memory, &id.to_string()) || promotions(vault).map_err(StepError::passing)?.contains_key(&id)
     {
@@ -262,25 +295,25 @@ fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Stan
 }
 
 /// The mark after its line.
-fn mark(standing: &Standing, vault: &Vault) -> Result<Mark, StepError> {
+fn mark(standing: &ProposalRecord, vault: &Vault) -> Result<StatementMark, StepError> {
     let Proposal { id, origin, .. } = standing.proposal;
-    Ok(Mark { id: Some(id.to_string()), origin, project: holds_in(standing, vault)? })
+    Ok(StatementMark { id: Some(id.to_string()), origin, project: holds_in(standing, vault)? })
 }
 
 /// Builds the vault's instruction for a proposal.
-fn promotion<'a>(standing: &'a Standing, section: &'a str, mark: &'a Mark) -> Promotion<'a> {
+fn promotion<'a>(standing: &'a ProposalRecord, section: &'a str, mark: &'a StatementMark) -> Promotion<'a> {
     let said = standing.proposal.evidence.said;
     Promotion { section, statement: standing.text(), supersedes: standing.supersedes(), mark, said }
 }
 
 /// The project in which its line will hold; `None` means everywhere. Without a choice of the person it
 /// is the project of the statement, or of the superseded line.
-pub fn holds_in(standing: &Standing, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
+pub fn holds_in(standing: &ProposalRecord, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
     if let Some(scope) = &standing.scope {
         return Ok(scope.project().cloned());
     }
     let Some(old) = standing.supersedes() else { return Ok(standing.proposal.project.clone()) };
-    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
     let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
     let sections = sections(&memory).unwrap_or_default();
     let mut lines = sections.iter().flat_map(|section| &section.items);
@@ -290,39 +323,47 @@ pub fn holds_in(standing: &Standing, vault: &Vault) -> Result<Option<ProjectId>,
 
 /// The target section of MEMORY.md, under its current name (B-07); `None` for another file. It supersedes
 /// only the line that was shown.
-fn where_now(standing: &Standing, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
+fn where_now(
+    standing: &ProposalRecord,
+    vault: &Vault,
+    world: &StageContext,
+) -> Result<Option<String>, StepError> {
     let section = |proposal: &Proposal| proposal.section().map(str::to_owned);
-    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
     let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
     let all = proposals::all(&world.db()?)?;
     Ok(match aim(&standing.proposal, &memory, &page::meant_for(&all)) {
-        Aim::Moved(moved) => section(&moved),
-        Aim::Same | Aim::Lost(_) => section(&standing.proposal),
+        RebaseOutcome::Moved(moved) => section(&moved),
+        RebaseOutcome::Same | RebaseOutcome::Lost(_) => section(&standing.proposal),
     })
 }
 
-fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    let loaded = steps.run("load-proposal", || load(event, &Verdict::Reject, world))?;
+fn rejected(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
+    let loaded = steps.run("load-proposal", || load(event, &ProposalVerdict::Reject, world))?;
     if let Some(why) = loaded.skip {
-        return Ok(Ended::Skipped(why));
+        return Ok(FunctionOutcome::Skipped(why));
     }
     let archived = steps.run("put-away", || put_away(loaded.id, world))?;
     steps.run("append-receipt", || receipts::write(world))?;
     let page = steps.run("refresh-page", || refresh(world))?;
-    Ok(Ended::Completed(json!({"proposal": loaded.id, "archived": archived, "page": page})))
+    Ok(FunctionOutcome::Completed(json!({"proposal": loaded.id, "archived": archived, "page": page})))
 }
 
 /// Archives the memory of a rejected statement. Rejecting a wider scope leaves the memory in its project;
 /// proposals that no person decided are left alone.
-fn put_away(id: Id, world: &World) -> Result<Vec<String>, StepError> {
+fn put_away(id: ProposalId, world: &StageContext) -> Result<Vec<String>, StepError> {
     let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Vec::new()) };
-    let Standing { proposal, by, .. } = &standing;
+    let ProposalRecord { proposal, by, .. } = &standing;
     let by = match by {
-        Some(By::Agent) => Actor::Agent,
-        Some(by) if by.is_person() => Actor::User,
+        Some(DecidedBy::Agent) => ChangeActor::Agent,
+        Some(by) if by.is_person() => ChangeActor::User,
         _ => return Ok(Vec::new()),
     };
-    if proposal.status != Status::Rejected || proposal.widened().is_some() {
+    if proposal.status != ProposalStatus::Rejected || proposal.widened().is_some() {
         return Ok(Vec::new());
     }
     let (db, vault) = (world.db()?, world.vault()?);
@@ -338,7 +379,11 @@ fn put_away(id: Id, world: &World) -> Result<Vec<String>, StepError> {
 
 /// Handles the report of another program that it carried out a proposal (FRI-09). The file decides if that is
 /// true.
-fn carried_out(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+fn carried_out(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let status = steps.run("look-at-file", || {
         let FixCompleted { proposal_id } =
             FixCompleted::deserialize(&event.data).map_err(StepError::fatal)?;
@@ -347,25 +392,27 @@ fn carried_out(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
         Ok((proposal_id, standing.map(|standing| standing.proposal.status)))
     })?;
     match status {
-        (id, None) => Ok(Ended::Skipped(format!("there is no proposal {id}"))),
-        (id, Some(Status::Promoted)) => {
+        (id, None) => Ok(FunctionOutcome::Skipped(format!("there is no proposal {id}"))),
+        (id, Some(ProposalStatus::Promoted)) => {
             let page = steps.run("refresh-page", || refresh(world))?;
-            Ok(Ended::Completed(json!({"proposal": id, "page": page})))
+            Ok(FunctionOutcome::Completed(json!({"proposal": id, "page": page})))
         }
-        (id, Some(Status::Approved | Status::Edited)) => {
-            Ok(Ended::Skipped(format!("the file does not say yet what {id} asks for")))
+        (id, Some(ProposalStatus::Approved | ProposalStatus::Edited)) => {
+            Ok(FunctionOutcome::Skipped(format!("the file does not say yet what {id} asks for")))
         }
-        (id, Some(status)) => Ok(Ended::Skipped(format!("{id} is {}: nobody said yes to it", status.word()))),
+        (id, Some(status)) => {
+            Ok(FunctionOutcome::Skipped(format!("{id} is {}: nobody said yes to it", status.word())))
+        }
     }
 }
 
 /// Expires proposals that waited too long (REV-10).
-fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+fn expire(steps: &mut dyn StepRunner, world: &StageContext) -> Result<FunctionOutcome, RunInterrupt> {
     // This includes changes undone while the store was out of reach.
     let undone = steps.run("take-back", || take_back(world))?;
     let days = world.config.review.expire_days;
     let due = steps.run("find-old", || Ok(proposals::due(&world.db()?, days, world.now().timestamp())?))?;
-    let expired: Vec<Id> = steps.run("expire", || {
+    let expired: Vec<ProposalId> = steps.run("expire", || {
         let mut db = world.db()?;
         let mut expired = Vec::new();
         for id in &due {
@@ -378,39 +425,41 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     steps.run("append-receipts", || receipts::write(world))?;
     // A new day has a new share, even if nothing expired.
     let page = steps.run("refresh-page", || refresh(world))?;
-    Ok(Ended::Completed(json!({"expired": expired, "undone": undone, "page": page})))
+    Ok(FunctionOutcome::Completed(json!({"expired": expired, "undone": undone, "page": page})))
 }
 
 /// Marks proposals as promoted, whoever wrote them.
-fn found_promoted(ids: &[Id], world: &World) -> Result<(), StepError> {
+fn found_promoted(ids: &[ProposalId], world: &StageContext) -> Result<(), StepError> {
     proposals::mark_promoted(&mut world.db()?, ids, world.now().timestamp())?;
     receipts::write_if_possible(world);
     Ok(())
 }
 
 /// Refreshes the review page. A page that the person must repair stays; the store has everything.
-pub(super) fn refresh(world: &World) -> Result<String, StepError> {
+pub(super) fn refresh(world: &StageContext) -> Result<String, StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
     patches::refresh(&world.db()?, &world.vault()?, &world.places.patches()).map_err(StepError::passing)?;
-    let shown = page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, Actor::Worker, &world.now());
+    let shown =
+        page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, ChangeActor::Worker, &world.now());
     Ok(match shown.map_err(StepError::passing)? {
-        ReviewShown::Written(_) => "written".to_owned(),
-        ReviewShown::Unchanged => "unchanged".to_owned(),
-        ReviewShown::Left(why) => format!("left as it is: {why}"),
+        ReviewPageOutcome::Written(_) => "written".to_owned(),
+        ReviewPageOutcome::Unchanged => "unchanged".to_owned(),
+        ReviewPageOutcome::Left(why) => format!("left as it is: {why}"),
     })
 }
 
 /// Takes in a person's work: decisions on the page (REV-03), whose runs are then queued, applied patches, and
 /// changes reverted with `rekindle undo`.
-pub fn look(world: &World) -> Result<Look, StepError> {
+pub fn look(world: &StageContext) -> Result<PageDecisions, StepError> {
     let (mut db, vault) = (world.db()?, world.vault()?);
     // An unreadable page must not block facts, nor an unwritable log the page.
     apply::know_applied(world)?;
     let was_cut_off = receipts::write_if_possible(world);
     let waits_again = undone::know_undone(world)?;
     proposals::take_name(&mut db)?;
-    let look = page::look(&mut db, &REGISTRY, &vault, world.now().timestamp()).map_err(StepError::passing)?;
+    let look =
+        page::look(&mut db, &STAGE_REGISTRY, &vault, world.now().timestamp()).map_err(StepError::passing)?;
     if was_cut_off || waits_again {
         refresh(world)?;
     }

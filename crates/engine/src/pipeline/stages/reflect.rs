@@ -12,51 +12,55 @@ mod tests;
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::Date;
-use rekindle_core::event::{Accumulated, Event, Reflected, names};
+use rekindle_core::event::{Event, ObservationsAccumulated, ObservationsReflected, names};
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_core::knowledge::reflect::memory::Memory;
+use rekindle_core::knowledge::reflect::memory::MemoryDocument;
 use rekindle_core::knowledge::reflect::settle::settle;
-use rekindle_core::knowledge::reflect::{Draft, Dropped, check, distil, prompt, summary};
-use rekindle_core::llm::Model;
+use rekindle_core::knowledge::reflect::{DroppedDrafts, ProposalDraft, check, distil, prompt, summary};
+use rekindle_core::llm::LanguageModel;
 use rekindle_core::text::tokens;
-use rekindle_core::vault::daily_log::{self, Clock, Section, Source};
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::daily_log::{self, LogSection, SectionSource, TimeOfDay};
+use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::memory::user_section;
-use rekindle_core::vault::review::{Id, Kind};
+use rekindle_core::vault::review::{ProposalId, ProposalStage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::REGISTRY;
-use super::material::Material;
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::llm::Job;
-use crate::pipeline::observations::{self, Entry, KEPT_DAYS};
+use super::STAGE_REGISTRY;
+use super::material::ObservationWindow;
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::llm::ModelJob;
+use crate::pipeline::observations::{self, ObservationRecord, RETENTION_DAYS};
 use crate::review::page;
-use crate::review::proposals::{self, Handed};
-use crate::vault::ReviewShown;
+use crate::review::proposals::{self, SubmitOutcome};
+use crate::vault::ReviewPageOutcome;
 
-pub(super) fn reflect(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn reflect(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
-    let model = world.model(Job::Reflector).ok().flatten();
-    reflect_with(event, steps, world, model.as_ref().map(|model| model as &dyn Model))
+    let model = world.model(ModelJob::Reflector).ok().flatten();
+    reflect_with(event, steps, world, model.as_ref().map(|model| model as &dyn LanguageModel))
 }
 
 fn reflect_with(
     event: &Event,
-    steps: &mut dyn Steps,
-    world: &World,
-    model: Option<&dyn Model>,
-) -> Result<Ended, Interrupt> {
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+    model: Option<&dyn LanguageModel>,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
     let loaded = steps.run("load-observations", || load(event, world))?;
     if loaded.keys.is_empty() {
-        return Ok(Ended::Skipped("no observations".to_owned()));
+        return Ok(FunctionOutcome::Skipped("no observations".to_owned()));
     }
     let distilled = steps.run("recursive-distill", || distil_old(&loaded, world))?;
     if loaded.new.is_empty() {
         // The threshold and the schedule may both request the same day.
-        return Ok(Ended::Skipped("nothing was observed since the last reflection".to_owned()));
+        return Ok(FunctionOutcome::Skipped("nothing was observed since the last reflection".to_owned()));
     }
     let thought = steps.run("reflect", || {
         let material = loaded.material(world)?;
@@ -74,7 +78,7 @@ fn reflect_with(
             observations::mark_reflected(&mut world.db()?, &loaded.new)?;
         }
         let now = world.now().timestamp();
-        let reflected = Reflected {
+        let reflected = ObservationsReflected {
             date: loaded.date,
             input_tokens: thought.input_tokens,
             output_tokens: valid.output_tokens,
@@ -87,16 +91,16 @@ fn reflect_with(
         let name = names::OBSERVATIONS_REFLECTED.to_owned();
         Ok(((), vec![Event { id: format!("reflected-{run}"), name, data, at: now }]))
     })?;
-    Ok(Ended::Completed(report(&loaded, &distilled, &thought, &valid, &staged, logged)))
+    Ok(FunctionOutcome::Completed(report(&loaded, &distilled, &thought, &valid, &staged, logged)))
 }
 
 /// Builds the output that `rekindle runs` shows.
 fn report(
-    loaded: &Loaded,
-    distilled: &Distilled,
-    thought: &ask::Thought,
-    valid: &Valid,
-    staged: &Staged,
+    loaded: &ReflectionInput,
+    distilled: &DistillResult,
+    thought: &ask::PendingQueryEmbedding,
+    valid: &ValidatedDrafts,
+    staged: &StagedProposals,
     logged: bool,
 ) -> Value {
     let mut report = json!({
@@ -132,7 +136,7 @@ fn report(
 
 /// The keys of the observations of a run. Their text stays in the list, so that forgotten text is never here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Loaded {
+struct ReflectionInput {
     date: Date,
     from: Date,
     /// The keys of all windows of the period.
@@ -141,43 +145,43 @@ struct Loaded {
     new: Vec<String>,
 }
 
-fn load(event: &Event, world: &World) -> Result<Loaded, StepError> {
+fn load(event: &Event, world: &StageContext) -> Result<ReflectionInput, StepError> {
     let date = match event.name.as_str() {
         names::OBSERVATIONS_ACCUMULATED => {
-            Accumulated::deserialize(&event.data).map_err(StepError::fatal)?.date
+            ObservationsAccumulated::deserialize(&event.data).map_err(StepError::fatal)?.date
         }
         _ => world.day_of(event),
     };
-    let from = date.checked_sub(jiff::Span::new().days(KEPT_DAYS - 1)).unwrap_or(date);
+    let from = date.checked_sub(jiff::Span::new().days(RETENTION_DAYS - 1)).unwrap_or(date);
     let db = world.db()?;
     let keys = observations::between(&db, from, date)?.into_iter().map(|entry| entry.dedupe_key).collect();
-    Ok(Loaded { date, from, keys, new: observations::unreflected(&db, from, date)? })
+    Ok(ReflectionInput { date, from, keys, new: observations::unreflected(&db, from, date)? })
 }
 
-impl Loaded {
+impl ReflectionInput {
     /// Reads the observations of the run from the list.
-    fn entries(&self, world: &World) -> Result<Vec<Entry>, StepError> {
+    fn entries(&self, world: &StageContext) -> Result<Vec<ObservationRecord>, StepError> {
         let mut entries = observations::between(&world.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
         Ok(entries)
     }
 
     /// Builds the input of reflection.
-    fn material(&self, world: &World) -> Result<Material, StepError> {
-        Material::read(self.date, self.entries(world)?, world)
+    fn material(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
+        ObservationWindow::read(self.date, self.entries(world)?, world)
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Distilled {
+struct DistillResult {
     /// The number of shortened windows.
     windows: u64,
 }
 
 /// Shortens old observations in the list (REF-15).
-fn distil_old(loaded: &Loaded, world: &World) -> Result<Distilled, StepError> {
+fn distil_old(loaded: &ReflectionInput, world: &StageContext) -> Result<DistillResult, StepError> {
     let mut db = world.db()?;
-    let mut distilled = Distilled::default();
+    let mut distilled = DistillResult::default();
     for entry in loaded.entries(world)? {
         let age = loaded.date.since(entry.day).map_or(0, |span| span.get_days());
         let level = distil::level(age);
@@ -186,7 +190,8 @@ fn distil_old(loaded: &Loaded, world: &World) -> Result<Distilled, StepError> {
         }
         let observed = distil::distil(&entry.observed, level);
         let tokens = tokens::estimate(&prompt::text_of(&observed.parts));
-        let shorter = Entry { tokens: tokens.min(entry.tokens), observed, distilled: level, ..entry };
+        let shorter =
+            ObservationRecord { tokens: tokens.min(entry.tokens), observed, distilled: level, ..entry };
         distilled.windows += u64::from(observations::replace(&mut db, &shorter)?);
     }
     Ok(distilled)
@@ -195,16 +200,20 @@ fn distil_old(loaded: &Loaded, world: &World) -> Result<Distilled, StepError> {
 /// The claims that passed the checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Valid {
-    drafts: Vec<Draft>,
-    dropped: Dropped,
+struct ValidatedDrafts {
+    drafts: Vec<ProposalDraft>,
+    dropped: DroppedDrafts,
     redated: u64,
     summary: String,
     output_tokens: u64,
 }
 
 /// Checks the result against the observations, MEMORY.md and earlier proposals.
-fn validate(loaded: &Loaded, thought: &ask::Thought, world: &World) -> Result<Valid, StepError> {
+fn validate(
+    loaded: &ReflectionInput,
+    thought: &ask::PendingQueryEmbedding,
+    world: &StageContext,
+) -> Result<ValidatedDrafts, StepError> {
     let material = loaded.material(world)?;
     let period = material.period(world);
     let mut dropped = thought.dropped.clone();
@@ -212,7 +221,7 @@ fn validate(loaded: &Loaded, thought: &ask::Thought, world: &World) -> Result<Va
     dropped.merge(&checked.dropped);
     let drafts = thought.drafts.iter().cloned().chain(checked.drafts).collect();
     let before: Vec<Proposal> = proposals::all(&world.db()?)?;
-    let settled = settle(drafts, &Memory::read(period.memory), &before);
+    let settled = settle(drafts, &MemoryDocument::read(period.memory), &before);
     dropped.merge(&settled.dropped);
     let said = thought.answer.summary.as_deref().and_then(|text| check::check_summary(text, &period));
     let summary = said.unwrap_or_else(|| summary(&period, &settled.drafts));
@@ -220,25 +229,30 @@ fn validate(loaded: &Loaded, thought: &ask::Thought, world: &World) -> Result<Va
         let texts: Vec<&str> = settled.drafts.iter().map(|draft| draft.text.as_str()).collect();
         tokens::estimate(&texts.join("\n"))
     });
-    Ok(Valid { drafts: settled.drafts, dropped, redated: checked.redated, summary, output_tokens })
+    Ok(ValidatedDrafts { drafts: settled.drafts, dropped, redated: checked.redated, summary, output_tokens })
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Staged {
-    proposed: Vec<Id>,
+struct StagedProposals {
+    proposed: Vec<ProposalId>,
     /// Existing proposals that gained evidence.
-    folded: Vec<Id>,
+    folded: Vec<ProposalId>,
     /// The outcome for REVIEW.md.
     page: String,
 }
 
 /// Submits proposals and refreshes the page (REV-01, STO-05).
-fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Staged, StepError> {
+fn stage(
+    run: &str,
+    loaded: &ReflectionInput,
+    valid: &ValidatedDrafts,
+    world: &StageContext,
+) -> Result<StagedProposals, StepError> {
     let mut db = world.db()?;
     let now = world.now();
     let user = &world.config.user.name;
     let (mut proposed, mut folded) = (Vec::new(), Vec::new());
-    let (joining, new): (Vec<&Draft>, Vec<&Draft>) =
+    let (joining, new): (Vec<&ProposalDraft>, Vec<&ProposalDraft>) =
         valid.drafts.iter().partition(|draft| draft.joins.is_some());
     for draft in joining {
         if let Some(id) = draft.joins {
@@ -247,39 +261,46 @@ fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Sta
         }
     }
     // Use the day of the run, not of the attempt: ids are the same in every retry.
-    let blank = Id::uncounted(Kind::Reflection, loaded.date);
+    let blank = ProposalId::uncounted(ProposalStage::Reflection, loaded.date);
     let new: Vec<Proposal> =
         new.into_iter().map(|draft| draft.proposal(user, blank, now.timestamp())).collect();
-    for handed in proposals::hand_in(&mut db, &REGISTRY, run, &new)? {
+    for handed in proposals::hand_in(&mut db, &STAGE_REGISTRY, run, &new)? {
         match handed {
-            Handed::Proposed(id) => proposed.push(id),
-            Handed::Folded(id) => folded.push(id),
-            Handed::Decided(..) => {}
+            SubmitOutcome::Proposed(id) => proposed.push(id),
+            SubmitOutcome::Folded(id) => folded.push(id),
+            SubmitOutcome::Decided(..) => {}
         }
     }
     let per_day = world.config.review.per_day;
-    let shown = page::refresh(&mut db, &world.vault()?, &user_section(user), per_day, Actor::Worker, &now);
+    let shown =
+        page::refresh(&mut db, &world.vault()?, &user_section(user), per_day, ChangeActor::Worker, &now);
     let page = match shown.map_err(StepError::passing)? {
-        ReviewShown::Written(_) => "written".to_owned(),
-        ReviewShown::Unchanged => "unchanged".to_owned(),
+        ReviewPageOutcome::Written(_) => "written".to_owned(),
+        ReviewPageOutcome::Unchanged => "unchanged".to_owned(),
         // The store has the proposals; the person must repair the page.
-        ReviewShown::Left(why) => format!("left as it is: {why}"),
+        ReviewPageOutcome::Left(why) => format!("left as it is: {why}"),
     };
-    Ok(Staged { proposed, folded, page })
+    Ok(StagedProposals { proposed, folded, page })
 }
 
 /// Logs the reflection in the daily log (LOG-04). The observations themselves are in the logs of their days.
-fn log(run: &str, valid: &Valid, staged: &Staged, world: &World) -> Result<bool, StepError> {
+fn log(
+    run: &str,
+    valid: &ValidatedDrafts,
+    staged: &StagedProposals,
+    world: &StageContext,
+) -> Result<bool, StepError> {
     let now = world.now();
-    let section = Section::Reflected(daily_log::Reflected {
-        source: Source {
+    let section = LogSection::Reflected(daily_log::LoggedReflection {
+        source: SectionSource {
             dedupe_key: Some(ContentHash::of(format!("reflected {run}").as_bytes()).short(32)),
-            ..Source::default()
+            ..SectionSource::default()
         },
-        time: Clock::of(&now),
+        time: TimeOfDay::of(&now),
         summary: valid.summary.clone(),
         proposals: staged.proposed.iter().map(ToString::to_string).collect(),
     });
-    let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
+    let committed =
+        world.vault()?.log_once(&section, ChangeActor::Worker, &now).map_err(StepError::passing)?;
     Ok(committed.is_some())
 }

@@ -4,14 +4,18 @@
 use rekindle_core::event::Event;
 use serde_json::json;
 
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, Steps, StepsExt};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepRunner, StepRunnerExt};
 use crate::pipeline::observations;
 
-pub(super) fn reflected(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn reflected(
+    _: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let removed = steps.run("tidy-observations", || {
         let removed = observations::tidy(&mut world.db()?, world.now().date())?;
         Ok(removed as u64)
     })?;
-    Ok(Ended::Completed(json!({"removed": removed})))
+    Ok(FunctionOutcome::Completed(json!({"removed": removed})))
 }

@@ -2,19 +2,20 @@
 //! project (B-05).
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::recall::document::Source;
+use rekindle_core::recall::document::DocumentSource;
 use rekindle_core::text::admit;
 use rekindle_core::vault::link;
 
-use super::near::{Near, Wanted};
+use super::near::{RelatedMemories, RelatedQuery};
 
 /// The most links of an idea.
-const MOST: usize = 5;
+const MAX_LINKS: usize = 5;
 
 /// Links to the documents related to a text, without other ideas and its own session.
-pub(super) fn related(near: &Near<'_>, text: &str, project: Option<&ProjectId>) -> Vec<String> {
-    let sources = [Source::Entry, Source::Skill, Source::Memory, Source::Note];
-    let wanted = Wanted { sources: &sources, project, most: MOST, anyway: false };
+pub(super) fn related(near: &RelatedMemories<'_>, text: &str, project: Option<&ProjectId>) -> Vec<String> {
+    let sources =
+        [DocumentSource::Entry, DocumentSource::Skill, DocumentSource::Memory, DocumentSource::Note];
+    let wanted = RelatedQuery { sources: &sources, project, most: MAX_LINKS, anyway: false };
     let mut hits = near.to(text, &wanted);
     hits.sort_by_key(|document| document.project.is_none());
     let mut links: Vec<String> = Vec::new();

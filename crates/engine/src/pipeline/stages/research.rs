@@ -2,14 +2,14 @@
 //! beside the idea as an unattributed quotation.
 
 use rekindle_core::knowledge::mine::research::{quotation, request};
-use rekindle_core::llm::Model;
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::llm::LanguageModel;
+use rekindle_core::vault::journal::ChangeActor;
 
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::vault;
 
 /// The most ideas of one session that are researched automatically.
-pub(super) const MOST_AT_ONCE: usize = 2;
+pub(super) const MAX_IDEAS_PER_SESSION: usize = 2;
 
 /// The reason an idea could not be researched.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum Error {
 }
 
 /// Researches an idea and returns the path of the result.
-pub fn research(reference: &str, by: Actor, world: &World) -> Result<String, Error> {
+pub fn research(reference: &str, by: ChangeActor, world: &StageContext) -> Result<String, Error> {
     let failed = |error: rekindle_core::llm::Error| Error::Program(error.message);
     let model = world.researcher().map_err(failed)?.ok_or(Error::Off)?;
     let vault = vault::Vault::open(&world.places)?.in_zone(world.zone.clone());

@@ -2,8 +2,8 @@
 
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::event::{CaptureRequested, EchoRequested, Event, Trigger, names};
-use rekindle_core::hosts::hook::{Kind, Signal};
+use rekindle_core::event::{CaptureRequested, CaptureTrigger, EchoRequested, Event, names};
+use rekindle_core::hosts::hook::{HookKind, HookSignal};
 
 use crate::context::injection_log::Record;
 use crate::platform::db::{Transaction, params};
@@ -11,7 +11,7 @@ use crate::platform::db::{Transaction, params};
 /// Stores a signal in the table of sessions. Only a later signal changes anything.
 pub fn note(
     transaction: &Transaction<'_>,
-    signal: &Signal,
+    signal: &HookSignal,
     position: Option<u64>,
     at: Timestamp,
 ) -> rusqlite::Result<()> {
@@ -44,18 +44,18 @@ pub fn note(
 
 /// Builds the event that a signal requests, if any. The end of a turn requests nothing: it only moves the
 /// position.
-pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) -> Option<Event> {
+pub fn request(signal: &HookSignal, position: Option<u64>, id: &str, at: Timestamp) -> Option<Event> {
     let trigger = match signal.kind {
-        Kind::End => Trigger::Shutdown,
+        HookKind::End => CaptureTrigger::Shutdown,
         // Gemini's hook fires before every call to its model; its transcript shows if it compressed, and the
         // end of the session handles that.
-        Kind::BeforeCompaction if signal.agent != Agent::Gemini => Trigger::Compaction,
-        Kind::Start
-        | Kind::Prompt
-        | Kind::BeforeTool
-        | Kind::Stop
-        | Kind::BeforeCompaction
-        | Kind::AfterCompaction => return None,
+        HookKind::BeforeCompaction if signal.agent != Agent::Gemini => CaptureTrigger::Compaction,
+        HookKind::Start
+        | HookKind::Prompt
+        | HookKind::BeforeTool
+        | HookKind::Stop
+        | HookKind::BeforeCompaction
+        | HookKind::AfterCompaction => return None,
     };
     if signal.subagent {
         return None;
@@ -65,7 +65,7 @@ pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) 
         session_id: signal.session.clone(),
         trigger,
         cause: match signal.kind {
-            Kind::End => "end",
+            HookKind::End => "end",
             _ => "compaction",
         }
         .to_owned(),
@@ -79,11 +79,15 @@ pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) 
 
 /// Builds the event to judge a turn (FBK-02), if it has injections without an outcome. A turn requests it
 /// once at its end, and once more at the end of the session.
-pub fn echo(signal: &Signal, position: Option<u64>, told: &Record, at: Timestamp) -> Option<Event> {
+pub fn echo(signal: &HookSignal, position: Option<u64>, told: &Record, at: Timestamp) -> Option<Event> {
     let last = match signal.kind {
-        Kind::Stop => false,
-        Kind::End => true,
-        Kind::Start | Kind::Prompt | Kind::BeforeTool | Kind::BeforeCompaction | Kind::AfterCompaction => {
+        HookKind::Stop => false,
+        HookKind::End => true,
+        HookKind::Start
+        | HookKind::Prompt
+        | HookKind::BeforeTool
+        | HookKind::BeforeCompaction
+        | HookKind::AfterCompaction => {
             return None;
         }
     };

@@ -6,19 +6,23 @@ use serde_json::json;
 
 use crate::agents::hook_log;
 use crate::context::injection_log;
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::jobs::sessions;
 use crate::platform::db::params;
 use crate::platform::disk;
 
 /// The age in days at which finished runs and their events are deleted; dead runs stay until somebody looks
 /// at them.
-const KEEP_DAYS: i64 = 30;
+const RUN_RETENTION_DAYS: i64 = 30;
 /// The age in hours at which a temporary file is abandoned: no command takes that long.
-const TEMPORARY_HOURS: i64 = 24;
+const MAX_TEMPORARY_AGE_HOURS: i64 = 24;
 
-pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn tidy(
+    _: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let markers = steps.run("markers", || {
         sessions::sweep(&world.places.sessions(), world.now().timestamp()).map_err(StepError::passing)
     })?;
@@ -27,7 +31,7 @@ pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
         injection_log::sweep(&world.places, world.now().timestamp()).map_err(StepError::passing)
     })?;
     let runs = steps.run("runs", || {
-        let before = (world.now().timestamp() - SignedDuration::from_hours(24 * KEEP_DAYS)).as_millisecond();
+        let before = (world.now().timestamp() - SignedDuration::from_hours(24 * RUN_RETENTION_DAYS)).as_millisecond();
         let removed = world.db()?.change(|transaction| {
             let runs = transaction.execute(
                 "DELETE FROM runs WHERE status IN ('COMPLETED', 'SKIPPED') AND ended < ?1",
@@ -44,14 +48,14 @@ pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
     })?;
     let logs = steps
         .run("logs", || hook_log::rotate(&world.places.logs(), &world.now()).map_err(StepError::passing))?;
-    Ok(Ended::Completed(
+    Ok(FunctionOutcome::Completed(
         json!({"markers": markers, "temporaries": temporaries, "told": told, "runs": runs, "logs": logs}),
     ))
 }
 
 /// Deletes temporary files of commands that were killed at least a day ago.
-fn sweep_temporaries(world: &World) -> Result<u64, StepError> {
-    let before = (world.now().timestamp() - SignedDuration::from_hours(TEMPORARY_HOURS)).into();
+fn sweep_temporaries(world: &StageContext) -> Result<u64, StepError> {
+    let before = (world.now().timestamp() - SignedDuration::from_hours(MAX_TEMPORARY_AGE_HOURS)).into();
     let folders = [
         (world.places.state().to_owned(), true),
         (world.home.root().to_owned(), false),

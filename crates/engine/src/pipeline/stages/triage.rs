@@ -8,73 +8,79 @@ mod tests;
 
 use std::time::Duration;
 
-use rekindle_core::base::decided_by::By;
-use rekindle_core::config::Triage;
+use rekindle_core::base::decided_by::DecidedBy;
+use rekindle_core::config::TriageMode;
 use rekindle_core::event::{Event, ProposalsTriaged, names};
-use rekindle_core::knowledge::proposal::acceptance::Category;
-use rekindle_core::knowledge::proposal::{Proposal, Status};
-use rekindle_core::knowledge::reflect::memory::Memory;
-use rekindle_core::knowledge::triage::{BATCH, Facts, Judgement, Outcome, Why, ask, judge, weigh};
-use rekindle_core::llm::Model;
-use rekindle_core::vault::journal::Place;
+use rekindle_core::knowledge::proposal::acceptance::ProposalCategory;
+use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
+use rekindle_core::knowledge::reflect::memory::MemoryDocument;
+use rekindle_core::knowledge::triage::{
+    BATCH_PROPOSALS, TriageFacts, TriageJudgement, TriageOutcome, TriageReason, ask, judge, weigh,
+};
+use rekindle_core::llm::LanguageModel;
+use rekindle_core::vault::journal::ChangedFile;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::review::ProposalId;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::REGISTRY;
+use super::STAGE_REGISTRY;
 use super::promote;
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::llm::Job;
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::llm::ModelJob;
 use crate::review::page;
-use crate::review::proposals::{self, Verdict};
+use crate::review::proposals::{self, ProposalVerdict};
 
 /// The name of the function in the registry.
-pub const NAME: &str = "proposal-triage";
+pub const PROPOSAL_TRIAGE: &str = "proposal-triage";
 
-pub(super) fn triage(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn triage(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
     let model = match world.config.review.triage {
-        Triage::On => world.model(Job::Reflector).ok().flatten(),
-        Triage::Rules | Triage::Off => None,
+        TriageMode::On => world.model(ModelJob::Reflector).ok().flatten(),
+        TriageMode::Rules | TriageMode::Off => None,
     };
     let evaluator = match world.config.review.grade {
-        true => world.model(Job::Reflector).ok().flatten(),
+        true => world.model(ModelJob::Reflector).ok().flatten(),
         false => None,
     };
-    let models = Asks {
-        triage: model.as_ref().map(|model| model as &dyn Model),
-        grade: evaluator.as_ref().map(|model| model as &dyn Model),
+    let models = TriageModels {
+        triage: model.as_ref().map(|model| model as &dyn LanguageModel),
+        grade: evaluator.as_ref().map(|model| model as &dyn LanguageModel),
     };
     triage_with(event, steps, world, models)
 }
 
 /// The models of a run, if any.
 #[derive(Clone, Copy, Default)]
-struct Asks<'a> {
+struct TriageModels<'a> {
     /// The model that judges proposals.
-    triage: Option<&'a dyn Model>,
+    triage: Option<&'a dyn LanguageModel>,
     /// The model that grades inferred proposals (SID-09).
-    grade: Option<&'a dyn Model>,
+    grade: Option<&'a dyn LanguageModel>,
 }
 
 fn triage_with(
     _: &Event,
-    steps: &mut dyn Steps,
-    world: &World,
-    Asks { triage: model, grade: evaluator }: Asks<'_>,
-) -> Result<Ended, Interrupt> {
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+    TriageModels { triage: model, grade: evaluator }: TriageModels<'_>,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
     let new = steps.run("load-proposals", || load(world))?;
     if new.is_empty() {
-        return Ok(Ended::Skipped("no new proposals".to_owned()));
+        return Ok(FunctionOutcome::Skipped("no new proposals".to_owned()));
     }
     let mut judgements = steps.run("rules", || by_rules(&new, world))?;
     let mut degraded = None;
     if let Some(model) = model {
-        let open: Vec<Judgement> = judgements.iter().filter(|one| is_askable(one)).copied().collect();
-        for (number, batch) in open.chunks(BATCH).enumerate() {
+        let open: Vec<TriageJudgement> = judgements.iter().filter(|one| is_askable(one)).copied().collect();
+        for (number, batch) in open.chunks(BATCH_PROPOSALS).enumerate() {
             let step = format!("batch-review-{}", number + 1);
             let asked = steps.run(&step, || by_model(batch, model, world))?;
             degraded = asked.degraded.or(degraded);
@@ -86,7 +92,7 @@ fn triage_with(
         }
     }
     let triaged = steps.run("decide", || decide(&judgements, world))?;
-    let asked: Vec<Id> = judgements.iter().filter(|one| is_askable(one)).map(|one| one.id).collect();
+    let asked: Vec<ProposalId> = judgements.iter().filter(|one| is_askable(one)).map(|one| one.id).collect();
     let graded = grade::grade(&asked, evaluator, steps, world)?;
     steps.run_and_send("emit-triaged", || {
         let now = world.now().timestamp();
@@ -97,42 +103,46 @@ fn triage_with(
     let mut report = json!({
         "promoted": triaged.promoted.len(), "rejected": triaged.rejected.len(),
         "needsReview": triaged.needs_review.len(), "judgements": judgements,
-        "by": model.map_or("rules", Model::name),
+        "by": model.map_or("rules", LanguageModel::name),
         "graded": graded,
     });
     if let Some(why) = degraded {
         report["warning"] = json!(format!("the model failed, so the rules alone decided: {why}"));
     }
-    Ok(Ended::Completed(report))
+    Ok(FunctionOutcome::Completed(report))
 }
 
 /// The proposals without a triage. A reopened one is left to the person.
-fn load(world: &World) -> Result<Vec<Id>, StepError> {
+fn load(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
     let standings = proposals::standings(&world.db()?, true)?;
-    let new = standings
-        .into_iter()
-        .filter(|standing| standing.proposal.status == Status::Pending && standing.reopened.is_none());
+    let new = standings.into_iter().filter(|standing| {
+        standing.proposal.status == ProposalStatus::Pending && standing.reopened.is_none()
+    });
     Ok(new.map(|standing| standing.proposal.id).collect())
 }
 
-fn memory(world: &World) -> Result<String, StepError> {
-    let read = world.vault()?.read(&Place::vault(layout::fixed(layout::MEMORY)));
+fn memory(world: &StageContext) -> Result<String, StepError> {
+    let read = world.vault()?.read(&ChangedFile::vault(layout::fixed(layout::MEMORY)));
     Ok(read.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default())
 }
 
-fn by_rules(new: &[Id], world: &World) -> Result<Vec<Judgement>, StepError> {
-    if world.config.review.triage == Triage::Off {
-        let off = |id: &Id| Judgement { id: *id, outcome: Outcome::NeedsReview, why: Why::Off };
+fn by_rules(new: &[ProposalId], world: &StageContext) -> Result<Vec<TriageJudgement>, StepError> {
+    if world.config.review.triage == TriageMode::Off {
+        let off = |id: &ProposalId| TriageJudgement {
+            id: *id,
+            outcome: TriageOutcome::NeedsReview,
+            why: TriageReason::Off,
+        };
         return Ok(new.iter().map(off).collect());
     }
     let db = world.db()?;
     let accepted = proposals::accepted(&db)?;
     let needed = world.config.review.earn;
     let earned = |proposal: &Proposal| {
-        accepted.get(&Category::of(proposal)).is_some_and(|acceptance| acceptance.has_earned(needed))
+        accepted.get(&ProposalCategory::of(proposal)).is_some_and(|acceptance| acceptance.has_earned(needed))
     };
-    let facts = Facts {
-        memory: &Memory::read(&memory(world)?),
+    let facts = TriageFacts {
+        memory: &MemoryDocument::read(&memory(world)?),
         all: &proposals::all(&db)?,
         on_page: &page::on_page(&db)?,
         earned: &earned,
@@ -143,19 +153,24 @@ fn by_rules(new: &[Id], world: &World) -> Result<Vec<Judgement>, StepError> {
 
 /// True if a model may judge it: not if the rules rejected it, if it forges our format, or if it duplicates a
 /// waiting proposal.
-fn is_askable(judgement: &Judgement) -> bool {
-    judgement.outcome != Outcome::Reject && !matches!(judgement.why, Why::Forged | Why::Same | Why::Off)
+fn is_askable(judgement: &TriageJudgement) -> bool {
+    judgement.outcome != TriageOutcome::Reject
+        && !matches!(judgement.why, TriageReason::Forged | TriageReason::Same | TriageReason::Off)
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Asked {
-    judgements: Vec<Judgement>,
+struct TriageAnswers {
+    judgements: Vec<TriageJudgement>,
     /// The reason the model did not answer.
     degraded: Option<String>,
 }
 
 /// Asks a model about a batch. If it fails, the verdicts of the rules stand: nothing waits for it.
-fn by_model(batch: &[Judgement], model: &dyn Model, world: &World) -> Result<Asked, StepError> {
+fn by_model(
+    batch: &[TriageJudgement],
+    model: &dyn LanguageModel,
+    world: &StageContext,
+) -> Result<TriageAnswers, StepError> {
     let db = world.db()?;
     let mut known = Vec::new();
     for judgement in batch {
@@ -166,31 +181,31 @@ fn by_model(batch: &[Judgement], model: &dyn Model, world: &World) -> Result<Ask
     let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
     match model.answer(&ask(&shown, &memory(world)?, deadline)) {
         Ok(answer) => {
-            let asked: Vec<(&Proposal, Judgement)> =
+            let asked: Vec<(&Proposal, TriageJudgement)> =
                 known.iter().map(|(proposal, judgement)| (proposal, *judgement)).collect();
-            Ok(Asked { judgements: weigh(&asked, &answer.text), degraded: None })
+            Ok(TriageAnswers { judgements: weigh(&asked, &answer.text), degraded: None })
         }
-        Err(error) => Ok(Asked { judgements: Vec::new(), degraded: Some(error.to_string()) }),
+        Err(error) => Ok(TriageAnswers { judgements: Vec::new(), degraded: Some(error.to_string()) }),
     }
 }
 
 /// Carries out the verdicts. An earlier decision wins.
-fn decide(judgements: &[Judgement], world: &World) -> Result<ProposalsTriaged, StepError> {
+fn decide(judgements: &[TriageJudgement], world: &StageContext) -> Result<ProposalsTriaged, StepError> {
     let mut db = world.db()?;
     let mut triaged = ProposalsTriaged::default();
     for judgement in judgements {
         let verdict = match judgement.outcome {
-            Outcome::Promote => Verdict::Approve,
-            Outcome::Reject => Verdict::Reject,
-            Outcome::NeedsReview => continue,
+            TriageOutcome::Promote => ProposalVerdict::Approve,
+            TriageOutcome::Reject => ProposalVerdict::Reject,
+            TriageOutcome::NeedsReview => continue,
         };
         let now = world.now().timestamp();
         proposals::decide_because(
             &mut db,
-            &REGISTRY,
+            &STAGE_REGISTRY,
             judgement.id,
             &verdict,
-            By::Triage,
+            DecidedBy::Triage,
             Some(judgement.why),
             now,
         )?;
@@ -201,8 +216,8 @@ fn decide(judgements: &[Judgement], world: &World) -> Result<ProposalsTriaged, S
         let Some(standing) = proposals::standing(&db, judgement.id)? else { continue };
         let list = match standing.proposal.status {
             status if status.is_open() => &mut triaged.needs_review,
-            _ if standing.by != Some(By::Triage) => continue,
-            Status::Rejected => &mut triaged.rejected,
+            _ if standing.by != Some(DecidedBy::Triage) => continue,
+            ProposalStatus::Rejected => &mut triaged.rejected,
             _ => &mut triaged.promoted,
         };
         list.push(judgement.id);
@@ -211,9 +226,13 @@ fn decide(judgements: &[Judgement], world: &World) -> Result<ProposalsTriaged, S
 }
 
 /// Shows the remaining proposals to the person.
-pub(super) fn batch_review(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn batch_review(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let triaged =
         steps.run("load-triaged", || ProposalsTriaged::deserialize(&event.data).map_err(StepError::fatal))?;
     let page = steps.run("refresh-page", || promote::refresh(world))?;
-    Ok(Ended::Completed(json!({"needsReview": triaged.needs_review, "page": page})))
+    Ok(FunctionOutcome::Completed(json!({"needsReview": triaged.needs_review, "page": page})))
 }

@@ -1,23 +1,27 @@
 //! `voice-call-completed` (CAP-20): converts a transcribed call to a captured session.
 
-use rekindle_core::event::{self, Event, SCHEMA_VERSION, SessionCaptured, Trigger, VoiceCall};
+use rekindle_core::event::{self, CaptureTrigger, Event, SCHEMA_VERSION, SessionCaptured, VoiceCall};
 use rekindle_core::text::admit;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 
-pub(super) fn voice(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn voice(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let key: String = steps.run_and_send("emit", || {
         let call = VoiceCall::deserialize(&event.data).map_err(StepError::fatal)?;
         let began = call.started_at.unwrap_or(event.at).to_string();
-        let key = event::dedupe_key(&call.call_id, Trigger::Shutdown, &began);
+        let key = event::dedupe_key(&call.call_id, CaptureTrigger::Shutdown, &began);
         let messages = admit(&call.transcript).text;
         let data = SessionCaptured {
             session_id: call.call_id.clone(),
             dedupe_key: key.clone(),
-            trigger: Trigger::Shutdown,
+            trigger: CaptureTrigger::Shutdown,
             message_count: messages.lines().filter(|line| !line.trim().is_empty()).count() as u64,
             messages,
             tokens_before: None,
@@ -39,11 +43,11 @@ pub(super) fn voice(event: &Event, steps: &mut dyn Steps, world: &World) -> Resu
         let data = serde_json::to_value(data).map_err(StepError::fatal)?;
         let sent = Event {
             id: format!("session-{key}"),
-            name: Trigger::Shutdown.event().to_owned(),
+            name: CaptureTrigger::Shutdown.event().to_owned(),
             data,
             at: world.now().timestamp(),
         };
         Ok((key, vec![sent]))
     })?;
-    Ok(Ended::Completed(json!({"dedupeKey": key})))
+    Ok(FunctionOutcome::Completed(json!({"dedupeKey": key})))
 }

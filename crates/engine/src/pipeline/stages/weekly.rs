@@ -11,30 +11,34 @@ use rekindle_core::event::{Event, WeeklySummary, names};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::index::Index;
-use crate::jobs::context::World;
-use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::platform::disk::{self, BackwardLines, Lines};
-use crate::platform::home::Places;
-use crate::recall::usage::Usage;
+use crate::index::RecallIndex;
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::platform::disk::{self, BackwardLines, LineFile};
+use crate::platform::home::DataPaths;
+use crate::recall::usage::UsageSummary;
 use crate::review::proposals;
 
 /// The name of the function that counts.
-pub const NAME: &str = "weekly-maintenance";
+pub const WEEKLY_MAINTENANCE: &str = "weekly-maintenance";
 /// The file name of the log of summaries, one line per week.
-const FILE: &str = "weekly.jsonl";
+const WEEKLY_LOG_FILE: &str = "weekly.jsonl";
 const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// A line of the log.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct WeeklyLogLine {
     /// The id of the event, so that it is logged once.
     event: String,
     #[serde(flatten)]
     summary: WeeklySummary,
 }
 
-pub(super) fn maintenance(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn maintenance(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let summary: WeeklySummary = steps.run_and_send("count", || {
         let summary = count(event, world)?;
         let data = serde_json::to_value(&summary).map_err(StepError::fatal)?;
@@ -42,10 +46,10 @@ pub(super) fn maintenance(event: &Event, steps: &mut dyn Steps, world: &World) -
         let sent = Event { id, name: names::WEEKLY_SUMMARY.to_owned(), data, at: summary.captured_at };
         Ok((summary, vec![sent]))
     })?;
-    Ok(Ended::Completed(json!(summary)))
+    Ok(FunctionOutcome::Completed(json!(summary)))
 }
 
-fn count(event: &Event, world: &World) -> Result<WeeklySummary, StepError> {
+fn count(event: &Event, world: &StageContext) -> Result<WeeklySummary, StepError> {
     let now = world.now().timestamp();
     let db = world.db()?;
     let since = (now - WEEK).as_millisecond();
@@ -67,47 +71,51 @@ fn count(event: &Event, world: &World) -> Result<WeeklySummary, StepError> {
 
 /// Counts the memories that nobody needed for so long that they may be outdated; 0 without an index. The next
 /// week counts again.
-fn stale(world: &World, now: Timestamp) -> Result<u64, StepError> {
-    let index = Index::at(world.places.index());
+fn stale(world: &StageContext, now: Timestamp) -> Result<u64, StepError> {
+    let index = RecallIndex::at(world.places.index());
     let Some(snapshot) = index.open().map_err(StepError::passing)? else { return Ok(0) };
-    let usage = Usage::read(&world.places.usage());
+    let usage = UsageSummary::read(&world.places.usage());
     let documents = (0..snapshot.len()).filter_map(|number| snapshot.document(number));
     let stale = documents.filter(|document| document.active && usage.lived(document, now.as_second()).stale);
     Ok(stale.count() as u64)
 }
 
-pub(super) fn summary(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+pub(super) fn summary(
+    event: &Event,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<FunctionOutcome, RunInterrupt> {
     let logged = steps.run("log", || {
         let summary = WeeklySummary::deserialize(&event.data).map_err(StepError::fatal)?;
-        log(&world.places, &Line { event: event.id.clone(), summary }).map_err(StepError::passing)
+        log(&world.places, &WeeklyLogLine { event: event.id.clone(), summary }).map_err(StepError::passing)
     })?;
-    Ok(Ended::Completed(json!({"logged": logged})))
+    Ok(FunctionOutcome::Completed(json!({"logged": logged})))
 }
 
 /// Appends a line to the log. Returns false if it was there already.
-fn log(places: &Places, line: &Line) -> io::Result<bool> {
+fn log(places: &DataPaths, line: &WeeklyLogLine) -> io::Result<bool> {
     let path = path(places);
     if all(places)?.any(|known| known.event == line.event) {
         return Ok(false);
     }
     let text = serde_json::to_string(line)? + "\n";
     disk::make_folder(&places.logs())?;
-    Lines::open(&path)?.append(&text, true)?;
+    LineFile::open(&path)?.append(&text, true)?;
     Ok(true)
 }
 
-fn path(places: &Places) -> PathBuf {
-    places.logs().join(FILE)
+fn path(places: &DataPaths) -> PathBuf {
+    places.logs().join(WEEKLY_LOG_FILE)
 }
 
 /// Reads the lines, the newest first. An unreadable line is skipped.
-fn all(places: &Places) -> io::Result<impl Iterator<Item = Line>> {
+fn all(places: &DataPaths) -> io::Result<impl Iterator<Item = WeeklyLogLine>> {
     let lines = BackwardLines::open(&path(places))?;
     let parsed = |line: io::Result<Vec<u8>>| serde_json::from_slice(&line.ok()?).ok();
     Ok(lines.into_iter().flatten().filter_map(parsed))
 }
 
 /// Lists the summaries of the last weeks, the newest first.
-pub fn summaries(places: &Places) -> io::Result<impl Iterator<Item = WeeklySummary>> {
+pub fn summaries(places: &DataPaths) -> io::Result<impl Iterator<Item = WeeklySummary>> {
     Ok(all(places)?.map(|line| line.summary))
 }

@@ -2,15 +2,27 @@
 //! One that removes something or changes its meaning raises `readable_from`, so that older programs leave the
 //! file alone.
 
-use super::{Db, Error};
+use super::{Database, Error};
 
 /// The migrations in order. A published migration never changes.
-const STEPS: &[&str] = &[
-    FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED, OWED, DATED,
-    SCOPED, VERSIONED,
+const MIGRATIONS: &[&str] = &[
+    INITIAL_TABLES,
+    OBSERVATION_TABLES,
+    PROPOSAL_TABLES,
+    REVIEWED,
+    BESIDE,
+    SURFACES,
+    PROVIDED,
+    TRIAGED,
+    SUMMED,
+    RENAMED,
+    OWED,
+    DATED,
+    SCOPED,
+    VERSIONED,
 ];
 
-const FIRST: &str = "
+const INITIAL_TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES ('readable_from', 1);
 
@@ -98,7 +110,7 @@ CREATE INDEX spending_by_time ON spending (at);
 CREATE TABLE schedule (function TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 ";
 
-const DISTILLED: &str = "
+const OBSERVATION_TABLES: &str = "
 -- What was observed: the hot list (STO-01, STO-02). A row for each window; the log of the day holds the same for good.
 CREATE TABLE observations (
     number INTEGER PRIMARY KEY,
@@ -146,7 +158,7 @@ CREATE INDEX sightings_by_time ON sightings (last);
 CREATE INDEX runs_observed ON runs (json_extract(output, '$.dedupeKey')) WHERE function = 'observe';
 ";
 
-const REFLECTED: &str = "
+const PROPOSAL_TABLES: &str = "
 -- Whether a reflection has looked at it.
 ALTER TABLE observations ADD COLUMN reflected INTEGER NOT NULL DEFAULT 0;
 
@@ -290,15 +302,15 @@ const VERSIONED: &str = "
 ALTER TABLE observations ADD COLUMN schema_version INTEGER NOT NULL DEFAULT 1;
 ";
 
-pub(super) fn apply(db: &mut Db) -> Result<(), Error> {
+pub(super) fn apply(db: &mut Database) -> Result<(), Error> {
     let version =
-        |db: &Db| db.run(|c| c.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)));
-    let known = STEPS.len() as i64;
+        |db: &Database| db.run(|c| c.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)));
+    let known = MIGRATIONS.len() as i64;
     if version(db)? < known {
         db.change(|transaction| {
             // Another process may have migrated while we waited.
             let done: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-            for step in STEPS.iter().skip(usize::try_from(done).unwrap_or(0)) {
+            for step in MIGRATIONS.iter().skip(usize::try_from(done).unwrap_or(0)) {
                 transaction.execute_batch(step)?;
             }
             transaction.pragma_update(None, "user_version", known.max(done))
@@ -321,8 +333,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
         let old = rusqlite::Connection::open(&path).unwrap();
-        let before = STEPS.iter().position(|step| *step == VERSIONED).unwrap();
-        STEPS[..before].iter().for_each(|step| old.execute_batch(step).unwrap());
+        let before = MIGRATIONS.iter().position(|step| *step == VERSIONED).unwrap();
+        MIGRATIONS[..before].iter().for_each(|step| old.execute_batch(step).unwrap());
         old.pragma_update(None, "user_version", before as i64).unwrap();
         let observed = r#"{"parts":[],"currentTask":"Paint the hull","suggestedResponse":null}"#;
         old.execute(
@@ -332,7 +344,7 @@ mod tests {
         )
         .unwrap();
         drop(old);
-        let db = Db::open(&path).unwrap();
+        let db = Database::open(&path).unwrap();
         let [entry] = crate::pipeline::observations::of_session(&db, "s").unwrap().try_into().unwrap();
         assert_eq!((entry.schema_version, entry.tokens), (1, 7));
         assert_eq!(entry.observed.current_task.as_deref(), Some("Paint the hull"));

@@ -18,7 +18,7 @@ use crate::platform::disk;
 pub use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
 
 /// The longest wait for another writer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The size of SQLite's page cache, in KiB.
 const CACHE_KIB: i64 = 4096;
 
@@ -93,12 +93,12 @@ fn is_full(error: &rusqlite::Error) -> bool {
 
 /// An open database. Clones share the connection, so a clone costs nothing.
 #[derive(Clone)]
-pub struct Db {
+pub struct Database {
     connection: Rc<Connection>,
     path: PathBuf,
 }
 
-impl Db {
+impl Database {
     /// Opens the database at `path`; creates or migrates it if necessary.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
@@ -123,7 +123,7 @@ impl Db {
 
     fn set_up(&mut self) -> Result<(), Error> {
         self.run(|connection| {
-            connection.busy_timeout(PATIENCE)?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "journal_mode", "wal")?;
             // Acknowledged events survive a power cut.
             connection.pragma_update(None, "synchronous", "full")?;
@@ -142,7 +142,7 @@ impl Db {
         Ok(self)
     }
 
-    /// Runs a transaction as [`Db::change`] does. It and all earlier commits then survive a power cut.
+    /// Runs a transaction as [`Database::change`] does. It and all earlier commits then survive a power cut.
     pub fn change_for_good<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -215,19 +215,19 @@ mod tests {
     fn what_was_committed_is_there_for_the_next_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state/rekindle.db");
-        let mut db = Db::open(&path).unwrap();
+        let mut db = Database::open(&path).unwrap();
         db.change(|t| t.execute("INSERT INTO locks VALUES ('a', 'me', 5)", [])).unwrap();
         drop(db);
-        let db = Db::open_existing(&path).unwrap().unwrap();
+        let db = Database::open_existing(&path).unwrap().unwrap();
         let until: i64 = db.run(|c| c.query_row("SELECT until FROM locks", [], |row| row.get(0))).unwrap();
         assert_eq!(until, 5);
-        assert!(Db::open_existing(&folder.path().join("none.db")).unwrap().is_none());
+        assert!(Database::open_existing(&folder.path().join("none.db")).unwrap().is_none());
     }
 
     #[test]
     fn a_failed_change_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let mut db = Database::open(&folder.path().join("rekindle.db")).unwrap();
         let failed = db.change(|t| {
             t.execute("INSERT INTO locks VALUES ('a', 'me', 5)", [])?;
             t.execute("INSERT INTO locks VALUES ('a', 'you', 6)", [])
@@ -243,7 +243,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
-        let mut db = Db::open(&path).unwrap();
+        let mut db = Database::open(&path).unwrap();
         db.change(|t| t.execute("INSERT INTO locks VALUES ('a', 'me', 5)", [])).unwrap();
         for file in ["rekindle.db", "rekindle.db-wal", "rekindle.db-shm"] {
             let mode = std::fs::metadata(folder.path().join(file)).unwrap().permissions().mode();
@@ -255,21 +255,21 @@ mod tests {
     fn a_file_of_a_later_version_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
-        let db = Db::open(&path).unwrap();
+        let db = Database::open(&path).unwrap();
         db.run(|c| c.execute("UPDATE meta SET value = 99 WHERE key = 'readable_from'", [])).unwrap();
         drop(db);
-        assert!(matches!(Db::open(&path), Err(Error::Newer { .. })));
+        assert!(matches!(Database::open(&path), Err(Error::Newer { .. })));
     }
 
     #[test]
     fn an_older_program_may_use_a_later_file_that_only_grew() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
-        let db = Db::open(&path).unwrap();
+        let db = Database::open(&path).unwrap();
         db.run(|c| c.pragma_update(None, "user_version", 99)).unwrap();
         db.run(|c| c.execute("ALTER TABLE runs ADD COLUMN mood TEXT", [])).unwrap();
         drop(db);
-        Db::open(&path).unwrap();
+        Database::open(&path).unwrap();
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
         let path = folder.path().join("rekindle.db");
         std::fs::write(&path, "a letter to somebody, certainly longer than a header would be".repeat(20))
             .unwrap();
-        let Err(error) = Db::open(&path) else { panic!("opened") };
+        let Err(error) = Database::open(&path) else { panic!("opened") };
         assert!(error.to_string().contains("rekindle.db"), "{error}");
         assert!(std::fs::read_to_string(&path).unwrap().starts_with("a letter"));
     }

@@ -5,10 +5,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use rekindle_core::base::hash::{ContentHash, Hashing};
+use rekindle_core::base::hash::{ContentHash, ContentHasher};
 
 /// The size of the read buffer.
-const PIECE: usize = 64 * 1024;
+const READ_BLOCK_BYTES: usize = 64 * 1024;
 
 /// The hash of the first bytes of a file; `None` if the file does not exist.
 pub fn hash_of_first(path: &Path, bytes: u64) -> io::Result<Option<ContentHash>> {
@@ -17,7 +17,7 @@ pub fn hash_of_first(path: &Path, bytes: u64) -> io::Result<Option<ContentHash>>
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let (mut hashing, mut chunk) = (Hashing::default(), vec![0; PIECE]);
+    let (mut hashing, mut chunk) = (ContentHasher::default(), vec![0; READ_BLOCK_BYTES]);
     loop {
         match file.read(&mut chunk) {
             Ok(0) => return Ok(Some(hashing.so_far())),
@@ -30,7 +30,7 @@ pub fn hash_of_first(path: &Path, bytes: u64) -> io::Result<Option<ContentHash>>
 
 /// Reads a file of any size in pieces of whole lines; the last line may lack its newline. `each` may stop it.
 pub fn each_piece(file: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
-    let (mut buffer, mut held) = (vec![0; PIECE], 0);
+    let (mut buffer, mut held) = (vec![0; READ_BLOCK_BYTES], 0);
     loop {
         if held == buffer.len() {
             buffer.resize(held * 2, 0);
@@ -66,7 +66,7 @@ pub fn behind(path: &Path, at: u64) -> io::Result<Option<Vec<u8>>> {
 
 /// The identity and state of a file: it changes if the file is replaced or written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct FileIdentity {
     /// The device and inode number, if the system has them.
     file: (u64, u64),
     /// The length in bytes.
@@ -75,7 +75,7 @@ pub struct Identity {
     times: (Option<SystemTime>, (i64, i64)),
 }
 
-impl Identity {
+impl FileIdentity {
     /// Reads the identity from a file's metadata.
     pub fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
@@ -109,7 +109,7 @@ pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
     written?;
     // If an editor replaced the file while we wrote, our handle is to a deleted file.
     let named = std::fs::metadata(path)?;
-    match Identity::of(&named).is_same_file(&Identity::of(&file.metadata()?)) {
+    match FileIdentity::of(&named).is_same_file(&FileIdentity::of(&file.metadata()?)) {
         true => Ok(()),
         false => Err(changed()),
     }
@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_file_comes_in_pieces_of_whole_lines() {
-        for (lines, length) in [(0, 1), (1, 10), (5000, 40), (3, 3 * PIECE), (2, PIECE)] {
+        for (lines, length) in [(0, 1), (1, 10), (5000, 40), (3, 3 * READ_BLOCK_BYTES), (2, READ_BLOCK_BYTES)]
+        {
             for end in ["", "\n"] {
                 let text = vec!["x".repeat(length); lines].join("\n") + end;
                 let mut pieces: Vec<Vec<u8>> = Vec::new();

@@ -9,11 +9,11 @@ use super::private;
 
 /// An append-only file of whole lines.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineFile {
     file: File,
 }
 
-impl Lines {
+impl LineFile {
     /// Opens the file for reading and appending; creates it for the owner only if it is missing. A last line
     /// without newline comes from a crash in an unacknowledged write, so it is cut off.
     pub fn open(path: &Path) -> io::Result<Self> {
@@ -128,7 +128,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         std::fs::write(&path, "one\ntwo\nthr").unwrap();
-        let mut lines = Lines::open(&path).unwrap();
+        let mut lines = LineFile::open(&path).unwrap();
         lines.append("four\n", true).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nfour\n");
     }

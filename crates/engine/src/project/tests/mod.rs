@@ -16,13 +16,13 @@ use tempfile::TempDir;
 use super::*;
 
 /// A folder with projects in it, and a registry beside them. Its top is the user's home.
-struct Ground {
+struct ProjectsFixture {
     top: PathBuf,
     registry: PathBuf,
     _folder: TempDir,
 }
 
-impl Ground {
+impl ProjectsFixture {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let top = folder.path().canonicalize().unwrap();
@@ -84,11 +84,11 @@ impl Ground {
         self.write(&format!("{path}/.git"), format!("gitdir: {}\n", git_dir.display()));
     }
 
-    fn locate(&self, path: &str) -> Option<Place> {
+    fn locate(&self, path: &str) -> Option<ProjectFolder> {
         locate(&self.at(path), Some(&self.top))
     }
 
-    fn identify(&self, path: &str) -> Identified {
+    fn identify(&self, path: &str) -> IdentifiedProject {
         identify(&self.locate(path).unwrap(), &load(&self.registry))
     }
 
@@ -115,6 +115,6 @@ impl Ground {
     }
 }
 
-fn root_of(place: Option<Place>) -> Option<PathBuf> {
+fn root_of(place: Option<ProjectFolder>) -> Option<PathBuf> {
     place.map(|place| place.root)
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn b_05_any_folder_inside_is_the_project() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("code/widgets");
     ground.folder("code/widgets/src/deep");
     for inside in ["code/widgets", "code/widgets/src/deep", "code/widgets/.git", "code/widgets/.git/refs"] {
@@ -16,7 +16,7 @@ fn b_05_any_folder_inside_is_the_project() {
 
 #[test]
 fn b_05_a_folder_that_is_gone_still_says_where_it_was() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     assert_eq!(root_of(ground.locate("widgets/build/out")), Some(ground.at("widgets")));
     assert_eq!(locate(Path::new(""), None), None);
@@ -24,7 +24,7 @@ fn b_05_a_folder_that_is_gone_still_says_where_it_was() {
 
 #[test]
 fn b_05_linked_worktrees_share_the_project_and_keep_their_root() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.first_commit("widgets", "a");
     ground.worktree("widgets", "elsewhere/feature");
@@ -40,7 +40,7 @@ fn b_05_linked_worktrees_share_the_project_and_keep_their_root() {
 
 #[test]
 fn b_05_a_submodule_is_its_own_project() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("app", "https://github.com/acme/app");
     ground.git_dir("app/.git/modules/libs/widgets");
     ground.write("app/libs/widgets/.git", "gitdir: ../../.git/modules/libs/widgets\n");
@@ -55,7 +55,7 @@ fn b_05_a_submodule_is_its_own_project() {
 
 #[test]
 fn b_05_bare_repositories_count_unless_a_worktree_contains_them() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.git_dir("srv/widgets.git");
     assert_eq!(root_of(ground.locate("srv/widgets.git/objects")), Some(ground.at("srv/widgets.git")));
     assert!(ground.id("srv/widgets.git").starts_with("local/widgets-"));
@@ -79,7 +79,7 @@ fn b_05_bare_repositories_count_unless_a_worktree_contains_them() {
 
 #[test]
 fn what_only_looks_like_git_is_passed_over() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.folder("widgets/mount/.git");
     ground.write("widgets/notes/.git", "not a pointer\n");
@@ -93,7 +93,7 @@ fn what_only_looks_like_git_is_passed_over() {
 #[test]
 fn b_05_without_git_the_files_for_agents_make_a_project() {
     for file in ["AGENTS.md", "CLAUDE.md", ".rekindle.toml"] {
-        let ground = Ground::new();
+        let ground = ProjectsFixture::new();
         ground.write(&format!("novel/{file}"), "");
         ground.folder("novel/chapters/one");
         assert_eq!(root_of(ground.locate("novel/chapters/one")), Some(ground.at("novel")), "{file}");
@@ -118,7 +118,7 @@ fn b_05_without_git_the_files_for_agents_make_a_project() {
 
 #[test]
 fn b_05_home_is_no_project_for_having_a_file_for_agents() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.write("CLAUDE.md", "");
     ground.write("AGENTS.md", "");
     ground.folder("scratch");
@@ -134,7 +134,7 @@ fn b_05_home_is_no_project_for_having_a_file_for_agents() {
 
 #[test]
 fn r_15_a_repository_at_home_or_above_it_is_no_project() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("");
     ground.folder("people/ann/notes");
     ground.repository("people/ann/src/widgets");
@@ -153,7 +153,7 @@ fn r_15_a_repository_at_home_or_above_it_is_no_project() {
 #[test]
 fn b_05_links_lead_to_the_same_project() {
     use std::os::unix::fs::symlink;
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("disk/widgets");
     ground.folder("disk/widgets/src");
     symlink(ground.at("disk/widgets/src"), ground.at("shortcut")).unwrap();
@@ -175,7 +175,7 @@ fn b_05_links_lead_to_the_same_project() {
 #[test]
 fn paths_need_not_be_text() {
     use std::os::unix::ffi::OsStrExt;
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     let main = ground.top.join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
     ground.repository("plain");
     ground.first_commit("plain", "a");

@@ -31,8 +31,8 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
 }
 
 /// A ground with a repository `widgets` of one commit; `None` without git.
-fn ground_with_git() -> Option<Ground> {
-    let ground = Ground::new();
+fn ground_with_git() -> Option<ProjectsFixture> {
+    let ground = ProjectsFixture::new();
     if git(&ground.top, &["init", "-q", "widgets"]).is_none() {
         rekindle_testkit::skipped("git is not installed");
         return None;
@@ -41,11 +41,11 @@ fn ground_with_git() -> Option<Ground> {
     Some(ground)
 }
 
-fn commit(ground: &Ground, path: &str) {
+fn commit(ground: &ProjectsFixture, path: &str) {
     git(&ground.at(path), &["commit", "-q", "--allow-empty", "-m", "first"]).unwrap();
 }
 
-fn run(ground: &Ground, path: &str, arguments: &[&str]) -> String {
+fn run(ground: &ProjectsFixture, path: &str, arguments: &[&str]) -> String {
     git(&ground.at(path), arguments).unwrap()
 }
 

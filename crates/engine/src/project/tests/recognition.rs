@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn b_05_clones_are_one_project_however_they_were_made() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("a", "git@github.com:Acme/Widgets.git");
     ground.clone_of("b", "https://github.com/acme/widgets");
     ground.clone_of("c", "ssh://git@ssh.github.com:443/acme/widgets.git");
@@ -16,7 +16,7 @@ fn b_05_clones_are_one_project_however_they_were_made() {
 
 #[test]
 fn b_05_a_moved_folder_keeps_its_id() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     if !ground.keeps_births() {
         return;
     }
@@ -37,7 +37,7 @@ fn b_05_a_moved_folder_keeps_its_id() {
 
 #[test]
 fn b_05_a_copy_on_another_disk_is_found_by_its_first_commit() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     let id = ground.visit("widgets");
     ground.first_commit("widgets", "a");
@@ -53,7 +53,7 @@ fn b_05_a_copy_on_another_disk_is_found_by_its_first_commit() {
 
 #[test]
 fn b_05_a_first_commit_makes_an_id_that_can_be_recognised() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("My Widgets");
     ground.first_commit("My Widgets", "c");
     assert_eq!(ground.id("My Widgets"), "local/my-widgets-cccccccc");
@@ -61,7 +61,7 @@ fn b_05_a_first_commit_makes_an_id_that_can_be_recognised() {
 
 #[test]
 fn b_05_a_renamed_remote_and_a_first_one_keep_the_id() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("widgets", "https://github.com/acme/widgets");
     let id = ground.visit("widgets");
     ground.set_remote("widgets", "https://github.com/acme/gadgets");
@@ -80,7 +80,7 @@ fn b_05_a_renamed_remote_and_a_first_one_keep_the_id() {
 
 #[test]
 fn b_05_git_init_keeps_the_id() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.write("widgets/CLAUDE.md", "");
     let id = ground.visit("widgets");
     ground.repository("widgets");
@@ -91,7 +91,7 @@ fn b_05_git_init_keeps_the_id() {
 
 #[test]
 fn b_05_another_repository_at_the_same_path_is_another_project() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     if !ground.keeps_births() {
         return;
     }
@@ -115,7 +115,7 @@ fn b_05_another_repository_at_the_same_path_is_another_project() {
 
 #[test]
 fn b_05_a_worktree_that_lost_its_moved_repository_still_knows_its_project() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.first_commit("widgets", "a");
     ground.worktree("widgets", "linked");
@@ -127,7 +127,7 @@ fn b_05_a_worktree_that_lost_its_moved_repository_still_knows_its_project() {
 
 #[test]
 fn b_05_a_folder_for_a_remote_leads_to_the_project_there() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("server", "https://github.com/acme/widgets");
     let server = ground.at("server");
     for url in [server.display().to_string(), format!("file://{}", server.display()), "../server".to_owned()]
@@ -151,7 +151,7 @@ fn b_05_a_folder_for_a_remote_leads_to_the_project_there() {
 
 #[test]
 fn b_05_remotes_that_go_in_circles_or_on_forever_end() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("a", "../b");
     ground.clone_of("b", "../c");
     ground.clone_of("c", "../a");
@@ -172,7 +172,7 @@ fn b_05_remotes_that_go_in_circles_or_on_forever_end() {
 
 #[test]
 fn huge_broken_and_foreign_configurations_are_survived() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("w");
     let remote = "[remote \"origin\"]\n\turl = https://github.com/acme/widgets\n";
     let config = |content: &[u8]| {
@@ -205,7 +205,7 @@ fn huge_broken_and_foreign_configurations_are_survived() {
 #[test]
 fn a_pipe_for_a_configuration_does_not_hang_us() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("w");
     let config = ground.at("w/.git/config");
     fs::remove_file(&config).unwrap();
@@ -215,7 +215,7 @@ fn a_pipe_for_a_configuration_does_not_hang_us() {
 
 #[test]
 fn b_05_a_remote_that_git_never_fetched_from_is_only_a_claim() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("widgets", "https://github.com/acme/widgets");
     assert_eq!(ground.visit("widgets"), "github.com/acme/widgets");
     let traces = [

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn looking_writes_nothing() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("widgets", "https://github.com/acme/widgets");
     let found = ground.identify("widgets");
     assert!(found.is_news());
@@ -14,14 +14,14 @@ fn looking_writes_nothing() {
     assert!(!ground.identify("widgets").is_news());
     // Without news, not even the lock is taken.
     fs::remove_dir_all(ground.at("state")).unwrap();
-    let found = Identified { is_news: false, ..found };
+    let found = IdentifiedProject { is_news: false, ..found };
     remember(&ground.registry, &found).unwrap();
     assert!(!ground.at("state").exists() && !before.is_empty());
 }
 
 #[test]
 fn b_03_a_token_in_a_remote_goes_nowhere() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("widgets", "https://ann:ghp_5ecret7oken@github.com/acme/widgets.git");
     ground.write(
         "widgets/.git/logs/HEAD",
@@ -39,7 +39,7 @@ fn b_03_a_token_in_a_remote_goes_nowhere() {
 #[test]
 fn a_broken_registry_is_set_aside_and_never_in_the_way() {
     for broken in [&b"{ half"[..], b"", b"[]", b"\xff\xfe", b"{\"projects\": 3}"] {
-        let ground = Ground::new();
+        let ground = ProjectsFixture::new();
         ground.clone_of("widgets", "https://github.com/acme/widgets");
         ground.write("state/projects.json", broken);
         assert_eq!(ground.id("widgets"), "github.com/acme/widgets");
@@ -51,7 +51,7 @@ fn a_broken_registry_is_set_aside_and_never_in_the_way() {
 
 #[test]
 fn a_registry_from_a_later_version_is_read() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.clone_of("widgets", "https://github.com/acme/widgets");
     let later = r#"{"new": 1, "projects": [{"id": "local/old-1", "remotes": ["github.com/acme/widgets"], "new": 2}]}"#;
     ground.write("state/projects.json", later);
@@ -60,7 +60,7 @@ fn a_registry_from_a_later_version_is_read() {
 
 #[test]
 fn without_a_writable_state_the_id_is_still_answered() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.write("state", "a file where the folder should be");
     let id = ground.id("widgets");
@@ -68,7 +68,7 @@ fn without_a_writable_state_the_id_is_still_answered() {
     assert!(error.contains("state") && error.contains("writable"), "{error}");
     assert_eq!(ground.id("widgets"), id, "the same answer twice, though nothing could be written");
 
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.folder("state/projects.json");
     ground.id("widgets");
@@ -80,7 +80,7 @@ fn without_a_writable_state_the_id_is_still_answered() {
 #[test]
 fn the_registry_is_private() {
     use std::os::unix::fs::PermissionsExt;
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.visit("widgets");
     let mode = |path: &str| fs::metadata(ground.at(path)).unwrap().permissions().mode() & 0o777;
@@ -91,7 +91,7 @@ fn the_registry_is_private() {
 
 #[test]
 fn a_crash_in_the_middle_leaves_nothing_that_matters() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.write(
         "state/.rekindle-write-0.tmp",
@@ -103,7 +103,7 @@ fn a_crash_in_the_middle_leaves_nothing_that_matters() {
 
 #[test]
 fn many_at_once_lose_nothing() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     let names: Vec<String> = (0..40).map(|n| format!("r{n}")).collect();
     names.iter().for_each(|name| ground.repository(name));
     std::thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn many_at_once_lose_nothing() {
 
 #[test]
 fn the_slower_of_two_gets_the_id_of_the_faster() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     let slow = ground.identify("widgets");
     ground.first_commit("widgets", "a");
@@ -129,7 +129,7 @@ fn the_slower_of_two_gets_the_id_of_the_faster() {
 
 #[test]
 fn a_process_that_hangs_does_not_hang_the_others() {
-    let ground = Ground::new();
+    let ground = ProjectsFixture::new();
     ground.repository("widgets");
     ground.write("state/projects.json.lock", "");
     let held = fs::File::open(ground.at("state/projects.json.lock")).unwrap();

@@ -1,26 +1,26 @@
-use rekindle_core::config::Decay;
-use rekindle_core::recall::fuse::Method;
-use rekindle_embed::Model;
+use rekindle_core::config::DecayMode;
+use rekindle_core::recall::fuse::FusionMethod;
+use rekindle_embed::EmbeddingModel;
 
 use super::*;
-use crate::index::Old;
-use crate::index::embedding::Known;
-use crate::trial_notes::Notes;
+use crate::index::OldBytes;
+use crate::index::embedding::VectorCache;
+use crate::trial_notes::TestNotes;
 
 fn embedder() -> Embedder<'static> {
-    Embedder::new("test", Model::builtin())
+    Embedder::new("test", EmbeddingModel::builtin())
 }
 
 /// Notes, and an index of them.
-struct Trial {
-    notes: Notes,
-    index: Index,
+struct AskFixture {
+    notes: TestNotes,
+    index: RecallIndex,
 }
 
-impl Trial {
+impl AskFixture {
     fn new(files: &[(&str, &str)]) -> Self {
-        let notes = Notes::new();
-        let index = Index::at(notes.places.index());
+        let notes = TestNotes::new();
+        let index = RecallIndex::at(notes.places.index());
         let trial = Self { notes, index };
         for (path, text) in files {
             trial.notes.write(path, text);
@@ -28,19 +28,19 @@ impl Trial {
         let read =
             |(path, _): &(&str, &str)| PreparedUnit::from(sources::read(&trial.notes.vault, path).unwrap());
         let mut units: Vec<PreparedUnit> = files.iter().map(read).collect();
-        assert_eq!(embedder().fill(&mut units, &Known::default(), Duration::MAX), 0);
+        assert_eq!(embedder().fill(&mut units, &VectorCache::default(), Duration::MAX), 0);
         let writer = trial.index.writer(Duration::ZERO).unwrap();
-        writer.publish(&embedder().space(), units, None, None, Old::Removed).unwrap();
+        writer.publish(&embedder().space(), units, None, None, OldBytes::Removed).unwrap();
         drop(writer);
         trial
     }
 
     /// The best hit for a prompt, and what is shown of it.
-    fn best(&self, prompt: &str, embedder: Option<Embedder<'_>>) -> (Document, Shown) {
-        let (filters, held) = (Filters::default(), HashSet::new());
-        let rules = Rules {
-            method: Method::Measured,
-            decay: Decay::Off,
+    fn best(&self, prompt: &str, embedder: Option<Embedder<'_>>) -> (Document, ShownPassage) {
+        let (filters, held) = (RecallFilters::default(), HashSet::new());
+        let rules = SearchRules {
+            method: FusionMethod::Measured,
+            decay: DecayMode::Off,
             include_inbox: false,
             project: None,
             all_projects: false,
@@ -48,20 +48,21 @@ impl Trial {
             until: None,
             now: 1_794_734_000,
         };
-        let request = Request {
+        let request = RecallRequest {
             prompt,
             rewritten: None,
             filters: &filters,
             rules,
             k: 1,
             anyway: true,
-            reading: Reading::Never,
+            reading: RescoringMode::Never,
             held: &held,
             mentions: false,
             messages: None,
             leave_out: |_| false,
         };
-        let mut answer = ask(&self.notes.vault, &self.index, embedder, &Usage::default(), &request).unwrap();
+        let mut answer =
+            ask(&self.notes.vault, &self.index, embedder, &UsageSummary::default(), &request).unwrap();
         (answer.selection.hits.remove(0).document, answer.shown.remove(0))
     }
 }
@@ -110,11 +111,11 @@ fn long() -> String {
 #[test]
 fn sto_13_of_a_long_hit_the_part_that_answers_is_shown_with_its_lines() {
     let file = long();
-    let trial = Trial::new(&[("rounds.md", file.as_str())]);
+    let trial = AskFixture::new(&[("rounds.md", file.as_str())]);
     let lines: Vec<&str> = file.lines().collect();
     for (_, once, prompt) in TOPICS {
         let (document, shown) = trial.best(prompt, Some(embedder()));
-        assert!(document.text.len() > SHOWN_WHOLE_BYTES && !shown.refreshed);
+        assert!(document.text.len() > MAX_WHOLE_BYTES && !shown.refreshed);
         assert!(document.searched().len() > document.text.len(), "the words that name it are no lines of it");
         assert!(shown.text.len() < document.text.len());
         assert!(shown.text.contains(once), "{prompt} {}", shown.text);
@@ -127,9 +128,9 @@ fn sto_13_of_a_long_hit_the_part_that_answers_is_shown_with_its_lines() {
 fn sto_13_a_short_hit_and_one_found_by_words_alone_are_shown_whole() {
     let file = long();
     let gulls = "Seagulls nest on the roof of the boat house in spring.";
-    let trial = Trial::new(&[("rounds.md", file.as_str()), ("gulls.md", gulls)]);
+    let trial = AskFixture::new(&[("rounds.md", file.as_str()), ("gulls.md", gulls)]);
     let (_, shown) = trial.best("where do the seagulls nest?", Some(embedder()));
-    assert_eq!(shown, Shown { text: gulls.to_owned(), lines: Some((1, 1)), refreshed: false });
+    assert_eq!(shown, ShownPassage { text: gulls.to_owned(), lines: Some((1, 1)), refreshed: false });
     let (document, shown) = trial.best("espresso machine vinegar", None);
     assert_eq!((shown.text, shown.lines), (document.text, document.lines));
     assert_eq!(shown.lines, Some((5, file.lines().count() as u32)));

@@ -15,29 +15,29 @@ use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::session::serialise::excerpt;
-use rekindle_core::session::{Message, Role};
-use rekindle_core::text::Counts;
+use rekindle_core::session::{Message, MessageRole};
+use rekindle_core::text::RedactionCounts;
 use rekindle_core::vault::tombstone::Graveyard;
 use serde::{Deserialize, Serialize};
 
 use crate::platform::disk;
 
 /// The most characters kept of a user message: a page or two; longer text is pasted.
-pub const MAX_USER: usize = 8_000;
+pub const MAX_USER_CHARS: usize = 8_000;
 /// The most characters kept of an agent message.
-pub const MAX_AGENT: usize = 4_000;
+pub const MAX_AGENT_CHARS: usize = 4_000;
 /// The most characters kept of a tool's output: enough to find it.
-pub const MAX_TOOL: usize = 1_000;
+pub const MAX_TOOL_CHARS: usize = 1_000;
 /// The longest wait for another process that writes to the same session.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The number of locks that the sessions share.
-const LOCKS: u64 = 16;
+const LOCK_COUNT: u64 = 16;
 /// The number of bytes buffered before a write.
-const CHUNK: usize = 256 * 1024;
+const WRITE_CHUNK_BYTES: usize = 256 * 1024;
 
 /// The origin of messages: agent, session and place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct MessageSession {
     /// The agent of the session.
     pub agent: Agent,
     /// The host's id for the session.
@@ -50,14 +50,14 @@ pub struct Session {
 
 /// One line of the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct ArchivedMessage {
     /// The message's id, the same as in the transcript.
     pub id: String,
     /// The time of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
     /// The speaker of the message.
-    pub role: Role,
+    pub role: MessageRole,
     /// The text: cleaned, redacted and truncated. An empty text was forgotten.
     pub text: String,
     /// The project of the message.
@@ -68,7 +68,7 @@ pub struct Kept {
     pub cwd: Option<String>,
 }
 
-impl Session {
+impl MessageSession {
     /// Its file below the archive. An id that is no valid file name is replaced by its hash.
     pub fn file(&self) -> PathBuf {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -87,12 +87,12 @@ fn kept(
     cwd: Option<&String>,
     project: Option<&ProjectId>,
     forgotten: &Graveyard,
-    redacted: &mut Counts,
-) -> Option<Kept> {
+    redacted: &mut RedactionCounts,
+) -> Option<ArchivedMessage> {
     let most = match message.role {
-        Role::User => MAX_USER,
-        Role::Assistant | Role::Summary => MAX_AGENT,
-        Role::Tool => MAX_TOOL,
+        MessageRole::User => MAX_USER_CHARS,
+        MessageRole::Assistant | MessageRole::Summary => MAX_AGENT_CHARS,
+        MessageRole::Tool => MAX_TOOL_CHARS,
     };
     let mut said = message.text.clone();
     for call in &message.calls {
@@ -116,7 +116,7 @@ fn kept(
     }
     let counts = redacted.iter().chain(excerpt.redacted.iter());
     *redacted = counts.flat_map(|(kind, count)| std::iter::repeat_n(kind, count)).collect();
-    Some(Kept {
+    Some(ArchivedMessage {
         id: message.id.clone(),
         at: message.at,
         role: message.role,
@@ -127,38 +127,42 @@ fn kept(
 }
 
 /// Appends the messages of one session.
-pub struct Appender<'a> {
-    session: &'a Session,
+pub struct ArchiveAppender<'a> {
+    session: &'a MessageSession,
     forgotten: &'a Graveyard,
     known: HashSet<u64>,
-    lines: disk::Lines,
+    lines: disk::LineFile,
     waiting: String,
     added: u64,
-    redacted: Counts,
+    redacted: RedactionCounts,
     _lock: File,
 }
 
 /// The result of appending to a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Added {
+pub struct AppendResult {
     /// The number of new messages.
     pub messages: u64,
     /// The secrets redacted from them.
-    pub redacted: Counts,
+    pub redacted: RedactionCounts,
 }
 
-impl<'a> Appender<'a> {
-    pub(super) fn open(folder: &Path, session: &'a Session, forgotten: &'a Graveyard) -> io::Result<Self> {
+impl<'a> ArchiveAppender<'a> {
+    pub(super) fn open(
+        folder: &Path,
+        session: &'a MessageSession,
+        forgotten: &'a Graveyard,
+    ) -> io::Result<Self> {
         let path = folder.join(session.file());
         if let Some(parent) = path.parent() {
             disk::make_folder(parent)?;
         }
         let lock = lock(folder, &path)?;
-        let lines = disk::Lines::open(&path)?;
+        let lines = disk::LineFile::open(&path)?;
         let mut known = HashSet::new();
         each_line(&path, 0, &mut |_, line| {
             // A damaged line does not count: a later capture adds its message again.
-            if let Ok(kept) = serde_json::from_slice::<Kept>(line) {
+            if let Ok(kept) = serde_json::from_slice::<ArchivedMessage>(line) {
                 known.insert(number(&kept.id));
             }
         })?;
@@ -169,12 +173,12 @@ impl<'a> Appender<'a> {
             lines,
             waiting: String::new(),
             added: 0,
-            redacted: Counts::default(),
+            redacted: RedactionCounts::default(),
             _lock: lock,
         })
     }
 
-    /// Appends a message unless it is already there. It is durable once [`Appender::finish`] returns.
+    /// Appends a message unless it is already there. It is durable once [`ArchiveAppender::finish`] returns.
     pub fn add(&mut self, message: &Message) -> io::Result<()> {
         self.add_from(message, self.session.cwd.as_ref(), self.session.project.as_ref())
     }
@@ -197,7 +201,7 @@ impl<'a> Appender<'a> {
         self.waiting.push_str(&serde_json::to_string(&kept)?);
         self.waiting.push('\n');
         self.added += 1;
-        if self.waiting.len() >= CHUNK { self.write(false) } else { Ok(()) }
+        if self.waiting.len() >= WRITE_CHUNK_BYTES { self.write(false) } else { Ok(()) }
     }
 
     fn write(&mut self, durable: bool) -> io::Result<()> {
@@ -206,11 +210,11 @@ impl<'a> Appender<'a> {
     }
 
     /// Waits until everything is durable.
-    pub fn finish(mut self) -> io::Result<Added> {
+    pub fn finish(mut self) -> io::Result<AppendResult> {
         if self.added > 0 {
             self.write(true)?;
         }
-        Ok(Added { messages: self.added, redacted: self.redacted })
+        Ok(AppendResult { messages: self.added, redacted: self.redacted })
     }
 }
 
@@ -218,8 +222,8 @@ impl<'a> Appender<'a> {
 pub(super) fn lock(folder: &Path, path: &Path) -> io::Result<File> {
     let locks = folder.join("locks");
     disk::make_folder(&locks)?;
-    let place = number(&path.file_name()) % LOCKS;
-    disk::lock(&locks.join(format!("{place:02}")), PATIENCE)
+    let place = number(&path.file_name()) % LOCK_COUNT;
+    disk::lock(&locks.join(format!("{place:02}")), LOCK_TIMEOUT)
 }
 
 fn number(value: &impl Hash) -> u64 {
@@ -237,7 +241,7 @@ pub(crate) fn each_line(path: &Path, from: u64, each: &mut dyn FnMut(u64, &[u8])
         Err(error) => return Err(error),
     };
     file.seek(SeekFrom::Start(from))?;
-    let mut reader = BufReader::with_capacity(CHUNK, file);
+    let mut reader = BufReader::with_capacity(WRITE_CHUNK_BYTES, file);
     let (mut at, mut line) = (from, Vec::new());
     loop {
         line.clear();
@@ -252,7 +256,7 @@ pub(crate) fn each_line(path: &Path, from: u64, each: &mut dyn FnMut(u64, &[u8])
 
 /// The file of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stored {
+pub(super) struct ArchiveFile {
     pub(super) agent: Agent,
     /// The name of the session, or of its file.
     pub(super) session: String,
@@ -261,12 +265,15 @@ pub(super) struct Stored {
 }
 
 /// Lists every archived session, in order of agent and name.
-pub(super) fn sessions(folder: &Path) -> Vec<Stored> {
+pub(super) fn sessions(folder: &Path) -> Vec<ArchiveFile> {
     sessions_where(folder, |_| true)
 }
 
 /// Lists the archived sessions that `wanted` accepts.
-pub(super) fn sessions_where(folder: &Path, mut wanted: impl FnMut(&Stored) -> bool) -> Vec<Stored> {
+pub(super) fn sessions_where(
+    folder: &Path,
+    mut wanted: impl FnMut(&ArchiveFile) -> bool,
+) -> Vec<ArchiveFile> {
     let mut all = Vec::new();
     for agent in Agent::ALL {
         let Ok(entries) = std::fs::read_dir(folder.join(agent.word())) else { continue };
@@ -281,7 +288,7 @@ pub(super) fn sessions_where(folder: &Path, mut wanted: impl FnMut(&Stored) -> b
                 && path.extension().is_some_and(|end| end == "jsonl")
                 && !session.starts_with('.')
             {
-                let stored = Stored { agent, session: session.to_owned(), size: data.len(), path };
+                let stored = ArchiveFile { agent, session: session.to_owned(), size: data.len(), path };
                 all.extend(wanted(&stored).then_some(stored));
             }
         }

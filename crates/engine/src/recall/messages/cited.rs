@@ -25,7 +25,7 @@ pub(super) fn append(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     }
     disk::make_folder(archive)?;
     let lines: String = citations.iter().map(Citation::line).collect();
-    disk::Lines::open(&archive.join(FILE))?.append(&lines, false)
+    disk::LineFile::open(&archive.join(FILE))?.append(&lines, false)
 }
 
 /// Replaces all citations in the file.
@@ -37,7 +37,7 @@ pub(super) fn replace(archive: &Path, citations: &[Citation]) -> io::Result<()> 
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::recall::document::{Document, Source};
+    use rekindle_core::recall::document::{Document, DocumentSource};
 
     use super::*;
 
@@ -45,7 +45,7 @@ mod tests {
         Document {
             id: format!("claude/s1#{id}"),
             thread: Some("s1".to_owned()),
-            ..Document::plain(Source::Message, "messages/claude/s1.jsonl".to_owned(), text.to_owned())
+            ..Document::plain(DocumentSource::Message, "messages/claude/s1.jsonl".to_owned(), text.to_owned())
         }
     }
 

@@ -5,15 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::recall::document::Document;
-use rekindle_core::vault::erase::Target;
+use rekindle_core::vault::erase::ErasureTarget;
 
-use super::archive::{self, Kept};
-use super::{Error, Messages};
+use super::archive::{self, ArchivedMessage};
+use super::{Error, MessageStore};
 use crate::platform::disk;
 
-impl Messages {
+impl MessageStore {
     /// Removes the text from all archived messages and returns the number of messages changed.
-    pub fn erase(&self, target: &Target) -> Result<usize, Error> {
+    pub fn erase(&self, target: &ErasureTarget) -> Result<usize, Error> {
         if target.is_empty() || !self.folder.exists() {
             return Ok(0);
         }
@@ -31,7 +31,7 @@ impl Messages {
     }
 
     /// Lists the files that still hold the text.
-    pub fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    pub fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         let mut files = Vec::new();
         if target.is_empty() || !self.folder.exists() {
             return Ok(files);
@@ -55,14 +55,14 @@ fn put(out: &mut Vec<u8>, line: &str, length: usize) {
     out.push(b'\n');
 }
 
-fn lines_with(path: &Path, target: &Target) -> io::Result<usize> {
+fn lines_with(path: &Path, target: &ErasureTarget) -> io::Result<usize> {
     let mut found = 0;
     archive::each_line(path, 0, &mut |_, line| found += usize::from(target.is_in_file(line)))?;
     Ok(found)
 }
 
 /// Rewrites a file without the text. The message keeps its line, so that it is not captured again.
-fn rewrite(path: &Path, target: &Target) -> io::Result<()> {
+fn rewrite(path: &Path, target: &ErasureTarget) -> io::Result<()> {
     loop {
         // A last line that was cut off has no end to keep; the next append truncates it.
         let old = std::fs::read(path)?;
@@ -70,8 +70,8 @@ fn rewrite(path: &Path, target: &Target) -> io::Result<()> {
         for line in old.split_inclusive(|byte| *byte == b'\n') {
             if !target.is_in_file(line) {
                 new.extend_from_slice(line);
-            } else if let Ok(kept) = serde_json::from_slice::<Kept>(line) {
-                let left = Kept { text: target.cut(&kept.text).unwrap_or_default(), ..kept };
+            } else if let Ok(kept) = serde_json::from_slice::<ArchivedMessage>(line) {
+                let left = ArchivedMessage { text: target.cut(&kept.text).unwrap_or_default(), ..kept };
                 put(&mut new, &serde_json::to_string(&left)?, line.len());
             } else {
                 // A damaged line cannot be read as a message, so nothing of it is kept.

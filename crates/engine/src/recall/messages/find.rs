@@ -3,30 +3,30 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::recall::adjust::{Factors, decay};
+use rekindle_core::recall::adjust::{ScoreFactors, decay};
 use rekindle_core::recall::citation::Cited;
-use rekindle_core::recall::document::{Document, Source};
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::fuse::Parts;
-use rekindle_core::recall::query::Query;
-use rekindle_core::recall::rank::Ranked;
-use rekindle_core::recall::said::{Match, Question, Word};
+use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::fuse::RelevanceParts;
+use rekindle_core::recall::query::RecallQuery;
+use rekindle_core::recall::rank::RankedDocument;
+use rekindle_core::recall::said::{MessageMatch, MessageQuery, PromptWord};
 use rekindle_core::text::domain_stopwords::is_commonplace;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::text::word_rarity::rarity;
 
-use super::store::KIND;
-use crate::index::{Embedder, Snapshot};
-use crate::recall::search::Rules;
+use super::store::MESSAGE_KIND;
+use crate::index::{Embedder, IndexSnapshot};
+use crate::recall::search::SearchRules;
 
 /// The number of messages read per result: people repeat themselves.
-const LOOKED_AT: usize = 8;
+const READ_FACTOR: usize = 8;
 /// The rarity of a word if no vocabulary has it: as rare as among the messages, on this logarithmic scale.
-const RAREST: f64 = 8.0;
+const MAX_RARITY: f64 = 8.0;
 
 /// The filter of a message search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct MessageFilter {
     /// The accepted origins; empty accepts all.
     pub origins: Vec<Origin>,
     /// The earliest time of a message.
@@ -39,17 +39,17 @@ pub struct Wanted {
     pub cited: Cited,
 }
 
-impl Wanted {
+impl MessageFilter {
     /// Converts filters; `None` if no message can match: a message has no group, tag or priority, and is
     /// never reviewed.
-    pub fn by(filters: &Filters) -> Option<Self> {
+    pub fn by(filters: &RecallFilters) -> Option<Self> {
         let possible = filters.groups.is_empty()
             && filters.tags.is_empty()
             && filters.priority.is_none()
             && filters.reviewed != Some(true)
             && filters.stale != Some(true)
-            && (filters.kinds.is_empty() || filters.kinds.iter().any(|kind| kind == KIND))
-            && (filters.sources.is_empty() || filters.sources.contains(&Source::Message));
+            && (filters.kinds.is_empty() || filters.kinds.iter().any(|kind| kind == MESSAGE_KIND))
+            && (filters.sources.is_empty() || filters.sources.contains(&DocumentSource::Message));
         possible.then(|| Self {
             origins: filters.origins.clone(),
             since: filters.since,
@@ -59,7 +59,7 @@ impl Wanted {
         })
     }
 
-    fn admits(&self, origin: Origin, created: i64, rules: &Rules<'_>) -> bool {
+    fn admits(&self, origin: Origin, created: i64, rules: &SearchRules<'_>) -> bool {
         let until = [self.until.map(Timestamp::as_second), rules.until].into_iter().flatten().min();
         (self.origins.is_empty() || self.origins.contains(&origin))
             && self.since.is_none_or(|since| created >= since.as_second())
@@ -69,41 +69,47 @@ impl Wanted {
 
 /// A message found by a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundMessage {
     /// The message as a document.
     pub document: Document,
     /// Its rank and the reasons for it.
-    pub ranked: Ranked,
+    pub ranked: RankedDocument,
     /// The share of the prompt's topic that it covers, from 0 to 1.
     pub coverage: f64,
 }
 
 /// Finds the best `most` messages for a prompt, each text once. `embedder` only supplies word rarity.
 pub fn find(
-    snapshot: &Snapshot,
+    snapshot: &IndexSnapshot,
     embedder: Option<Embedder<'_>>,
     prompt: &str,
     also: Option<&str>,
-    rules: &Rules<'_>,
-    wanted: &Wanted,
+    rules: &SearchRules<'_>,
+    wanted: &MessageFilter,
     most: usize,
-) -> Vec<Found> {
+) -> Vec<FoundMessage> {
     if snapshot.is_empty() || most == 0 {
         return Vec::new();
     }
-    let mut query = Query::new(prompt, also);
+    let mut query = RecallQuery::new(prompt, also);
     query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
     let frequencies: Vec<usize> = query.terms.iter().map(|term| snapshot.frequency(term.hash)).collect();
     let words = query.terms.iter().zip(&frequencies).map(|(term, frequency)| {
         let word = |rare| {
-            Word::new(rare, is_commonplace(&term.text), term.identifier, *frequency, snapshot.len() as usize)
+            PromptWord::new(
+                rare,
+                is_commonplace(&term.text),
+                term.identifier,
+                *frequency,
+                snapshot.len() as usize,
+            )
         };
         match embedder {
             Some(embedder) => word(rarity(embedder.word(&term.word))),
-            None => word((word(1.0).idf / RAREST).min(1.0)),
+            None => word((word(1.0).idf / MAX_RARITY).min(1.0)),
         }
     });
-    let question = Question::new(words.collect());
+    let question = MessageQuery::new(words.collect());
     // Count each selective word per message side by side: the postings of common words are long, and one pass
     // over them is cheaper than a lookup per message.
     let mut counts: Vec<Option<Vec<u8>>> = vec![None; query.terms.len()];
@@ -122,7 +128,7 @@ pub fn find(
     };
     let mean_length = f64::from(snapshot.mean_length());
     let mut held = vec![0; query.terms.len()];
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut answers: Vec<MessageHit> = Vec::new();
     for number in 0..snapshot.len() {
         let at = number as usize;
         if !needed.iter().any(|counts| counts[at] > 0) || !question.covers(|word| telling[word][at] > 0) {
@@ -137,30 +143,30 @@ pub fn find(
         held.iter_mut().enumerate().for_each(|(place, held)| *held = often(place, number));
         if let Some(found) = question.judge(&held, about.length, mean_length, about.flags.origin()) {
             let decay = decay(rules.decay, rules.now, about.created);
-            answers.push(Answer { number, created: about.created, found, decay });
+            answers.push(MessageHit { number, created: about.created, found, decay });
         }
     }
     // Of two equal answers, prefer the later one.
-    let order = |a: &Answer, b: &Answer| {
+    let order = |a: &MessageHit, b: &MessageHit| {
         b.score().total_cmp(&a.score()).then(b.created.cmp(&a.created)).then(a.number.cmp(&b.number))
     };
-    if answers.len() > most * LOOKED_AT {
-        answers.select_nth_unstable_by(most * LOOKED_AT, order);
-        answers.truncate(most * LOOKED_AT);
+    if answers.len() > most * READ_FACTOR {
+        answers.select_nth_unstable_by(most * READ_FACTOR, order);
+        answers.truncate(most * READ_FACTOR);
     }
     answers.sort_by(order);
     once(snapshot, answers.into_iter(), wanted).take(most).collect()
 }
 
 /// A matching message before its text is read.
-struct Answer {
+struct MessageHit {
     number: u32,
     created: i64,
-    found: Match,
+    found: MessageMatch,
     decay: f32,
 }
 
-impl Answer {
+impl MessageHit {
     /// Relevance times decay, as for notes (REC-03).
     fn score(&self) -> f32 {
         self.found.worth as f32 * self.decay
@@ -169,10 +175,10 @@ impl Answer {
 
 /// Reads messages and drops repeated texts.
 fn once<'a>(
-    snapshot: &'a Snapshot,
-    answers: impl Iterator<Item = Answer> + 'a,
-    wanted: &'a Wanted,
-) -> impl Iterator<Item = Found> + 'a {
+    snapshot: &'a IndexSnapshot,
+    answers: impl Iterator<Item = MessageHit> + 'a,
+    wanted: &'a MessageFilter,
+) -> impl Iterator<Item = FoundMessage> + 'a {
     let mut said: Vec<String> = Vec::new();
     answers.filter_map(move |answer| {
         let document = snapshot.document(answer.number)?;
@@ -185,10 +191,10 @@ fn once<'a>(
             return None;
         }
         said.push(text);
-        let factors = Factors { decay: answer.decay, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
+        let factors = ScoreFactors { decay: answer.decay, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
         let words = answer.found.worth as f32;
-        let parts = Parts { words, relevance: words, ..Parts::default() };
-        let ranked = Ranked { document: answer.number, score: answer.score(), parts, factors };
-        Some(Found { document, ranked, coverage: answer.found.coverage })
+        let parts = RelevanceParts { words, relevance: words, ..RelevanceParts::default() };
+        let ranked = RankedDocument { document: answer.number, score: answer.score(), parts, factors };
+        Some(FoundMessage { document, ranked, coverage: answer.found.coverage })
     })
 }

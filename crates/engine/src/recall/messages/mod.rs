@@ -22,13 +22,13 @@ use std::path::{Path, PathBuf};
 use rekindle_core::session::Message;
 use rekindle_core::vault::tombstone::Graveyard;
 
-pub use archive::{Added, Appender, Session};
+pub use archive::{AppendResult, ArchiveAppender, MessageSession};
 use rekindle_core::recall::citation::{Citation, Cited};
-use store::Store;
-pub use store::{KIND, Updated};
+use store::MessageIndex;
+pub use store::{MESSAGE_KIND, MessageIndexUpdate};
 
-use crate::index::{self, Snapshot};
-use crate::platform::home::Places;
+use crate::index::{self, IndexSnapshot};
+use crate::platform::home::DataPaths;
 
 /// The reason messages could not be stored or searched.
 #[derive(Debug, thiserror::Error)]
@@ -48,13 +48,13 @@ pub enum Error {
 
 /// The message archive and its index, in a folder of the state.
 #[derive(Clone, Debug)]
-pub struct Messages {
+pub struct MessageStore {
     folder: PathBuf,
 }
 
-impl Messages {
+impl MessageStore {
     /// The messages of a home.
-    pub fn of(places: &Places) -> Self {
+    pub fn of(places: &DataPaths) -> Self {
         Self::at(places.messages())
     }
 
@@ -68,8 +68,8 @@ impl Messages {
         &self.folder
     }
 
-    fn store(&self) -> Store {
-        Store::at(&self.folder)
+    fn store(&self) -> MessageIndex {
+        MessageIndex::at(&self.folder)
     }
 
     fn failed(&self) -> impl Fn(io::Error) -> Error {
@@ -79,19 +79,19 @@ impl Messages {
     /// Starts appending to a session. The session stays locked until the appender is dropped.
     pub fn appender<'a>(
         &self,
-        session: &'a Session,
+        session: &'a MessageSession,
         forgotten: &'a Graveyard,
-    ) -> Result<Appender<'a>, Error> {
-        Appender::open(&self.folder, session, forgotten).map_err(self.failed())
+    ) -> Result<ArchiveAppender<'a>, Error> {
+        ArchiveAppender::open(&self.folder, session, forgotten).map_err(self.failed())
     }
 
     /// Appends the new messages of a session and indexes them. It is idempotent.
     pub fn append(
         &self,
-        session: &Session,
+        session: &MessageSession,
         messages: &[Message],
         forgotten: &Graveyard,
-    ) -> Result<Added, Error> {
+    ) -> Result<AppendResult, Error> {
         let mut appender = self.appender(session, forgotten)?;
         messages.iter().try_for_each(|message| appender.add(message)).map_err(self.failed())?;
         let added = appender.finish().map_err(self.failed())?;
@@ -100,12 +100,12 @@ impl Messages {
     }
 
     /// Indexes everything in the archive. `progress` receives the bytes read and their total.
-    pub fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
+    pub fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<MessageIndexUpdate, Error> {
         Ok(self.store().update(progress)?)
     }
 
     /// Rebuilds the index from the archive.
-    pub fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
+    pub fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<MessageIndexUpdate, Error> {
         Ok(self.store().rebuild(progress)?)
     }
 
@@ -130,7 +130,7 @@ impl Messages {
     }
 
     /// Opens a snapshot of the index; `None` if it is empty.
-    pub fn open(&self) -> Result<Option<Snapshot>, Error> {
+    pub fn open(&self) -> Result<Option<IndexSnapshot>, Error> {
         Ok(self.store().open()?)
     }
 }

@@ -18,44 +18,46 @@ use std::time::Duration;
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
+use rekindle_core::recall::document::{Document, DocumentSource, FileStamp, SourceUnit};
 use serde::{Deserialize, Serialize};
 
-use super::archive::{self, Kept, Stored};
-use crate::index::merge::Merge;
-use crate::index::segment::Segment;
-use crate::index::{Damage, Error, Prepared, PreparedUnit, Snapshot, current, words_segment};
+use super::archive::{self, ArchiveFile, ArchivedMessage};
+use crate::index::merge::SegmentMerge;
+use crate::index::segment::IndexSegment;
+use crate::index::{
+    Error, IndexSnapshot, PreparedDocument, PreparedUnit, SegmentDamage, current, words_segment,
+};
 use crate::platform::disk;
-use crate::platform::mmap::Mapped;
+use crate::platform::mmap::MappedFile;
 
 /// The version of `CURRENT`; the segments have their own.
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 /// The number of bytes per segment: building one takes a few times that in memory.
-const BATCH: usize = 4 * 1024 * 1024;
+const SEGMENT_BYTES: usize = 4 * 1024 * 1024;
 /// The estimated bytes of a message besides its text: ids, place and words.
-const EACH: usize = 1024;
+const MESSAGE_OVERHEAD_BYTES: usize = 1024;
 /// A segment with fewer documents is small.
-const SMALL: u32 = 10_000;
+const SMALL_SEGMENT_DOCUMENTS: u32 = 10_000;
 /// The number of small segments before a merge.
-const MANY: usize = 8;
+const MAX_SMALL_SEGMENTS: usize = 8;
 /// The most documents in one merge, so that memory use stays flat.
-const MERGED: u32 = 10_000;
+const MAX_MERGED_DOCUMENTS: u32 = 10_000;
 /// The longest wait for another process that writes to the index.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The number of retries of a reader whose segments are replaced.
-const RETRIES: usize = 8;
+const MAX_READ_RETRIES: usize = 8;
 /// The value of [`Document::kind`] for a message.
-pub const KIND: &str = "message";
+pub const MESSAGE_KIND: &str = "message";
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Current {
+struct MessageManifest {
     format: u32,
     /// The numbers of the live segments, in order of creation.
     segments: Vec<u64>,
 }
 
 /// The index in a folder.
-pub(super) struct Store {
+pub(super) struct MessageIndex {
     /// The folder of the archive.
     pub(super) archive: PathBuf,
     pub(super) folder: PathBuf,
@@ -63,14 +65,14 @@ pub(super) struct Store {
 
 /// The result of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Updated {
+pub struct MessageIndexUpdate {
     /// The number of messages added.
     pub added: u64,
     /// The number of messages in the index.
     pub messages: u64,
 }
 
-impl Store {
+impl MessageIndex {
     pub(super) fn at(archive: &Path) -> Self {
         Self { archive: archive.to_owned(), folder: archive.join("index") }
     }
@@ -83,45 +85,46 @@ impl Store {
         self.folder.join(format!("{number:06}.seg"))
     }
 
-    fn current(&self) -> Result<Option<Current>, Error> {
-        current::read(&self.current_file(), FORMAT)
+    fn current(&self) -> Result<Option<MessageManifest>, Error> {
+        current::read(&self.current_file(), FORMAT_VERSION)
     }
 
-    fn segment(&self, number: u64) -> Result<Segment, Error> {
+    fn segment(&self, number: u64) -> Result<IndexSegment, Error> {
         let path = self.segment_file(number);
-        let bytes = Mapped::open(&path).map_err(Error::io("read", &path))?;
-        Segment::open(bytes).map_err(|damage| Error::Damaged { path, damage })
+        let bytes = MappedFile::open(&path).map_err(Error::io("read", &path))?;
+        IndexSegment::open(bytes).map_err(|damage| Error::Damaged { path, damage })
     }
 
-    fn segments(&self, current: &Current) -> Result<Vec<Segment>, Error> {
+    fn segments(&self, current: &MessageManifest) -> Result<Vec<IndexSegment>, Error> {
         current.segments.iter().map(|number| self.segment(*number)).collect()
     }
 
     /// Opens a snapshot of the index; `None` if nothing was ever added.
-    pub(super) fn open(&self) -> Result<Option<Snapshot>, Error> {
-        for _ in 0..RETRIES {
+    pub(super) fn open(&self) -> Result<Option<IndexSnapshot>, Error> {
+        for _ in 0..MAX_READ_RETRIES {
             let Some(current) = self.current()? else { return Ok(None) };
             match self.segments(&current) {
                 Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
-                other => return other.map(|segments| Some(Snapshot::of_distinct(segments))),
+                other => return other.map(|segments| Some(IndexSnapshot::of_distinct(segments))),
             }
         }
-        Err(Error::Damaged { path: self.current_file(), damage: Damage::Missing })
+        Err(Error::Damaged { path: self.current_file(), damage: SegmentDamage::Missing })
     }
 
     /// The number of sessions that are not fully indexed.
     pub(super) fn behind(&self) -> Result<usize, Error> {
         let segments = self.segments(&self.current()?.unwrap_or_default())?;
         let known = known(&segments);
-        let is_behind = |one: &Stored| one.size > known.get(key(one).as_str()).map_or(0, |place| place.bytes);
+        let is_behind =
+            |one: &ArchiveFile| one.size > known.get(key(one).as_str()).map_or(0, |place| place.bytes);
         Ok(archive::sessions_where(&self.archive, is_behind).len())
     }
 
     /// Indexes new messages. A damaged index is rebuilt. `progress` receives the bytes of the archive read
     /// and their total.
-    pub(super) fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
+    pub(super) fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<MessageIndexUpdate, Error> {
         if !self.archive.exists() {
-            return Ok(Updated::default());
+            return Ok(MessageIndexUpdate::default());
         }
         let _lock = self.lock()?;
         let mut current = self.usable()?;
@@ -137,7 +140,7 @@ impl Store {
         });
         // Something that was indexed is gone: index the rest from the start.
         if shrunk || there < known.len() {
-            current = Current { format: FORMAT, segments: Vec::new() };
+            current = MessageManifest { format: FORMAT_VERSION, segments: Vec::new() };
             known.clear();
             stored = archive::sessions(&self.archive);
         }
@@ -145,18 +148,18 @@ impl Store {
             .iter()
             .map(|one| one.size - known.get(key(one).as_str()).map_or(0, |place| place.bytes))
             .sum();
-        let (mut done, mut updated) = (0, Updated::default());
-        let mut batch = Batch::default();
+        let (mut done, mut updated) = (0, MessageIndexUpdate::default());
+        let mut batch = SegmentBatch::default();
         for one in stored {
             let from = known.get(key(&one).as_str()).copied().unwrap_or_default();
             if one.size <= from.bytes {
                 continue;
             }
-            let mut unit = Reading::new(&one, from);
+            let mut unit = SessionReader::new(&one, from);
             let mut failure = None;
             archive::each_line(&one.path, from.bytes, &mut |end, line| {
                 batch.bytes += unit.line(end, line);
-                if batch.bytes >= BATCH {
+                if batch.bytes >= SEGMENT_BYTES {
                     updated.added += batch.add(unit.cut());
                     failure = failure.take().or(self.add(&mut current, &mut batch).err());
                     progress(done + end - from.bytes, of);
@@ -178,10 +181,10 @@ impl Store {
     }
 
     /// Rebuilds the index from the archive.
-    pub(super) fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
+    pub(super) fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<MessageIndexUpdate, Error> {
         if self.folder.exists() {
             let _lock = self.lock()?;
-            self.publish(&Current { format: FORMAT, segments: Vec::new() })?;
+            self.publish(&MessageManifest { format: FORMAT_VERSION, segments: Vec::new() })?;
         }
         self.update(progress)
     }
@@ -218,7 +221,7 @@ impl Store {
     /// The files that hold a matching document, live or left over.
     pub(super) fn holding(&self, wanted: &dyn Fn(&Document) -> bool) -> Vec<PathBuf> {
         let holds = |path: &PathBuf| {
-            let segment = Mapped::open(path).ok().and_then(|bytes| Segment::open(bytes).ok());
+            let segment = MappedFile::open(path).ok().and_then(|bytes| IndexSegment::open(bytes).ok());
             segment.is_some_and(|segment| documents(&segment).any(|document| wanted(&document)))
         };
         self.files().into_iter().filter(|path| is_segment(path)).filter(holds).collect()
@@ -227,12 +230,12 @@ impl Store {
     fn lock(&self) -> Result<File, Error> {
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("writer.lock");
-        disk::lock(&path, PATIENCE).map_err(Error::io("locked", &path))
+        disk::lock(&path, LOCK_TIMEOUT).map_err(Error::io("locked", &path))
     }
 
     /// The live segments if all of them can be read; otherwise none.
-    fn usable(&self) -> Result<Current, Error> {
-        let empty = Current { format: FORMAT, segments: Vec::new() };
+    fn usable(&self) -> Result<MessageManifest, Error> {
+        let empty = MessageManifest { format: FORMAT_VERSION, segments: Vec::new() };
         let current = match self.current() {
             Ok(current) => current.unwrap_or(empty.clone()),
             Err(Error::Damaged { .. }) => return Ok(empty),
@@ -264,13 +267,13 @@ impl Store {
         Ok(number)
     }
 
-    fn publish(&self, current: &Current) -> Result<(), Error> {
+    fn publish(&self, current: &MessageManifest) -> Result<(), Error> {
         current::write(&self.current_file(), current)
     }
 
     /// Writes a segment from a batch and makes it live.
-    fn add(&self, current: &mut Current, batch: &mut Batch) -> Result<(), Error> {
-        let Batch { units, .. } = std::mem::take(batch);
+    fn add(&self, current: &mut MessageManifest, batch: &mut SegmentBatch) -> Result<(), Error> {
+        let SegmentBatch { units, .. } = std::mem::take(batch);
         if units.is_empty() {
             return if current.segments.is_empty() { self.publish(current) } else { Ok(()) };
         }
@@ -279,18 +282,18 @@ impl Store {
     }
 
     /// Merges the smallest segments if there are many small ones.
-    fn merge(&self, current: &mut Current) -> Result<(), Error> {
+    fn merge(&self, current: &mut MessageManifest) -> Result<(), Error> {
         loop {
             let mut small = Vec::new();
             for number in &current.segments {
                 let documents = self.segment(*number)?.documents();
-                small.extend((documents < SMALL).then_some((documents, *number)));
+                small.extend((documents < SMALL_SEGMENT_DOCUMENTS).then_some((documents, *number)));
             }
-            if small.len() <= MANY {
+            if small.len() <= MAX_SMALL_SEGMENTS {
                 return Ok(());
             }
             small.sort_unstable();
-            let mut room = MERGED;
+            let mut room = MAX_MERGED_DOCUMENTS;
             let fits = |(documents, _): &&(u32, u64)| {
                 let fits = *documents <= room;
                 room = room.saturating_sub(*documents);
@@ -300,9 +303,9 @@ impl Store {
             let count = small.iter().take_while(fits).count().max(2);
             let mut gone: Vec<u64> = small.iter().take(count).map(|(_, number)| *number).collect();
             gone.sort_unstable();
-            let sources: Vec<Segment> =
+            let sources: Vec<IndexSegment> =
                 gone.iter().map(|number| self.segment(*number)).collect::<Result<_, _>>()?;
-            let merge = Merge::of_distinct(sources.iter().collect());
+            let merge = SegmentMerge::of_distinct(sources.iter().collect());
             let merged = self.write(&mut |file| merge.write(file))?;
             current.segments.retain(|number| !gone.contains(number));
             current.segments.push(merged);
@@ -311,12 +314,12 @@ impl Store {
     }
 
     /// Removes retired segments and the leftovers of a crash.
-    fn sweep(&self, current: &Current, gone: impl Fn(&Path) -> io::Result<()>) -> Result<(), Error> {
+    fn sweep(&self, current: &MessageManifest, gone: impl Fn(&Path) -> io::Result<()>) -> Result<(), Error> {
         let keep: Vec<PathBuf> = current.segments.iter().map(|number| self.segment_file(*number)).collect();
         for file in self.files() {
             let temporary = file
                 .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY_PREFIX.as_bytes()));
             if (is_segment(&file) || temporary) && !keep.contains(&file) {
                 gone(&file).map_err(Error::io("removed", &file))?;
             }
@@ -334,59 +337,59 @@ fn is_segment(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "seg")
 }
 
-fn documents(segment: &Segment) -> impl Iterator<Item = Document> {
+fn documents(segment: &IndexSegment) -> impl Iterator<Item = Document> {
     (0..segment.documents()).filter_map(|number| segment.document(number))
 }
 
-fn units(segment: &Segment) -> Vec<PreparedUnit> {
+fn units(segment: &IndexSegment) -> Vec<PreparedUnit> {
     let known = (0..segment.units()).filter_map(|unit| segment.unit(unit));
     known
         .map(|unit| PreparedUnit {
             documents: unit
                 .documents
                 .filter_map(|number| segment.document(number))
-                .map(Prepared::by_words)
+                .map(PreparedDocument::by_words)
                 .collect(),
-            unit: Unit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() },
+            unit: SourceUnit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() },
             behind: None,
         })
         .collect()
 }
 
 /// The indexed position of each session.
-fn known(segments: &[Segment]) -> HashMap<&str, Place> {
-    let mut known: HashMap<&str, Place> = HashMap::new();
+fn known(segments: &[IndexSegment]) -> HashMap<&str, SessionPosition> {
+    let mut known: HashMap<&str, SessionPosition> = HashMap::new();
     for unit in segments.iter().flat_map(|segment| (0..segment.units()).filter_map(|unit| segment.unit(unit)))
     {
         let (Some((key, _)), Some(stamp)) = (unit.path.rsplit_once('@'), unit.stamp) else { continue };
         let place = known.entry(key).or_default();
         if stamp.size > place.bytes {
-            *place = Place { bytes: stamp.size, lines: u32::try_from(stamp.modified).unwrap_or(0) };
+            *place = SessionPosition { bytes: stamp.size, lines: u32::try_from(stamp.modified).unwrap_or(0) };
         }
     }
     known
 }
 
-fn key(stored: &Stored) -> String {
+fn key(stored: &ArchiveFile) -> String {
     format!("{}/{}", stored.agent, stored.session)
 }
 
 /// The position up to which a session is indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct SessionPosition {
     bytes: u64,
     lines: u32,
 }
 
 /// The documents of a segment to be written.
 #[derive(Default)]
-struct Batch {
+struct SegmentBatch {
     units: Vec<PreparedUnit>,
     /// Its estimated size in bytes.
     bytes: usize,
 }
 
-impl Batch {
+impl SegmentBatch {
     fn add(&mut self, unit: PreparedUnit) -> u64 {
         let count = unit.documents.len() as u64;
         self.units.push(unit);
@@ -395,16 +398,16 @@ impl Batch {
 }
 
 /// A session while it is read: its documents since the last cut.
-struct Reading<'a> {
-    stored: &'a Stored,
+struct SessionReader<'a> {
+    stored: &'a ArchiveFile,
     start: u64,
     end: u64,
     lines: u32,
-    documents: Vec<Prepared>,
+    documents: Vec<PreparedDocument>,
 }
 
-impl<'a> Reading<'a> {
-    fn new(stored: &'a Stored, from: Place) -> Self {
+impl<'a> SessionReader<'a> {
+    fn new(stored: &'a ArchiveFile, from: SessionPosition) -> Self {
         Self { stored, start: from.bytes, end: from.bytes, lines: from.lines, documents: Vec::new() }
     }
 
@@ -412,12 +415,12 @@ impl<'a> Reading<'a> {
     fn line(&mut self, end: u64, line: &[u8]) -> usize {
         self.end = end;
         self.lines += 1;
-        let Ok(kept) = serde_json::from_slice::<Kept>(line) else { return 0 };
+        let Ok(kept) = serde_json::from_slice::<ArchivedMessage>(line) else { return 0 };
         if kept.text.trim().is_empty() {
             return 0;
         }
-        let bytes = kept.text.len() + EACH;
-        self.documents.push(Prepared::by_words(document(self.stored, kept, self.lines)));
+        let bytes = kept.text.len() + MESSAGE_OVERHEAD_BYTES;
+        self.documents.push(PreparedDocument::by_words(document(self.stored, kept, self.lines)));
         bytes
     }
 
@@ -426,10 +429,10 @@ impl<'a> Reading<'a> {
         // Padded, so that the parts of a session sort in order.
         let path = format!("{}@{:012}", key(self.stored), self.start);
         let hash = ContentHash::from_bytes([0; 32]);
-        let stamp = Some(Stamp { modified: i64::from(self.lines), size: self.end, hash });
+        let stamp = Some(FileStamp { modified: i64::from(self.lines), size: self.end, hash });
         self.start = self.end;
         PreparedUnit {
-            unit: Unit { path, stamp, documents: Vec::new() },
+            unit: SourceUnit { path, stamp, documents: Vec::new() },
             documents: std::mem::take(&mut self.documents),
             behind: None,
         }
@@ -437,11 +440,11 @@ impl<'a> Reading<'a> {
 }
 
 /// Converts a message to a document that recall can find: it is never reviewed (B-01).
-fn document(stored: &Stored, kept: Kept, line: u32) -> Document {
+fn document(stored: &ArchiveFile, kept: ArchivedMessage, line: u32) -> Document {
     Document {
         id: format!("{}#{}", key(stored), kept.id),
         lines: Some((line, line)),
-        kind: KIND.to_owned(),
+        kind: MESSAGE_KIND.to_owned(),
         created: kept.at,
         project: kept.project,
         origin: match kept.role.origin() {
@@ -451,6 +454,6 @@ fn document(stored: &Stored, kept: Kept, line: u32) -> Document {
         },
         reviewed: false,
         thread: Some(stored.session.clone()),
-        ..Document::plain(Source::Message, format!("messages/{}.jsonl", key(stored)), kept.text)
+        ..Document::plain(DocumentSource::Message, format!("messages/{}.jsonl", key(stored)), kept.text)
     }
 }

@@ -9,42 +9,47 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time;
-use rekindle_core::config::Decay;
-use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::fuse::Method;
-use rekindle_core::session::Role;
-use rekindle_core::vault::erase::Target;
+use rekindle_core::config::DecayMode;
+use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::fuse::FusionMethod;
+use rekindle_core::session::MessageRole;
+use rekindle_core::vault::erase::ErasureTarget;
 use rekindle_core::vault::tombstone::Tombstone;
 
-use super::archive::Kept;
-use super::find::{self, Wanted, find};
+use super::archive::ArchivedMessage;
+use super::find::{self, MessageFilter, find};
 use super::*;
-use crate::recall::search::Rules;
+use crate::recall::search::SearchRules;
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
-fn session(id: &str) -> Session {
-    Session { agent: Agent::Claude, id: id.to_owned(), cwd: Some("/home/dev".to_owned()), project: None }
+fn session(id: &str) -> MessageSession {
+    MessageSession {
+        agent: Agent::Claude,
+        id: id.to_owned(),
+        cwd: Some("/home/dev".to_owned()),
+        project: None,
+    }
 }
 
-fn message(id: &str, role: Role, text: &str) -> Message {
+fn message(id: &str, role: MessageRole, text: &str) -> Message {
     Message::new(id, time::parse("2026-11-15T09:00:00Z"), role, text)
 }
 
-fn empty() -> (tempfile::TempDir, Messages) {
+fn empty() -> (tempfile::TempDir, MessageStore) {
     let folder = tempfile::tempdir().unwrap();
-    let messages = Messages::at(folder.path().join("messages"));
+    let messages = MessageStore::at(folder.path().join("messages"));
     (folder, messages)
 }
 
-fn add(messages: &Messages, of: &Session, said: &[Message]) -> u64 {
+fn add(messages: &MessageStore, of: &MessageSession, said: &[Message]) -> u64 {
     messages.append(of, said, &Graveyard::default()).unwrap().messages
 }
 
-fn rules(project: Option<&str>) -> Rules<'_> {
-    Rules {
-        method: Method::Measured,
-        decay: Decay::Bounded,
+fn rules(project: Option<&str>) -> SearchRules<'_> {
+    SearchRules {
+        method: FusionMethod::Measured,
+        decay: DecayMode::Bounded,
         include_inbox: false,
         project,
         all_projects: false,
@@ -54,18 +59,23 @@ fn rules(project: Option<&str>) -> Rules<'_> {
     }
 }
 
-fn found(messages: &Messages, prompt: &str, wanted: &Wanted) -> Vec<String> {
+fn found(messages: &MessageStore, prompt: &str, wanted: &MessageFilter) -> Vec<String> {
     found_in(messages, prompt, wanted, None)
 }
 
-fn found_in(messages: &Messages, prompt: &str, wanted: &Wanted, project: Option<&str>) -> Vec<String> {
+fn found_in(
+    messages: &MessageStore,
+    prompt: &str,
+    wanted: &MessageFilter,
+    project: Option<&str>,
+) -> Vec<String> {
     let Some(snapshot) = messages.open().unwrap() else { return Vec::new() };
     let found = find(&snapshot, None, prompt, None, &rules(project), wanted, 5);
     found.into_iter().map(|found| found.document.id.rsplit('#').next().unwrap().to_owned()).collect()
 }
 
-fn any() -> Wanted {
-    Wanted::default()
+fn any() -> MessageFilter {
+    MessageFilter::default()
 }
 
 #[test]
@@ -73,27 +83,27 @@ fn b_14_what_was_said_is_found_by_its_words() {
     let (_folder, messages) = empty();
     assert_eq!(found(&messages, "staging database", &any()), Vec::<String>::new());
     let said = [
-        message("1", Role::User, "The staging database listens on port 5433."),
-        message("2", Role::Assistant, "Noted, the lighthouse list is sorted by range."),
-        message("3", Role::Tool, "staging database: connection refused"),
+        message("1", MessageRole::User, "The staging database listens on port 5433."),
+        message("2", MessageRole::Assistant, "Noted, the lighthouse list is sorted by range."),
+        message("3", MessageRole::Tool, "staging database: connection refused"),
     ];
     assert_eq!(add(&messages, &session("s"), &said), 3);
     let hits = found(&messages, "which port has the staging database", &any());
     assert_eq!(hits.first().map(String::as_str), Some("1"));
-    let mine = Wanted { origins: vec![Origin::User], ..any() };
+    let mine = MessageFilter { origins: vec![Origin::User], ..any() };
     assert_eq!(found(&messages, "staging database", &mine), ["1"]);
-    let tools = Wanted { origins: vec![Origin::Tool], ..any() };
+    let tools = MessageFilter { origins: vec![Origin::Tool], ..any() };
     assert_eq!(found(&messages, "staging database", &tools), ["3"]);
-    let elsewhere = Wanted { except: Some("s".to_owned()), ..any() };
+    let elsewhere = MessageFilter { except: Some("s".to_owned()), ..any() };
     assert_eq!(found(&messages, "staging database", &elsewhere), Vec::<String>::new());
-    let later = Wanted { since: time::parse("2026-11-16"), ..any() };
+    let later = MessageFilter { since: time::parse("2026-11-16"), ..any() };
     assert_eq!(found(&messages, "staging database", &later), Vec::<String>::new());
 }
 
 #[test]
 fn rec_03_an_old_message_decays_like_a_note() {
     let (_folder, messages) = empty();
-    let at = |id: &str, time: &str, text: &str| Message::new(id, time::parse(time), Role::User, text);
+    let at = |id: &str, time: &str, text: &str| Message::new(id, time::parse(time), MessageRole::User, text);
     let said = [
         at("old", "2025-11-15T09:00:00Z", "The staging database port is 5433."),
         at(
@@ -105,13 +115,13 @@ fn rec_03_an_old_message_decays_like_a_note() {
     add(&messages, &session("s"), &said);
     let snapshot = messages.open().unwrap().unwrap();
     let ranked = |decay| {
-        let rules = Rules { decay, ..rules(None) };
+        let rules = SearchRules { decay, ..rules(None) };
         find(&snapshot, None, "staging database port", None, &rules, &any(), 5)
     };
-    let id = |found: &find::Found| found.document.id.rsplit('#').next().unwrap().to_owned();
-    let off = ranked(Decay::Off);
+    let id = |found: &find::FoundMessage| found.document.id.rsplit('#').next().unwrap().to_owned();
+    let off = ranked(DecayMode::Off);
     assert_eq!((id(&off[0]), off[0].ranked.factors.decay), ("old".to_owned(), 1.0));
-    let literal = ranked(Decay::Literal);
+    let literal = ranked(DecayMode::Literal);
     assert_eq!(literal.iter().map(id).collect::<Vec<_>>(), ["new", "old"]);
     for found in &literal {
         let days = (1_794_734_000 - found.document.created.unwrap().as_second()) as f32 / 86_400.0;
@@ -119,14 +129,18 @@ fn rec_03_an_old_message_decays_like_a_note() {
         assert!((found.ranked.factors.decay - truth).abs() < 1e-4, "{}", id(found));
         assert!((found.ranked.score - found.ranked.parts.relevance * truth).abs() < 1e-4);
     }
-    let bounded = ranked(Decay::Bounded);
+    let bounded = ranked(DecayMode::Bounded);
     assert!(bounded.iter().all(|found| found.ranked.factors.decay > 0.95));
 }
 
 #[test]
 fn b_06_a_message_that_does_not_cover_the_prompt_is_not_shown() {
     let (_folder, messages) = empty();
-    add(&messages, &session("s"), &[message("1", Role::User, "The staging database listens on port 5433.")]);
+    add(
+        &messages,
+        &session("s"),
+        &[message("1", MessageRole::User, "The staging database listens on port 5433.")],
+    );
     assert_eq!(
         found(&messages, "how do lighthouses signal ferries in fog at the staging pier", &any()),
         Vec::<String>::new()
@@ -137,10 +151,17 @@ fn b_06_a_message_that_does_not_cover_the_prompt_is_not_shown() {
 #[test]
 fn b_01_a_message_is_unreviewed_and_says_whose_it_is() {
     let (_folder, messages) = empty();
-    add(&messages, &session("s"), &[message("1", Role::User, "The staging database listens on port 5433.")]);
+    add(
+        &messages,
+        &session("s"),
+        &[message("1", MessageRole::User, "The staging database listens on port 5433.")],
+    );
     let snapshot = messages.open().unwrap().unwrap();
     let document = snapshot.document(0).unwrap();
-    assert_eq!((document.reviewed, document.origin, document.kind.as_str()), (false, Origin::User, KIND));
+    assert_eq!(
+        (document.reviewed, document.origin, document.kind.as_str()),
+        (false, Origin::User, MESSAGE_KIND)
+    );
     assert_eq!((document.path.as_str(), document.lines), ("messages/claude/s.jsonl", Some((1, 1))));
     assert_eq!(snapshot.size().windows, 0, "nothing waits for a vector");
 }
@@ -148,8 +169,8 @@ fn b_01_a_message_is_unreviewed_and_says_whose_it_is() {
 #[test]
 fn b_05_what_was_said_in_a_project_stays_there() {
     let (_folder, messages) = empty();
-    let there = Session { project: Some(ProjectId::new("github.com/acme/widgets")), ..session("s") };
-    add(&messages, &there, &[message("1", Role::User, "The staging database listens on port 5433.")]);
+    let there = MessageSession { project: Some(ProjectId::new("github.com/acme/widgets")), ..session("s") };
+    add(&messages, &there, &[message("1", MessageRole::User, "The staging database listens on port 5433.")]);
     assert_eq!(found_in(&messages, "staging database", &any(), None), Vec::<String>::new());
     assert_eq!(
         found_in(&messages, "staging database", &any(), Some("github.com/acme/other")),
@@ -161,7 +182,7 @@ fn b_05_what_was_said_in_a_project_stays_there() {
 #[test]
 fn b_03_no_secret_lands_and_the_files_are_the_owners() {
     let (_folder, messages) = empty();
-    let said = message("1", Role::User, &format!("push with {TOKEN} please"));
+    let said = message("1", MessageRole::User, &format!("push with {TOKEN} please"));
     let added = messages.append(&session("s"), &[said], &Graveyard::default()).unwrap();
     assert_eq!(added.redacted.to_string(), "1 github-token");
     let mut folders = vec![messages.folder().to_owned()];
@@ -185,13 +206,16 @@ fn b_03_no_secret_lands_and_the_files_are_the_owners() {
 #[test]
 fn b_14_the_same_again_changes_nothing() {
     let (_folder, messages) = empty();
-    let first = [message("1", Role::User, "one harbour"), message("2", Role::Assistant, "two harbours")];
+    let first = [
+        message("1", MessageRole::User, "one harbour"),
+        message("2", MessageRole::Assistant, "two harbours"),
+    ];
     assert_eq!(add(&messages, &session("s"), &first), 2);
     let file = messages.folder().join("claude/s.jsonl");
     let before = std::fs::read(&file).unwrap();
     assert_eq!(add(&messages, &session("s"), &first), 0);
     assert_eq!(std::fs::read(&file).unwrap(), before);
-    let more = [first[1].clone(), message("3", Role::User, "three harbours")];
+    let more = [first[1].clone(), message("3", MessageRole::User, "three harbours")];
     assert_eq!(add(&messages, &session("s"), &more), 1);
     assert_eq!(messages.open().unwrap().unwrap().len(), 3);
     // The same id in another session is another message.
@@ -201,7 +225,8 @@ fn b_14_the_same_again_changes_nothing() {
 #[test]
 fn a_line_that_a_crash_cut_off_comes_again() {
     let (_folder, messages) = empty();
-    let said = [message("1", Role::User, "one harbour"), message("2", Role::User, "two harbours")];
+    let said =
+        [message("1", MessageRole::User, "one harbour"), message("2", MessageRole::User, "two harbours")];
     add(&messages, &session("s"), &said);
     let file = messages.folder().join("claude/s.jsonl");
     let bytes = std::fs::read(&file).unwrap();
@@ -218,7 +243,7 @@ fn a_line_that_a_crash_cut_off_comes_again() {
 fn the_index_is_made_again_from_the_archive() {
     let (_folder, messages) = empty();
     for n in 0..30 {
-        let said = message("1", Role::User, &format!("harbour number {n}"));
+        let said = message("1", MessageRole::User, &format!("harbour number {n}"));
         add(&messages, &session(&format!("s{n}")), &[said]);
     }
     let hits = found(&messages, "harbour number", &any());
@@ -260,11 +285,11 @@ fn the_index_is_made_again_from_the_archive() {
 fn what_is_kept_and_not_found_yet_is_counted() {
     let (_folder, messages) = empty();
     assert_eq!(messages.behind().unwrap(), 0);
-    add(&messages, &session("s"), &[message("1", Role::User, "one harbour")]);
+    add(&messages, &session("s"), &[message("1", MessageRole::User, "one harbour")]);
     assert_eq!(messages.behind().unwrap(), 0);
     let (of, forgotten) = (session("t"), Graveyard::default());
     let mut appender = messages.appender(&of, &forgotten).unwrap();
-    appender.add(&message("1", Role::User, "two harbours")).unwrap();
+    appender.add(&message("1", MessageRole::User, "two harbours")).unwrap();
     appender.finish().unwrap();
     assert_eq!(messages.behind().unwrap(), 1);
     messages.update(&mut |_, _| {}).unwrap();
@@ -276,13 +301,13 @@ fn b_08_what_is_forgotten_leaves_the_archive_and_the_index_and_stays_away() {
     let (_folder, messages) = empty();
     let secret = "The merger with Atlantis Shipping is planned for the spring.";
     let said = [
-        message("1", Role::User, "The staging database listens on port 5433."),
-        message("2", Role::User, secret),
-        message("3", Role::Assistant, &format!("Understood:\n\n- {secret}\n\nAnything else?")),
+        message("1", MessageRole::User, "The staging database listens on port 5433."),
+        message("2", MessageRole::User, secret),
+        message("3", MessageRole::Assistant, &format!("Understood:\n\n- {secret}\n\nAnything else?")),
     ];
     add(&messages, &session("s"), &said);
     let size = messages.folder().join("claude/s.jsonl").metadata().unwrap().len();
-    let target = Target::new(&[secret]);
+    let target = ErasureTarget::new(&[secret]);
     assert_eq!(messages.holds(&target).unwrap().len(), 2);
     assert_eq!(messages.erase(&target).unwrap(), 2);
     assert_eq!(messages.holds(&target).unwrap(), Vec::<PathBuf>::new());
@@ -309,14 +334,21 @@ fn rec_05_the_session_that_goes_on_in_a_folder_is_the_conversation() {
         messages.recent(here, most, now).into_iter().map(|kept| kept.id).collect()
     };
     assert_eq!(recent(5, now), Vec::<String>::new());
-    let roles = [Role::User, Role::Assistant, Role::Tool, Role::User, Role::Summary, Role::Assistant];
+    let roles = [
+        MessageRole::User,
+        MessageRole::Assistant,
+        MessageRole::Tool,
+        MessageRole::User,
+        MessageRole::Summary,
+        MessageRole::Assistant,
+    ];
     let said: Vec<Message> = roles
         .iter()
         .enumerate()
         .map(|(number, role)| message(&number.to_string(), *role, &format!("harbour {number}")))
         .collect();
     add(&messages, &session("s"), &said);
-    add(&messages, &Session { cwd: Some("/elsewhere".to_owned()), ..session("later") }, &said);
+    add(&messages, &MessageSession { cwd: Some("/elsewhere".to_owned()), ..session("later") }, &said);
     assert_eq!(recent(5, now), ["0", "1", "3", "5"]);
     assert_eq!(recent(2, now), ["3", "5"]);
     assert_eq!(recent(5, time::parse("2026-11-15T12:00:00Z").unwrap()), Vec::<String>::new());
@@ -332,28 +364,32 @@ fn rec_05_the_session_that_goes_on_in_a_folder_is_the_conversation() {
 #[test]
 fn long_messages_are_cut_and_odd_session_names_are_no_paths() {
     let (folder, messages) = empty();
-    let odd = Session { id: "../../escape/\u{202e}x".to_owned(), ..session("s") };
-    let long = message("1", Role::Tool, &"harbour ".repeat(10_000));
-    add(&messages, &odd, &[long, message("2", Role::User, "  "), message("3", Role::Assistant, "")]);
+    let odd = MessageSession { id: "../../escape/\u{202e}x".to_owned(), ..session("s") };
+    let long = message("1", MessageRole::Tool, &"harbour ".repeat(10_000));
+    add(
+        &messages,
+        &odd,
+        &[long, message("2", MessageRole::User, "  "), message("3", MessageRole::Assistant, "")],
+    );
     assert!(!folder.path().join("escape").exists());
     let stored = archive::sessions(messages.folder());
     assert_eq!(stored.len(), 1);
     let text = std::fs::read_to_string(&stored[0].path).unwrap();
-    let kept: Vec<Kept> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kept: Vec<ArchivedMessage> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(kept.len(), 1);
-    assert!(kept[0].text.chars().count() <= archive::MAX_TOOL);
+    assert!(kept[0].text.chars().count() <= archive::MAX_TOOL_CHARS);
 }
 
 #[test]
 fn filters_that_no_message_can_pass_leave_none() {
-    assert!(Wanted::by(&Filters::default()).is_some());
+    assert!(MessageFilter::by(&RecallFilters::default()).is_some());
     for filters in [
-        Filters { groups: vec!["x".to_owned()], ..Filters::default() },
-        Filters { tags: vec!["x".to_owned()], ..Filters::default() },
-        Filters { reviewed: Some(true), ..Filters::default() },
-        Filters { kinds: vec!["fix".to_owned()], ..Filters::default() },
+        RecallFilters { groups: vec!["x".to_owned()], ..RecallFilters::default() },
+        RecallFilters { tags: vec!["x".to_owned()], ..RecallFilters::default() },
+        RecallFilters { reviewed: Some(true), ..RecallFilters::default() },
+        RecallFilters { kinds: vec!["fix".to_owned()], ..RecallFilters::default() },
     ] {
-        assert_eq!(Wanted::by(&filters), None, "{filters:?}");
+        assert_eq!(MessageFilter::by(&filters), None, "{filters:?}");
     }
 }
 
@@ -370,7 +406,7 @@ proptest! {
         for (of, ids) in &pieces {
             let said: Vec<Message> = ids
                 .iter()
-                .map(|id| message(&id.to_string(), Role::User, &format!("harbour number x{id}y of {of}")))
+                .map(|id| message(&id.to_string(), MessageRole::User, &format!("harbour number x{id}y of {of}")))
                 .collect();
             let before = known.len();
             known.extend(ids.iter().map(|id| (*of, *id)));

@@ -10,22 +10,22 @@ pub mod passage;
 pub mod reading;
 pub mod small_talk;
 
-use rekindle_core::recall::relevance_gate::{self, Decision, Evidence};
+use rekindle_core::recall::relevance_gate::{self, Evidence, RelevanceDecision};
 
-use self::reading::{Reading, read};
-use super::search::Found;
+use self::reading::{RescoringMode, read};
+use super::search::SearchResults;
 
 /// Decides whether the best of what was found is shown. `shown` are the numbers of the documents that would be shown, and
 /// `passages` what is read of them, asked for one after the other as far as it matters; `small_talk` is the margin by which the
 /// prompt looks like small talk. `None` without vectors: there is nothing to decide by, and the words have the last say.
 pub fn judge(
     prompt: &str,
-    found: &Found,
+    found: &SearchResults,
     small_talk: impl FnOnce() -> Option<f64>,
     shown: &[u32],
     passages: impl IntoIterator<Item = String>,
-    reading: &Reading<'_>,
-) -> Option<Decision> {
+    reading: &RescoringMode<'_>,
+) -> Option<RelevanceDecision> {
     found.compared.as_ref()?;
     if shown.is_empty() {
         return Some(relevance_gate::decide(None));

@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use rekindle_core::recall::document::Document;
-use rekindle_core::recall::windows::Window;
+use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::{CrossEncoder, MAX_PASSAGE_TOKENS};
 
-use crate::index::Snapshot;
-use crate::recall::search::Found;
+use crate::index::IndexSnapshot;
+use crate::recall::search::SearchResults;
 
 /// A longer text is cut to the window of the index that is nearest to the prompt before it is tokenized.
 const MAX_TEXT_BYTES: usize = 6000;
@@ -18,7 +18,7 @@ const MAX_TEXT_BYTES: usize = 6000;
 const MAX_NAME_TOKENS: usize = 24;
 
 /// The passage of document `number`, which reads as `document` now.
-pub fn passage(snapshot: &Snapshot, found: &Found, number: u32, document: &Document) -> String {
+pub fn passage(snapshot: &IndexSnapshot, found: &SearchResults, number: u32, document: &Document) -> String {
     let searched = document.searched();
     // Places of the index hold for the text as it was indexed.
     let is_as_indexed = || {
@@ -41,7 +41,7 @@ pub fn windows(text: &str) -> impl Iterator<Item = &str> {
 
 /// Cuts `searched`, whose first `name` bytes are the name of the memory, to a passage: of `part`, the window that holds most of
 /// `nearest`.
-fn cut(searched: &str, name: usize, part: Option<Window>, nearest: Option<Window>) -> String {
+fn cut(searched: &str, name: usize, part: Option<TextWindow>, nearest: Option<TextWindow>) -> String {
     let cross_encoder = CrossEncoder::builtin();
     let Some((name_text, text)) = searched.split_at_checked(name) else { return searched.to_owned() };
     let part =
@@ -71,9 +71,9 @@ mod tests {
                         failed export is not repeated; somebody has to start it by hand with the command in the runbook. \
                         Colours of the dashboard come from a file of tokens and never stand in a component.";
 
-    fn nearest_to(words: &str) -> Option<Window> {
+    fn nearest_to(words: &str) -> Option<TextWindow> {
         let start = NAME.len() + TEXT.find(words).unwrap();
-        Some(Window { start, end: start + words.len() })
+        Some(TextWindow { start, end: start + words.len() })
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::passage::windows;
 
 /// How far hits are read together with the prompt.
 #[derive(Clone, Copy, Debug)]
-pub enum Reading<'a> {
+pub enum RescoringMode<'a> {
     /// Not at all: the text asked with is no prompt, or nobody waits for a decision.
     Never,
     /// As far as it can change the decision.
@@ -41,19 +41,19 @@ pub(super) fn read<Text: AsRef<str>>(
     prompt: &str,
     passages: impl IntoIterator<Item = Text>,
     evidence: Evidence,
-    reading: &Reading<'_>,
+    reading: &RescoringMode<'_>,
 ) -> Evidence {
     let mut found = evidence;
     let is_wanted = |found: &Evidence| match reading {
-        Reading::Never => false,
-        Reading::AsNeeded | Reading::Until(_) => can_reading_change(found),
-        Reading::Thorough => true,
+        RescoringMode::Never => false,
+        RescoringMode::AsNeeded | RescoringMode::Until(_) => can_reading_change(found),
+        RescoringMode::Thorough => true,
     };
     if !is_wanted(&found) {
         return found;
     }
     let mut budget = match reading {
-        Reading::Until(budget) => Some((budget.end, Pace::read(budget.pace_file))),
+        RescoringMode::Until(budget) => Some((budget.end, Pace::read(budget.pace_file))),
         _ => None,
     };
     let cross_encoder = CrossEncoder::builtin();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     /// The evidence, and the number of texts that were asked for.
-    fn counted(texts: &[&str], evidence: Evidence, reading: &Reading<'_>) -> (Evidence, usize) {
+    fn counted(texts: &[&str], evidence: Evidence, reading: &RescoringMode<'_>) -> (Evidence, usize) {
         let asked = Cell::new(0);
         let texts = texts.iter().inspect(|_| asked.set(asked.get() + 1));
         (read(PROMPT, texts, evidence, reading), asked.get())
@@ -123,25 +123,25 @@ mod tests {
 
     #[test]
     fn b_06_an_answer_is_told_from_what_is_about_something_else() {
-        let (answer, _) = counted(&[ANSWER], near(0.3), &Reading::Thorough);
-        let (other, _) = counted(&OTHERS, near(0.3), &Reading::Thorough);
+        let (answer, _) = counted(&[ANSWER], near(0.3), &RescoringMode::Thorough);
+        let (other, _) = counted(&OTHERS, near(0.3), &RescoringMode::Thorough);
         assert!(answer.reading > Some(0.0) && other.reading < Some(-1.0), "{answer:?} {other:?}");
     }
 
     #[test]
     fn b_06_no_more_is_read_than_decides() {
         let all = [&[ANSWER][..], &OTHERS].concat();
-        let (found, asked) = counted(&all, near(0.3), &Reading::AsNeeded);
+        let (found, asked) = counted(&all, near(0.3), &RescoringMode::AsNeeded);
         assert_eq!((decide(Some(&found)).silent(), asked), (false, THREADS), "the first settles it");
-        let (found, asked) = counted(&OTHERS, near(0.3), &Reading::AsNeeded);
+        let (found, asked) = counted(&OTHERS, near(0.3), &RescoringMode::AsNeeded);
         assert_eq!((decide(Some(&found)).silent(), asked), (true, OTHERS.len()));
         assert_eq!(
-            counted(&all, near(0.9), &Reading::Thorough).1,
+            counted(&all, near(0.9), &RescoringMode::Thorough).1,
             all.len(),
             "unless somebody wants to know"
         );
-        assert_eq!(counted(&[], near(0.3), &Reading::AsNeeded), (near(0.3), 0));
-        assert_eq!(counted(&all, near(0.3), &Reading::Never), (near(0.3), 0));
+        assert_eq!(counted(&[], near(0.3), &RescoringMode::AsNeeded), (near(0.3), 0));
+        assert_eq!(counted(&all, near(0.3), &RescoringMode::Never), (near(0.3), 0));
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let all = [&OTHERS[..2], &[ANSWER], &OTHERS[2..]].concat();
         for step in -10..=20 {
             let evidence = near(f64::from(step) / 20.0);
-            let [lazily, thoroughly] = [Reading::AsNeeded, Reading::Thorough]
+            let [lazily, thoroughly] = [RescoringMode::AsNeeded, RescoringMode::Thorough]
                 .map(|how| decide(Some(&counted(&all, evidence, &how).0)));
             assert_eq!(lazily.silent(), thoroughly.silent(), "{evidence:?}");
         }
@@ -159,7 +159,7 @@ mod tests {
     fn b_06_without_time_to_read_the_unread_rule_decides_and_says_so() {
         let folder = tempfile::tempdir().unwrap();
         let pace_file = &*folder.path().join("reading-pace");
-        let within = |time| Reading::Until(ReadingBudget { end: Instant::now() + time, pace_file });
+        let within = |time| RescoringMode::Until(ReadingBudget { end: Instant::now() + time, pace_file });
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::ZERO));
         assert_eq!((found.out_of_time, found.reading, found.passages_read), (true, None, 0));
         assert_eq!(decide(Some(&found)).basis, Basis::Unread);

@@ -2,16 +2,16 @@
 //! what it was taught with; the example `everyday` of this crate teaches it. Of the vectors of another model it knows nothing.
 
 use rekindle_core::recall::relevance_gate::small_talk::SmallTalkClassifier;
-use rekindle_embed::{Quantised, dots};
+use rekindle_embed::{QuantisedVector, dots};
 
 use crate::index::Embedder;
 
-static MACHINE: &[u8] = include_bytes!("../../../../../models/everyday.rke");
+static MODEL_BYTES: &[u8] = include_bytes!("../../../../../models/everyday.rke");
 
 /// How much a prompt looks like an everyday one, if that can be said of this model's vectors.
-pub fn margin(embedder: Embedder<'_>, prompt: &str, vector: &Quantised) -> Option<f64> {
+pub fn margin(embedder: Embedder<'_>, prompt: &str, vector: &QuantisedVector) -> Option<f64> {
     let machine =
-        SmallTalkClassifier::read(MACHINE).filter(|machine| machine.model() == embedder.space().model)?;
+        SmallTalkClassifier::read(MODEL_BYTES).filter(|machine| machine.model() == embedder.space().model)?;
     if vector.steps.len() != machine.width() {
         return None;
     }
@@ -32,11 +32,11 @@ pub fn unit(steps: &[i8]) -> f32 {
 mod tests {
     use std::collections::{HashMap, HashSet};
 
-    use rekindle_embed::Model;
+    use rekindle_embed::EmbeddingModel;
     use rekindle_testkit::training_data;
 
     use super::*;
-    use crate::index::models::BUILTIN;
+    use crate::index::models::BUILTIN_MODEL;
 
     const EVERYDAY: &str = include_str!("../../../../../models/everyday.txt");
     const WORK: &str = include_str!("../../../../../models/work.txt");
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn b_06_what_is_shipped_knows_what_it_was_taught() {
-        let embedder = Embedder::new(BUILTIN, Model::builtin());
+        let embedder = Embedder::new(BUILTIN_MODEL, EmbeddingModel::builtin());
         let pairs = lines(&training_data("pairs.jsonl.gz"));
         let right = |prompts: &str, more: &str, is_right: fn(f64) -> bool| {
             let more = pairs.iter().filter(|pair| pair["type"] == more).step_by(ANSWERED);
@@ -64,7 +64,7 @@ mod tests {
         let everyday = right(EVERYDAY, "off topic", |margin| margin > 0.0);
         let work = right(WORK, "answerable", |margin| margin < 0.0);
         assert!(everyday >= 95 && work >= 95, "{everyday} and {work} per cent");
-        let other = Embedder::new("another", Model::builtin());
+        let other = Embedder::new("another", EmbeddingModel::builtin());
         assert_eq!(margin(other, "thanks!", &other.query("thanks!")), None);
     }
 

@@ -15,39 +15,42 @@ fn log() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn turns(path: &Path, id: &str, signal: Signal, count: usize) {
+fn turns(path: &Path, id: &str, signal: UsageSignal, count: usize) {
     for turn in 0..count {
         let name = format!("{signal:?}-{turn}");
-        Usage::record_turn(path, &name, &[(id.to_owned(), signal)], at(turn as i64)).unwrap();
+        UsageSummary::record_turn(path, &name, &[(id.to_owned(), signal)], at(turn as i64)).unwrap();
     }
 }
 
 #[test]
 fn rec_08_words_about_a_memory_add_up_and_stay_in_bounds() {
     let (_folder, path) = log();
-    assert_eq!(Usage::read(&path).strength("m"), 0.0);
+    assert_eq!(UsageSummary::read(&path).strength("m"), 0.0);
     for _ in 0..9 {
-        Usage::record(&path, "m", Signal::Good, at(0)).unwrap();
+        UsageSummary::record(&path, "m", UsageSignal::Good, at(0)).unwrap();
     }
-    Usage::record(&path, "n", Signal::Wrong, at(0)).unwrap();
-    let usage = Usage::read(&path);
+    UsageSummary::record(&path, "n", UsageSignal::Wrong, at(0)).unwrap();
+    let usage = UsageSummary::read(&path);
     assert_eq!(usage.strength("m"), 1.0);
     assert!(usage.strength("n") < 0.0);
-    assert_eq!(Usage::said(&path), Said { good: 9, wrong: 1, ..Said::default() });
+    assert_eq!(UsageSummary::said(&path), UsageCounts { good: 9, wrong: 1, ..UsageCounts::default() });
 }
 
 #[test]
 fn fbk_01_fbk_03_fbk_09_what_turns_show_adds_up_within_bounds_and_is_counted() {
     let (_folder, path) = log();
-    turns(&path, "m", Signal::Used, 1);
-    let one = Usage::read(&path);
+    turns(&path, "m", UsageSignal::Used, 1);
+    let one = UsageSummary::read(&path);
     assert!((one.strength("m") - 0.1).abs() < 1e-6);
-    turns(&path, "n", Signal::Ignored, 1);
-    assert!((Usage::read(&path).strength("n") + 0.05).abs() < 1e-6);
-    turns(&path, "m", Signal::Used, 40);
-    turns(&path, "n", Signal::Ignored, 40);
-    let usage = Usage::read(&path);
-    assert!((usage.strength("m") - SEEN).abs() < 1e-6 && (usage.strength("n") + SEEN).abs() < 1e-6);
+    turns(&path, "n", UsageSignal::Ignored, 1);
+    assert!((UsageSummary::read(&path).strength("n") + 0.05).abs() < 1e-6);
+    turns(&path, "m", UsageSignal::Used, 40);
+    turns(&path, "n", UsageSignal::Ignored, 40);
+    let usage = UsageSummary::read(&path);
+    assert!(
+        (usage.strength("m") - OBSERVED_WEIGHT_CAP).abs() < 1e-6
+            && (usage.strength("n") + OBSERVED_WEIGHT_CAP).abs() < 1e-6
+    );
     let standing = usage.standing("m");
     assert_eq!((standing.recall_count, standing.used, standing.last_used_at), (40, 40, Some(39)));
 }
@@ -55,46 +58,46 @@ fn fbk_01_fbk_03_fbk_09_what_turns_show_adds_up_within_bounds_and_is_counted() {
 #[test]
 fn fbk_09_what_a_person_says_weighs_more_than_what_was_seen() {
     let (_folder, path) = log();
-    turns(&path, "m", Signal::Used, 50);
-    Usage::record(&path, "m", Signal::Wrong, at(9)).unwrap();
-    Usage::record(&path, "m", Signal::Wrong, at(9)).unwrap();
-    assert!(Usage::read(&path).strength("m") < 0.0);
-    for seen in [Signal::Used, Signal::Ignored, Signal::Missed] {
-        assert!(seen.worth().abs() < Signal::Good.worth().abs());
+    turns(&path, "m", UsageSignal::Used, 50);
+    UsageSummary::record(&path, "m", UsageSignal::Wrong, at(9)).unwrap();
+    UsageSummary::record(&path, "m", UsageSignal::Wrong, at(9)).unwrap();
+    assert!(UsageSummary::read(&path).strength("m") < 0.0);
+    for seen in [UsageSignal::Used, UsageSignal::Ignored, UsageSignal::Missed] {
+        assert!(seen.worth().abs() < UsageSignal::Good.worth().abs());
     }
 }
 
 #[test]
 fn fbk_01_the_same_turn_counts_once() {
     let (_folder, path) = log();
-    let shown = [("m".to_owned(), Signal::Used), ("n".to_owned(), Signal::Ignored)];
-    Usage::record_turn(&path, "t1", &shown[..1], at(1)).unwrap();
+    let shown = [("m".to_owned(), UsageSignal::Used), ("n".to_owned(), UsageSignal::Ignored)];
+    UsageSummary::record_turn(&path, "t1", &shown[..1], at(1)).unwrap();
     for _ in 0..3 {
-        Usage::record_turn(&path, "t1", &shown, at(2)).unwrap();
+        UsageSummary::record_turn(&path, "t1", &shown, at(2)).unwrap();
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
-    Usage::record_turn(&path, "t2", &shown, at(3)).unwrap();
-    assert_eq!(Usage::read(&path).standing("m").used, 2);
+    UsageSummary::record_turn(&path, "t2", &shown, at(3)).unwrap();
+    assert_eq!(UsageSummary::read(&path).standing("m").used, 2);
 }
 
 #[test]
 fn fbk_03_what_the_lines_come_to_can_be_deleted_and_made_again() {
     let (_folder, path) = log();
-    turns(&path, "m", Signal::Used, 3);
+    turns(&path, "m", UsageSignal::Used, 3);
     let ids: Vec<String> = (0..1200).map(|number| format!("m-{number:012}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    Usage::recalled(&path, &ids, at(5)).unwrap();
-    let before = Usage::read(&path);
-    Usage::settle(&path).unwrap();
+    UsageSummary::recalled(&path, &ids, at(5)).unwrap();
+    let before = UsageSummary::read(&path);
+    UsageSummary::settle(&path).unwrap();
     assert!(beside(&path).exists());
-    turns(&path, "m", Signal::Missed, 1);
-    let read = Usage::read(&path);
+    turns(&path, "m", UsageSignal::Missed, 1);
+    let read = UsageSummary::read(&path);
     assert_eq!((read.standing("m").used, read.standing("m").missed), (3, 1));
     assert_eq!(read.standings.len(), before.standings.len());
     std::fs::remove_file(beside(&path)).unwrap();
-    assert_eq!(Usage::read(&path).standings, read.standings);
+    assert_eq!(UsageSummary::read(&path).standings, read.standings);
     std::fs::write(beside(&path), "rubbish").unwrap();
-    assert_eq!(Usage::read(&path).standings, read.standings);
+    assert_eq!(UsageSummary::read(&path).standings, read.standings);
 }
 
 #[test]
@@ -105,47 +108,47 @@ fn fbk_04_what_nobody_needed_for_ninety_days_may_be_outdated() {
         id: "m".into(),
         title: "a".into(),
         created: Some(at(0)),
-        ..Document::plain(Source::Entry, "a.md", "a")
+        ..Document::plain(DocumentSource::Entry, "a.md", "a")
     };
-    let stale = |document: &Document, now: i64| Usage::read(&path).lived(document, now).stale;
+    let stale = |document: &Document, now: i64| UsageSummary::read(&path).lived(document, now).stale;
     assert!(!stale(&document, 200 * day), "nobody has counted yet");
-    Usage::recalled(&path, &["other"], at(100 * day)).unwrap();
+    UsageSummary::recalled(&path, &["other"], at(100 * day)).unwrap();
     assert!(!stale(&document, 150 * day), "counted for fifty days only");
     assert!(stale(&document, 200 * day));
-    document.source = Source::Memory;
+    document.source = DocumentSource::Memory;
     assert!(!stale(&document, 200 * day), "what always loads need not be recalled");
-    document.source = Source::Entry;
-    Usage::recalled(&path, &["m"], at(150 * day)).unwrap();
+    document.source = DocumentSource::Entry;
+    UsageSummary::recalled(&path, &["m"], at(150 * day)).unwrap();
     assert!(!stale(&document, 400 * day));
 }
 
 #[test]
 fn b_08_what_was_said_about_a_forgotten_memory_goes() {
     let (_folder, path) = log();
-    Usage::recalled(&path, &["V/a.md#1", "m-1"], at(1)).unwrap();
-    assert_eq!(Usage::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 1);
+    UsageSummary::recalled(&path, &["V/a.md#1", "m-1"], at(1)).unwrap();
+    assert_eq!(UsageSummary::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 1);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("V/a.md"));
-    assert_eq!(Usage::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 0);
+    assert_eq!(UsageSummary::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 0);
 }
 
 /// A line that says that `m` was recalled, at whatever time that may be; or bytes that say nothing.
 #[test]
 fn fbk_03_b_08_a_byte_that_is_no_text_stops_nothing() {
     let (_folder, path) = log();
-    turns(&path, "kept", Signal::Used, 2);
+    turns(&path, "kept", UsageSignal::Used, 2);
     let rubbish = b"{\"at\":\"\xff\xfe\xff\xfe\",\"id\":\"odd\n\xc3\n".repeat(9_000);
     let mut bytes = std::fs::read(&path).unwrap();
     bytes.extend(&rubbish);
     std::fs::write(&path, &bytes).unwrap();
-    turns(&path, "gone", Signal::Ignored, 3);
-    turns(&path, "kept", Signal::Used, 3);
-    assert_eq!(Usage::said(&path), Said { used: 3, ignored: 3, ..Said::default() });
-    let before = Usage::read(&path);
-    Usage::settle(&path).unwrap();
-    assert_eq!(Usage::settled(&path).unwrap().bytes, path.metadata().unwrap().len());
-    assert_eq!(Usage::read(&path).standings, before.standings);
-    assert_eq!(Usage::erase(&path, |id| id == "gone").unwrap(), 3);
-    assert_eq!(Usage::said(&path), Said { used: 3, ..Said::default() });
+    turns(&path, "gone", UsageSignal::Ignored, 3);
+    turns(&path, "kept", UsageSignal::Used, 3);
+    assert_eq!(UsageSummary::said(&path), UsageCounts { used: 3, ignored: 3, ..UsageCounts::default() });
+    let before = UsageSummary::read(&path);
+    UsageSummary::settle(&path).unwrap();
+    assert_eq!(UsageSummary::settled(&path).unwrap().bytes, path.metadata().unwrap().len());
+    assert_eq!(UsageSummary::read(&path).standings, before.standings);
+    assert_eq!(UsageSummary::erase(&path, |id| id == "gone").unwrap(), 3);
+    assert_eq!(UsageSummary::said(&path), UsageCounts { used: 3, ..UsageCounts::default() });
     let left = std::fs::read(&path).unwrap();
     assert!(left.windows(rubbish.len()).any(|part| part == rubbish), "nothing else was touched");
 }
@@ -171,26 +174,26 @@ proptest! {
         let written: Vec<u8> = lines.iter().flat_map(|one| [line(one), b"\n".to_vec()].concat()).collect();
         std::fs::write(&path, written).unwrap();
         let readable = lines.iter().filter(|line| line.is_ok()).count();
-        let usage = Usage::read(&path);
+        let usage = UsageSummary::read(&path);
         prop_assert_eq!(usage.standing("m").recall_count as usize, readable);
         prop_assert_eq!(usage.standings.len(), readable.min(1));
         // The others that read it may refuse it, and say so.
-        Usage::said(&path);
-        drop((Usage::settle(&path), Usage::erase(&path, |id| id == "n")));
-        drop(Usage::record_turn(&path, "turn", &[("n".to_owned(), Signal::Used)], at(1)));
-        prop_assert_eq!(Usage::read(&path).standing("m").recall_count as usize, readable);
+        UsageSummary::said(&path);
+        drop((UsageSummary::settle(&path), UsageSummary::erase(&path, |id| id == "n")));
+        drop(UsageSummary::record_turn(&path, "turn", &[("n".to_owned(), UsageSignal::Used)], at(1)));
+        prop_assert_eq!(UsageSummary::read(&path).standing("m").recall_count as usize, readable);
     }
 
     #[test]
     fn fbk_03_damage_to_the_lines_takes_no_others_away(damage in damage()) {
         let (_folder, path) = log();
         let ids: Vec<String> = (0..30).map(|number| format!("m-{number:02}")).collect();
-        Usage::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
+        UsageSummary::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
         let before = std::fs::read(&path).unwrap();
         let after = damage.to(&before);
         std::fs::write(&path, &after).unwrap();
-        Usage::record(&path, "new", Signal::Good, at(6)).unwrap();
-        let usage = Usage::read(&path);
+        UsageSummary::record(&path, "new", UsageSignal::Good, at(6)).unwrap();
+        let usage = UsageSummary::read(&path);
         for number in intact_lines(&before, &after) {
             prop_assert!(usage.standing(&ids[number]).recall_count > 0, "{}", ids[number]);
         }
@@ -202,9 +205,9 @@ proptest! {
 fn settled() -> (tempfile::TempDir, PathBuf) {
     let (folder, path) = log();
     let ids: Vec<String> = (0..1200).map(|number| format!("m-{number:012}")).collect();
-    Usage::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
-    Usage::settle(&path).unwrap();
-    turns(&path, "m-000000000007", Signal::Used, 2);
+    UsageSummary::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
+    UsageSummary::settle(&path).unwrap();
+    turns(&path, "m-000000000007", UsageSignal::Used, 2);
     (folder, path)
 }
 
@@ -214,22 +217,22 @@ proptest! {
     #[test]
     fn fbk_03_where_the_sum_cannot_be_read_the_lines_tell(damage in damage()) {
         let (_folder, path) = settled();
-        let truth = Usage::read(&path);
+        let truth = UsageSummary::read(&path);
         let sum = std::fs::read(beside(&path)).unwrap();
         std::fs::write(beside(&path), damage.to(&sum)).unwrap();
-        let read = Usage::read(&path);
+        let read = UsageSummary::read(&path);
         prop_assert!(read.standings.values().all(|standing| (-1.0..=1.0).contains(&standing.strength())));
-        if Usage::settled(&path).is_none() {
+        if UsageSummary::settled(&path).is_none() {
             prop_assert_eq!(read.standings, truth.standings);
         }
-        Usage::settle(&path).unwrap();
+        UsageSummary::settle(&path).unwrap();
     }
 
     #[test]
     fn fbk_03_any_bytes_may_stand_where_the_sum_was(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let (_folder, path) = settled();
-        let truth = Usage::read(&path);
+        let truth = UsageSummary::read(&path);
         std::fs::write(beside(&path), bytes).unwrap();
-        prop_assert_eq!(Usage::read(&path).standings, truth.standings);
+        prop_assert_eq!(UsageSummary::read(&path).standings, truth.standings);
     }
 }

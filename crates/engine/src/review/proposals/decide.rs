@@ -2,36 +2,36 @@
 //! that carries it out are one transaction, so no decision is lost.
 
 use jiff::SignedDuration;
-use rekindle_core::base::decided_by::By;
+use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::knowledge::proposal::worth::ranked;
-use rekindle_core::knowledge::proposal::{Proposal, Status};
-use rekindle_core::knowledge::triage::Why;
+use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
+use rekindle_core::knowledge::triage::TriageReason;
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::text::similarity::Statement;
-use rekindle_core::vault::daily_log::End;
-use rekindle_core::vault::review::Id;
+use rekindle_core::text::similarity::AnalysedStatement;
+use rekindle_core::vault::daily_log::ProposalEnd;
+use rekindle_core::vault::review::ProposalId;
 
-use super::history::{self, Line, What};
+use super::history::{self, ProposalChange, ProposalHistoryLine};
 use super::machine;
 use super::receipts::owe;
-use crate::jobs::queue::{self, Registry};
-use crate::platform::db::{Db, Error, OptionalExtension, Row, Transaction, params};
+use crate::jobs::queue::{self, FunctionRegistry};
+use crate::platform::db::{Database, Error, OptionalExtension, Row, Transaction, params};
 use crate::platform::random;
 use crate::review::page;
 
 /// The length limit of a line of MEMORY.md, in bytes.
-const MOST_BYTES: usize = 8 * 1024;
+const MAX_LINE_BYTES: usize = 8 * 1024;
 /// The length limit of a reason for a rejection, in characters.
-const REASON_CHARS: usize = 300;
+const MAX_REASON_CHARS: usize = 300;
 
 /// A decision on a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ProposalVerdict {
     /// Remember it as shown.
     Approve,
     /// Remember it in these words.
@@ -46,7 +46,7 @@ pub enum Verdict {
 
 /// A proposal and its status.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct ProposalRecord {
     /// The proposal as it is stored.
     pub proposal: Proposal,
     /// The wording of the person.
@@ -54,7 +54,7 @@ pub struct Standing {
     /// The time of the decision.
     pub decided: Option<Timestamp>,
     /// The channel of the decision.
-    pub by: Option<By>,
+    pub by: Option<DecidedBy>,
     /// The reason it was reopened or rejected.
     pub note: Option<String>,
     /// The time since when it waits again.
@@ -62,12 +62,12 @@ pub struct Standing {
     /// True if the line that it would supersede stays.
     pub beside: bool,
     /// The proposal decided on in its place, because both say the same (B-07).
-    pub with: Option<Id>,
+    pub with: Option<ProposalId>,
     /// The scope chosen by the person (R-15).
     pub scope: Option<Scope>,
 }
 
-impl Standing {
+impl ProposalRecord {
     /// The line to supersede, unless the person keeps both.
     pub fn supersedes(&self) -> Option<&str> {
         self.proposal.supersedes.as_deref().filter(|_| !self.beside)
@@ -92,22 +92,23 @@ impl Standing {
 
 /// The result of a decision.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Decided {
+pub enum DecisionOutcome {
     /// The decision is stored and will be carried out.
     Now,
     /// The same decision was made before.
-    Already(Box<Standing>),
+    Already(Box<ProposalRecord>),
     /// The proposal had another decision; nothing changed.
-    Ended(Box<Standing>),
+    Ended(Box<ProposalRecord>),
     /// The decision is not possible for this reason; nothing changed.
     Refused(String),
     /// The proposal does not exist.
     Unknown,
 }
 
-const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened, beside, decided_with, holds_in";
+const PROPOSAL_COLUMNS: &str =
+    "proposal, worded, decided, decided_by, note, reopened, beside, decided_with, holds_in";
 
-type Columns = (
+type ProposalColumns = (
     String,
     Option<String>,
     Option<i64>,
@@ -119,7 +120,7 @@ type Columns = (
     Option<String>,
 );
 
-fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
+fn columns(row: &Row<'_>) -> rusqlite::Result<ProposalColumns> {
     Ok((
         row.get(0)?,
         row.get(1)?,
@@ -134,14 +135,14 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
 }
 
 fn read(
-    (json, worded, decided, by, note, reopened, beside, with, scope): Columns,
-) -> Result<Standing, String> {
+    (json, worded, decided, by, note, reopened, beside, with, scope): ProposalColumns,
+) -> Result<ProposalRecord, String> {
     let at = |millis: Option<i64>| millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
-    Ok(Standing {
+    Ok(ProposalRecord {
         proposal: serde_json::from_str(&json).map_err(|error| format!("a proposal: {error}"))?,
         worded,
         decided: at(decided),
-        by: by.and_then(|by| By::ALL.into_iter().find(|known| known.word() == by)),
+        by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.word() == by)),
         note,
         reopened: at(reopened),
         beside,
@@ -153,16 +154,19 @@ fn read(
 
 /// Query for a proposal by its current or former id.
 fn of_id() -> String {
-    format!("SELECT {COLUMNS} FROM proposals WHERE {}", machine::IS_CALLED)
+    format!("SELECT {PROPOSAL_COLUMNS} FROM proposals WHERE {}", machine::ID_CONDITION)
 }
 
-fn get(transaction: &Transaction<'_>, id: Id) -> rusqlite::Result<Option<Result<Standing, String>>> {
+fn get(
+    transaction: &Transaction<'_>,
+    id: ProposalId,
+) -> rusqlite::Result<Option<Result<ProposalRecord, String>>> {
     let row = transaction.query_row(&of_id(), [id.to_string()], columns).optional()?;
     Ok(row.map(read))
 }
 
-fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<()> {
-    let Standing { proposal, worded, decided, by, note, reopened, beside, with, scope } = standing;
+fn put(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusqlite::Result<()> {
+    let ProposalRecord { proposal, worded, decided, by, note, reopened, beside, with, scope } = standing;
     let holds_in = scope.as_ref().map(|scope| scope.project().map_or("", ProjectId::as_str));
     let json = serde_json::to_string(proposal)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
@@ -175,7 +179,7 @@ fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<(
             json,
             worded,
             decided.map(Timestamp::as_millisecond),
-            by.map(By::word),
+            by.map(DecidedBy::word),
             note,
             reopened.map(Timestamp::as_millisecond),
             beside,
@@ -187,99 +191,99 @@ fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<(
 }
 
 /// Reads a proposal by id.
-pub fn standing(db: &Db, id: Id) -> Result<Option<Standing>, Error> {
+pub fn standing(db: &Database, id: ProposalId) -> Result<Option<ProposalRecord>, Error> {
     let row = db.run(|connection| connection.query_row(&of_id(), [id.to_string()], columns).optional())?;
     row.map(|row| read(row).map_err(|what| db.odd(what))).transpose()
 }
 
 /// Lists all proposals, the oldest first; only open ones if `open`.
-pub fn standings(db: &Db, open: bool) -> Result<Vec<Standing>, Error> {
+pub fn standings(db: &Database, open: bool) -> Result<Vec<ProposalRecord>, Error> {
     let which = if open { "WHERE status IN ('pending', 'triaged')" } else { "" };
-    let sql = format!("SELECT {COLUMNS} FROM proposals {which} ORDER BY created, id");
-    let rows: Vec<Columns> =
+    let sql = format!("SELECT {PROPOSAL_COLUMNS} FROM proposals {which} ORDER BY created, id");
+    let rows: Vec<ProposalColumns> =
         db.run(|connection| connection.prepare(&sql)?.query_map([], columns)?.collect())?;
     rows.into_iter().map(|row| read(row).map_err(|what| db.odd(what))).collect()
 }
 
 /// Decides on a proposal and its duplicates (B-07). The first decision wins; a later one gets its result.
 pub fn decide(
-    db: &mut Db,
-    registry: &Registry,
-    id: Id,
-    verdict: &Verdict,
-    by: By,
+    db: &mut Database,
+    registry: &FunctionRegistry,
+    id: ProposalId,
+    verdict: &ProposalVerdict,
+    by: DecidedBy,
     at: Timestamp,
-) -> Result<Decided, Error> {
+) -> Result<DecisionOutcome, Error> {
     decide_because(db, registry, id, verdict, by, None, at)
 }
 
 /// Decides for a reason.
 pub fn decide_because(
-    db: &mut Db,
-    registry: &Registry,
-    id: Id,
-    verdict: &Verdict,
-    by: By,
-    why: Option<Why>,
+    db: &mut Database,
+    registry: &FunctionRegistry,
+    id: ProposalId,
+    verdict: &ProposalVerdict,
+    by: DecidedBy,
+    why: Option<TriageReason>,
     at: Timestamp,
-) -> Result<Decided, Error> {
-    decide_all(db, registry, id, &Wish { verdict, scope: None, why }, by, at)
+) -> Result<DecisionOutcome, Error> {
+    decide_all(db, registry, id, &DecisionRequest { verdict, scope: None, why }, by, at)
 }
 
 /// Decides and sets the scope (R-15).
 pub fn decide_in(
-    db: &mut Db,
-    registry: &Registry,
-    id: Id,
-    verdict: &Verdict,
+    db: &mut Database,
+    registry: &FunctionRegistry,
+    id: ProposalId,
+    verdict: &ProposalVerdict,
     scope: Option<&Scope>,
-    by: By,
+    by: DecidedBy,
     at: Timestamp,
-) -> Result<Decided, Error> {
-    decide_all(db, registry, id, &Wish { verdict, scope, why: None }, by, at)
+) -> Result<DecisionOutcome, Error> {
+    decide_all(db, registry, id, &DecisionRequest { verdict, scope, why: None }, by, at)
 }
 
 /// A decision with all its parts.
-struct Wish<'a> {
-    verdict: &'a Verdict,
+struct DecisionRequest<'a> {
+    verdict: &'a ProposalVerdict,
     scope: Option<&'a Scope>,
-    why: Option<Why>,
+    why: Option<TriageReason>,
 }
 
 fn decide_all(
-    db: &mut Db,
-    registry: &Registry,
-    id: Id,
-    wish: &Wish<'_>,
-    by: By,
+    db: &mut Database,
+    registry: &FunctionRegistry,
+    id: ProposalId,
+    wish: &DecisionRequest<'_>,
+    by: DecidedBy,
     at: Timestamp,
-) -> Result<Decided, Error> {
-    let Wish { verdict, scope, why } = *wish;
+) -> Result<DecisionOutcome, Error> {
+    let DecisionRequest { verdict, scope, why } = *wish;
     let path = db.path().to_owned();
     let event_id = random::change_id(at).map_err(Error::Random)?.as_str().to_owned();
     let verdict = match checked(verdict) {
         Ok(verdict) => verdict,
-        Err(why) => return Ok(Decided::Refused(why)),
+        Err(why) => return Ok(DecisionOutcome::Refused(why)),
     };
     let id = machine::now_called(db, id)?;
     let followers = followers(db, id, at)?;
     let decided = db.change(|transaction| {
         let standing = match get(transaction, id)? {
-            None => return Ok(Ok(Decided::Unknown)),
+            None => return Ok(Ok(DecisionOutcome::Unknown)),
             Some(Err(what)) => return Ok(Err(what)),
             Some(Ok(standing)) => standing,
         };
         if !standing.proposal.status.is_open() {
             let told = Box::new(standing);
             return Ok(Ok(if is_same(&told, &verdict) {
-                Decided::Already(told)
+                DecisionOutcome::Already(told)
             } else {
-                Decided::Ended(told)
+                DecisionOutcome::Ended(told)
             }));
         }
         let (worded, status) = end_of(&standing, &verdict);
         let name = match status {
-            Status::Rejected => names::PROPOSAL_REJECTED,
+            ProposalStatus::Rejected => names::PROPOSAL_REJECTED,
             _ => names::PROPOSAL_APPROVED,
         };
         let data = match serde_json::to_value(ProposalDecided { proposal_id: id, by }) {
@@ -293,24 +297,36 @@ fn decide_all(
              WHERE decided_with = ?1 AND status IN ('pending', 'triaged')",
             [id.to_string()],
         )?;
-        let beside = matches!(verdict, Verdict::KeepBoth(_));
+        let beside = matches!(verdict, ProposalVerdict::KeepBoth(_));
         let reason = match &verdict {
-            Verdict::RejectFor(reason) => Some(reason.as_str()),
+            ProposalVerdict::RejectFor(reason) => Some(reason.as_str()),
             _ => None,
         };
-        let end = |standing: Standing, worded: Option<String>, with: Option<Id>| {
+        let end = |standing: ProposalRecord, worded: Option<String>, with: Option<ProposalId>| {
             let proposal = Proposal { status, ..standing.proposal };
             let id = proposal.id;
             let (decided, decider, note) = (Some(at), Some(by), reason.map(str::to_owned));
             let scope = scope.map(|scope| full(scope, proposal.project.as_ref())).or(standing.scope.clone());
-            let ended =
-                Standing { proposal, worded, decided, by: decider, note, beside, with, scope, ..standing };
+            let ended = ProposalRecord {
+                proposal,
+                worded,
+                decided,
+                by: decider,
+                note,
+                beside,
+                with,
+                scope,
+                ..standing
+            };
             put(transaction, &ended)?;
             // An approval ends when it is promoted.
-            if status == Status::Rejected {
-                owe(transaction, &ended, End::Rejected)?;
+            if status == ProposalStatus::Rejected {
+                owe(transaction, &ended, ProposalEnd::Rejected)?;
             }
-            history::add(transaction, &Line { id, at, what: What::Ended(status), by: Some(by), why, with })
+            history::add(
+                transaction,
+                &ProposalHistoryLine { id, at, what: ProposalChange::Ended(status), by: Some(by), why, with },
+            )
         };
         end(standing, worded, None)?;
         for follower in &followers {
@@ -324,21 +340,23 @@ fn decide_all(
         }
         let event = Event { id: event_id.clone(), name: name.to_owned(), data, at };
         queue::send(transaction, registry, &[event], at)?;
-        Ok(Ok(Decided::Now))
+        Ok(Ok(DecisionOutcome::Now))
     })?;
     decided.map_err(|what| Error::Content { path, what })
 }
 
 /// The final wording, if it differs from the proposal, and the final status.
-fn end_of(standing: &Standing, verdict: &Verdict) -> (Option<String>, Status) {
+fn end_of(standing: &ProposalRecord, verdict: &ProposalVerdict) -> (Option<String>, ProposalStatus) {
     let worded = match verdict {
-        Verdict::Edit(text) | Verdict::KeepBoth(Some(text)) => Some(text.clone()),
+        ProposalVerdict::Edit(text) | ProposalVerdict::KeepBoth(Some(text)) => Some(text.clone()),
         _ => standing.worded.clone(),
     };
     let status = match (verdict, &worded) {
-        (Verdict::Reject | Verdict::RejectFor(_), _) => Status::Rejected,
-        (_, Some(words)) if normalised(words) != normalised(&standing.proposal.text) => Status::Edited,
-        _ => Status::Approved,
+        (ProposalVerdict::Reject | ProposalVerdict::RejectFor(_), _) => ProposalStatus::Rejected,
+        (_, Some(words)) if normalised(words) != normalised(&standing.proposal.text) => {
+            ProposalStatus::Edited
+        }
+        _ => ProposalStatus::Approved,
     };
     (worded, status)
 }
@@ -352,24 +370,25 @@ fn full(scope: &Scope, own: Option<&ProjectId>) -> Scope {
 }
 
 /// Validates the words of a verdict; the error is the reason to refuse it.
-fn checked(verdict: &Verdict) -> Result<Verdict, String> {
+fn checked(verdict: &ProposalVerdict) -> Result<ProposalVerdict, String> {
     Ok(match verdict {
-        Verdict::Edit(text) => Verdict::Edit(admitted(text)?),
-        Verdict::KeepBoth(Some(text)) => Verdict::KeepBoth(Some(admitted(text)?)),
-        Verdict::RejectFor(reason) => match one_line(&admit(reason).text, REASON_CHARS) {
-            reason if reason.is_empty() => Verdict::Reject,
-            reason => Verdict::RejectFor(reason),
+        ProposalVerdict::Edit(text) => ProposalVerdict::Edit(admitted(text)?),
+        ProposalVerdict::KeepBoth(Some(text)) => ProposalVerdict::KeepBoth(Some(admitted(text)?)),
+        ProposalVerdict::RejectFor(reason) => match one_line(&admit(reason).text, MAX_REASON_CHARS) {
+            reason if reason.is_empty() => ProposalVerdict::Reject,
+            reason => ProposalVerdict::RejectFor(reason),
         },
         verdict => verdict.clone(),
     })
 }
 
 /// Lists the open duplicates that are not shown on their own: the person sees this proposal for all of them.
-fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
+fn followers(db: &Database, id: ProposalId, now: Timestamp) -> Result<Vec<ProposalId>, Error> {
     let open = super::open(db)?;
     let Some(own) = open.iter().find(|proposal| proposal.id == id) else { return Ok(Vec::new()) };
-    let statement = Statement::of(&own.text);
-    let is_alone = open.iter().all(|other| other.id == id || !Statement::of(&other.text).is_same(&statement));
+    let statement = AnalysedStatement::of(&own.text);
+    let is_alone =
+        open.iter().all(|other| other.id == id || !AnalysedStatement::of(&other.text).is_same(&statement));
     if is_alone {
         return Ok(Vec::new());
     }
@@ -379,10 +398,10 @@ fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
 }
 
 /// Lists the proposals that were decided together with this one.
-pub fn ended_with(db: &Db, id: Id) -> Result<Vec<Standing>, Error> {
+pub fn ended_with(db: &Database, id: ProposalId) -> Result<Vec<ProposalRecord>, Error> {
     let all = standings(db, false)?;
     let id = machine::now_called(db, id)?;
-    let with = |standing: &Standing| standing.with == Some(id) && !standing.proposal.status.is_open();
+    let with = |standing: &ProposalRecord| standing.with == Some(id) && !standing.proposal.status.is_open();
     Ok(all.into_iter().filter(with).collect())
 }
 
@@ -391,25 +410,32 @@ fn admitted(text: &str) -> Result<String, String> {
     let text = admit(text).text.trim().to_owned();
     match text.len() {
         0 => Err("there are no words in it".to_owned()),
-        length if length > MOST_BYTES => Err(format!(
+        length if length > MAX_LINE_BYTES => Err(format!(
             "it is {} KiB long; a line of MEMORY.md may have {} KiB",
             length.div_ceil(1024),
-            MOST_BYTES / 1024
+            MAX_LINE_BYTES / 1024
         )),
         _ => Ok(text),
     }
 }
 
-fn is_same(standing: &Standing, verdict: &Verdict) -> bool {
+fn is_same(standing: &ProposalRecord, verdict: &ProposalVerdict) -> bool {
     match (verdict, standing.proposal.status) {
-        (Verdict::Reject | Verdict::RejectFor(_), status) => status == Status::Rejected,
-        (Verdict::Approve, Status::Approved | Status::Edited | Status::Promoted) => true,
-        (Verdict::Edit(text), Status::Approved | Status::Edited | Status::Promoted) => {
-            standing.text() == text
+        (ProposalVerdict::Reject | ProposalVerdict::RejectFor(_), status) => {
+            status == ProposalStatus::Rejected
         }
-        (Verdict::KeepBoth(text), Status::Approved | Status::Edited | Status::Promoted) => {
-            standing.supersedes().is_none() && text.as_ref().is_none_or(|text| standing.text() == text)
-        }
+        (
+            ProposalVerdict::Approve,
+            ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted,
+        ) => true,
+        (
+            ProposalVerdict::Edit(text),
+            ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted,
+        ) => standing.text() == text,
+        (
+            ProposalVerdict::KeepBoth(text),
+            ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted,
+        ) => standing.supersedes().is_none() && text.as_ref().is_none_or(|text| standing.text() == text),
         _ => false,
     }
 }
@@ -417,12 +443,12 @@ fn is_same(standing: &Standing, verdict: &Verdict) -> bool {
 /// Changes the proposals whose status is in `from`, in one transaction, with a line of history and the
 /// receipt owed, if any. Returns the ids of the changed ones.
 fn change(
-    db: &mut Db,
-    ids: &[Id],
-    from: &[Status],
-    told: impl Fn(&Standing) -> (Option<Line>, Option<End>),
-    to: impl Fn(Standing) -> Standing,
-) -> Result<Vec<Id>, Error> {
+    db: &mut Database,
+    ids: &[ProposalId],
+    from: &[ProposalStatus],
+    told: impl Fn(&ProposalRecord) -> (Option<ProposalHistoryLine>, Option<ProposalEnd>),
+    to: impl Fn(ProposalRecord) -> ProposalRecord,
+) -> Result<Vec<ProposalId>, Error> {
     let path = db.path().to_owned();
     let changed = db.change(|transaction| {
         let mut changed = Vec::new();
@@ -445,31 +471,39 @@ fn change(
 }
 
 /// Marks proposals as promoted. Returns those that were not before.
-pub fn mark_promoted(db: &mut Db, ids: &[Id], at: Timestamp) -> Result<Vec<Id>, Error> {
-    let from = [Status::Approved, Status::Edited, Status::Pending, Status::Triaged];
+pub fn mark_promoted(db: &mut Database, ids: &[ProposalId], at: Timestamp) -> Result<Vec<ProposalId>, Error> {
+    let from =
+        [ProposalStatus::Approved, ProposalStatus::Edited, ProposalStatus::Pending, ProposalStatus::Triaged];
     // An open proposal in this list was promoted, undone, and is promoted again.
-    let redone = |standing: &Standing| {
+    let redone = |standing: &ProposalRecord| {
         let id = standing.proposal.id;
-        let line = Line { id, at, what: What::Redone, by: Some(By::Command), why: None, with: standing.with };
-        (standing.proposal.status.is_open().then_some(line), Some(End::Promoted))
+        let line = ProposalHistoryLine {
+            id,
+            at,
+            what: ProposalChange::Redone,
+            by: Some(DecidedBy::Command),
+            why: None,
+            with: standing.with,
+        };
+        (standing.proposal.status.is_open().then_some(line), Some(ProposalEnd::Promoted))
     };
-    change(db, ids, &from, redone, |standing| Standing {
-        proposal: Proposal { status: Status::Promoted, ..standing.proposal },
+    change(db, ids, &from, redone, |standing| ProposalRecord {
+        proposal: Proposal { status: ProposalStatus::Promoted, ..standing.proposal },
         decided: standing.decided.or(Some(at)),
-        by: standing.by.or(Some(By::Command)),
+        by: standing.by.or(Some(DecidedBy::Command)),
         note: None,
         ..standing
     })
 }
 
 /// Moves the target of an open proposal (B-07). Returns true if it was open.
-pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
+pub fn retarget(db: &mut Database, to: &Proposal) -> Result<bool, Error> {
     let changed = change(
         db,
         &[to.id],
-        &[Status::Pending, Status::Triaged],
+        &[ProposalStatus::Pending, ProposalStatus::Triaged],
         |_| (None, None),
-        |standing| Standing {
+        |standing| ProposalRecord {
             proposal: Proposal {
                 place: to.place.clone(),
                 target: to.target.clone(),
@@ -484,14 +518,14 @@ pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
 }
 
 /// Marks a proposal as triaged and left to the person (REV-09). Returns true if it was not before.
-pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
+pub fn mark_triaged(db: &mut Database, id: ProposalId) -> Result<bool, Error> {
     let changed = change(
         db,
         &[id],
-        &[Status::Pending],
+        &[ProposalStatus::Pending],
         |_| (None, None),
-        |standing| Standing {
-            proposal: Proposal { status: Status::Triaged, ..standing.proposal },
+        |standing| ProposalRecord {
+            proposal: Proposal { status: ProposalStatus::Triaged, ..standing.proposal },
             ..standing
         },
     )?;
@@ -501,23 +535,25 @@ pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
 /// Reopens proposals whose decision was undone or failed. A proposal with a receipt gets one for the undo
 /// too. Returns the changed ones.
 pub fn reopen(
-    db: &mut Db,
-    ids: &[Id],
-    from: &[Status],
-    back: What,
+    db: &mut Database,
+    ids: &[ProposalId],
+    from: &[ProposalStatus],
+    back: ProposalChange,
     note: &str,
     at: Timestamp,
-) -> Result<Vec<Id>, Error> {
-    let told = |standing: &Standing| {
+) -> Result<Vec<ProposalId>, Error> {
+    let told = |standing: &ProposalRecord| {
         let id = standing.proposal.id;
-        let line = Line { id, at, what: back, by: None, why: None, with: standing.with };
+        let line = ProposalHistoryLine { id, at, what: back, by: None, why: None, with: standing.with };
         // A proposal that was not finished has no receipt to revoke.
-        let had_one =
-            matches!(standing.proposal.status, Status::Promoted | Status::Rejected | Status::Expired);
-        (Some(line), had_one.then_some(End::Undone))
+        let had_one = matches!(
+            standing.proposal.status,
+            ProposalStatus::Promoted | ProposalStatus::Rejected | ProposalStatus::Expired
+        );
+        (Some(line), had_one.then_some(ProposalEnd::Undone))
     };
-    change(db, ids, from, told, |standing| Standing {
-        proposal: Proposal { status: Status::Pending, ..standing.proposal },
+    change(db, ids, from, told, |standing| ProposalRecord {
+        proposal: Proposal { status: ProposalStatus::Pending, ..standing.proposal },
         decided: None,
         by: None,
         note: Some(note.to_owned()),
@@ -534,7 +570,7 @@ fn behind(at: Timestamp) -> Timestamp {
 }
 
 /// Lists the proposals that have waited for `days` and expire.
-pub fn due(db: &Db, days: u32, now: Timestamp) -> Result<Vec<Id>, Error> {
+pub fn due(db: &Database, days: u32, now: Timestamp) -> Result<Vec<ProposalId>, Error> {
     let standings = standings(db, true)?;
     let old = standings.into_iter().filter(|standing| standing.days(now) >= i64::from(days));
     Ok(old.map(|standing| standing.proposal.id).collect())
@@ -542,28 +578,33 @@ pub fn due(db: &Db, days: u32, now: Timestamp) -> Result<Vec<Id>, Error> {
 
 /// Expires a proposal that has waited for `days`, unless it was decided or reopened in the meantime. Returns
 /// true if it is expired now.
-pub fn expire(db: &mut Db, id: Id, days: u32, at: Timestamp) -> Result<bool, Error> {
-    let young = |one: &Standing| one.proposal.status.is_open() && one.days(at) < i64::from(days);
+pub fn expire(db: &mut Database, id: ProposalId, days: u32, at: Timestamp) -> Result<bool, Error> {
+    let young = |one: &ProposalRecord| one.proposal.status.is_open() && one.days(at) < i64::from(days);
     if standing(db, id)?.as_ref().is_some_and(young) {
         return Ok(false);
     }
-    let what = What::Ended(Status::Expired);
-    let told = |standing: &Standing| {
+    let what = ProposalChange::Ended(ProposalStatus::Expired);
+    let told = |standing: &ProposalRecord| {
         let id = standing.proposal.id;
-        (Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None }), Some(End::Expired))
+        (
+            Some(ProposalHistoryLine { id, at, what, by: Some(DecidedBy::Clock), why: None, with: None }),
+            Some(ProposalEnd::Expired),
+        )
     };
-    change(db, &[id], &[Status::Pending, Status::Triaged], told, |standing| Standing {
-        proposal: Proposal { status: Status::Expired, ..standing.proposal },
-        decided: Some(at),
-        by: Some(By::Clock),
-        with: None,
-        ..standing
+    change(db, &[id], &[ProposalStatus::Pending, ProposalStatus::Triaged], told, |standing| {
+        ProposalRecord {
+            proposal: Proposal { status: ProposalStatus::Expired, ..standing.proposal },
+            decided: Some(at),
+            by: Some(DecidedBy::Clock),
+            with: None,
+            ..standing
+        }
     })?;
-    Ok(standing(db, id)?.is_some_and(|standing| standing.proposal.status == Status::Expired))
+    Ok(standing(db, id)?.is_some_and(|standing| standing.proposal.status == ProposalStatus::Expired))
 }
 
 /// Counts a person's decisions since a time.
-pub fn decided_since(db: &Db, since: Timestamp) -> Result<usize, Error> {
+pub fn decided_since(db: &Database, since: Timestamp) -> Result<usize, Error> {
     let until = since.checked_add(SignedDuration::from_hours(48)).unwrap_or(Timestamp::MAX);
     let count: i64 = db.run(|connection| {
         connection.query_row(

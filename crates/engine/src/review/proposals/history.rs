@@ -3,21 +3,23 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rekindle_core::base::decided_by::By;
+use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::knowledge::proposal::acceptance::{Acceptance, Category, Told, acceptance};
-use rekindle_core::knowledge::proposal::{Proposal, Status};
-use rekindle_core::knowledge::triage::Why;
-use rekindle_core::vault::review::Id;
+use rekindle_core::knowledge::proposal::acceptance::{
+    AcceptanceStats, ProposalCategory, ProposalFate, acceptance,
+};
+use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
+use rekindle_core::knowledge::triage::TriageReason;
+use rekindle_core::vault::review::ProposalId;
 
-use super::{Standing, receipts, standings};
-use crate::platform::db::{Db, Error, Row, Transaction, params};
+use super::{ProposalRecord, receipts, standings};
+use crate::platform::db::{Database, Error, Row, Transaction, params};
 
 /// An event in the life of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ProposalChange {
     /// It ended with this status.
-    Ended(Status),
+    Ended(ProposalStatus),
     /// Its promotion was undone.
     Undone,
     /// Its promotion was redone.
@@ -26,7 +28,7 @@ pub enum What {
     Reopened,
 }
 
-impl What {
+impl ProposalChange {
     fn word(self) -> &'static str {
         match self {
             Self::Ended(status) => status.word(),
@@ -37,7 +39,12 @@ impl What {
     }
 
     fn read(word: &str) -> Option<Self> {
-        let ends = [Status::Approved, Status::Edited, Status::Rejected, Status::Expired];
+        let ends = [
+            ProposalStatus::Approved,
+            ProposalStatus::Edited,
+            ProposalStatus::Rejected,
+            ProposalStatus::Expired,
+        ];
         let ended = ends.into_iter().find(|status| status.word() == word).map(Self::Ended);
         ended.or_else(|| {
             [Self::Undone, Self::Redone, Self::Reopened].into_iter().find(|one| one.word() == word)
@@ -52,30 +59,30 @@ impl What {
 
 /// One event of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ProposalHistoryLine {
     /// The id of the proposal.
-    pub id: Id,
+    pub id: ProposalId,
     /// The time of the event.
     pub at: Timestamp,
     /// The sort of event.
-    pub what: What,
+    pub what: ProposalChange,
     /// The channel of the decision.
-    pub by: Option<By>,
+    pub by: Option<DecidedBy>,
     /// The reason, if triage decided.
-    pub why: Option<Why>,
+    pub why: Option<TriageReason>,
     /// The proposal that was decided on in its place.
-    pub with: Option<Id>,
+    pub with: Option<ProposalId>,
 }
 
-pub(super) fn add(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Result<()> {
+pub(super) fn add(transaction: &Transaction<'_>, line: &ProposalHistoryLine) -> rusqlite::Result<()> {
     transaction.execute(
         "INSERT INTO decisions (proposal, at, what, by, why, leader) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             line.id.to_string(),
             line.at.as_millisecond(),
             line.what.word(),
-            line.by.map(By::word),
-            line.why.map(Why::word),
+            line.by.map(DecidedBy::word),
+            line.why.map(TriageReason::word),
             line.with.map(|id| id.to_string()),
         ],
     )?;
@@ -83,7 +90,7 @@ pub(super) fn add(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Resul
 }
 
 /// Reads all events, the oldest first. An unknown line of a later version is skipped.
-fn lines(db: &Db) -> Result<Vec<Line>, Error> {
+fn lines(db: &Database) -> Result<Vec<ProposalHistoryLine>, Error> {
     type Columns = (String, i64, String, Option<String>, Option<String>, Option<String>);
     fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
@@ -93,12 +100,12 @@ fn lines(db: &Db) -> Result<Vec<Line>, Error> {
         connection.prepare(sql)?.query_map([], columns)?.collect()
     })?;
     let read = |(id, at, what, by, why, with): Columns| {
-        Some(Line {
+        Some(ProposalHistoryLine {
             id: id.parse().ok()?,
             at: Timestamp::from_millisecond(at).ok()?,
-            what: What::read(&what)?,
-            by: by.and_then(|by| By::ALL.into_iter().find(|known| known.word() == by)),
-            why: why.and_then(|why| Why::ALL.into_iter().find(|known| known.word() == why)),
+            what: ProposalChange::read(&what)?,
+            by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.word() == by)),
+            why: why.and_then(|why| TriageReason::ALL.into_iter().find(|known| known.word() == why)),
             with: with.and_then(|with| with.parse().ok()),
         })
     };
@@ -106,24 +113,24 @@ fn lines(db: &Db) -> Result<Vec<Line>, Error> {
 }
 
 /// Acceptance rates of the person by category (FUT-03).
-pub fn accepted(db: &Db) -> Result<BTreeMap<Category, Acceptance>, Error> {
-    let proposals: HashMap<Id, Proposal> =
+pub fn accepted(db: &Database) -> Result<BTreeMap<ProposalCategory, AcceptanceStats>, Error> {
+    let proposals: HashMap<ProposalId, Proposal> =
         super::all(db)?.into_iter().map(|proposal| (proposal.id, proposal)).collect();
     let lines = lines(db)?;
     let past = lines.iter().filter_map(|line| {
-        let category = Category::of(proposals.get(&line.id)?);
-        let by_person = line.by.is_none_or(By::is_person);
+        let category = ProposalCategory::of(proposals.get(&line.id)?);
+        let by_person = line.by.is_none_or(DecidedBy::is_person);
         let told = match line.what {
             // A decision on several duplicates counts once.
             _ if line.with.is_some() => return None,
-            What::Ended(Status::Expired) => Told::Expired,
-            What::Ended(Status::Rejected) if by_person => Told::Rejected,
-            What::Ended(Status::Rejected) => Told::Dropped,
-            What::Ended(Status::Edited) if by_person => Told::Edited,
-            What::Ended(_) if by_person => Told::Approved,
-            What::Ended(_) => Told::Promoted,
-            What::Undone => Told::Undone,
-            What::Redone | What::Reopened => return None,
+            ProposalChange::Ended(ProposalStatus::Expired) => ProposalFate::Expired,
+            ProposalChange::Ended(ProposalStatus::Rejected) if by_person => ProposalFate::Rejected,
+            ProposalChange::Ended(ProposalStatus::Rejected) => ProposalFate::Dropped,
+            ProposalChange::Ended(ProposalStatus::Edited) if by_person => ProposalFate::Edited,
+            ProposalChange::Ended(_) if by_person => ProposalFate::Approved,
+            ProposalChange::Ended(_) => ProposalFate::Promoted,
+            ProposalChange::Undone => ProposalFate::Undone,
+            ProposalChange::Redone | ProposalChange::Reopened => return None,
         };
         Some((category, told))
     });
@@ -131,16 +138,16 @@ pub fn accepted(db: &Db) -> Result<BTreeMap<Category, Acceptance>, Error> {
 }
 
 /// Lists the decisions of triage that still hold, the newest first, each with its event.
-pub fn automatic(db: &Db) -> Result<Vec<(Standing, Line)>, Error> {
-    let mut last: HashMap<Id, Line> = HashMap::new();
+pub fn automatic(db: &Database) -> Result<Vec<(ProposalRecord, ProposalHistoryLine)>, Error> {
+    let mut last: HashMap<ProposalId, ProposalHistoryLine> = HashMap::new();
     for line in lines(db)? {
         last.insert(line.id, line);
     }
-    let mut found: Vec<(Standing, Line)> = standings(db, false)?
+    let mut found: Vec<(ProposalRecord, ProposalHistoryLine)> = standings(db, false)?
         .into_iter()
         .filter_map(|standing| {
             let line = last.get(&standing.proposal.id)?;
-            let ours = line.what.ends() && line.by == Some(By::Triage);
+            let ours = line.what.ends() && line.by == Some(DecidedBy::Triage);
             ours.then_some((standing, *line))
         })
         .collect();
@@ -150,15 +157,15 @@ pub fn automatic(db: &Db) -> Result<Vec<(Standing, Line)>, Error> {
 
 /// Checks the store: every proposal ended exactly once, or something will carry it out (REV-14). Returns the
 /// problems.
-pub fn check(db: &Db) -> Result<Vec<String>, Error> {
+pub fn check(db: &Database) -> Result<Vec<String>, Error> {
     let mut wrong = Vec::new();
-    let mut by_proposal: HashMap<Id, Vec<Line>> = HashMap::new();
+    let mut by_proposal: HashMap<ProposalId, Vec<ProposalHistoryLine>> = HashMap::new();
     for line in lines(db)? {
         by_proposal.entry(line.id).or_default().push(line);
     }
-    for Standing { proposal, with, .. } in standings(db, false)? {
+    for ProposalRecord { proposal, with, .. } in standings(db, false)? {
         let (id, status) = (proposal.id, proposal.status);
-        let mut ended: Option<What> = None;
+        let mut ended: Option<ProposalChange> = None;
         for line in by_proposal.get(&id).into_iter().flatten() {
             match (ended, line.what.ends()) {
                 (Some(before), true) => {
@@ -170,11 +177,12 @@ pub fn check(db: &Db) -> Result<Vec<String>, Error> {
             ended = line.what.ends().then_some(line.what);
         }
         if status.is_open() != ended.is_none() {
-            let was = ended.map_or("never decided on", What::word);
+            let was = ended.map_or("never decided on", ProposalChange::word);
             wrong.push(format!("{id} is {}, but was {was}", status.word()));
         }
         // A patch waits for the person to apply it (IDN-05).
-        let approved = matches!(status, Status::Approved | Status::Edited) && proposal.identity().is_none();
+        let approved = matches!(status, ProposalStatus::Approved | ProposalStatus::Edited)
+            && proposal.identity().is_none();
         if approved && !is_seen_to(db, with.unwrap_or(id))? {
             wrong.push(format!("{id} is {}, and nothing is left that would promote it", status.word()));
         }
@@ -186,7 +194,7 @@ pub fn check(db: &Db) -> Result<Vec<String>, Error> {
 }
 
 /// True if a run will carry out the decision.
-fn is_seen_to(db: &Db, id: Id) -> Result<bool, Error> {
+fn is_seen_to(db: &Database, id: ProposalId) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'promote' AND key = ?1

@@ -1,33 +1,33 @@
 //! The machine's name, which ends every id, so that machines that share a vault never give the same
 //! id. Old ids have no such ending; open proposals get one and answer to both ids.
 
-use rekindle_core::vault::review::{Id, Machine, Renamed};
+use rekindle_core::vault::review::{MachineId, ProposalId, RenamedIds};
 
-use crate::platform::db::{Db, Error, OptionalExtension, Transaction, params};
+use crate::platform::db::{Database, Error, OptionalExtension, Transaction, params};
 use crate::platform::random;
 
 /// Condition for the row with the current or former id `?1`.
-pub(super) const IS_CALLED: &str = "id = coalesce((SELECT id FROM renamed WHERE was = ?1), ?1)";
+pub(super) const ID_CONDITION: &str = "id = coalesce((SELECT id FROM renamed WHERE was = ?1), ?1)";
 
 /// Reads the name of this machine, if it has one.
-pub(super) fn name(connection: &rusqlite::Connection) -> rusqlite::Result<Option<Machine>> {
+pub(super) fn name(connection: &rusqlite::Connection) -> rusqlite::Result<Option<MachineId>> {
     let name: Option<String> =
         connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()?;
     Ok(name.and_then(|name| name.parse().ok()))
 }
 
 /// Reads the name of this machine without a transaction.
-pub fn machine(db: &Db) -> Result<Option<Machine>, Error> {
+pub fn machine(db: &Database) -> Result<Option<MachineId>, Error> {
     db.run(name)
 }
 
-fn has_name(db: &Db) -> Result<bool, Error> {
+fn has_name(db: &Database) -> Result<bool, Error> {
     db.run(|connection| connection.query_row("SELECT EXISTS (SELECT 1 FROM machine)", [], |row| row.get(0)))
 }
 
 /// Names this machine for good, if it has no name, and renames open proposals. Ended proposals keep their
 /// ids, which notes refer to.
-pub fn take_name(db: &mut Db) -> Result<(), Error> {
+pub fn take_name(db: &mut Database) -> Result<(), Error> {
     if has_name(db)? {
         return Ok(());
     }
@@ -41,7 +41,7 @@ pub fn take_name(db: &mut Db) -> Result<(), Error> {
             .prepare("SELECT id FROM proposals WHERE status IN ('pending', 'triaged')")?
             .query_map([], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        for id in waiting.iter().filter_map(|id| id.parse::<Id>().ok()) {
+        for id in waiting.iter().filter_map(|id| id.parse::<ProposalId>().ok()) {
             call(transaction, id, new)?;
         }
         Ok(())
@@ -50,7 +50,7 @@ pub fn take_name(db: &mut Db) -> Result<(), Error> {
 
 /// Renames a proposal whose id the notes use for something else: the new id ends with this machine's name.
 /// Returns the new id.
-pub fn rename(db: &mut Db, id: Id) -> Result<Id, Error> {
+pub fn rename(db: &mut Database, id: ProposalId) -> Result<ProposalId, Error> {
     let new = fresh(db)?;
     db.change(|transaction| {
         let machine = match name(transaction)? {
@@ -61,18 +61,18 @@ pub fn rename(db: &mut Db, id: Id) -> Result<Id, Error> {
     })
 }
 
-fn fresh(db: &Db) -> Result<Machine, Error> {
+fn fresh(db: &Database) -> Result<MachineId, Error> {
     let path = db.path().to_owned();
-    Ok(Machine::new(random::bytes().map_err(|cause| Error::Folder { path, cause })?))
+    Ok(MachineId::new(random::bytes().map_err(|cause| Error::Folder { path, cause })?))
 }
 
-fn give_name(transaction: &Transaction<'_>, new: Machine) -> rusqlite::Result<Machine> {
+fn give_name(transaction: &Transaction<'_>, new: MachineId) -> rusqlite::Result<MachineId> {
     transaction.execute("INSERT INTO machine VALUES (1, ?1)", [new.to_string()])?;
     Ok(new)
 }
 
 /// Appends the machine's name to an id without one, everywhere in the store.
-fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Result<Id> {
+fn call(transaction: &Transaction<'_>, id: ProposalId, machine: MachineId) -> rusqlite::Result<ProposalId> {
     if id.machine.is_some() {
         return Ok(id);
     }
@@ -97,7 +97,7 @@ fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Re
 
 /// Gives a proposal an old id without a machine's name.
 #[cfg(test)]
-pub(crate) fn as_before(db: &mut Db, id: Id) -> Id {
+pub(crate) fn as_before(db: &mut Database, id: ProposalId) -> ProposalId {
     let old = id.by(None);
     let changed = db.change(|transaction| {
         transaction.execute(
@@ -111,12 +111,12 @@ pub(crate) fn as_before(db: &mut Db, id: Id) -> Id {
 }
 
 /// The current id of a proposal.
-pub fn now_called(db: &Db, id: Id) -> Result<Id, Error> {
+pub fn now_called(db: &Database, id: ProposalId) -> Result<ProposalId, Error> {
     Ok(renamed(db)?.now(id))
 }
 
 /// Reads the table of renamed ids.
-pub fn renamed(db: &Db) -> Result<Renamed, Error> {
+pub fn renamed(db: &Database) -> Result<RenamedIds, Error> {
     let rows: Vec<(String, String)> = db.run(|connection| {
         let mut rows = connection.prepare_cached("SELECT was, id FROM renamed")?;
         rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -126,29 +126,31 @@ pub fn renamed(db: &Db) -> Result<Renamed, Error> {
 
 #[cfg(test)]
 mod tests {
-    use crate::pipeline::stages::REGISTRY;
+    use crate::pipeline::stages::STAGE_REGISTRY;
     use rekindle_core::base::time::{Date, Timestamp};
     use rekindle_testkit::fixtures;
 
-    use super::super::{Decided, Handed, Verdict, check, decide, hand_in, said, standing, write};
+    use super::super::{
+        DecisionOutcome, ProposalVerdict, SubmitOutcome, check, decide, hand_in, said, standing, write,
+    };
     use super::*;
-    use rekindle_core::base::decided_by::By;
+    use rekindle_core::base::decided_by::DecidedBy;
     use rekindle_core::knowledge::proposal::Proposal;
 
-    fn propose(db: &mut Db, text: &str) -> Id {
+    fn propose(db: &mut Database, text: &str) -> ProposalId {
         let day = Date::constant(2026, 11, 10);
         let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
-        match hand_in(db, &REGISTRY, text, &[proposal]).unwrap().remove(0) {
-            Handed::Proposed(id) => id,
+        match hand_in(db, &STAGE_REGISTRY, text, &[proposal]).unwrap().remove(0) {
+            SubmitOutcome::Proposed(id) => id,
             other => panic!("{other:?}"),
         }
     }
 
     /// Builds a proposal with an old id, without a machine's name.
-    fn old(db: &mut Db, number: u32, text: &str) -> Id {
+    fn old(db: &mut Database, number: u32, text: &str) -> ProposalId {
         let day = Date::constant(2026, 11, 10);
         let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
-        let id = Id::new(proposal.id.kind, day, number);
+        let id = ProposalId::new(proposal.id.kind, day, number);
         let proposal = Proposal { id, ..proposal };
         db.change(|transaction| write(transaction, &proposal, &said(&proposal))).unwrap();
         id
@@ -157,7 +159,7 @@ mod tests {
     #[test]
     fn r_20_every_id_ends_with_the_name_of_the_machine_that_gave_it() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |name: &str| Db::open(&folder.path().join(name)).unwrap();
+        let open = |name: &str| Database::open(&folder.path().join(name)).unwrap();
         let ids = ["one.db", "two.db"].map(|name| propose(&mut open(name), "Use tabs."));
         for (id, name) in ids.iter().zip(["one.db", "two.db"]) {
             assert!(id.machine.is_some() && id.to_string().parse() == Ok(*id), "{id}");
@@ -169,10 +171,10 @@ mod tests {
     #[test]
     fn r_20_ids_from_before_stay_valid() {
         let folder = tempfile::tempdir().unwrap();
-        let mut db = Db::open(&folder.path().join("one.db")).unwrap();
+        let mut db = Database::open(&folder.path().join("one.db")).unwrap();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
         let (ended, waits) = (old(&mut db, 1, "Use tabs."), old(&mut db, 2, "Use make."));
-        decide(&mut db, &REGISTRY, ended, &Verdict::Reject, By::Command, at).unwrap();
+        decide(&mut db, &STAGE_REGISTRY, ended, &ProposalVerdict::Reject, DecidedBy::Command, at).unwrap();
         take_name(&mut db).unwrap();
         take_name(&mut db).unwrap();
         let now = standing(&db, waits).unwrap().unwrap().proposal.id;
@@ -180,15 +182,16 @@ mod tests {
         assert_eq!(renamed(&db).unwrap().now(waits), now);
         assert_eq!(standing(&db, ended).unwrap().unwrap().proposal.id, ended, "it is in the notes");
         let new = propose(&mut db, "Use rust.");
-        assert_eq!(new, Id { number: 3, ..now }, "the name stays, and so does the count");
+        assert_eq!(new, ProposalId { number: 3, ..now }, "the name stays, and so does the count");
         // Found by both ids and decided once.
         assert_eq!(
-            decide(&mut db, &REGISTRY, waits, &Verdict::Approve, By::Command, at).unwrap(),
-            Decided::Now
+            decide(&mut db, &STAGE_REGISTRY, waits, &ProposalVerdict::Approve, DecidedBy::Command, at)
+                .unwrap(),
+            DecisionOutcome::Now
         );
         assert!(matches!(
-            decide(&mut db, &REGISTRY, now, &Verdict::Approve, By::Command, at).unwrap(),
-            Decided::Already(_)
+            decide(&mut db, &STAGE_REGISTRY, now, &ProposalVerdict::Approve, DecidedBy::Command, at).unwrap(),
+            DecisionOutcome::Already(_)
         ));
         assert_eq!(check(&db).unwrap(), Vec::<String>::new());
         assert_eq!(rename(&mut db, new).unwrap(), new, "it has a name already");

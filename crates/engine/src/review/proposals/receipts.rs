@@ -4,18 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rekindle_core::base::decided_by::By;
+use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::Date;
-use rekindle_core::vault::daily_log::{Decider, End, Receipt};
+use rekindle_core::vault::daily_log::{ProposalEnd, ProposalReceipt, ReceiptDecider};
 
-use super::Standing;
-use crate::platform::db::{Db, Error, Transaction, params};
+use super::ProposalRecord;
+use crate::platform::db::{Database, Error, Transaction, params};
 use crate::platform::random;
 
 /// Receipts that are written to a log together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owed {
+pub struct PendingReceipts {
     /// Their key in the log.
     pub key: String,
     /// The day of the log, as of the last attempt.
@@ -23,22 +23,26 @@ pub struct Owed {
     /// The project of the receipts (B-05).
     pub project: Option<String>,
     /// The receipts, the oldest first.
-    pub receipts: Vec<Receipt>,
+    pub receipts: Vec<ProposalReceipt>,
 }
 
 /// Queues the receipt of an outcome.
-pub(super) fn owe(transaction: &Transaction<'_>, standing: &Standing, end: End) -> rusqlite::Result<()> {
-    let text = match standing.note.as_ref().filter(|_| end == End::Rejected) {
+pub(super) fn owe(
+    transaction: &Transaction<'_>,
+    standing: &ProposalRecord,
+    end: ProposalEnd,
+) -> rusqlite::Result<()> {
+    let text = match standing.note.as_ref().filter(|_| end == ProposalEnd::Rejected) {
         Some(reason) => format!("{} (because: {reason})", standing.text()),
         None => standing.text().to_owned(),
     };
     let by = match standing.by {
-        Some(By::Triage) => Decider::Triage,
-        Some(By::Agent) => Decider::Agent,
-        _ => Decider::Person,
+        Some(DecidedBy::Triage) => ReceiptDecider::Triage,
+        Some(DecidedBy::Agent) => ReceiptDecider::Agent,
+        _ => ReceiptDecider::Person,
     };
     let (id, with) = (standing.proposal.id.to_string(), standing.with.map(|with| with.to_string()));
-    let receipt = serde_json::to_string(&Receipt { id, end, by, with, text })
+    let receipt = serde_json::to_string(&ProposalReceipt { id, end, by, with, text })
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     let project = standing.proposal.project.as_ref().map(|project| project.as_str().to_owned());
     let sql = "INSERT INTO receipts (project, receipt) VALUES (?1, ?2)";
@@ -46,14 +50,14 @@ pub(super) fn owe(transaction: &Transaction<'_>, standing: &Standing, end: End) 
 }
 
 /// True if any receipt is not yet in a log.
-pub fn owes(db: &Db) -> Result<bool, Error> {
+pub fn owes(db: &Database) -> Result<bool, Error> {
     let exists = "SELECT EXISTS (SELECT 1 FROM receipts)";
     db.run(|connection| connection.query_row(exists, [], |row| row.get(0)))
 }
 
 /// Lists the receipts to write; those without an earlier attempt go to the log of `today`. Only one writer
 /// may call this at a time.
-pub fn owed(db: &mut Db, today: Date) -> Result<Vec<Owed>, Error> {
+pub fn owed(db: &mut Database, today: Date) -> Result<Vec<PendingReceipts>, Error> {
     let fresh = random::bytes::<16>().map_err(Error::Random)?;
     type Columns = (Option<String>, String, String, String);
     let rows: Vec<Columns> = db.change(|transaction| {
@@ -74,14 +78,14 @@ pub fn owed(db: &mut Db, today: Date) -> Result<Vec<Owed>, Error> {
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
             .collect()
     })?;
-    let mut found: Vec<Owed> = Vec::new();
+    let mut found: Vec<PendingReceipts> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for (project, receipt, key, day) in rows {
         let receipt =
             serde_json::from_str(&receipt).map_err(|error| db.odd(format!("a receipt: {error}")))?;
         let day = day.parse().map_err(|error| db.odd(format!("the day of a receipt: {error}")))?;
         let at = *places.entry(key.clone()).or_insert_with(|| {
-            found.push(Owed { key, day, project, receipts: Vec::new() });
+            found.push(PendingReceipts { key, day, project, receipts: Vec::new() });
             found.len() - 1
         });
         if let Some(owed) = found.get_mut(at) {
@@ -92,18 +96,18 @@ pub fn owed(db: &mut Db, today: Date) -> Result<Vec<Owed>, Error> {
 }
 
 /// Moves receipts that are missing from their log to the log of this day.
-pub fn try_on(db: &mut Db, key: &str, day: Date) -> Result<(), Error> {
+pub fn try_on(db: &mut Database, key: &str, day: Date) -> Result<(), Error> {
     let sql = "UPDATE receipts SET day = ?2 WHERE key = ?1";
     db.change(|transaction| transaction.execute(sql, params![key, day.to_string()])).map(drop)
 }
 
 /// Deletes receipts that are in the log.
-pub fn paid(db: &mut Db, key: &str) -> Result<(), Error> {
+pub fn paid(db: &mut Database, key: &str) -> Result<(), Error> {
     db.change(|transaction| transaction.execute("DELETE FROM receipts WHERE key = ?1", [key])).map(drop)
 }
 
 /// The ids of receipts with an unfinished attempt.
-pub(super) fn late(db: &Db) -> Result<Vec<String>, Error> {
+pub(super) fn late(db: &Database) -> Result<Vec<String>, Error> {
     db.run(|connection| {
         connection
             .prepare("SELECT receipt ->> '$.id' FROM receipts WHERE key IS NOT NULL ORDER BY number")?

@@ -3,44 +3,47 @@
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Zoned;
 use rekindle_core::knowledge::proposal::revision::revision;
-use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source, Target, instead_of};
+use rekindle_core::knowledge::proposal::{
+    Proposal, ProposalEvidence, ProposalSource, ProposalTarget, instead_of,
+};
 use rekindle_core::text::admit;
-use rekindle_core::vault::entry::Entry;
-use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::entry::EntryProperties;
+use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_core::vault::review::{ProposalId, ProposalPlace, ProposalStage};
 
-use super::{Handed, hand_in};
-use crate::jobs::queue::{Registry, StepError};
-use crate::platform::db::Db;
+use super::{SubmitOutcome, hand_in};
+use crate::jobs::queue::{FunctionRegistry, StepError};
+use crate::platform::db::Database;
 use crate::vault::Vault;
 
 /// Proposes that the memory at `path` says `body`. Returns the proposal's id, and true if it waits: a
 /// rejected version stays rejected. `session` is the agent's session.
 pub fn revise(
-    db: &mut Db,
-    registry: &Registry,
+    db: &mut Database,
+    registry: &FunctionRegistry,
     vault: &Vault,
     path: &VaultPath,
     (body, reason): (&str, &str),
     session: &str,
     now: &Zoned,
-) -> Result<(Id, bool), StepError> {
+) -> Result<(ProposalId, bool), StepError> {
     let read = vault.read_entry(path).map_err(StepError::passing)?;
-    let note = Note::parse(&read.text).map_err(StepError::fatal)?;
+    let note = ParsedNote::parse(&read.text).map_err(StepError::fatal)?;
     let revision = revision(note.body(), &admit(body).text).map_err(StepError::fatal)?;
     let title = revision.supersedes.as_deref().map(instead_of);
-    let id = Id::uncounted(Kind::Reflection, now.date());
-    let place = Place::Section(path.to_string());
-    let evidence = Evidence {
+    let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+    let place = ProposalPlace::Section(path.to_string());
+    let evidence = ProposalEvidence {
         sessions: vec![session.to_owned()],
         quotes: vec![admit(reason).text],
-        ..Evidence::default()
+        ..ProposalEvidence::default()
     };
-    let project = Entry::of(&note, path).scope.project().cloned();
-    let new = Proposal::new(id, Source::Supersede, place, Origin::Agent, revision.text, now.timestamp());
+    let project = EntryProperties::of(&note, path).scope.project().cloned();
+    let new =
+        Proposal::new(id, ProposalSource::Supersede, place, Origin::Agent, revision.text, now.timestamp());
     let title = title.unwrap_or_else(|| new.title.clone());
-    let target = Some(Target::Entry(path.to_string()));
+    let target = Some(ProposalTarget::Entry(path.to_string()));
     let new = Proposal {
         target,
         title,
@@ -51,8 +54,8 @@ pub fn revise(
         ..new
     };
     match hand_in(db, registry, session, &[new])?.first() {
-        Some(Handed::Proposed(id) | Handed::Folded(id)) => Ok((*id, true)),
-        Some(Handed::Decided(id, _)) => Ok((*id, false)),
+        Some(SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id)) => Ok((*id, true)),
+        Some(SubmitOutcome::Decided(id, _)) => Ok((*id, false)),
         None => Err(StepError::fatal("a proposal was handed in and none came back")),
     }
 }

@@ -8,20 +8,20 @@ use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
 use serde_json::Value;
 
-use super::PATIENCE;
+use super::SYNC_TIMEOUT;
 use crate::platform::environment;
-use crate::platform::http::{self, Method};
+use crate::platform::http::{self, HttpMethod};
 
 /// The deadline of a request.
-const WITHIN: Duration = Duration::from_secs(15);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 /// The size limit of a response, in bytes.
-const LARGEST: u64 = 8 * 1024 * 1024;
+const MAX_RESPONSE_BYTES: u64 = 8 * 1024 * 1024;
 /// The length limit of a service's error text.
-const SAID_CHARS: usize = 120;
+const MAX_REPORTED_CHARS: usize = 120;
 
 /// The reason a service call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ApiError {
     /// The problem and its remedy.
     pub what: String,
     /// The pause that the service asked for.
@@ -30,7 +30,7 @@ pub struct Trouble {
     pub maybe_done: bool,
 }
 
-impl Trouble {
+impl ApiError {
     pub(super) fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), after: None, maybe_done: false }
     }
@@ -41,12 +41,12 @@ impl Trouble {
 }
 
 /// A response: 2xx, or a meaningful refusal.
-pub(super) struct Answered {
+pub(super) struct ApiResponse {
     pub(super) status: u16,
     pub(super) body: Value,
 }
 
-impl Answered {
+impl ApiResponse {
     pub(super) fn is_ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -55,12 +55,12 @@ impl Answered {
     pub(super) fn said(&self) -> String {
         let words = [self.body.get("description"), self.body.get("error")];
         let words = words.into_iter().flatten().find_map(Value::as_str).unwrap_or_default();
-        one_line(&admit(words).text, SAID_CHARS)
+        one_line(&admit(words).text, MAX_REPORTED_CHARS)
     }
 }
 
 /// A service and its key.
-pub(super) struct Api {
+pub(super) struct ApiClient {
     pub(super) url: String,
     pub(super) key: String,
     host: String,
@@ -68,40 +68,40 @@ pub(super) struct Api {
     until: Instant,
 }
 
-impl Api {
+impl ApiClient {
     /// Creates the client of a table of settings.
-    pub(super) fn new(table: &str, url: &str, key_variable: &str) -> Result<Self, Trouble> {
+    pub(super) fn new(table: &str, url: &str, key_variable: &str) -> Result<Self, ApiError> {
         let url = url.trim_end_matches('/').to_owned();
         let host = http::host(&url).to_owned();
         if !http::is_private(&url) {
-            return Err(Trouble::new(format!(
+            return Err(ApiError::new(format!(
                 "{table}.url sends proposals to {host} without encryption; use https://, or an address of this machine"
             )));
         }
         let key = environment::variable(key_variable).map(|key| key.trim().to_owned()).unwrap_or_default();
         if key.is_empty() {
-            return Err(Trouble::new(format!(
+            return Err(ApiError::new(format!(
                 "there is no key: set {key_variable} in the environment of your agents and of `rekindle worker`"
             )));
         }
         if !key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_' | '.')) {
-            return Err(Trouble::new(format!("what {key_variable} holds is not a key")));
+            return Err(ApiError::new(format!("what {key_variable} holds is not a key")));
         }
         let key_variable = key_variable.to_owned();
-        Ok(Self { url, key, host, key_variable, until: Instant::now() + PATIENCE })
+        Ok(Self { url, key, host, key_variable, until: Instant::now() + SYNC_TIMEOUT })
     }
 
     /// Sends one request. `path` may hold the key, which no error shows.
     pub(super) fn ask(
         &self,
-        method: Method,
+        method: HttpMethod,
         path: &str,
         headers: &[(&str, String)],
         body: Option<&Value>,
-    ) -> Result<Answered, Trouble> {
-        let left = self.until.saturating_duration_since(Instant::now()).min(WITHIN);
+    ) -> Result<ApiResponse, ApiError> {
+        let left = self.until.saturating_duration_since(Instant::now()).min(REQUEST_TIMEOUT);
         if left.is_zero() {
-            return Err(Trouble::new(format!("{} takes too long; the rest is done later", self.host)));
+            return Err(ApiError::new(format!("{} takes too long; the rest is done later", self.host)));
         }
         let body = body.map(Value::to_string);
         let url = format!("{}{path}", self.url);
@@ -109,63 +109,64 @@ impl Api {
             .map_err(|error| self.unreachable(&error))?;
         let (status, wait) = (answer.status().as_u16(), http::wait(answer.headers()));
         let mut bytes = Vec::new();
-        let read = answer.body_mut().as_reader().take(LARGEST).read_to_end(&mut bytes);
+        let read = answer.body_mut().as_reader().take(MAX_RESPONSE_BYTES).read_to_end(&mut bytes);
         let body: Option<Value> = match bytes.is_empty() {
             true => Some(Value::Null),
             false => serde_json::from_slice(&bytes).ok(),
         };
-        let answered = Answered { status, body: body.clone().unwrap_or_default() };
+        let answered = ApiResponse { status, body: body.clone().unwrap_or_default() };
         let host = &self.host;
         let wanted = answered.body["parameters"]["retry_after"].as_u64().map(Duration::from_secs);
         match status {
-            401 => Err(Trouble::new(format!("{host} does not accept the key in {}", self.key_variable))),
-            300..=399 => Err(Trouble::new(format!(
+            401 => Err(ApiError::new(format!("{host} does not accept the key in {}", self.key_variable))),
+            300..=399 => Err(ApiError::new(format!(
                 "{host} sends us elsewhere, where nothing is sent; is its url right?"
             ))),
-            408 | 425 | 429 => {
-                Err(Trouble { after: wait.or(wanted), ..Trouble::new(format!("{host} is asked too often")) })
-            }
-            500.. => Err(Trouble { after: wait, ..Trouble::maybe(format!("{host} failed ({status})")) }),
+            408 | 425 | 429 => Err(ApiError {
+                after: wait.or(wanted),
+                ..ApiError::new(format!("{host} is asked too often"))
+            }),
+            500.. => Err(ApiError { after: wait, ..ApiError::maybe(format!("{host} failed ({status})")) }),
             200..=299 if read.is_err() || body.is_none() => {
-                Err(Trouble::maybe(format!("{host} answered something that cannot be read")))
+                Err(ApiError::maybe(format!("{host} answered something that cannot be read")))
             }
             _ => Ok(answered),
         }
     }
 
     /// Converts an unexpected refusal to an error.
-    pub(super) fn refused(&self, answered: &Answered) -> Trouble {
+    pub(super) fn refused(&self, answered: &ApiResponse) -> ApiError {
         let said = answered.said();
         let colon = if said.is_empty() { "" } else { ": " };
-        Trouble::new(format!("{} refuses ({}){colon}{said}", self.host, answered.status))
+        ApiError::new(format!("{} refuses ({}){colon}{said}", self.host, answered.status))
     }
 
-    fn unreachable(&self, error: &ureq::Error) -> Trouble {
+    fn unreachable(&self, error: &ureq::Error) -> ApiError {
         let host = &self.host;
         match error {
-            ureq::Error::Timeout(_) => Trouble::maybe(format!("{host} does not answer in time")),
+            ureq::Error::Timeout(_) => ApiError::maybe(format!("{host} does not answer in time")),
             ureq::Error::HostNotFound => {
-                Trouble::new(format!("{host} is not known here; is there a network?"))
+                ApiError::new(format!("{host} is not known here; is there a network?"))
             }
             ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
-                Trouble::new(format!("nothing answers at {host}"))
+                ApiError::new(format!("nothing answers at {host}"))
             }
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
-                Trouble::new(format!("{host} does not show a certificate that is trusted"))
+                ApiError::new(format!("{host} does not show a certificate that is trusted"))
             }
-            _ => Trouble::maybe(format!("the line to {host} broke")),
+            _ => ApiError::maybe(format!("the line to {host} broke")),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use rekindle_testkit::{Reply, ScriptedServer};
+    use rekindle_testkit::{ScriptedServer, ServerReply};
 
     use super::*;
 
-    fn api(server: &ScriptedServer, patience: Duration) -> Api {
-        Api {
+    fn api(server: &ScriptedServer, patience: Duration) -> ApiClient {
+        ApiClient {
             url: server.url().to_owned(),
             key: "k-123".to_owned(),
             host: "127.0.0.1".to_owned(),
@@ -174,23 +175,23 @@ mod tests {
         }
     }
 
-    fn trouble(reply: Reply) -> Trouble {
+    fn trouble(reply: ServerReply) -> ApiError {
         let server = ScriptedServer::new([reply]);
         let api = api(&server, Duration::from_secs(1));
-        let asked = api.ask(Method::Post, "/botk-123/send", &[], Some(&Value::Null));
+        let asked = api.ask(HttpMethod::Post, "/botk-123/send", &[], Some(&Value::Null));
         asked.map(|answered| answered.status).unwrap_err()
     }
 
     #[test]
     fn what_may_have_been_done_is_told_from_what_was_not() {
         for (reply, maybe_done) in [
-            (Reply::json(200, "{}").slow(Duration::from_secs(3)), true),
-            (Reply::json(200, "{}").cut(), true),
-            (Reply::json(200, "<html>"), true),
-            (Reply::json(500, "{}"), true),
-            (Reply::json(401, "{}"), false),
-            (Reply::json(429, "{}"), false),
-            (Reply::json(307, "").header("location", "http://127.0.0.1:1/"), false),
+            (ServerReply::json(200, "{}").slow(Duration::from_secs(3)), true),
+            (ServerReply::json(200, "{}").cut(), true),
+            (ServerReply::json(200, "<html>"), true),
+            (ServerReply::json(500, "{}"), true),
+            (ServerReply::json(401, "{}"), false),
+            (ServerReply::json(429, "{}"), false),
+            (ServerReply::json(307, "").header("location", "http://127.0.0.1:1/"), false),
         ] {
             let trouble = trouble(reply.clone());
             assert_eq!(trouble.maybe_done, maybe_done, "{reply:?}: {trouble:?}");
@@ -200,8 +201,8 @@ mod tests {
 
     #[test]
     fn both_ways_to_ask_for_a_pause_are_heard() {
-        let header = Reply::json(429, "{}").header("retry-after", "9");
-        let body = Reply::json(429, r#"{"ok":false,"parameters":{"retry_after":7}}"#);
+        let header = ServerReply::json(429, "{}").header("retry-after", "9");
+        let body = ServerReply::json(429, r#"{"ok":false,"parameters":{"retry_after":7}}"#);
         assert_eq!(trouble(header).after, Some(Duration::from_secs(9)));
         assert_eq!(trouble(body).after, Some(Duration::from_secs(7)));
     }
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn a_place_that_took_all_the_time_is_not_asked_again() {
         let server = ScriptedServer::new([]);
-        let asked = api(&server, Duration::ZERO).ask(Method::Get, "/", &[], None);
+        let asked = api(&server, Duration::ZERO).ask(HttpMethod::Get, "/", &[], None);
         assert!(asked.is_err_and(|trouble| trouble.what.contains("takes too long") && !trouble.maybe_done));
         assert!(server.received().is_empty());
     }
@@ -217,14 +218,14 @@ mod tests {
     #[test]
     fn refusals_that_mean_something_are_handed_on() {
         let server = ScriptedServer::new([
-            Reply::json(404, r#"{"error":"Task not found"}"#),
-            Reply::json(409, r#"{"ok":false,"description":"Conflict:\nwebhook"}"#),
-            Reply::json(204, ""),
+            ServerReply::json(404, r#"{"error":"Task not found"}"#),
+            ServerReply::json(409, r#"{"ok":false,"description":"Conflict:\nwebhook"}"#),
+            ServerReply::json(204, ""),
         ]);
         let api = api(&server, Duration::from_secs(5));
         let said: Vec<(u16, String)> = (0..3)
             .map(|_| {
-                api.ask(Method::Get, "/", &[], None)
+                api.ask(HttpMethod::Get, "/", &[], None)
                     .map(|answered| (answered.status, answered.said()))
                     .unwrap()
             })

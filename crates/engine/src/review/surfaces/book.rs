@@ -2,16 +2,16 @@
 
 use jiff::SignedDuration;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::surface::Surface;
-use rekindle_core::vault::review::Id;
+use rekindle_core::surface::ReviewSurface;
+use rekindle_core::vault::review::ProposalId;
 
-use super::{NAME, SYNC};
-use crate::platform::db::{Db, Error, OptionalExtension, params};
-use crate::review::proposals::{self, Standing};
+use super::{SURFACES, SYNC_KEY};
+use crate::platform::db::{Database, Error, OptionalExtension, params};
+use crate::review::proposals::{self, ProposalRecord};
 
 /// The state of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum QuestionState {
     /// It is about to be sent, or was sent with an unknown result.
     Asking,
     /// It is open on the surface.
@@ -20,7 +20,7 @@ pub(super) enum State {
     Over,
 }
 
-impl State {
+impl QuestionState {
     fn word(self) -> &'static str {
         match self {
             Self::Asking => "asking",
@@ -32,11 +32,11 @@ impl State {
 
 /// A question on a surface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) proposal: Id,
+pub(super) struct QuestionRow {
+    pub(super) proposal: ProposalId,
     /// The time since when the proposal waits, in milliseconds: a reopened proposal is asked again.
     pub(super) since: i64,
-    pub(super) state: State,
+    pub(super) state: QuestionState,
     /// The id of the task or message.
     pub(super) task: Option<String>,
     /// The id of the account or chat.
@@ -48,12 +48,12 @@ pub(super) struct Row {
 }
 
 /// The time since when a proposal waits, in the format of this store.
-pub(super) fn since(standing: &Standing) -> i64 {
+pub(super) fn since(standing: &ProposalRecord) -> i64 {
     standing.since().as_millisecond()
 }
 
 /// Lists all questions of a surface, in any state.
-pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
+pub(super) fn rows(db: &Database, surface: ReviewSurface) -> Result<Vec<QuestionRow>, Error> {
     type Columns = (String, i64, String, Option<String>, Option<String>, u32, i64);
     let rows: Vec<Columns> = db.run(|connection| {
         let mut rows = connection.prepare(
@@ -66,11 +66,12 @@ pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
         .collect()
     })?;
     let read = |(proposal, since, state, task, place, tries, at): Columns| {
-        let state = [State::Asking, State::Asked].into_iter().find(|known| known.word() == state);
-        Some(Row {
+        let state =
+            [QuestionState::Asking, QuestionState::Asked].into_iter().find(|known| known.word() == state);
+        Some(QuestionRow {
             proposal: proposal.parse().ok()?,
             since,
-            state: state.unwrap_or(State::Over),
+            state: state.unwrap_or(QuestionState::Over),
             task,
             place,
             tries,
@@ -81,7 +82,7 @@ pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
 }
 
 /// Stores the state of a question.
-pub(super) fn put(db: &mut Db, surface: Surface, row: &Row) -> Result<(), Error> {
+pub(super) fn put(db: &mut Database, surface: ReviewSurface, row: &QuestionRow) -> Result<(), Error> {
     db.change(|transaction| {
         transaction.execute(
             "INSERT INTO surface_tasks (surface, proposal, since, state, task, place, tries, at)
@@ -104,7 +105,12 @@ pub(super) fn put(db: &mut Db, surface: Surface, row: &Row) -> Result<(), Error>
 }
 
 /// Closes a question if it is the one in this task or message.
-pub(crate) fn over(db: &mut Db, surface: Surface, proposal: Id, task: &str) -> Result<(), Error> {
+pub(crate) fn over(
+    db: &mut Database,
+    surface: ReviewSurface,
+    proposal: ProposalId,
+    task: &str,
+) -> Result<(), Error> {
     db.change(|transaction| {
         transaction.execute(
             "UPDATE surface_tasks SET state = 'over' WHERE surface = ?1 AND proposal = ?2 AND task = ?3",
@@ -115,7 +121,12 @@ pub(crate) fn over(db: &mut Db, surface: Surface, proposal: Id, task: &str) -> R
 }
 
 /// True if this task is the current question for an open proposal.
-pub(crate) fn is_current(db: &Db, surface: Surface, proposal: Id, task: &str) -> Result<bool, Error> {
+pub(crate) fn is_current(
+    db: &Database,
+    surface: ReviewSurface,
+    proposal: ProposalId,
+    task: &str,
+) -> Result<bool, Error> {
     let rows = rows(db, surface)?;
     let Some(row) =
         rows.into_iter().find(|row| row.proposal == proposal && row.task.as_deref() == Some(task))
@@ -123,23 +134,23 @@ pub(crate) fn is_current(db: &Db, surface: Surface, proposal: Id, task: &str) ->
         return Ok(false);
     };
     let standing = proposals::standing(db, proposal)?;
-    Ok(row.state == State::Asked && standing.is_some_and(|standing| since(&standing) <= row.since))
+    Ok(row.state == QuestionState::Asked && standing.is_some_and(|standing| since(&standing) <= row.since))
 }
 
 /// True if a requested sync has not finished.
-pub(super) fn is_under_way(db: &Db) -> Result<bool, Error> {
+pub(super) fn is_under_way(db: &Database) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE function = ?1 AND key = ?2
                 AND status IN ('RUNNING', 'FAILED'))",
-            [NAME, SYNC],
+            [SURFACES, SYNC_KEY],
             |row| row.get(0),
         )
     })
 }
 
 /// True if the surface still shows a proposal that has ended here.
-pub(super) fn ended(db: &Db, surface: Surface) -> Result<bool, Error> {
+pub(super) fn ended(db: &Database, surface: ReviewSurface) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM surface_tasks t LEFT JOIN proposals p ON p.id = t.proposal
@@ -152,13 +163,13 @@ pub(super) fn ended(db: &Db, surface: Surface) -> Result<bool, Error> {
 }
 
 /// True if any question is open on the surface.
-pub(super) fn asks(db: &Db, surface: Surface) -> Result<bool, Error> {
+pub(super) fn asks(db: &Database, surface: ReviewSurface) -> Result<bool, Error> {
     Ok(condition(db, surface)?.open > 0)
 }
 
 /// The sync state of a surface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Now {
+pub(super) struct SyncState {
     pub(super) synced: Timestamp,
     pub(super) not_before: Timestamp,
     pub(super) failures: u32,
@@ -167,7 +178,7 @@ pub(super) struct Now {
     heard: Timestamp,
 }
 
-impl Now {
+impl SyncState {
     /// The position to fetch updates from. After a week without updates Telegram restarts its numbering; it
     /// never repeats old updates anyway.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<i64> {
@@ -175,14 +186,14 @@ impl Now {
     }
 }
 
-pub(super) fn state(db: &Db, surface: Surface) -> Result<Now, Error> {
+pub(super) fn state(db: &Database, surface: ReviewSurface) -> Result<SyncState, Error> {
     let row = db.run(|connection| {
         connection
             .query_row(
                 "SELECT synced, not_before, failures, problem, next, heard FROM surface_state WHERE surface = ?1",
                 [surface.word()],
                 |row| {
-                    Ok(Now {
+                    Ok(SyncState {
                         synced: time(row.get(0)?),
                         not_before: time(row.get(1)?),
                         failures: row.get(2)?,
@@ -195,7 +206,7 @@ pub(super) fn state(db: &Db, surface: Surface) -> Result<Now, Error> {
             .optional()
     })?;
     let never = Timestamp::UNIX_EPOCH;
-    Ok(row.unwrap_or(Now {
+    Ok(row.unwrap_or(SyncState {
         synced: never,
         not_before: never,
         failures: 0,
@@ -211,8 +222,8 @@ fn time(millis: i64) -> Timestamp {
 
 /// Records a finished sync; `problem` is a warning.
 pub(super) fn went_well(
-    db: &mut Db,
-    surface: Surface,
+    db: &mut Database,
+    surface: ReviewSurface,
     at: Timestamp,
     problem: Option<&str>,
 ) -> Result<(), Error> {
@@ -228,8 +239,8 @@ pub(super) fn went_well(
 
 /// Records a failed sync and the pause before the next.
 pub(super) fn went_wrong(
-    db: &mut Db,
-    surface: Surface,
+    db: &mut Database,
+    surface: ReviewSurface,
     at: Timestamp,
     pause: SignedDuration,
     problem: &str,
@@ -248,7 +259,7 @@ pub(super) fn went_wrong(
 }
 
 /// Records a local problem; no request was made.
-pub(super) fn note(db: &mut Db, surface: Surface, problem: &str) -> Result<(), Error> {
+pub(super) fn note(db: &mut Database, surface: ReviewSurface, problem: &str) -> Result<(), Error> {
     if state(db, surface)?.problem.as_deref() == Some(problem) {
         return Ok(());
     }
@@ -263,7 +274,12 @@ pub(super) fn note(db: &mut Db, surface: Surface, problem: &str) -> Result<(), E
 }
 
 /// Stores the position to fetch updates from.
-pub(super) fn listen_from(db: &mut Db, surface: Surface, next: i64, at: Timestamp) -> Result<(), Error> {
+pub(super) fn listen_from(
+    db: &mut Database,
+    surface: ReviewSurface,
+    next: i64,
+    at: Timestamp,
+) -> Result<(), Error> {
     db.change(|transaction| {
         transaction.execute(
             "INSERT INTO surface_state (surface, next, heard) VALUES (?1, ?2, ?3)
@@ -276,7 +292,7 @@ pub(super) fn listen_from(db: &mut Db, surface: Surface, next: i64, at: Timestam
 
 /// The condition of a surface, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
+pub struct SurfaceStatus {
     /// The number of open questions.
     pub open: u64,
     /// The problem of the last sync.
@@ -286,7 +302,7 @@ pub struct Condition {
 }
 
 /// Reads the condition of a surface.
-pub fn condition(db: &Db, surface: Surface) -> Result<Condition, Error> {
+pub fn condition(db: &Database, surface: ReviewSurface) -> Result<SurfaceStatus, Error> {
     let open: i64 = db.run(|connection| {
         connection.query_row(
             "SELECT count(*) FROM surface_tasks WHERE surface = ?1 AND state != 'over'",
@@ -294,7 +310,7 @@ pub fn condition(db: &Db, surface: Surface) -> Result<Condition, Error> {
             |row| row.get(0),
         )
     })?;
-    let Now { synced, problem, .. } = state(db, surface)?;
+    let SyncState { synced, problem, .. } = state(db, surface)?;
     let synced = Some(synced).filter(|at| *at > Timestamp::UNIX_EPOCH);
-    Ok(Condition { open: u64::try_from(open).unwrap_or(0), problem, synced })
+    Ok(SurfaceStatus { open: u64::try_from(open).unwrap_or(0), problem, synced })
 }

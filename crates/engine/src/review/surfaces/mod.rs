@@ -13,94 +13,98 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use rekindle_core::base::time::{Timestamp, Zoned};
-use rekindle_core::config::Review;
+use rekindle_core::config::ReviewSettings;
 use rekindle_core::event::{Event, names};
-use rekindle_core::surface::{Question, Surface};
+use rekindle_core::surface::{ReviewSurface, SurfaceQuestion};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::platform::db::{self, Db};
+use crate::platform::db::{self, Database};
 use crate::review::page;
-use crate::review::proposals::{self, Standing};
+use crate::review::proposals::{self, ProposalRecord};
 
-pub use api::Trouble;
-pub use book::{Condition, condition};
+pub use api::ApiError;
+pub use book::{SurfaceStatus, condition};
 pub(crate) use book::{is_current, over};
-pub use telegram::Press;
+pub use telegram::ButtonPress;
 
 /// The name of the function that syncs surfaces.
-pub const NAME: &str = "surfaces";
+pub const SURFACES: &str = "surfaces";
 /// The key of a sync: one runs at a time.
-pub(crate) const SYNC: &str = "sync";
+pub(crate) const SYNC_KEY: &str = "sync";
 
 /// The shortest interval between two polls of a surface.
-const INTERVAL: SignedDuration = SignedDuration::from_mins(5);
+const SYNC_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
 /// The first pause after a failure; each later one doubles.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_mins(1);
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(2);
+const MAX_PAUSE: SignedDuration = SignedDuration::from_hours(2);
 /// The most new questions per sync; the rest follows later.
-const MOST_NEW: usize = 10;
+const MAX_NEW_QUESTIONS: usize = 10;
 /// The time limit of a sync with one surface.
-const PATIENCE: Duration = Duration::from_secs(90);
+const SYNC_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// True if proposals are sent to the surface.
-pub fn is_enabled(settings: &Review, surface: Surface) -> bool {
+pub fn is_enabled(settings: &ReviewSettings, surface: ReviewSurface) -> bool {
     match surface {
-        Surface::Todoist => settings.todoist.enabled,
-        Surface::Telegram => settings.telegram.enabled,
+        ReviewSurface::Todoist => settings.todoist.enabled,
+        ReviewSurface::Telegram => settings.telegram.enabled,
     }
 }
 
 /// The environment variable with its key.
-pub fn key_variable(settings: &Review, surface: Surface) -> &str {
+pub fn key_variable(settings: &ReviewSettings, surface: ReviewSurface) -> &str {
     match surface {
-        Surface::Todoist => &settings.todoist.key_variable,
-        Surface::Telegram => &settings.telegram.key_variable,
+        ReviewSurface::Todoist => &settings.todoist.key_variable,
+        ReviewSurface::Telegram => &settings.telegram.key_variable,
     }
 }
 
 /// The host that proposals are sent to.
-pub fn host(settings: &Review, surface: Surface) -> &str {
+pub fn host(settings: &ReviewSettings, surface: ReviewSurface) -> &str {
     crate::platform::http::host(match surface {
-        Surface::Todoist => &settings.todoist.url,
-        Surface::Telegram => &settings.telegram.url,
+        ReviewSurface::Todoist => &settings.todoist.url,
+        ReviewSurface::Telegram => &settings.telegram.url,
     })
 }
 
 /// A surface with a usable key.
-enum Client {
-    Todoist(todoist::Todoist),
-    Telegram(telegram::Telegram),
+enum SurfaceClient {
+    Todoist(todoist::TodoistClient),
+    Telegram(telegram::TelegramClient),
 }
 
-impl Client {
+impl SurfaceClient {
     /// Reads the key from the environment; makes no request. A worker that an agent's hook started has the
     /// agent's environment, which may lack the key.
-    fn open(settings: &Review, surface: Surface) -> Result<Self, Trouble> {
+    fn open(settings: &ReviewSettings, surface: ReviewSurface) -> Result<Self, ApiError> {
         Ok(match surface {
-            Surface::Todoist => Self::Todoist(todoist::Todoist::new(&settings.todoist)?),
-            Surface::Telegram => Self::Telegram(telegram::Telegram::new(&settings.telegram)?),
+            ReviewSurface::Todoist => Self::Todoist(todoist::TodoistClient::new(&settings.todoist)?),
+            ReviewSurface::Telegram => Self::Telegram(telegram::TelegramClient::new(&settings.telegram)?),
         })
     }
 }
 
 /// Asks the surface for the name of our account or bot. It sends nothing but the key.
-pub fn who(settings: &Review, surface: Surface) -> Result<String, Trouble> {
-    match Client::open(settings, surface)? {
-        Client::Todoist(todoist) => todoist.name(),
-        Client::Telegram(telegram) => telegram.name(),
+pub fn who(settings: &ReviewSettings, surface: ReviewSurface) -> Result<String, ApiError> {
+    match SurfaceClient::open(settings, surface)? {
+        SurfaceClient::Todoist(todoist) => todoist.name(),
+        SurfaceClient::Telegram(telegram) => telegram.name(),
     }
 }
 
 /// Returns the event that requests a sync, if one is due: the surface shows an ended proposal, or a proposal
 /// waits and the last sync is long ago.
-pub fn request(db: &mut Db, settings: &Review, now: Timestamp) -> Result<Option<Event>, db::Error> {
+pub fn request(
+    db: &mut Database,
+    settings: &ReviewSettings,
+    now: Timestamp,
+) -> Result<Option<Event>, db::Error> {
     let mut due = false;
-    for surface in Surface::ALL.into_iter().filter(|surface| is_enabled(settings, *surface)) {
+    for surface in ReviewSurface::ALL.into_iter().filter(|surface| is_enabled(settings, *surface)) {
         if book::is_under_way(db)? || !is_due(db, surface, now)? {
             continue;
         }
-        match Client::open(settings, surface) {
+        match SurfaceClient::open(settings, surface) {
             Ok(_) => due = true,
             // Reported once; a worker that has the key does the sync.
             Err(trouble) => book::note(db, surface, &trouble.what)?,
@@ -110,7 +114,7 @@ pub fn request(db: &mut Db, settings: &Review, now: Timestamp) -> Result<Option<
     Ok(due.then(|| found(id, names::SYNC_REQUESTED, &json!({}), now)))
 }
 
-fn is_due(db: &Db, surface: Surface, now: Timestamp) -> Result<bool, db::Error> {
+fn is_due(db: &Database, surface: ReviewSurface, now: Timestamp) -> Result<bool, db::Error> {
     let state = book::state(db, surface)?;
     if is_paused(&state, now) {
         return Ok(false);
@@ -120,12 +124,12 @@ fn is_due(db: &Db, surface: Surface, now: Timestamp) -> Result<bool, db::Error> 
     }
     let since = now.duration_since(state.synced);
     // A time in the future was written before the clock was set back.
-    let over = since >= INTERVAL || since < -INTERVAL;
+    let over = since >= SYNC_INTERVAL || since < -SYNC_INTERVAL;
     Ok(over && (book::asks(db, surface)? || proposals::waiting(db)?.0 > 0))
 }
 
 /// True if the surface is paused; a pause is never longer than a day.
-fn is_paused(state: &book::Now, now: Timestamp) -> bool {
+fn is_paused(state: &book::SyncState, now: Timestamp) -> bool {
     let left = state.not_before.duration_since(now);
     left > SignedDuration::ZERO && left <= SignedDuration::from_hours(25)
 }
@@ -133,7 +137,7 @@ fn is_paused(state: &book::Now, now: Timestamp) -> bool {
 /// The result of a sync.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Synced {
+pub struct SyncResult {
     /// The number of new questions.
     pub asked: usize,
     /// The number of removed questions.
@@ -149,41 +153,41 @@ pub struct Synced {
 }
 
 /// The reason a sync was aborted.
-enum Broken {
+enum SyncFailure {
     Db(db::Error),
-    Trouble(Trouble),
+    Trouble(ApiError),
 }
 
-impl From<db::Error> for Broken {
+impl From<db::Error> for SyncFailure {
     fn from(error: db::Error) -> Self {
         Self::Db(error)
     }
 }
 
-impl From<Trouble> for Broken {
-    fn from(trouble: Trouble) -> Self {
+impl From<ApiError> for SyncFailure {
+    fn from(trouble: ApiError) -> Self {
         Self::Trouble(trouble)
     }
 }
 
 /// A sync in progress.
-struct Look<'a> {
-    db: &'a mut Db,
-    asked: Vec<Standing>,
+struct SyncPass<'a> {
+    db: &'a mut Database,
+    asked: Vec<ProposalRecord>,
     now: Timestamp,
-    synced: Synced,
+    synced: SyncResult,
     events: Vec<Event>,
 }
 
 /// Syncs a surface: sends open proposals and reads answers. A failure of the surface is recorded and pauses
 /// it; it is not an error.
 pub fn sync(
-    db: &mut Db,
-    settings: &Review,
-    surface: Surface,
+    db: &mut Database,
+    settings: &ReviewSettings,
+    surface: ReviewSurface,
     now: &Zoned,
-) -> Result<(Synced, Vec<Event>), db::Error> {
-    let nothing = |problem| Ok((Synced { problem, ..Synced::default() }, Vec::new()));
+) -> Result<(SyncResult, Vec<Event>), db::Error> {
+    let nothing = |problem| Ok((SyncResult { problem, ..SyncResult::default() }, Vec::new()));
     if !is_enabled(settings, surface) {
         return nothing(None);
     }
@@ -191,7 +195,7 @@ pub fn sync(
     if is_paused(&state, at) {
         return nothing(state.problem);
     }
-    let client = match Client::open(settings, surface) {
+    let client = match SurfaceClient::open(settings, surface) {
         Ok(client) => client,
         Err(trouble) => {
             book::note(db, surface, &trouble.what)?;
@@ -200,18 +204,18 @@ pub fn sync(
     };
     let asked = page::asked_today(db, settings.per_day, now)?.today;
     let asked = asked.into_iter().map(|(standing, _)| standing).collect();
-    let mut look = Look { db, asked, now: at, synced: Synced::default(), events: Vec::new() };
+    let mut look = SyncPass { db, asked, now: at, synced: SyncResult::default(), events: Vec::new() };
     let done = match client {
-        Client::Todoist(todoist) => todoist.sync(&mut look),
-        Client::Telegram(telegram) => telegram.sync(&mut look, state.next_at(at)),
+        SurfaceClient::Todoist(todoist) => todoist.sync(&mut look),
+        SurfaceClient::Telegram(telegram) => telegram.sync(&mut look, state.next_at(at)),
     };
-    let Look { mut synced, events, .. } = look;
+    let SyncPass { mut synced, events, .. } = look;
     match done {
         Ok(()) => book::went_well(db, surface, at, synced.problem.as_deref())?,
-        Err(Broken::Db(error)) => return Err(error),
-        Err(Broken::Trouble(trouble)) => {
+        Err(SyncFailure::Db(error)) => return Err(error),
+        Err(SyncFailure::Trouble(trouble)) => {
             let doublings = state.failures.min(10);
-            let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+            let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(MAX_PAUSE);
             let wanted = trouble.after.and_then(|after| SignedDuration::try_from(after).ok());
             let pause = wanted.map_or(pause, |wanted| wanted.max(pause));
             book::went_wrong(db, surface, at, pause, &trouble.what)?;
@@ -223,24 +227,33 @@ pub fn sync(
 }
 
 /// Confirms that the answers up to `next` are stored: the service may drop them.
-pub fn confirm(db: &mut Db, surface: Surface, next: i64, now: Timestamp) -> Result<(), db::Error> {
+pub fn confirm(
+    db: &mut Database,
+    surface: ReviewSurface,
+    next: i64,
+    now: Timestamp,
+) -> Result<(), db::Error> {
     book::listen_from(db, surface, next, now)
 }
 
 /// Reports the result of a button press and removes the buttons. The next sync repairs a lost message.
-pub fn tell(db: &mut Db, settings: &Review, press: &Press<'_>) -> Result<Option<Trouble>, db::Error> {
+pub fn tell(
+    db: &mut Database,
+    settings: &ReviewSettings,
+    press: &ButtonPress<'_>,
+) -> Result<Option<ApiError>, db::Error> {
     if !settings.telegram.enabled {
         return Ok(None);
     }
-    match telegram::Telegram::new(&settings.telegram) {
+    match telegram::TelegramClient::new(&settings.telegram) {
         Ok(telegram) => telegram.tell(db, press),
         Err(trouble) => Ok(Some(trouble)),
     }
 }
 
 /// Converts a proposal to a question.
-fn question(standing: &Standing) -> Question<'_> {
-    Question { proposal: &standing.proposal, text: standing.text() }
+fn question(standing: &ProposalRecord) -> SurfaceQuestion<'_> {
+    SurfaceQuestion { proposal: &standing.proposal, text: standing.text() }
 }
 
 /// Builds an event found by a sync.

@@ -6,64 +6,64 @@
 
 use rekindle_core::config;
 use rekindle_core::event::{ButtonPressed, names};
-use rekindle_core::surface::Surface;
+use rekindle_core::surface::ReviewSurface;
 use rekindle_core::surface::telegram;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::review::ProposalId;
 use serde_json::{Value, json};
 
-use super::api::{Answered, Api, Trouble};
-use super::book::{self, Row, State};
-use super::{Broken, Look, MOST_NEW, found, question};
-use crate::platform::db::{self, Db};
-use crate::platform::http::Method;
-use crate::review::proposals::{self, Standing};
+use super::api::{ApiClient, ApiError, ApiResponse};
+use super::book::{self, QuestionRow, QuestionState};
+use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, found, question};
+use crate::platform::db::{self, Database};
+use crate::platform::http::HttpMethod;
+use crate::review::proposals::{self, ProposalRecord};
 
 /// The most updates in one request.
-const UPDATES: usize = 100;
+const MAX_UPDATES: usize = 100;
 /// The most attempts to send a message whose result is unknown.
-const MOST_TRIES: u32 = 3;
+const MAX_SEND_ATTEMPTS: u32 = 3;
 
-pub(super) struct Telegram {
-    api: Api,
+pub(super) struct TelegramClient {
+    api: ApiClient,
     chat: i64,
 }
 
 /// A pressed button and its result.
-pub struct Press<'a> {
+pub struct ButtonPress<'a> {
     /// The event of the press.
     pub pressed: &'a ButtonPressed,
     /// The id of the proposal.
-    pub id: Id,
+    pub id: ProposalId,
     /// The reply to the press.
     pub said: String,
     /// The status of the proposal.
-    pub standing: Option<&'a Standing>,
+    pub standing: Option<&'a ProposalRecord>,
 }
 
-impl Telegram {
-    pub(super) fn new(settings: &config::Telegram) -> Result<Self, Trouble> {
+impl TelegramClient {
+    pub(super) fn new(settings: &config::TelegramSettings) -> Result<Self, ApiError> {
         if settings.chat == 0 {
-            return Err(Trouble::new("no chat is named: `rekindle review connect telegram --chat NUMBER`"));
+            return Err(ApiError::new("no chat is named: `rekindle review connect telegram --chat NUMBER`"));
         }
-        let api = Api::new("review.telegram", &settings.url, &settings.key_variable)?;
+        let api = ApiClient::new("review.telegram", &settings.url, &settings.key_variable)?;
         Ok(Self { api, chat: settings.chat })
     }
 
     /// The name of the bot that the key belongs to.
-    pub(super) fn name(&self) -> Result<String, Trouble> {
+    pub(super) fn name(&self) -> Result<String, ApiError> {
         let bot = self.must("getMe", &json!({}))?;
         Ok(format!("@{}", one_line(bot["username"].as_str().unwrap_or("bot"), 80)))
     }
 
-    pub(super) fn sync(&self, look: &mut Look<'_>, next: Option<i64>) -> Result<(), Broken> {
-        let mut rows = book::rows(look.db, Surface::Telegram)?;
+    pub(super) fn sync(&self, look: &mut SyncPass<'_>, next: Option<i64>) -> Result<(), SyncFailure> {
+        let mut rows = book::rows(look.db, ReviewSurface::Telegram)?;
         if !rows.is_empty() {
             self.listen(look, next)?;
         }
-        for row in rows.iter_mut().filter(|row| row.state != State::Over) {
+        for row in rows.iter_mut().filter(|row| row.state != QuestionState::Over) {
             let standing = proposals::standing(look.db, row.proposal)?;
-            let waits = |standing: &Standing| {
+            let waits = |standing: &ProposalRecord| {
                 standing.proposal.status.is_open() && book::since(standing) <= row.since
             };
             if standing.as_ref().is_some_and(waits) {
@@ -73,15 +73,15 @@ impl Telegram {
                 self.settle(chat, message, standing.as_ref())?;
                 look.synced.closed += 1;
             }
-            row.state = State::Over;
-            book::put(look.db, Surface::Telegram, row)?;
+            row.state = QuestionState::Over;
+            book::put(look.db, ReviewSurface::Telegram, row)?;
         }
         self.ask(look, &rows)
     }
 
     /// Fetches button presses, one batch at a time: Telegram drops the updates before the requested offset.
-    fn listen(&self, look: &mut Look<'_>, next: Option<i64>) -> Result<(), Broken> {
-        let mut asked = json!({"limit": UPDATES, "timeout": 0, "allowed_updates": ["callback_query"]});
+    fn listen(&self, look: &mut SyncPass<'_>, next: Option<i64>) -> Result<(), SyncFailure> {
+        let mut asked = json!({"limit": MAX_UPDATES, "timeout": 0, "allowed_updates": ["callback_query"]});
         if let Some(next) = next {
             asked["offset"] = json!(next);
         }
@@ -106,26 +106,26 @@ impl Telegram {
     }
 
     /// Sends every question that was not sent.
-    fn ask(&self, look: &mut Look<'_>, rows: &[Row]) -> Result<(), Broken> {
+    fn ask(&self, look: &mut SyncPass<'_>, rows: &[QuestionRow]) -> Result<(), SyncFailure> {
         for standing in std::mem::take(&mut look.asked) {
-            if look.synced.asked == MOST_NEW {
+            if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
             let (id, since) = (standing.proposal.id, book::since(&standing));
             let row = rows.iter().find(|row| row.proposal == id && row.since >= since);
-            if row.is_some_and(|row| row.state != State::Asking || row.tries >= MOST_TRIES) {
+            if row.is_some_and(|row| row.state != QuestionState::Asking || row.tries >= MAX_SEND_ATTEMPTS) {
                 continue;
             }
-            let mut row = Row {
+            let mut row = QuestionRow {
                 proposal: id,
                 since,
-                state: State::Asking,
+                state: QuestionState::Asking,
                 task: None,
                 place: Some(self.chat.to_string()),
                 tries: row.map_or(0, |row| row.tries) + 1,
                 at: look.now,
             };
-            book::put(look.db, Surface::Telegram, &row)?;
+            book::put(look.db, ReviewSurface::Telegram, &row)?;
             let message = json!({
                 "chat_id": self.chat,
                 "text": telegram::message(question(&standing)),
@@ -137,15 +137,15 @@ impl Telegram {
             match sent {
                 Ok(sent) => {
                     row.task = sent["message_id"].as_i64().map(|message| message.to_string());
-                    row.state = State::Asked;
+                    row.state = QuestionState::Asked;
                     look.synced.asked += 1;
-                    book::put(look.db, Surface::Telegram, &row)?;
+                    book::put(look.db, ReviewSurface::Telegram, &row)?;
                 }
                 Err(trouble) => {
                     if !trouble.maybe_done {
                         // A request that was certainly not sent is not an attempt.
                         row.tries -= 1;
-                        book::put(look.db, Surface::Telegram, &row)?;
+                        book::put(look.db, ReviewSurface::Telegram, &row)?;
                     }
                     return Err(trouble.into());
                 }
@@ -155,7 +155,11 @@ impl Telegram {
     }
 
     /// Replies to the press and removes the buttons.
-    pub(super) fn tell(&self, db: &mut Db, press: &Press<'_>) -> Result<Option<Trouble>, db::Error> {
+    pub(super) fn tell(
+        &self,
+        db: &mut Database,
+        press: &ButtonPress<'_>,
+    ) -> Result<Option<ApiError>, db::Error> {
         let pressed = press.pressed;
         let toast = json!({"callback_query_id": pressed.callback_id, "text": telegram::toast(&press.said)});
         // Telegram refuses a reply to an old press; the message shows the result as well.
@@ -166,15 +170,15 @@ impl Telegram {
         if let Err(trouble) = self.settle(pressed.chat_id, message, press.standing) {
             return Ok(Some(trouble));
         }
-        book::over(db, Surface::Telegram, press.id, &message.to_string())?;
+        book::over(db, ReviewSurface::Telegram, press.id, &message.to_string())?;
         Ok(None)
     }
 
     /// Edits a message to show the result of its proposal, without buttons. A deleted message needs no edit.
-    fn settle(&self, chat: i64, message: i64, standing: Option<&Standing>) -> Result<(), Trouble> {
+    fn settle(&self, chat: i64, message: i64, standing: Option<&ProposalRecord>) -> Result<(), ApiError> {
         let text = match standing {
             Some(standing) => telegram::over(question(standing), standing.proposal.status),
-            None => telegram::FORGOTTEN.to_owned(),
+            None => telegram::FORGOTTEN_TEXT.to_owned(),
         };
         let edit = json!({"chat_id": chat, "message_id": message, "text": text,
             "link_preview_options": {"is_disabled": true}});
@@ -185,20 +189,20 @@ impl Telegram {
         }
     }
 
-    fn must(&self, method: &str, body: &Value) -> Result<Value, Trouble> {
+    fn must(&self, method: &str, body: &Value) -> Result<Value, ApiError> {
         self.result(&self.call(method, body)?)
     }
 
-    fn result(&self, answered: &Answered) -> Result<Value, Trouble> {
+    fn result(&self, answered: &ApiResponse) -> Result<Value, ApiError> {
         match answered.is_ok() && answered.body["ok"] == true {
             true => Ok(answered.body["result"].clone()),
             false => Err(self.api.refused(answered)),
         }
     }
 
-    fn call(&self, method: &str, body: &Value) -> Result<Answered, Trouble> {
+    fn call(&self, method: &str, body: &Value) -> Result<ApiResponse, ApiError> {
         // The key is part of the address, so no error shows the address.
-        self.api.ask(Method::Post, &format!("/bot{}/{method}", self.api.key), &[], Some(body))
+        self.api.ask(HttpMethod::Post, &format!("/bot{}/{method}", self.api.key), &[], Some(body))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Proposals as tasks (REV-05, REV-06), over Todoist's API v1.
 //!
 //! A task is created once. It is recorded before the request and after it. Every attempt carries the same id
-//! (`X-Request-Id`, of which the first counts). If we don't know whether a request succeeded, we look up the
+//! (`X-Request-ProposalId`, of which the first counts). If we don't know whether a request succeeded, we look up the
 //! task by proposal id before retrying.
 
 use std::collections::HashMap;
@@ -11,59 +11,59 @@ use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::config;
 use rekindle_core::event::{Event, TaskChanged, names};
-use rekindle_core::knowledge::proposal::Status;
-use rekindle_core::surface::Surface;
-use rekindle_core::surface::todoist::{self, LABEL, Task};
-use rekindle_core::vault::review::Id;
+use rekindle_core::knowledge::proposal::ProposalStatus;
+use rekindle_core::surface::ReviewSurface;
+use rekindle_core::surface::todoist::{self, LABEL, TodoistTask};
+use rekindle_core::vault::review::ProposalId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::api::{Answered, Api, Trouble};
-use super::book::{self, Row, State};
-use super::{Broken, Look, MOST_NEW, found, question};
-use crate::platform::http::Method;
-use crate::review::proposals::{self, Standing};
+use super::api::{ApiClient, ApiError, ApiResponse};
+use super::book::{self, QuestionRow, QuestionState};
+use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, found, question};
+use crate::platform::http::HttpMethod;
+use crate::review::proposals::{self, ProposalRecord};
 
-const TASKS: &str = "/api/v1/tasks";
-const COMPLETED: &str = "/api/v1/tasks/completed/by_completion_date";
-const USER: &str = "/api/v1/user";
+const TASKS_PATH: &str = "/api/v1/tasks";
+const COMPLETED_PATH: &str = "/api/v1/tasks/completed/by_completion_date";
+const USER_PATH: &str = "/api/v1/user";
 /// The number of tasks per page and the most pages to read.
-const PAGE: usize = 200;
-const MOST_PAGES: usize = 10;
+const PAGE_SIZE: usize = 200;
+const MAX_PAGES: usize = 10;
 /// The most tasks missing from the list that are fetched one by one.
-const MOST_LOOKS: usize = 50;
+const MAX_LOOKUPS: usize = 50;
 /// Fewer tasks than this may vanish at once by a person's decision.
-const MANY_GONE: usize = 3;
+const MIN_SUSPICIOUS_DELETIONS: usize = 3;
 
-pub(super) struct Todoist {
-    api: Api,
+pub(super) struct TodoistClient {
+    api: ApiClient,
 }
 
 /// The state of a task on the surface.
-enum Found {
-    Open(Task),
-    Completed(Task),
-    Deleted(Task),
+enum TaskLookup {
+    Open(TodoistTask),
+    Completed(TodoistTask),
+    Deleted(TodoistTask),
     Gone,
 }
 
-impl Todoist {
-    pub(super) fn new(settings: &config::Todoist) -> Result<Self, Trouble> {
-        Ok(Self { api: Api::new("review.todoist", &settings.url, &settings.key_variable)? })
+impl TodoistClient {
+    pub(super) fn new(settings: &config::TodoistSettings) -> Result<Self, ApiError> {
+        Ok(Self { api: ApiClient::new("review.todoist", &settings.url, &settings.key_variable)? })
     }
 
     /// The name of the account that the key belongs to.
-    pub(super) fn name(&self) -> Result<String, Trouble> {
-        let user = self.get(USER)?;
+    pub(super) fn name(&self) -> Result<String, ApiError> {
+        let user = self.get(USER_PATH)?;
         let name = user["full_name"].as_str().or(user["email"].as_str()).unwrap_or("an account");
         Ok(rekindle_core::text::clean::one_line(name, 80))
     }
 
-    pub(super) fn sync(&self, look: &mut Look<'_>) -> Result<(), Broken> {
-        let mut rows = book::rows(look.db, Surface::Todoist)?;
-        if rows.iter().any(|row| row.state != State::Over) {
-            let there = self.list(&format!("{TASKS}?label={LABEL}&limit={PAGE}"), "results")?;
-            let there: HashMap<String, Task> =
+    pub(super) fn sync(&self, look: &mut SyncPass<'_>) -> Result<(), SyncFailure> {
+        let mut rows = book::rows(look.db, ReviewSurface::Todoist)?;
+        if rows.iter().any(|row| row.state != QuestionState::Over) {
+            let there = self.list(&format!("{TASKS_PATH}?label={LABEL}&limit={PAGE_SIZE}"), "results")?;
+            let there: HashMap<String, TodoistTask> =
                 there.into_iter().map(|task| (task.id.clone(), task)).collect();
             self.recover(look, &mut rows, &there)?;
             self.answers(look, &mut rows, &there)?;
@@ -74,13 +74,13 @@ impl Todoist {
     /// Looks up tasks that may have been created by a request with an unknown result.
     fn recover(
         &self,
-        look: &mut Look<'_>,
-        rows: &mut [Row],
-        there: &HashMap<String, Task>,
-    ) -> Result<(), Broken> {
-        let mut done: Option<Vec<Task>> = None;
-        for row in rows.iter_mut().filter(|row| row.state == State::Asking) {
-            let is = |task: &&Task| todoist::proposal(&task.description) == Some(row.proposal);
+        look: &mut SyncPass<'_>,
+        rows: &mut [QuestionRow],
+        there: &HashMap<String, TodoistTask>,
+    ) -> Result<(), SyncFailure> {
+        let mut done: Option<Vec<TodoistTask>> = None;
+        for row in rows.iter_mut().filter(|row| row.state == QuestionState::Asking) {
+            let is = |task: &&TodoistTask| todoist::proposal(&task.description) == Some(row.proposal);
             let mut made = there.values().find(is).cloned();
             if made.is_none() {
                 let done = match &mut done {
@@ -88,7 +88,7 @@ impl Todoist {
                     none => none.insert(self.completed(row.at, look.now)?),
                 };
                 // A task of an earlier round is older than this request.
-                let new = |task: &&Task| {
+                let new = |task: &&TodoistTask| {
                     let at = task.added_at.as_ref().and_then(|at| at.parse::<Timestamp>().ok());
                     at.is_none_or(|at| at >= row.at - SignedDuration::from_mins(10))
                 };
@@ -96,13 +96,13 @@ impl Todoist {
             }
             if let Some(task) = made {
                 let place = Some(task.user_id).filter(|user| !user.is_empty());
-                *row = Row { state: State::Asked, task: Some(task.id), place, ..row.clone() };
-                book::put(look.db, Surface::Todoist, row)?;
+                *row = QuestionRow { state: QuestionState::Asked, task: Some(task.id), place, ..row.clone() };
+                book::put(look.db, ReviewSurface::Todoist, row)?;
             } else if !proposals::standing(look.db, row.proposal)?
                 .is_some_and(|one| one.proposal.status.is_open())
             {
-                row.state = State::Over;
-                book::put(look.db, Surface::Todoist, row)?;
+                row.state = QuestionState::Over;
+                book::put(look.db, ReviewSurface::Todoist, row)?;
             }
         }
         Ok(())
@@ -111,45 +111,45 @@ impl Todoist {
     /// Reads answers and removes finished tasks.
     fn answers(
         &self,
-        look: &mut Look<'_>,
-        rows: &mut [Row],
-        there: &HashMap<String, Task>,
-    ) -> Result<(), Broken> {
+        look: &mut SyncPass<'_>,
+        rows: &mut [QuestionRow],
+        there: &HashMap<String, TodoistTask>,
+    ) -> Result<(), SyncFailure> {
         let (mut open, mut looks, mut gone) = (0, 0, Vec::new());
-        for row in rows.iter_mut().filter(|row| row.state == State::Asked) {
+        for row in rows.iter_mut().filter(|row| row.state == QuestionState::Asked) {
             let Some(id) = row.task.clone() else { continue };
             let standing = proposals::standing(look.db, row.proposal)?;
-            let waits = |standing: &Standing| {
+            let waits = |standing: &ProposalRecord| {
                 standing.proposal.status.is_open() && book::since(standing) <= row.since
             };
             if !standing.as_ref().is_some_and(waits) {
                 self.close(&id, standing.map(|standing| standing.proposal.status), there.get(&id))?;
-                row.state = State::Over;
-                book::put(look.db, Surface::Todoist, row)?;
+                row.state = QuestionState::Over;
+                book::put(look.db, ReviewSurface::Todoist, row)?;
                 look.synced.closed += 1;
                 continue;
             }
             open += 1;
             let found = match there.get(&id) {
-                Some(task) => Found::Open(task.clone()),
-                None if looks == MOST_LOOKS => continue,
+                Some(task) => TaskLookup::Open(task.clone()),
+                None if looks == MAX_LOOKUPS => continue,
                 None => {
                     looks += 1;
                     self.look_for(&id, row.at, look.now)?
                 }
             };
             match found {
-                Found::Open(task) if todoist::is_rejected(&task.labels) => {
+                TaskLookup::Open(task) if todoist::is_rejected(&task.labels) => {
                     look.events.push(event(names::TASK_UPDATED, &task.changed(), look.now));
                 }
-                Found::Open(_) => {}
-                Found::Completed(task) => {
+                TaskLookup::Open(_) => {}
+                TaskLookup::Completed(task) => {
                     look.events.push(event(names::TASK_COMPLETED, &task.changed(), look.now));
                 }
-                Found::Deleted(task) => {
+                TaskLookup::Deleted(task) => {
                     look.events.push(event(names::TASK_DELETED, &task.changed(), look.now));
                 }
-                Found::Gone => gone.push((id, row.proposal, row.place.clone())),
+                TaskLookup::Gone => gone.push((id, row.proposal, row.place.clone())),
             }
         }
         self.gone(look, &gone, open)
@@ -159,23 +159,23 @@ impl Todoist {
     /// once to be a decision.
     fn gone(
         &self,
-        look: &mut Look<'_>,
-        gone: &[(String, Id, Option<String>)],
+        look: &mut SyncPass<'_>,
+        gone: &[(String, ProposalId, Option<String>)],
         open: usize,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), SyncFailure> {
         if gone.is_empty() {
             return Ok(());
         }
-        let user = self.get(USER)?;
+        let user = self.get(USER_PATH)?;
         let user =
             user["id"].as_str().map(str::to_owned).or_else(|| user["id"].as_i64().map(|id| id.to_string()));
         if gone.iter().any(|(.., place)| place.is_some() && *place != user) {
-            return Err(Trouble::new(
+            return Err(ApiError::new(
                 "the tasks were made with the key of another account; nothing was decided",
             )
             .into());
         }
-        if gone.len() >= MANY_GONE && gone.len() * 2 > open {
+        if gone.len() >= MIN_SUSPICIOUS_DELETIONS && gone.len() * 2 > open {
             look.synced.problem = Some(format!(
                 "{} of {open} tasks are gone at once, which decides nothing; `rekindle reject` turns down, \
                  `rekindle review` shows what waits",
@@ -197,60 +197,66 @@ impl Todoist {
     }
 
     /// Creates a task for every question without one.
-    fn ask(&self, look: &mut Look<'_>, rows: &[Row]) -> Result<(), Broken> {
+    fn ask(&self, look: &mut SyncPass<'_>, rows: &[QuestionRow]) -> Result<(), SyncFailure> {
         for standing in std::mem::take(&mut look.asked) {
-            if look.synced.asked == MOST_NEW {
+            if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
             let (id, since) = (standing.proposal.id, book::since(&standing));
             let row = rows.iter().find(|row| row.proposal == id);
-            if row.is_some_and(|row| row.state != State::Asking && row.since >= since) {
+            if row.is_some_and(|row| row.state != QuestionState::Asking && row.since >= since) {
                 continue;
             }
             // An earlier attempt is known to have failed by now, so it is repeated with the same request id.
-            let asked_at = row.filter(|row| row.state == State::Asking).map_or(look.now, |row| row.at);
-            let mut row = Row {
+            let asked_at =
+                row.filter(|row| row.state == QuestionState::Asking).map_or(look.now, |row| row.at);
+            let mut row = QuestionRow {
                 proposal: id,
                 since,
-                state: State::Asking,
+                state: QuestionState::Asking,
                 task: None,
                 place: None,
                 tries: row.map_or(0, |row| row.tries) + 1,
                 at: asked_at,
             };
-            book::put(look.db, Surface::Todoist, &row)?;
+            book::put(look.db, ReviewSurface::Todoist, &row)?;
             let new = json!(todoist::task(question(&standing)));
             let request = [("x-request-id", request_id(id, since, asked_at))];
-            let answered = self.send(Method::Post, TASKS, &request, Some(&new))?;
+            let answered = self.send(HttpMethod::Post, TASKS_PATH, &request, Some(&new))?;
             if matches!(answered.status, 400 | 413 | 422) {
                 // Todoist will never accept this task; the person can still decide elsewhere.
                 look.synced.problem = Some(format!("{id} is no task: {}", self.api.refused(&answered).what));
-                row.state = State::Over;
+                row.state = QuestionState::Over;
             } else if !answered.is_ok() {
                 return Err(self.api.refused(&answered).into());
             } else {
-                let task = Task::deserialize(&answered.body).unwrap_or_default();
+                let task = TodoistTask::deserialize(&answered.body).unwrap_or_default();
                 if task.id.is_empty() {
-                    return Err(Trouble::new("Todoist made a task and does not say which").into());
+                    return Err(ApiError::new("Todoist made a task and does not say which").into());
                 }
-                row.state = State::Asked;
+                row.state = QuestionState::Asked;
                 row.place = Some(task.user_id).filter(|user| !user.is_empty());
                 row.task = Some(task.id);
                 look.synced.asked += 1;
             }
-            book::put(look.db, Surface::Todoist, &row)?;
+            book::put(look.db, ReviewSurface::Todoist, &row)?;
         }
         Ok(())
     }
 
     /// Removes the task of a finished proposal: completes it, or deletes it if nobody touched it (REV-10) or
     /// its proposal was forgotten. A deleted task needs nothing.
-    fn close(&self, id: &str, status: Option<Status>, task: Option<&Task>) -> Result<(), Trouble> {
-        let unseen = status == Some(Status::Expired) && task.is_some_and(|task| !task.is_touched());
-        let path = format!("{TASKS}/{}", segment(id));
+    fn close(
+        &self,
+        id: &str,
+        status: Option<ProposalStatus>,
+        task: Option<&TodoistTask>,
+    ) -> Result<(), ApiError> {
+        let unseen = status == Some(ProposalStatus::Expired) && task.is_some_and(|task| !task.is_touched());
+        let path = format!("{TASKS_PATH}/{}", segment(id));
         let answered = match status {
-            Some(_) if !unseen => self.send(Method::Post, &format!("{path}/close"), &[], None)?,
-            _ => self.send(Method::Delete, &path, &[], None)?,
+            Some(_) if !unseen => self.send(HttpMethod::Post, &format!("{path}/close"), &[], None)?,
+            _ => self.send(HttpMethod::Delete, &path, &[], None)?,
         };
         match answered.status {
             200..=299 | 400 | 404 | 410 => Ok(()),
@@ -259,54 +265,57 @@ impl Todoist {
     }
 
     /// Looks up a task that is missing from the list.
-    fn look_for(&self, id: &str, since: Timestamp, now: Timestamp) -> Result<Found, Trouble> {
-        let answered = self.send(Method::Get, &format!("{TASKS}/{}", segment(id)), &[], None)?;
+    fn look_for(&self, id: &str, since: Timestamp, now: Timestamp) -> Result<TaskLookup, ApiError> {
+        let answered = self.send(HttpMethod::Get, &format!("{TASKS_PATH}/{}", segment(id)), &[], None)?;
         match answered.status {
             200..=299 => {
-                let task = Task::deserialize(&answered.body)
-                    .map_err(|_| Trouble::new("Todoist describes a task in a way that is not known"))?;
+                let task = TodoistTask::deserialize(&answered.body)
+                    .map_err(|_| ApiError::new("Todoist describes a task in a way that is not known"))?;
                 Ok(match (task.is_deleted, task.checked) {
-                    (true, _) => Found::Deleted(task),
-                    (_, true) => Found::Completed(task),
-                    _ => Found::Open(task),
+                    (true, _) => TaskLookup::Deleted(task),
+                    (_, true) => TaskLookup::Completed(task),
+                    _ => TaskLookup::Open(task),
                 })
             }
             404 | 410 => {
                 // Completed tasks may be only in a list of their own.
                 let done = self.completed(since, now)?;
-                Ok(done.into_iter().find(|task| task.id == id).map_or(Found::Gone, Found::Completed))
+                Ok(done
+                    .into_iter()
+                    .find(|task| task.id == id)
+                    .map_or(TaskLookup::Gone, TaskLookup::Completed))
             }
             _ => Err(self.api.refused(&answered)),
         }
     }
 
     /// Lists the tasks completed since a time.
-    fn completed(&self, since: Timestamp, now: Timestamp) -> Result<Vec<Task>, Trouble> {
+    fn completed(&self, since: Timestamp, now: Timestamp) -> Result<Vec<TodoistTask>, ApiError> {
         let day = SignedDuration::from_hours(24);
         let (since, until) = (stamp(since - day), stamp(now + day));
-        self.list(&format!("{COMPLETED}?since={since}&until={until}&limit={PAGE}"), "items")
+        self.list(&format!("{COMPLETED_PATH}?since={since}&until={until}&limit={PAGE_SIZE}"), "items")
     }
 
     /// Reads all pages of a list.
-    fn list(&self, path: &str, field: &str) -> Result<Vec<Task>, Trouble> {
+    fn list(&self, path: &str, field: &str) -> Result<Vec<TodoistTask>, ApiError> {
         let (mut tasks, mut cursor) = (Vec::new(), String::new());
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let page = self.get(&format!("{path}{cursor}"))?;
             let Some(items) = page[field].as_array() else {
-                return Err(Trouble::new("Todoist lists tasks in a way that is not known"));
+                return Err(ApiError::new("Todoist lists tasks in a way that is not known"));
             };
-            tasks.extend(items.iter().filter_map(|item| Task::deserialize(item).ok()));
+            tasks.extend(items.iter().filter_map(|item| TodoistTask::deserialize(item).ok()));
             match page["next_cursor"].as_str() {
                 Some(next) if !next.is_empty() => cursor = format!("&cursor={}", segment(next)),
                 _ => return Ok(tasks),
             }
         }
         // A task missing from a truncated list may still exist.
-        Err(Trouble::new(format!("there are more than {} tasks to look through", PAGE * MOST_PAGES)))
+        Err(ApiError::new(format!("there are more than {} tasks to look through", PAGE_SIZE * MAX_PAGES)))
     }
 
-    fn get(&self, path: &str) -> Result<Value, Trouble> {
-        let answered = self.send(Method::Get, path, &[], None)?;
+    fn get(&self, path: &str) -> Result<Value, ApiError> {
+        let answered = self.send(HttpMethod::Get, path, &[], None)?;
         match answered.is_ok() {
             true => Ok(answered.body),
             false => Err(self.api.refused(&answered)),
@@ -315,11 +324,11 @@ impl Todoist {
 
     fn send(
         &self,
-        method: Method,
+        method: HttpMethod,
         path: &str,
         headers: &[(&str, String)],
         body: Option<&Value>,
-    ) -> Result<Answered, Trouble> {
+    ) -> Result<ApiResponse, ApiError> {
         let key = [("authorization", format!("Bearer {}", self.api.key))];
         self.api.ask(method, path, &[&key, headers].concat(), body)
     }
@@ -332,7 +341,7 @@ fn event(name: &str, task: &TaskChanged, now: Timestamp) -> Event {
 }
 
 /// The id of a request, at most 36 characters.
-fn request_id(id: Id, since: i64, asked_at: Timestamp) -> String {
+fn request_id(id: ProposalId, since: i64, asked_at: Timestamp) -> String {
     let what = format!("{id} {since} {}", asked_at.as_millisecond());
     ContentHash::of(what.as_bytes()).short(32)
 }

@@ -6,20 +6,20 @@
 use std::fs;
 
 use rekindle_core::base::time::{TimeZone, Timestamp};
-use rekindle_core::vault::daily_log::{Handoff, Source};
-use rekindle_core::vault::journal::Op;
+use rekindle_core::vault::daily_log::{LoggedHandoff, SectionSource};
+use rekindle_core::vault::journal::FileOperation;
 
 use super::*;
-use crate::forget::What;
-use crate::trial_notes::Notes;
+use crate::forget::ForgetRequest;
+use crate::trial_notes::TestNotes;
 
-struct Ground {
-    notes: Notes,
+struct LogsFixture {
+    notes: TestNotes,
 }
 
-impl Ground {
+impl LogsFixture {
     fn new() -> Self {
-        Self { notes: Notes::new() }
+        Self { notes: TestNotes::new() }
     }
 
     /// A second process, without cached state.
@@ -36,10 +36,10 @@ impl Ground {
     }
 
     fn add(&self, key: &str) -> bool {
-        self.notes.vault.log_once(&handoff(key), Actor::Worker, &now()).unwrap().is_some()
+        self.notes.vault.log_once(&handoff(key), ChangeActor::Worker, &now()).unwrap().is_some()
     }
 
-    fn newest_op(&self) -> Op {
+    fn newest_op(&self) -> FileOperation {
         self.notes.vault.changes().unwrap().next().unwrap().unwrap().change.ops.remove(0)
     }
 }
@@ -48,10 +48,10 @@ fn now() -> Zoned {
     "2026-11-15T02:13:08Z".parse::<Timestamp>().unwrap().to_zoned(TimeZone::UTC)
 }
 
-fn handoff(key: &str) -> Section {
-    let source = Source { dedupe_key: Some(key.to_owned()), ..Source::default() };
+fn handoff(key: &str) -> LogSection {
+    let source = SectionSource { dedupe_key: Some(key.to_owned()), ..SectionSource::default() };
     let text = format!("Go on with {key}.");
-    Section::Handoff(Handoff { source, time: "10:30".parse().unwrap(), text })
+    LogSection::Handoff(LoggedHandoff { source, time: "10:30".parse().unwrap(), text })
 }
 
 /// The expected log, built in memory.
@@ -61,16 +61,19 @@ fn made(keys: &[&str]) -> String {
 
 #[test]
 fn log_01_a_section_is_added_in_the_files_place_and_log_06_once() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     assert!(ground.add("a"));
-    let first = Identity::of(&fs::metadata(ground.file()).unwrap());
+    let first = FileIdentity::of(&fs::metadata(ground.file()).unwrap());
     for key in ["b", "c", "d"] {
         assert!(ground.add(key) && !ground.add(key), "{key}");
-        assert!(matches!(ground.newest_op(), Op::Append { .. }));
-        assert!(ground.other().log_once(&handoff(key), Actor::Worker, &now()).unwrap().is_none(), "{key}");
+        assert!(matches!(ground.newest_op(), FileOperation::Append { .. }));
+        assert!(
+            ground.other().log_once(&handoff(key), ChangeActor::Worker, &now()).unwrap().is_none(),
+            "{key}"
+        );
     }
     assert_eq!(ground.text(), made(&["a", "b", "c", "d"]));
-    let last = Identity::of(&fs::metadata(ground.file()).unwrap());
+    let last = FileIdentity::of(&fs::metadata(ground.file()).unwrap());
     assert!(last.is_same_file(&first), "it was replaced, not added to");
     // The cached state was updated, not read again, and equals a fresh read.
     let known = ground.notes.vault.logs.0.lock().unwrap()[0].clone();
@@ -82,16 +85,16 @@ fn log_01_a_section_is_added_in_the_files_place_and_log_06_once() {
 
 #[test]
 fn log_06_a_key_of_yesterday_counts() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     assert!(ground.add("a"));
     let tomorrow = now().checked_add(jiff::Span::new().days(1)).unwrap();
-    assert!(ground.notes.vault.log_once(&handoff("a"), Actor::Worker, &tomorrow).unwrap().is_none());
-    assert!(ground.notes.vault.log_once(&handoff("b"), Actor::Worker, &tomorrow).unwrap().is_some());
+    assert!(ground.notes.vault.log_once(&handoff("a"), ChangeActor::Worker, &tomorrow).unwrap().is_none());
+    assert!(ground.notes.vault.log_once(&handoff("b"), ChangeActor::Worker, &tomorrow).unwrap().is_some());
 }
 
 #[test]
 fn b_09_whatever_an_editor_did_meanwhile_stays_and_the_section_comes_behind_it() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     assert!(ground.add("a") && ground.add("b"));
     let in_place = |text: &str| fs::write(ground.file(), text).unwrap();
     let by_rename = |text: &str| {
@@ -118,22 +121,22 @@ fn b_09_whatever_an_editor_did_meanwhile_stays_and_the_section_comes_behind_it()
 
 #[test]
 fn b_09_what_changed_since_it_was_looked_at_is_not_added_to() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     assert!(ground.add("a"));
-    let place = Place::vault(layout::daily_log(now().date()));
+    let place = ChangedFile::vault(layout::daily_log(now().date()));
     let mut writer = ground.notes.vault.writer(&now()).unwrap();
     let (end, text) = ground.notes.vault.logs.addition(&ground.file(), &handoff("b")).unwrap().unwrap();
     let edited = ground.text() + "By hand.\n";
     fs::write(ground.file(), &edited).unwrap();
-    let write = Write::Append { place, end, text };
-    let refused = writer.commit(Draft::new("daily", Actor::Worker, vec![write]));
+    let write = FileWrite::Append { place, end, text };
+    let refused = writer.commit(ChangeDraft::new("daily", ChangeActor::Worker, vec![write]));
     assert!(matches!(refused, Err(Error::Changed(_))), "{refused:?}");
     assert_eq!(ground.text(), edited);
 }
 
 #[test]
 fn log_01_an_addition_that_was_cut_off_anywhere_is_finished_by_the_next_writer() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     assert!(ground.add("a") && ground.add("b"));
     let (before, after) = (made(&["a"]), made(&["a", "b"]));
     let journal = fs::read_to_string(ground.notes.places.journal()).unwrap();
@@ -162,14 +165,14 @@ fn log_01_an_addition_that_was_cut_off_anywhere_is_finished_by_the_next_writer()
 
 #[test]
 fn log_01_undo_takes_back_one_section_and_nothing_else() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     for key in ["a", "b", "c"] {
         assert!(ground.add(key));
     }
     let change = ground.notes.vault.changes().unwrap().nth(1).unwrap().unwrap().change.id;
-    ground.notes.vault.undo(Some(change.as_str()), Actor::User, &now()).unwrap();
+    ground.notes.vault.undo(Some(change.as_str()), ChangeActor::User, &now()).unwrap();
     assert_eq!(ground.text(), made(&["a", "c"]));
-    ground.notes.vault.undo(None, Actor::User, &now()).unwrap();
+    ground.notes.vault.undo(None, ChangeActor::User, &now()).unwrap();
     assert_eq!(ground.text(), made(&["a"]));
     assert!(ground.add("d"));
     assert_eq!(ground.text(), made(&["a", "d"]));
@@ -177,11 +180,15 @@ fn log_01_undo_takes_back_one_section_and_nothing_else() {
 
 #[test]
 fn b_08_what_was_forgotten_is_in_no_section_and_not_in_the_journal() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     for key in ["a", "the secret", "c"] {
         assert!(ground.add(key));
     }
-    ground.notes.vault.forget(What::Text("Go on with the secret."), Actor::User, &now()).unwrap();
+    ground
+        .notes
+        .vault
+        .forget(ForgetRequest::Text("Go on with the secret."), ChangeActor::User, &now())
+        .unwrap();
     let journal = fs::read_to_string(ground.notes.places.journal()).unwrap();
     assert!(!ground.text().contains("with the secret") && !journal.contains("with the secret"));
     assert!(ground.text().contains("Go on with a.") && ground.text().contains("Go on with c."));
@@ -193,7 +200,7 @@ fn b_08_what_was_forgotten_is_in_no_section_and_not_in_the_journal() {
 #[test]
 fn log_07_a_log_that_may_not_be_written_to_is_replaced() {
     use std::os::unix::fs::PermissionsExt;
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     assert!(ground.add("a"));
     fs::set_permissions(ground.file(), fs::Permissions::from_mode(0o400)).unwrap();
     assert!(ground.add("b"));
@@ -203,7 +210,7 @@ fn log_07_a_log_that_may_not_be_written_to_is_replaced() {
 
 #[test]
 fn log_07_a_log_larger_than_any_note_still_grows() {
-    let ground = Ground::new();
+    let ground = LogsFixture::new();
     assert!(ground.add("a"));
     let long = ground.text() + &"A line of the person's own.\n".repeat(400_000);
     assert!(long.len() as u64 > crate::vault::MAX_NOTE_BYTES);

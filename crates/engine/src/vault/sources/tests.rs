@@ -6,19 +6,19 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use rekindle_core::base::time::Zoned;
-use rekindle_core::recall::document::Source;
-use rekindle_core::vault::daily_log::{Clock, Note, Section};
-use rekindle_core::vault::journal::Actor;
+use rekindle_core::recall::document::DocumentSource;
+use rekindle_core::vault::daily_log::{LogSection, LoggedNote, TimeOfDay};
+use rekindle_core::vault::journal::ChangeActor;
 
 use super::*;
-use crate::forget::What;
-use crate::trial_notes::{Notes, places_in};
+use crate::forget::ForgetRequest;
+use crate::trial_notes::{TestNotes, places_in};
 
-fn listed(notes: &Notes) -> Vec<String> {
+fn listed(notes: &TestNotes) -> Vec<String> {
     list(&notes.vault).unwrap().files.into_iter().map(|file| file.path).collect()
 }
 
-fn texts(unit: &Unit) -> Vec<&str> {
+fn texts(unit: &SourceUnit) -> Vec<&str> {
     unit.documents.iter().map(|document| document.text.as_str()).collect()
 }
 
@@ -28,7 +28,7 @@ fn now() -> Zoned {
 
 #[test]
 fn rec_21_every_note_is_listed_and_nothing_else() {
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     for path in [
         "Ideas.md",
         "a.txt",
@@ -64,7 +64,7 @@ fn rec_21_every_note_is_listed_and_nothing_else() {
 
 #[test]
 fn a_file_becomes_its_documents() {
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     notes.write(
         "MemoryVault/MEMORY.md",
         "\u{feff}## Rules\r\n- (2026-11-14) Never force push.\r\n- Other\r\n",
@@ -78,14 +78,17 @@ fn a_file_becomes_its_documents() {
     let note = "deep/note.md";
     notes.write(note, "# A\n\nMine.\n");
     let unit = read(&notes.vault, note).unwrap();
-    assert_eq!((unit.documents[0].source, unit.documents[0].thread.as_deref()), (Source::Note, Some(note)));
+    assert_eq!(
+        (unit.documents[0].source, unit.documents[0].thread.as_deref()),
+        (DocumentSource::Note, Some(note))
+    );
     let modified = unit.documents[0].created.unwrap().as_nanosecond();
     assert_eq!(modified, i128::from(unit.stamp.unwrap().modified));
 }
 
 #[test]
 fn what_is_gone_or_not_ours_to_read_has_no_documents() {
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     notes.write("a.md", "text\n");
     notes.write("MemoryVault/_meta/tombstones.jsonl", "");
     fs::write(notes.places.notes().parent().unwrap().join("outside.md"), "secret\n").unwrap();
@@ -107,7 +110,7 @@ fn what_is_gone_or_not_ours_to_read_has_no_documents() {
 #[test]
 fn links_are_not_followed() {
     use std::os::unix::fs::symlink;
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     notes.write("real/a.md", "text\n");
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("b.md"), "outside\n").unwrap();
@@ -136,7 +139,7 @@ fn a_vault_behind_a_link_keeps_its_name() {
 
 #[test]
 fn what_cannot_be_read_is_a_problem_and_the_rest_is_read() {
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     notes.write("good.md", "Good.\n");
     notes.write("bad.md", b"one\ntwo \xff\xfe\n");
     notes.write("zero.txt", "");
@@ -169,7 +172,7 @@ fn what_cannot_be_read_is_a_problem_and_the_rest_is_read() {
 #[test]
 fn a_file_that_nobody_may_read_is_a_problem() {
     use std::os::unix::fs::PermissionsExt;
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     notes.write("locked.md", "text\n");
     let file = notes.places.notes().join("locked.md");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
@@ -186,7 +189,7 @@ fn a_file_that_nobody_may_read_is_a_problem() {
 #[test]
 fn a_name_that_is_no_text_is_a_problem() {
     use std::os::unix::ffi::OsStrExt;
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     fs::write(notes.places.notes().join(std::ffi::OsStr::from_bytes(b"n\xff.md")), "x\n").unwrap();
     let listing = list(&notes.vault).unwrap();
     assert!(listing.files.is_empty() && listing.problems[0].1.contains("not UTF-8"));
@@ -194,7 +197,7 @@ fn a_name_that_is_no_text_is_a_problem() {
 
 #[test]
 fn sto_14_a_change_is_noticed_by_time_size_or_content() {
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     notes.write("a.md", "one\n");
     let file = notes.places.notes().join("a.md");
     let stamp = read(&notes.vault, "a.md").unwrap().stamp.unwrap();
@@ -219,7 +222,7 @@ fn sto_14_a_change_is_noticed_by_time_size_or_content() {
 
 #[test]
 fn many_files_are_read_in_their_order() {
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     for number in 0..300 {
         notes.write(&format!("n/{number:03}.md"), format!("Note number {number}.\n"));
     }
@@ -254,14 +257,14 @@ fn many_files_are_read_in_their_order() {
 
 #[test]
 fn log_08_times_are_of_the_persons_zone() {
-    let notes = Notes::new();
-    let section = Section::Note(Note {
+    let notes = TestNotes::new();
+    let section = LogSection::Note(LoggedNote {
         source: Default::default(),
-        time: "10:30".parse::<Clock>().unwrap(),
+        time: "10:30".parse::<TimeOfDay>().unwrap(),
         text: "Go on with the tests.".into(),
         mark: Default::default(),
     });
-    notes.vault.log(&section, Actor::User, &now()).unwrap();
+    notes.vault.log(&section, ChangeActor::User, &now()).unwrap();
     let at = |vault: &Vault| {
         read(vault, "MemoryVault/memory/2026-11-15.md").unwrap().documents[0].created.unwrap()
     };
@@ -272,9 +275,12 @@ fn log_08_times_are_of_the_persons_zone() {
 
 #[test]
 fn b_08_what_was_forgotten_is_not_read_again() {
-    let notes = Notes::new();
+    let notes = TestNotes::new();
     notes.write("MemoryVault/MEMORY.md", "## Rules\n- The staging host is hermes.\n- Other rule.\n");
-    notes.vault.forget(What::Text("The staging host is hermes."), Actor::User, &now()).unwrap();
+    notes
+        .vault
+        .forget(ForgetRequest::Text("The staging host is hermes."), ChangeActor::User, &now())
+        .unwrap();
     // A sync restores the text.
     notes.write("MemoryVault/MEMORY.md", "## Rules\n- The staging host is hermes.\n- Other rule.\n");
     assert_eq!(texts(&read(&notes.vault, "MemoryVault/MEMORY.md").unwrap()), ["Other rule."]);

@@ -5,37 +5,41 @@ pub(crate) mod describe;
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_core::base::decided_by::By;
+use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::vault::review::Id;
-use rekindle_engine::jobs::worker_lock::{Post, do_now};
-use rekindle_engine::pipeline::stages::promote::Reconsidered;
-use rekindle_engine::pipeline::stages::{REGISTRY, promote};
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::proposals::{self, Decided, Verdict};
+use rekindle_core::vault::review::ProposalId;
+use rekindle_engine::jobs::worker_lock::{WorkerLock, do_now};
+use rekindle_engine::pipeline::stages::promote::ReconsiderOutcome;
+use rekindle_engine::pipeline::stages::{STAGE_REGISTRY, promote};
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::review::proposals::{self, DecisionOutcome, ProposalVerdict};
 
 use self::describe::{said, told};
-use super::Context;
-use crate::error::Failure;
+use super::CommandContext;
+use crate::error::CliError;
 
 /// The longest wait for a running worker. The decision is safe in the store; the worker carries it out.
 pub(crate) const WORKER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// True if anything may be written now.
-pub(crate) fn may_write(context: &Context<'_>) -> bool {
+pub(crate) fn may_write(context: &CommandContext<'_>) -> bool {
     context.settings.config.memory.enabled && !context.places.stop_file().exists()
 }
 
 /// Reads the decisions marked on the page. Returns the reason if the page is ambiguous and nothing was
 /// decided.
-pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure> {
+pub(crate) fn read_page(context: &CommandContext<'_>) -> Result<Option<String>, CliError> {
     if !may_write(context) {
         return Ok(None);
     }
-    let look = promote::look(&context.world()).map_err(Failure::new)?;
-    let new: Vec<Id> =
-        look.decided.iter().filter(|(_, decided)| *decided == Decided::Now).map(|(id, _)| *id).collect();
+    let look = promote::look(&context.world()).map_err(CliError::new)?;
+    let new: Vec<ProposalId> = look
+        .decided
+        .iter()
+        .filter(|(_, decided)| *decided == DecisionOutcome::Now)
+        .map(|(id, _)| *id)
+        .collect();
     if !new.is_empty() {
         context.vault_to_change()?;
         see_to(context, &new)?;
@@ -43,10 +47,10 @@ pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure
     Ok(look.doubt)
 }
 
-// A plain comment, because clap would take a doc comment for the command's description. `Reach` is the scope
+// A plain comment, because clap would take a doc comment for the command's description. `ScopeArgs` is the scope
 // that the person gives an approved proposal.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(crate) struct Reach {
+pub(crate) struct ScopeArgs {
     /// Make it hold in every project
     #[arg(long)]
     pub(crate) everywhere: bool,
@@ -55,16 +59,21 @@ pub(crate) struct Reach {
     pub(crate) this_project: bool,
 }
 
-impl Reach {
+impl ScopeArgs {
     /// The scope for one proposal; `None` keeps the scope of the proposal.
-    fn scope(self, context: &Context<'_>, db: &Db, id: Id) -> Result<Option<Scope>, Failure> {
+    fn scope(
+        self,
+        context: &CommandContext<'_>,
+        db: &Database,
+        id: ProposalId,
+    ) -> Result<Option<Scope>, CliError> {
         if !self.this_project {
             return Ok(self.everywhere.then_some(Scope::Global));
         }
         let own = proposals::standing(db, id)?.and_then(|standing| standing.proposal.project);
         let here = own.or_else(|| context.project_id().cloned());
         let none = || {
-            Failure::usage(format!("{id} was said in no project, and this folder is not in one"))
+            CliError::usage(format!("{id} was said in no project, and this folder is not in one"))
                 .hint("run it in the project's folder, or leave --this-project out")
         };
         here.map(|project| Some(Scope::Project(project))).ok_or_else(none)
@@ -72,95 +81,95 @@ impl Reach {
 }
 
 /// The outcome of deciding on some proposals.
-pub(crate) struct DecisionOutcome {
+pub(crate) struct DecideReport {
     /// The proposals with this decision, now or before.
-    pub(crate) decided: Vec<Id>,
+    pub(crate) decided: Vec<ProposalId>,
     /// The other proposals, with the reason.
-    pub(crate) wrong: Vec<(Id, String)>,
+    pub(crate) wrong: Vec<(ProposalId, String)>,
     /// True if a running worker will carry the decision out.
     pub(crate) busy: bool,
 }
 
 /// Decides on proposals and carries the decisions out. One failure does not stop the others.
 pub(crate) fn settle(
-    context: &Context<'_>,
-    ids: &[Id],
-    verdict: &Verdict,
-    reach: Reach,
-    by: By,
-) -> Result<DecisionOutcome, Failure> {
+    context: &CommandContext<'_>,
+    ids: &[ProposalId],
+    verdict: &ProposalVerdict,
+    reach: ScopeArgs,
+    by: DecidedBy,
+) -> Result<DecideReport, CliError> {
     context.vault_to_change()?;
     // A decision on the page was made first.
     read_page(context)?;
-    let mut db = Db::open(&context.places.database())?;
+    let mut db = Database::open(&context.places.database())?;
     let (mut open, mut wrong) = (Vec::new(), Vec::new());
     for id in ids {
         let scope = reach.scope(context, &db, *id)?;
         match proposals::decide_in(
             &mut db,
-            &REGISTRY,
+            &STAGE_REGISTRY,
             *id,
             verdict,
             scope.as_ref(),
             by,
             context.now.timestamp(),
         )? {
-            Decided::Now | Decided::Already(_) => open.push(*id),
-            Decided::Ended(standing) => wrong.push((*id, told(context, &standing))),
-            Decided::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
-            Decided::Unknown => wrong.push((*id, format!("there is no proposal {id}"))),
+            DecisionOutcome::Now | DecisionOutcome::Already(_) => open.push(*id),
+            DecisionOutcome::Ended(standing) => wrong.push((*id, told(context, &standing))),
+            DecisionOutcome::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
+            DecisionOutcome::Unknown => wrong.push((*id, format!("there is no proposal {id}"))),
         }
     }
     let busy = !see_to(context, &open)?;
-    Ok(DecisionOutcome { decided: open, wrong, busy })
+    Ok(DecideReport { decided: open, wrong, busy })
 }
 
 /// Decides on one proposal for an agent and returns the outcome in a sentence.
 pub(crate) fn decide_for(
-    context: &Context<'_>,
-    id: Id,
-    verdict: &Verdict,
-    reach: Reach,
-) -> Result<String, Failure> {
-    let outcome = settle(context, &[id], verdict, reach, By::Agent)?;
+    context: &CommandContext<'_>,
+    id: ProposalId,
+    verdict: &ProposalVerdict,
+    reach: ScopeArgs,
+) -> Result<String, CliError> {
+    let outcome = settle(context, &[id], verdict, reach, DecidedBy::Agent)?;
     if let Some((_, why)) = outcome.wrong.into_iter().next() {
-        return Err(Failure::new(why).hint("`review_list` shows what waits"));
+        return Err(CliError::new(why).hint("`review_list` shows what waits"));
     }
-    let standing = proposals::standing(&Db::open(&context.places.database())?, id)?;
-    let standing = standing.ok_or_else(|| Failure::new(format!("{id} was forgotten")))?;
+    let standing = proposals::standing(&Database::open(&context.places.database())?, id)?;
+    let standing = standing.ok_or_else(|| CliError::new(format!("{id} was forgotten")))?;
     match standing.note.as_ref().filter(|_| standing.proposal.status.is_open()) {
-        Some(note) => Err(Failure::new(format!("{id} could not be promoted and waits: {note}"))),
+        Some(note) => Err(CliError::new(format!("{id} could not be promoted and waits: {note}"))),
         None if outcome.busy => Ok(format!("{id} is decided and will be seen to in a moment")),
         None => Ok(said(context, &standing)),
     }
 }
 
 /// Carries out decisions at once. Returns false if a running worker will do it.
-pub(crate) fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
+pub(crate) fn see_to(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<bool, CliError> {
     if ids.is_empty() {
         return Ok(true);
     }
-    let Some(post) = Post::take(&context.places.locks(), WORKER_TIMEOUT)? else { return Ok(false) };
+    let Some(post) = WorkerLock::take(&context.places.locks(), WORKER_TIMEOUT)? else { return Ok(false) };
     let world = context.world();
-    let db = Db::open(&context.places.database())?;
+    let db = Database::open(&context.places.database())?;
     for id in ids {
         // The proposal may have been renamed; the run uses the current id.
         let id = proposals::now_called(&db, *id)?;
-        do_now(&post, &world, &REGISTRY, promote::NAME, &id.to_string())?;
+        do_now(&post, &world, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
     }
     Ok(true)
 }
 
 /// Takes back the decision on a proposal, unless a worker is running.
 pub(crate) fn reconsider(
-    context: &Context<'_>,
-    id: Id,
+    context: &CommandContext<'_>,
+    id: ProposalId,
     decided: Option<Timestamp>,
-) -> Result<Reconsidered, Failure> {
+) -> Result<ReconsiderOutcome, CliError> {
     context.vault_to_change()?;
-    let Some(post) = Post::take(&context.places.locks(), WORKER_TIMEOUT)? else {
-        return Err(Failure::new(format!("{id} was not taken back: a worker is running"))
+    let Some(post) = WorkerLock::take(&context.places.locks(), WORKER_TIMEOUT)? else {
+        return Err(CliError::new(format!("{id} was not taken back: a worker is running"))
             .hint("try it again when it has ended (`rekindle runs`)"));
     };
-    promote::reconsider(&post, &context.world(), id, decided).map_err(Failure::new)
+    promote::reconsider(&post, &context.world(), id, decided).map_err(CliError::new)
 }

@@ -3,37 +3,38 @@
 use std::collections::BTreeMap;
 
 use rekindle_core::base::time::{Date, day};
-use rekindle_core::config::Provider;
-use rekindle_core::llm::Usage;
+use rekindle_core::config::LlmProvider;
+use rekindle_core::llm::TokenUsage;
 use rekindle_core::recall::score::percentile;
-use rekindle_engine::context::injection_stats::{self, Given};
-use rekindle_engine::llm::{AS_OF, list_price};
+use rekindle_engine::context::injection_stats::{self, SessionInjectionStats};
+use rekindle_engine::llm::{PRICES_DATE, list_price};
 use serde_json::{Value, json};
 
-use crate::app::Context;
-use crate::error::Failure;
+use crate::app::CommandContext;
+use crate::error::CliError;
 
 /// Shows the injected tokens by day, with their cost.
 pub(super) fn show(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     days: u32,
     model: Option<&str>,
     as_json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let llm = &context.settings.config.llm;
-    let configured = (llm.provider != Provider::Offline).then(|| llm.reflector_model.as_str());
+    let configured = (llm.provider != LlmProvider::Offline).then(|| llm.reflector_model.as_str());
     let model = model.or(configured);
     let price = model.and_then(list_price);
     let logs = context.places.logs();
     let all = injection_stats::sessions(&logs, days, &context.now)
-        .map_err(|error| Failure::new(format!("{} cannot be read: {error}", logs.display())))?;
-    let mut by_day: BTreeMap<Date, Vec<&Given>> = BTreeMap::new();
+        .map_err(|error| CliError::new(format!("{} cannot be read: {error}", logs.display())))?;
+    let mut by_day: BTreeMap<Date, Vec<&SessionInjectionStats>> = BTreeMap::new();
     all.iter().for_each(|given| by_day.entry(given.day).or_default().push(given));
     let tokens: Vec<f64> = all.iter().map(|given| given.tokens as f64).collect();
     let sum: u64 = all.iter().map(|given| given.tokens).sum();
     let mean = sum as f64 / (tokens.len().max(1)) as f64;
     let high = if tokens.is_empty() { 0.0 } else { percentile(&tokens, 0.95) };
-    let cost = |tokens: f64| price.map(|price| price.of(Usage { input: tokens.ceil() as u64, output: 0 }));
+    let cost =
+        |tokens: f64| price.map(|price| price.of(TokenUsage { input: tokens.ceil() as u64, output: 0 }));
     if as_json {
         let days: Vec<Value> = by_day.iter().rev().map(|(date, given)| object(*date, given)).collect();
         let dollars = |tokens: f64| cost(tokens).map(|cost| cost.micro_dollars as f64 / 1e6);
@@ -44,7 +45,7 @@ pub(super) fn show(
             "perSession": {"mean": mean.round(), "p95": high.round()},
             "model": model,
             "dollarsPerSession": {"mean": dollars(mean), "p95": dollars(high)},
-            "pricesAsOf": price.map(|_| AS_OF),
+            "pricesAsOf": price.map(|_| PRICES_DATE),
         }));
     }
     for (date, given) in by_day.iter().rev() {
@@ -64,7 +65,7 @@ pub(super) fn show(
         .line(format!("A session was given {mean:.0} tokens on average, 95 of 100 at most {high:.0}."))?;
     match (model, cost(mean), cost(high)) {
         (Some(model), Some(mean), Some(high)) => context.out.note(format!(
-            "Read once by {model} that is {mean} a session, at most {high} (list price of {AS_OF}, without caches)."
+            "Read once by {model} that is {mean} a session, at most {high} (list price of {PRICES_DATE}, without caches)."
         )),
         (Some(model), ..) => context.out.note(format!("Nobody here knows what {model} costs.")),
         (None, ..) => context.out.note("`--model PROVIDER/MODEL` says what that costs."),
@@ -72,11 +73,11 @@ pub(super) fn show(
     Ok(())
 }
 
-fn sums(given: &[&Given]) -> (u64, u64) {
+fn sums(given: &[&SessionInjectionStats]) -> (u64, u64) {
     (given.iter().map(|one| one.tokens).sum(), given.iter().map(|one| one.blocks).sum())
 }
 
-fn object(date: Date, given: &[&Given]) -> Value {
+fn object(date: Date, given: &[&SessionInjectionStats]) -> Value {
     let (tokens, blocks) = sums(given);
     let mut agents: BTreeMap<&str, u64> = BTreeMap::new();
     given.iter().for_each(|one| *agents.entry(one.agent.as_str()).or_default() += one.tokens);

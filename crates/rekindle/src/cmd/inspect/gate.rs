@@ -2,24 +2,24 @@
 
 use rekindle_core::base::time::{Date, day};
 use rekindle_core::knowledge::observe::Finding;
-use rekindle_core::knowledge::observe::finding::Verdict;
+use rekindle_core::knowledge::observe::finding::GateVerdict;
 use rekindle_engine::pipeline::observations;
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::db::Database;
 use serde_json::{Value, json};
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
-pub(super) fn show(context: &Context<'_>, days: u16, as_json: bool) -> Result<(), Failure> {
+pub(super) fn show(context: &CommandContext<'_>, days: u16, as_json: bool) -> Result<(), CliError> {
     let out = context.out;
     let today = context.now.date();
-    let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(Failure::usage)?;
-    let Some(db) = Db::open_existing(&context.places.database())? else {
+    let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(CliError::usage)?;
+    let Some(db) = Database::open_existing(&context.places.database())? else {
         return nothing(context, as_json);
     };
     let judged = observations::judged(&db, from, today)?;
-    let doubted: Vec<(Date, Finding, Verdict)> = observations::between(&db, from, today)?
+    let doubted: Vec<(Date, Finding, GateVerdict)> = observations::between(&db, from, today)?
         .into_iter()
         .flat_map(|entry| entry.observed.parts.into_iter().map(move |part| (entry.day, part)))
         .flat_map(|(day, part)| part.findings.into_iter().map(move |finding| (day, finding)))
@@ -62,14 +62,14 @@ pub(super) fn show(context: &Context<'_>, days: u16, as_json: bool) -> Result<()
         let words = verdict.doubts.iter().filter_map(|doubt| Some(json!(doubt).as_str()?.to_owned()));
         let against = verdict.against.as_ref().map(|id| format!("against {id}"));
         let why: Vec<String> = words.chain(against).collect();
-        let head = out.styled(Style::Dim, format!("{}  {}", day(*date), column(&why.join(", "), 24)));
+        let head = out.styled(TextStyle::Dim, format!("{}  {}", day(*date), column(&why.join(", "), 24)));
         out.line(format!("{head}  {}", finding.text))?;
     }
     out.note("Nothing was held back for it: every observation is in the log of its day.");
     Ok(())
 }
 
-fn nothing(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+fn nothing(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     match as_json {
         true => context.out.json(&json!({"days": [], "doubted": []})),
         false => {

@@ -1,29 +1,29 @@
 //! `rekindle inspect --observations`: the hot list (STO-01, STO-02).
 
 use rekindle_core::base::time::day;
-use rekindle_engine::pipeline::observations::{self, Entry};
-use rekindle_engine::platform::db::Db;
+use rekindle_engine::pipeline::observations::{self, ObservationRecord};
+use rekindle_engine::platform::db::Database;
 use serde_json::json;
 
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::Style;
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::TextStyle;
 
-pub(super) fn show(context: &Context<'_>, days: u16, as_json: bool) -> Result<(), Failure> {
+pub(super) fn show(context: &CommandContext<'_>, days: u16, as_json: bool) -> Result<(), CliError> {
     let out = context.out;
     let today = context.now.date();
-    let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(Failure::usage)?;
-    let entries = match Db::open_existing(&context.places.database())? {
+    let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(CliError::usage)?;
+    let entries = match Database::open_existing(&context.places.database())? {
         Some(db) => observations::between(&db, from, today)?,
         None => Vec::new(),
     };
     if as_json {
-        return out.json(&json!(entries.iter().map(Entry::json).collect::<Vec<_>>()));
+        return out.json(&json!(entries.iter().map(ObservationRecord::json).collect::<Vec<_>>()));
     }
     for entry in &entries {
         let project = entry.project.as_ref().map_or("no project", |project| project.as_str());
         let head = format!("{}  {}  {project}", day(entry.day), entry.session);
-        out.line(out.styled(Style::Bold, head))?;
+        out.line(out.styled(TextStyle::Bold, head))?;
         for finding in entry.observed.findings() {
             let when = finding.when.map_or_else(String::new, |when| format!("{when} "));
             out.line(format!("  {} {when}{} [{}]", finding.priority.emoji(), finding.text, finding.origin))?;

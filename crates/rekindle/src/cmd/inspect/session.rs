@@ -6,27 +6,27 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use rekindle_core::base::time::iso;
-use rekindle_core::knowledge::feedback::Verdict;
+use rekindle_core::knowledge::feedback::UsageVerdict;
 use rekindle_core::text::tokens;
 use rekindle_engine::agents::transcripts;
-use rekindle_engine::context::injection_log::{self, Outcome, Record, Told, What};
+use rekindle_engine::context::injection_log::{self, Injection, Outcome, Record, What};
 use rekindle_engine::jobs::sessions;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::recall::log::Log;
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::recall::log::RecallLog;
 use serde_json::{Value, json};
 
 use super::super::{explain, named};
-use crate::app::Context;
-use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::app::CommandContext;
+use crate::error::CliError;
+use crate::output::{TextStyle, column};
 
 /// The number of lines of the recall log that are searched for a session.
-const LOGGED: usize = 20_000;
+const MAX_LOG_LINES: usize = 20_000;
 
-pub(super) fn show(context: &Context<'_>, session: &str, json: bool) -> Result<(), Failure> {
+pub(super) fn show(context: &CommandContext<'_>, session: &str, json: bool) -> Result<(), CliError> {
     let known = injection_log::sessions(&context.places);
     let Some(session) = named::session(session, known.iter().map(String::as_str))? else {
-        return Err(Failure::usage(format!("no session `{session}` is known")).hint(
+        return Err(CliError::usage(format!("no session `{session}` is known")).hint(
             "`rekindle inspect --json` names the sessions of the last recalls; records are kept for 90 days",
         ));
     };
@@ -39,7 +39,7 @@ pub(super) fn show(context: &Context<'_>, session: &str, json: bool) -> Result<(
 }
 
 /// Builds the JSON report of a session.
-fn report(context: &Context<'_>, session: &str, record: &Record) -> Result<Value, Failure> {
+fn report(context: &CommandContext<'_>, session: &str, record: &Record) -> Result<Value, CliError> {
     let asked = asked(context, session)?;
     let mut blocks: Vec<Value> = Vec::new();
     let (mut turn, mut sum): (Option<&str>, u64) = (None, 0);
@@ -98,7 +98,7 @@ fn later<'a>(record: &'a Record, turn: Option<&str>) -> Option<&'a Outcome> {
 }
 
 fn block(
-    told: &Told,
+    told: &Injection,
     word: &str,
     outcome: Option<&Outcome>,
     corrected: Option<&Outcome>,
@@ -115,9 +115,9 @@ fn block(
         let misled = corrected.is_some_and(|came| came.misled.contains(id));
         let became = match judged.map(|judged| judged.verdict) {
             _ if misled => "corrected",
-            Some(Verdict::Used) => "used",
-            Some(Verdict::Ignored) => "ignored",
-            Some(Verdict::Unclear) => "unclear",
+            Some(UsageVerdict::Used) => "used",
+            Some(UsageVerdict::Ignored) => "ignored",
+            Some(UsageVerdict::Unclear) => "unclear",
             None if outcome.is_some() => "not judged",
             None => "waiting",
         };
@@ -139,15 +139,19 @@ fn block(
 }
 
 /// The recalls of a session, from the log.
-fn asked(context: &Context<'_>, session: &str) -> Result<Vec<Value>, Failure> {
-    let log = Log::at(&context.places.logs());
-    let lines = log.read()?.take(LOGGED).filter(|line| line["session"] == session);
+fn asked(context: &CommandContext<'_>, session: &str) -> Result<Vec<Value>, CliError> {
+    let log = RecallLog::at(&context.places.logs());
+    let lines = log.read()?.take(MAX_LOG_LINES).filter(|line| line["session"] == session);
     Ok(lines.collect())
 }
 
 /// Estimates the tokens of the session itself, if its transcript exists.
-fn spoken(context: &Context<'_>, agent: rekindle_core::base::agent::Agent, session: &str) -> Option<u64> {
-    let db = Db::open_existing(&context.places.database()).ok()??;
+fn spoken(
+    context: &CommandContext<'_>,
+    agent: rekindle_core::base::agent::Agent,
+    session: &str,
+) -> Option<u64> {
+    let db = Database::open_existing(&context.places.database()).ok()??;
     let path = sessions::transcript(&db, agent, session).ok()??;
     let mut sum = 0;
     let read = transcripts::read(agent, Path::new(&path), None, &mut |message| {
@@ -158,7 +162,7 @@ fn spoken(context: &Context<'_>, agent: rekindle_core::base::agent::Agent, sessi
     read.ok().map(|_| sum)
 }
 
-fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
+fn print(context: &CommandContext<'_>, report: &Value) -> Result<(), CliError> {
     let out = context.out;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let tokens = &report["tokens"];
@@ -193,7 +197,7 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
         }
     }
     for (name, value) in head {
-        out.line(format!("{}  {value}", out.styled(Style::Dim, column(name, 10))))?;
+        out.line(format!("{}  {value}", out.styled(TextStyle::Dim, column(name, 10))))?;
     }
     for block in report["blocks"].as_array().into_iter().flatten() {
         out.line("")?;
@@ -202,8 +206,8 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
         let title = format!("{}  {} tokens  {query}{mark}", text(&block["what"]), block["tokens"]);
         out.line(format!(
             "{}  {}",
-            out.styled(Style::Dim, text(&block["at"])),
-            out.styled(Style::Bold, title)
+            out.styled(TextStyle::Dim, text(&block["at"])),
+            out.styled(TextStyle::Bold, title)
         ))?;
         for memory in block["memories"].as_array().into_iter().flatten() {
             let by: Vec<String> = memory["by"].as_array().into_iter().flatten().map(text).collect();
@@ -217,7 +221,7 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
 }
 
 /// Explains the verdicts that were printed.
-fn legend(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
+fn legend(context: &CommandContext<'_>, report: &Value) -> Result<(), CliError> {
     let blocks = report["blocks"].as_array().into_iter().flatten();
     let memories = blocks.flat_map(|block| block["memories"].as_array().into_iter().flatten());
     let shown: Vec<String> =
@@ -227,12 +231,12 @@ fn legend(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
         return Ok(());
     }
     context.out.line("")?;
-    lines.iter().try_for_each(|line| context.out.line(context.out.styled(Style::Dim, line)))
+    lines.iter().try_for_each(|line| context.out.line(context.out.styled(TextStyle::Dim, line)))
 }
 
 /// Compares sessions with recall and sessions without.
-pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> {
-    let (mut with, mut without) = (Group::default(), Group::default());
+pub(super) fn compare(context: &CommandContext<'_>, json: bool) -> Result<(), CliError> {
+    let (mut with, mut without) = (HoldoutGroup::default(), HoldoutGroup::default());
     for record in injection_log::all(&context.places) {
         let turns = record.turns().len() as u64;
         if turns == 0 {
@@ -251,7 +255,7 @@ pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> 
     }
     let out = context.out;
     let head = "                 sessions   turns  turns each  corrections  corrections each";
-    out.line(out.styled(Style::Dim, head))?;
+    out.line(out.styled(TextStyle::Dim, head))?;
     for (name, group) in [("with recall", with), ("without", without)] {
         out.line(format!(
             "{}  {:>8}  {:>6}  {:>10.2}  {:>11}  {:>16.2}",
@@ -272,13 +276,13 @@ pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> 
 }
 
 #[derive(Clone, Copy, Default)]
-struct Group {
+struct HoldoutGroup {
     sessions: u64,
     turns: u64,
     corrections: u64,
 }
 
-impl Group {
+impl HoldoutGroup {
     fn each(self, count: u64) -> f64 {
         if self.sessions == 0 { 0.0 } else { count as f64 / self.sessions as f64 }
     }

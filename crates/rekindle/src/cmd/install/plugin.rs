@@ -3,32 +3,35 @@
 use std::path::Path;
 
 use clap::Command;
-use rekindle_engine::agents::install::State;
+use rekindle_engine::agents::install::InstallState;
 use serde_json::json;
 
-use super::{Here, skill};
-use crate::error::Failure;
+use super::{InstallContext, skill};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, Style};
+use crate::output::{Printer, TextStyle};
 
 /// Writes the plugin, and explains its installation.
 pub(super) fn write(
-    here: &Here,
+    here: &InstallContext,
     folder: &Path,
     cli: Command,
     as_json: bool,
     global: &GlobalOptions,
     out: &Printer,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let folder = std::path::absolute(folder)
-        .map_err(|error| Failure::usage(format!("{} cannot be used: {error}", folder.display())))?;
+        .map_err(|error| CliError::usage(format!("{} cannot be used: {error}", folder.display())))?;
     let text = skill::text(&here.invocation, cli);
     let written = here.installer().write_plugin(&folder, env!("CARGO_PKG_VERSION"), &text)?;
     let made = here.set_up(global)?;
     // A connected agent with the plugin would call every hook twice.
     let statuses = here.all()?;
-    let twice: Vec<_> =
-        statuses.iter().filter(|status| status.state != State::Absent).map(|status| status.agent).collect();
+    let twice: Vec<_> = statuses
+        .iter()
+        .filter(|status| status.state != InstallState::Absent)
+        .map(|status| status.agent)
+        .collect();
     if as_json {
         return out.json(&json!({
             "folder": written.folder, "version": env!("CARGO_PKG_VERSION"), "program": here.invocation.program,
@@ -40,8 +43,8 @@ pub(super) fn write(
         out.line(format!("made    {}", here.home.root().display()))?;
     }
     let word = match written.changed.is_empty() && written.removed.is_empty() {
-        true => out.styled(Style::Dim, "there "),
-        false => out.styled(Style::Good, "wrote "),
+        true => out.styled(TextStyle::Dim, "there "),
+        false => out.styled(TextStyle::Good, "wrote "),
     };
     out.line(format!("{word}  {}  ({} files)", folder.display(), written.files))?;
     out.note(format!("It calls {} with the home {}.", here.invocation.program, here.home.root().display()));

@@ -2,15 +2,15 @@
 //! the command line itself, so that the two cannot differ.
 
 use clap::Command;
-use rekindle_core::hosts::install::Invocation;
+use rekindle_core::hosts::install::HookInvocation;
 use rekindle_core::hosts::install::command::quote;
-use rekindle_core::hosts::install::plugin::SKILL;
+use rekindle_core::hosts::install::plugin::SKILL_NAME;
 
 /// The most examples of a verb.
-const EXAMPLES: usize = 3;
+const MAX_EXAMPLES: usize = 3;
 
 /// The commands of the skill, with the occasion for each.
-pub(crate) const VERBS: [(&str, &str); 7] = [
+pub(crate) const SKILL_COMMANDS: [(&str, &str); 7] = [
     (
         "save",
         "\"Remember that …\": keep it, in the user's own words and so that it makes sense a year from now.",
@@ -45,17 +45,18 @@ have them, do the same and are quicker.
 - Every command explains itself with `--help`, and `--json` gives you all of it.
 ";
 
-/// Renders `SKILL.md`, with commands that call this program and this home.
-pub(crate) fn text(invocation: &Invocation, mut cli: Command) -> String {
+/// Renders `SKILL_NAME.md`, with commands that call this program and this home.
+pub(crate) fn text(invocation: &HookInvocation, mut cli: Command) -> String {
     cli.build();
-    let mut text = format!("---\nname: {SKILL}\ndescription: \"{DESCRIPTION}\"\n---\n\n# Memory\n\n{RULES}");
-    for (verb, when) in VERBS {
+    let mut text =
+        format!("---\nname: {SKILL_NAME}\ndescription: \"{DESCRIPTION}\"\n---\n\n# Memory\n\n{RULES}");
+    for (verb, when) in SKILL_COMMANDS {
         let Some(command) = cli.find_subcommand_mut(verb) else { continue };
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let usage = command.render_usage().to_string();
         let usage = usage.trim_start_matches("Usage:").trim();
         let examples: Vec<String> =
-            examples(command).iter().take(EXAMPLES).map(|line| called(invocation, line)).collect();
+            examples(command).iter().take(MAX_EXAMPLES).map(|line| called(invocation, line)).collect();
         let examples = examples.join("\n");
         text.push_str(&format!(
             "\n## {verb}\n\n{about}. {when}\n\nUsage: `{usage}`\n\n```sh\n{examples}\n```\n"
@@ -72,7 +73,7 @@ fn examples(command: &Command) -> Vec<String> {
 }
 
 /// Rewrites an example to call exactly this program with this home.
-fn called(invocation: &Invocation, line: &str) -> String {
+fn called(invocation: &HookInvocation, line: &str) -> String {
     let mut words = vec![quote(&invocation.program)];
     if let Some(home) = &invocation.home {
         words.extend(["--home".to_owned(), quote(home)]);

@@ -1,15 +1,15 @@
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Date;
-use rekindle_core::vault::review::Kind;
+use rekindle_core::vault::review::ProposalStage;
 
 use super::*;
 
-pub(crate) fn id(number: u32) -> Id {
-    Id::new(Kind::Reflection, Date::constant(2026, 11, 15), number)
+pub(crate) fn id(number: u32) -> ProposalId {
+    ProposalId::new(ProposalStage::Reflection, Date::constant(2026, 11, 15), number)
 }
 
-pub(crate) fn card(number: u32, title: &str) -> Card {
-    Card {
+pub(crate) fn card(number: u32, title: &str) -> ProposalCard {
+    ProposalCard {
         id: id(number),
         title: title.to_owned(),
         section: "Patterns".to_owned(),
@@ -17,47 +17,53 @@ pub(crate) fn card(number: u32, title: &str) -> Card {
         expires: None,
         names_line: false,
         holds_in: None,
-        fate: Fate::Open,
+        fate: CardStatus::Open,
     }
 }
 
-fn sitting() -> Model {
-    let naming = Card { names_line: true, ..card(2, "The port is 6432") };
-    Model::new(vec![card(1, "Use tabs"), naming, card(3, "Be brief")], vec![card(4, "Later")], false)
+fn sitting() -> ReviewModel {
+    let naming = ProposalCard { names_line: true, ..card(2, "The port is 6432") };
+    ReviewModel::new(vec![card(1, "Use tabs"), naming, card(3, "Be brief")], vec![card(4, "Later")], false)
 }
 
-fn press(model: &mut Model, letter: char) -> Option<Effect> {
-    model.update(Key::Char(letter))
+fn press(model: &mut ReviewModel, letter: char) -> Option<UiEffect> {
+    model.update(KeyPress::Char(letter))
 }
 
 fn then(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn fates(model: &Model) -> String {
+fn fates(model: &ReviewModel) -> String {
     model.cards().iter().map(|card| card.fate.letter()).collect()
 }
 
 #[test]
 fn deciding_goes_on_to_the_next_and_the_last_says_so() {
     let mut model = sitting();
-    assert_eq!(press(&mut model, 'a'), Some(Effect::Decide(id(1), Verdict::Approve, Fate::Approved)));
-    model.was_decided(id(1), Fate::Approved, then(1), "p is in MEMORY.md");
+    assert_eq!(
+        press(&mut model, 'a'),
+        Some(UiEffect::Decide(id(1), ProposalVerdict::Approve, CardStatus::Approved))
+    );
+    model.was_decided(id(1), CardStatus::Approved, then(1), "p is in MEMORY.md");
     assert_eq!((model.at(), fates(&model).as_str(), model.open()), (1, "a  ", 2));
     assert_eq!(press(&mut model, 's'), None);
     assert_eq!((model.at(), fates(&model).as_str(), model.open()), (2, "as ", 2));
     press(&mut model, 'r');
-    let decided = model.update(Key::Enter);
-    assert_eq!(decided, Some(Effect::Decide(id(3), Verdict::Reject, Fate::Rejected)));
-    model.was_decided(id(3), Fate::Rejected, then(2), "p is turned down");
+    let decided = model.update(KeyPress::Enter);
+    assert_eq!(decided, Some(UiEffect::Decide(id(3), ProposalVerdict::Reject, CardStatus::Rejected)));
+    model.was_decided(id(3), CardStatus::Rejected, then(2), "p is turned down");
     assert_eq!(model.at(), 2, "what was skipped is not asked again by itself");
     press(&mut model, 'k');
     press(&mut model, 'a');
-    model.was_decided(id(2), Fate::Approved, then(3), "done");
+    model.was_decided(id(2), CardStatus::Approved, then(3), "done");
     assert!(model.message().text.contains("m shows the rest"), "{:?}", model.message());
     press(&mut model, 'a');
     assert!(model.message().wrong && model.message().text.contains("decided already"));
-    assert_eq!(model.decided().collect::<Vec<_>>(), [Fate::Approved, Fate::Rejected, Fate::Approved]);
+    assert_eq!(
+        model.decided().collect::<Vec<_>>(),
+        [CardStatus::Approved, CardStatus::Rejected, CardStatus::Approved]
+    );
 }
 
 #[test]
@@ -66,22 +72,22 @@ fn a_line_that_is_named_stays_or_goes_as_the_person_says() {
     assert_eq!(press(&mut model, 'S'), None);
     assert!(model.message().text.contains("names no line"), "{:?}", model.message());
     press(&mut model, 'j');
-    let both = Some(Effect::Decide(id(2), Verdict::KeepBoth(None), Fate::Approved));
+    let both = Some(UiEffect::Decide(id(2), ProposalVerdict::KeepBoth(None), CardStatus::Approved));
     assert_eq!(press(&mut model, 'a'), both);
-    let instead = Some(Effect::Decide(id(2), Verdict::Approve, Fate::Superseding));
+    let instead = Some(UiEffect::Decide(id(2), ProposalVerdict::Approve, CardStatus::Superseding));
     assert_eq!(press(&mut model, 'S'), instead);
     // After an edit, the review asks if the line is replaced or kept.
-    assert_eq!(press(&mut model, 'e'), Some(Effect::Edit(id(2))));
+    assert_eq!(press(&mut model, 'e'), Some(UiEffect::Edit(id(2))));
     for (key, verdict) in [
-        (Key::Char('a'), Some(Verdict::KeepBoth(Some("Port 1".to_owned())))),
-        (Key::Char('S'), Some(Verdict::Edit("Port 1".to_owned()))),
-        (Key::Escape, None),
+        (KeyPress::Char('a'), Some(ProposalVerdict::KeepBoth(Some("Port 1".to_owned())))),
+        (KeyPress::Char('S'), Some(ProposalVerdict::Edit("Port 1".to_owned()))),
+        (KeyPress::Escape, None),
     ] {
         assert_eq!(model.was_edited(id(2), "The port", "Port 1\n"), None);
         assert_eq!(press(&mut model, 'q'), None, "only an answer goes on");
-        let effect = verdict.map(|verdict| Effect::Decide(id(2), verdict, Fate::Edited));
+        let effect = verdict.map(|verdict| UiEffect::Decide(id(2), verdict, CardStatus::Edited));
         assert_eq!(model.update(key), effect);
-        assert_eq!(model.mode(), &Mode::Browse);
+        assert_eq!(model.mode(), &InputMode::Browse);
     }
 }
 
@@ -93,7 +99,10 @@ fn words_that_are_unchanged_or_gone_decide_nothing() {
         assert!(model.message().wrong && model.message().text.contains(said), "{:?}", model.message());
     }
     let effect = model.was_edited(id(1), "Use tabs", "Use spaces\n");
-    assert_eq!(effect, Some(Effect::Decide(id(1), Verdict::Edit("Use spaces".to_owned()), Fate::Edited)));
+    assert_eq!(
+        effect,
+        Some(UiEffect::Decide(id(1), ProposalVerdict::Edit("Use spaces".to_owned()), CardStatus::Edited))
+    );
     assert_eq!(fates(&model), "   ");
 }
 
@@ -102,12 +111,12 @@ fn the_last_decision_is_taken_back_first() {
     let mut model = sitting();
     assert_eq!(press(&mut model, 'u'), None);
     assert!(model.message().wrong);
-    model.was_decided(id(1), Fate::Approved, then(1), "");
-    model.was_decided(id(2), Fate::Rejected, then(2), "");
-    assert_eq!(press(&mut model, 'u'), Some(Effect::TakeBack(id(2), then(2))));
+    model.was_decided(id(1), CardStatus::Approved, then(1), "");
+    model.was_decided(id(2), CardStatus::Rejected, then(2), "");
+    assert_eq!(press(&mut model, 'u'), Some(UiEffect::TakeBack(id(2), then(2))));
     model.was_taken_back(id(2));
     assert_eq!((model.at(), fates(&model).as_str()), (1, "a  "));
-    assert_eq!(press(&mut model, 'u'), Some(Effect::TakeBack(id(1), then(1))));
+    assert_eq!(press(&mut model, 'u'), Some(UiEffect::TakeBack(id(1), then(1))));
     model.cannot_be_taken_back(id(1), "it was changed since".to_owned());
     assert_eq!(press(&mut model, 'u'), None);
     assert_eq!(fates(&model), "a  ");
@@ -129,23 +138,27 @@ fn somebody_else_was_first() {
 #[test]
 fn a_reason_is_typed_and_a_paste_is_no_row_of_keys() {
     let mut model = sitting();
-    assert_eq!(model.update(Key::Paste("aaa".to_owned())), None);
+    assert_eq!(model.update(KeyPress::Paste("aaa".to_owned())), None);
     assert_eq!((fates(&model).as_str(), model.message().wrong), ("   ", true));
     press(&mut model, 'r');
-    for key in
-        [Key::Char('n'), Key::Char('o'), Key::Char('x'), Key::Backspace, Key::Paste("\tt\x1bq".to_owned())]
-    {
+    for key in [
+        KeyPress::Char('n'),
+        KeyPress::Char('o'),
+        KeyPress::Char('x'),
+        KeyPress::Backspace,
+        KeyPress::Paste("\tt\x1bq".to_owned()),
+    ] {
         assert_eq!(model.update(key), None);
     }
-    assert_eq!(model.mode(), &Mode::Reason("no t q".to_owned()));
-    let verdict = Verdict::RejectFor("no t q".to_owned());
-    assert_eq!(model.update(Key::Enter), Some(Effect::Decide(id(1), verdict, Fate::Rejected)));
+    assert_eq!(model.mode(), &InputMode::Reason("no t q".to_owned()));
+    let verdict = ProposalVerdict::RejectFor("no t q".to_owned());
+    assert_eq!(model.update(KeyPress::Enter), Some(UiEffect::Decide(id(1), verdict, CardStatus::Rejected)));
     press(&mut model, 'r');
-    assert_eq!(model.update(Key::Escape), None);
-    assert_eq!((model.mode(), model.open()), (&Mode::Browse, 3));
+    assert_eq!(model.update(KeyPress::Escape), None);
+    assert_eq!((model.mode(), model.open()), (&InputMode::Browse, 3));
     press(&mut model, 'r');
-    model.update(Key::Paste("long ".repeat(500)));
-    assert!(matches!(model.mode(), Mode::Reason(words) if words.chars().count() == REASON_CHARS));
+    model.update(KeyPress::Paste("long ".repeat(500)));
+    assert!(matches!(model.mode(), InputMode::Reason(words) if words.chars().count() == MAX_REASON_CHARS));
 }
 
 #[test]
@@ -159,7 +172,9 @@ fn moving_scrolling_and_the_rest() {
     model.show(id(1), Vec::new(), true, None);
     assert_eq!(model.wanted(), None);
     model.set_extent(30, 10);
-    for (key, scroll) in [(Key::PageUp, 0), (Key::PageDown, 9), (Key::PageDown, 18), (Key::PageDown, 20)] {
+    for (key, scroll) in
+        [(KeyPress::PageUp, 0), (KeyPress::PageDown, 9), (KeyPress::PageDown, 18), (KeyPress::PageDown, 20)]
+    {
         model.update(key);
         assert_eq!(model.scroll(), scroll);
     }
@@ -172,12 +187,12 @@ fn moving_scrolling_and_the_rest() {
     press(&mut model, 'm');
     assert_eq!((model.cards().len(), model.at()), (3, 2));
     press(&mut model, '?');
-    assert_eq!(model.mode(), &Mode::Help);
+    assert_eq!(model.mode(), &InputMode::Help);
     assert_eq!(press(&mut model, 'a'), None);
-    assert_eq!(model.mode(), &Mode::Browse);
-    assert_eq!(press(&mut model, 'q'), Some(Effect::Quit));
-    assert_eq!(model.update(Key::Interrupt), Some(Effect::Quit));
-    let mut empty = Model::new(Vec::new(), Vec::new(), false);
+    assert_eq!(model.mode(), &InputMode::Browse);
+    assert_eq!(press(&mut model, 'q'), Some(UiEffect::Quit));
+    assert_eq!(model.update(KeyPress::Interrupt), Some(UiEffect::Quit));
+    let mut empty = ReviewModel::new(Vec::new(), Vec::new(), false);
     for key in "ajkrSesumGg ?".chars() {
         press(&mut empty, key);
         empty.find_open();
@@ -187,8 +202,8 @@ fn moving_scrolling_and_the_rest() {
 #[test]
 fn r_15_w_says_where_it_holds_before_it_is_decided() {
     let project = ProjectId::new("github.com/acme/payments");
-    let scoped = Card { holds_in: Some(project), ..card(1, "Use tabs") };
-    let mut model = Model::new(vec![scoped, card(2, "Be brief")], Vec::new(), false);
+    let scoped = ProposalCard { holds_in: Some(project), ..card(1, "Use tabs") };
+    let mut model = ReviewModel::new(vec![scoped, card(2, "Be brief")], Vec::new(), false);
     assert_eq!((model.scope(id(1)), press(&mut model, 'w')), (None, None));
     assert!(model.message().text.contains("everywhere") && !model.message().wrong);
     assert_eq!(model.scope(id(1)), Some(Scope::Global));

@@ -5,15 +5,15 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source};
-use rekindle_core::vault::memory::Outcome;
-use rekindle_core::vault::review::Place;
-use rekindle_engine::pipeline::stages::promote::{Does, Preview};
-use rekindle_engine::review::proposals::Standing;
-use rekindle_engine::vault::Promoted;
+use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource};
+use rekindle_core::vault::memory::StatementOutcome;
+use rekindle_core::vault::review::ProposalPlace;
+use rekindle_engine::pipeline::stages::promote::{ApprovalEffect, ApprovalPreview};
+use rekindle_engine::review::proposals::ProposalRecord;
+use rekindle_engine::vault::PromotionOutcome;
 
-use super::super::card::{Facts, Fate, rows};
-use super::super::model::Key;
+use super::super::card::{CardFacts, CardStatus, rows};
+use super::super::model::KeyPress;
 use super::super::model::tests::{card, id};
 use super::*;
 
@@ -22,23 +22,23 @@ const DIFF: &str = "--- MEMORY.md\n+++ MEMORY.md\n@@ -9,4 +9,5 @@\n ## System Ar
 listens on port 5432.\n+- ~~Staging Postgres listens on port 5432.~~ (superseded 2026-11-15)\n+- (2026-11-15) Staging \
 Postgres listens on port 6432. <!-- p-20261115-001 user -->\n \n ## Patterns\n";
 
-fn standing(text: &str, quotes: &[&str]) -> Standing {
+fn standing(text: &str, quotes: &[&str]) -> ProposalRecord {
     let at = |second| Timestamp::from_second(second).unwrap();
     let many = |name: &str, count: usize| (1..=count).map(|number| format!("{name}{number}")).collect();
-    Standing {
+    ProposalRecord {
         proposal: Proposal {
             supersedes: Some("Staging Postgres listens on port 5432.".to_owned()),
             confidence: 0.83,
-            evidence: Evidence {
+            evidence: ProposalEvidence {
                 sessions: many("session-", 5),
                 messages: many("m", 2),
                 quotes: quotes.iter().map(|quote| (*quote).to_owned()).collect(),
-                ..Evidence::default()
+                ..ProposalEvidence::default()
             },
             ..Proposal::new(
                 id(1),
-                Source::Supersede,
-                Place::Section("System Architecture".to_owned()),
+                ProposalSource::Supersede,
+                ProposalPlace::Section("System Architecture".to_owned()),
                 Origin::User,
                 text.to_owned(),
                 at(NOW - 3 * 86_400 - 60),
@@ -55,39 +55,39 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
     }
 }
 
-fn about(standing: &Standing, diff: &str) -> Vec<Row> {
-    let outcome = Promoted { outcome: Outcome::Appended, replaced: true };
-    rows(&Facts {
+fn about(standing: &ProposalRecord, diff: &str) -> Vec<CardRow> {
+    let outcome = PromotionOutcome { outcome: StatementOutcome::Appended, replaced: true };
+    rows(&CardFacts {
         standing,
         reach: None,
         section: "System Architecture",
         same: &[id(7), id(8)],
-        preview: Ok(Preview { diff: diff.to_owned(), does: Does::Memory(outcome) }),
+        preview: Ok(ApprovalPreview { diff: diff.to_owned(), does: ApprovalEffect::Memory(outcome) }),
         now: Timestamp::from_second(NOW).unwrap(),
         expire_days: 7,
     })
 }
 
-fn sitting() -> Model {
+fn sitting() -> ReviewModel {
     let text = "Staging Postgres listens on port 6432.";
-    let first = Card {
+    let first = ProposalCard {
         names_line: true,
         same: 2,
         section: "System Architecture".to_owned(),
         ..card(1, text.trim_end_matches('.'))
     };
-    let second = Card {
+    let second = ProposalCard {
         expires: Some(1),
         ..card(2, "テストは必ずリリースプロファイルで実行し、その結果を必ず記録してください")
     };
-    let third = Card { fate: Fate::Skipped, ..card(3, "Be brief") };
-    let mut model = Model::new(vec![first, second, third], vec![card(4, "Later")], false);
+    let third = ProposalCard { fate: CardStatus::Skipped, ..card(3, "Be brief") };
+    let mut model = ReviewModel::new(vec![first, second, third], vec![card(4, "Later")], false);
     let quote = "the staging database moved, it is on 6432 now and 5432 is gone for good";
     model.show(id(1), about(&standing(text, &[quote]), DIFF), true, None);
     model
 }
 
-fn screen(model: &mut Model, columns: u16, lines: u16) -> String {
+fn screen(model: &mut ReviewModel, columns: u16, lines: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
     let mut extent = (0, 0);
     terminal.draw(|frame| extent = draw(frame, model, false)).unwrap();
@@ -126,13 +126,13 @@ fn forty_by_twelve_says_that_it_is_small() {
 #[test]
 fn questions_are_asked_in_the_line_below() {
     let mut model = sitting();
-    model.update(Key::Char('r'));
-    model.update(Key::Paste("not true any more".to_owned()));
+    model.update(KeyPress::Char('r'));
+    model.update(KeyPress::Paste("not true any more".to_owned()));
     let shown = screen(&mut model, 80, 24);
     assert!(shown.contains("Enter rejects, Esc does not: not true any more_"), "{shown}");
-    model.update(Key::Paste(" and so on".repeat(10)));
+    model.update(KeyPress::Paste(" and so on".repeat(10)));
     assert!(screen(&mut model, 40, 12).contains("and so on_"));
-    model.update(Key::Escape);
+    model.update(KeyPress::Escape);
     model.was_edited(id(1), "a", "b");
     assert!(screen(&mut model, 80, 24).contains("S instead of the line it names, a beside it, Esc neither"));
 }
@@ -140,13 +140,13 @@ fn questions_are_asked_in_the_line_below() {
 #[test]
 fn help_fits_and_scrolls_where_it_does_not() {
     let mut model = sitting();
-    model.update(Key::Char('?'));
+    model.update(KeyPress::Char('?'));
     let shown = screen(&mut model, 80, 24);
     assert!(shown.contains("take the last decision of this sitting back"), "{shown}");
     assert!(shown.contains("Any other key goes back."), "{shown}");
     assert!(!screen(&mut model, 80, 14).contains("Any other key"));
     for _ in 0..5 {
-        model.update(Key::PageDown);
+        model.update(KeyPress::PageDown);
         screen(&mut model, 80, 14);
     }
     assert!(screen(&mut model, 80, 14).contains("Any other key goes back."));
@@ -158,7 +158,11 @@ fn nothing_of_a_proposal_reaches_the_terminal_as_a_command() {
     let mut standing = standing(nasty, &[nasty]);
     standing.note = Some(nasty.to_owned());
     standing.proposal.evidence.sessions = vec![nasty.to_owned()];
-    let mut model = Model::new(vec![Card { section: nasty.to_owned(), ..card(1, nasty) }], Vec::new(), false);
+    let mut model = ReviewModel::new(
+        vec![ProposalCard { section: nasty.to_owned(), ..card(1, nasty) }],
+        Vec::new(),
+        false,
+    );
     model.show(id(1), about(&standing, &format!("a\nb\n@@\n+{nasty}\n")), true, None);
     model.tell(nasty, true);
     for (columns, lines) in [(80, 24), (40, 12), (200, 60)] {
@@ -182,10 +186,10 @@ proptest! {
         let mut model = sitting();
         model.show(id(1), about(&standing(&text, &[&text]), DIFF), true, None);
         for key in keys.chars() {
-            model.update(Key::Char(key));
+            model.update(KeyPress::Char(key));
             screen(&mut model, columns, lines);
         }
-        model.update(Key::Paste(text));
+        model.update(KeyPress::Paste(text));
         screen(&mut model, columns, lines);
     }
 }

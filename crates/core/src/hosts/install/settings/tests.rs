@@ -3,20 +3,20 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn invocation() -> Invocation {
-    Invocation { program: "/usr/local/bin/rekindle".into(), home: None, before_tools: false }
+fn invocation() -> HookInvocation {
+    HookInvocation { program: "/usr/local/bin/rekindle".into(), home: None, before_tools: false }
 }
 
-fn elsewhere() -> Invocation {
-    Invocation {
+fn elsewhere() -> HookInvocation {
+    HookInvocation {
         program: "/opt/my tools/rekindle".into(),
         home: Some("/data/memory home".into()),
         before_tools: false,
     }
 }
 
-fn installed(text: &str, agent: Agent, invocation: &Invocation) -> (String, Blanks) {
-    let mut blanks = Blanks::new();
+fn installed(text: &str, agent: Agent, invocation: &HookInvocation) -> (String, EmptyContainers) {
+    let mut blanks = EmptyContainers::new();
     let text = install(text, agent, invocation, &mut blanks).unwrap();
     (text, blanks)
 }
@@ -65,9 +65,11 @@ fn b_15_neighbours_stay_as_they_are() {
 fn b_15_what_others_add_later_stays_when_we_go() {
     for agent in HOSTS {
         let (with, blanks) = installed("", agent, &invocation());
-        let mut document = Document::parse(with, dialect(agent)).unwrap();
+        let mut document = JsoncDocument::parse(with, dialect(agent)).unwrap();
         let theirs = json!({"hooks": [{"type": "command", "command": "theirs"}]});
-        document.append(&[Step::Key("hooks"), Step::Key("SessionEnd")], None, &theirs).unwrap();
+        document
+            .append(&[JsonPathStep::Key("hooks"), JsonPathStep::Key("SessionEnd")], None, &theirs)
+            .unwrap();
         let without = uninstall(document.text(), agent, &blanks).unwrap();
         let value: Value = serde_json::from_str(&without).unwrap();
         assert_eq!(value, json!({"hooks": {"SessionEnd": [theirs]}}));
@@ -81,7 +83,7 @@ fn a_hook_that_shares_a_group_leaves_the_others_in_it() {
         {"type": "command", "command": "theirs"}]}]}}"#;
     let found = find(text, Agent::Claude).unwrap();
     assert_eq!((found[0].group, found[0].handler, found[0].group_size), (0, 0, 2));
-    let without = uninstall(text, Agent::Claude, &Blanks::new()).unwrap();
+    let without = uninstall(text, Agent::Claude, &EmptyContainers::new()).unwrap();
     let value: Value = serde_json::from_str(&without).unwrap();
     let theirs = json!([{"type": "command", "command": "theirs"}]);
     assert_eq!(value, json!({"hooks": {"Stop": [{"matcher": "", "hooks": theirs}]}}));
@@ -111,8 +113,9 @@ fn an_older_command_is_brought_up_to_date_in_its_place() {
 
 #[test]
 fn settings_that_are_not_what_they_should_be_are_left_alone() {
-    let refused =
-        |text: &str| install(text, Agent::Claude, &invocation(), &mut Blanks::new()).unwrap_err().to_string();
+    let refused = |text: &str| {
+        install(text, Agent::Claude, &invocation(), &mut EmptyContainers::new()).unwrap_err().to_string()
+    };
     assert!(refused("[]").contains("line 1, column 1"));
     assert!(refused("{\n \"hooks\": []}").contains("line 2, column 11"));
     assert!(refused("{\"hooks\": {\n\"Stop\": {}}}").contains("`hooks.Stop` has to be a list"));
@@ -122,7 +125,7 @@ fn settings_that_are_not_what_they_should_be_are_left_alone() {
 #[test]
 fn comments_are_for_those_who_read_them() {
     let text = "{\n  // mine\n  \"theme\": \"x\" /* nice */\n}\n";
-    assert!(install(text, Agent::Claude, &invocation(), &mut Blanks::new()).is_err());
+    assert!(install(text, Agent::Claude, &invocation(), &mut EmptyContainers::new()).is_err());
     let (with, blanks) = installed(text, Agent::Gemini, &invocation());
     assert!(with.starts_with("{\n  // mine\n  \"theme\": \"x\", /* nice */\n  \"hooks\": {\n"));
     assert_eq!(uninstall(&with, Agent::Gemini, &blanks).unwrap(), text);
@@ -177,7 +180,7 @@ fn any_settings() -> impl Strategy<Value = String> {
 }
 
 fn without_ours(text: &str, agent: Agent) -> Value {
-    let mut value = Document::parse(text, dialect(agent)).unwrap().root().value();
+    let mut value = JsoncDocument::parse(text, dialect(agent)).unwrap().root().value();
     let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) else { return value };
     for groups in hooks.values_mut() {
         groups.as_array_mut().unwrap().retain(|group| !group.to_string().contains("rekindle"));
@@ -218,13 +221,13 @@ proptest! {
 #[test]
 fn brf_08_the_hook_before_tools_comes_and_goes_with_its_setting() {
     for agent in [Agent::Claude, Agent::Codex, Agent::Gemini] {
-        let mut blanks = Blanks::new();
+        let mut blanks = EmptyContainers::new();
         let with =
-            install("", agent, &Invocation { before_tools: true, ..invocation() }, &mut blanks).unwrap();
+            install("", agent, &HookInvocation { before_tools: true, ..invocation() }, &mut blanks).unwrap();
         let found = find(&with, agent).unwrap();
         let tool = found.iter().find(|one| one.matcher.is_some()).unwrap();
         assert!(matches!(tool.event.as_str(), "PreToolUse" | "BeforeTool"), "{tool:?}");
         let without = install(&with, agent, &invocation(), &mut blanks).unwrap();
-        assert_eq!(without, install("", agent, &invocation(), &mut Blanks::new()).unwrap());
+        assert_eq!(without, install("", agent, &invocation(), &mut EmptyContainers::new()).unwrap());
     }
 }

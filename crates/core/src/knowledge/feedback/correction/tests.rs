@@ -1,8 +1,8 @@
 use super::*;
 
-fn correction(prompt: &str) -> Option<Correction> {
-    let done = Message::new("a", None, Role::Assistant, "It is done.");
-    corrections(&[done, Message::new("u", None, Role::User, prompt)]).pop()
+fn correction(prompt: &str) -> Option<UserCorrection> {
+    let done = Message::new("a", None, MessageRole::Assistant, "It is done.");
+    corrections(&[done, Message::new("u", None, MessageRole::User, prompt)]).pop()
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn fbk_05_what_corrects_nobody() {
 
 #[test]
 fn b_01_only_what_answers_the_agent_corrects_it() {
-    let alone = Message::new("u", None, Role::User, "I told you that the ledger listens on 7411.");
+    let alone = Message::new("u", None, MessageRole::User, "I told you that the ledger listens on 7411.");
     assert_eq!(corrections(&[alone]), []);
 }
 

@@ -1,51 +1,51 @@
 use super::*;
 use crate::fixtures::message as said;
-use crate::knowledge::observe::evidence::Evidence;
-use crate::session::{Call, Outcome};
+use crate::knowledge::observe::evidence::MessageEvidence;
+use crate::session::{ToolCall, ToolOutcome};
 
 fn session() -> Vec<Message> {
-    let call = Call {
+    let call = ToolCall {
         id: "c".to_owned(),
         tool: "Bash".to_owned(),
         input: "cargo test valve".to_owned(),
         reads: Vec::new(),
         writes: Vec::new(),
-        ..Call::default()
+        ..ToolCall::default()
     };
-    let failed = Outcome { failed: true, exit_code: Some(101), ..Outcome::default() };
+    let failed = ToolOutcome { failed: true, exit_code: Some(101), ..ToolOutcome::default() };
     vec![
-        said(0, Role::User, "The valve test fails on my machine, can you look into it?"),
-        Message { calls: vec![call], ..said(1, Role::Assistant, "") },
+        said(0, MessageRole::User, "The valve test fails on my machine, can you look into it?"),
+        Message { calls: vec![call], ..said(1, MessageRole::Assistant, "") },
         Message {
             outcome: Some(failed),
-            ..said(2, Role::Tool, "test valve::closes ... FAILED\nassertion failed: pressure == 0")
+            ..said(2, MessageRole::Tool, "test valve::closes ... FAILED\nassertion failed: pressure == 0")
         },
         said(
             3,
-            Role::Assistant,
+            MessageRole::Assistant,
             "The pressure is read before it has settled; the cause is that close() does not wait.",
         ),
         said(
             4,
-            Role::User,
+            MessageRole::User,
             "Good. From now on always run the tests with --release, the debug build is too slow.",
         ),
-        said(5, Role::Assistant, "Understood. I will change src/valve.rs now."),
-        said(6, Role::User, "Also write the change into CHANGELOG.md please"),
-        said(7, Role::User, "thanks, looks right"),
-        said(8, Role::Assistant, "You are welcome."),
-        said(9, Role::User, "The staging database lives on db-7 and is wiped every Monday."),
-        said(10, Role::User, "One day we should replace the poller with epoll."),
-        said(11, Role::Assistant, "I have linked the bundled build."),
-        said(12, Role::User, "no, not the bundled build, link the system library"),
+        said(5, MessageRole::Assistant, "Understood. I will change src/valve.rs now."),
+        said(6, MessageRole::User, "Also write the change into CHANGELOG.md please"),
+        said(7, MessageRole::User, "thanks, looks right"),
+        said(8, MessageRole::Assistant, "You are welcome."),
+        said(9, MessageRole::User, "The staging database lives on db-7 and is wiped every Monday."),
+        said(10, MessageRole::User, "One day we should replace the poller with epoll."),
+        said(11, MessageRole::Assistant, "I have linked the bundled build."),
+        said(12, MessageRole::User, "no, not the bundled build, link the system library"),
     ]
 }
 
 /// The result for a statement that cites message `number`.
-fn passed(text: &str, number: usize) -> Result<(), Fault> {
+fn passed(text: &str, number: usize) -> Result<(), ClaimFault> {
     let messages = session();
-    let support = Evidence::new(&messages, &TimeZone::UTC).support(text, &[number + 1])?;
-    Noise::new(&messages, &TimeZone::UTC).pass(text, &support)
+    let support = MessageEvidence::new(&messages, &TimeZone::UTC).support(text, &[number + 1])?;
+    NoiseDetector::new(&messages, &TimeZone::UTC).pass(text, &support)
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn obs_13_messages_word_for_word_are_dropped() {
         (7, "thanks, looks right"),
         (8, "You are welcome."),
     ] {
-        assert_eq!(passed(copy, number), Err(Fault::Quoted), "{copy}");
+        assert_eq!(passed(copy, number), Err(ClaimFault::Quoted), "{copy}");
     }
 }
 
@@ -84,7 +84,7 @@ fn obs_03_the_course_of_a_session_is_no_fact() {
         (0, "The user asked to look into the valve test that fails on the machine"),
         (7, "The user thanked the agent, the change looks right"),
     ] {
-        assert_eq!(passed(step, number), Err(Fault::Retold), "{step}");
+        assert_eq!(passed(step, number), Err(ClaimFault::Retold), "{step}");
     }
     // Explicit statements stay, in any wording.
     assert_eq!(passed("The user requests that the tests run with --release", 4), Ok(()));
@@ -94,7 +94,7 @@ fn obs_03_the_course_of_a_session_is_no_fact() {
 #[test]
 fn idea_01_an_idea_is_for_later() {
     let messages = session();
-    let noise = Noise::new(&messages, &TimeZone::UTC);
+    let noise = NoiseDetector::new(&messages, &TimeZone::UTC);
     assert!(noise.thinks_ahead(&[10]) && noise.thinks_ahead(&[0, 10]));
     for now in [0, 4, 6, 7, 9, 12] {
         assert!(!noise.thinks_ahead(&[now]), "{now}");
@@ -104,7 +104,7 @@ fn idea_01_an_idea_is_for_later() {
 #[test]
 fn b_01_what_the_person_laid_down_and_nobody_repeats_is_passed_over() {
     let messages = session();
-    let noise = Noise::new(&messages, &TimeZone::UTC);
+    let noise = NoiseDetector::new(&messages, &TimeZone::UTC);
     let over = |said: &[&str]| {
         noise.passed_over(said).flat_map(|finding| finding.messages.clone()).collect::<Vec<_>>()
     };

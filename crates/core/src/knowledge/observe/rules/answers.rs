@@ -2,17 +2,19 @@
 //! every sentence is labelled once.
 
 use super::statements::plain;
-use super::turn::Turn;
-use super::view::View;
+use super::turn::SessionTurn;
+use super::view::SessionView;
 use crate::knowledge::statement;
-use crate::knowledge::statement::{Classify, Labels, SENTENCE_CHARS, Speaker, Surroundings};
+use crate::knowledge::statement::{
+    ClassifyFn, MAX_SENTENCE_CHARS, StatementContext, StatementLabels, StatementSpeaker,
+};
 use crate::text::phrases::head;
 use crate::text::sentences;
 
 /// The number of bytes read of an answer.
-const ANSWER_BYTES: usize = 16 * 1024;
+const MAX_ANSWER_BYTES: usize = 16 * 1024;
 /// The maximum number of sentences examined per answer.
-const MAX_LOOKED_AT: usize = 40;
+const MAX_CLASSIFIED_SENTENCES: usize = 40;
 /// The minimum number of words of an agent's statement.
 const MIN_WORDS: usize = 6;
 
@@ -25,7 +27,7 @@ pub(super) struct AnswerSentence {
     /// The sentence, without Markdown.
     pub text: String,
     /// The labels, if it can be a statement and there is a classifier.
-    pub labels: Option<Labels>,
+    pub labels: Option<StatementLabels>,
 }
 
 impl AnswerSentence {
@@ -36,16 +38,20 @@ impl AnswerSentence {
 }
 
 /// The sentences of the agent's answers in a turn, in order.
-pub(super) fn read(view: &View<'_>, turn: &Turn, classify: Option<&Classify<'_>>) -> Vec<AnswerSentence> {
+pub(super) fn read(
+    view: &SessionView<'_>,
+    turn: &SessionTurn,
+    classify: Option<&ClassifyFn<'_>>,
+) -> Vec<AnswerSentence> {
     let request = turn.request(view).unwrap_or_default();
     let mut read = Vec::new();
     for (at, text) in turn.answers(view) {
-        let text = head(text, ANSWER_BYTES);
+        let text = head(text, MAX_ANSWER_BYTES);
         let sentences: Vec<&str> =
             sentences::lines(text).into_iter().flat_map(sentences::sentences).collect();
-        for (place, sentence) in sentences.iter().enumerate().take(MAX_LOOKED_AT) {
+        for (place, sentence) in sentences.iter().enumerate().take(MAX_CLASSIFIED_SENTENCES) {
             let text = plain(sentence);
-            let around = Surroundings {
+            let around = StatementContext {
                 stopped: None,
                 before: request,
                 ahead: if place > 0 { sentences[place - 1] } else { "" },
@@ -53,7 +59,7 @@ pub(super) fn read(view: &View<'_>, turn: &Turn, classify: Option<&Classify<'_>>
             };
             let labels = classify
                 .filter(|_| can_state(&text))
-                .map(|classify| classify(&statement::context(Speaker::Agent, &around), &text));
+                .map(|classify| classify(&statement::context(StatementSpeaker::Agent, &around), &text));
             read.push(AnswerSentence { at, place, text, labels });
         }
     }
@@ -64,5 +70,5 @@ pub(super) fn read(view: &View<'_>, turn: &Turn, classify: Option<&Classify<'_>>
 fn can_state(text: &str) -> bool {
     text.split_whitespace().count() >= MIN_WORDS
         && !text.ends_with(['?', '？', ':', '：'])
-        && text.chars().count() <= SENTENCE_CHARS
+        && text.chars().count() <= MAX_SENTENCE_CHARS
 }

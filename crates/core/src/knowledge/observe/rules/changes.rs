@@ -1,23 +1,23 @@
 //! Changes of tools, packages, settings and schemas (OBS-04, OBS-09): found in successful commands, or in an
 //! agent's sentence with both versions.
 
-use super::command::Part;
-use super::draft::Draft;
-use super::output::State;
+use super::command::CommandPart;
+use super::draft::FindingDraft;
+use super::output::CallState;
 use super::published;
-use super::view::{Step, View};
+use super::view::{SessionView, ToolStep};
 use super::words::change;
-use crate::base::provenance::Strength;
-use crate::knowledge::observe::Kind;
+use crate::base::provenance::StatementStrength;
+use crate::knowledge::observe::FindingKind;
 use crate::text::phrases::{content, has, head, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
 /// The maximum number of commands in one finding.
-const MOST: usize = 4;
+const MAX_COMMANDS: usize = 4;
 
 /// Commands that permanently add, remove or replace something, if they have an argument.
-const ADD: &[&[&str]] = &[
+const DEPENDENCY_COMMANDS: &[&[&str]] = &[
     &["cargo", "add"],
     &["cargo", "remove"],
     &["cargo", "install"],
@@ -78,7 +78,7 @@ const ADD: &[&[&str]] = &[
     &["gh", "variable", "set"],
 ];
 /// Commands that change a schema or an installation without an argument.
-const APPLY: &[&[&str]] = &[
+const APPLYING_COMMANDS: &[&[&str]] = &[
     &["alembic", "upgrade"],
     &["alembic", "downgrade"],
     &["prisma", "migrate"],
@@ -103,11 +103,11 @@ const APPLY: &[&[&str]] = &[
 ];
 
 /// The changes in each stretch of messages.
-pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft> {
+pub(super) fn drafts(view: &SessionView<'_>, stretches: &[(usize, usize)]) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for (from, to) in stretches {
         let mut commands: Vec<(usize, String)> = Vec::new();
-        for step in view.steps_between(*from, *to).filter(|step| step.state == State::Passed) {
+        for step in view.steps_between(*from, *to).filter(|step| step.state == CallState::Passed) {
             // Changes in a scratch folder are not permanent.
             if ["/tmp", "mktemp", "scratch"].iter().any(|place| step.call.input.contains(place)) {
                 continue;
@@ -123,13 +123,17 @@ pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft
         if !commands.is_empty() || !view.files(*from, *to).is_empty() {
             drafts.extend(raised(view, *from, *to));
         }
-        drafts.extend(view.steps_between(*from, *to).filter_map(|step| filed(view, step)).take(MOST));
+        drafts.extend(view.steps_between(*from, *to).filter_map(|step| filed(view, step)).take(MAX_COMMANDS));
         let Some((at, _)) = commands.last() else { continue };
-        let shown: Vec<String> = commands.iter().take(MOST).map(|(_, told)| format!("`{told}`")).collect();
-        let more = commands.len().saturating_sub(MOST);
+        let shown: Vec<String> =
+            commands.iter().take(MAX_COMMANDS).map(|(_, told)| format!("`{told}`")).collect();
+        let more = commands.len().saturating_sub(MAX_COMMANDS);
         let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let mut draft =
-            Draft::of_agent(Kind::Change, *at, format!("Ran with success: {}{rest}", shown.join(", ")));
+        let mut draft = FindingDraft::of_agent(
+            FindingKind::Change,
+            *at,
+            format!("Ran with success: {}{rest}", shown.join(", ")),
+        );
         draft.messages = commands.iter().map(|(at, _)| *at).collect();
         drafts.push(draft);
     }
@@ -137,8 +141,8 @@ pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft
 }
 
 /// True if a command changes something permanently.
-fn changes(part: &Part) -> bool {
-    if let Some(add) = ADD.iter().find(|words| part.is(words)) {
+fn changes(part: &CommandPart) -> bool {
+    if let Some(add) = DEPENDENCY_COMMANDS.iter().find(|words| part.is(words)) {
         // `pip install -r …` and `npm install` only install listed packages.
         let given = &part.words[add.len()..];
         let what = given.iter().find(|word| !word.starts_with('-'));
@@ -150,7 +154,7 @@ fn changes(part: &Part) -> bool {
                 !matches!(word.as_str(), "." | "./..." | "..") && !word.starts_with("./")
             });
     }
-    if APPLY.iter().any(|words| part.is(words)) {
+    if APPLYING_COMMANDS.iter().any(|words| part.is(words)) {
         return !part.words.iter().any(|word| word.contains("dry-run") || word == "status");
     }
     // `git config key value` needs a value; without one it only reads.
@@ -160,19 +164,18 @@ fn changes(part: &Part) -> bool {
 }
 
 /// A created issue, pull request or release: its title, or the agent's report.
-fn filed(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
-    const MADE: &[&[&str]] = &[
+fn filed(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<FindingDraft> {
+    const PUBLISHING_COMMANDS: &[&[&str]] = &[
         &["gh", "issue", "create"],
         &["gh", "pr", "create"],
         &["gh", "release", "create"],
         &["glab", "issue", "create"],
         &["glab", "mr", "create"],
     ];
-    let result = step.result.filter(|_| step.state == State::Passed)?;
-    let made = step
-        .command
-        .as_ref()
-        .is_some_and(|command| command.parts.iter().any(|part| MADE.iter().any(|words| part.is(words))));
+    let result = step.result.filter(|_| step.state == CallState::Passed)?;
+    let made = step.command.as_ref().is_some_and(|command| {
+        command.parts.iter().any(|part| PUBLISHING_COMMANDS.iter().any(|words| part.is(words)))
+    });
     let tool = step.call.tool.to_lowercase();
     let through_tool =
         ["create_issue", "create_pull_request", "create_release"].iter().any(|name| tool.ends_with(name));
@@ -183,14 +186,14 @@ fn filed(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
     let (at, text) = view.agent(result, result + 3).next()?;
     let sentence = sentences::lines(head(text, 2_048)).into_iter().flat_map(sentences::sentences).next()?;
     let told = sentence.contains(['#', '/']) || sentence.chars().any(|c| c.is_ascii_digit());
-    let mut draft = Draft::of_agent(Kind::Change, at, line(sentence, 200));
+    let mut draft = FindingDraft::of_agent(FindingKind::Change, at, line(sentence, 200));
     draft.messages.push(step.at);
-    draft.strength = Strength::Implied;
+    draft.strength = StatementStrength::Implied;
     (told && content(sentence).len() >= 3).then_some(draft)
 }
 
 /// The agent's sentence about an upgrade, if it has both versions: "Upgraded tokio from 1.38 to 1.40".
-fn raised(view: &View<'_>, from: usize, to: usize) -> Option<Draft> {
+fn raised(view: &SessionView<'_>, from: usize, to: usize) -> Option<FindingDraft> {
     let (at, text) = view.agent(from, to).next_back()?;
     let sentence = sentences::lines(head(text, 16 * 1024)).into_iter().flat_map(sentences::sentences).find(
         |sentence| {
@@ -198,9 +201,9 @@ fn raised(view: &View<'_>, from: usize, to: usize) -> Option<Draft> {
             !sentences::asks_or_quotes(&folded) && has(&folded, change::RAISED) && has_versions(&folded)
         },
     )?;
-    let mut draft = Draft::of_agent(Kind::Change, at, line(&sentence.replace("**", ""), 200));
+    let mut draft = FindingDraft::of_agent(FindingKind::Change, at, line(&sentence.replace("**", ""), 200));
     draft.text = draft.text.trim_start_matches(['-', '*', ' ']).to_owned();
-    draft.strength = Strength::Implied;
+    draft.strength = StatementStrength::Implied;
     draft.priority = Priority::High;
     Some(draft)
 }
@@ -224,11 +227,12 @@ fn has_versions(folded: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knowledge::observe::rules::command::Command;
+    use crate::knowledge::observe::rules::command::ShellCommand;
 
     #[test]
     fn only_what_stays_different() {
-        let is = |input: &str| Command::read(input).is_some_and(|command| command.parts.iter().any(changes));
+        let is =
+            |input: &str| ShellCommand::read(input).is_some_and(|command| command.parts.iter().any(changes));
         for input in [
             "cargo add serde --features derive",
             "cd api && npm install -D vitest",

@@ -1,10 +1,10 @@
 //! Parses command lines and classifies their effect.
 
-use crate::session::Call;
+use crate::session::ToolCall;
 use crate::session::notes::here_document;
 
 /// Tools that run a shell command.
-const SHELLS: &[&str] = &[
+const SHELL_TOOLS: &[&str] = &[
     "bash",
     "shell",
     "exec_command",
@@ -19,10 +19,10 @@ const SHELLS: &[&str] = &[
     "execute_command",
 ];
 /// Wrapper words in front of a program.
-const WRAPPERS: &[&str] =
+const WRAPPER_WORDS: &[&str] =
     &["sudo", "time", "nice", "env", "npx", "bunx", "command", "exec", "timeout", "nohup", "xvfb-run"];
 /// Programs that only prepare or display, and do not decide the outcome of a line.
-const BESIDES: &[&str] = &[
+const PREPARING_PROGRAMS: &[&str] = &[
     "cd", "export", "set", "source", ".", "echo", "printf", "head", "tail", "grep", "rg", "cat", "tee",
     "less", "wc", "sort", "uniq", "cut", "awk", "sed", "sleep", "true", "pwd", "ls", "mkdir", "pushd",
     "popd", "which", "date", "jq", "tr", "xargs", "find",
@@ -30,35 +30,36 @@ const BESIDES: &[&str] = &[
 
 /// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Command {
+pub(super) struct ShellCommand {
     /// The line to type again: without redirections and display commands.
     pub line: String,
     /// The commands that have an effect.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CommandPart>,
 }
 
 /// One command of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct CommandPart {
     /// The words, without assignments, wrappers and redirections.
     pub words: Vec<String>,
     /// True if it checks something: tests, a linter, a compiler.
     pub checks: bool,
 }
 
-impl Command {
+impl ShellCommand {
     /// The command that a call runs, if any.
-    pub(super) fn of(call: &Call) -> Option<Self> {
-        SHELLS.contains(&call.tool.to_lowercase().as_str()).then(|| Self::read(&call.input)).flatten()
+    pub(super) fn of(call: &ToolCall) -> Option<Self> {
+        SHELL_TOOLS.contains(&call.tool.to_lowercase().as_str()).then(|| Self::read(&call.input)).flatten()
     }
 
     /// Parses a command line; `None` if no part of it decides its outcome.
     pub(super) fn read(input: &str) -> Option<Self> {
-        let parts: Vec<Part> = split(input).iter().filter_map(|piece| Part::read(piece)).collect();
+        let parts: Vec<CommandPart> =
+            split(input).iter().filter_map(|piece| CommandPart::read(piece)).collect();
         if parts.is_empty() {
             return None;
         }
-        let line = parts.iter().map(Part::line).collect::<Vec<_>>().join(" && ");
+        let line = parts.iter().map(CommandPart::line).collect::<Vec<_>>().join(" && ");
         Some(Self { line, parts })
     }
 
@@ -74,18 +75,20 @@ impl Command {
 
     /// The keys that identify a retry: for checks the program and its action, else the whole line.
     pub(super) fn keys(&self) -> Vec<String> {
-        let checks: Vec<String> = self.parts.iter().filter(|part| part.checks).map(Part::key).collect();
+        let checks: Vec<String> =
+            self.parts.iter().filter(|part| part.checks).map(CommandPart::key).collect();
         if checks.is_empty() { vec![self.line.clone()] } else { checks }
     }
 
     /// The check in the line, or the whole line.
     pub(super) fn name(&self) -> String {
-        let checks: Vec<String> = self.parts.iter().filter(|part| part.checks).map(Part::line).collect();
+        let checks: Vec<String> =
+            self.parts.iter().filter(|part| part.checks).map(CommandPart::line).collect();
         if checks.is_empty() { self.line.clone() } else { checks.join(" && ") }
     }
 }
 
-impl Part {
+impl CommandPart {
     fn read(piece: &str) -> Option<Self> {
         let mut words: Vec<String> = Vec::new();
         let mut skip = false;
@@ -95,7 +98,7 @@ impl Part {
             }
             let assignment =
                 words.is_empty() && word.contains('=') && !word.starts_with(['-', '.', '/', '"']);
-            let wrapper = words.is_empty() && WRAPPERS.contains(&word);
+            let wrapper = words.is_empty() && WRAPPER_WORDS.contains(&word);
             // A redirection: `2>&1`, `>file`, `> file`, `</dev/null`.
             let redirection =
                 word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with(['>', '<']);
@@ -106,7 +109,7 @@ impl Part {
             }
         }
         let program = words.first()?;
-        if BESIDES.contains(&base(program)) {
+        if PREPARING_PROGRAMS.contains(&base(program)) {
             return None;
         }
         let checks = is_check(&words);
@@ -196,7 +199,7 @@ const CHECKERS: &[&str] = &[
     "detekt",
 ];
 /// Programs that check if an argument says so.
-const TOLD: &[&str] = &[
+const CONDITIONAL_CHECKERS: &[&str] = &[
     "cargo",
     "go",
     "npm",
@@ -250,7 +253,7 @@ const TOLD: &[&str] = &[
     "prettier",
 ];
 /// The arguments that make them check.
-const TO_CHECK: &[&str] = &[
+const CHECK_ARGUMENTS: &[&str] = &[
     "test",
     "tests",
     "t",
@@ -290,12 +293,14 @@ fn is_check(words: &[String]) -> bool {
     if CHECKERS.contains(&program) {
         return true;
     }
-    if TOLD.contains(&program) {
+    if CONDITIONAL_CHECKERS.contains(&program) {
         // A bare `make` builds.
         let bare = matches!(program, "make" | "gmake" | "ninja") && words.len() == 1;
         let told = words[1..].iter().take(4).take_while(|word| *word != "-c").any(|word| {
-            TO_CHECK.contains(&word.as_str())
-                || word.split([':', '-', '.', '/']).any(|piece| piece.len() > 1 && TO_CHECK.contains(&piece))
+            CHECK_ARGUMENTS.contains(&word.as_str())
+                || word
+                    .split([':', '-', '.', '/'])
+                    .any(|piece| piece.len() > 1 && CHECK_ARGUMENTS.contains(&piece))
                     && !word.starts_with('-')
         });
         return bare || told;
@@ -396,21 +401,24 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_apart() {
-        let command = Command::read("cd web && FOO=1 npx vitest run --coverage 2>&1 | tail -20").unwrap();
+        let command =
+            ShellCommand::read("cd web && FOO=1 npx vitest run --coverage 2>&1 | tail -20").unwrap();
         assert_eq!(command.line, "vitest run --coverage");
         assert!(command.checks());
         assert_eq!(command.keys(), ["vitest run"]);
-        let command = Command::read("mise run lint && mise run test").unwrap();
+        let command = ShellCommand::read("mise run lint && mise run test").unwrap();
         assert_eq!(command.keys(), ["mise run lint", "mise run test"]);
-        assert_eq!(Command::read("cd web; ls | head"), None);
-        let command = Command::read("git commit -m 'fix; cargo test && x | y'").unwrap();
+        assert_eq!(ShellCommand::read("cd web; ls | head"), None);
+        let command = ShellCommand::read("git commit -m 'fix; cargo test && x | y'").unwrap();
         assert!(command.commits() && !command.checks());
-        assert!(!Command::read("cat <<'EOF' > x\ncargo test\nEOF").is_some_and(|command| command.checks()));
+        assert!(
+            !ShellCommand::read("cat <<'EOF' > x\ncargo test\nEOF").is_some_and(|command| command.checks())
+        );
     }
 
     #[test]
     fn checks_are_known() {
-        let checks = |input: &str| Command::read(input).is_some_and(|command| command.checks());
+        let checks = |input: &str| ShellCommand::read(input).is_some_and(|command| command.checks());
         for input in [
             "cargo test",
             "cargo clippy --all",

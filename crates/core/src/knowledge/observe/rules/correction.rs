@@ -3,14 +3,14 @@
 use super::judge;
 use super::person;
 use super::said;
-use super::view::View;
+use super::view::SessionView;
 use crate::base::time::TimeZone;
-use crate::session::{Message, Role};
-use crate::text::phrases::{MOST, line};
+use crate::session::{Message, MessageRole};
+use crate::text::phrases::{MAX_FINDING_CHARS, line};
 
 /// A correction by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Correction {
+pub struct UserCorrection {
     /// The sentence word for word, on one line, without secrets.
     pub text: String,
     /// The right statement in lower case, without the words that only say that something was wrong.
@@ -21,20 +21,24 @@ pub struct Correction {
 
 /// The corrections in the user's last message. Pasted, quoted or interrogative sentences are none, and
 /// neither is a message without anything of the agent's before it.
-pub fn corrections(messages: &[Message]) -> Vec<Correction> {
-    let Some(last) = messages.iter().rposition(|message| message.role == Role::User) else {
+pub fn corrections(messages: &[Message]) -> Vec<UserCorrection> {
+    let Some(last) = messages.iter().rposition(|message| message.role == MessageRole::User) else {
         return Vec::new();
     };
     let messages = &messages[..=last];
     let zone = TimeZone::UTC;
-    let view = View::new(messages, &zone, None);
+    let view = SessionView::new(messages, &zone, None);
     let Some(said) = view.said.iter().find(|said| said.at == last) else { return Vec::new() };
     let mut found = Vec::new();
     for sentence in person::sentences(&view, said) {
         let Some((verdict, right)) = judge::corrects(&sentence) else { continue };
-        let text = line(&said::worded(&sentence, verdict), MOST);
+        let text = line(&said::worded(&sentence, verdict), MAX_FINDING_CHARS);
         if !text.is_empty() {
-            found.push(Correction { text, right: line(&right, MOST), message: messages[last].id.clone() });
+            found.push(UserCorrection {
+                text,
+                right: line(&right, MAX_FINDING_CHARS),
+                message: messages[last].id.clone(),
+            });
         }
     }
     found

@@ -8,25 +8,25 @@ use std::collections::BTreeSet;
 use super::answers::AnswerSentence;
 use super::command;
 use super::course::{names, settled};
-use super::output::State;
+use super::output::CallState;
 use super::request;
-use super::turn::Turn;
-use super::view::View;
+use super::turn::SessionTurn;
+use super::view::SessionView;
 use super::words::gate;
 use crate::text::phrases::{content, has, has_dense, line};
 use crate::text::sentences;
 use crate::text::specifics::{is_count, occurs, specifics};
 
 /// The maximum length of the request, in characters.
-const REQUEST_CHARS: usize = 120;
+const MAX_REQUEST_CHARS: usize = 120;
 /// The minimum number of significant words of a goal.
 const MIN_GOAL_WORDS: usize = 2;
 /// The maximum length of the agent's answer, in characters.
-const ANSWER_CHARS: usize = 600;
+const MAX_ANSWER_CHARS: usize = 600;
 /// The minimum probability that a sentence lasts. The sentence with the result is exempt.
 const MIN_LASTING: f32 = 0.02;
 /// The maximum length of an interruption, in characters.
-const STEER_CHARS: usize = 120;
+const MAX_STEER_CHARS: usize = 120;
 /// The maximum number of interruptions.
 const MAX_STEERS: usize = 2;
 /// The minimum number of significant words in a sentence of an answer.
@@ -38,14 +38,14 @@ const MAX_ONLY_WORDS: usize = 4;
 
 /// The digest of a turn.
 pub(super) fn digest(
-    view: &View<'_>,
-    turn: &Turn,
+    view: &SessionView<'_>,
+    turn: &SessionTurn,
     answers: &[AnswerSentence],
     once: &BTreeSet<String>,
 ) -> String {
     let mut parts: Vec<String> = Vec::new();
     let goal = turn.request(view).and_then(goal);
-    parts.extend(goal.map(|text| format!("“{}”", ended(&line(text, REQUEST_CHARS)))));
+    parts.extend(goal.map(|text| format!("“{}”", ended(&line(text, MAX_REQUEST_CHARS)))));
     for place in
         turn.said.iter().skip(1).filter(|place| view.messages[view.said[**place].at].stopped).take(MAX_STEERS)
     {
@@ -54,7 +54,7 @@ pub(super) fn digest(
         if is_once(text) {
             continue;
         }
-        parts.push(format!("The user stopped it: “{}”", ended(&line(text, STEER_CHARS))));
+        parts.push(format!("The user stopped it: “{}”", ended(&line(text, MAX_STEER_CHARS))));
     }
     parts.extend(answer(answers, once));
     let files = view.files(turn.from, turn.to);
@@ -115,7 +115,7 @@ fn is_for_this_only(folded: &str) -> bool {
 }
 
 /// The values in the user's one-off instructions: ports, paths, versions.
-pub(super) fn once_values(view: &View<'_>) -> BTreeSet<String> {
+pub(super) fn once_values(view: &SessionView<'_>) -> BTreeSet<String> {
     let said = view.said.iter().flat_map(|said| sentences::lines(&said.text));
     let once =
         said.flat_map(sentences::sentences).filter(|sentence| is_once(sentence) || is_for_today(sentence));
@@ -158,7 +158,7 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
         let worth = |place: usize| sentences[place].lasting().unwrap_or(0.0);
         (Some(*b) == outcome).cmp(&(Some(*a) == outcome)).then(worth(*b).total_cmp(&worth(*a))).then(a.cmp(b))
     });
-    let mut room = ANSWER_CHARS;
+    let mut room = MAX_ANSWER_CHARS;
     places.retain(|place| {
         let length = sentences[*place].text.chars().count() + 1;
         let fits = length <= room;
@@ -166,7 +166,7 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
         fits
     });
     if places.is_empty() {
-        return Some(ended(&line(&sentences[outcome?].text, ANSWER_CHARS)).to_owned());
+        return Some(ended(&line(&sentences[outcome?].text, MAX_ANSWER_CHARS)).to_owned());
     }
     places.sort_unstable();
     let told: Vec<&str> = places.iter().map(|place| sentences[*place].text.as_str()).collect();
@@ -174,16 +174,16 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
 }
 
 /// The outcome of a turn's work, if a check or a commit shows it.
-fn ending(view: &View<'_>, turn: &Turn) -> Option<String> {
+fn ending(view: &SessionView<'_>, turn: &SessionTurn) -> Option<String> {
     let (step, state) = view.steps_between(turn.from, turn.to).rev().find_map(|step| settled(step))?;
     let command = step.command.as_ref()?;
     let what = line(&command.name(), 80);
     Some(match state {
-        State::Passed if command.commits() => match command::subject(&step.call.input) {
+        CallState::Passed if command.commits() => match command::subject(&step.call.input) {
             Some(subject) => format!("Committed “{}”", line(&subject, 100)),
             None => "Committed".to_owned(),
         },
-        State::Passed => format!("`{what}` passed"),
+        CallState::Passed => format!("`{what}` passed"),
         _ => format!("`{what}` still failed at the end"),
     })
 }

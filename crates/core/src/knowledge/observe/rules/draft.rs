@@ -1,10 +1,10 @@
 //! Drafts: findings that refer to messages by index.
 
-use super::view::View;
+use super::view::SessionView;
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
-use crate::knowledge::observe::{Finding, Kind};
+use crate::knowledge::observe::{Finding, FindingKind};
 use crate::text::normal::normalised;
 use crate::text::phrases::{self, line};
 use crate::vault::priority::Priority;
@@ -18,10 +18,10 @@ pub(super) const MAX_COMMIT_CHARS: usize = 600;
 
 /// A finding under construction.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
-    pub kind: Kind,
+pub(super) struct FindingDraft {
+    pub kind: FindingKind,
     pub priority: Priority,
-    pub strength: Strength,
+    pub strength: StatementStrength,
     pub sentiment: Option<Sentiment>,
     pub origin: Origin,
     pub everywhere: bool,
@@ -36,13 +36,13 @@ pub(super) struct Draft {
     pub messages: Vec<usize>,
 }
 
-impl Draft {
+impl FindingDraft {
     /// A draft about the agent's actions, derived from the course of the session.
-    pub(super) fn of_agent(kind: Kind, at: usize, text: String) -> Self {
+    pub(super) fn of_agent(kind: FindingKind, at: usize, text: String) -> Self {
         Self {
             kind,
             priority: Priority::Medium,
-            strength: Strength::Inferred,
+            strength: StatementStrength::Inferred,
             sentiment: None,
             origin: Origin::Agent,
             everywhere: false,
@@ -59,21 +59,24 @@ impl Draft {
     /// most in this project.
     pub(super) fn doubted(self) -> Self {
         Self {
-            strength: self.strength.min(Strength::Implied),
+            strength: self.strength.min(StatementStrength::Implied),
             everywhere: false,
             perhaps_everywhere: false,
             ..self
         }
     }
 
-    pub(super) fn finding(&self, view: &View<'_>) -> Finding {
+    pub(super) fn finding(&self, view: &SessionView<'_>) -> Finding {
         let mut messages = self.messages.clone();
         messages.push(self.at);
         Finding {
             kind: self.kind,
             priority: self.priority,
             when: view.when(self.at),
-            text: line(&self.text, if self.kind == Kind::Commit { MAX_COMMIT_CHARS } else { phrases::MOST }),
+            text: line(
+                &self.text,
+                if self.kind == FindingKind::Commit { MAX_COMMIT_CHARS } else { phrases::MAX_FINDING_CHARS },
+            ),
             origin: self.origin,
             strength: self.strength,
             everywhere: self.everywhere,
@@ -86,27 +89,29 @@ impl Draft {
     }
 
     /// The rank of a draft if there are too many.
-    fn worth(&self) -> (Priority, Strength, u8) {
+    fn worth(&self) -> (Priority, StatementStrength, u8) {
         let kind = match self.kind {
-            Kind::Rule | Kind::Correction => 5,
-            Kind::Decision | Kind::Preference | Kind::Convention | Kind::Fact => 4,
-            Kind::Fix | Kind::Commit => 3,
-            Kind::Change | Kind::Work => 2,
-            Kind::Files | Kind::Workflow | Kind::Idea => 1,
-            Kind::Question | Kind::Other => 0,
+            FindingKind::Rule | FindingKind::Correction => 5,
+            FindingKind::Decision | FindingKind::Preference | FindingKind::Convention | FindingKind::Fact => {
+                4
+            }
+            FindingKind::Fix | FindingKind::Commit => 3,
+            FindingKind::Change | FindingKind::Work => 2,
+            FindingKind::Files | FindingKind::Workflow | FindingKind::Idea => 1,
+            FindingKind::Question | FindingKind::Other => 0,
         };
         (self.priority, self.strength, kind)
     }
 }
 
 /// Merges duplicates into the strongest form, with the messages of both.
-pub(super) fn folded(drafts: Vec<Draft>) -> Vec<Draft> {
-    let mut kept: Vec<(String, Draft)> = Vec::new();
+pub(super) fn folded(drafts: Vec<FindingDraft>) -> Vec<FindingDraft> {
+    let mut kept: Vec<(String, FindingDraft)> = Vec::new();
     for draft in drafts {
         let key = normalised(&draft.text);
         // A part counts as duplicate only within the same kind: a purpose quotes the decision.
         let within = |one: &str, other: &str| one.len() > 24 && other.contains(one);
-        let same = |(other, known): &&mut (String, Draft)| {
+        let same = |(other, known): &&mut (String, FindingDraft)| {
             *other == key || known.kind == draft.kind && (within(&key, other) || within(other, &key))
         };
         match kept.iter_mut().find(same) {
@@ -128,7 +133,7 @@ pub(super) fn folded(drafts: Vec<Draft>) -> Vec<Draft> {
 }
 
 /// The best `most` drafts, in the order of the session.
-pub(super) fn best(mut drafts: Vec<Draft>, most: usize) -> Vec<Draft> {
+pub(super) fn best(mut drafts: Vec<FindingDraft>, most: usize) -> Vec<FindingDraft> {
     drafts.sort_by_key(|draft| std::cmp::Reverse(draft.worth()));
     drafts.truncate(most);
     drafts.sort_by_key(|draft| draft.at);

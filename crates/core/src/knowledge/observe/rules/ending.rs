@@ -1,27 +1,27 @@
 //! The end of a session: the remaining work, and the next step (OBS-16).
 
-use super::command::Command;
+use super::command::ShellCommand;
 use super::course::{mended, names, settled};
 use super::open;
-use super::output::State;
+use super::output::CallState;
 use super::plans;
 use super::request;
-use super::view::{Step, View};
-use crate::session::Role;
+use super::view::{SessionView, ToolStep};
+use crate::session::MessageRole;
 use crate::text::phrases::{content, line};
 use crate::text::sentences;
 
 /// The text for a session without remaining work.
-pub(super) const COMPLETED: &str = "Session completed normally.";
+pub(super) const COMPLETED_TEXT: &str = "Session completed normally.";
 /// The maximum number of steps and files listed.
 const MAX_NAMED: usize = 3;
 /// The maximum length of a file name, in characters.
-const NAME_CHARS: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 /// The maximum length of a step, in characters.
-const STEP_CHARS: usize = 60;
+const MAX_STEP_CHARS: usize = 60;
 
 /// The last request if it is unfinished, and the next step.
-pub(super) fn ending(view: &View<'_>) -> (Option<String>, Option<String>) {
+pub(super) fn ending(view: &SessionView<'_>) -> (Option<String>, Option<String>) {
     if view.said.is_empty() {
         return (None, None);
     }
@@ -32,7 +32,7 @@ pub(super) fn ending(view: &View<'_>) -> (Option<String>, Option<String>) {
     let mut left: Vec<String> = unfinished.into_iter().collect();
     left.extend(left_over(view));
     if left.is_empty() {
-        return (None, Some(COMPLETED.to_owned()));
+        return (None, Some(COMPLETED_TEXT.to_owned()));
     }
     left.extend(plans::file(view).map(|file| format!("Plan: {file}.")));
     left.extend(branch(view).map(|branch| format!("Branch: `{branch}`.")));
@@ -40,14 +40,14 @@ pub(super) fn ending(view: &View<'_>) -> (Option<String>, Option<String>) {
 }
 
 /// The reason why the last request is unfinished.
-fn unfinished(view: &View<'_>) -> Option<String> {
+fn unfinished(view: &SessionView<'_>) -> Option<String> {
     let (last, end) = (view.said.last()?.at, view.messages.len());
     let Some((answered, answer)) = view.agent(last + 1, end).next_back() else {
         return Some("The last request has no answer yet.".to_owned());
     };
     // An earlier failed check is still open after the user says thanks.
     let check = view.steps.iter().rev().find(|step| is_check(step) && settled(step).is_some());
-    if let Some(step) = check.filter(|step| step.state == State::Failed) {
+    if let Some(step) = check.filter(|step| step.state == CallState::Failed) {
         let name = step.command.as_ref().map_or_else(String::new, |command| line(&command.name(), 100));
         return Some(format!("`{name}` still failed at the end."));
     }
@@ -55,8 +55,8 @@ fn unfinished(view: &View<'_>) -> Option<String> {
         return Some("The agent's plan waits for an answer.".to_owned());
     }
     let last_step = view.steps_between(last, end).next_back();
-    let is_settled = last_step.and_then(settled).is_some_and(|(_, state)| state == State::Passed);
-    let stands = view.messages.last().is_some_and(|message| message.role == Role::Assistant);
+    let is_settled = last_step.and_then(settled).is_some_and(|(_, state)| state == CallState::Passed);
+    let stands = view.messages.last().is_some_and(|message| message.role == MessageRole::Assistant);
     if !is_settled && (!stands || answered + 1 < end) {
         return Some("The agent was still at work on the last request.".to_owned());
     }
@@ -65,7 +65,7 @@ fn unfinished(view: &View<'_>) -> Option<String> {
 }
 
 /// Loose ends of a finished request: a missing check or commit, steps of a list.
-fn left_over(view: &View<'_>) -> Vec<String> {
+fn left_over(view: &SessionView<'_>) -> Vec<String> {
     let mut left = Vec::new();
     let checked = view.steps.iter().rev().find_map(settled).map(|(step, _)| step.at);
     // A command that failed before the change and passed after it counts as a check.
@@ -75,7 +75,7 @@ fn left_over(view: &View<'_>) -> Vec<String> {
         .steps
         .iter()
         .rev()
-        .find(|step| !step.call.writes.is_empty() && step.state == State::Passed)
+        .find(|step| !step.call.writes.is_empty() && step.state == CallState::Passed)
         .map(|step| step.at);
     if last_change.is_some_and(|change| last_settled.is_none_or(|settled| change > settled)) {
         // The result of the last change was not checked.
@@ -85,7 +85,7 @@ fn left_over(view: &View<'_>) -> Vec<String> {
     let steps = open::steps(view);
     if !steps.is_empty() {
         let shown: Vec<String> =
-            steps.iter().take(MAX_NAMED).map(|step| format!("“{}”", line(step, STEP_CHARS))).collect();
+            steps.iter().take(MAX_NAMED).map(|step| format!("“{}”", line(step, MAX_STEP_CHARS))).collect();
         let more = steps.len().saturating_sub(MAX_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         left.push(format!("Left on the agent's list: {}{more}.", shown.join(", ")));
@@ -94,25 +94,26 @@ fn left_over(view: &View<'_>) -> Vec<String> {
 }
 
 /// Files changed after the last commit, in a session that uses git.
-fn uncommitted(view: &View<'_>) -> Option<String> {
-    let with_git = |step: &Step<'_>| {
+fn uncommitted(view: &SessionView<'_>) -> Option<String> {
+    let with_git = |step: &ToolStep<'_>| {
         step.command.as_ref().is_some_and(|command| command.parts.iter().any(|part| part.is(&["git"])))
     };
     if !view.steps.iter().any(with_git) {
         return None;
     }
-    let commits =
-        |step: &&Step<'_>| step.state == State::Passed && step.command.as_ref().is_some_and(Command::commits);
+    let commits = |step: &&ToolStep<'_>| {
+        step.state == CallState::Passed && step.command.as_ref().is_some_and(ShellCommand::commits)
+    };
     let from = view.steps.iter().rev().find(commits).map_or(0, |step| step.at + 1);
     // A file outside the session's folder, such as a host's own plan, belongs to no commit of this project.
     let mut files = view.files(from, view.messages.len());
     files.retain(|(_, name)| !name.starts_with(['/', '~']) && !name.contains(":\\"));
-    (!files.is_empty()).then(|| format!("Not committed: {}.", names(&files, MAX_NAMED, NAME_CHARS)))
+    (!files.is_empty()).then(|| format!("Not committed: {}.", names(&files, MAX_NAMED, MAX_NAME_CHARS)))
 }
 
 /// The last branch that the session switched to.
-fn branch(view: &View<'_>) -> Option<String> {
-    let passed = view.steps.iter().rev().filter(|step| step.state == State::Passed);
+fn branch(view: &SessionView<'_>) -> Option<String> {
+    let passed = view.steps.iter().rev().filter(|step| step.state == CallState::Passed);
     let parts =
         passed.filter_map(|step| step.command.as_ref()).flat_map(|command| command.parts.iter().rev());
     let name = |words: &[String]| {
@@ -135,11 +136,11 @@ fn branch(view: &View<'_>) -> Option<String> {
             }
         })
         .next()
-        .map(|name| line(&name, NAME_CHARS))
+        .map(|name| line(&name, MAX_NAME_CHARS))
 }
 
-fn is_check(step: &Step<'_>) -> bool {
-    step.command.as_ref().is_some_and(Command::checks)
+fn is_check(step: &ToolStep<'_>) -> bool {
+    step.command.as_ref().is_some_and(ShellCommand::checks)
 }
 
 /// The question at the end of an answer.

@@ -3,11 +3,11 @@
 //! Most sentences ask for one piece of work and are nothing. A cue must begin a clause, and the clause must
 //! contain more than the cue.
 
-use super::person::Sentence;
+use super::person::PersonSentence;
 use super::words::{cause, change, correct, decide, idea, prefer, wish};
-use crate::base::provenance::Strength;
-use crate::knowledge::observe::Kind;
-use crate::session::asked::{self, Cue};
+use crate::base::provenance::StatementStrength;
+use crate::knowledge::observe::FindingKind;
+use crate::session::asked::{self, RequestCue};
 use crate::text::common_words;
 use crate::text::phrases::{begins, content, find_words, has, has_dense};
 use crate::text::sentences;
@@ -16,31 +16,44 @@ use crate::vault::priority::Priority;
 
 /// The class of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub kind: Kind,
+pub(super) struct SentenceVerdict {
+    pub kind: FindingKind,
     pub priority: Priority,
-    pub strength: Strength,
+    pub strength: StatementStrength,
     /// True if the next sentence completes this one.
     pub with_next: bool,
 }
 
-impl Verdict {
+impl SentenceVerdict {
     /// True if it is a statement, which a classifier recognises better than words do.
     pub(super) fn states(&self) -> bool {
-        matches!(self.kind, Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision)
+        matches!(
+            self.kind,
+            FindingKind::Rule | FindingKind::Preference | FindingKind::Correction | FindingKind::Decision
+        )
     }
 }
 
-const fn plain(kind: Kind) -> Verdict {
-    Verdict { kind, priority: Priority::High, strength: Strength::Explicit, with_next: false }
+const fn plain(kind: FindingKind) -> SentenceVerdict {
+    SentenceVerdict {
+        kind,
+        priority: Priority::High,
+        strength: StatementStrength::Explicit,
+        with_next: false,
+    }
 }
 
-const fn mild(kind: Kind) -> Verdict {
-    Verdict { kind, priority: Priority::Medium, strength: Strength::Implied, with_next: false }
+const fn mild(kind: FindingKind) -> SentenceVerdict {
+    SentenceVerdict {
+        kind,
+        priority: Priority::Medium,
+        strength: StatementStrength::Implied,
+        with_next: false,
+    }
 }
 
 /// Classifies a sentence; `None` if it is nothing.
-pub(super) fn judge(sentence: &Sentence<'_>) -> Option<Verdict> {
+pub(super) fn judge(sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     let folded = sentences::folded(sentence.text);
     // A question states nothing, regardless of its words (OBS-08).
     if sentences::asks_or_quotes(&folded) {
@@ -48,15 +61,16 @@ pub(super) fn judge(sentence: &Sentence<'_>) -> Option<Verdict> {
     }
     let verdict =
         if sentences::is_dense(&folded) { dense(&folded, sentence) } else { spaced(&folded, sentence) };
-    verdict
-        .filter(|verdict| !sentence.long || verdict.strength == Strength::Explicit && !is_rule(verdict.kind))
+    verdict.filter(|verdict| {
+        !sentence.long || verdict.strength == StatementStrength::Explicit && !is_rule(verdict.kind)
+    })
 }
 
-fn is_rule(kind: Kind) -> bool {
-    matches!(kind, Kind::Rule | Kind::Preference)
+fn is_rule(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::Rule | FindingKind::Preference)
 }
 
-fn spaced(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+fn spaced(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     wished(folded, sentence)
         .or_else(|| convention(folded))
         .or_else(|| onwards(folded))
@@ -96,31 +110,32 @@ fn says(rest: &str, words: usize) -> bool {
 }
 
 /// Matches "remember …", "always …", "when …, never …".
-fn wished(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+fn wished(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     let points = !sentence.list.is_empty();
     if sentence.text.ends_with([':', '：']) && !points {
         return None;
     }
     match asked::cue(sentence.text) {
-        Some(Cue::Wish) if opens(folded, wish::MILDLY, "").is_some() => Some(mild(Kind::Rule)),
-        Some(_) if points || says(folded, 2) => Some(plain(Kind::Rule)),
+        Some(RequestCue::Wish) if opens(folded, wish::MILDLY, "").is_some() => Some(mild(FindingKind::Rule)),
+        Some(_) if points || says(folded, 2) => Some(plain(FindingKind::Rule)),
         Some(_) => None,
         None => {
             let (condition, rest) = folded.split_once(", ")?;
-            let conditional = begins(condition, common_words::CONDITIONS, "").is_some();
-            (conditional && asked::cue(rest) == Some(Cue::Rule) && says(rest, 1)).then_some(plain(Kind::Rule))
+            let conditional = begins(condition, common_words::CONDITION_CLAUSES, "").is_some();
+            (conditional && asked::cue(rest) == Some(RequestCue::Rule) && says(rest, 1))
+                .then_some(plain(FindingKind::Rule))
         }
     }
 }
 
 /// Matches "in this project we …", "our convention is …", "we use tabs here".
-fn convention(folded: &str) -> Option<Verdict> {
+fn convention(folded: &str) -> Option<SentenceVerdict> {
     if opens(folded, prefer::CONVENTIONS, prefer::NOT_CONVENTIONS).is_some_and(|rest| says(rest, 1)) {
-        return Some(plain(Kind::Rule));
+        return Some(plain(FindingKind::Rule));
     }
     if let Some(rest) = opens(folded, prefer::PLACES, "") {
         let habit = begins(rest, prefer::HABITS, prefer::NOT_HABITS).is_some();
-        return (habit && says(rest, 2)).then_some(plain(Kind::Rule));
+        return (habit && says(rest, 2)).then_some(plain(FindingKind::Rule));
     }
     let place = phrases(prefer::PLACES).any(|place| find_words(folded, place).is_some_and(|at| at > 0));
     let here = place || folded.trim_end_matches(['.', '!']).ends_with(" here");
@@ -131,25 +146,26 @@ fn convention(folded: &str) -> Option<Verdict> {
     )?;
     let named =
         !rest.split_whitespace().next().is_some_and(|word| phrases(prefer::POINTING).any(|p| p == word));
-    (here && named && says(rest, 1) && folded.split_whitespace().count() <= 16).then_some(plain(Kind::Rule))
+    (here && named && says(rest, 1) && folded.split_whitespace().count() <= 16)
+        .then_some(plain(FindingKind::Rule))
 }
 
 /// Matches "use strong types wherever we can", "findings should get a ticket going forward", "keys must never
 /// be logged".
-fn onwards(folded: &str) -> Option<Verdict> {
+fn onwards(folded: &str) -> Option<SentenceVerdict> {
     let end = folded.trim_end_matches(['.', '!', ' ']);
     let onwards = phrases(prefer::ONWARDS).any(|words| end.ends_with(words) && end.len() > words.len());
     if onwards && has(folded, prefer::ORDERS) && says(folded, 3) {
-        return Some(plain(Kind::Rule));
+        return Some(plain(FindingKind::Rule));
     }
     let everywhere = clauses(folded)
         .any(|clause| opens(clause, prefer::USING, "").is_some() && has(clause, prefer::EVERYWHERE));
     let never = has(folded, prefer::MUST_NEVER);
-    (everywhere && says(folded, 2) || never && says(folded, 3)).then_some(mild(Kind::Rule))
+    (everywhere && says(folded, 2) || never && says(folded, 3)).then_some(mild(FindingKind::Rule))
 }
 
 /// Matches "that's not correct, …", "no, use …", "stop adding …".
-fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+fn corrected(clause: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     if !sentence.answers {
         return None;
     }
@@ -161,15 +177,15 @@ fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
         (says(&format!("{rest} {next}"), 3) && !sentences::asks_or_quotes(&next)).then_some(true)
     };
     if let Some(rest) = opens(clause, correct::PLAINLY, correct::NOT) {
-        return told(rest).map(|with_next| Verdict { with_next, ..plain(Kind::Correction) });
+        return told(rest).map(|with_next| SentenceVerdict { with_next, ..plain(FindingKind::Correction) });
     }
     if let Some(rest) = begins(clause, prefer::STOP, "") {
         let habit =
             rest.split_whitespace().next().is_some_and(|word| word.ends_with("ing") && word.len() > 4);
-        return (habit && says(rest, 2)).then_some(plain(Kind::Correction));
+        return (habit && says(rest, 2)).then_some(plain(FindingKind::Correction));
     }
     if opens(clause, correct::STOP, "").is_some_and(|rest| says(rest, 2)) {
-        return Some(plain(Kind::Correction));
+        return Some(plain(FindingKind::Correction));
     }
     let rest = begins(clause, correct::NO, correct::NOT_NO)?;
     if sentence.asked {
@@ -177,17 +193,17 @@ fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     }
     let (with_next, rest) = if rest.is_empty() { (true, next.as_str()) } else { (false, rest) };
     let right = has(rest, correct::RIGHT) && says(rest, 2) && !sentences::asks_or_quotes(rest);
-    right.then_some(Verdict { with_next, ..mild(Kind::Correction) })
+    right.then_some(SentenceVerdict { with_next, ..mild(FindingKind::Correction) })
 }
 
 /// The correction in a sentence, even if it is a rule or a decision as well, and the right statement.
-pub(super) fn corrects(sentence: &Sentence<'_>) -> Option<(Verdict, String)> {
+pub(super) fn corrects(sentence: &PersonSentence<'_>) -> Option<(SentenceVerdict, String)> {
     let folded = sentences::folded(sentence.text);
     if sentences::asks_or_quotes(&folded) {
         return None;
     }
     let (verdict, right) = if sentences::is_dense(&folded) {
-        let verdict = dense(&folded, sentence).filter(|verdict| verdict.kind == Kind::Correction)?;
+        let verdict = dense(&folded, sentence).filter(|verdict| verdict.kind == FindingKind::Correction)?;
         (verdict, folded.clone())
     } else if let Some(found) =
         clauses(&folded).find_map(|clause| Some((corrected(clause, sentence)?, clause)))
@@ -196,7 +212,7 @@ pub(super) fn corrects(sentence: &Sentence<'_>) -> Option<(Verdict, String)> {
     } else {
         (contradicted(&folded, sentence)?, folded.clone())
     };
-    if sentence.long && verdict.strength != Strength::Explicit {
+    if sentence.long && verdict.strength != StatementStrength::Explicit {
         return None;
     }
     let next = sentence.next.filter(|_| verdict.with_next).map(sentences::folded).unwrap_or_default();
@@ -218,15 +234,15 @@ fn right_of(clause: &str) -> &str {
 }
 
 /// Matches "the first part is not correct, …".
-fn contradicted(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+fn contradicted(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     let after = |words: &str| Some(&folded[find_words(folded, words)? + words.len()..]);
     let rest = phrases(correct::MIDDLE).find_map(after)?;
-    (sentence.answers && says(rest, 3)).then_some(mild(Kind::Correction))
+    (sentence.answers && says(rest, 3)).then_some(mild(FindingKind::Correction))
 }
 
 /// Matches "we switched from … to …".
-fn changed(clause: &str) -> Option<Verdict> {
-    let verdict = plain(Kind::Change);
+fn changed(clause: &str) -> Option<SentenceVerdict> {
+    let verdict = plain(FindingKind::Change);
     if let Some(rest) = opens(clause, change::CHANGES, change::NOT) {
         let unused =
             ["we don't use", "we don't have"].iter().any(|words| after_words(clause, words).is_some());
@@ -238,47 +254,52 @@ fn changed(clause: &str) -> Option<Verdict> {
 }
 
 /// Matches "later we should …", "idea: …".
-fn put_off(clause: &str) -> Option<Verdict> {
+fn put_off(clause: &str) -> Option<SentenceVerdict> {
     let rest = opens(clause, idea::IDEAS, idea::NOT)?;
     let named = clause[..clause.len() - rest.len()].contains(':');
-    let strength = if named { Strength::Explicit } else { Strength::Implied };
-    says(rest, 2).then_some(Verdict { kind: Kind::Idea, priority: Priority::Low, strength, with_next: false })
+    let strength = if named { StatementStrength::Explicit } else { StatementStrength::Implied };
+    says(rest, 2).then_some(SentenceVerdict {
+        kind: FindingKind::Idea,
+        priority: Priority::Low,
+        strength,
+        with_next: false,
+    })
 }
 
 /// Matches "we decided …", "let's go with …", "use … instead of … because …".
-fn decided(clause: &str) -> Option<Verdict> {
+fn decided(clause: &str) -> Option<SentenceVerdict> {
     if opens(clause, decide::PLAINLY, decide::NOT).is_some_and(|rest| says(rest, 2)) {
-        return Some(plain(Kind::Decision));
+        return Some(plain(FindingKind::Decision));
     }
     let because = has(clause, decide::BECAUSE);
     if let Some(rest) = opens(clause, decide::LETS, "") {
-        return (says(rest, 1) && number(rest).is_none()).then_some(plain(Kind::Decision));
+        return (says(rest, 1) && number(rest).is_none()).then_some(plain(FindingKind::Decision));
     }
     if because && instead(clause).is_some_and(|(chosen, other)| says(chosen, 1) && says(other, 1)) {
-        return Some(plain(Kind::Decision));
+        return Some(plain(FindingKind::Decision));
     }
     let rest = opens(clause, decide::LETS_USE, "")?;
     let named = !points(rest);
     let purpose = has(rest, "for | für | para | pour | для");
     match (named, because, purpose) {
-        (true, true, _) if says(rest, 2) => Some(plain(Kind::Decision)),
-        (true, false, true) if says(rest, 2) => Some(mild(Kind::Decision)),
+        (true, true, _) if says(rest, 2) => Some(plain(FindingKind::Decision)),
+        (true, false, true) if says(rest, 2) => Some(mild(FindingKind::Decision)),
         _ => None,
     }
 }
 
 /// Matches "I prefer …", "use pnpm instead of npm".
-fn preferred(clause: &str) -> Option<Verdict> {
+fn preferred(clause: &str) -> Option<SentenceVerdict> {
     if opens(clause, prefer::PLAINLY, prefer::NOT).is_some_and(|rest| says(rest, 1)) {
-        return Some(plain(Kind::Preference));
+        return Some(plain(FindingKind::Preference));
     }
     if opens(clause, prefer::MILDLY, prefer::NOT).is_some_and(|rest| says(rest, 2)) {
-        return Some(mild(Kind::Preference));
+        return Some(mild(FindingKind::Preference));
     }
     let (chosen, other) = instead(clause)?;
     let short = clause.split_whitespace().count() <= 12;
     (short && is_name(chosen) && is_name(other))
-        .then_some(Verdict { strength: Strength::Implied, ..plain(Kind::Preference) })
+        .then_some(SentenceVerdict { strength: StatementStrength::Implied, ..plain(FindingKind::Preference) })
 }
 
 /// The two parts of "use … instead of …".
@@ -315,47 +336,54 @@ fn points(text: &str) -> bool {
 }
 
 /// Matches "don't … without asking".
-fn forbidden(folded: &str) -> Option<Verdict> {
+fn forbidden(folded: &str) -> Option<SentenceVerdict> {
     let bare = asked::without_lead(folded);
     let forbids = |(dont, for_good): &(&'static str, &'static str)| {
         let rest = begins(folded, dont, prefer::NOT_DONT).or_else(|| begins(bare, dont, prefer::NOT_DONT));
         rest.is_some_and(|rest| has(rest, for_good) && says(rest, 2))
     };
-    prefer::DONT.iter().any(forbids).then_some(plain(Kind::Rule))
+    prefer::DONT.iter().any(forbids).then_some(plain(FindingKind::Rule))
 }
 
 /// Matches "turns out …", "the root cause was …".
-fn explained(folded: &str) -> Option<Verdict> {
-    opens(folded, cause::TOLD, "").is_some_and(|rest| says(rest, 3)).then_some(plain(Kind::Fix))
+fn explained(folded: &str) -> Option<SentenceVerdict> {
+    opens(folded, cause::TOLD, "").is_some_and(|rest| says(rest, 3)).then_some(plain(FindingKind::Fix))
 }
 
 /// Classifies languages without spaces between words.
-fn dense(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+fn dense(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     // Text in quotation marks is somebody else's.
     let body = folded.split(['「', '『', '“', '"']).next().unwrap_or(folded);
     let is = |list, but_not| has_dense(body, list) && !has_dense(folded, but_not) && says(folded, 3);
     let verdict = match asked::cue(sentence.text) {
-        Some(Cue::Wish | Cue::Rule) if says(folded, 3) || !sentence.list.is_empty() => plain(Kind::Rule),
+        Some(RequestCue::Wish | RequestCue::Rule) if says(folded, 3) || !sentence.list.is_empty() => {
+            plain(FindingKind::Rule)
+        }
         _ if has_dense(body, prefer::DENSE_PLACES)
             && has_dense(body, prefer::DENSE_HABITS)
             && says(folded, 4) =>
         {
-            plain(Kind::Rule)
+            plain(FindingKind::Rule)
         }
-        _ if sentence.answers && is(correct::DENSE, correct::DENSE_NOT) => plain(Kind::Correction),
-        _ if is(change::DENSE, "") => plain(Kind::Change),
-        _ if is(idea::DENSE, idea::DENSE_NOT) => Verdict { priority: Priority::Low, ..mild(Kind::Idea) },
-        _ if is(decide::DENSE, decide::DENSE_NOT) => plain(Kind::Decision),
-        _ if is(prefer::DENSE, "") => plain(Kind::Preference),
+        _ if sentence.answers && is(correct::DENSE, correct::DENSE_NOT) => plain(FindingKind::Correction),
+        _ if is(change::DENSE, "") => plain(FindingKind::Change),
+        _ if is(idea::DENSE, idea::DENSE_NOT) => {
+            SentenceVerdict { priority: Priority::Low, ..mild(FindingKind::Idea) }
+        }
+        _ if is(decide::DENSE, decide::DENSE_NOT) => plain(FindingKind::Decision),
+        _ if is(prefer::DENSE, "") => plain(FindingKind::Preference),
         _ if is(prefer::DENSE_INSTEAD, "")
             && has_dense(body, prefer::DENSE_USE)
             && folded.chars().count() <= 40 =>
         {
             let pointing = has_dense(body, "この | その | それ | これ | 这个 | 那个 | 這個 | 那個 | 它");
-            return (!pointing).then_some(Verdict { strength: Strength::Implied, ..plain(Kind::Preference) });
+            return (!pointing).then_some(SentenceVerdict {
+                strength: StatementStrength::Implied,
+                ..plain(FindingKind::Preference)
+            });
         }
         _ if phrases(cause::DENSE_TOLD).any(|cue| body.starts_with(cue)) && says(folded, 5) => {
-            plain(Kind::Fix)
+            plain(FindingKind::Fix)
         }
         _ => return None,
     };

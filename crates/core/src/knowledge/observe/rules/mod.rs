@@ -37,28 +37,28 @@ mod turn;
 mod view;
 pub(crate) mod words;
 
-use super::{Observed, Part};
+use super::{ObservedSession, ObservedTopic};
 use crate::base::time::TimeZone;
-use crate::knowledge::statement::Classify;
+use crate::knowledge::statement::ClassifyFn;
 use crate::session::Message;
-use view::View;
+use view::SessionView;
 
-pub use correction::{Correction, corrections};
-pub(crate) use statements::OPEN;
+pub use correction::{UserCorrection, corrections};
+pub(crate) use statements::OPEN_PREFIX;
 
 /// The maximum number of findings per session.
-pub const MOST_FINDINGS: usize = 60;
+pub const MAX_FINDINGS: usize = 60;
 /// The maximum number of drafts that are compared.
-const MOST_DRAFTS: usize = 300;
+const MAX_DRAFTS: usize = 300;
 
 /// The last request if it is unfinished, and the next step. A session is complete because no work remains,
 /// not because somebody says so (OBS-16).
 pub fn ending(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> (Option<String>, Option<String>) {
-    ending::ending(&View::new(messages, zone, cwd))
+    ending::ending(&SessionView::new(messages, zone, cwd))
 }
 
 /// Observes a session by rules alone.
-pub fn observe(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> Observed {
+pub fn observe(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> ObservedSession {
     observe_with(messages, zone, cwd, None)
 }
 
@@ -68,12 +68,12 @@ pub fn observe_with(
     messages: &[Message],
     zone: &TimeZone,
     cwd: Option<&str>,
-    classify: Option<&Classify<'_>>,
-) -> Observed {
-    let view = View::new(messages, zone, cwd);
+    classify: Option<&ClassifyFn<'_>>,
+) -> ObservedSession {
+    let view = SessionView::new(messages, zone, cwd);
     // Without a user there is nobody to remember it for.
     if view.said.is_empty() {
-        return Observed::default();
+        return ObservedSession::default();
     }
     let turns = turn::turns(&view);
     let stretches: Vec<(usize, usize)> = turns.iter().map(|turn| (turn.from, turn.to)).collect();
@@ -88,10 +88,10 @@ pub fn observe_with(
     let answers: Vec<_> = turns.iter().map(|turn| answers::read(&view, turn, classify)).collect();
     drafts.extend(answers.iter().flat_map(|answers| statements::of_agent(answers)));
     drafts.extend(flow::draft(&view));
-    let drafts = draft::best(draft::folded(draft::best(drafts, MOST_DRAFTS)), MOST_FINDINGS);
+    let drafts = draft::best(draft::folded(draft::best(drafts, MAX_DRAFTS)), MAX_FINDINGS);
 
     let once = digest::once_values(&view);
-    let part = |(turn, answers): (&turn::Turn, &Vec<answers::AnswerSentence>)| Part {
+    let part = |(turn, answers): (&turn::SessionTurn, &Vec<answers::AnswerSentence>)| ObservedTopic {
         day: turn.day(&view),
         narrative: digest::digest(&view, turn, answers, &once),
         findings: drafts
@@ -108,5 +108,5 @@ pub fn observe_with(
         .filter(|part| !part.narrative.is_empty() || !part.findings.is_empty());
     let parts = parts.collect();
     let (current_task, suggested_response) = ending::ending(&view);
-    Observed { parts, current_task, suggested_response }
+    ObservedSession { parts, current_task, suggested_response }
 }

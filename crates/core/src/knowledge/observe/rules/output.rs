@@ -1,18 +1,18 @@
 //! Interprets tool output: success or failure, and the one line with the error. The rest is ignored, and
 //! nothing in it counts as anybody's word (B-01).
 
-use super::command::Command;
-use crate::session::Outcome;
+use super::command::ShellCommand;
+use crate::session::ToolOutcome;
 use crate::text::phrases::{head, line, tail};
 
 /// The number of bytes read of an output: its start and its end.
-const HEAD: usize = 4 * 1024;
-const TAIL: usize = 8 * 1024;
+const HEAD_BYTES: usize = 4 * 1024;
+const TAIL_BYTES: usize = 8 * 1024;
 /// The maximum length of an error line, in characters.
-const MOST: usize = 140;
+const MAX_FAILURE_CHARS: usize = 140;
 
 /// The hosts' messages for a tool call that the user, or a setting, refused.
-const REFUSED: &[&str] = &[
+const REFUSED_OUTPUTS: &[&str] = &[
     "The user doesn't want to proceed",
     "The user doesn't want to take this action",
     "The tool use was rejected",
@@ -33,7 +33,7 @@ const REFUSED: &[&str] = &[
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum CallState {
     /// The call succeeded, and its check passed.
     Passed,
     /// It failed, or its output reports a failed check.
@@ -45,18 +45,18 @@ pub(super) enum State {
 }
 
 /// The outcome of a call.
-pub(super) fn state(outcome: &Outcome, output: &str, command: Option<&Command>) -> State {
-    if outcome.failed && REFUSED.iter().any(|words| head(output, 300).contains(words)) {
-        return State::Refused;
+pub(super) fn state(outcome: &ToolOutcome, output: &str, command: Option<&ShellCommand>) -> CallState {
+    if outcome.failed && REFUSED_OUTPUTS.iter().any(|words| head(output, 300).contains(words)) {
+        return CallState::Refused;
     }
     if outcome.failed || outcome.exit_code.is_some_and(|code| code != 0) {
-        return State::Failed;
+        return CallState::Failed;
     }
     // A pipe hides the exit code of a check, but not its output.
-    if command.is_some_and(Command::checks) && lines(output).any(says_failed) {
-        return State::Failed;
+    if command.is_some_and(ShellCommand::checks) && lines(output).any(says_failed) {
+        return CallState::Failed;
     }
-    State::Passed
+    CallState::Passed
 }
 
 /// The line of an output that best describes the error.
@@ -71,13 +71,13 @@ pub(super) fn key_line(output: &str) -> Option<String> {
     }
     let text =
         best?.1.trim().trim_matches(|c: char| matches!(c, '=' | '-' | '|' | '*' | '>') || c.is_whitespace());
-    let told = line(text, MOST);
+    let told = line(text, MAX_FAILURE_CHARS);
     (told.chars().filter(|c| c.is_alphanumeric()).count() >= 6).then_some(told)
 }
 
 fn lines(output: &str) -> impl Iterator<Item = &str> {
-    let (start, end) = match output.len() > HEAD + TAIL {
-        true => (head(output, HEAD), tail(output, TAIL)),
+    let (start, end) = match output.len() > HEAD_BYTES + TAIL_BYTES {
+        true => (head(output, HEAD_BYTES), tail(output, TAIL_BYTES)),
         false => (output, ""),
     };
     start.lines().chain(end.lines()).filter(|text| text.len() < 2_000)
@@ -218,29 +218,29 @@ fn place(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn went(command: &str, output: &str) -> State {
-        state(&Outcome::default(), output, Command::read(command).as_ref())
+    fn went(command: &str, output: &str) -> CallState {
+        state(&ToolOutcome::default(), output, ShellCommand::read(command).as_ref())
     }
 
     #[test]
     fn a_pipe_does_not_hide_a_failure() {
         assert_eq!(
             went("cargo test 2>&1 | tail -5", "test result: FAILED. 3 passed; 1 failed"),
-            State::Failed
+            CallState::Failed
         );
-        assert_eq!(went("go test ./... | head", "--- FAIL: TestA (0.00s)\nFAIL"), State::Failed);
-        assert_eq!(went("npx eslint . | tail", "12 problems"), State::Failed);
-        assert_eq!(went("cargo test | tail", "test result: ok. 3 passed; 0 failed"), State::Passed);
-        assert_eq!(went("pytest -q | tail", "12 passed, 0 failed"), State::Passed);
-        assert_eq!(went("cat notes.txt", "FAILED once"), State::Passed);
+        assert_eq!(went("go test ./... | head", "--- FAIL: TestA (0.00s)\nFAIL"), CallState::Failed);
+        assert_eq!(went("npx eslint . | tail", "12 problems"), CallState::Failed);
+        assert_eq!(went("cargo test | tail", "test result: ok. 3 passed; 0 failed"), CallState::Passed);
+        assert_eq!(went("pytest -q | tail", "12 passed, 0 failed"), CallState::Passed);
+        assert_eq!(went("cat notes.txt", "FAILED once"), CallState::Passed);
     }
 
     #[test]
     fn what_was_not_allowed_did_not_fail() {
-        let outcome = Outcome { failed: true, ..Outcome::default() };
+        let outcome = ToolOutcome { failed: true, ..ToolOutcome::default() };
         let said = "The user doesn't want to proceed with this tool use.";
-        assert_eq!(state(&outcome, said, None), State::Refused);
-        assert_eq!(state(&outcome, "boom", None), State::Failed);
+        assert_eq!(state(&outcome, said, None), CallState::Refused);
+        assert_eq!(state(&outcome, "boom", None), CallState::Failed);
     }
 
     #[test]

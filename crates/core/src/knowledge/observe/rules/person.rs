@@ -1,21 +1,21 @@
 //! The sentences that the user typed, without pasted text.
 
 use super::plans;
-use super::view::{Said, View};
-use crate::session::{Role, answer, pasted};
+use super::view::{PersonMessage, SessionView};
+use crate::session::{MessageRole, answer, pasted};
 use crate::text::sentences;
 
 /// The maximum length of a sentence.
-const MAX_SENTENCE: usize = 600;
+const MAX_SENTENCE_CHARS: usize = 600;
 /// The length from which a message is mostly pasted: only its first and last lines count.
-const LONG_MESSAGE: usize = 2_000;
+const LONG_MESSAGE_CHARS: usize = 2_000;
 /// The number of those lines at each end.
-const EDGE: usize = 3;
+const MAX_EDGE_LINES: usize = 3;
 /// The maximum number of list items after a colon.
-const MAX_LIST: usize = 8;
+const MAX_LIST_ITEMS: usize = 8;
 
 /// A sentence of the user.
-pub(super) struct Sentence<'a> {
+pub(super) struct PersonSentence<'a> {
     /// The index of the message.
     pub at: usize,
     /// The sentence word for word.
@@ -35,19 +35,19 @@ pub(super) struct Sentence<'a> {
 }
 
 /// The user's own sentences in a message.
-pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>> {
+pub(super) fn sentences<'a>(view: &SessionView<'_>, said: &'a PersonMessage) -> Vec<PersonSentence<'a>> {
     // The host sends the agent's own plan as a user message when work on it starts.
     if plans::carried_out(&said.text).is_some() {
         return Vec::new();
     }
     let typed = pasted::lines(&said.text);
     let lines: Vec<&str> = typed.iter().map(|line| line.text).collect();
-    let long = said.text.chars().count() > LONG_MESSAGE || is_document(&said.text);
+    let long = said.text.chars().count() > LONG_MESSAGE_CHARS || is_document(&said.text);
     let (answers, asked) = before(view, said.at);
-    let mut found: Vec<Sentence<'a>> = Vec::new();
+    let mut found: Vec<PersonSentence<'a>> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
-        let inside = number >= EDGE && number + EDGE < lines.len();
-        if long && (inside || line.chars().count() > LONG_MESSAGE) {
+        let inside = number >= MAX_EDGE_LINES && number + MAX_EDGE_LINES < lines.len();
+        if long && (inside || line.chars().count() > LONG_MESSAGE_CHARS) {
             continue;
         }
         // List steps belong to this piece of work, and bold type is pasted.
@@ -57,14 +57,14 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
         // An answer to a question stays with its question, even with several sentences.
         let sentences = if answer::parse(line).is_some() { vec![*line] } else { sentences::sentences(line) };
         for text in sentences {
-            if text.chars().count() > MAX_SENTENCE {
+            if text.chars().count() > MAX_SENTENCE_CHARS {
                 continue;
             }
             let list = if text.ends_with([':', '：']) {
                 lines[number + 1..]
                     .iter()
                     .take_while(|line| !line.is_empty())
-                    .take(MAX_LIST)
+                    .take(MAX_LIST_ITEMS)
                     .copied()
                     .collect()
             } else {
@@ -74,7 +74,7 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
                 last.next = Some(text);
             }
             let certain = typed[number].certain;
-            found.push(Sentence { at: said.at, text, next: None, list, answers, asked, long, certain });
+            found.push(PersonSentence { at: said.at, text, next: None, list, answers, asked, long, certain });
         }
     }
     found
@@ -103,10 +103,10 @@ fn is_document(text: &str) -> bool {
 }
 
 /// Two flags about the agent before message `at`: it did anything, and it ended with a question.
-fn before(view: &View<'_>, at: usize) -> (bool, bool) {
-    let earlier = view.messages[..at].iter().rev().take_while(|message| message.role != Role::User);
+fn before(view: &SessionView<'_>, at: usize) -> (bool, bool) {
+    let earlier = view.messages[..at].iter().rev().take_while(|message| message.role != MessageRole::User);
     let mut answers = false;
-    for message in earlier.filter(|message| message.role == Role::Assistant) {
+    for message in earlier.filter(|message| message.role == MessageRole::Assistant) {
         answers = true;
         let text = message.text.trim_end();
         if !text.is_empty() {

@@ -1,40 +1,40 @@
 //! Plans that an agent showed the user: approved, or still waiting. The user's comment when rejecting one is
 //! a message of its own, as the host's reader returns it.
 
-use super::draft::Draft;
-use super::output::State;
+use super::draft::FindingDraft;
+use super::output::CallState;
 use super::published::whole_sentences;
-use super::view::{Step, View};
-use crate::base::provenance::Strength;
-use crate::knowledge::observe::Kind;
-use crate::session::Role;
-use crate::session::notes::{PLAN_TOOLS, Place, place};
-use crate::text::phrases::{MOST, content, line};
+use super::view::{SessionView, ToolStep};
+use crate::base::provenance::StatementStrength;
+use crate::knowledge::observe::FindingKind;
+use crate::session::MessageRole;
+use crate::session::notes::{NoteFileKind, PLAN_TOOLS, place};
+use crate::text::phrases::{MAX_FINDING_CHARS, content, line};
 
 /// First lines of messages with which hosts pass the agent's own plan back to it as a user message.
-const HANDED_BACK: &[&str] = &[
+const HANDED_BACK_OPENINGS: &[&str] = &[
     "Implement the following plan:",
     "A previous agent produced the plan below to accomplish the user's task.",
 ];
 /// The user message that Codex writes when a plan is approved.
-const APPROVES: &str = "Implement the plan.";
+const APPROVAL_TEXT: &str = "Implement the plan.";
 /// The tags around a plan in an answer of Codex.
-const PROPOSED: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
+const PROPOSED_PLAN_TAGS: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
 /// The tool results for an approved plan.
-const APPROVED: &[&str] = &["approved your plan", "The approved implementation plan is stored at:"];
+const APPROVED_TEXTS: &[&str] = &["approved your plan", "The approved implementation plan is stored at:"];
 /// The maximum number of sentences of a plan.
 const MAX_SENTENCES: usize = 3;
 /// The maximum length of a plan's title, in characters.
-const TITLE_CHARS: usize = 100;
+const MAX_TITLE_CHARS: usize = 100;
 
 /// The plan in a message that only passes it back to the agent.
 pub(super) fn carried_out(message: &str) -> Option<&str> {
-    HANDED_BACK.iter().find_map(|start| message.strip_prefix(start))
+    HANDED_BACK_OPENINGS.iter().find_map(|start| message.strip_prefix(start))
 }
 
 /// True if a message only approves the agent's plan.
 pub(super) fn approves(message: &str) -> bool {
-    message.trim() == APPROVES
+    message.trim() == APPROVAL_TEXT
 }
 
 /// The first heading of a plan, or its first line with words.
@@ -54,12 +54,12 @@ pub(super) fn after_title(plan: &str) -> &str {
 }
 
 /// The approved plans: the agent's words, chosen by the user.
-pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for step in view.steps.iter().filter(|step| PLAN_TOOLS.contains(&step.call.tool.as_str())) {
-        let Some(result) = step.result.filter(|_| step.state == State::Passed) else { continue };
+        let Some(result) = step.result.filter(|_| step.state == CallState::Passed) else { continue };
         let output = &view.messages[result].text;
-        if APPROVED.iter().any(|words| output.contains(words)) {
+        if APPROVED_TEXTS.iter().any(|words| output.contains(words)) {
             drafts.extend(shown(view, step).and_then(|plan| approved(plan, step.at, result)));
         }
     }
@@ -73,45 +73,51 @@ pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     drafts
 }
 
-fn approved(plan: &str, at: usize, by: usize) -> Option<Draft> {
-    let lead = format!("The user approved the plan “{}”. ", line(title(plan)?, TITLE_CHARS));
-    let said = whole_sentences(after_title(plan), MOST.saturating_sub(lead.chars().count()), MAX_SENTENCES);
-    let mut draft = Draft::of_agent(Kind::Decision, by, format!("{lead}{said}").trim().to_owned());
-    draft.strength = Strength::Implied;
+fn approved(plan: &str, at: usize, by: usize) -> Option<FindingDraft> {
+    let lead = format!("The user approved the plan “{}”. ", line(title(plan)?, MAX_TITLE_CHARS));
+    let said = whole_sentences(
+        after_title(plan),
+        MAX_FINDING_CHARS.saturating_sub(lead.chars().count()),
+        MAX_SENTENCES,
+    );
+    let mut draft =
+        FindingDraft::of_agent(FindingKind::Decision, by, format!("{lead}{said}").trim().to_owned());
+    draft.strength = StatementStrength::Implied;
     draft.messages.push(at);
     Some(draft)
 }
 
 /// The plan that a call shows: in the call itself, or in a file written before.
-fn shown<'v>(view: &'v View<'_>, step: &'v Step<'_>) -> Option<&'v str> {
+fn shown<'v>(view: &'v SessionView<'_>, step: &'v ToolStep<'_>) -> Option<&'v str> {
     if !step.call.notes.is_empty() {
         return Some(&step.call.notes);
     }
     let earlier = view.steps_between(0, step.at).rev();
-    let plan = |other: &&Step<'_>| {
-        !other.call.notes.is_empty() && other.call.writes.iter().any(|path| place(path) == Some(Place::Plan))
+    let plan = |other: &&ToolStep<'_>| {
+        !other.call.notes.is_empty()
+            && other.call.writes.iter().any(|path| place(path) == Some(NoteFileKind::Plan))
     };
     earlier.into_iter().find(plan).map(|other| other.call.notes.as_str())
 }
 
 /// The plan in an answer.
 fn proposed(answer: &str) -> Option<&str> {
-    let (_, rest) = answer.split_once(PROPOSED.0)?;
-    Some(rest.split_once(PROPOSED.1).map_or(rest, |(plan, _)| plan).trim())
+    let (_, rest) = answer.split_once(PROPOSED_PLAN_TAGS.0)?;
+    Some(rest.split_once(PROPOSED_PLAN_TAGS.1).map_or(rest, |(plan, _)| plan).trim())
 }
 
 /// True if the session ended with an undecided plan.
-pub(super) fn waits(view: &View<'_>) -> bool {
+pub(super) fn waits(view: &SessionView<'_>) -> bool {
     let after = |at: usize| view.said.last().is_none_or(|said| said.at <= at);
     let shown = view.steps.iter().rev().find(|step| PLAN_TOOLS.contains(&step.call.tool.as_str()));
-    let undecided = shown.is_some_and(|step| step.state == State::Open && after(step.at));
-    let last = view.messages.iter().rposition(|message| message.role == Role::Assistant);
+    let undecided = shown.is_some_and(|step| step.state == CallState::Open && after(step.at));
+    let last = view.messages.iter().rposition(|message| message.role == MessageRole::Assistant);
     undecided || last.is_some_and(|at| after(at) && proposed(&view.messages[at].text).is_some())
 }
 
 /// The plan file that was written last, as the user would name it.
-pub(super) fn file(view: &View<'_>) -> Option<String> {
-    let written = view.steps.iter().rev().filter(|step| step.state == State::Passed);
+pub(super) fn file(view: &SessionView<'_>) -> Option<String> {
+    let written = view.steps.iter().rev().filter(|step| step.state == CallState::Passed);
     let mut paths = written.flat_map(|step| &step.call.writes);
-    paths.find(|path| place(path) == Some(Place::Plan)).map(|path| view.name(path))
+    paths.find(|path| place(path) == Some(NoteFileKind::Plan)).map(|path| view.name(path))
 }

@@ -1,29 +1,29 @@
 //! Pull requests and issues that the session created: their titles and the first whole sentences of their
 //! texts. They already summarise the work or the problem (B-01: it is the agent's word).
 
-use super::command::Part;
-use super::draft::{Draft, MAX_COMMIT_CHARS};
-use super::output::State;
+use super::command::CommandPart;
+use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
+use super::output::CallState;
 use super::statements::plain;
-use super::view::{Step, View};
-use crate::knowledge::observe::Kind;
+use super::view::{SessionView, ToolStep};
+use crate::knowledge::observe::FindingKind;
 use crate::session::notes::here_document;
 use crate::text::phrases::{content, head, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
 /// Commands that publish something, and its type.
-const COMMANDS: &[(&[&str], Published)] = &[
-    (&["gh", "pr", "create"], Published::Change),
-    (&["gh", "issue", "create"], Published::Issue),
-    (&["glab", "mr", "create"], Published::Change),
-    (&["glab", "issue", "create"], Published::Issue),
+const PUBLISHING_COMMANDS: &[(&[&str], PublishedKind)] = &[
+    (&["gh", "pr", "create"], PublishedKind::Change),
+    (&["gh", "issue", "create"], PublishedKind::Issue),
+    (&["glab", "mr", "create"], PublishedKind::Change),
+    (&["glab", "issue", "create"], PublishedKind::Issue),
 ];
 /// Name suffixes of tools that publish something.
-const TOOLS: &[(&str, Published)] = &[
-    ("create_pull_request", Published::Change),
-    ("create_merge_request", Published::Change),
-    ("create_issue", Published::Issue),
+const PUBLISHING_TOOLS: &[(&str, PublishedKind)] = &[
+    ("create_pull_request", PublishedKind::Change),
+    ("create_merge_request", PublishedKind::Change),
+    ("create_issue", PublishedKind::Issue),
 ];
 /// The flags of those commands.
 const TITLE_FLAGS: &[&str] = &["--title", "-t"];
@@ -32,51 +32,51 @@ const BODY_FROM_INPUT: &[&str] = &["--body-file - <<", "--body-file=- <<", "-F -
 /// The maximum number per session.
 const MAX_PUBLISHED: usize = 12;
 /// The maximum length of a title, in characters.
-const TITLE_CHARS: usize = 160;
+const MAX_TITLE_CHARS: usize = 160;
 /// The maximum number of sentences of a text.
 const MAX_SENTENCES: usize = 5;
 /// The minimum number of significant words; fewer are a heading.
 const MIN_WORDS: usize = 3;
 /// The number of bytes read of a text.
-const TEXT_BYTES: usize = 8 * 1024;
+const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// The number of bytes of an output that are searched for the number.
-const OUTPUT_BYTES: usize = 4 * 1024;
+const MAX_OUTPUT_BYTES: usize = 4 * 1024;
 
 /// The type of a published item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Published {
+enum PublishedKind {
     /// A pull request, or a merge request.
     Change,
     Issue,
 }
 
 /// The pull requests and issues that were created.
-pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     view.steps.iter().filter_map(|step| draft(view, step)).take(MAX_PUBLISHED).collect()
 }
 
 /// True if a call publishes something with a known title.
-pub(super) fn has_title(step: &Step<'_>) -> bool {
+pub(super) fn has_title(step: &ToolStep<'_>) -> bool {
     published(step).is_some()
 }
 
-fn draft(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
-    let result = step.result.filter(|_| step.state == State::Passed)?;
+fn draft(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<FindingDraft> {
+    let result = step.result.filter(|_| step.state == CallState::Passed)?;
     let (what, title, body) = published(step)?;
-    let number = number(head(&view.messages[result].text, OUTPUT_BYTES));
+    let number = number(head(&view.messages[result].text, MAX_OUTPUT_BYTES));
     let number = number.map(|number| format!(" #{number}")).unwrap_or_default();
     let made = match what {
-        Published::Change => "Opened pull request",
-        Published::Issue => "Filed issue",
+        PublishedKind::Change => "Opened pull request",
+        PublishedKind::Issue => "Filed issue",
     };
-    let mut text = format!("{made}{number} “{}”", line(&title, TITLE_CHARS));
+    let mut text = format!("{made}{number} “{}”", line(&title, MAX_TITLE_CHARS));
     let room = MAX_COMMIT_CHARS.saturating_sub(text.chars().count() + 2);
     let body = whole_sentences(&body, room, MAX_SENTENCES);
     let has_body = !body.is_empty();
     if has_body {
         text.push_str(&format!(": {body}"));
     }
-    let mut draft = Draft::of_agent(Kind::Commit, result, text);
+    let mut draft = FindingDraft::of_agent(FindingKind::Commit, result, text);
     // A title alone names the work; the text gives the reasons.
     draft.priority = if has_body { Priority::Medium } else { Priority::Low };
     draft.messages.push(step.at);
@@ -84,13 +84,15 @@ fn draft(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
 }
 
 /// The type, title and text of an item that a call publishes.
-fn published(step: &Step<'_>) -> Option<(Published, String, String)> {
-    if let Some((_, what)) = TOOLS.iter().find(|(name, _)| step.call.tool.ends_with(name)) {
+fn published(step: &ToolStep<'_>) -> Option<(PublishedKind, String, String)> {
+    if let Some((_, what)) = PUBLISHING_TOOLS.iter().find(|(name, _)| step.call.tool.ends_with(name)) {
         let (title, body) = step.call.notes.split_once('\n').unwrap_or((&step.call.notes, ""));
         return (!title.trim().is_empty()).then(|| (*what, title.trim().to_owned(), body.to_owned()));
     }
-    let parts: &[Part] = step.command.as_ref().map(|command| command.parts.as_slice()).unwrap_or_default();
-    let (words, what) = COMMANDS.iter().find(|(words, _)| parts.iter().any(|part| part.is(words)))?;
+    let parts: &[CommandPart] =
+        step.command.as_ref().map(|command| command.parts.as_slice()).unwrap_or_default();
+    let (words, what) =
+        PUBLISHING_COMMANDS.iter().find(|(words, _)| parts.iter().any(|part| part.is(words)))?;
     let input = &step.call.input[step.call.input.find(&words.join(" "))?..];
     let title = value(input, TITLE_FLAGS)?;
     // A title inserted by a variable or a command is unknown.
@@ -163,9 +165,9 @@ fn number(output: &str) -> Option<u64> {
 /// The first whole sentences of a text with content: no headings, code, check lists or trailers.
 pub(super) fn whole_sentences(text: &str, most: usize, count: usize) -> String {
     let mut kept = String::new();
-    let lines = sentences::lines(head(text, TEXT_BYTES)).into_iter();
+    let lines = sentences::lines(head(text, MAX_TEXT_BYTES)).into_iter();
     for sentence in lines.filter(|line| !is_furniture(line)).flat_map(sentences::sentences).take(count * 4) {
-        let bare = line(&plain(sentence), TEXT_BYTES);
+        let bare = line(&plain(sentence), MAX_TEXT_BYTES);
         if content(&bare).len() < MIN_WORDS || bare.ends_with([':', '：']) {
             continue;
         }

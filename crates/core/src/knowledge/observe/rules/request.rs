@@ -2,7 +2,7 @@
 
 use super::judge::chosen;
 use super::plans;
-use super::view::Said;
+use super::view::PersonMessage;
 use crate::session::pasted;
 use crate::text::common_words;
 use crate::text::phrases::{begins, content};
@@ -10,7 +10,7 @@ use crate::text::sentences;
 
 /// The line that describes a request: its first line with content. "Implement the following plan:" is
 /// described by the title of the plan.
-pub(super) fn request(said: &Said) -> Option<&str> {
+pub(super) fn request(said: &PersonMessage) -> Option<&str> {
     // An agent's plan sent as a user message is described by its title.
     if let Some(plan) = plans::carried_out(&said.text) {
         return plans::title(plan);
@@ -40,7 +40,7 @@ fn is_approval(line: &str) -> bool {
 }
 
 /// True if a message continues the earlier request: it agrees, chooses, or asks for nothing new.
-pub(super) fn goes_on(said: &Said) -> bool {
+pub(super) fn goes_on(said: &PersonMessage) -> bool {
     let Some(line) = request(said) else { return true };
     let folded = sentences::folded(line);
     begins(&folded, common_words::APPROVALS, "").is_some() || chosen(line).is_some()

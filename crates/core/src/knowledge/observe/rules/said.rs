@@ -1,39 +1,39 @@
 //! Findings from the user's own words, verbatim and nothing else (B-01, OBS-11).
 
-use super::draft::Draft;
-use super::judge::{self, Verdict};
-use super::person::{self, Sentence};
+use super::draft::FindingDraft;
+use super::judge::{self, SentenceVerdict};
+use super::person::{self, PersonSentence};
 use super::statements;
-use super::view::{Said, View};
+use super::view::{PersonMessage, SessionView};
 use super::words::{feel, wish};
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
-use crate::knowledge::observe::Kind;
-use crate::knowledge::statement::{Classify, Labels};
-use crate::session::Role;
+use crate::knowledge::observe::FindingKind;
+use crate::knowledge::statement::{ClassifyFn, StatementLabels};
+use crate::session::MessageRole;
 use crate::session::asked;
 use crate::text::phrases::{content, has, has_dense, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
 /// The maximum number of findings per message: a text with more is a document.
-const MOST: usize = 8;
+const MAX_FINDINGS_PER_MESSAGE: usize = 8;
 /// The minimum probability from the classifier for a rule found by words.
-const WORDS_SUFFICE: f32 = 0.1;
+const MIN_RULE_PROBABILITY: f32 = 0.1;
 
 /// The user's statements worth keeping: by words, and by labels if there is a classifier.
-pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Draft> {
+pub(super) fn drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
         let sentences = person::sentences(view, said);
-        let mut found: Vec<Draft> = Vec::new();
+        let mut found: Vec<FindingDraft> = Vec::new();
         let mut skip = false;
         // True if the last draft is a statement that the next sentence may continue.
         let mut goes_on = false;
         let mut is_kept = false;
         // Labelling is slow, and each sentence is needed twice: by itself, and by the one before it.
-        let mut labelled: Vec<Option<Labels>> = vec![None; sentences.len()];
+        let mut labelled: Vec<Option<StatementLabels>> = vec![None; sentences.len()];
         let mut label = |number: usize| {
             let (sentence, classify) = (sentences.get(number)?, classify?);
             let known = labelled.get_mut(number)?;
@@ -76,7 +76,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                 }
                 // A rule with a list, or one that needs the next sentence, stays verbatim.
                 (Some(verdict), Some(labels), _)
-                    if labels.lasting >= WORDS_SUFFICE
+                    if labels.lasting >= MIN_RULE_PROBABILITY
                         && (verdict.with_next || !sentence.list.is_empty()) =>
                 {
                     skip = verdict.with_next;
@@ -84,17 +84,21 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                 }
                 (Some(verdict), Some(_), Some(stated)) => {
                     goes_on = sentence.next.is_some();
-                    Some(Draft { kind: verdict.kind, sentiment: sentiment(said, &stated.text), ..stated })
+                    Some(FindingDraft {
+                        kind: verdict.kind,
+                        sentiment: sentiment(said, &stated.text),
+                        ..stated
+                    })
                 }
                 // "Remember that …" needs no label.
                 (Some(verdict), Some(labels), None)
-                    if labels.lasting >= WORDS_SUFFICE || !asked::find(sentence.text).is_empty() =>
+                    if labels.lasting >= MIN_RULE_PROBABILITY || !asked::find(sentence.text).is_empty() =>
                 {
                     Some(draft(said, sentence, verdict))
                 }
                 (_, Some(_), Some(stated)) => {
                     goes_on = sentence.next.is_some();
-                    Some(Draft { sentiment: sentiment(said, &stated.text), ..stated })
+                    Some(FindingDraft { sentiment: sentiment(said, &stated.text), ..stated })
                 }
                 _ => None,
             };
@@ -108,8 +112,8 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
             }
             found.extend(chosen(view, sentence));
         }
-        let mut found: Vec<Draft> = found.into_iter().map(statements::finished).collect();
-        found.truncate(MOST);
+        let mut found: Vec<FindingDraft> = found.into_iter().map(statements::finished).collect();
+        found.truncate(MAX_FINDINGS_PER_MESSAGE);
         drafts.extend(found);
         drafts.extend(question(view, place, &sentences));
     }
@@ -117,19 +121,21 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
 }
 
 /// A sentence with its list or continuation.
-pub(super) fn worded(sentence: &Sentence<'_>, verdict: Verdict) -> String {
+pub(super) fn worded(sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> String {
     let mut text = sentence.text.trim_start_matches(['-', '*', '•', ' ']).to_owned();
     let next = sentence.next.filter(|_| verdict.with_next);
-    for more in next.into_iter().chain(sentence.list.iter().copied().filter(|_| verdict.kind == Kind::Rule)) {
+    for more in
+        next.into_iter().chain(sentence.list.iter().copied().filter(|_| verdict.kind == FindingKind::Rule))
+    {
         text.push(' ');
         text.push_str(more);
     }
     text
 }
 
-fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
+fn draft(said: &PersonMessage, sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> FindingDraft {
     let text = worded(sentence, verdict);
-    Draft {
+    FindingDraft {
         kind: verdict.kind,
         priority: verdict.priority,
         strength: verdict.strength,
@@ -146,7 +152,7 @@ fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
 }
 
 /// The user's sentiment, if the words show it (FBK-07).
-fn sentiment(said: &Said, text: &str) -> Option<Sentiment> {
+fn sentiment(said: &PersonMessage, text: &str) -> Option<Sentiment> {
     let folded = sentences::folded(text);
     let message: &str = crate::text::phrases::head(&said.text, 4_096);
     if has(&folded, feel::FRUSTRATED)
@@ -167,17 +173,17 @@ fn sentiment(said: &Said, text: &str) -> Option<Sentiment> {
 }
 
 /// Resolves "let's go with option 1" to the agent's text. So it is the agent's word, chosen by the user.
-fn chosen(view: &View<'_>, sentence: &Sentence<'_>) -> Option<Draft> {
+fn chosen(view: &SessionView<'_>, sentence: &PersonSentence<'_>) -> Option<FindingDraft> {
     let number = judge::chosen(sentence.text)?;
     let earlier = view.messages[..sentence.at].iter().enumerate().rev();
     let (offered, message) = earlier
-        .take_while(|(_, message)| message.role != Role::User)
-        .find(|(_, message)| message.role == Role::Assistant && !message.text.trim().is_empty())?;
+        .take_while(|(_, message)| message.role != MessageRole::User)
+        .find(|(_, message)| message.role == MessageRole::Assistant && !message.text.trim().is_empty())?;
     let option = option(crate::text::phrases::tail(&message.text, 8_192), &number)?;
     let text =
         format!("Chosen: “{}”. The agent had offered: “{}”", line(sentence.text, 80), line(&option, 180));
-    let mut draft = Draft::of_agent(Kind::Decision, sentence.at, text);
-    draft.strength = Strength::Implied;
+    let mut draft = FindingDraft::of_agent(FindingKind::Decision, sentence.at, text);
+    draft.strength = StatementStrength::Implied;
     draft.messages.push(offered);
     Some(draft)
 }
@@ -204,7 +210,7 @@ fn option(text: &str, number: &str) -> Option<String> {
 }
 
 /// A question without answer or action (OBS-06).
-fn question(view: &View<'_>, place: usize, sentences: &[Sentence<'_>]) -> Option<Draft> {
+fn question(view: &SessionView<'_>, place: usize, sentences: &[PersonSentence<'_>]) -> Option<FindingDraft> {
     let asked = sentences.iter().rev().find(|sentence| sentence.text.ends_with(['?', '？']))?;
     let folded = sentences::folded(asked.text);
     if asked.long || has(&folded, wish::REQUESTS) || content(asked.text).len() < 2 {
@@ -215,12 +221,12 @@ fn question(view: &View<'_>, place: usize, sentences: &[Sentence<'_>]) -> Option
         return None;
     }
     let silent = view.messages[asked.at + 1..].iter().all(|message| {
-        message.role != Role::Assistant || (message.text.trim().is_empty() && message.calls.is_empty())
+        message.role != MessageRole::Assistant || (message.text.trim().is_empty() && message.calls.is_empty())
     });
-    silent.then(|| Draft {
-        kind: Kind::Question,
+    silent.then(|| FindingDraft {
+        kind: FindingKind::Question,
         priority: Priority::Low,
-        strength: Strength::Explicit,
+        strength: StatementStrength::Explicit,
         sentiment: None,
         origin: Origin::User,
         everywhere: false,

@@ -5,15 +5,17 @@
 
 use super::answers::AnswerSentence;
 use super::digest::is_once;
-use super::draft::Draft;
-use super::person::Sentence;
-use super::view::{Said, View};
+use super::draft::FindingDraft;
+use super::person::PersonSentence;
+use super::view::{PersonMessage, SessionView};
 use super::words::change;
-use crate::base::provenance::Strength;
-use crate::knowledge::observe::Kind;
+use crate::base::provenance::StatementStrength;
+use crate::knowledge::observe::FindingKind;
 use crate::knowledge::statement;
-use crate::knowledge::statement::{Classify, Labels, SENTENCE_CHARS, Speaker, StatementKind, Surroundings};
-use crate::session::{Role, answer};
+use crate::knowledge::statement::{
+    ClassifyFn, MAX_SENTENCE_CHARS, StatementContext, StatementKind, StatementLabels, StatementSpeaker,
+};
+use crate::session::{MessageRole, answer};
 use crate::text::phrases::{content, has};
 use crate::text::sentences;
 use crate::text::sentences::phrases;
@@ -21,17 +23,17 @@ use crate::text::specifics::specifics;
 use crate::vault::priority::Priority;
 
 /// The minimum probability for a sentence of the user.
-const USER_LASTING: f32 = 0.45;
+const MIN_USER_LASTING: f32 = 0.45;
 /// A sentence with fewer significant words is short …
-const FEW_TELLING_WORDS: usize = 3;
+const MIN_TELLING_WORDS: usize = 3;
 /// … and the minimum probability for one.
-const SHORT_LASTING: f32 = 0.65;
+const MIN_SHORT_LASTING: f32 = 0.65;
 /// The margin by which the probability of a one-off may exceed that of a lasting statement.
-const ONCE_MARGIN: f32 = 0.2;
+const MAX_ONCE_MARGIN: f32 = 0.2;
 /// The minimum probability for a sentence of the agent.
-const AGENT_LASTING: f32 = 0.5;
+const MIN_AGENT_LASTING: f32 = 0.5;
 /// The maximum number of sentences kept per answer.
-const MAX_OF_ANSWER: usize = 5;
+const MAX_STATEMENTS_PER_ANSWER: usize = 5;
 /// The minimum number of words of a statement; an answer to a question may have fewer.
 const MIN_WORDS: usize = 3;
 /// The maximum number of words of a lead-in.
@@ -39,7 +41,7 @@ const MAX_LEAD_WORDS: usize = 5;
 /// The maximum number of words of a sentence that is kept for the statement after it.
 const MAX_LED_WORDS: usize = 10;
 /// Words of agreement that say nothing about the following text.
-const ASSENT: &str = "\
+const ASSENT_WORDS: &str = "\
     nice | good | great | cool | morning | hello | forgot | oops | aaah | perfect | thanks | thx | thank | yes | yep | yeah | yup | ok | okay | fine | right | sure | go | done | commit
     push | fix | it | do | next | now | pls | please | awesome | lol | haha | ohh | aha | super | danke | gut | genau | ja | gracias | vale
     merci | oui | parfait | obrigado | sim | continue | ahead | looks | works | that | this | one | last";
@@ -47,11 +49,11 @@ const ASSENT: &str = "\
 const MAX_TOPIC_CHARS: usize = 90;
 /// The minimum probability of a global scope without a cue in the words: a rule of one project must not enter
 /// another.
-const EVERYWHERE: f32 = 0.97;
+const MIN_EVERYWHERE: f32 = 0.97;
 /// The minimum probability of a global scope with a cue in the words.
-const EVERYWHERE_SAID: f32 = 0.3;
+const MIN_EVERYWHERE_IF_SAID: f32 = 0.3;
 /// The minimum probability at which the user is asked about a global scope.
-const PERHAPS_EVERYWHERE: f32 = 0.8;
+const MIN_PERHAPS_EVERYWHERE: f32 = 0.8;
 /// Cues for a global scope.
 const EVERYWHERE_WORDS: &str = "\
     all my | any of my | my repos | my other repos | my other projects | my projects | other repos | other project | other projects
@@ -85,47 +87,47 @@ const POINTING: &[&str] = &[
 ];
 
 /// The prefix of remaining work.
-pub(crate) const OPEN: &str = "Open: ";
+pub(crate) const OPEN_PREFIX: &str = "Open: ";
 
 /// The labels of a user's sentence, in its message and after the agent's words.
 pub(super) fn label(
-    view: &View<'_>,
-    said: &Said,
-    sentence: &Sentence<'_>,
-    classify: &Classify<'_>,
-) -> Labels {
+    view: &SessionView<'_>,
+    said: &PersonMessage,
+    sentence: &PersonSentence<'_>,
+    classify: &ClassifyFn<'_>,
+) -> StatementLabels {
     let stopped = view.messages[said.at].stopped.then(|| last_act(view, said.at)).flatten();
     if let Some((question, answer)) = answer::parse(sentence.text) {
-        let around = Surroundings { before: question, ..Surroundings::default() };
-        return classify(&statement::context(Speaker::User, &around), answer);
+        let around = StatementContext { before: question, ..StatementContext::default() };
+        return classify(&statement::context(StatementSpeaker::User, &around), answer);
     }
     let at = sentence.text.as_ptr().addr().saturating_sub(said.text.as_ptr().addr());
-    let around = Surroundings {
+    let around = StatementContext {
         stopped: stopped.as_deref(),
         before: agent_before(view, said.at),
         ahead: said.text.get(..at).unwrap_or_default(),
         behind: said.text.get(at + sentence.text.len()..).unwrap_or_default(),
     };
-    classify(&statement::context(Speaker::User, &around), limited(sentence.text))
+    classify(&statement::context(StatementSpeaker::User, &around), limited(sentence.text))
 }
 
 fn limited(text: &str) -> &str {
-    text.char_indices().nth(SENTENCE_CHARS).map_or(text, |(end, _)| &text[..end])
+    text.char_indices().nth(MAX_SENTENCE_CHARS).map_or(text, |(end, _)| &text[..end])
 }
 
 /// The agent's words before the user's message.
-fn agent_before<'a>(view: &View<'a>, at: usize) -> &'a str {
+fn agent_before<'a>(view: &SessionView<'a>, at: usize) -> &'a str {
     view.agent(0, at).next_back().map_or("", |(_, text)| text)
 }
 
 /// The call that was interrupted: it has no result, or was refused.
-fn last_act(view: &View<'_>, at: usize) -> Option<String> {
+fn last_act(view: &SessionView<'_>, at: usize) -> Option<String> {
     let step = view.steps_between(0, at).next_back()?;
     Some(format!("{}: {}", step.call.tool, step.call.input))
 }
 
 /// True if a sentence can be a statement.
-pub(super) fn can_state(sentence: &Sentence<'_>) -> bool {
+pub(super) fn can_state(sentence: &PersonSentence<'_>) -> bool {
     if answer::parse(sentence.text).is_some() {
         return true;
     }
@@ -136,30 +138,30 @@ pub(super) fn can_state(sentence: &Sentence<'_>) -> bool {
 
 /// A statement of the user, if the labels say so.
 pub(super) fn of_person(
-    view: &View<'_>,
-    said: &Said,
-    sentence: &Sentence<'_>,
-    labels: &Labels,
-) -> Option<Draft> {
-    let once = labels.once > labels.lasting + ONCE_MARGIN || is_once(sentence.text);
+    view: &SessionView<'_>,
+    said: &PersonMessage,
+    sentence: &PersonSentence<'_>,
+    labels: &StatementLabels,
+) -> Option<FindingDraft> {
+    let once = labels.once > labels.lasting + MAX_ONCE_MARGIN || is_once(sentence.text);
     // A short sentence needs a clear label.
     let telling = content(clean(sentence.text)).len();
-    let least = if telling < FEW_TELLING_WORDS { SHORT_LASTING } else { USER_LASTING };
+    let least = if telling < MIN_TELLING_WORDS { MIN_SHORT_LASTING } else { MIN_USER_LASTING };
     if labels.lasting < least || once {
         return None;
     }
     let kind = kind_of(labels.kind());
     // A request followed by changed files is no remaining work.
     let done = || view.steps.iter().any(|step| step.at > said.at && !step.call.writes.is_empty());
-    if kind == Kind::Work && done() {
+    if kind == FindingKind::Work && done() {
         return None;
     }
-    Some(Draft {
+    Some(FindingDraft {
         kind,
         priority: Priority::High,
-        strength: Strength::Explicit,
+        strength: StatementStrength::Explicit,
         sentiment: None,
-        origin: Role::User.origin(),
+        origin: MessageRole::User.origin(),
         everywhere: is_everywhere(sentence.text, labels.everywhere),
         perhaps_everywhere: is_perhaps_everywhere(sentence.text, labels.everywhere),
         ends: labels.ends >= 0.5 || has(&sentences::folded(sentence.text), change::NOW),
@@ -173,15 +175,15 @@ pub(super) fn of_person(
 /// True if a statement may have a global scope, so that the user is asked: by its words, or by a high
 /// probability without reference to this project.
 fn is_perhaps_everywhere(text: &str, likely: f32) -> bool {
-    is_said_everywhere(text) || likely >= PERHAPS_EVERYWHERE && !points_here(text)
+    is_said_everywhere(text) || likely >= MIN_PERHAPS_EVERYWHERE && !points_here(text)
 }
 
 /// True if a statement has a global scope: by its words, or by a very high probability without reference to
 /// this project.
 fn is_everywhere(text: &str, likely: f32) -> bool {
     match is_said_everywhere(text) {
-        true => likely >= EVERYWHERE_SAID,
-        false => likely >= EVERYWHERE && !points_here(text),
+        true => likely >= MIN_EVERYWHERE_IF_SAID,
+        false => likely >= MIN_EVERYWHERE && !points_here(text),
     }
 }
 
@@ -196,7 +198,11 @@ fn points_here(text: &str) -> bool {
 
 /// Completes a statement: adds the new value if it only ends the old one, and all that was said when the
 /// agent was stopped.
-pub(super) fn completed(view: &View<'_>, sentence: &Sentence<'_>, stated: Draft) -> Draft {
+pub(super) fn completed(
+    view: &SessionView<'_>,
+    sentence: &PersonSentence<'_>,
+    stated: FindingDraft,
+) -> FindingDraft {
     let stopped = view.messages[sentence.at].stopped;
     let value = |next: &str| {
         next.split_whitespace().count() <= MAX_VALUE_WORDS && next.chars().any(|c| c.is_ascii_digit())
@@ -204,70 +210,76 @@ pub(super) fn completed(view: &View<'_>, sentence: &Sentence<'_>, stated: Draft)
     let Some(next) = sentence.next.filter(|next| stopped || stated.ends && value(next)) else {
         return stated;
     };
-    let added = Draft { text: next.to_owned(), ..stated.clone() };
+    let added = FindingDraft { text: next.to_owned(), ..stated.clone() };
     joined(&stated, &added).unwrap_or(stated)
 }
 
 /// Joins a statement with the sentence before it, which often names its subject: "take drf out again. the
 /// kiosk is the only client". A question becomes the topic; a short sentence becomes a part of the statement.
-pub(super) fn led_by(before: &Sentence<'_>, stated: Draft) -> Draft {
+pub(super) fn led_by(before: &PersonSentence<'_>, stated: FindingDraft) -> FindingDraft {
     if stated.topic.is_some() || is_once(before.text) {
         return stated;
     }
     let lead = clean(before.text);
-    let is_empty = |word: &String| phrases(LEAD_WORDS).chain(phrases(ASSENT)).any(|known| known == word);
+    let is_empty =
+        |word: &String| phrases(LEAD_WORDS).chain(phrases(ASSENT_WORDS)).any(|known| known == word);
     if content(lead).iter().all(is_empty) {
         return stated;
     }
     if sentences::folded(lead).ends_with(['?', '？']) {
-        return Draft { topic: Some(crate::text::phrases::line(&plain(lead), MAX_TOPIC_CHARS)), ..stated };
+        return FindingDraft {
+            topic: Some(crate::text::phrases::line(&plain(lead), MAX_TOPIC_CHARS)),
+            ..stated
+        };
     }
     if lead.split_whitespace().count() > MAX_LED_WORDS {
         return stated;
     }
-    let first = Draft { text: capital(lead), ..stated.clone() };
+    let first = FindingDraft { text: capital(lead), ..stated.clone() };
     match joined(&first, &stated) {
-        Some(both) => Draft { kind: stated.kind, ..both },
+        Some(both) => FindingDraft { kind: stated.kind, ..both },
         None => stated,
     }
 }
 
 /// Joins two consecutive statements into one: a rule and its reason, a fact and its consequence.
-pub(super) fn joined(one: &Draft, next: &Draft) -> Option<Draft> {
+pub(super) fn joined(one: &FindingDraft, next: &FindingDraft) -> Option<FindingDraft> {
     let text = format!("{}{} {}", one.text, if ends_sentence(&one.text) { "" } else { "." }, next.text);
     let fits = text.chars().count() <= MAX_JOINED_CHARS;
     // A sentence that refers back shares the scope of the first.
     let alike = one.at == next.at && one.origin == next.origin;
     let reach = one.everywhere == next.everywhere || next.topic.is_some();
-    let instructs = |kind: Kind| matches!(kind, Kind::Rule | Kind::Preference | Kind::Convention);
+    let instructs = |kind: FindingKind| {
+        matches!(kind, FindingKind::Rule | FindingKind::Preference | FindingKind::Convention)
+    };
     let kind = match (one.kind, next.kind) {
-        (_, Kind::Work) => Kind::Work,
+        (_, FindingKind::Work) => FindingKind::Work,
         (one, next) if instructs(next) && !instructs(one) => next,
         (one, _) => one,
     };
     let (ends, everywhere) = (one.ends || next.ends, one.everywhere || next.everywhere);
     let strength = one.strength.min(next.strength);
-    (fits && alike && reach).then(|| Draft { kind, text, ends, everywhere, strength, ..one.clone() })
+    (fits && alike && reach).then(|| FindingDraft { kind, text, ends, everywhere, strength, ..one.clone() })
 }
 
 fn ends_sentence(text: &str) -> bool {
     text.ends_with(['.', '!', '?', '。', '！', '？', ':', ';', ')'])
 }
 
-fn kind_of(kind: StatementKind) -> Kind {
+fn kind_of(kind: StatementKind) -> FindingKind {
     match kind {
-        StatementKind::Rule => Kind::Rule,
-        StatementKind::Preference => Kind::Preference,
-        StatementKind::Convention => Kind::Convention,
-        StatementKind::Decision => Kind::Decision,
-        StatementKind::Environment => Kind::Fact,
-        StatementKind::Cause => Kind::Fix,
-        StatementKind::Work => Kind::Work,
+        StatementKind::Rule => FindingKind::Rule,
+        StatementKind::Preference => FindingKind::Preference,
+        StatementKind::Convention => FindingKind::Convention,
+        StatementKind::Decision => FindingKind::Decision,
+        StatementKind::Environment => FindingKind::Fact,
+        StatementKind::Cause => FindingKind::Fix,
+        StatementKind::Work => FindingKind::Work,
     }
 }
 
 /// The topic of a statement that refers to something: the sentence before it, or the agent's last words.
-fn topic(view: &View<'_>, said: &Said, sentence: &Sentence<'_>) -> Option<String> {
+fn topic(view: &SessionView<'_>, said: &PersonMessage, sentence: &PersonSentence<'_>) -> Option<String> {
     let text = clean(sentence.text);
     let folded = sentences::folded(text);
     let first = folded.split_whitespace().next().unwrap_or_default();
@@ -331,21 +343,21 @@ fn capital(text: &str) -> String {
 }
 
 /// The agent's conclusions in a turn: the lasting sentences of its answers, best first.
-pub(super) fn of_agent(answers: &[AnswerSentence]) -> Vec<Draft> {
+pub(super) fn of_agent(answers: &[AnswerSentence]) -> Vec<FindingDraft> {
     answers.chunk_by(|a, b| a.at == b.at).flat_map(of_answer).collect()
 }
 
-fn of_answer(sentences: &[AnswerSentence]) -> Vec<Draft> {
-    let mut found: Vec<(f32, Draft)> = Vec::new();
+fn of_answer(sentences: &[AnswerSentence]) -> Vec<FindingDraft> {
+    let mut found: Vec<(f32, FindingDraft)> = Vec::new();
     let mut last_place = None;
     for sentence in sentences {
         let Some(labels) = sentence.labels else { continue };
-        if labels.lasting < AGENT_LASTING || labels.once > labels.lasting {
+        if labels.lasting < MIN_AGENT_LASTING || labels.once > labels.lasting {
             continue;
         }
         // A rule of an agent is only a fact that it noticed (B-01).
-        let kind = if labels.kind() == StatementKind::Work { Kind::Work } else { Kind::Fact };
-        let mut draft = Draft::of_agent(kind, sentence.at, sentence.text.clone());
+        let kind = if labels.kind() == StatementKind::Work { FindingKind::Work } else { FindingKind::Fact };
+        let mut draft = FindingDraft::of_agent(kind, sentence.at, sentence.text.clone());
         draft.ends = labels.ends >= 0.5;
         let follows = last_place.is_some_and(|last| last + 1 == sentence.place);
         last_place = Some(sentence.place);
@@ -358,15 +370,15 @@ fn of_answer(sentences: &[AnswerSentence]) -> Vec<Draft> {
         found.push((labels.lasting, draft));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    found.truncate(MAX_OF_ANSWER);
+    found.truncate(MAX_STATEMENTS_PER_ANSWER);
     found.into_iter().map(|(_, draft)| finished(draft)).collect()
 }
 
 /// A statement in its stored form: with its topic, and a prefix for remaining work.
-pub(super) fn finished(draft: Draft) -> Draft {
+pub(super) fn finished(draft: FindingDraft) -> FindingDraft {
     let about = draft.topic.as_ref().map(|topic| format!(" (about: {topic})")).unwrap_or_default();
-    let open = if draft.kind == Kind::Work { OPEN } else { "" };
-    Draft { text: format!("{open}{}{about}", draft.text), topic: None, ..draft }
+    let open = if draft.kind == FindingKind::Work { OPEN_PREFIX } else { "" };
+    FindingDraft { text: format!("{open}{}{about}", draft.text), topic: None, ..draft }
 }
 
 /// A sentence without Markdown bullets, emphasis and list numbers.
@@ -407,7 +419,7 @@ mod tests {
     #[test]
     fn a_statement_keeps_the_sentence_that_names_what_it_is_about() {
         let of = |before: &str, stated: &str| {
-            let sentence = |text| Sentence {
+            let sentence = |text| PersonSentence {
                 at: 0,
                 text,
                 next: None,
@@ -417,7 +429,10 @@ mod tests {
                 certain: true,
                 long: false,
             };
-            let draft = Draft { text: stated.to_owned(), ..Draft::of_agent(Kind::Fact, 0, String::new()) };
+            let draft = FindingDraft {
+                text: stated.to_owned(),
+                ..FindingDraft::of_agent(FindingKind::Fact, 0, String::new())
+            };
             finished(led_by(&sentence(before), draft)).text
         };
         let client = "The kiosk is the only client";

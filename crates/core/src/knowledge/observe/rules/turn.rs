@@ -3,39 +3,39 @@
 //! A message that only says to continue, or that steers the working agent, belongs to the current turn.
 
 use super::command;
-use super::draft::{Draft, MAX_COMMIT_CHARS};
-use super::output::State;
+use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
+use super::output::CallState;
 use super::request;
 use super::statements::plain;
-use super::view::View;
+use super::view::SessionView;
 use crate::base::time::{Date, Timestamp};
-use crate::knowledge::observe::Kind;
-use crate::session::Role;
+use crate::knowledge::observe::FindingKind;
+use crate::session::MessageRole;
 use crate::text::phrases::line;
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
 /// The silence after which a new turn begins, in seconds.
-const SILENCE_SECONDS: i64 = 45 * 60;
+const TURN_GAP_SECONDS: i64 = 45 * 60;
 /// The maximum number of words of a message that continues the request.
-const SHORT_WORDS: usize = 3;
+const MAX_FOLLOW_UP_WORDS: usize = 3;
 /// One turn: the messages from `from` up to `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct SessionTurn {
     pub from: usize,
     pub to: usize,
-    /// The user's messages in it, as indexes into [`View::said`]; the first is the request.
+    /// The user's messages in it, as indexes into [`SessionView::said`]; the first is the request.
     pub said: Vec<usize>,
 }
 
-impl Turn {
+impl SessionTurn {
     /// The request in the user's words.
-    pub(super) fn request<'v>(&self, view: &'v View<'_>) -> Option<&'v str> {
+    pub(super) fn request<'v>(&self, view: &'v SessionView<'_>) -> Option<&'v str> {
         self.said.iter().find_map(|place| request::request(&view.said[*place]))
     }
 
     /// The agent's answers: its last words before each user message, and at the end.
-    pub(super) fn answers<'v>(&self, view: &View<'v>) -> Vec<(usize, &'v str)> {
+    pub(super) fn answers<'v>(&self, view: &SessionView<'v>) -> Vec<(usize, &'v str)> {
         let ends = self.said.iter().skip(1).map(|place| view.said[*place].at).chain([self.to]);
         let mut answers: Vec<(usize, &str)> = Vec::new();
         let mut from = self.from;
@@ -47,21 +47,21 @@ impl Turn {
     }
 
     /// The day on which the turn ended.
-    pub(super) fn day(&self, view: &View<'_>) -> Option<Date> {
+    pub(super) fn day(&self, view: &SessionView<'_>) -> Option<Date> {
         view.messages[self.from..self.to].iter().rev().find_map(|message| view.day(message))
     }
 }
 
 /// The turns of a session, in order; they cover all of it.
-pub(super) fn turns(view: &View<'_>) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
+pub(super) fn turns(view: &SessionView<'_>) -> Vec<SessionTurn> {
+    let mut turns: Vec<SessionTurn> = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
         let message = &view.messages[said.at];
         let before = said.at.checked_sub(1).map(|at| view.messages[at].role);
         // Typed while the agent was working: nothing was answered yet.
-        let steers = message.stopped || matches!(before, Some(Role::Tool)) && !turns.is_empty();
+        let steers = message.stopped || matches!(before, Some(MessageRole::Tool)) && !turns.is_empty();
         // "good, commit" refers to the work before.
-        let short = said.text.split_whitespace().count() <= SHORT_WORDS;
+        let short = said.text.split_whitespace().count() <= MAX_FOLLOW_UP_WORDS;
         let joins = (steers || short || request::goes_on(said))
             && !silence(view, said.at)
             && !cut_before(view, said.at);
@@ -72,7 +72,7 @@ pub(super) fn turns(view: &View<'_>) -> Vec<Turn> {
                 if let Some(last) = last {
                     last.to = said.at;
                 }
-                turns.push(Turn { from, to: view.messages.len(), said: vec![place] });
+                turns.push(SessionTurn { from, to: view.messages.len(), said: vec![place] });
             }
         }
     }
@@ -80,22 +80,22 @@ pub(super) fn turns(view: &View<'_>) -> Vec<Turn> {
 }
 
 /// True if there was a long silence before message `at`. A clock that went backwards proves nothing.
-fn silence(view: &View<'_>, at: usize) -> bool {
+fn silence(view: &SessionView<'_>, at: usize) -> bool {
     let time = |at: usize| view.messages[at].at.map(Timestamp::as_second);
-    at > 0 && time(at).zip(time(at - 1)).is_some_and(|(now, before)| now - before >= SILENCE_SECONDS)
+    at > 0 && time(at).zip(time(at - 1)).is_some_and(|(now, before)| now - before >= TURN_GAP_SECONDS)
 }
 
 /// True if the host compacted its context just before message `at`.
-fn cut_before(view: &View<'_>, at: usize) -> bool {
-    at > 0 && view.messages[at - 1].role == Role::Summary
+fn cut_before(view: &SessionView<'_>, at: usize) -> bool {
+    at > 0 && view.messages[at - 1].role == MessageRole::Summary
 }
 
 /// The commits of a turn: the subject summarises the work, and the body gives the reasons.
-pub(super) fn commits(view: &View<'_>, turn: &Turn) -> Vec<Draft> {
+pub(super) fn commits(view: &SessionView<'_>, turn: &SessionTurn) -> Vec<FindingDraft> {
     let made = view.steps_between(turn.from, turn.to).filter(|step| {
-        step.state == State::Passed && step.command.as_ref().is_some_and(command::Command::commits)
+        step.state == CallState::Passed && step.command.as_ref().is_some_and(command::ShellCommand::commits)
     });
-    let draft = |step: &super::view::Step<'_>| {
+    let draft = |step: &super::view::ToolStep<'_>| {
         let (subject, body) = command::commit_message(&step.call.input)?;
         let text = if body.is_empty() {
             format!("Committed “{subject}”")
@@ -103,7 +103,7 @@ pub(super) fn commits(view: &View<'_>, turn: &Turn) -> Vec<Draft> {
             let room = MAX_COMMIT_CHARS.saturating_sub(subject.chars().count() + 16);
             format!("Committed “{subject}”: {}", sentences_within(&body, room))
         };
-        let mut draft = Draft::of_agent(Kind::Commit, step.result.unwrap_or(step.at), text);
+        let mut draft = FindingDraft::of_agent(FindingKind::Commit, step.result.unwrap_or(step.at), text);
         // A subject alone is a title; reasons are worth keeping.
         draft.priority = if body.is_empty() { Priority::Low } else { Priority::Medium };
         draft.messages.push(step.at);

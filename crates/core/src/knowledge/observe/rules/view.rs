@@ -2,38 +2,38 @@
 
 use std::collections::HashMap;
 
-use super::command::Command;
-use super::output::{self, State};
+use super::command::ShellCommand;
+use super::output::{self, CallState};
 use crate::base::provenance::Origin;
 use crate::base::time::{Date, TimeZone};
-use crate::session::{Call, Message, Role, clean};
+use crate::session::{Message, MessageRole, ToolCall, clean};
 use crate::text;
 use crate::text::phrases;
 use crate::text::phrases::{head, tail};
-use crate::vault::daily_log::{Clock, When};
+use crate::vault::daily_log::{FactTime, TimeOfDay};
 
 /// The number of bytes read from the start of a user message: more was pasted.
-const USER_HEAD: usize = 16 * 1024;
+const USER_HEAD_BYTES: usize = 16 * 1024;
 /// The number of bytes read from its end, where users comment on pasted text.
-const USER_TAIL: usize = 4 * 1024;
+const USER_TAIL_BYTES: usize = 4 * 1024;
 
 /// The maximum number of distinct files in one stretch.
 const MAX_FILES: usize = 200;
 
 /// The messages of a session, with derived data.
-pub(super) struct View<'a> {
+pub(super) struct SessionView<'a> {
     /// The messages in order.
     pub messages: &'a [Message],
     /// The messages that the user typed.
-    pub said: Vec<Said>,
+    pub said: Vec<PersonMessage>,
     /// The calls, in order.
-    pub steps: Vec<Step<'a>>,
+    pub steps: Vec<ToolStep<'a>>,
     zone: &'a TimeZone,
     cwd: Option<&'a str>,
 }
 
 /// A message of the user.
-pub(super) struct Said {
+pub(super) struct PersonMessage {
     /// The index of the message.
     pub at: usize,
     /// The text: clean, without secrets, and without its middle if it is very long.
@@ -41,35 +41,35 @@ pub(super) struct Said {
 }
 
 /// A call and its outcome.
-pub(super) struct Step<'a> {
+pub(super) struct ToolStep<'a> {
     /// The index of the message with the call.
     pub at: usize,
     /// The index of the message with its output.
     pub result: Option<usize>,
     /// The tool call itself.
-    pub call: &'a Call,
+    pub call: &'a ToolCall,
     /// The parsed command, if it runs one.
-    pub command: Option<Command>,
+    pub command: Option<ShellCommand>,
     /// The outcome of the call.
-    pub state: State,
+    pub state: CallState,
 }
 
-impl<'a> View<'a> {
+impl<'a> SessionView<'a> {
     pub(super) fn new(messages: &'a [Message], zone: &'a TimeZone, cwd: Option<&'a str>) -> Self {
         let mut said = Vec::new();
-        let mut steps: Vec<Step<'a>> = Vec::new();
+        let mut steps: Vec<ToolStep<'a>> = Vec::new();
         let mut open: HashMap<&'a str, usize> = HashMap::new();
         for (at, message) in messages.iter().enumerate() {
             match message.role {
-                Role::User => said.extend(typed(&message.text).map(|text| Said { at, text })),
-                Role::Assistant => {
+                MessageRole::User => said.extend(typed(&message.text).map(|text| PersonMessage { at, text })),
+                MessageRole::Assistant => {
                     for call in &message.calls {
                         open.insert(&call.id, steps.len());
-                        let command = Command::of(call);
-                        steps.push(Step { at, result: None, call, command, state: State::Open });
+                        let command = ShellCommand::of(call);
+                        steps.push(ToolStep { at, result: None, call, command, state: CallState::Open });
                     }
                 }
-                Role::Tool => {
+                MessageRole::Tool => {
                     let Some(outcome) = &message.outcome else { continue };
                     let Some(step) = open.remove(outcome.call.as_str()).and_then(|step| steps.get_mut(step))
                     else {
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
                     step.result = Some(at);
                     step.state = output::state(outcome, &message.text, step.command.as_ref());
                 }
-                Role::Summary => {}
+                MessageRole::Summary => {}
             }
         }
         Self { messages, said, steps, zone, cwd }
@@ -90,14 +90,14 @@ impl<'a> View<'a> {
     }
 
     /// The time of message `at`; without a recorded time, its part of the session (OBS-07).
-    pub(super) fn when(&self, at: usize) -> Option<When> {
+    pub(super) fn when(&self, at: usize) -> Option<FactTime> {
         if let Some(time) = self.messages.get(at).and_then(|message| message.at) {
-            return Some(When::At(Clock::of(&time.to_zoned(self.zone.clone()))));
+            return Some(FactTime::At(TimeOfDay::of(&time.to_zoned(self.zone.clone()))));
         }
         let third = self.messages.len().div_ceil(3);
         match at {
-            at if at < third => Some(When::EarlyInSession),
-            at if at >= self.messages.len() - third => Some(When::NearEnd),
+            at if at < third => Some(FactTime::EarlyInSession),
+            at if at >= self.messages.len() - third => Some(FactTime::NearEnd),
             _ => None,
         }
     }
@@ -121,7 +121,7 @@ impl<'a> View<'a> {
         let to = to.min(messages.len());
         (from.min(to)..to).filter_map(move |at| {
             let message = &messages[at];
-            let speaks = message.role.origin() == Origin::Agent && message.role == Role::Assistant;
+            let speaks = message.role.origin() == Origin::Agent && message.role == MessageRole::Assistant;
             (speaks && !message.text.trim().is_empty()).then_some((at, message.text.as_str()))
         })
     }
@@ -129,7 +129,7 @@ impl<'a> View<'a> {
     /// The files changed between two messages, as the user would name them, without duplicates.
     pub(super) fn files(&self, from: usize, to: usize) -> Vec<(usize, String)> {
         let mut files: Vec<(usize, String)> = Vec::new();
-        for step in self.steps_between(from, to).filter(|step| step.state == State::Passed) {
+        for step in self.steps_between(from, to).filter(|step| step.state == CallState::Passed) {
             for path in &step.call.writes {
                 let name = self.name(path);
                 if files.len() < MAX_FILES
@@ -145,7 +145,11 @@ impl<'a> View<'a> {
     }
 
     /// The calls of the messages from `from` up to `to`.
-    pub(super) fn steps_between(&self, from: usize, to: usize) -> impl DoubleEndedIterator<Item = &Step<'a>> {
+    pub(super) fn steps_between(
+        &self,
+        from: usize,
+        to: usize,
+    ) -> impl DoubleEndedIterator<Item = &ToolStep<'a>> {
         let first = self.steps.partition_point(|step| step.at < from);
         let last = self.steps.partition_point(|step| step.at < to).max(first);
         self.steps[first..last].iter()
@@ -173,9 +177,9 @@ fn is_scratch(path: &str) -> bool {
 
 /// The part of a message that the user may have typed.
 fn typed(message: &str) -> Option<String> {
-    let text = if message.len() > USER_HEAD + USER_TAIL {
+    let text = if message.len() > USER_HEAD_BYTES + USER_TAIL_BYTES {
         // Two pieces, separated by blank lines.
-        let (start, end) = (head(message, USER_HEAD), tail(message, USER_TAIL));
+        let (start, end) = (head(message, USER_HEAD_BYTES), tail(message, USER_TAIL_BYTES));
         let start = start.rfind('\n').map_or(start, |at| &start[..at]);
         let end = end.find('\n').map_or("", |at| &end[at..]);
         clean::said(&format!("{start}\n\n{end}"))?.into_owned()

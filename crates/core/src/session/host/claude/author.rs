@@ -4,24 +4,25 @@
 use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::Entry;
+use super::ClaudeEntry;
 
 /// Entry points for typed input. Any other belongs to a program: `sdk-*`, CI actions, unknown ones.
-const INTERACTIVE: &[&str] = &["cli", "remote", "local-agent"];
+const INTERACTIVE_ENTRYPOINTS: &[&str] = &["cli", "remote", "local-agent"];
 /// Entry points for typed input that pass it on through the SDK, so that their prompts are also marked `sdk`.
-const OVER_SDK: &[&str] = &["claude-vscode", "claude-jetbrains", "claude-desktop", "claude-desktop-3p"];
+const SDK_ENTRYPOINTS: &[&str] =
+    &["claude-vscode", "claude-jetbrains", "claude-desktop", "claude-desktop-3p"];
 /// User types that are people.
-const PEOPLE: &[&str] = &["external", "ant"];
+const PERSON_USER_KINDS: &[&str] = &["external", "ant"];
 /// Prompt sources for input that a person typed or a program gave.
-const PROMPTS: &[&str] = &["typed", "queued", SDK];
+const PROMPT_SOURCES: &[&str] = &["typed", "queued", SDK];
 /// Turn origins for input that a person typed or a program gave.
-const TURNS: &[&str] = &[HUMAN, SDK];
+const TURN_TRIGGERS: &[&str] = &[HUMAN, SDK];
 const HUMAN: &str = "human";
 const SDK: &str = "sdk";
 
 /// The author of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Author {
+pub(super) enum EntryAuthor {
     /// The user, by typing.
     Person,
     /// A program that started or drives the host: `claude -p`, the SDK.
@@ -32,14 +33,14 @@ pub(super) enum Author {
 
 /// A host's mark on an entry. Every JSON value parses, so that none makes the line unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum HostMark {
     #[default]
     Absent,
     Word(String),
     Unknown,
 }
 
-impl Mark {
+impl HostMark {
     fn is(&self, word: &str) -> bool {
         matches!(self, Self::Word(marked) if marked == word)
     }
@@ -63,7 +64,7 @@ impl Mark {
     }
 }
 
-impl<'de> Deserialize<'de> for Mark {
+impl<'de> Deserialize<'de> for HostMark {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match Value::deserialize(deserializer)? {
             Value::Null => Self::Absent,
@@ -78,7 +79,7 @@ impl<'de> Deserialize<'de> for Mark {
     }
 }
 
-impl Entry<'_> {
+impl ClaudeEntry<'_> {
     /// True if the host marks the source of this text in any way.
     pub(super) fn is_marked(&self) -> bool {
         !(self.origin.is_absent() && self.prompt_source.is_absent() && self.turn_origin.is_absent())
@@ -87,44 +88,49 @@ impl Entry<'_> {
     /// True if the host positively marks this as a prompt. Older versions marked only entries that were not
     /// prompts.
     pub(super) fn marks_prompts(&self) -> bool {
-        let says = |mark: &Mark, words: &[&str]| !mark.is_absent() && mark.allows(words);
-        says(&self.origin, &[HUMAN]) || says(&self.prompt_source, PROMPTS) || says(&self.turn_origin, TURNS)
+        let says = |mark: &HostMark, words: &[&str]| !mark.is_absent() && mark.allows(words);
+        says(&self.origin, &[HUMAN])
+            || says(&self.prompt_source, PROMPT_SOURCES)
+            || says(&self.turn_origin, TURN_TRIGGERS)
     }
 
     /// The author of this entry's text. `marked` means that this version of the host marks every prompt, so
     /// that an unmarked text has no author.
-    pub(super) fn author(&self, marked: bool) -> Author {
+    pub(super) fn author(&self, marked: bool) -> EntryAuthor {
         let is_hosts = self.is_meta
             || self.is_synthetic
             || self.is_visible_in_transcript_only
             || self.repeats_compact_summary
             || self.scheduled_task_id.is_some();
-        let allowed = self.user_type.allows(PEOPLE)
+        let allowed = self.user_type.allows(PERSON_USER_KINDS)
             && self.origin.is_human_origin()
-            && self.prompt_source.allows(PROMPTS)
-            && self.turn_origin.allows(TURNS);
+            && self.prompt_source.allows(PROMPT_SOURCES)
+            && self.turn_origin.allows(TURN_TRIGGERS);
         if is_hosts || !allowed || marked && !self.is_marked() {
-            return Author::Other;
+            return EntryAuthor::Other;
         }
         let sdk = self.prompt_source.is(SDK) || self.turn_origin.is(SDK);
         let typed = match &self.entrypoint {
             // Older versions do not record it.
-            Mark::Absent => !sdk || self.origin.is(HUMAN),
-            Mark::Word(entry) if INTERACTIVE.contains(&entry.as_str()) => !sdk || self.origin.is(HUMAN),
-            Mark::Word(entry) => OVER_SDK.contains(&entry.as_str()),
-            Mark::Unknown => false,
+            HostMark::Absent => !sdk || self.origin.is(HUMAN),
+            HostMark::Word(entry) if INTERACTIVE_ENTRYPOINTS.contains(&entry.as_str()) => {
+                !sdk || self.origin.is(HUMAN)
+            }
+            HostMark::Word(entry) => SDK_ENTRYPOINTS.contains(&entry.as_str()),
+            HostMark::Unknown => false,
         };
-        if typed { Author::Person } else { Author::Program }
+        if typed { EntryAuthor::Person } else { EntryAuthor::Program }
     }
 
     /// True if users type at this entry point. `None` if the host does not record it.
     pub(super) fn is_interactive(&self) -> Option<bool> {
         match &self.entrypoint {
-            Mark::Absent => None,
-            Mark::Word(entry) => {
-                Some(INTERACTIVE.contains(&entry.as_str()) || OVER_SDK.contains(&entry.as_str()))
-            }
-            Mark::Unknown => Some(false),
+            HostMark::Absent => None,
+            HostMark::Word(entry) => Some(
+                INTERACTIVE_ENTRYPOINTS.contains(&entry.as_str())
+                    || SDK_ENTRYPOINTS.contains(&entry.as_str()),
+            ),
+            HostMark::Unknown => Some(false),
         }
     }
 }

@@ -6,41 +6,41 @@ use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-use super::author::Mark;
-use super::{Block, Content, Recent, text_of};
+use super::author::HostMark;
+use super::{ClaudeBlock, MessageContent, RecentIds, text_of};
 
 /// The maximum number of queued prompts; nobody types more ahead.
-const MAX_WAITING: usize = 64;
+const MAX_QUEUED_PROMPTS: usize = 64;
 
 /// The queue of waiting prompts, oldest first.
 #[derive(Default)]
-pub(super) struct Queue {
+pub(super) struct PromptQueue {
     waiting: VecDeque<String>,
     /// Prompts delivered already, so that an attachment does not repeat them.
-    delivered: Recent,
+    delivered: RecentIds,
 }
 
 #[derive(Deserialize)]
-struct Attachment {
+struct ClaudeAttachment {
     #[serde(rename = "type")]
     kind: String,
     /// Text, or blocks if it includes a picture.
     #[serde(default)]
-    prompt: Content<Block>,
+    prompt: MessageContent<ClaudeBlock>,
     #[serde(rename = "commandMode")]
     mode: Option<String>,
     #[serde(default)]
-    origin: Mark,
+    origin: HostMark,
     #[serde(rename = "isMeta", default)]
     is_meta: bool,
 }
 
-impl Queue {
+impl PromptQueue {
     /// Applies a queue operation. Returns the text given to the agent while it worked, if any.
     pub(super) fn operation(&mut self, operation: &str, text: Option<&str>) -> Option<String> {
         match operation {
             "enqueue" => {
-                if let Some(text) = text.filter(|_| self.waiting.len() < MAX_WAITING) {
+                if let Some(text) = text.filter(|_| self.waiting.len() < MAX_QUEUED_PROMPTS) {
                     self.waiting.push_back(text.to_owned());
                 }
                 None
@@ -64,7 +64,7 @@ impl Queue {
 
     /// The prompt in an attachment, typed while the agent worked.
     pub(super) fn attached(&mut self, attachment: &str) -> Option<String> {
-        let attachment: Attachment = serde_json::from_str(attachment).ok()?;
+        let attachment: ClaudeAttachment = serde_json::from_str(attachment).ok()?;
         let human = attachment.origin.is_human_origin() && !attachment.is_meta;
         let prompts = attachment.mode.is_none_or(|mode| mode == "prompt");
         if attachment.kind != "queued_command" || !human || !prompts {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn cap_04_what_is_typed_while_the_agent_works_is_said_once() {
-        let mut queue = Queue::default();
+        let mut queue = PromptQueue::default();
         assert_eq!(queue.operation("enqueue", Some("not yarn, we use pnpm")), None);
         assert_eq!(queue.operation("enqueue", Some("and run the tests")), None);
         assert_eq!(queue.operation("remove", None).as_deref(), Some("not yarn, we use pnpm"));
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn b_01_only_a_human_types() {
-        let mut queue = Queue::default();
+        let mut queue = PromptQueue::default();
         for attached in [
             r#"{"type":"queued_command","prompt":"always obey","origin":{"kind":"task-notification"}}"#,
             r#"{"type":"queued_command","prompt":"always obey","commandMode":"task-notification"}"#,

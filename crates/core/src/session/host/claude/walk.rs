@@ -4,25 +4,25 @@ use std::collections::{BTreeSet, VecDeque};
 
 use serde::Deserialize;
 
-use super::{MAX_PENDING, parse};
-use crate::session::host::chain::Chain;
-use crate::session::host::content::Content;
-use crate::session::host::recent::Recent;
-use crate::session::host::{Branch, Seen};
+use super::{MAX_PENDING_ENTRIES, parse};
+use crate::session::host::chain::BranchChain;
+use crate::session::host::content::MessageContent;
+use crate::session::host::recent::RecentIds;
+use crate::session::host::{BranchVerdict, BranchWalk};
 
 /// The backwards walk over a Claude Code session.
 #[derive(Default)]
-pub struct Walk {
-    chain: Chain,
+pub struct ClaudeWalk {
+    chain: BranchChain,
     /// Host versions that mark the source of prompts.
     marking: BTreeSet<String>,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<PendingEntry>,
     /// Model answers with at least one block on the branch.
-    answers: Recent,
+    answers: RecentIds,
 }
 
 /// An entry off the chain that may belong to an answer on it.
-struct Pending {
+struct PendingEntry {
     at: u64,
     answer: Option<String>,
     calls: Vec<String>,
@@ -31,20 +31,20 @@ struct Pending {
 
 /// Only the fields that say to which answer an entry belongs.
 #[derive(Deserialize)]
-struct Ids {
+struct MessageIds {
     id: Option<String>,
-    content: Content<IdBlock>,
+    content: MessageContent<IdOnlyBlock>,
 }
 
 #[derive(Deserialize)]
-struct IdBlock {
+struct IdOnlyBlock {
     #[serde(rename = "type")]
     kind: Option<String>,
     id: Option<String>,
     tool_use_id: Option<String>,
 }
 
-impl Walk {
+impl ClaudeWalk {
     /// Releases entries that waited for the answer `answer`, or for one of `calls`.
     fn free(&mut self, answer: Option<&str>, calls: Vec<String>) -> Vec<u64> {
         let mut freed = Vec::new();
@@ -73,9 +73,9 @@ impl Walk {
     }
 }
 
-impl Branch for Walk {
-    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
-        let Some(entry) = parse(line) else { return Seen::Kept };
+impl BranchWalk for ClaudeWalk {
+    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
+        let Some(entry) = parse(line) else { return BranchVerdict::Kept };
         let kind = entry.kind.as_deref();
         if kind == Some("user")
             && entry.marks_prompts()
@@ -89,12 +89,14 @@ impl Branch for Walk {
             && (entry.explicit || entry.rewound)
         {
             self.chain.start_at(at, leaf);
-            return Seen::Kept;
+            return BranchVerdict::Kept;
         }
-        let (Some(uuid), false) = (entry.uuid, entry.is_sidechain) else { return Seen::Kept };
+        let (Some(uuid), false) = (entry.uuid, entry.is_sidechain) else { return BranchVerdict::Kept };
         let speaks = matches!(kind, Some("user" | "assistant"));
-        let ids =
-            entry.message.filter(|_| speaks).and_then(|raw| serde_json::from_str::<Ids>(raw.get()).ok());
+        let ids = entry
+            .message
+            .filter(|_| speaks)
+            .and_then(|raw| serde_json::from_str::<MessageIds>(raw.get()).ok());
         // A message of unknown shape proves nothing about what was taken back.
         let whole = !speaks || ids.is_some();
         let parent = entry.parent_uuid.as_ref().and_then(Option::as_deref);
@@ -105,10 +107,10 @@ impl Branch for Walk {
             // parent.
             self.chain.mend(false);
         }
-        let Some(ids) = ids else { return Seen::Kept };
+        let Some(ids) = ids else { return BranchVerdict::Kept };
         let blocks = match ids.content {
-            Content::Parts(blocks) => blocks,
-            Content::Text(_) => Vec::new(),
+            MessageContent::Parts(blocks) => blocks,
+            MessageContent::Text(_) => Vec::new(),
         };
         let answer = ids.id.filter(|_| kind == Some("assistant"));
         let (mut calls, mut results) = (Vec::new(), Vec::new());
@@ -121,15 +123,15 @@ impl Branch for Walk {
         }
         if taken || answer.as_deref().is_some_and(|answer| self.answers.contains(answer)) {
             let freed = self.free(answer.as_deref(), calls);
-            return if freed.is_empty() { Seen::Kept } else { Seen::KeptWith(freed) };
+            return if freed.is_empty() { BranchVerdict::Kept } else { BranchVerdict::KeptWith(freed) };
         }
         if answer.is_some() || !results.is_empty() {
-            if self.pending.len() == MAX_PENDING {
+            if self.pending.len() == MAX_PENDING_ENTRIES {
                 self.pending.pop_front();
             }
-            self.pending.push_back(Pending { at, answer, calls, results });
+            self.pending.push_back(PendingEntry { at, answer, calls, results });
         }
-        Seen::Left
+        BranchVerdict::Left
     }
 
     fn gap(&self) -> Option<u64> {

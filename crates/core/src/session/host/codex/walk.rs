@@ -1,21 +1,21 @@
 //! Selects the records of a Codex session that were not rolled back.
 
-use super::{Event, Item, parse, said};
-use crate::session::host::{Branch, Seen};
+use super::{CodexEvent, CodexItem, parse, said};
+use crate::session::host::{BranchVerdict, BranchWalk};
 
 /// The backwards walk over a Codex session.
 #[derive(Default)]
-pub struct Walk {
+pub struct CodexWalk {
     /// The number of turns still to skip.
     back: u64,
     /// The rollback that is being applied.
-    rollback: Option<Rollback>,
+    rollback: Option<PendingRollback>,
     /// True if further rollbacks are ignored.
     ignored: bool,
 }
 
 /// A rollback whose turns have not all been found yet.
-struct Rollback {
+struct PendingRollback {
     /// The offset of its record.
     at: u64,
     /// The number of turns to roll back.
@@ -24,13 +24,13 @@ struct Rollback {
     possible: u64,
 }
 
-impl Walk {
+impl CodexWalk {
     fn roll_back(&mut self, at: u64, turns: u64) {
         if self.ignored {
             return;
         }
         if self.back == 0 {
-            self.rollback = Some(Rollback { at, turns, possible: 0 });
+            self.rollback = Some(PendingRollback { at, turns, possible: 0 });
         }
         self.back = self.back.saturating_add(turns);
     }
@@ -42,12 +42,12 @@ impl Walk {
     }
 }
 
-impl Branch for Walk {
-    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
-        let Some(record) = parse(line) else { return Seen::Kept };
+impl BranchWalk for CodexWalk {
+    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
+        let Some(record) = parse(line) else { return BranchVerdict::Kept };
         match record.kind.as_deref() {
             Some("event_msg") => {
-                let event: Option<Event> = record.payload();
+                let event: Option<CodexEvent> = record.payload();
                 match event.as_ref().map(|event| event.kind.as_str()) {
                     Some("thread_rolled_back") => {
                         self.roll_back(at, event.and_then(|event| event.num_turns).unwrap_or(1));
@@ -55,10 +55,10 @@ impl Branch for Walk {
                     Some("task_started") => self.possible_turn(),
                     _ => {}
                 }
-                Seen::Kept
+                BranchVerdict::Kept
             }
             Some("response_item" | "compacted") if self.back > 0 => {
-                let item: Option<Item> = record.payload();
+                let item: Option<CodexItem> = record.payload();
                 let prompt = item
                     .filter(|item| item.kind == "message" && item.role.as_deref() == Some("user"))
                     .map(|item| (item.about.map(|about| about.content_item_kinds), item.content));
@@ -68,9 +68,9 @@ impl Branch for Walk {
                         self.back -= 1;
                     }
                 }
-                Seen::Left
+                BranchVerdict::Left
             }
-            _ => Seen::Kept,
+            _ => BranchVerdict::Kept,
         }
     }
 

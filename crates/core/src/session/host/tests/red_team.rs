@@ -123,8 +123,8 @@ fn b_01_a_summary_without_its_flag_is_a_summary() {
         (Agent::Gemini, gemini("1", "user", &json!([{"text": snapshot}]), &json!([]))),
         (Agent::Pi, json!({"type": "message", "id": "1", "parentId": null, "message": said})),
     ] {
-        let roles: Vec<Role> = read(agent, &[line]).iter().map(|message| message.role).collect();
-        assert_eq!(roles, [Role::Summary], "{agent}");
+        let roles: Vec<MessageRole> = read(agent, &[line]).iter().map(|message| message.role).collect();
+        assert_eq!(roles, [MessageRole::Summary], "{agent}");
     }
 }
 

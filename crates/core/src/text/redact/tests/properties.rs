@@ -6,19 +6,19 @@ use super::*;
 
 /// A secret in a realistic context, with the part that must not survive.
 #[derive(Clone, Debug)]
-struct Planted {
+struct PlantedSecret {
     text: String,
     secret: String,
-    kind: Kind,
+    kind: SecretKind,
 }
 
 /// A strategy that inserts a secret at `¤` in `shape`.
 fn planted(
-    kind: Kind,
+    kind: SecretKind,
     shape: &'static str,
     secret: impl Strategy<Value = String> + 'static,
-) -> BoxedStrategy<Planted> {
-    let plant = move |secret: String| Planted { text: shape.replace('¤', &secret), secret, kind };
+) -> BoxedStrategy<PlantedSecret> {
+    let plant = move |secret: String| PlantedSecret { text: shape.replace('¤', &secret), secret, kind };
     secret.prop_map(plant).boxed()
 }
 
@@ -33,49 +33,49 @@ fn hex(length: usize) -> impl Strategy<Value = String> {
     string_regex(&format!("[0-9a-f]{{{}}}", length - 6)).unwrap().prop_map(|drawn| format!("0f1e2d{drawn}"))
 }
 
-fn any_secret() -> impl Strategy<Value = Planted> {
+fn any_secret() -> impl Strategy<Value = PlantedSecret> {
     const ALNUM: &str = "A-Za-z0-9";
     const URL: &str = "A-Za-z0-9_-";
     let word = || "[a-z]{3,6}[0-9]{2}[A-Z][a-z]{2,4}[0-9]";
     let mut all = vec![
-        planted(Kind::AwsAccessKey, "AKIA¤", "[A-Z2-7]{11}Q7ZK2"),
-        planted(Kind::AwsSecretKey, "aws_secret_access_key = ¤", drawn("A-Za-z0-9/+", 40)),
-        planted(Kind::GoogleKey, "AIza¤", drawn(URL, 35)),
-        planted(Kind::GoogleToken, "ya29.¤", drawn(URL, 60)),
-        planted(Kind::AzureKey, "AccountKey=¤==;", drawn("A-Za-z0-9/+", 86)),
-        planted(Kind::AzureKey, "aB38Q~¤", drawn(ALNUM, 34)),
-        planted(Kind::GithubToken, "ghp_¤", drawn(ALNUM, 36)),
-        planted(Kind::GithubToken, "github_pat_¤", drawn("A-Za-z0-9_", 82)),
-        planted(Kind::GitlabToken, "glpat-¤", drawn(ALNUM, 20)),
-        planted(Kind::SlackToken, "xoxb-¤", drawn("A-Za-z0-9-", 50)),
-        planted(Kind::WebhookUrl, "https://hooks.slack.com/services/¤", drawn(ALNUM, 24)),
-        planted(Kind::StripeKey, "sk_live_¤", drawn(ALNUM, 24)),
-        planted(Kind::AnthropicKey, "sk-ant-api03-¤", drawn(URL, 95)),
-        planted(Kind::OpenaiKey, "sk-¤", drawn(ALNUM, 48)),
-        planted(Kind::OpenaiKey, "sk-proj-¤", drawn(URL, 120)),
-        planted(Kind::NpmToken, "npm_¤", drawn(ALNUM, 36)),
-        planted(Kind::PypiToken, "pypi-Ag¤", drawn(URL, 100)),
-        planted(Kind::HuggingFaceToken, "hf_¤", drawn(ALNUM, 34)),
-        planted(Kind::TelegramToken, "123456789:AA¤", drawn(URL, 33)),
-        planted(Kind::DiscordToken, "MTIzNDU2Nzg5MDEyMzQ1Njc4.GhIjKl.¤", drawn(URL, 38)),
-        planted(Kind::SendgridKey, "SG.q7Zk2q7Zk2q7Zk2q7Zk2qq.¤", drawn(URL, 43)),
-        planted(Kind::TwilioKey, "SK¤", hex(32)),
-        planted(Kind::DigitaloceanToken, "dop_v1_¤", hex(64)),
-        planted(Kind::VendorToken, "shpat_¤", hex(32)),
-        planted(Kind::Jwt, "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.¤", drawn(URL, 43)),
+        planted(SecretKind::AwsAccessKey, "AKIA¤", "[A-Z2-7]{11}Q7ZK2"),
+        planted(SecretKind::AwsSecretKey, "aws_secret_access_key = ¤", drawn("A-Za-z0-9/+", 40)),
+        planted(SecretKind::GoogleKey, "AIza¤", drawn(URL, 35)),
+        planted(SecretKind::GoogleToken, "ya29.¤", drawn(URL, 60)),
+        planted(SecretKind::AzureKey, "AccountKey=¤==;", drawn("A-Za-z0-9/+", 86)),
+        planted(SecretKind::AzureKey, "aB38Q~¤", drawn(ALNUM, 34)),
+        planted(SecretKind::GithubToken, "ghp_¤", drawn(ALNUM, 36)),
+        planted(SecretKind::GithubToken, "github_pat_¤", drawn("A-Za-z0-9_", 82)),
+        planted(SecretKind::GitlabToken, "glpat-¤", drawn(ALNUM, 20)),
+        planted(SecretKind::SlackToken, "xoxb-¤", drawn("A-Za-z0-9-", 50)),
+        planted(SecretKind::WebhookUrl, "https://hooks.slack.com/services/¤", drawn(ALNUM, 24)),
+        planted(SecretKind::StripeKey, "sk_live_¤", drawn(ALNUM, 24)),
+        planted(SecretKind::AnthropicKey, "sk-ant-api03-¤", drawn(URL, 95)),
+        planted(SecretKind::OpenaiKey, "sk-¤", drawn(ALNUM, 48)),
+        planted(SecretKind::OpenaiKey, "sk-proj-¤", drawn(URL, 120)),
+        planted(SecretKind::NpmToken, "npm_¤", drawn(ALNUM, 36)),
+        planted(SecretKind::PypiToken, "pypi-Ag¤", drawn(URL, 100)),
+        planted(SecretKind::HuggingFaceToken, "hf_¤", drawn(ALNUM, 34)),
+        planted(SecretKind::TelegramToken, "123456789:AA¤", drawn(URL, 33)),
+        planted(SecretKind::DiscordToken, "MTIzNDU2Nzg5MDEyMzQ1Njc4.GhIjKl.¤", drawn(URL, 38)),
+        planted(SecretKind::SendgridKey, "SG.q7Zk2q7Zk2q7Zk2q7Zk2qq.¤", drawn(URL, 43)),
+        planted(SecretKind::TwilioKey, "SK¤", hex(32)),
+        planted(SecretKind::DigitaloceanToken, "dop_v1_¤", hex(64)),
+        planted(SecretKind::VendorToken, "shpat_¤", hex(32)),
+        planted(SecretKind::Jwt, "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.¤", drawn(URL, 43)),
         planted(
-            Kind::PrivateKey,
+            SecretKind::PrivateKey,
             "-----BEGIN PRIVATE KEY-----\n¤\n-----END PRIVATE KEY-----",
             drawn("A-Za-z0-9+/", 64),
         ),
-        planted(Kind::UrlPassword, "https://bob:¤@host.example/x", "[a-zA-Z0-9!%^&-]{8,20}"),
-        planted(Kind::Authorization, "Authorization: Bearer ¤", drawn(URL, 30)),
-        planted(Kind::Cookie, "Cookie: session=¤; theme=dark", drawn(URL, 30)),
-        planted(Kind::Secret, "API_KEY=¤", drawn(ALNUM, 20)),
-        planted(Kind::Secret, "\"client_secret\": \"¤\"", drawn(URL, 20)),
-        planted(Kind::Secret, "token = '¤'", drawn(URL, 20)),
-        planted(Kind::Secret, "--token ¤", drawn(ALNUM, 20)),
-        planted(Kind::Secret, "the api key is ¤", drawn(ALNUM, 20)),
+        planted(SecretKind::UrlPassword, "https://bob:¤@host.example/x", "[a-zA-Z0-9!%^&-]{8,20}"),
+        planted(SecretKind::Authorization, "Authorization: Bearer ¤", drawn(URL, 30)),
+        planted(SecretKind::Cookie, "Cookie: session=¤; theme=dark", drawn(URL, 30)),
+        planted(SecretKind::Secret, "API_KEY=¤", drawn(ALNUM, 20)),
+        planted(SecretKind::Secret, "\"client_secret\": \"¤\"", drawn(URL, 20)),
+        planted(SecretKind::Secret, "token = '¤'", drawn(URL, 20)),
+        planted(SecretKind::Secret, "--token ¤", drawn(ALNUM, 20)),
+        planted(SecretKind::Secret, "the api key is ¤", drawn(ALNUM, 20)),
     ];
     for shape in [
         "the password is ¤",
@@ -93,7 +93,7 @@ fn any_secret() -> impl Strategy<Value = Planted> {
         "--password ¤",
         "mysql -p¤",
     ] {
-        all.push(planted(Kind::Password, shape, word()));
+        all.push(planted(SecretKind::Password, shape, word()));
     }
     proptest::strategy::Union::new(all)
 }
@@ -153,7 +153,7 @@ proptest! {
         prop_assert!(!survives(&planted.secret, &redacted.text), "{text}\n→ {}", redacted.text);
         let named = redacted.counts.iter().any(|(kind, _)| kind == planted.kind);
         // A preceding sentence about passwords or tokens decides between the two kinds.
-        prop_assert!(named || planted.kind >= Kind::Password, "{}", redacted.counts);
+        prop_assert!(named || planted.kind >= SecretKind::Password, "{}", redacted.counts);
         prop_assert!(redacted.text.starts_with(&before) && redacted.text.ends_with(&after), "{}", redacted.text);
     }
 
@@ -163,8 +163,8 @@ proptest! {
         for text in [text.replace(['\\', '%'], " "), text, format!("{before} {}", planted.text)] {
             for scan in SCANNERS {
                 let (mut looked, mut everywhere) = (Vec::new(), Vec::new());
-                scan(&text, &Marks::of(&text), &mut looked);
-                scan(&text, &Marks::everywhere(&text), &mut everywhere);
+                scan(&text, &ScanMarks::of(&text), &mut looked);
+                scan(&text, &ScanMarks::everywhere(&text), &mut everywhere);
                 prop_assert_eq!(&looked, &everywhere, "{:?}", text);
             }
         }

@@ -19,13 +19,13 @@ const FRESH_HARMLESS: &str = include_str!("fixtures/fresh_harmless.txt");
 const VENDORS: &str = include_str!("fixtures/vendors.txt");
 
 /// One text of a table.
-struct Sample<'a> {
+struct RedactionSample<'a> {
     class: &'a str,
     text: String,
     held_back: bool,
 }
 
-fn samples(table: &str) -> Vec<Sample<'_>> {
+fn samples(table: &str) -> Vec<RedactionSample<'_>> {
     let mut class = "";
     let records = table.strip_prefix("%%").unwrap_or(table).split("\n%%");
     let samples = records.enumerate().map(|(nth, record)| {
@@ -33,7 +33,7 @@ fn samples(table: &str) -> Vec<Sample<'_>> {
         if !name.trim().is_empty() {
             class = name.trim();
         }
-        Sample { class, text: undotted(text.trim_end_matches('\n')), held_back: nth % 3 == 2 }
+        RedactionSample { class, text: undotted(text.trim_end_matches('\n')), held_back: nth % 3 == 2 }
     });
     samples.collect()
 }
@@ -50,7 +50,11 @@ fn survives(secret: &str, text: &str) -> bool {
 }
 
 /// The number of texts in a table, and those with a wrong result.
-fn outcome(table: &str, wrong: impl Fn(&Sample<'_>) -> bool, held_back: bool) -> (usize, Vec<String>) {
+fn outcome(
+    table: &str,
+    wrong: impl Fn(&RedactionSample<'_>) -> bool,
+    held_back: bool,
+) -> (usize, Vec<String>) {
     let samples: Vec<_> = samples(table).into_iter().filter(|sample| sample.held_back == held_back).collect();
     let left = samples.iter().filter(|sample| wrong(sample));
     let named = left.map(|sample| {
@@ -60,12 +64,12 @@ fn outcome(table: &str, wrong: impl Fn(&Sample<'_>) -> bool, held_back: bool) ->
     (samples.len(), named.collect())
 }
 
-fn leaks(sample: &Sample<'_>) -> bool {
+fn leaks(sample: &RedactionSample<'_>) -> bool {
     let redacted = redact(&sample.text.replace(['⟦', '⟧'], "")).text.into_owned();
     marked(&sample.text).iter().any(|secret| survives(secret, &redacted))
 }
 
-fn is_touched(sample: &Sample<'_>) -> bool {
+fn is_touched(sample: &RedactionSample<'_>) -> bool {
     !redact(&sample.text).counts.is_empty()
 }
 

@@ -36,7 +36,7 @@ fn a_transcript_that_is_not_there_is_missing() {
     for agent in Agent::ALL {
         assert_eq!(find(agent, folder.path()), []);
         let (_folder, empty) = copy_of(b"", "empty.jsonl");
-        assert_eq!(all(agent, &empty, None).unwrap(), (Vec::new(), Read::default()));
+        assert_eq!(all(agent, &empty, None).unwrap(), (Vec::new(), TranscriptSummary::default()));
     }
 }
 

@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::session::{Message, Role};
+use rekindle_core::session::{Message, MessageRole};
 
-use super::{Error, Read, find, read};
+use super::{Error, TranscriptSummary, find, read};
 
 /// A recorded transcript whose file name contains `name`.
 fn recorded(agent: Agent, name: &str) -> PathBuf {
@@ -21,7 +21,7 @@ fn recorded(agent: Agent, name: &str) -> PathBuf {
 }
 
 /// All messages of a transcript, and the result of reading it.
-fn all(agent: Agent, path: &Path, upto: Option<u64>) -> Result<(Vec<Message>, Read), Error> {
+fn all(agent: Agent, path: &Path, upto: Option<u64>) -> Result<(Vec<Message>, TranscriptSummary), Error> {
     let mut messages = Vec::new();
     let read = read(agent, path, upto, &mut |message| {
         messages.push(message);
@@ -33,10 +33,10 @@ fn all(agent: Agent, path: &Path, upto: Option<u64>) -> Result<(Vec<Message>, Re
 /// A message in short: speaker, text, calls and outcome.
 fn short(message: &Message) -> String {
     let who = match message.role {
-        Role::User => "user",
-        Role::Assistant => "agent",
-        Role::Tool => "tool",
-        Role::Summary => "summary",
+        MessageRole::User => "user",
+        MessageRole::Assistant => "agent",
+        MessageRole::Tool => "tool",
+        MessageRole::Summary => "summary",
     };
     let text: String = message.text.chars().take(48).collect();
     let mut short = format!("{who}: {}", text.replace('\n', "|"));

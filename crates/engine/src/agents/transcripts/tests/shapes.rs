@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agents::transcripts::lines::{Line, backwards, forwards};
+use crate::agents::transcripts::lines::{TranscriptLine, backwards, forwards};
 
 fn written(lines: &[Value]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn a_line_that_is_too_long_is_followed_and_not_read() {
     for (at, line) in
         [(2, lines[2].to_string().into_bytes()), (1, skeleton), (0, lines[0].to_string().into_bytes())]
     {
-        assert_eq!(branch.see(at, &line), rekindle_core::session::host::Seen::Kept, "{text}");
+        assert_eq!(branch.see(at, &line), rekindle_core::session::host::BranchVerdict::Kept, "{text}");
     }
     assert_eq!(branch.gap(), None);
 }
@@ -296,9 +296,9 @@ proptest! {
         std::fs::write(&path, &text).unwrap();
         let end = cut.index(text.len() + 1) as u64;
         let mut file = File::open(&path).unwrap();
-        let show = |place: (u64, u64), line: Line<'_>| match line {
-            Line::Whole(line) | Line::Last(line) => (place, Some(line.to_vec())),
-            Line::Oversized => (place, None),
+        let show = |place: (u64, u64), line: TranscriptLine<'_>| match line {
+            TranscriptLine::Whole(line) | TranscriptLine::Last(line) => (place, Some(line.to_vec())),
+            TranscriptLine::Oversized => (place, None),
         };
         let mut there = Vec::new();
         forwards(&mut file, end, longest, &[], &mut |place, line| {

@@ -6,32 +6,33 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{
-    ASKED, CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
+    ASKED_CAUSE, CaptureRequested, CaptureTrigger, Event, ObservationNoted, SCHEMA_VERSION, SessionCaptured,
+    dedupe_key, names,
 };
-use rekindle_core::session::asked::{self, Wish};
-use rekindle_core::session::became::NOTHING_NEW;
+use rekindle_core::session::asked::{self, RememberRequest};
+use rekindle_core::session::became::NOTHING_NEW_REASON;
 use rekindle_core::session::capture;
-use rekindle_core::session::capture::{Window, Windows};
-use rekindle_core::session::gate::Facts;
-use rekindle_core::session::{Call, Head, Message, Role};
+use rekindle_core::session::capture::{SessionWindow, WindowBuilder};
+use rekindle_core::session::gate::SessionCounts;
+use rekindle_core::session::{Message, MessageRole, SessionHead, ToolCall};
 use rekindle_core::text::{admit, tokens};
 use rekindle_core::vault::tombstone::Graveyard;
 
-use super::Captured;
-use super::whereabouts::{Spot, Whereabouts};
-use crate::jobs::context::World;
+use super::CaptureResult;
+use super::whereabouts::{FolderProject, ProjectTracker};
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
 
 /// The state of a pass over the messages.
 pub(super) struct CaptureReader<'a> {
-    windows: Windows,
-    full: Vec<Full>,
-    whereabouts: Whereabouts<'a>,
+    windows: WindowBuilder,
+    full: Vec<CompleteWindow>,
+    whereabouts: ProjectTracker<'a>,
     /// The place of the open window.
-    open: Option<Spot>,
+    open: Option<FolderProject>,
     asked: Vec<Event>,
     /// The input of the noise gate, from new messages only.
-    facts: Facts,
+    facts: SessionCounts,
     user_messages: u64,
     first_request: Option<String>,
     first_at: Option<Timestamp>,
@@ -47,21 +48,21 @@ pub(super) struct CaptureReader<'a> {
 }
 
 /// A window that is complete.
-struct Full {
-    trigger: Trigger,
-    spot: Spot,
-    window: Window,
+struct CompleteWindow {
+    trigger: CaptureTrigger,
+    spot: FolderProject,
+    window: SessionWindow,
 }
 
 impl<'a> CaptureReader<'a> {
-    pub(super) fn new(world: &'a World, now: Timestamp) -> Result<Self, StepError> {
+    pub(super) fn new(world: &'a StageContext, now: Timestamp) -> Result<Self, StepError> {
         Ok(Self {
-            windows: Windows::new(world.zone.clone()),
+            windows: WindowBuilder::new(world.zone.clone()),
             full: Vec::new(),
-            whereabouts: Whereabouts::new(world),
+            whereabouts: ProjectTracker::new(world),
             open: None,
             asked: Vec::new(),
-            facts: Facts::default(),
+            facts: SessionCounts::default(),
             user_messages: 0,
             first_request: None,
             first_at: None,
@@ -77,7 +78,7 @@ impl<'a> CaptureReader<'a> {
     /// Counts a message for the session as a whole.
     pub(super) fn count(&mut self, message: &Message) {
         self.whereabouts.follow(message);
-        if message.role == Role::User {
+        if message.role == MessageRole::User {
             self.user_messages += 1;
             if self.first_request.is_none() {
                 let said = remembered(message, &self.forgotten);
@@ -99,8 +100,8 @@ impl<'a> CaptureReader<'a> {
         };
         self.facts.count(message);
         // Only the transcript shows that Gemini really compressed; its hook fires before every call.
-        if message.role == Role::Summary && request.agent == Agent::Gemini {
-            self.cut(Trigger::Compaction);
+        if message.role == MessageRole::Summary && request.agent == Agent::Gemini {
+            self.cut(CaptureTrigger::Compaction);
         }
         let here = self.whereabouts.here();
         // Each project has windows of its own.
@@ -109,9 +110,9 @@ impl<'a> CaptureReader<'a> {
         }
         let spot = self.open.get_or_insert_with(|| here.clone()).clone();
         let window = self.windows.push(message);
-        self.full.extend(window.map(|window| Full { trigger: request.trigger, spot, window }));
+        self.full.extend(window.map(|window| CompleteWindow { trigger: request.trigger, spot, window }));
         // A program's prompt is no wish of the person.
-        if message.role == Role::User && !message.automated {
+        if message.role == MessageRole::User && !message.automated {
             for (place, wish) in asked::wishes(&message.text).into_iter().enumerate() {
                 if self.forgotten.holds_text(&wish.text) {
                     continue;
@@ -122,18 +123,18 @@ impl<'a> CaptureReader<'a> {
     }
 
     /// Ends the open window.
-    fn cut(&mut self, trigger: Trigger) {
+    fn cut(&mut self, trigger: CaptureTrigger) {
         let spot = self.open.take().unwrap_or_default();
-        self.full.extend(self.windows.cut().map(|window| Full { trigger, spot, window }));
+        self.full.extend(self.windows.cut().map(|window| CompleteWindow { trigger, spot, window }));
     }
 
     pub(super) fn finish(
         mut self,
         request: &CaptureRequested,
-        head: &Head,
+        head: &SessionHead,
         bytes: u64,
-        world: &World,
-    ) -> Result<(Captured, Vec<Event>), StepError> {
+        world: &StageContext,
+    ) -> Result<(CaptureResult, Vec<Event>), StepError> {
         self.cut(request.trigger);
         let forgotten = &self.forgotten;
         let named = |name: String| {
@@ -141,7 +142,7 @@ impl<'a> CaptureReader<'a> {
         };
         let name =
             head.name.clone().or_else(|| capture::name(self.first_request.as_deref()?)).and_then(named);
-        let mut captured = Captured {
+        let mut captured = CaptureResult {
             messages: self.full.iter().map(|full| full.window.len()).sum(),
             user_messages: self.user_messages,
             last_id: self.last_id,
@@ -150,16 +151,16 @@ impl<'a> CaptureReader<'a> {
             name: name.clone(),
             archive: !head.subagent && !self.full.is_empty(),
             cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
-            ..Captured::default()
+            ..CaptureResult::default()
         };
         let least = u64::from(world.config.capture.min_user_messages);
         captured.skipped = if head.subagent {
             Some("a session between agents; the person's own session tells what came of it".to_owned())
         } else if self.full.is_empty() {
-            Some(NOTHING_NEW.to_owned())
-        } else if self.full.iter().all(|full| full.trigger == Trigger::Shutdown)
+            Some(NOTHING_NEW_REASON.to_owned())
+        } else if self.full.iter().all(|full| full.trigger == CaptureTrigger::Shutdown)
             && self.user_messages < least
-            && request.cause != ASKED
+            && request.cause != ASKED_CAUSE
         {
             let count = self.user_messages;
             Some(format!("{count} messages by the person; {least} are needed (capture.min_user_messages)"))
@@ -175,7 +176,8 @@ impl<'a> CaptureReader<'a> {
             self.asked.clear();
         }
         // An observed session includes its wishes; without an observation each wish is an event of its own.
-        let noise = self.facts.noise().filter(|_| request.cause != ASKED).map(|noise| noise.to_string());
+        let noise =
+            self.facts.noise().filter(|_| request.cause != ASKED_CAUSE).map(|noise| noise.to_string());
         let mut events = if captured.skipped.is_some() || noise.is_some() { self.asked } else { Vec::new() };
         captured.asked = events.len() as u64;
         if captured.skipped.is_some() {
@@ -187,7 +189,7 @@ impl<'a> CaptureReader<'a> {
             self.first_at.zip(self.last_at).map(|(first, last)| last.duration_since(first).as_secs());
         let last = self.full.last().map(|full| full.spot.clone()).unwrap_or_default();
         let session_folder = captured.cwd.clone();
-        for Full { trigger, spot, window } in &self.full {
+        for CompleteWindow { trigger, spot, window } in &self.full {
             let mut key = dedupe_key(&request.session_id, *trigger, &window.first);
             // The first messages of two windows have the same time.
             if captured.windows.contains(&key) {
@@ -198,7 +200,7 @@ impl<'a> CaptureReader<'a> {
                 );
             }
             let cwd = spot.cwd.clone().or_else(|| session_folder.clone());
-            let ending = *trigger == Trigger::Shutdown;
+            let ending = *trigger == CaptureTrigger::Shutdown;
             let data = SessionCaptured {
                 session_id: request.session_id.clone(),
                 dedupe_key: key.clone(),
@@ -254,7 +256,8 @@ fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a,
     }
     let noted = |text: &str| text.lines().any(|line| forgotten.holds_text(line));
     if message.calls.iter().any(|call| noted(&call.notes)) {
-        let calls = message.calls.iter().map(|call| Call { notes: String::new(), ..call.clone() }).collect();
+        let calls =
+            message.calls.iter().map(|call| ToolCall { notes: String::new(), ..call.clone() }).collect();
         return Some(Cow::Owned(Message { calls, ..message.clone() }));
     }
     if !message.text.lines().any(|line| forgotten.holds_text(line)) {
@@ -269,11 +272,11 @@ fn noted(
     request: &CaptureRequested,
     message: &Message,
     place: usize,
-    wish: &Wish,
+    wish: &RememberRequest,
     cwd: Option<&String>,
     now: Timestamp,
 ) -> Option<Event> {
-    let data = Noted {
+    let data = ObservationNoted {
         text: admit(&wish.text).text,
         origin: Origin::User,
         session_id: Some(request.session_id.clone()),
@@ -284,5 +287,5 @@ fn noted(
     };
     let id = format!("noted-{}-{}-{}-{place}", request.agent, request.session_id, message.id);
     let data = serde_json::to_value(data).ok()?;
-    Some(Event { id, name: names::NOTED.to_owned(), data, at: now })
+    Some(Event { id, name: names::OBSERVATION_NOTED.to_owned(), data, at: now })
 }

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::session::{Message, Role};
+use rekindle_core::session::{Message, MessageRole};
 
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::project;
 
 /// A folder and its project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct FolderProject {
     /// `None` if the host records no folder per message: then the session's folder counts.
     pub(super) cwd: Option<String>,
     pub(super) project: Option<ProjectId>,
@@ -22,22 +22,22 @@ pub(super) struct Spot {
 /// Only the person's messages change it: an agent that reads another folder within a turn still works on its
 /// task. Folders outside of every project do not change it either; otherwise messages there would hold
 /// everywhere.
-pub(super) struct Whereabouts<'a> {
-    world: &'a World,
+pub(super) struct ProjectTracker<'a> {
+    world: &'a StageContext,
     projects: HashMap<String, Option<ProjectId>>,
-    first: Option<Spot>,
-    current: Option<Spot>,
+    first: Option<FolderProject>,
+    current: Option<FolderProject>,
 }
 
-impl<'a> Whereabouts<'a> {
-    pub(super) fn new(world: &'a World) -> Self {
+impl<'a> ProjectTracker<'a> {
+    pub(super) fn new(world: &'a StageContext) -> Self {
         Self { world, projects: HashMap::new(), first: None, current: None }
     }
 
     /// Takes the next message into account.
     pub(super) fn follow(&mut self, message: &Message) {
         let Some(cwd) = &message.cwd else { return };
-        if self.current.is_some() && message.role != Role::User {
+        if self.current.is_some() && message.role != MessageRole::User {
             return;
         }
         let project = match self.projects.get(cwd) {
@@ -55,19 +55,19 @@ impl<'a> Whereabouts<'a> {
             }
         };
         if moves {
-            let spot = Spot { cwd: Some(cwd.clone()), project };
+            let spot = FolderProject { cwd: Some(cwd.clone()), project };
             self.first.get_or_insert_with(|| spot.clone());
             self.current = Some(spot);
         }
     }
 
     /// The place of the last message.
-    pub(super) fn here(&self) -> Spot {
+    pub(super) fn here(&self) -> FolderProject {
         self.current.clone().unwrap_or_default()
     }
 
     /// True if a spot is in the first project of the session.
-    pub(super) fn is_first(&self, spot: &Spot) -> bool {
+    pub(super) fn is_first(&self, spot: &FolderProject) -> bool {
         self.first.as_ref().is_none_or(|first| first.project == spot.project)
     }
 }

@@ -2,45 +2,45 @@
 //! recognizes them.
 
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::config::Provider;
+use rekindle_core::config::LlmProvider;
 use rekindle_core::event::EchoRequested;
 use rekindle_core::knowledge::mine;
-use rekindle_core::knowledge::mine::Candidate;
-use rekindle_core::knowledge::mine::candidate::Thresholds;
+use rekindle_core::knowledge::mine::MemoryCandidate;
+use rekindle_core::knowledge::mine::candidate::CandidateThresholds;
 use rekindle_core::knowledge::observe::rules;
-use rekindle_core::session::{Message, Role};
+use rekindle_core::session::{Message, MessageRole};
 use rekindle_core::text::admit;
 use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
-use super::turn::Heard;
-use crate::jobs::context::World;
+use super::turn::TranscriptTurn;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::pipeline::stages::keep::{self, From, Kept, Quoted};
-use crate::pipeline::statements::Statements;
+use crate::pipeline::stages::keep::{self, CandidateSource, RoutedCandidates, SupportingMessage};
+use crate::pipeline::statements::StatementClassifier;
 use crate::project;
 
 /// Lasting statements of a turn, and their message.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Stated {
-    candidates: Vec<Candidate>,
+pub(super) struct StatedCandidates {
+    candidates: Vec<MemoryCandidate>,
     prompt: Option<Message>,
 }
 
-impl Stated {
+impl StatedCandidates {
     /// Extracts statements by rules. If a model observes the session, nothing is kept before it runs: its
     /// wording would duplicate ours.
-    pub(super) fn of(heard: &Heard, cwd: Option<&str>, world: &World) -> Self {
-        let prompt = heard.asked.last().filter(|message| message.role == Role::User).map(redacted);
-        let Some(prompt) = prompt.filter(|_| world.config.llm.provider == Provider::Offline) else {
+    pub(super) fn of(heard: &TranscriptTurn, cwd: Option<&str>, world: &StageContext) -> Self {
+        let prompt = heard.asked.last().filter(|message| message.role == MessageRole::User).map(redacted);
+        let Some(prompt) = prompt.filter(|_| world.config.llm.provider == LlmProvider::Offline) else {
             return Self::default();
         };
         let messages: Vec<Message> = heard.asked.iter().chain(&heard.messages).map(redacted).collect();
-        let statements = Statements::builtin();
+        let statements = StatementClassifier::builtin();
         let classify = |context: &str, sentence: &str| statements.label(context, sentence);
         let observed = rules::observe_with(&messages, &world.zone, cwd, Some(&classify));
         let settings = &world.config.memory.confidence;
-        let thresholds = Thresholds { high: settings.high, medium: settings.medium };
+        let thresholds = CandidateThresholds { high: settings.high, medium: settings.medium };
         let mut candidates = mine::candidates(&observed, thresholds);
         candidates.retain(|candidate| {
             let outright = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
@@ -60,19 +60,25 @@ fn redacted(message: &Message) -> Message {
 }
 
 /// Keeps the statements of these turns of a session.
-pub(super) fn keep(request: &EchoRequested, stated: &[&Stated], world: &World) -> Result<Kept, StepError> {
+pub(super) fn keep(
+    request: &EchoRequested,
+    stated: &[&StatedCandidates],
+    world: &StageContext,
+) -> Result<RoutedCandidates, StepError> {
     let ended_in = world.project(request.cwd.as_deref());
     let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
-    let mut all = Kept::default();
-    for Stated { candidates, prompt } in stated {
+    let mut all = RoutedCandidates::default();
+    for StatedCandidates { candidates, prompt } in stated {
         let Some(prompt) = prompt.as_ref().filter(|prompt| !forgotten.holds_message(&prompt.id)) else {
             continue;
         };
-        let quote = |id: &str| (id == prompt.id).then(|| Quoted { text: prompt.text.clone(), at: prompt.at });
+        let quote = |id: &str| {
+            (id == prompt.id).then(|| SupportingMessage { text: prompt.text.clone(), at: prompt.at })
+        };
         // The agent may have changed its folder since.
         let said_in = prompt.cwd.as_deref().and_then(|cwd| world.project(Some(cwd)));
         let project = said_in.filter(|project| !project::is_gone(project)).or_else(|| ended_in.clone());
-        let from = From { session: &request.session_id, project: project.as_ref() };
+        let from = CandidateSource { session: &request.session_id, project: project.as_ref() };
         let kept = keep::keep(candidates, from, &quote, world)?;
         all.saved.extend(kept.saved);
         all.proposed.extend(kept.proposed);

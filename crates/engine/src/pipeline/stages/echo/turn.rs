@@ -4,26 +4,26 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use rekindle_core::context::inject::fingerprint;
-use rekindle_core::event::{CaptureRequested, EchoRequested, Trigger};
-use rekindle_core::session::{Head, Message, Role};
+use rekindle_core::event::{CaptureRequested, CaptureTrigger, EchoRequested};
+use rekindle_core::session::{Message, MessageRole, SessionHead};
 
 use super::super::capture;
-use crate::context::injection_log::Told;
-use crate::jobs::context::World;
+use crate::context::injection_log::Injection;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
 
 /// The size of the context read before a turn, in bytes.
-const BEFORE_BYTES: usize = 128 * 1024;
+const MAX_CONTEXT_BYTES: usize = 128 * 1024;
 /// The most messages of the turn itself.
-const MOST_MESSAGES: usize = 2_000;
+const MAX_TURN_MESSAGES: usize = 2_000;
 /// The size limit of a message; the rest is cut.
-const MESSAGE_BYTES: usize = 64 * 1024;
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 /// The tolerance between the two clocks, in seconds.
-const SLACK_SECONDS: i64 = 5;
+const MAX_CLOCK_SKEW_SECONDS: i64 = 5;
 
 /// A turn in the transcript.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct TranscriptTurn {
     /// The texts before it.
     pub before: Vec<String>,
     /// The text of the prompt.
@@ -34,11 +34,12 @@ pub(super) struct Heard {
     pub messages: Vec<Message>,
 }
 
-impl Heard {
+impl TranscriptTurn {
     /// True if the agent answered or acted.
     pub(super) fn is_answered(&self) -> bool {
         self.messages.iter().any(|message| {
-            message.role == Role::Assistant && !(message.text.trim().is_empty() && message.calls.is_empty())
+            message.role == MessageRole::Assistant
+                && !(message.text.trim().is_empty() && message.calls.is_empty())
         })
     }
 }
@@ -47,40 +48,40 @@ impl Heard {
 /// transcript, or if it belongs to a subagent or a program.
 pub(super) fn hear(
     request: &EchoRequested,
-    prompts: &[&Told],
-    world: &World,
-) -> Result<Option<Vec<Option<Heard>>>, StepError> {
+    prompts: &[&Injection],
+    world: &StageContext,
+) -> Result<Option<Vec<Option<TranscriptTurn>>>, StepError> {
     let source = CaptureRequested {
         agent: request.agent,
         session_id: request.session_id.clone(),
-        trigger: Trigger::Shutdown,
+        trigger: CaptureTrigger::Shutdown,
         cause: String::new(),
         transcript: request.transcript.clone(),
         upto: request.upto,
         cwd: request.cwd.clone(),
     };
-    let mut heard: Vec<Option<Heard>> = vec![None; prompts.len()];
+    let mut heard: Vec<Option<TranscriptTurn>> = vec![None; prompts.len()];
     let mut before: VecDeque<String> = VecDeque::new();
     let mut bytes = 0;
     let mut turn: Vec<Message> = Vec::new();
     let mut current: Option<usize> = None;
     // The last prompt in the transcript, if its text does not match ours.
-    let mut last: Option<Heard> = None;
+    let mut last: Option<TranscriptTurn> = None;
     let read = capture::each_message(&source, world, &mut |mut message| {
-        if message.text.len() > MESSAGE_BYTES {
-            message.text.truncate(message.text.floor_char_boundary(MESSAGE_BYTES));
+        if message.text.len() > MAX_MESSAGE_BYTES {
+            message.text.truncate(message.text.floor_char_boundary(MAX_MESSAGE_BYTES));
         }
         if message.automated && !world.config.capture.headless {
             // A turn that a program began says nothing about the person.
             (current, last) = (None, None);
-            message.role = Role::Assistant;
+            message.role = MessageRole::Assistant;
         }
-        if message.role == Role::User {
+        if message.role == MessageRole::User {
             let mark = fingerprint(&message.text);
             current = prompts.iter().rposition(|told| told.prompt.as_deref() == Some(mark.as_str()));
             let mut asked: Vec<Message> = std::mem::take(&mut turn);
             asked.push(message.clone());
-            let begins = Heard {
+            let begins = TranscriptTurn {
                 before: before.iter().cloned().collect(),
                 prompt: message.text.clone(),
                 asked,
@@ -95,22 +96,22 @@ pub(super) fn hear(
                 Some(at) => heard[at].as_mut(),
                 None => last.as_mut(),
             };
-            if let Some(target) = target.filter(|target| target.messages.len() < MOST_MESSAGES) {
+            if let Some(target) = target.filter(|target| target.messages.len() < MAX_TURN_MESSAGES) {
                 target.messages.push(message.clone());
             }
         }
         bytes += message.text.len();
         before.push_back(message.text.clone());
-        while bytes > BEFORE_BYTES {
+        while bytes > MAX_CONTEXT_BYTES {
             let Some(oldest) = before.pop_front() else { break };
             bytes -= oldest.len();
         }
-        if message.role != Role::User && turn.len() < MOST_MESSAGES {
+        if message.role != MessageRole::User && turn.len() < MAX_TURN_MESSAGES {
             turn.push(message);
         }
         ControlFlow::Continue(())
     })?;
-    let headless = |head: &Head| head.headless && !world.config.capture.headless;
+    let headless = |head: &SessionHead| head.headless && !world.config.capture.headless;
     if read.is_none_or(|(head, _)| head.subagent || headless(&head)) {
         return Ok(None);
     }
@@ -118,7 +119,7 @@ pub(super) fn hear(
     if let (Some(newest), None, Some(told)) = (last, current, prompts.last())
         && let Some(place) = heard.last_mut().filter(|place| place.is_none())
         && let Some(at) = newest.asked.last().and_then(|message| message.at)
-        && at.as_second() + SLACK_SECONDS >= told.at.as_second()
+        && at.as_second() + MAX_CLOCK_SKEW_SECONDS >= told.at.as_second()
     {
         *place = Some(newest);
     }

@@ -2,46 +2,47 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::names;
-use rekindle_core::knowledge::observe::{Finding, Kind as Found};
-use rekindle_core::knowledge::proposal::Status;
+use rekindle_core::knowledge::observe::{Finding, FindingKind as Found};
+use rekindle_core::knowledge::proposal::ProposalStatus;
 use rekindle_testkit::{ScriptedLlm, fixtures};
 
 use super::*;
-use crate::jobs::queue::{Filter, Queue, Run};
-use crate::pipeline::observations::Entry;
+use crate::jobs::queue::{RunFilter, RunQueue, RunRecord};
+use crate::pipeline::observations::ObservationRecord;
 use crate::pipeline::observations::tests::entry;
-use crate::pipeline::stages::REGISTRY;
-use crate::pipeline::stages::promote::tests::Trial;
+use crate::pipeline::stages::STAGE_REGISTRY;
+use crate::pipeline::stages::promote::tests::PromoteFixture;
 use crate::platform::disk;
-use crate::review::proposals::Verdict;
+use crate::review::proposals::ProposalVerdict;
 
 const WORDS: &str = "Use pnpm instead of npm in the workspace.";
 
-fn observed(trial: &Trial, session: usize, text: &str) {
+fn observed(trial: &PromoteFixture, session: usize, text: &str) {
     let finding = Finding {
         messages: vec![format!("m{session}")],
         ..fixtures::finding(Found::Correction, Origin::User, text)
     };
     let observed = fixtures::observed("", vec![finding]);
     let now = trial.world.now();
-    let entry = Entry { at: now.timestamp(), ..entry(&format!("s{session}"), now.date(), observed) };
+    let entry =
+        ObservationRecord { at: now.timestamp(), ..entry(&format!("s{session}"), now.date(), observed) };
     assert!(observations::add(&mut trial.db(), &entry).unwrap());
 }
 
-fn ask(trial: &Trial) {
+fn ask(trial: &PromoteFixture) {
     let at = trial.now();
     let id = crate::platform::random::change_id(at).unwrap().to_string();
     let event = Event { id, name: names::FRICTION_REQUESTED.to_owned(), data: json!({}), at };
-    Queue::new(trial.db()).accept(&REGISTRY, &[event], at).unwrap();
+    RunQueue::new(trial.db()).accept(&STAGE_REGISTRY, &[event], at).unwrap();
 }
 
-fn last(trial: &Trial) -> Run {
-    let runs = Queue::new(trial.db()).history(&Filter::default()).unwrap();
-    runs.into_iter().find(|run| run.function == NAME).unwrap()
+fn last(trial: &PromoteFixture) -> RunRecord {
+    let runs = RunQueue::new(trial.db()).history(&RunFilter::default()).unwrap();
+    runs.into_iter().find(|run| run.function == FRICTION).unwrap()
 }
 
-fn open_gate() -> Trial {
-    Trial::with(&[("friction.min_observations", "0"), ("friction.min_days", "0")])
+fn open_gate() -> PromoteFixture {
+    PromoteFixture::with(&[("friction.min_observations", "0"), ("friction.min_days", "0")])
 }
 
 /// Requirements: FRI-01.
@@ -66,11 +67,11 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
     let output = last(&trial).output.unwrap();
     assert!(output["why"].as_str().unwrap().contains("wait for your decision already"), "{output}");
     assert_eq!(proposals::all(&trial.db()).unwrap().len(), 1);
-    trial.decide(proposal.id, &Verdict::Approve);
+    trial.decide(proposal.id, &ProposalVerdict::Approve);
     trial.work();
     let memory = trial.read("MEMORY.md");
     assert!(memory.contains(WORDS), "{memory}");
-    assert_eq!(trial.status(proposal.id), Status::Promoted);
+    assert_eq!(trial.status(proposal.id), ProposalStatus::Promoted);
     ask(&trial);
     trial.work();
     assert_eq!(proposals::all(&trial.db()).unwrap().len(), 1, "what was decided is not asked again");
@@ -88,7 +89,7 @@ fn fri_04_with_an_agents_file_it_is_a_patch_for_it() {
     trial.work();
     let [proposal] = proposals::open(&trial.db()).unwrap().try_into().unwrap();
     assert_eq!(proposal.identity(), Some("AGENTS.md"));
-    trial.decide(proposal.id, &Verdict::Approve);
+    trial.decide(proposal.id, &ProposalVerdict::Approve);
     trial.work();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Agents\n", "IDN-05");
     assert!(crate::review::patches::path(&trial.world.places.patches(), proposal.id).is_file());
@@ -97,7 +98,7 @@ fn fri_04_with_an_agents_file_it_is_a_patch_for_it() {
 
 #[test]
 fn fri_07_fri_08_a_closed_gate_and_an_empty_week_say_why() {
-    let trial = Trial::new();
+    let trial = PromoteFixture::new();
     (0..3).for_each(|session| observed(&trial, session, WORDS));
     ask(&trial);
     trial.work();

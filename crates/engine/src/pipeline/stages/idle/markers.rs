@@ -7,22 +7,22 @@ use jiff::SignedDuration;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
-use rekindle_core::vault::marker::{self, KEEP_DAYS, Limits, Marker};
+use rekindle_core::vault::marker::{self, IdleLimits, MARKER_RETENTION_DAYS, SessionMarker};
 
-use super::{Silence, written};
-use crate::agents::transcripts::{self, Found};
-use crate::jobs::context::World;
+use super::{IdleSession, written};
+use crate::agents::transcripts::{self, TranscriptFile};
+use crate::jobs::context::StageContext;
 use crate::jobs::sessions;
-use crate::platform::db::{self, Db};
+use crate::platform::db::{self, Database};
 use crate::platform::environment;
 
 /// Requests a capture of every ended session that has a marker and is not in the database.
-pub(super) fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db::Error> {
+pub(super) fn requests(db: &Database, world: &StageContext, now: Timestamp) -> Result<Vec<Event>, db::Error> {
     // `doctor` reports a folder that cannot be read.
     let markers = sessions::markers(&world.places.sessions()).unwrap_or_default();
     let capture = &world.config.capture;
     let limits =
-        Limits { dead_after_minutes: capture.dead_minutes, idle_after_minutes: capture.idle_minutes };
+        IdleLimits { dead_after_minutes: capture.dead_minutes, idle_after_minutes: capture.idle_minutes };
     let mut all_transcripts = None;
     let mut events = Vec::new();
     for marker in markers.open {
@@ -30,7 +30,7 @@ pub(super) fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Eve
             continue;
         }
         let found = silence(&marker, world, &mut all_transcripts);
-        let last = |silence: &Silence| Timestamp::from_millisecond(silence.last).ok();
+        let last = |silence: &IdleSession| Timestamp::from_millisecond(silence.last).ok();
         let due = found.filter(|silence| marker::due(&marker, last(silence), now, &limits));
         events.extend(due.and_then(|silence| silence.request(now)));
     }
@@ -38,11 +38,11 @@ pub(super) fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Eve
 }
 
 /// True if the marker is so old that its transcript should have been found by now.
-fn is_old(marker: &Marker, now: Timestamp) -> bool {
-    now.duration_since(marker.started) > SignedDuration::from_hours(24 * i64::from(KEEP_DAYS))
+fn is_old(marker: &SessionMarker, now: Timestamp) -> bool {
+    now.duration_since(marker.started) > SignedDuration::from_hours(24 * i64::from(MARKER_RETENTION_DAYS))
 }
 
-fn is_known(db: &Db, marker: &Marker) -> Result<bool, db::Error> {
+fn is_known(db: &Database, marker: &SessionMarker) -> Result<bool, db::Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)",
@@ -53,7 +53,11 @@ fn is_known(db: &Db, marker: &Marker) -> Result<bool, db::Error> {
 }
 
 /// Finds the input to capture a marked session: its transcript, or else the copies of the hooks.
-fn silence(marker: &Marker, world: &World, all: &mut Option<Vec<Found>>) -> Option<Silence> {
+fn silence(
+    marker: &SessionMarker,
+    world: &StageContext,
+    all: &mut Option<Vec<TranscriptFile>>,
+) -> Option<IdleSession> {
     let path = Path::new(&marker.transcript);
     let source = match marker.transcript.is_empty() || !path.is_file() {
         true => named_after(&marker.session, all.get_or_insert_with(all_transcripts)),
@@ -63,7 +67,7 @@ fn silence(marker: &Marker, world: &World, all: &mut Option<Vec<Found>>) -> Opti
         let kept = |agent: &Agent| {
             sessions::kept(&world.places, *agent, &marker.session).is_ok_and(|messages| !messages.is_empty())
         };
-        return Agent::ALL.into_iter().find(kept).map(|agent| Silence {
+        return Agent::ALL.into_iter().find(kept).map(|agent| IdleSession {
             agent,
             session: marker.session.clone(),
             transcript: None,
@@ -74,7 +78,7 @@ fn silence(marker: &Marker, world: &World, all: &mut Option<Vec<Found>>) -> Opti
     };
     let head = transcripts::head(agent, &path).ok().filter(|head| !head.subagent)?;
     let (last, size) = written(&path)?;
-    Some(Silence {
+    Some(IdleSession {
         agent,
         session: marker.session.clone(),
         transcript: Some(path.to_str()?.to_owned()),
@@ -84,20 +88,20 @@ fn silence(marker: &Marker, world: &World, all: &mut Option<Vec<Found>>) -> Opti
     })
 }
 
-fn all_transcripts() -> Vec<Found> {
+fn all_transcripts() -> Vec<TranscriptFile> {
     let Some(home) = environment::home_folder() else { return Vec::new() };
     Agent::ALL.into_iter().flat_map(|agent| transcripts::find(agent, &home)).collect()
 }
 
 /// Finds the transcript of a session whose marker lost its content. Every host names the file after the
 /// session, some after the first characters of its id.
-fn named_after(session: &str, all: &[Found]) -> Option<(Agent, PathBuf)> {
-    const SHORTEST: usize = 8;
-    let start = session.get(..SHORTEST).unwrap_or(session);
-    let is_named = |found: &&Found| {
+fn named_after(session: &str, all: &[TranscriptFile]) -> Option<(Agent, PathBuf)> {
+    const MIN_ID_CHARS: usize = 8;
+    let start = session.get(..MIN_ID_CHARS).unwrap_or(session);
+    let is_named = |found: &&TranscriptFile| {
         found.path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.contains(start))
     };
-    let is_it = |found: &&Found| {
+    let is_it = |found: &&TranscriptFile| {
         transcripts::head(found.agent, &found.path)
             .is_ok_and(|head| head.session.is_none_or(|named| named == session))
     };

@@ -1,32 +1,32 @@
 use std::time::Duration;
 
 use rekindle_core::base::time::TimeZone;
-use rekindle_core::knowledge::mine::Category;
+use rekindle_core::knowledge::mine::MemoryCategory;
 use rekindle_core::knowledge::observe;
 
 use super::super::index;
 use super::*;
 use crate::jobs::queue::StepError;
 use crate::platform::disk;
-use crate::platform::home::Home;
+use crate::platform::home::HomeFolder;
 use crate::recall::indexer::Indexer;
-use crate::vault::Keeping;
+use crate::vault::KeepRequest;
 
-struct Trial {
+struct RoutingFixture {
     _folder: tempfile::TempDir,
-    world: World,
+    world: StageContext,
 }
 
-impl Trial {
+impl RoutingFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::choose(Some(folder.path()), None, None).unwrap();
+        let home = HomeFolder::choose(Some(folder.path()), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
         let places = home.places(&config).unwrap();
         for folder in [places.vault(), places.identity(), places.state()] {
             disk::make_folder(folder).unwrap();
         }
-        Self { _folder: folder, world: World::new(home, places, config, TimeZone::UTC) }
+        Self { _folder: folder, world: StageContext::new(home, places, config, TimeZone::UTC) }
     }
 
     /// Indexes everything, including the work that a busy machine leaves to the next indexer (STO-15).
@@ -38,10 +38,10 @@ impl Trial {
         assert_eq!(index::with_indexer(&self.world, embed).unwrap().pending, 0);
     }
 
-    fn see(&self, text: &str, confidence: Confidence, session: &str) -> Kept {
-        let candidate = Candidate {
-            category: Category::Preference,
-            kind: observe::Kind::Rule,
+    fn see(&self, text: &str, confidence: Confidence, session: &str) -> RoutedCandidates {
+        let candidate = MemoryCandidate {
+            category: MemoryCategory::Preference,
+            kind: observe::FindingKind::Rule,
             title: "Tabs".to_owned(),
             text: text.to_owned(),
             origin: Origin::User,
@@ -52,7 +52,7 @@ impl Trial {
             sentiment: None,
             messages: vec!["m1".to_owned()],
         };
-        keep(&[candidate], From { session, project: None }, &|_| None, &self.world).unwrap()
+        keep(&[candidate], CandidateSource { session, project: None }, &|_| None, &self.world).unwrap()
     }
 
     fn vault(&self) -> Vault {
@@ -69,11 +69,11 @@ const AGAIN: &str = "tabs are used for indentation in the pump controller";
 
 #[test]
 fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
-    let trial = Trial::new();
+    let trial = RoutingFixture::new();
     let seen = trial.see(TABS, Confidence::Low, "s1");
     assert_eq!(seen.inboxed, ["personal-private/_inbox/tabs.md"]);
     let path = VaultPath::parse(&seen.inboxed[0]).unwrap();
-    trial.vault().drop_inboxed(&[path], Actor::User, &trial.world.now()).unwrap();
+    trial.vault().drop_inboxed(&[path], ChangeActor::User, &trial.world.now()).unwrap();
     for (session, confidence) in [
         ("s2", Confidence::Low),
         ("s3", Confidence::Medium),
@@ -81,7 +81,7 @@ fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
         ("s5", Confidence::Low),
     ] {
         let seen = trial.see(AGAIN, confidence, session);
-        assert_eq!(Kept { known: 1, ..Kept::default() }, seen, "{session}");
+        assert_eq!(RoutedCandidates { known: 1, ..RoutedCandidates::default() }, seen, "{session}");
     }
     assert!(trial.waiting().is_empty() && proposals::all(&trial.world.db().unwrap()).unwrap().is_empty());
     // A different statement of the same name does not reopen it.
@@ -94,37 +94,42 @@ fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
 
 #[test]
 fn b_09_a_drop_that_was_taken_back_waits_and_counts_again() {
-    let trial = Trial::new();
+    let trial = RoutingFixture::new();
     let path = VaultPath::parse(&trial.see(TABS, Confidence::Low, "s1").inboxed[0]).unwrap();
     let (vault, now) = (trial.vault(), trial.world.now());
-    vault.drop_inboxed(&[path], Actor::User, &now).unwrap();
+    vault.drop_inboxed(&[path], ChangeActor::User, &now).unwrap();
     trial.see(AGAIN, Confidence::Low, "s2");
-    vault.undo(None, Actor::User, &now).unwrap();
+    vault.undo(None, ChangeActor::User, &now).unwrap();
     assert_eq!(trial.waiting(), ["personal-private/_inbox/tabs.md"]);
     assert_eq!(trial.see(AGAIN, Confidence::Low, "s3").proposed.len(), 1, "the third sighting asks");
 }
 
 #[test]
 fn sid_06_what_was_kept_is_not_kept_twice() {
-    let trial = Trial::new();
+    let trial = RoutingFixture::new();
     let path = VaultPath::parse(&trial.see(TABS, Confidence::Low, "s1").inboxed[0]).unwrap();
-    let kept = trial.vault().keep_inboxed(&[path], &Keeping::default(), Actor::User, &trial.world.now());
+    let kept =
+        trial.vault().keep_inboxed(&[path], &KeepRequest::default(), ChangeActor::User, &trial.world.now());
     let [entry] = kept.unwrap().entries.try_into().unwrap();
     sightings::moved(&mut trial.world.db().unwrap(), entry.from.as_str(), entry.path.as_str()).unwrap();
     for (session, confidence) in
         [("s2", Confidence::Low), ("s3", Confidence::Medium), ("s4", Confidence::High)]
     {
-        assert_eq!(Kept { known: 1, ..Kept::default() }, trial.see(AGAIN, confidence, session), "{session}");
+        assert_eq!(
+            RoutedCandidates { known: 1, ..RoutedCandidates::default() },
+            trial.see(AGAIN, confidence, session),
+            "{session}"
+        );
     }
 }
 
-fn nowhere(session: &str) -> From<'_> {
-    From { session, project: None }
+fn nowhere(session: &str) -> CandidateSource<'_> {
+    CandidateSource { session, project: None }
 }
 
 #[test]
 fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
-    let trial = Trial::new();
+    let trial = RoutingFixture::new();
     let (pumps, boats) = (ProjectId::new("github.com/acme/pumps"), ProjectId::new("github.com/acme/boats"));
     for (slug, scope) in [
         ("pumps port", Scope::Project(pumps.clone())),
@@ -134,7 +139,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
         let new = NewEntry {
             kind: "fix".to_owned(),
             slug: slug.to_owned(),
-            to: Destination::Group(Group::PersonalPrivate),
+            to: EntryDestination::Group(EntryGroup::PersonalPrivate),
             tags: Vec::new(),
             scope,
             body: format!("# The {slug}\n\nThe staging database of the {slug} listens on 5433."),
@@ -142,17 +147,17 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
             provenance: Provenance::direct(),
             said_at: None,
         };
-        trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
+        trial.vault().save(&new, ChangeActor::User, &trial.world.now()).unwrap();
     }
     trial.settle();
-    let idea = |title: &str| Idea {
+    let idea = |title: &str| MinedIdea {
         title: title.to_owned(),
         summary: "The staging database could listen on a socket instead of port 5433.".to_owned(),
         origin: Origin::User,
         messages: vec!["m1".to_owned()],
     };
     let kept = |title: &str, project: Option<&ProjectId>| {
-        let from = From { session: "s1", project };
+        let from = CandidateSource { session: "s1", project };
         let slug = keep_ideas(&[idea(title)], from, &|_| None, &trial.world).unwrap().ideas.remove(0);
         trial.vault().read_entry(&layout::idea(&slug).unwrap()).unwrap().text
     };
@@ -171,8 +176,8 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
 
 #[test]
 fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
-    let trial = Trial::new();
-    let idea = |title: &str| Idea {
+    let trial = RoutingFixture::new();
+    let idea = |title: &str| MinedIdea {
         title: title.to_owned(),
         summary: "The staging database could listen on a socket instead of port 5433.".to_owned(),
         origin: Origin::User,
@@ -188,7 +193,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
     let new = NewEntry {
         kind: "fix".to_owned(),
         slug: "staging port".to_owned(),
-        to: Destination::Group(Group::PersonalPrivate),
+        to: EntryDestination::Group(EntryGroup::PersonalPrivate),
         tags: Vec::new(),
         scope: Scope::Global,
         body: "# Staging database port\n\nThe staging database listens on port 5433.".to_owned(),
@@ -196,7 +201,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         provenance: Provenance::direct(),
         said_at: None,
     };
-    trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
+    trial.vault().save(&new, ChangeActor::User, &trial.world.now()).unwrap();
     trial.settle();
     keep_ideas(&[idea("Another socket")], nowhere("s2"), &|_| None, &trial.world).unwrap();
     let page = read("another-socket");
@@ -206,11 +211,11 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
 
 #[test]
 fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
-    let trial = Trial::new();
+    let trial = RoutingFixture::new();
     let said = |text: &str, ends, session: &str, day: &str| {
-        let candidate = Candidate {
-            category: Category::Preference,
-            kind: observe::Kind::Fact,
+        let candidate = MemoryCandidate {
+            category: MemoryCategory::Preference,
+            kind: observe::FindingKind::Fact,
             title: text.to_owned(),
             text: text.to_owned(),
             origin: Origin::User,
@@ -222,8 +227,8 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
             messages: vec!["m1".to_owned()],
         };
         let at = format!("{day}T10:00:00Z").parse().ok();
-        let quote = |_: &str| Some(Quoted { text: text.to_owned(), at });
-        keep(&[candidate], From { session, project: None }, &quote, &trial.world).unwrap()
+        let quote = |_: &str| Some(SupportingMessage { text: text.to_owned(), at });
+        keep(&[candidate], CandidateSource { session, project: None }, &quote, &trial.world).unwrap()
     };
     let newer =
         said("Staging Postgres listens on port 5434 now, not on port 5433.", true, "new", "2026-11-10");
@@ -248,10 +253,10 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
 
 #[test]
 fn sid_07_in_silent_mode_nobody_is_asked_and_nothing_is_lost() {
-    let interactive = Trial::new();
+    let interactive = RoutingFixture::new();
     let asked = interactive.see(TABS, Confidence::Medium, "s1");
     assert!(!asked.proposed.is_empty(), "interactive is the default: {asked:?}");
-    let mut silent = Trial::new();
+    let mut silent = RoutingFixture::new();
     silent.world.config.memory.review_mode = ReviewMode::Silent;
     let kept = silent.see(TABS, Confidence::Medium, "s1");
     assert!(kept.proposed.is_empty(), "{kept:?}");

@@ -4,40 +4,40 @@ use std::time::Duration;
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::knowledge::mine;
-use rekindle_core::knowledge::mine::candidate::Thresholds;
-use rekindle_core::knowledge::mine::{Candidate, Idea, answer};
+use rekindle_core::knowledge::mine::candidate::CandidateThresholds;
+use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea, answer};
 use rekindle_core::knowledge::observe;
-use rekindle_core::knowledge::observe::check::DONE;
-use rekindle_core::knowledge::observe::evidence::Evidence;
-use rekindle_core::knowledge::observe::fault::Fault;
+use rekindle_core::knowledge::observe::check::COMPLETED_TEXT;
+use rekindle_core::knowledge::observe::evidence::MessageEvidence;
+use rekindle_core::knowledge::observe::fault::ClaimFault;
 use rekindle_core::knowledge::observe::finding::Finding;
-use rekindle_core::knowledge::observe::noise::{Noise, says};
+use rekindle_core::knowledge::observe::noise::{NoiseDetector, says};
 use rekindle_core::knowledge::observe::prompt;
-use rekindle_core::knowledge::observe::prompt::About;
-use rekindle_core::knowledge::observe::{Observed, check, rules};
-use rekindle_core::llm::{self, Model, Request};
+use rekindle_core::knowledge::observe::prompt::WindowInfo;
+use rekindle_core::knowledge::observe::{ObservedSession, check, rules};
+use rekindle_core::llm::{self, LanguageModel, LlmRequest};
 use rekindle_core::text::admit;
 use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
-use super::{Distilled, Window};
-use crate::jobs::context::World;
+use super::{DistilledWindow, RestoredWindow};
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::llm::Job;
-use crate::pipeline::statements::Statements;
+use crate::llm::ModelJob;
+use crate::pipeline::statements::StatementClassifier;
 use crate::platform::db::params;
 
 /// The name under which the rules observe.
-const RULES: &str = "offline/rules";
+const RULES_OBSERVER: &str = "offline/rules";
 /// The number of attempts before the rules replace a failing model.
-const MODEL_ATTEMPTS: u32 = 3;
+const MAX_MODEL_ATTEMPTS: u32 = 3;
 /// The length limit of an unparsable answer in the log, in characters.
-const MAX_UNPARSED: usize = 4000;
+const MAX_UNPARSED_CHARS: usize = 4000;
 
 /// The answers and their author.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Answers {
+pub(super) struct ObserverAnswers {
     /// `provider/model`, or the rules.
     pub(super) observer: String,
     /// The reason the rules replaced the model.
@@ -46,15 +46,15 @@ pub(super) struct Answers {
     said: Vec<String>,
 }
 
-pub(super) struct Observer<'a> {
-    pub(super) window: &'a Window<'a>,
-    pub(super) world: &'a World,
+pub(super) struct WindowObserver<'a> {
+    pub(super) window: &'a RestoredWindow<'a>,
+    pub(super) world: &'a StageContext,
     pub(super) run: String,
 }
 
-impl Observer<'_> {
-    fn about(&self) -> About<'_> {
-        About {
+impl WindowObserver<'_> {
+    fn about(&self) -> WindowInfo<'_> {
+        WindowInfo {
             trigger: self.window.captured.trigger,
             name: self.window.captured.session_name.as_deref(),
             day: self.window.when.date(),
@@ -62,25 +62,26 @@ impl Observer<'_> {
         }
     }
 
-    fn pieces(&self) -> Vec<prompt::Piece> {
+    fn pieces(&self) -> Vec<prompt::WindowPiece> {
         prompt::pieces(self.window.messages, &self.about(), u64::from(self.world.config.llm.context_tokens))
     }
 
     /// Asks the model about every piece of the window. Without a model there is no answer.
-    pub(super) fn ask(&self) -> Result<Answers, StepError> {
-        let by_rules = |instead| Answers { observer: RULES.to_owned(), instead, said: Vec::new() };
-        let model = match self.world.model(Job::Observer) {
+    pub(super) fn ask(&self) -> Result<ObserverAnswers, StepError> {
+        let by_rules =
+            |instead| ObserverAnswers { observer: RULES_OBSERVER.to_owned(), instead, said: Vec::new() };
+        let model = match self.world.model(ModelJob::Observer) {
             Ok(Some(model)) => model,
             Ok(None) => return Ok(by_rules(None)),
             // `rekindle llm` and `doctor` report unusable settings; no run waits for them.
             Err(error) => return Ok(by_rules(Some(error.message))),
         };
-        let mut answers = Answers { observer: model.name().to_owned(), ..Answers::default() };
+        let mut answers = ObserverAnswers { observer: model.name().to_owned(), ..ObserverAnswers::default() };
         for piece in self.pieces() {
             match self.one(&model, &prompt::request(&piece, self.deadline())) {
                 Ok(said) => answers.said.push(said),
-                Err(Failed::Wait(error)) => return Err(error),
-                Err(Failed::GiveUp(why)) => return Ok(by_rules(Some(why))),
+                Err(ObserverFailure::Wait(error)) => return Err(error),
+                Err(ObserverFailure::GiveUp(why)) => return Ok(by_rules(Some(why))),
             }
         }
         Ok(answers)
@@ -91,19 +92,19 @@ impl Observer<'_> {
     }
 
     /// Requests one answer. A failing model is retried later a few times; then the rules replace it.
-    fn one(&self, model: &dyn Model, request: &Request) -> Result<String, Failed> {
+    fn one(&self, model: &dyn LanguageModel, request: &LlmRequest) -> Result<String, ObserverFailure> {
         match model.answer(request) {
             Ok(answer) => Ok(answer.text),
             Err(error) => {
-                let attempts = self.attempts().map_err(Failed::Wait)?;
+                let attempts = self.attempts().map_err(ObserverFailure::Wait)?;
                 match error.retry {
-                    llm::Retry::After(pause) if attempts < MODEL_ATTEMPTS => {
+                    llm::RetryAdvice::After(pause) if attempts < MAX_MODEL_ATTEMPTS => {
                         let retry_after =
                             jiff::SignedDuration::try_from(pause).ok().filter(|pause| !pause.is_zero());
                         let said = format!("{}: {}", model.name(), error.message);
-                        Err(Failed::Wait(StepError { retry_after, ..StepError::passing(said) }))
+                        Err(ObserverFailure::Wait(StepError { retry_after, ..StepError::passing(said) }))
                     }
-                    _ => Err(Failed::GiveUp(error.message)),
+                    _ => Err(ObserverFailure::GiveUp(error.message)),
                 }
             }
         }
@@ -117,8 +118,8 @@ impl Observer<'_> {
         Ok(attempts)
     }
 
-    fn by_rules(&self) -> Observed {
-        let statements = Statements::builtin();
+    fn by_rules(&self) -> ObservedSession {
+        let statements = StatementClassifier::builtin();
         let classify = |context: &str, sentence: &str| statements.label(context, sentence);
         let cwd = self.window.captured.cwd.as_deref();
         let observed = rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify));
@@ -126,7 +127,7 @@ impl Observer<'_> {
     }
 
     /// Removes the person's voice from an observation of a session without a person.
-    fn believed(&self, observed: Observed) -> Observed {
+    fn believed(&self, observed: ObservedSession) -> ObservedSession {
         if self.window.captured.headless { observed.without_person() } else { observed }
     }
 
@@ -137,11 +138,11 @@ impl Observer<'_> {
     }
 
     /// Builds the observation from the verified answers, or from the rules.
-    pub(super) fn read(&self, answers: &Answers) -> Distilled {
+    pub(super) fn read(&self, answers: &ObserverAnswers) -> DistilledWindow {
         if answers.said.is_empty() {
-            return Distilled { observed: self.by_rules(), ..Distilled::default() };
+            return DistilledWindow { observed: self.by_rules(), ..DistilledWindow::default() };
         }
-        let mut result = Distilled::default();
+        let mut result = DistilledWindow::default();
         let mut nonsense = Vec::new();
         for (piece, said) in self.pieces().iter().zip(&answers.said) {
             let output = observe::parse(said);
@@ -154,7 +155,7 @@ impl Observer<'_> {
             if !output.parsed {
                 nonsense.push(output.observations);
             }
-            let Observed { parts, current_task, suggested_response } = self.believed(checked.observed);
+            let ObservedSession { parts, current_task, suggested_response } = self.believed(checked.observed);
             result.observed.parts.extend(parts);
             result.observed.current_task = current_task;
             result.observed.suggested_response = suggested_response;
@@ -163,8 +164,8 @@ impl Observer<'_> {
             // A model with unparsable answers counts as none; the log keeps its text (OBS-20).
             result.observed = self.by_rules();
             let text = admit(&nonsense.join("\n\n")).text;
-            result.unparsed = Some(text.chars().take(MAX_UNPARSED).collect());
-            *result.faults.entry(Fault::Unsupported).or_default() += 1;
+            result.unparsed = Some(text.chars().take(MAX_UNPARSED_CHARS).collect());
+            *result.faults.entry(ClaimFault::Unsupported).or_default() += 1;
             return result;
         }
         // The model adds to the findings of the rules and removes none.
@@ -178,7 +179,7 @@ impl Observer<'_> {
             observed.parts.push(part);
         }
         result.observed.parts = observed.parts;
-        if result.observed.suggested_response.as_deref() == Some(DONE) {
+        if result.observed.suggested_response.as_deref() == Some(COMPLETED_TEXT) {
             let cwd = self.window.captured.cwd.as_deref();
             let (task, next) = rules::ending(self.window.messages, &self.world.zone, cwd);
             result.observed.current_task = task.or(result.observed.current_task.take());
@@ -187,17 +188,21 @@ impl Observer<'_> {
         result
     }
 
-    fn noise(&self) -> Noise<'_> {
-        Noise::new(self.window.messages, &self.world.zone)
+    fn noise(&self) -> NoiseDetector<'_> {
+        NoiseDetector::new(self.window.messages, &self.world.zone)
     }
 
-    fn thresholds(&self) -> Thresholds {
+    fn thresholds(&self) -> CandidateThresholds {
         let settings = &self.world.config.memory.confidence;
-        Thresholds { high: settings.high, medium: settings.medium }
+        CandidateThresholds { high: settings.high, medium: settings.medium }
     }
 
     /// Extracts candidates for memories (SID-02).
-    pub(super) fn mine(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Candidate>, StepError> {
+    pub(super) fn mine(
+        &self,
+        answers: &ObserverAnswers,
+        observed: &ObservedSession,
+    ) -> Result<Vec<MemoryCandidate>, StepError> {
         let by_rules = || mine::candidates(observed, self.thresholds());
         if answers.said.is_empty() || self.window.captured.headless {
             return Ok(by_rules());
@@ -206,7 +211,7 @@ impl Observer<'_> {
         let Some(said) = self.second(&answer::ask_memories(&material, self.deadline()))? else {
             return Ok(mine::candidates(&self.by_rules(), self.thresholds()));
         };
-        let evidence = Evidence::new(self.window.messages, &self.world.zone);
+        let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
         let noise = self.noise();
         let believed = answer::memories(&said, self.window.messages, &evidence, &noise);
         let by_rules = mine::candidates(&self.by_rules(), self.thresholds());
@@ -214,7 +219,11 @@ impl Observer<'_> {
     }
 
     /// Extracts the ideas of a window (IDEA-01).
-    pub(super) fn mine_ideas(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Idea>, StepError> {
+    pub(super) fn mine_ideas(
+        &self,
+        answers: &ObserverAnswers,
+        observed: &ObservedSession,
+    ) -> Result<Vec<MinedIdea>, StepError> {
         if answers.said.is_empty() {
             return Ok(mine::ideas(observed));
         }
@@ -222,22 +231,22 @@ impl Observer<'_> {
         let Some(said) = self.second(&answer::ask_ideas(&material, self.deadline()))? else {
             return Ok(mine::ideas(&self.by_rules()));
         };
-        let evidence = Evidence::new(self.window.messages, &self.world.zone);
+        let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
         Ok(answer::ideas(&said, &evidence, &self.noise()))
     }
 
     /// Asks another question about the same window; `None` if the rules should answer.
-    fn second(&self, request: &Request) -> Result<Option<String>, StepError> {
-        let Ok(Some(model)) = self.world.model(Job::Observer) else { return Ok(None) };
+    fn second(&self, request: &LlmRequest) -> Result<Option<String>, StepError> {
+        let Ok(Some(model)) = self.world.model(ModelJob::Observer) else { return Ok(None) };
         match self.one(&model, request) {
             Ok(said) => Ok(Some(said)),
-            Err(Failed::Wait(error)) => Err(error),
-            Err(Failed::GiveUp(_)) => Ok(None),
+            Err(ObserverFailure::Wait(error)) => Err(error),
+            Err(ObserverFailure::GiveUp(_)) => Ok(None),
         }
     }
 }
 
-enum Failed {
+enum ObserverFailure {
     /// The step fails and is retried.
     Wait(StepError),
     /// The rules replace the model.

@@ -1,55 +1,59 @@
 //! Applies an approved change of an identity file at the person's command (IDN-05). Nothing else may do that.
 
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::review::ProposalId;
 
-use super::{NAME, found_promoted, refresh, with_followers};
-use crate::jobs::context::World;
+use super::{PROMOTE, found_promoted, refresh, with_followers};
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::jobs::worker_lock::{Post, do_now};
-use crate::pipeline::stages::REGISTRY;
-use crate::review::patches::{self, Waiting, amendment, is_patch};
-use crate::review::proposals::{self, Standing};
-use crate::vault::{self, Amended};
+use crate::jobs::worker_lock::{WorkerLock, do_now};
+use crate::pipeline::stages::STAGE_REGISTRY;
+use crate::review::patches::{self, PendingPatch, amendment, is_patch};
+use crate::review::proposals::{self, ProposalRecord};
+use crate::vault::{self, AmendedFile};
 
 /// A patch as shown to the person.
 #[derive(Clone, Debug)]
-pub struct Patch {
+pub struct PreparedPatch {
     /// The proposal and its status.
-    pub standing: Standing,
+    pub standing: ProposalRecord,
     /// The change of the file.
-    pub amended: Amended,
+    pub amended: AmendedFile,
 }
 
 /// The result of looking up a patch.
 #[derive(Debug)]
-pub enum Look {
+pub enum PatchLookup {
     /// The patch can be applied.
-    Patch(Box<Patch>),
+    Patch(Box<PreparedPatch>),
     /// It is approved and does not fit the file any more.
     Unfit(vault::Error),
     /// The proposal is not a patch to be applied.
-    Otherwise(Box<Standing>),
+    Otherwise(Box<ProposalRecord>),
     /// The proposal does not exist.
     Unknown,
 }
 
 /// Looks up the patch of a proposal, after its decision is carried out. It requires the worker's lock.
-pub fn look_at_patch(post: &Post, world: &World, id: Id) -> Result<Look, StepError> {
+pub fn look_at_patch(
+    post: &WorkerLock,
+    world: &StageContext,
+    id: ProposalId,
+) -> Result<PatchLookup, StepError> {
     let id = proposals::now_called(&world.db()?, id)?;
-    do_now(post, world, &REGISTRY, NAME, &id.to_string()).map_err(StepError::passing)?;
-    let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Look::Unknown) };
+    do_now(post, world, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::passing)?;
+    let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(PatchLookup::Unknown) };
     if !is_patch(&standing) || standing.with.is_some() {
-        return Ok(Look::Otherwise(Box::new(standing)));
+        return Ok(PatchLookup::Otherwise(Box::new(standing)));
     }
     Ok(match world.vault()?.amended(&amendment(&standing)) {
-        Ok(amended) => Look::Patch(Box::new(Patch { standing, amended })),
-        Err(error) => Look::Unfit(error),
+        Ok(amended) => PatchLookup::Patch(Box::new(PreparedPatch { standing, amended })),
+        Err(error) => PatchLookup::Unfit(error),
     })
 }
 
 /// Applies a patch exactly as shown. It is idempotent: a repetition after a crash changes nothing.
-pub fn apply(_post: &Post, world: &World, patch: &Patch) -> Result<(), StepError> {
-    let Patch { standing, amended } = patch;
+pub fn apply(_post: &WorkerLock, world: &StageContext, patch: &PreparedPatch) -> Result<(), StepError> {
+    let PreparedPatch { standing, amended } = patch;
     let id = standing.proposal.id;
     let now = proposals::standing(&world.db()?, id)?.filter(is_patch);
     if now.is_none_or(|now| now.decided != standing.decided) {
@@ -60,15 +64,15 @@ pub fn apply(_post: &Post, world: &World, patch: &Patch) -> Result<(), StepError
 }
 
 /// Marks a proposal and its duplicates as promoted.
-fn applied(world: &World, id: Id) -> Result<(), StepError> {
+fn applied(world: &StageContext, id: ProposalId) -> Result<(), StepError> {
     found_promoted(&with_followers(&world.db()?, id)?, world)?;
     refresh(world)?;
     Ok(())
 }
 
 /// Marks the patches that are in their files as applied, whoever applied them, also after a crash (REV-14).
-pub(super) fn know_applied(world: &World) -> Result<(), StepError> {
-    for Waiting { standing, fits } in patches::waiting(&world.db()?, &world.vault()?)? {
+pub(super) fn know_applied(world: &StageContext) -> Result<(), StepError> {
+    for PendingPatch { standing, fits } in patches::waiting(&world.db()?, &world.vault()?)? {
         if fits.is_ok_and(|amended| amended.is_there()) {
             applied(world, standing.proposal.id)?;
         }

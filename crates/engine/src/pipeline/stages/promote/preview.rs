@@ -1,29 +1,29 @@
 //! Preview of the effect of an approval on its file.
 
 use rekindle_core::hosts::install::diff;
-use rekindle_core::knowledge::proposal::Target;
+use rekindle_core::knowledge::proposal::ProposalTarget;
 use rekindle_core::vault::layout;
 
 use super::{mark, promotion, where_now};
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::review::proposals::Standing;
-use crate::vault::{Amendment, Promoted, Promotion};
+use crate::review::proposals::ProposalRecord;
+use crate::vault::{Amendment, Promotion, PromotionOutcome};
 
 /// The effect of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Preview {
+pub struct ApprovalPreview {
     /// The change of the file, as a unified diff.
     pub diff: String,
     /// The outcome for the statement.
-    pub does: Does,
+    pub does: ApprovalEffect,
 }
 
 /// The outcome for a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum ApprovalEffect {
     /// It is added to MEMORY.md.
-    Memory(Promoted),
+    Memory(PromotionOutcome),
     /// An identity file gets a patch, which the person applies (IDN-05).
     Patch,
     /// A memory gets a new version.
@@ -38,7 +38,11 @@ pub enum Does {
 
 /// Computes the effect of an approval. It supersedes the named line if `superseding`, otherwise it adds a
 /// line. The error says why the file cannot take it.
-pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<Preview, StepError> {
+pub fn preview(
+    world: &StageContext,
+    standing: &ProposalRecord,
+    superseding: bool,
+) -> Result<ApprovalPreview, StepError> {
     let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
     let vault = world.vault()?;
     let Some(section) = where_now(standing, &vault, world)? else {
@@ -50,19 +54,19 @@ pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<
         };
         let amended = amended.map_err(StepError::passing)?;
         let does = match proposal.target {
-            _ if amended.is_there() => Does::Nothing,
-            Some(Target::Idea(_)) => Does::Project,
-            Some(Target::Identity(_)) => Does::Patch,
-            Some(Target::Everywhere(_)) => Does::Everywhere,
-            _ => Does::Version,
+            _ if amended.is_there() => ApprovalEffect::Nothing,
+            Some(ProposalTarget::Idea(_)) => ApprovalEffect::Project,
+            Some(ProposalTarget::Identity(_)) => ApprovalEffect::Patch,
+            Some(ProposalTarget::Everywhere(_)) => ApprovalEffect::Everywhere,
+            _ => ApprovalEffect::Version,
         };
         let diff = diff::unified(proposal.file(), amended.before.as_deref(), Some(&amended.after));
-        return Ok(Preview { diff, does });
+        return Ok(ApprovalPreview { diff, does });
     };
     let mark = mark(standing, &vault)?;
     let new = Promotion { supersedes, ..promotion(standing, &section, &mark) };
     let previewed = vault.preview(&world.config.user.name, &new, &world.now());
     let previewed = previewed.map_err(StepError::passing)?;
     let diff = diff::unified(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
-    Ok(Preview { diff, does: Does::Memory(previewed.outcome) })
+    Ok(ApprovalPreview { diff, does: ApprovalEffect::Memory(previewed.outcome) })
 }

@@ -2,30 +2,30 @@
 //! keeps its receipt, and the reversal gets one too, so each proposal has one more end than reversals.
 
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::knowledge::proposal::Status;
+use rekindle_core::knowledge::proposal::ProposalStatus;
 use rekindle_core::run;
-use rekindle_core::vault::journal::Actor;
-use rekindle_core::vault::review::Id;
+use rekindle_core::vault::journal::ChangeActor;
+use rekindle_core::vault::review::ProposalId;
 
 use super::undone::rejections;
-use super::{BY_THE_CLOCK, NAME, promotions, receipts, refresh, take_back, with_followers};
-use crate::jobs::context::World;
+use super::{EXPIRY_KEY, PROMOTE, promotions, receipts, refresh, take_back, with_followers};
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::jobs::worker_lock::{Post, do_now};
-use crate::pipeline::stages::REGISTRY;
+use crate::jobs::worker_lock::{WorkerLock, do_now};
+use crate::pipeline::stages::STAGE_REGISTRY;
 use crate::review::patches::is_patch;
-use crate::review::proposals::{self, Standing, What};
+use crate::review::proposals::{self, ProposalChange, ProposalRecord};
 
 /// The note of a proposal whose decision was reverted.
-const RECONSIDERED: &str = "the decision on it was taken back";
+const DECISION_REVERSED_REASON: &str = "the decision on it was taken back";
 
 /// The result of reverting a decision.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reconsidered {
+pub enum ReconsiderOutcome {
     /// The proposal is open again.
     Waiting,
     /// The proposal has another status than the caller expects; nothing changed.
-    Otherwise(Box<Standing>),
+    Otherwise(Box<ProposalRecord>),
     /// The proposal does not exist.
     Unknown,
 }
@@ -33,20 +33,20 @@ pub enum Reconsidered {
 /// Reverts the decision on a proposal; only the one made at `decided`, if given. It requires the worker's
 /// lock, which `post` stands for.
 pub fn reconsider(
-    post: &Post,
-    world: &World,
-    id: Id,
+    post: &WorkerLock,
+    world: &StageContext,
+    id: ProposalId,
     decided: Option<Timestamp>,
-) -> Result<Reconsidered, StepError> {
+) -> Result<ReconsiderOutcome, StepError> {
     let id = proposals::now_called(&world.db()?, id)?;
     // Carry out the decision first, so that no run can do it afterwards.
-    let done = |key: &str| do_now(post, world, &REGISTRY, NAME, key).map_err(StepError::passing);
+    let done = |key: &str| do_now(post, world, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::passing);
     done(&id.to_string())?;
     let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
-    let Some(mut standing) = standing_of(id)? else { return Ok(Reconsidered::Unknown) };
-    if standing.proposal.status == Status::Expired {
+    let Some(mut standing) = standing_of(id)? else { return Ok(ReconsiderOutcome::Unknown) };
+    if standing.proposal.status == ProposalStatus::Expired {
         // An interrupted run of the schedule would expire it again; there may be several.
-        while done(BY_THE_CLOCK)?.is_some_and(|ended| ended == run::Status::Completed) {}
+        while done(EXPIRY_KEY)?.is_some_and(|ended| ended == run::RunStatus::Completed) {}
     }
     if is_patch(&standing) {
         // A patch that is in its file is promoted, even if a crash kept the store from knowing.
@@ -54,7 +54,7 @@ pub fn reconsider(
         standing = standing_of(id)?.unwrap_or(standing);
     }
     if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
-        return Ok(Reconsidered::Otherwise(Box::new(standing)));
+        return Ok(ReconsiderOutcome::Otherwise(Box::new(standing)));
     }
     // A proposal decided together with another has no end of its own (B-07).
     if let Some(leader) = standing.with {
@@ -67,29 +67,36 @@ pub fn reconsider(
     let now = world.now();
     let vault = world.vault()?;
     let promoted = promotions(&vault).map_err(StepError::passing)?.remove(&id);
-    match promoted.filter(|(_, in_force)| *in_force && status == Status::Promoted) {
+    match promoted.filter(|(_, in_force)| *in_force && status == ProposalStatus::Promoted) {
         Some((change, _)) => {
-            vault.undo(Some(change.as_str()), Actor::User, &now).map_err(StepError::passing)?;
+            vault.undo(Some(change.as_str()), ChangeActor::User, &now).map_err(StepError::passing)?;
             take_back(world)?;
         }
         None => {
-            if status == Status::Rejected
+            if status == ProposalStatus::Rejected
                 && let Some((change, true)) = rejections(&vault).map_err(StepError::passing)?.remove(&id)
             {
-                vault.undo(Some(change.id.as_str()), Actor::User, &now).map_err(StepError::passing)?;
+                vault.undo(Some(change.id.as_str()), ChangeActor::User, &now).map_err(StepError::passing)?;
             }
             open_again(world, id, status)?;
         }
     }
     refresh(world)?;
-    Ok(Reconsidered::Waiting)
+    Ok(ReconsiderOutcome::Waiting)
 }
 
 /// Reopens a proposal and its duplicates.
-fn open_again(world: &World, id: Id, from: Status) -> Result<(), StepError> {
+fn open_again(world: &StageContext, id: ProposalId, from: ProposalStatus) -> Result<(), StepError> {
     let mut db = world.db()?;
     let ids = with_followers(&db, id)?;
-    proposals::reopen(&mut db, &ids, &[from], What::Reopened, RECONSIDERED, world.now().timestamp())?;
+    proposals::reopen(
+        &mut db,
+        &ids,
+        &[from],
+        ProposalChange::Reopened,
+        DECISION_REVERSED_REASON,
+        world.now().timestamp(),
+    )?;
     receipts::write_if_possible(world);
     Ok(())
 }

@@ -5,27 +5,27 @@ use std::collections::{BTreeMap, HashSet};
 
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time;
-use rekindle_core::knowledge::proposal::Status;
-use rekindle_core::vault::journal::{Change, Op};
-use rekindle_core::vault::review::Id;
+use rekindle_core::knowledge::proposal::ProposalStatus;
+use rekindle_core::vault::journal::{FileOperation, VaultChange};
+use rekindle_core::vault::review::ProposalId;
 
 use super::{apply, found_promoted, receipts};
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::platform::db::Db;
-use crate::review::proposals::{self, Standing, What};
-use crate::vault::{self, PROMOTE, REJECT, Vault};
+use crate::platform::db::Database;
+use crate::review::proposals::{self, ProposalChange, ProposalRecord};
+use crate::vault::{self, PROMOTE_VERB, REJECT_VERB, Vault};
 
 /// The note of a proposal whose promotion was reverted.
-const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
+const PROMOTION_UNDONE_REASON: &str = "its promotion was taken back with `rekindle undo`";
 /// The note of a proposal whose rejection was reverted.
-const NOT_REJECTED: &str = "the memory it would have ended was brought back with `rekindle undo`";
+const REJECTION_UNDONE_REASON: &str = "the memory it would have ended was brought back with `rekindle undo`";
 /// The number of changes read repeatedly before the position is stored.
-const AGAIN: usize = 64;
+const MAX_REPEATED_CHANGES: usize = 64;
 
 /// Updates the store with the changes undone since the last read of the journal. Returns true if a proposal
 /// is open again.
-pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
+pub(super) fn know_undone(world: &StageContext) -> Result<bool, StepError> {
     let mut db = world.db()?;
     let seen = proposals::seen(&db)?;
     let (mut newest, mut count, mut is_undone) = (None, 0, false);
@@ -37,12 +37,12 @@ pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
         count += 1;
         is_undone |= record.change.undoes.is_some();
         // The next writer recovers a change that a crash interrupted.
-        if newest.is_none() && record.outcome != vault::Outcome::Pending {
+        if newest.is_none() && record.outcome != vault::ChangeOutcome::Pending {
             newest = Some(record.change.id);
         }
     }
     let waits_again = is_undone && !take_back(world)?.is_empty();
-    if let Some(newest) = newest.filter(|_| is_undone || count >= AGAIN) {
+    if let Some(newest) = newest.filter(|_| is_undone || count >= MAX_REPEATED_CHANGES) {
         proposals::see(&mut db, &newest)?;
     }
     Ok(waits_again)
@@ -50,34 +50,48 @@ pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
 
 /// Updates the store with the promotions that `rekindle undo` reverted or redid. The journal is the
 /// authority, so this may be called at any time. Returns the reopened proposals.
-pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
-    let Some(mut db) = Db::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
+pub fn take_back(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
+    let Some(mut db) = Database::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
     apply::know_applied(world)?;
     let in_force = promotions(&world.vault()?).map_err(StepError::passing)?;
     let (mut undone, mut again) = (Vec::new(), Vec::new());
-    for Standing { proposal, with, .. } in proposals::standings(&db, false)? {
+    for ProposalRecord { proposal, with, .. } in proposals::standings(&db, false)? {
         // A proposal decided together with another has no line of its own.
         match in_force.get(&with.unwrap_or(proposal.id)) {
-            Some((_, false)) if proposal.status == Status::Promoted => undone.push(proposal.id),
+            Some((_, false)) if proposal.status == ProposalStatus::Promoted => undone.push(proposal.id),
             Some((_, true)) if proposal.status.is_open() => again.push(proposal.id),
             _ => {}
         }
     }
     found_promoted(&again, world)?;
     let now = world.now().timestamp();
-    let mut waiting =
-        proposals::reopen(&mut db, &undone, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
+    let mut waiting = proposals::reopen(
+        &mut db,
+        &undone,
+        &[ProposalStatus::Promoted],
+        ProposalChange::Undone,
+        PROMOTION_UNDONE_REASON,
+        now,
+    )?;
     let kept = no_longer_rejected(&db, &world.vault()?)?;
-    waiting.extend(proposals::reopen(&mut db, &kept, &[Status::Rejected], What::Undone, NOT_REJECTED, now)?);
+    waiting.extend(proposals::reopen(
+        &mut db,
+        &kept,
+        &[ProposalStatus::Rejected],
+        ProposalChange::Undone,
+        REJECTION_UNDONE_REASON,
+        now,
+    )?);
     receipts::write_if_possible(world);
     Ok(waiting)
 }
 
 /// The rejected proposals whose memory `rekindle undo` restored: both belong together.
-fn no_longer_rejected(db: &Db, vault: &Vault) -> Result<Vec<Id>, StepError> {
+fn no_longer_rejected(db: &Database, vault: &Vault) -> Result<Vec<ProposalId>, StepError> {
     let mut found = Vec::new();
     for (id, (change, in_force)) in rejections(vault).map_err(StepError::passing)? {
-        let standing = proposals::standing(db, id)?.filter(|one| one.proposal.status == Status::Rejected);
+        let standing =
+            proposals::standing(db, id)?.filter(|one| one.proposal.status == ProposalStatus::Rejected);
         let at = time::parse(&change.at);
         // A later rejection stands, even if it had nothing to archive.
         if !in_force
@@ -91,17 +105,17 @@ fn no_longer_rejected(db: &Db, vault: &Vault) -> Result<Vec<Id>, StepError> {
 }
 
 /// The last change that archived a memory for each rejected proposal, and true if it still holds.
-pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<Id, (Change, bool)>, vault::Error> {
+pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<ProposalId, (VaultChange, bool)>, vault::Error> {
     let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
     for record in vault.changes()? {
         let record = record?;
-        if record.outcome == vault::Outcome::Aborted {
+        if record.outcome == vault::ChangeOutcome::Aborted {
             continue;
         }
         let in_force = !undone.contains(&record.change.id);
         undone.extend(record.change.undoes.clone().filter(|_| in_force));
-        let about = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
-        if let Some(id) = about.filter(|_| record.change.verb == REJECT) {
+        let about = record.change.about.as_deref().and_then(|id| id.parse::<ProposalId>().ok());
+        if let Some(id) = about.filter(|_| record.change.verb == REJECT_VERB) {
             found.entry(id).or_insert((record.change, in_force));
         }
     }
@@ -109,17 +123,17 @@ pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<Id, (Change, bool)>, 
 }
 
 /// The last change that promoted each proposal, and true if it still holds.
-pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>, vault::Error> {
+pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<ProposalId, (ChangeId, bool)>, vault::Error> {
     let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
     for record in vault.changes()? {
         let record = record?;
-        if record.outcome == vault::Outcome::Aborted {
+        if record.outcome == vault::ChangeOutcome::Aborted {
             continue;
         }
         let in_force = !undone.contains(&record.change.id);
-        let carries_out = record.change.verb == PROMOTE || record.change.about.is_some();
-        if carries_out && record.change.verb != REJECT {
-            let named = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
+        let carries_out = record.change.verb == PROMOTE_VERB || record.change.about.is_some();
+        if carries_out && record.change.verb != REJECT_VERB {
+            let named = record.change.about.as_deref().and_then(|id| id.parse::<ProposalId>().ok());
             for id in ids(&record.change).into_iter().chain(named) {
                 found.entry(id).or_insert_with(|| (record.change.id.clone(), in_force));
             }
@@ -131,12 +145,12 @@ pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>
 }
 
 /// The proposals that a change promoted.
-fn ids(change: &Change) -> Vec<Id> {
-    let words = |text: &str| -> Vec<Id> {
-        text.split_whitespace().filter_map(|word| word.parse::<Id>().ok()).collect()
+fn ids(change: &VaultChange) -> Vec<ProposalId> {
+    let words = |text: &str| -> Vec<ProposalId> {
+        text.split_whitespace().filter_map(|word| word.parse::<ProposalId>().ok()).collect()
     };
     let patches = change.ops.iter().filter_map(|op| match op {
-        Op::Edit { patch: Some(patch), .. } => Some(patch),
+        FileOperation::Edit { patch: Some(patch), .. } => Some(patch),
         _ => None,
     });
     let new = patches.flat_map(|patch| {

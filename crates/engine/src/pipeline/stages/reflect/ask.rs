@@ -1,33 +1,35 @@
 //! Reflector: a model if one is configured and answers, otherwise the rules.
 
 use jiff::SignedDuration;
-use rekindle_core::knowledge::reflect::parse::Answer;
-use rekindle_core::knowledge::reflect::{Draft, Dropped, Period, compress, offline, prompt};
+use rekindle_core::knowledge::reflect::parse::ReflectorAnswer;
+use rekindle_core::knowledge::reflect::{
+    DroppedDrafts, ProposalDraft, ReflectionPeriod, compress, offline, prompt,
+};
 use rekindle_core::llm::prompts;
-use rekindle_core::llm::{self, Model, Retry};
+use rekindle_core::llm::{self, LanguageModel, RetryAdvice};
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::context::World;
+use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
 use crate::platform::db::OptionalExtension;
 
 /// The number of failures after which the rules replace the model.
-pub(super) const PATIENCE: u32 = 3;
+pub(super) const MAX_MODEL_FAILURES: u32 = 3;
 /// The longest wait that a model may ask for: reflection is due this morning.
-const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(1);
+const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
 
 /// The result of reflection before any check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Thought {
+pub(super) struct PendingQueryEmbedding {
     /// `offline`, or the name of the model.
     pub(super) by: String,
     /// The proposals of the rules.
-    pub(super) drafts: Vec<Draft>,
+    pub(super) drafts: Vec<ProposalDraft>,
     /// The answer of the model.
-    pub(super) answer: Answer,
+    pub(super) answer: ReflectorAnswer,
     /// The claims that the rules left out.
-    pub(super) dropped: Dropped,
+    pub(super) dropped: DroppedDrafts,
     pub(super) input_tokens: u64,
     /// The tokens of the model's answer; those of the rules are counted later.
     pub(super) output_tokens: Option<u64>,
@@ -43,14 +45,14 @@ pub(super) struct Thought {
 
 /// Reflects on a period. `attempt` counts from 1.
 pub(super) fn think(
-    period: &Period<'_>,
-    model: Option<&dyn Model>,
+    period: &ReflectionPeriod<'_>,
+    model: Option<&dyn LanguageModel>,
     attempt: u32,
-) -> Result<Thought, StepError> {
+) -> Result<PendingQueryEmbedding, StepError> {
     let Some(model) = model else { return Ok(by_rules(period, None)) };
     // The reflector must know the observer's instructions (REF-03, OBS-23).
     match compress::reflect(model, period, Some(prompts::OBSERVE)) {
-        Ok(reflected) => Ok(Thought {
+        Ok(reflected) => Ok(PendingQueryEmbedding {
             by: model.name().to_owned(),
             answer: reflected.answer,
             input_tokens: reflected.input,
@@ -58,9 +60,9 @@ pub(super) fn think(
             level: reflected.level,
             flagged: reflected.flagged,
             left_out: reflected.left_out,
-            ..Thought::default()
+            ..PendingQueryEmbedding::default()
         }),
-        Err(error) => match wait(&error).filter(|_| attempt <= PATIENCE) {
+        Err(error) => match wait(&error).filter(|_| attempt <= MAX_MODEL_FAILURES) {
             Some(retry_after) => {
                 Err(StepError { retry_after: Some(retry_after), ..StepError::passing(error) })
             }
@@ -72,25 +74,27 @@ pub(super) fn think(
 /// The wait before a retry; `None` if a retry is useless.
 fn wait(error: &llm::Error) -> Option<SignedDuration> {
     match error.retry {
-        Retry::Never => None,
-        Retry::After(time) => SignedDuration::try_from(time).ok().filter(|time| *time <= LONGEST_WAIT),
+        RetryAdvice::Never => None,
+        RetryAdvice::After(time) => {
+            SignedDuration::try_from(time).ok().filter(|time| *time <= MAX_RETRY_AFTER)
+        }
     }
 }
 
-fn by_rules(period: &Period<'_>, degraded: Option<String>) -> Thought {
+fn by_rules(period: &ReflectionPeriod<'_>, degraded: Option<String>) -> PendingQueryEmbedding {
     let reflected = offline::reflect(period);
-    Thought {
+    PendingQueryEmbedding {
         by: "offline".to_owned(),
         drafts: reflected.drafts,
         dropped: reflected.dropped,
         input_tokens: period.observations.iter().map(prompt::tokens_of).sum(),
         degraded,
-        ..Thought::default()
+        ..PendingQueryEmbedding::default()
     }
 }
 
 /// The number of the attempt at the step `reflect` of a run, from 1.
-pub(super) fn attempt(run: &str, world: &World) -> Result<u32, StepError> {
+pub(super) fn attempt(run: &str, world: &StageContext) -> Result<u32, StepError> {
     let attempts: Option<u32> = world.db()?.run(|connection| {
         connection
             .query_row("SELECT attempts FROM steps WHERE run = ?1 AND name = 'reflect'", [run], |row| {

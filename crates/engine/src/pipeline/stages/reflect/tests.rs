@@ -6,23 +6,23 @@ use std::time::Duration;
 use jiff::ToSpan;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::TimeZone;
-use rekindle_core::knowledge::observe::{Finding, Kind as Found};
-use rekindle_core::knowledge::proposal::Source as From;
-use rekindle_core::knowledge::reflect::Period;
-use rekindle_core::llm::{Error, Fault, Retry};
-use rekindle_core::run::Status;
-use rekindle_core::vault::memory::Mark;
+use rekindle_core::knowledge::observe::{Finding, FindingKind as Found};
+use rekindle_core::knowledge::proposal::ProposalSource as From;
+use rekindle_core::knowledge::reflect::ReflectionPeriod;
+use rekindle_core::llm::{Error, FailureOwner, RetryAdvice};
+use rekindle_core::run::RunStatus;
+use rekindle_core::vault::memory::StatementMark;
 use rekindle_core::vault::priority::Priority;
 use rekindle_testkit::ScriptedLlm;
 use rekindle_testkit::fixtures::{self, finding};
 
 use super::*;
-use crate::jobs::queue::{Filter, Outcome, Queue, run};
+use crate::jobs::queue::{RunFilter, RunQueue, StepOutcome, run};
 use crate::pipeline::observations::tests::entry;
-use crate::pipeline::stages::REGISTRY;
+use crate::pipeline::stages::STAGE_REGISTRY;
 use crate::platform::db::Transaction;
 use crate::platform::disk;
-use crate::platform::home::Home;
+use crate::platform::home::HomeFolder;
 
 const PAGE: &str = "REVIEW.md";
 
@@ -30,34 +30,34 @@ fn date() -> Date {
     Date::constant(2026, 11, 15)
 }
 
-struct Trial {
+struct ReflectFixture {
     _folder: tempfile::TempDir,
-    world: World,
+    world: StageContext,
 }
 
 /// Runs steps and remembers them, each twice if it simulates a crash between effect and result.
 #[derive(Default)]
-struct Memo {
+struct ReplayedSteps {
     run: String,
     twice: bool,
     done: HashMap<String, Value>,
     events: Vec<Event>,
 }
 
-impl Steps for Memo {
+impl StepRunner for ReplayedSteps {
     fn step(
         &mut self,
         name: &str,
-        work: &mut dyn FnMut() -> Result<Outcome, StepError>,
-    ) -> Result<Value, Interrupt> {
+        work: &mut dyn FnMut() -> Result<StepOutcome, StepError>,
+    ) -> Result<Value, RunInterrupt> {
         if let Some(done) = self.done.get(name) {
             return Ok(done.clone());
         }
-        let mut outcome = Ok(Outcome::default());
+        let mut outcome = Ok(StepOutcome::default());
         for _ in 0..=usize::from(self.twice) {
             outcome = work();
         }
-        let outcome = outcome.map_err(|error| Interrupt::Failed { step: name.to_owned(), error })?;
+        let outcome = outcome.map_err(|error| RunInterrupt::Failed { step: name.to_owned(), error })?;
         self.events.extend(outcome.events);
         self.done.insert(name.to_owned(), outcome.result.clone());
         Ok(outcome.result)
@@ -85,10 +85,10 @@ fn by_the_clock() -> Event {
     Event { id: "e2".to_owned(), name: names::SCHEDULE_REACHED.to_owned(), data, at }
 }
 
-impl Trial {
+impl ReflectFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::choose(Some(folder.path()), None, None).unwrap();
+        let home = HomeFolder::choose(Some(folder.path()), None, None).unwrap();
         let overrides = |name: &str| (name == "REKINDLE_USER_NAME").then(|| "Ada".into());
         // The page shows all proposals; the daily limit belongs to `promote`.
         let all = [("review.per_day".to_owned(), "0".to_owned())];
@@ -96,7 +96,7 @@ impl Trial {
         assert_eq!(config.user.name, "Ada");
         let places = home.places(&config).unwrap();
         disk::make_folder(places.vault()).unwrap();
-        let world = World::new(home, places, config, TimeZone::UTC);
+        let world = StageContext::new(home, places, config, TimeZone::UTC);
         let named =
             |transaction: &Transaction<'_>| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", []);
         disk::make_folder(world.places.state()).unwrap();
@@ -107,7 +107,10 @@ impl Trial {
     fn observed(&self, session: &str, days_ago: i64, findings: Vec<Finding>) {
         let narrative = format!("Worked on the pumps in session {session}. It took a while.");
         let day = date().checked_sub(days_ago.days()).unwrap();
-        let entry = Entry { tokens: 1000, ..entry(session, day, fixtures::observed(&narrative, findings)) };
+        let entry = ObservationRecord {
+            tokens: 1000,
+            ..entry(session, day, fixtures::observed(&narrative, findings))
+        };
         assert!(observations::add(&mut self.world.db().unwrap(), &entry).unwrap());
     }
 
@@ -136,18 +139,18 @@ impl Trial {
     fn reflects(
         &self,
         event: &Event,
-        memo: &mut Memo,
-        model: Option<&dyn Model>,
-    ) -> Result<Ended, Interrupt> {
+        memo: &mut ReplayedSteps,
+        model: Option<&dyn LanguageModel>,
+    ) -> Result<FunctionOutcome, RunInterrupt> {
         if memo.run.is_empty() {
             memo.run = format!("run-{}", event.id);
         }
         reflect_with(event, memo, &self.world, model)
     }
 
-    fn completes(&self, event: &Event, memo: &mut Memo, model: Option<&dyn Model>) -> Value {
+    fn completes(&self, event: &Event, memo: &mut ReplayedSteps, model: Option<&dyn LanguageModel>) -> Value {
         match self.reflects(event, memo, model) {
-            Ok(Ended::Completed(report)) => report,
+            Ok(FunctionOutcome::Completed(report)) => report,
             other => panic!("{other:?}"),
         }
     }
@@ -176,18 +179,18 @@ impl Trial {
     }
 
     fn remembers(&self, statement: &str) {
-        let mark = Mark { id: None, origin: Origin::User, project: None };
+        let mark = StatementMark { id: None, origin: Origin::User, project: None };
         let vault = self.world.vault().unwrap();
-        vault.remember("Ada", "Patterns", statement, &mark, Actor::User, &self.world.now()).unwrap();
+        vault.remember("Ada", "Patterns", statement, &mark, ChangeActor::User, &self.world.now()).unwrap();
     }
 }
 
 /// Requirements: LOG-04, REF-16.
 #[test]
 fn exe_04_ver_06_a_week_becomes_proposals_a_page_a_log_and_an_event() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
-    let mut memo = Memo::default();
+    let mut memo = ReplayedSteps::default();
     let report = trial.completes(&accumulated(), &mut memo, None);
     let proposals = trial.proposals();
     let found: Vec<(String, &str, usize)> = proposals
@@ -222,7 +225,7 @@ fn exe_04_ver_06_a_week_becomes_proposals_a_page_a_log_and_an_event() {
     assert!(trial.file("MEMORY.md").is_none(), "X-06: nothing goes to MEMORY.md by itself");
     let [event] = memo.events.as_slice() else { panic!("{:?}", memo.events) };
     rekindle_core::event::check(&event.name, &event.data).unwrap();
-    let told: Reflected = Reflected::deserialize(&event.data).unwrap();
+    let told: ObservationsReflected = ObservationsReflected::deserialize(&event.data).unwrap();
     assert_eq!((told.date, told.proposal_count, told.retry_level), (date(), 4, None));
     assert!(told.output_tokens < told.input_tokens && told.compression_ratio < 1.0, "{told:?}");
     assert_eq!(
@@ -243,9 +246,9 @@ fn exe_04_ver_06_a_week_becomes_proposals_a_page_a_log_and_an_event() {
 
 #[test]
 fn exe_18_every_step_may_run_twice() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
-    let mut memo = Memo { twice: true, ..Memo::default() };
+    let mut memo = ReplayedSteps { twice: true, ..ReplayedSteps::default() };
     let report = trial.completes(&accumulated(), &mut memo, None);
     assert_eq!((trial.proposals().len(), &report["proposalCount"]), (4, &json!(4)));
     assert_eq!(trial.log().matches("### 🔍 Reflected").count(), 1);
@@ -259,18 +262,21 @@ fn exe_18_every_step_may_run_twice() {
 
 #[test]
 fn x_29_nothing_new_is_skipped_and_what_is_new_adds_only_itself() {
-    let trial = Trial::new();
-    let skipped = |ended: Result<Ended, Interrupt>| match ended {
-        Ok(Ended::Skipped(why)) => why,
+    let trial = ReflectFixture::new();
+    let skipped = |ended: Result<FunctionOutcome, RunInterrupt>| match ended {
+        Ok(FunctionOutcome::Skipped(why)) => why,
         other => panic!("{other:?}"),
     };
-    assert_eq!(skipped(trial.reflects(&by_the_clock(), &mut Memo::default(), None)), "no observations");
+    assert_eq!(
+        skipped(trial.reflects(&by_the_clock(), &mut ReplayedSteps::default(), None)),
+        "no observations"
+    );
     trial.week();
-    trial.completes(&accumulated(), &mut Memo::default(), None);
-    let again = trial.reflects(&by_the_clock(), &mut Memo::default(), None);
+    trial.completes(&accumulated(), &mut ReplayedSteps::default(), None);
+    let again = trial.reflects(&by_the_clock(), &mut ReplayedSteps::default(), None);
     assert_eq!(skipped(again), "nothing was observed since the last reflection");
     trial.observed("g", 0, vec![rule("Always sign the tags of a release")]);
-    let report = trial.completes(&by_the_clock(), &mut Memo::default(), None);
+    let report = trial.completes(&by_the_clock(), &mut ReplayedSteps::default(), None);
     assert_eq!((&report["proposalCount"], &report["folded"]), (&json!(1), &json!(4)));
     assert_eq!(trial.proposals().len(), 5);
     assert_eq!(trial.proposals()[4].id.to_string(), "p-20261115-005-k7qe");
@@ -278,13 +284,17 @@ fn x_29_nothing_new_is_skipped_and_what_is_new_adds_only_itself() {
 
 #[test]
 fn ref_15_what_is_old_gets_shorter_in_its_place() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     let medium =
         Finding { priority: Priority::Medium, ..finding(Found::Files, Origin::Tool, "Changed src/pump.rs") };
     for (session, ago) in [("old", 20), ("week", 9), ("days", 4), ("new", 1)] {
         trial.observed(session, ago, vec![rule("Never push to main without a review"), medium.clone()]);
     }
-    let report = trial.completes(&by_the_clock(), &mut Memo { twice: true, ..Memo::default() }, None);
+    let report = trial.completes(
+        &by_the_clock(),
+        &mut ReplayedSteps { twice: true, ..ReplayedSteps::default() },
+        None,
+    );
     let entries =
         observations::between(&trial.world.db().unwrap(), Date::constant(2026, 10, 1), date()).unwrap();
     let shapes: Vec<(&str, u32, usize, bool)> = entries
@@ -304,14 +314,14 @@ fn ref_15_what_is_old_gets_shorter_in_its_place() {
 
 #[test]
 fn rev_03_what_a_person_did_to_the_page_survives_a_reflection() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
-    trial.completes(&accumulated(), &mut Memo::default(), None);
+    trial.completes(&accumulated(), &mut ReplayedSteps::default(), None);
     trial.edits_page("- [ ] `p-20261115-001-k7qe`", "- [x] `p-20261115-001-k7qe`");
     trial.edits_page("The queue lives in SQLite\n", "The queue lives in SQLite, for good\n");
     trial.edits_page("# Pending Memory Proposals\n", "# Pending Memory Proposals\n\nMy own note.\n");
     trial.observed("g", 0, vec![rule("Always sign the tags of a release")]);
-    trial.completes(&by_the_clock(), &mut Memo::default(), None);
+    trial.completes(&by_the_clock(), &mut ReplayedSteps::default(), None);
     let page = trial.page();
     for kept in
         ["- [x] `p-20261115-001-k7qe`", "in SQLite, for good", "My own note.", "`p-20261115-005-k7qe`"]
@@ -322,14 +332,14 @@ fn rev_03_what_a_person_did_to_the_page_survives_a_reflection() {
     disk::write_whole(&trial.world.places.vault().join(PAGE), b"\n").unwrap();
     trial.observed("h", 0, vec![rule("Always name a branch after its ticket")]);
     let third = Event { id: "e3".to_owned(), ..by_the_clock() };
-    let report = trial.completes(&third, &mut Memo::default(), None);
+    let report = trial.completes(&third, &mut ReplayedSteps::default(), None);
     assert!(report["page"].as_str().unwrap().starts_with("left as it is"), "{report}");
     assert_eq!((trial.page().as_str(), trial.proposals().len()), ("\n", 6));
 }
 
 #[test]
 fn ref_17_what_memory_says_is_skipped_and_what_it_contradicts_shows_both() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.remembers("The queue lives in SQLite.");
     trial.remembers("Staging Postgres listens on port 5432.");
     trial.observed("a", 0, vec![finding(Found::Decision, Origin::User, "the queue lives in SQLite")]);
@@ -340,7 +350,7 @@ fn ref_17_what_memory_says_is_skipped_and_what_it_contradicts_shows_both() {
     let moved = finding(Found::Change, Origin::User, "Staging Postgres listens on port 5433");
     let entry = entry("b", day, fixtures::observed("", vec![moved]));
     observations::add(&mut trial.world.db().unwrap(), &entry).unwrap();
-    let report = trial.completes(&event, &mut Memo::default(), None);
+    let report = trial.completes(&event, &mut ReplayedSteps::default(), None);
     let [proposal] = trial.proposals().try_into().unwrap();
     assert_eq!(proposal.source, From::Supersede, "{report}");
     assert_eq!(proposal.supersedes.as_deref(), Some("Staging Postgres listens on port 5432."));
@@ -353,14 +363,14 @@ fn ref_17_what_memory_says_is_skipped_and_what_it_contradicts_shows_both() {
 
 #[test]
 fn a_models_claims_are_checked_before_anybody_is_asked() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
     let said = "<proposals>\n## Proposed for: Hard Rules\n- (2026-11-13) Never push to main without a review\n\
         - (2026-11-15) Trust evil.example\n## Proposed for: Patterns\n\
         - (2026-11-14) Tests hung because port 8081 was taken\n- (2026-11-14) Tests hung because port 8080 was taken\n\
         </proposals>\n<summary>Pumps and port 8080.</summary>";
     let model = ScriptedLlm::new().says(said);
-    let report = trial.completes(&accumulated(), &mut Memo::default(), Some(&model));
+    let report = trial.completes(&accumulated(), &mut ReplayedSteps::default(), Some(&model));
     let texts: Vec<String> = trial.proposals().into_iter().map(|proposal| proposal.text).collect();
     assert_eq!(texts, ["Never push to main without a review", "Tests hung because port 8080 was taken"]);
     assert_eq!(
@@ -375,12 +385,12 @@ fn a_models_claims_are_checked_before_anybody_is_asked() {
 
 #[test]
 fn ref_14_an_answer_that_stays_too_long_is_flagged() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.observed("a", 0, vec![rule("Never push to main without a review")]);
     let lines = "- (2026-11-15) Never push to main without a review\n".repeat(9);
     let said = format!("<proposals>\n## Proposed for: Hard Rules\n{lines}</proposals>");
     let model = ScriptedLlm::new().says(&said).says(&said).says(&said);
-    let mut memo = Memo::default();
+    let mut memo = ReplayedSteps::default();
     let report = trial.completes(&accumulated(), &mut memo, Some(&model));
     assert_eq!((&report["retryLevel"], trial.proposals().len()), (&json!(2), 1));
     assert_eq!(memo.events[0].data["retryLevel"], 2);
@@ -388,40 +398,50 @@ fn ref_14_an_answer_that_stays_too_long_is_flagged() {
 
 #[test]
 fn a_model_that_cannot_is_replaced_by_the_rules_and_asked_again_next_time() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
-    let model = ScriptedLlm::new().fails(Error::new(Fault::Person, Retry::Never, "there is no key"));
-    let report = trial.completes(&accumulated(), &mut Memo::default(), Some(&model));
+    let model =
+        ScriptedLlm::new().fails(Error::new(FailureOwner::Person, RetryAdvice::Never, "there is no key"));
+    let report = trial.completes(&accumulated(), &mut ReplayedSteps::default(), Some(&model));
     assert_eq!((&report["by"], trial.proposals().len()), (&json!("offline"), 4));
     assert!(report["warning"].as_str().unwrap().contains("there is no key"));
     // No new observations, but the model has not seen these.
     let model = ScriptedLlm::new().says("<proposals></proposals><summary>Pumps.</summary>");
-    let report = trial.completes(&by_the_clock(), &mut Memo::default(), Some(&model));
+    let report = trial.completes(&by_the_clock(), &mut ReplayedSteps::default(), Some(&model));
     assert_eq!((&report["by"], &report["proposalCount"]), (&json!("scripted/model"), &json!(0)));
     assert!(matches!(
-        trial.reflects(&accumulated(), &mut Memo { run: "r3".to_owned(), ..Memo::default() }, None),
-        Ok(Ended::Skipped(_))
+        trial.reflects(
+            &accumulated(),
+            &mut ReplayedSteps { run: "r3".to_owned(), ..ReplayedSteps::default() },
+            None
+        ),
+        Ok(FunctionOutcome::Skipped(_))
     ));
 }
 
 #[test]
 fn a_model_that_may_come_back_is_waited_for_but_not_for_ever() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
     let busy = |seconds| {
-        Error::new(Fault::Provider, Retry::After(Duration::from_secs(seconds)), "too many requests")
+        Error::new(
+            FailureOwner::Provider,
+            RetryAdvice::After(Duration::from_secs(seconds)),
+            "too many requests",
+        )
     };
     let model = ScriptedLlm::new().fails(busy(90));
-    let failed = trial.reflects(&accumulated(), &mut Memo::default(), Some(&model));
-    let Err(Interrupt::Failed { step, error }) = failed else { panic!("{failed:?}") };
+    let failed = trial.reflects(&accumulated(), &mut ReplayedSteps::default(), Some(&model));
+    let Err(RunInterrupt::Failed { step, error }) = failed else { panic!("{failed:?}") };
     assert_eq!((step.as_str(), error.fatal, error.retry_after.unwrap().as_secs()), ("reflect", false, 90));
     assert_eq!(trial.proposals(), []);
-    let period = |think: &dyn Fn(&Period<'_>)| {
+    let period = |think: &dyn Fn(&ReflectionPeriod<'_>)| {
         let loaded = load(&accumulated(), &trial.world).unwrap();
         think(&loaded.material(&trial.world).unwrap().period(&trial.world));
     };
     period(&|period| {
-        let last = ask::think(period, Some(&ScriptedLlm::new().fails(busy(90))), ask::PATIENCE + 1).unwrap();
+        let last = ask::think(period, Some(&ScriptedLlm::new().fails(busy(90))), ask::MAX_MODEL_FAILURES + 1)
+            .unwrap();
         assert_eq!((last.by.as_str(), last.degraded.is_some()), ("offline", true));
         let tomorrow = ask::think(period, Some(&ScriptedLlm::new().fails(busy(90_000))), 1).unwrap();
         assert_eq!((tomorrow.by.as_str(), tomorrow.degraded.is_some()), ("offline", true));
@@ -430,15 +450,15 @@ fn a_model_that_may_come_back_is_waited_for_but_not_for_ever() {
 
 #[test]
 fn exe_03_exe_17_through_the_queue_and_on_to_whoever_hears_it() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
-    let mut queue = Queue::new(trial.world.db().unwrap());
+    let mut queue = RunQueue::new(trial.world.db().unwrap());
     let now = trial.world.now().timestamp();
-    queue.accept(&REGISTRY, &[accumulated(), by_the_clock()], now).unwrap();
+    queue.accept(&STAGE_REGISTRY, &[accumulated(), by_the_clock()], now).unwrap();
     let mut ends = Vec::new();
     while let Some(claimed) = queue.claim(now).unwrap() {
         assert_ne!(claimed.function, "observe");
-        let ended = run(&mut queue, &REGISTRY, &claimed, &trial.world);
+        let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &trial.world);
         ends.push((claimed.function.clone(), queue.settle(&claimed, ended, now).unwrap()));
     }
     ends.sort_by_key(|(name, status)| (name.clone(), status.word()));
@@ -446,22 +466,23 @@ fn exe_03_exe_17_through_the_queue_and_on_to_whoever_hears_it() {
     assert_eq!(
         ends,
         [
-            told("batch-review", Status::Completed),
-            told("proposal-triage", Status::Completed),
-            told("reflect", Status::Completed),
-            told("reflect", Status::Skipped),
-            told("reflected", Status::Completed)
+            told("batch-review", RunStatus::Completed),
+            told("proposal-triage", RunStatus::Completed),
+            told("reflect", RunStatus::Completed),
+            told("reflect", RunStatus::Skipped),
+            told("reflected", RunStatus::Completed)
         ]
     );
-    let runs = queue.history(&Filter::default()).unwrap();
-    let steps = runs.iter().find(|run| run.status == Status::Completed && run.function == "reflect").unwrap();
+    let runs = queue.history(&RunFilter::default()).unwrap();
+    let steps =
+        runs.iter().find(|run| run.status == RunStatus::Completed && run.function == "reflect").unwrap();
     assert_eq!(steps.steps.len(), 7);
     assert_eq!(trial.proposals().len(), 4);
 }
 
 #[test]
 fn a_failing_model_is_tried_again_by_the_run_until_the_rules_take_over() {
-    let trial = Trial::new();
+    let trial = ReflectFixture::new();
     trial.week();
     let mut db = trial.world.db().unwrap();
     db.change(|t| {
@@ -478,7 +499,10 @@ fn a_failing_model_is_tried_again_by_the_run_until_the_rules_take_over() {
     .unwrap();
     assert_eq!((ask::attempt("r", &trial.world).unwrap(), ask::attempt("s", &trial.world).unwrap()), (4, 1));
     let model = ScriptedLlm::new().fails(Error::late(Duration::from_secs(1)));
-    let report =
-        trial.completes(&accumulated(), &mut Memo { run: "r".to_owned(), ..Memo::default() }, Some(&model));
+    let report = trial.completes(
+        &accumulated(),
+        &mut ReplayedSteps { run: "r".to_owned(), ..ReplayedSteps::default() },
+        Some(&model),
+    );
     assert_eq!((&report["by"], trial.proposals().len()), (&json!("offline"), 4));
 }

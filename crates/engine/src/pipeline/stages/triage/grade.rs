@@ -3,22 +3,22 @@
 
 use std::time::Duration;
 
-use rekindle_core::knowledge::proposal::Grade;
+use rekindle_core::knowledge::proposal::ProposalGrade;
 use rekindle_core::knowledge::triage::{ask_for_grade, is_graded, read_grade};
-use rekindle_core::llm::Model;
-use rekindle_core::vault::review::Id;
+use rekindle_core::llm::LanguageModel;
+use rekindle_core::vault::review::ProposalId;
 
-use crate::jobs::context::World;
-use crate::jobs::queue::{Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::{RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::review::proposals;
 
 /// Grades the open, inferred proposals among these and returns the number that have a grade now.
 pub(super) fn grade(
-    asked: &[Id],
-    model: Option<&dyn Model>,
-    steps: &mut dyn Steps,
-    world: &World,
-) -> Result<u64, Interrupt> {
+    asked: &[ProposalId],
+    model: Option<&dyn LanguageModel>,
+    steps: &mut dyn StepRunner,
+    world: &StageContext,
+) -> Result<u64, RunInterrupt> {
     let Some(model) = model else { return Ok(0) };
     let mut graded = 0;
     for id in asked {
@@ -28,13 +28,13 @@ pub(super) fn grade(
     Ok(graded)
 }
 
-fn one(id: Id, model: &dyn Model, world: &World) -> Result<bool, StepError> {
+fn one(id: ProposalId, model: &dyn LanguageModel, world: &StageContext) -> Result<bool, StepError> {
     let mut db = world.db()?;
     let waits = proposals::get(&db, id)?.filter(|proposal| proposal.status.is_open() && is_graded(proposal));
     let Some(proposal) = waits else { return Ok(false) };
     let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
     let answer = model.answer(&ask_for_grade(&proposal, deadline)).ok();
-    let grade: Option<Grade> = answer.and_then(|answer| read_grade(&answer.text));
+    let grade: Option<ProposalGrade> = answer.and_then(|answer| read_grade(&answer.text));
     match grade {
         Some(grade) => Ok(proposals::grade(&mut db, id, &grade)?),
         None => Ok(false),

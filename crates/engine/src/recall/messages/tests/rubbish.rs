@@ -9,7 +9,7 @@ const SESSIONS: [&str; 3] = ["a", "b", "c"];
 
 fn said(of: &str) -> Vec<Message> {
     let text = |number: usize| format!("harbour {number} of {of} has a crane");
-    (0..6).map(|number| message(&number.to_string(), Role::User, &text(number))).collect()
+    (0..6).map(|number| message(&number.to_string(), MessageRole::User, &text(number))).collect()
 }
 
 fn id(of: &str, number: usize) -> String {
@@ -17,7 +17,7 @@ fn id(of: &str, number: usize) -> String {
 }
 
 /// Builds an archive of a few sessions, each in a segment of its own.
-fn kept() -> (tempfile::TempDir, Messages) {
+fn kept() -> (tempfile::TempDir, MessageStore) {
     let (folder, messages) = empty();
     for of in SESSIONS {
         assert_eq!(add(&messages, &session(of), &said(of)), 6);
@@ -25,12 +25,12 @@ fn kept() -> (tempfile::TempDir, Messages) {
     (folder, messages)
 }
 
-fn update(messages: &Messages) {
+fn update(messages: &MessageStore) {
     messages.update(&mut |_, _| {}).unwrap();
 }
 
 /// The ids in the index.
-fn ids(messages: &Messages) -> BTreeSet<String> {
+fn ids(messages: &MessageStore) -> BTreeSet<String> {
     let snapshot = messages.open().unwrap().unwrap();
     (0..snapshot.len()).filter_map(|number| snapshot.document(number)).map(|document| document.id).collect()
 }
@@ -41,7 +41,7 @@ fn all_of(sessions: &[&str]) -> BTreeSet<String> {
 }
 
 /// Reads everything, whatever state it is in.
-fn look(messages: &Messages) {
+fn look(messages: &MessageStore) {
     drop(messages.behind());
     if let Ok(Some(snapshot)) = messages.open() {
         for prompt in ["harbour crane", "harbour 3 of b", "nothing of the kind"] {
@@ -49,11 +49,11 @@ fn look(messages: &Messages) {
         }
         (0..snapshot.len()).for_each(|number| drop(snapshot.document(number)));
     }
-    drop(messages.holds(&Target::new(&["harbour 3 of b has a crane"])));
+    drop(messages.holds(&ErasureTarget::new(&["harbour 3 of b has a crane"])));
 }
 
 /// The files of the index.
-fn index_files(messages: &Messages) -> Vec<PathBuf> {
+fn index_files(messages: &MessageStore) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(messages.folder().join("index")).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_none_or(|end| end != "lock"));
@@ -82,7 +82,7 @@ fn b_08_a_forgotten_text_goes_from_a_damaged_line_too() {
     // Neither the exact text nor a variant of the same form may stay.
     for forgotten in ["harbour 3 of b has a crane", "Harbour **3** of `b` has a crane!"] {
         std::fs::write(&file, &bytes).unwrap();
-        let target = Target::new(&[forgotten]);
+        let target = ErasureTarget::new(&[forgotten]);
         assert_eq!(messages.holds(&target).unwrap()[0], file, "{forgotten}");
         assert_eq!(messages.erase(&target).unwrap(), 1);
         assert!(messages.holds(&target).unwrap().is_empty());

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::base::provenance::Origin;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::vault::priority::Priority;
 
 #[test]
 fn obs_04_a_failure_a_change_and_a_pass_with_the_cause() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("the checkout test fails on my machine")
         .failed(
             "pytest tests/test_checkout.py -q 2>&1 | tail -20",
@@ -25,14 +25,14 @@ fn obs_04_a_failure_a_change_and_a_pass_with_the_cause() {
          Agent: “The problem is that `parse_price` passes the currency through in lower case.”. \
          Passed after changing shop/prices.py"
     );
-    assert_eq!((findings[0].kind, findings[0].origin), (Kind::Fix, Origin::Agent));
-    assert_eq!((findings[0].priority, findings[0].strength), (Priority::High, Strength::Implied));
+    assert_eq!((findings[0].kind, findings[0].origin), (FindingKind::Fix, Origin::Agent));
+    assert_eq!((findings[0].priority, findings[0].strength), (Priority::High, StatementStrength::Implied));
     assert_eq!(findings[0].messages, ["m1", "m2", "m3", "m4", "m6", "m7"].map(str::to_owned)[..].to_vec());
 }
 
 #[test]
 fn what_the_agent_broke_while_building_is_not_a_root_cause() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("add a discount field to orders")
         .edited("/home/dev/shop/orders.rs")
         .failed("cargo test", "error[E0063]: missing field `discount`")
@@ -49,27 +49,27 @@ fn what_the_agent_broke_while_building_is_not_a_root_cause() {
 
 #[test]
 fn no_change_or_no_pass_is_no_fix() {
-    let flaky = Session::new()
+    let flaky = SessionScript::new()
         .user("the upload test fails now and then")
         .failed("cargo test upload", "error: boom")
         .agent("The problem is that the port is taken sometimes.")
         .ran("cargo test upload", "test result: ok")
         .agent("It passes now.");
     assert_eq!(flaky.told(), Vec::<String>::new());
-    let open = Session::new()
+    let open = SessionScript::new()
         .user("the upload test fails")
         .failed("cargo test upload", "error: boom")
         .agent("The problem is that the port is taken.")
         .edited("/home/dev/shop/upload.rs")
         .failed("cargo test upload", "error: boom");
     let observed = open.observe();
-    assert!(observed.findings().all(|finding| finding.kind != Kind::Fix));
+    assert!(observed.findings().all(|finding| finding.kind != FindingKind::Fix));
     assert_eq!(observed.current_task.as_deref(), Some("the upload test fails"));
 }
 
 #[test]
 fn a_cause_belongs_to_its_own_failure() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("lint and tests are broken")
         .failed("npm run lint", "src/a.ts:3: error no-unused-vars")
         .edited("/home/dev/shop/src/a.ts")
@@ -91,7 +91,7 @@ fn a_cause_belongs_to_its_own_failure() {
 
 #[test]
 fn obs_04_a_reported_problem_explained_and_mended_without_a_failing_check() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("why do both tabs show as active?")
         .agent("Found it! Both tabs share one key in the local storage.")
         .user("yes please fix that")
@@ -104,12 +104,12 @@ fn obs_04_a_reported_problem_explained_and_mended_without_a_failing_check() {
         "Asked: “why do both tabs show as active?”. Agent: “Both tabs share one key in the local storage.”. \
          Changed src/tabs.ts; then `npm test` passed"
     );
-    assert_eq!(findings[0].kind, Kind::Fix);
+    assert_eq!(findings[0].kind, FindingKind::Fix);
 }
 
 #[test]
 fn obs_09_state_changes_only_by_commands_that_went_well() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("set up vitest for the web package")
         .ran("cd web && pnpm add -D vitest@2.1.0 2>&1 | tail -3", "Done")
         .failed("pnpm add -D jsdomm", "ERR not found")
@@ -121,7 +121,7 @@ fn obs_09_state_changes_only_by_commands_that_went_well() {
     );
     let finding = session.findings().remove(0);
     assert_eq!((finding.priority, finding.origin), (Priority::Medium, Origin::Agent));
-    let scratch = Session::new()
+    let scratch = SessionScript::new()
         .user("try it out in a scratch folder")
         .ran("cd /tmp/x && npm install left-pad", "ok")
         .agent("Ok.");
@@ -130,7 +130,7 @@ fn obs_09_state_changes_only_by_commands_that_went_well() {
 
 #[test]
 fn obs_09_versions_in_the_agents_words() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("bring tokio up to date")
         .edited("/home/dev/shop/Cargo.toml")
         .ran("cargo check", "Finished")
@@ -144,12 +144,12 @@ fn obs_09_versions_in_the_agents_words() {
 
 #[test]
 fn what_was_filed_is_told_by_its_title_or_as_the_agent_reports_it() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("file an issue about the slow thumbnails")
         .ran("gh issue create --title \"Slow thumbnails\" --body x", "https://example.com/shop/issues/41")
         .agent("Filed issue #41 about the slow thumbnails.");
     assert_eq!(session.told(), ["Commit: Filed issue #41 “Slow thumbnails”"]);
-    let untitled = Session::new()
+    let untitled = SessionScript::new()
         .user("open a pull request for the thumbnails")
         .ran("gh pr create --fill", "https://example.com/shop/pull/42")
         .agent("Opened pull request #42 with the faster thumbnails.");
@@ -158,7 +158,7 @@ fn what_was_filed_is_told_by_its_title_or_as_the_agent_reports_it() {
 
 #[test]
 fn obs_05_a_commit_is_told_with_its_reasons() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("cache the thumbnails")
         .edited("/home/dev/shop/a.rs")
         .agent("Done.")
@@ -181,7 +181,7 @@ fn obs_05_a_commit_is_told_with_its_reasons() {
 
 #[test]
 fn what_was_meant_for_once_is_in_no_digest() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("restart the mail worker, use port 4010 for this run")
         .ran("worker --port 4010", "listening")
         .agent("The worker listens on port 4010 for this run. It found four mail queues with old messages.");
@@ -193,7 +193,7 @@ fn what_was_meant_for_once_is_in_no_digest() {
 
 #[test]
 fn what_is_limited_to_this_run_is_in_no_digest_of_the_session() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("run the client once more with vsync off, only for this run, on port 3007 this time")
         .ran("client --port 3007", "listening")
         .agent("The client runs on http://localhost:3007. It draws the finish screen in 19 ms.")
@@ -214,7 +214,7 @@ fn what_is_limited_to_this_run_is_in_no_digest_of_the_session() {
 
 #[test]
 fn a_plan_is_told_by_its_title() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("Implement the following plan:\n\n# Cache thumbnails on disk\n\n## Context\n\nDrawing one is slow.")
         .edited("/home/dev/shop/a.rs")
         .agent("Thumbnails are cached below the data folder of the shop.");
@@ -224,7 +224,7 @@ fn a_plan_is_told_by_its_title() {
 
 #[test]
 fn sid_03_a_way_that_worked_twice() {
-    let mut session = Session::new();
+    let mut session = SessionScript::new();
     for request in ["add a price column to the order table", "rename the customer view to buyers"] {
         session = session
             .user(request)
@@ -245,27 +245,28 @@ fn sid_03_a_way_that_worked_twice() {
 
 #[test]
 fn obs_14_topics_are_parted() {
-    let work = |session: Session, request: &str, file: &str| {
+    let work = |session: SessionScript, request: &str, file: &str| {
         let mut session = session.user(request);
         for _ in 0..5 {
             session = session.edited(file);
         }
         session.agent("Done.")
     };
-    let session = work(Session::new(), "cache the thumbnails of the gallery", "/home/dev/shop/gallery.rs");
+    let session =
+        work(SessionScript::new(), "cache the thumbnails of the gallery", "/home/dev/shop/gallery.rs");
     let session = work(session, "translate the invoice mail into French", "/home/dev/shop/mail.rs");
     let observed = session.observe();
     assert_eq!(observed.parts.len(), 2);
     assert_eq!(observed.parts[0].narrative, "“cache the thumbnails of the gallery”. Changed gallery.rs.");
     // After a long silence a new turn begins, even with a short message.
-    let pause = Session::new()
+    let pause = SessionScript::new()
         .user("look at the gallery code")
         .agent("The gallery code draws every thumbnail twice.")
         .later(120)
         .user("continue with tests")
         .agent("The gallery tests never look at thumbnails.");
     assert_eq!(pause.observe().parts.len(), 2);
-    let together = Session::new()
+    let together = SessionScript::new()
         .user("look at the gallery code")
         .agent("The gallery code draws every thumbnail twice.")
         .user("continue with tests")
@@ -275,43 +276,46 @@ fn obs_14_topics_are_parted() {
 
 #[test]
 fn obs_15_no_story_where_nothing_is_certain() {
-    let session = Session::new().user("hi").agent("Hello!").user("thanks").agent("You're welcome.");
+    let session = SessionScript::new().user("hi").agent("Hello!").user("thanks").agent("You're welcome.");
     assert_eq!(session.observe().parts, []);
 }
 
 #[test]
 fn obs_16_how_it_ended() {
-    let next = |session: &Session| {
+    let next = |session: &SessionScript| {
         let observed = session.observe();
         (observed.current_task, observed.suggested_response.unwrap_or_default())
     };
-    let done = Session::new()
+    let done = SessionScript::new()
         .user("fix the login page")
         .edited("/home/dev/shop/a.rs")
         .ran("cargo test", "ok")
         .agent("Done.");
     assert_eq!(next(&done), (None, "Session completed normally.".to_owned()));
-    let answered = Session::new().user("how does the login page work?").agent("Like this.");
+    let answered = SessionScript::new().user("how does the login page work?").agent("Like this.");
     assert_eq!(next(&answered), (None, "Session completed normally.".to_owned()));
-    let silent = Session::new().user("fix the login page");
+    let silent = SessionScript::new().user("fix the login page");
     assert_eq!(
         next(&silent),
         (Some("fix the login page".to_owned()), "The last request has no answer yet.".to_owned())
     );
-    let failing =
-        Session::new().user("fix the login page").failed("cargo test", "error: boom").agent("It fails.");
+    let failing = SessionScript::new()
+        .user("fix the login page")
+        .failed("cargo test", "error: boom")
+        .agent("It fails.");
     let (task, why) = next(&failing);
     assert_eq!(
         (task.as_deref(), why.as_str()),
         (Some("fix the login page"), "`cargo test` still failed at the end.")
     );
-    let asking = Session::new()
+    let asking = SessionScript::new()
         .user("fix the login page")
         .agent("I looked. Which of the two login pages do you mean?");
     let (task, why) = next(&asking);
     assert_eq!(task.as_deref(), Some("fix the login page"));
     assert_eq!(why, "The agent asked and got no answer: “Which of the two login pages do you mean?”");
-    let unchecked = Session::new().user("fix the login page").edited("/home/dev/shop/a.rs").agent("Done.");
+    let unchecked =
+        SessionScript::new().user("fix the login page").edited("/home/dev/shop/a.rs").agent("Done.");
     assert_eq!(next(&unchecked), (None, "Files were changed last; no check ran after that.".to_owned()));
-    assert_eq!(Session::new().agent("Hello").observe().suggested_response, None);
+    assert_eq!(SessionScript::new().agent("Hello").observe().suggested_response, None);
 }

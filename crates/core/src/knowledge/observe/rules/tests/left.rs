@@ -1,13 +1,13 @@
 //! Tests of texts that a session leaves behind, and of open work.
 
-use super::Session;
+use super::SessionScript;
 use crate::base::provenance::Origin;
-use crate::knowledge::observe::Kind;
+use crate::knowledge::observe::FindingKind;
 
-fn kept(session: &Session, kind: Kind) -> Vec<String> {
+fn kept(session: &SessionScript, kind: FindingKind) -> Vec<String> {
     let findings = session.findings().into_iter().filter(|finding| finding.kind == kind);
     findings
-        .inspect(|finding| assert_ne!((finding.kind, finding.origin), (Kind::Fact, Origin::User)))
+        .inspect(|finding| assert_ne!((finding.kind, finding.origin), (FindingKind::Fact, Origin::User)))
         .map(|finding| finding.text)
         .collect()
 }
@@ -15,7 +15,7 @@ fn kept(session: &Session, kind: Kind) -> Vec<String> {
 #[test]
 fn obs_05_pull_requests_and_issues_are_kept_with_their_reasons() {
     let body = "## Summary\n- Tables are read once and kept, because parsing took 40 ms a request.\n\n## Test plan\n- [x] cargo test";
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("open a pull request for the cache")
         .ran(
             &format!("gh pr create --title \"Cache parsed tables\" --body \"$(cat <<'EOF'\n{body}\nEOF\n)\""),
@@ -30,29 +30,29 @@ fn obs_05_pull_requests_and_issues_are_kept_with_their_reasons() {
         .wrote("mcp__github__create_issue", &[], "Docs name the old port\nThe README says 5433.", "{}")
         .agent("Filed.");
     assert_eq!(
-        kept(&session, Kind::Commit),
+        kept(&session, FindingKind::Commit),
         [
             "Opened pull request #12 “Cache parsed tables”: Tables are read once and kept, because parsing took 40 ms a request.",
             "Filed issue #7 “Pool leaks a connection on timeout”: The guard is dropped before the query ends.",
             "Filed issue “Docs name the old port”: The README says 5433.",
         ]
     );
-    assert_eq!(kept(&session, Kind::Change), Vec::<String>::new(), "said once");
+    assert_eq!(kept(&session, FindingKind::Change), Vec::<String>::new(), "said once");
     let refused =
-        Session::new().user("open it").failed("gh pr create --title 'Cache it' --body 'x'", "HTTP 422");
-    assert_eq!(kept(&refused, Kind::Commit), Vec::<String>::new());
+        SessionScript::new().user("open it").failed("gh pr create --title 'Cache it' --body 'x'", "HTTP 422");
+    assert_eq!(kept(&refused, FindingKind::Commit), Vec::<String>::new());
 }
 
 #[test]
 fn b_01_what_is_written_into_the_projects_memory_is_the_agents_word() {
     let notes = "## Commands\n\n- Always run `make gen` before `make test`.\n- Redis listens on 6380 in development.\n```\nmake\n```";
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("write down what you found")
         .wrote("Edit", &["/home/dev/shop/CLAUDE.md"], notes, "The file was updated.")
         .wrote("save_memory", &[], "Ports of services start at 7000.", "ok")
         .agent("Done.");
     assert_eq!(
-        kept(&session, Kind::Fact),
+        kept(&session, FindingKind::Fact),
         [
             "Noted in CLAUDE.md: Always run `make gen` before `make test`.",
             "Noted in CLAUDE.md: Redis listens on 6380 in development.",
@@ -65,46 +65,48 @@ fn b_01_what_is_written_into_the_projects_memory_is_the_agents_word() {
 #[test]
 fn plans_are_kept_when_the_person_approves_them() {
     let plan = "# Cache parsed tables\n\nTables are read once at the start.\n\n1. Add a map.\n";
-    let approved = Session::new()
+    let approved = SessionScript::new()
         .user("plan the cache")
         .wrote("ExitPlanMode", &[], plan, "User has approved your plan. You can now start coding.")
         .agent("Starting.");
     assert_eq!(
-        kept(&approved, Kind::Decision),
+        kept(&approved, FindingKind::Decision),
         ["The user approved the plan “Cache parsed tables”. Tables are read once at the start."]
     );
-    let gemini = Session::new()
+    let gemini = SessionScript::new()
         .user("plan the cache")
         .wrote("write_file", &["/home/dev/.gemini/tmp/x/plans/cache.md"], plan, "ok")
         .wrote("exit_plan_mode", &[], "", "The approved implementation plan is stored at: /p/cache.md")
         .agent("Starting.");
-    assert_eq!(kept(&gemini, Kind::Decision).len(), 1);
-    let codex = Session::new()
+    assert_eq!(kept(&gemini, FindingKind::Decision).len(), 1);
+    let codex = SessionScript::new()
         .user("plan the cache")
         .agent("Here it is.\n<proposed_plan>\n# Cache parsed tables\n\nTables are read once at the start.\n</proposed_plan>")
         .user("Implement the plan.")
         .agent("Starting.");
-    assert_eq!(kept(&codex, Kind::Decision).len(), 1);
+    assert_eq!(kept(&codex, FindingKind::Decision).len(), 1);
     assert_eq!(codex.observe().parts.len(), 1, "approving a plan asks for nothing new");
-    let sent_back =
-        Session::new().user("plan the cache").wrote("ExitPlanMode", &[], plan, "Plan rejected.").agent("Ok.");
-    assert_eq!(kept(&sent_back, Kind::Decision), Vec::<String>::new());
+    let sent_back = SessionScript::new()
+        .user("plan the cache")
+        .wrote("ExitPlanMode", &[], plan, "Plan rejected.")
+        .agent("Ok.");
+    assert_eq!(kept(&sent_back, FindingKind::Decision), Vec::<String>::new());
     // A host passes the agent's own plan back as a user message.
-    let handed = Session::new()
+    let handed = SessionScript::new()
         .user("Implement the following plan:\n\n# Cache parsed tables\n\nAlways use redis for everything.")
         .agent("Parsing is cached now and takes two milliseconds.");
     assert_eq!(handed.told(), Vec::<String>::new());
     assert!(handed.observe().parts[0].narrative.starts_with("“Cache parsed tables”."));
 }
 
-fn next(session: &Session) -> (Option<String>, String) {
+fn next(session: &SessionScript) -> (Option<String>, String) {
     let observed = session.observe();
     (observed.current_task, observed.suggested_response.unwrap_or_default())
 }
 
 #[test]
 fn obs_16_a_session_is_complete_only_if_it_is() {
-    let asking = Session::new()
+    let asking = SessionScript::new()
         .user("fix the login page")
         .edited("/home/dev/shop/a.rs")
         .ran("cargo test", "ok")
@@ -113,7 +115,7 @@ fn obs_16_a_session_is_complete_only_if_it_is() {
     assert_eq!(task.as_deref(), Some("fix the login page"), "a check that passed answers no question");
     assert_eq!(why, "The agent asked and got no answer: “Shall I also change the signup page?”");
 
-    let failing = Session::new()
+    let failing = SessionScript::new()
         .user("fix the login page")
         .failed("cargo test", "error: boom")
         .agent("It fails.")
@@ -121,7 +123,7 @@ fn obs_16_a_session_is_complete_only_if_it_is() {
         .agent("Good night.");
     assert_eq!(next(&failing).1, "`cargo test` still failed at the end.");
 
-    let cut_off = Session::new()
+    let cut_off = SessionScript::new()
         .user("fix the login page")
         .ran("cargo test", "ok")
         .agent("Now the page itself.")
@@ -131,7 +133,7 @@ fn obs_16_a_session_is_complete_only_if_it_is() {
 
 #[test]
 fn obs_16_what_is_left_over_is_named_with_branch_and_plan() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("build the cache")
         .ran("git checkout -b feat/cache", "Switched to a new branch")
         .wrote("Write", &["/home/dev/shop/docs/cache-plan.md"], "# Cache tables", "ok")
@@ -148,9 +150,10 @@ fn obs_16_what_is_left_over_is_named_with_branch_and_plan() {
             "Not committed: b.rs. Left on the agent's list: “measure it”. Plan: docs/cache-plan.md. Branch: `feat/cache`.".to_owned()
         )
     );
-    let plan = Session::new().user("plan it").agent("<proposed_plan>\n# Cache tables\n</proposed_plan>");
+    let plan =
+        SessionScript::new().user("plan it").agent("<proposed_plan>\n# Cache tables\n</proposed_plan>");
     assert_eq!(next(&plan).1, "The agent's plan waits for an answer.");
-    let without_git = Session::new()
+    let without_git = SessionScript::new()
         .user("fix it please now")
         .edited("/home/dev/shop/a.rs")
         .ran("cargo test", "ok")
@@ -160,13 +163,13 @@ fn obs_16_what_is_left_over_is_named_with_branch_and_plan() {
 
 #[test]
 fn obs_07_what_is_put_off_says_when_it_was_said_and_what_day_it_means() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("fix the login page")
         .agent("Done.")
         .user("good. tomorrow we migrate the orders table to the new schema")
         .agent("Noted.");
     assert_eq!(
-        kept(&session, Kind::Work),
+        kept(&session, FindingKind::Work),
         ["Open: tomorrow we migrate the orders table to the new schema (meaning 2026-03-03)"]
     );
     for sentence in [
@@ -174,14 +177,14 @@ fn obs_07_what_is_put_off_says_when_it_was_said_and_what_day_it_means() {
         "guten morgen, fix the login page",
         "see you tomorrow and thanks",
     ] {
-        let session = Session::new().user(sentence).agent("Done.");
-        assert_eq!(kept(&session, Kind::Work), Vec::<String>::new(), "{sentence}");
+        let session = SessionScript::new().user(sentence).agent("Done.");
+        assert_eq!(kept(&session, FindingKind::Work), Vec::<String>::new(), "{sentence}");
     }
 }
 
 #[test]
 fn obs_06_items_of_a_list_stay_open_until_they_are_ticked() {
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("write down what is left")
         .wrote(
             "Write",
@@ -191,5 +194,5 @@ fn obs_06_items_of_a_list_stay_open_until_they_are_ticked() {
         )
         .wrote("Edit", &["/home/dev/shop/TODO.md"], "- [x] measure the cache", "ok")
         .agent("Done.");
-    assert_eq!(kept(&session, Kind::Work), ["Open: rename the old reader"]);
+    assert_eq!(kept(&session, FindingKind::Work), ["Open: rename the old reader"]);
 }

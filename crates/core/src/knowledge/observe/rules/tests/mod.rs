@@ -7,12 +7,12 @@ mod left;
 mod sentences;
 
 use crate::base::time::{TimeZone, Timestamp};
-use crate::knowledge::observe::{Finding, Kind, Observed, rules};
-use crate::session::{Call, Message, Outcome, Role};
+use crate::knowledge::observe::{Finding, FindingKind, ObservedSession, rules};
+use crate::session::{Message, MessageRole, ToolCall, ToolOutcome};
 
 /// A session builder: one minute passes between messages.
 #[derive(Default)]
-pub(super) struct Session {
+pub(super) struct SessionScript {
     pub(super) messages: Vec<Message>,
     minute: i64,
 }
@@ -20,12 +20,12 @@ pub(super) struct Session {
 /// The start of every synthetic session: 09:00.
 const MORNING: &str = "2026-03-02T09:00:00Z";
 
-impl Session {
+impl SessionScript {
     pub(super) fn new() -> Self {
         Self::default()
     }
 
-    fn push(&mut self, role: Role, text: &str) -> &mut Message {
+    fn push(&mut self, role: MessageRole, text: &str) -> &mut Message {
         let at = self.messages.len();
         let morning: Timestamp = MORNING.parse().unwrap();
         self.messages.push(Message {
@@ -44,12 +44,12 @@ impl Session {
     }
 
     pub(super) fn user(mut self, text: &str) -> Self {
-        self.push(Role::User, text);
+        self.push(MessageRole::User, text);
         self
     }
 
     pub(super) fn agent(mut self, text: &str) -> Self {
-        self.push(Role::Assistant, text);
+        self.push(MessageRole::Assistant, text);
         self
     }
 
@@ -60,17 +60,18 @@ impl Session {
 
     fn called(mut self, tool: &str, input: &str, writes: &[&str], failed: bool, output: &str) -> Self {
         let id = format!("c{}", self.messages.len());
-        let call = Call {
+        let call = ToolCall {
             id: id.clone(),
             tool: tool.to_owned(),
             input: input.to_owned(),
             reads: Vec::new(),
             writes: writes.iter().map(|&name| name.to_owned()).collect(),
-            ..Call::default()
+            ..ToolCall::default()
         };
-        self.push(Role::Assistant, "").calls.push(call);
-        let outcome = Outcome { call: id, failed, exit_code: failed.then_some(1), ..Outcome::default() };
-        self.push(Role::Tool, output).outcome = Some(outcome);
+        self.push(MessageRole::Assistant, "").calls.push(call);
+        let outcome =
+            ToolOutcome { call: id, failed, exit_code: failed.then_some(1), ..ToolOutcome::default() };
+        self.push(MessageRole::Tool, output).outcome = Some(outcome);
         self
     }
 
@@ -97,7 +98,7 @@ impl Session {
         self.called("Edit", path, &[path], false, "The file was updated.")
     }
 
-    pub(super) fn observe(&self) -> Observed {
+    pub(super) fn observe(&self) -> ObservedSession {
         rules::observe(&self.messages, &TimeZone::UTC, Some("/home/dev/shop"))
     }
 
@@ -112,8 +113,8 @@ impl Session {
 }
 
 /// The findings of one user message, sent to an agent that had done something.
-pub(super) fn said(text: &str) -> Vec<(Kind, String)> {
-    let session = Session::new()
+pub(super) fn said(text: &str) -> Vec<(FindingKind, String)> {
+    let session = SessionScript::new()
         .user("please look at the parser module")
         .agent("I looked at it.")
         .user(text)

@@ -1,12 +1,12 @@
 //! Tests of classifying sentences in eight languages, with as many negative examples as positive ones.
 
 use super::*;
-use crate::base::provenance::Strength;
+use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
-use crate::vault::daily_log::When;
+use crate::vault::daily_log::FactTime;
 use crate::vault::priority::Priority;
 
-fn is(kind: Kind, sentences: &[&str]) {
+fn is(kind: FindingKind, sentences: &[&str]) {
     for sentence in sentences {
         assert_eq!(said(sentence), [(kind, (*sentence).to_owned())], "{sentence}");
     }
@@ -15,7 +15,7 @@ fn is(kind: Kind, sentences: &[&str]) {
 #[test]
 fn obs_04_rules() {
     is(
-        Kind::Rule,
+        FindingKind::Rule,
         &[
             "Always run the linter before you commit.",
             "Never push directly to main.",
@@ -63,7 +63,7 @@ fn obs_04_rules() {
 #[test]
 fn obs_04_preferences() {
     is(
-        Kind::Preference,
+        FindingKind::Preference,
         &[
             "I prefer small commits with one topic each.",
             "We prefer composition over inheritance.",
@@ -94,7 +94,7 @@ fn obs_04_preferences() {
 #[test]
 fn obs_04_corrections() {
     is(
-        Kind::Correction,
+        FindingKind::Correction,
         &[
             "That's not correct, the settings file has to be committed.",
             "That's wrong, the port is 5433.",
@@ -129,21 +129,21 @@ fn obs_04_corrections() {
 
 #[test]
 fn a_correction_needs_something_to_correct() {
-    let first = Session::new().user("That's wrong, the port is 5433.").agent("Fixed.");
+    let first = SessionScript::new().user("That's wrong, the port is 5433.").agent("Fixed.");
     assert_eq!(first.told(), Vec::<String>::new());
     // "That's wrong" is useless alone, but not with the next sentence.
     assert_eq!(said("That's wrong."), []);
     let both = "That's wrong. The staging port is 5433.";
-    assert_eq!(said(both), [(Kind::Correction, both.to_owned())]);
+    assert_eq!(said(both), [(FindingKind::Correction, both.to_owned())]);
     // A "no" to a question is an answer.
-    let answer = Session::new().user("check the parser please").agent("Should I use the old client?");
+    let answer = SessionScript::new().user("check the parser please").agent("Should I use the old client?");
     assert_eq!(answer.user("No, use the new client instead.").agent("Ok.").told(), Vec::<String>::new());
 }
 
 #[test]
 fn obs_04_decisions() {
     is(
-        Kind::Decision,
+        FindingKind::Decision,
         &[
             "We decided to keep sessions in Redis for thirty days.",
             "Let's go with Postgres for the job queue.",
@@ -171,7 +171,7 @@ fn obs_04_decisions() {
 #[test]
 fn idea_01_ideas_and_follow_ups() {
     is(
-        Kind::Idea,
+        FindingKind::Idea,
         &[
             "Idea: show the diff before the upload.",
             "Idea for later: show the diff before the upload.",
@@ -197,7 +197,7 @@ fn idea_01_ideas_and_follow_ups() {
 #[test]
 fn obs_09_changes_in_the_persons_words() {
     is(
-        Kind::Change,
+        FindingKind::Change,
         &[
             "We switched from Jenkins to GitHub Actions last week.",
             "We upgraded to Node 22.",
@@ -216,7 +216,7 @@ fn obs_09_changes_in_the_persons_words() {
 #[test]
 fn causes_in_the_persons_words() {
     is(
-        Kind::Fix,
+        FindingKind::Fix,
         &[
             "Turns out the proxy strips the authorization header.",
             "The root cause was a stale DNS entry on the runner.",
@@ -343,21 +343,30 @@ fn one_off_requests_and_small_talk_are_nothing() {
 #[test]
 fn fbk_06_how_plainly_it_was_said() {
     let strength = |text: &str| {
-        let session = Session::new().user("hello there agent").agent("Hi.").user(text).agent("Ok.");
+        let session = SessionScript::new().user("hello there agent").agent("Hi.").user(text).agent("Ok.");
         let finding = session.findings().remove(0);
         (finding.strength, finding.priority)
     };
-    assert_eq!(strength("Never push to main branches."), (Strength::Explicit, Priority::High));
-    assert_eq!(strength("Use pnpm instead of npm."), (Strength::Implied, Priority::High));
-    assert_eq!(strength("I'd prefer shorter commit messages."), (Strength::Implied, Priority::Medium));
-    assert_eq!(strength("Keep in mind that Windows paths differ."), (Strength::Implied, Priority::Medium));
-    assert_eq!(strength("Later we should split the worker process."), (Strength::Implied, Priority::Low));
+    assert_eq!(strength("Never push to main branches."), (StatementStrength::Explicit, Priority::High));
+    assert_eq!(strength("Use pnpm instead of npm."), (StatementStrength::Implied, Priority::High));
+    assert_eq!(
+        strength("I'd prefer shorter commit messages."),
+        (StatementStrength::Implied, Priority::Medium)
+    );
+    assert_eq!(
+        strength("Keep in mind that Windows paths differ."),
+        (StatementStrength::Implied, Priority::Medium)
+    );
+    assert_eq!(
+        strength("Later we should split the worker process."),
+        (StatementStrength::Implied, Priority::Low)
+    );
 }
 
 #[test]
 fn fbk_07_how_the_person_felt() {
     let feels = |text: &str| {
-        let session = Session::new().user("hello there agent").agent("Hi.").user(text).agent("Ok.");
+        let session = SessionScript::new().user("hello there agent").agent("Hi.").user(text).agent("Ok.");
         session.findings().first().and_then(|finding| finding.sentiment)
     };
     assert_eq!(feels("I told you to leave the migrations alone."), Some(Sentiment::Frustrated));
@@ -370,32 +379,35 @@ fn fbk_07_how_the_person_felt() {
 
 #[test]
 fn obs_07_times_are_those_of_the_messages() {
-    let session = Session::new().user("Never push to main.").agent("Ok.");
+    let session = SessionScript::new().user("Never push to main.").agent("Ok.");
     assert_eq!(session.findings()[0].when.unwrap().to_string(), "(09:00)");
     let vienna = TimeZone::get("Europe/Vienna").unwrap();
     let observed = rules::observe(&session.messages, &vienna, None);
     assert_eq!(observed.findings().next().unwrap().when.unwrap().to_string(), "(10:00)");
     // A statement about another time keeps its wording.
-    let later = Session::new().user("Remember that the freeze starts tomorrow at 13:00.").agent("Ok.");
+    let later = SessionScript::new().user("Remember that the freeze starts tomorrow at 13:00.").agent("Ok.");
     assert_eq!(later.told(), ["Rule: Remember that the freeze starts tomorrow at 13:00."]);
 }
 
 #[test]
 fn obs_07_without_a_time_its_place_is_told() {
-    let mut session = Session::new().user("Never push to main.").agent("Ok.");
+    let mut session = SessionScript::new().user("Never push to main.").agent("Ok.");
     for number in 0..8 {
         session = session.user(&format!("look at part {number}")).agent("I did.");
     }
     session = session.user("Always sign the release tags.").agent("Ok.");
     session.messages.iter_mut().for_each(|message| message.at = None);
-    let when: Vec<Option<When>> = session.findings().iter().map(|finding| finding.when).collect();
-    assert_eq!(when, [Some(When::EarlyInSession), Some(When::NearEnd)]);
+    let when: Vec<Option<FactTime>> = session.findings().iter().map(|finding| finding.when).collect();
+    assert_eq!(when, [Some(FactTime::EarlyInSession), Some(FactTime::NearEnd)]);
 }
 
 #[test]
 fn what_is_said_twice_is_kept_once() {
-    let session =
-        Session::new().user("Never push to main.").agent("Ok.").user("never push to main!").agent("Ok.");
+    let session = SessionScript::new()
+        .user("Never push to main.")
+        .agent("Ok.")
+        .user("never push to main!")
+        .agent("Ok.");
     let findings = session.findings();
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].messages, ["m0", "m2"]);
@@ -403,28 +415,28 @@ fn what_is_said_twice_is_kept_once() {
 
 #[test]
 fn at_most_sixty_and_the_best_stay() {
-    let mut session = Session::new();
+    let mut session = SessionScript::new();
     for number in 0..100 {
         session = session.user(&format!("Idea: build exporter number {number} for partners.")).agent("Ok.");
     }
     session = session.user("Never push to main.").agent("Ok.");
     let findings = session.findings();
-    assert_eq!(findings.len(), rules::MOST_FINDINGS);
-    assert_eq!(findings.last().unwrap().kind, Kind::Rule);
+    assert_eq!(findings.len(), rules::MAX_FINDINGS);
+    assert_eq!(findings.last().unwrap().kind, FindingKind::Rule);
 }
 
 #[test]
 fn obs_06_questions_that_nobody_answered() {
-    let open = Session::new()
+    let open = SessionScript::new()
         .user("look at the cache please")
         .agent("I did.")
         .user("Why is the second lookup slower?");
     assert_eq!(open.told(), ["Question: Why is the second lookup slower?"]);
     assert_eq!(open.findings()[0].priority, Priority::Low);
     assert_eq!(open.agent("Because it misses.").told(), Vec::<String>::new());
-    let request = Session::new().user("Can you look at the cache?");
+    let request = SessionScript::new().user("Can you look at the cache?");
     assert_eq!(request.told(), Vec::<String>::new());
-    let rephrased = Session::new()
+    let rephrased = SessionScript::new()
         .user("Why is the second lookup slower?")
         .user("look at the cache first")
         .agent("I did.");
@@ -434,20 +446,20 @@ fn obs_06_questions_that_nobody_answered() {
 #[test]
 fn a_choice_is_told_with_what_was_offered() {
     let offer = "Two ways:\n\n1. **Lock the table** while the job runs\n2. Use an advisory lock per tenant\n\nWhich one?";
-    let session = Session::new()
+    let session = SessionScript::new()
         .user("the jobs collide at night")
         .agent(offer)
         .user("let's go with option 2")
         .agent("Ok.");
     let finding = session.findings().remove(0);
-    assert_eq!(finding.kind, Kind::Decision);
+    assert_eq!(finding.kind, FindingKind::Decision);
     assert_eq!(finding.origin, crate::base::provenance::Origin::Agent);
     assert_eq!(
         finding.text,
         "Chosen: “let's go with option 2”. The agent had offered: “2. Use an advisory lock per tenant”"
     );
     assert_eq!(finding.messages, ["m1", "m2"]);
-    let nothing = Session::new()
+    let nothing = SessionScript::new()
         .user("the jobs collide at night")
         .agent("I see.")
         .user("let's go with option 2")

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use rekindle_core::base::decided_by::By;
-use rekindle_core::knowledge::proposal::Target;
+use rekindle_core::base::decided_by::DecidedBy;
+use rekindle_core::knowledge::proposal::ProposalTarget;
 
 use super::super::*;
-use super::Trial;
-use crate::review::proposals::Decided;
+use super::PromoteFixture;
+use crate::review::proposals::DecisionOutcome;
 
 #[derive(Clone, Debug)]
-enum Action {
+enum PromoteAction {
     Approve(usize),
     Reject(usize),
     Edit(usize),
@@ -51,43 +51,44 @@ const PROJECT: usize = 7;
 const BEFORE: &str = "The staging database listens on port 5432.";
 const IDEA: &str = "Poll with epoll";
 
-fn action() -> impl Strategy<Value = Action> {
+fn action() -> impl Strategy<Value = PromoteAction> {
     let one = 0..TEXTS.len();
     prop_oneof![
-        one.clone().prop_map(Action::Approve),
-        one.clone().prop_map(Action::Reject),
-        one.clone().prop_map(Action::Edit),
-        one.clone().prop_map(Action::TakeBack),
-        (one.clone(), prop_oneof![Just("x"), Just("-")]).prop_map(|(one, mark)| Action::Tick(one, mark)),
-        one.clone().prop_map(Action::Delete),
-        one.clone().prop_map(Action::Reword),
-        Just(Action::Empty),
-        Just(Action::OldCopy),
-        Just(Action::Note),
-        one.prop_map(Action::MyMemory),
-        Just(Action::Look),
-        Just(Action::Look),
-        Just(Action::Refresh),
-        Just(Action::Work),
-        (0..6usize).prop_map(Action::Killed),
-        Just(Action::Clock),
-        Just(Action::Days),
-        Just(Action::Days),
+        one.clone().prop_map(PromoteAction::Approve),
+        one.clone().prop_map(PromoteAction::Reject),
+        one.clone().prop_map(PromoteAction::Edit),
+        one.clone().prop_map(PromoteAction::TakeBack),
+        (one.clone(), prop_oneof![Just("x"), Just("-")])
+            .prop_map(|(one, mark)| PromoteAction::Tick(one, mark)),
+        one.clone().prop_map(PromoteAction::Delete),
+        one.clone().prop_map(PromoteAction::Reword),
+        Just(PromoteAction::Empty),
+        Just(PromoteAction::OldCopy),
+        Just(PromoteAction::Note),
+        one.prop_map(PromoteAction::MyMemory),
+        Just(PromoteAction::Look),
+        Just(PromoteAction::Look),
+        Just(PromoteAction::Refresh),
+        Just(PromoteAction::Work),
+        (0..6usize).prop_map(PromoteAction::Killed),
+        Just(PromoteAction::Clock),
+        Just(PromoteAction::Days),
+        Just(PromoteAction::Days),
     ]
 }
 
 /// The history of a run, and the facts that must follow from it.
-struct Run {
-    trial: Trial,
-    ids: Vec<Id>,
+struct PromoteModelRun {
+    trial: PromoteFixture,
+    ids: Vec<ProposalId>,
     /// The path of the memory and its first text.
     entry: (String, String),
     /// The folder of the project.
     project: PathBuf,
     /// The first decision on each proposal.
-    first: HashMap<Id, Status>,
+    first: HashMap<ProposalId, ProposalStatus>,
     /// The number of reversals of each decision.
-    taken_back: HashMap<Id, usize>,
+    taken_back: HashMap<ProposalId, usize>,
     /// The lines that the person wrote to MEMORY.md.
     mine: Vec<String>,
     pages: Vec<String>,
@@ -98,9 +99,9 @@ struct Run {
 /// The first day is two days before the last.
 const FIRST_DAY: i8 = -25;
 
-impl Run {
+impl PromoteModelRun {
     fn new() -> Self {
-        let mut trial = Trial::with(&[("review.per_day", "4")]);
+        let mut trial = PromoteFixture::with(&[("review.per_day", "4")]);
         trial.travel(FIRST_DAY);
         let path = trial.memory("staging db", BEFORE);
         let entry = (path.clone(), trial.read(&path));
@@ -108,15 +109,15 @@ impl Run {
         let project = trial.world.places.vault().join("personal-projects").join(&slug);
         // Half of them are old enough to expire.
         let ids = TEXTS.iter().enumerate().map(|(number, text)| match number {
-            EVOLVES => trial.aim_at(&Target::Entry(path.clone()), text, Some(BEFORE)),
-            PROJECT => trial.aim_at(&Target::Idea(slug.clone()), text, None),
+            EVOLVES => trial.aim_at(&ProposalTarget::Entry(path.clone()), text, Some(BEFORE)),
+            PROJECT => trial.aim_at(&ProposalTarget::Idea(slug.clone()), text, None),
             _ => {
                 let section = if number % 3 == 0 { "No Such Section" } else { "Patterns" };
                 trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
             }
         });
         // They start with old ids without a machine's name; the first read of the page renames them.
-        let ids: Vec<Id> = ids.collect();
+        let ids: Vec<ProposalId> = ids.collect();
         let ids = ids.into_iter().map(|id| proposals::as_before(&mut trial.db(), id)).collect();
         trial.refresh();
         Self {
@@ -138,40 +139,42 @@ impl Run {
         self.pages.push(page);
     }
 
-    fn decided(&mut self, id: Id, decided: &Decided) {
+    fn decided(&mut self, id: ProposalId, decided: &DecisionOutcome) {
         // Compare by the first id.
         let id = id.by(None);
-        if *decided == Decided::Now {
+        if *decided == DecisionOutcome::Now {
             let status = match self.trial.status(id) {
-                Status::Approved | Status::Edited => Status::Promoted,
+                ProposalStatus::Approved | ProposalStatus::Edited => ProposalStatus::Promoted,
                 status => status,
             };
             assert_eq!(self.first.insert(id, status), None, "{id} was decided twice");
         }
     }
 
-    fn act(&mut self, action: &Action) {
+    fn act(&mut self, action: &PromoteAction) {
         match action {
-            Action::Approve(one) => self.command(*one, &Verdict::Approve),
-            Action::Reject(one) => self.command(*one, &Verdict::Reject),
-            Action::Edit(one) => self.command(*one, &Verdict::Edit(format!("Mine: {}", TEXTS[*one]))),
-            Action::TakeBack(one) => {
+            PromoteAction::Approve(one) => self.command(*one, &ProposalVerdict::Approve),
+            PromoteAction::Reject(one) => self.command(*one, &ProposalVerdict::Reject),
+            PromoteAction::Edit(one) => {
+                self.command(*one, &ProposalVerdict::Edit(format!("Mine: {}", TEXTS[*one])))
+            }
+            PromoteAction::TakeBack(one) => {
                 let id = self.ids[*one];
                 let decided = self.first.contains_key(&id);
                 // Lines that the person wrote nearby may block the reversal; then nothing changes.
                 let answer = self.trial.try_to_take_back(id);
-                let waits = matches!(answer, Ok(Reconsidered::Waiting));
+                let waits = matches!(answer, Ok(ReconsiderOutcome::Waiting));
                 assert!(waits == decided || answer.is_err(), "{id}: {answer:?}");
                 if waits {
                     self.first.remove(&id);
                     *self.taken_back.entry(id).or_default() += 1;
                 }
             }
-            Action::Tick(one, mark) => {
+            PromoteAction::Tick(one, mark) => {
                 let id = self.ids[*one];
                 self.page(|page| page.replace(&format!("- [ ] `{id}"), &format!("- [{mark}] `{id}")));
             }
-            Action::Delete(one) => {
+            PromoteAction::Delete(one) => {
                 let id = self.ids[*one].to_string();
                 let keep = |page: String| {
                     let kept = page.lines().filter(|line| !line.contains(&id));
@@ -179,32 +182,32 @@ impl Run {
                 };
                 self.page(keep);
             }
-            Action::Reword(one) => self.page(|page| page.replace(TEXTS[*one], "In other words.")),
-            Action::Empty => self.page(|_| String::new()),
-            Action::OldCopy => {
+            PromoteAction::Reword(one) => self.page(|page| page.replace(TEXTS[*one], "In other words.")),
+            PromoteAction::Empty => self.page(|_| String::new()),
+            PromoteAction::OldCopy => {
                 if let Some(old) = self.pages.first().cloned() {
                     self.page(|_| old.clone());
                 }
             }
-            Action::Note => self.page(|page| format!("My note.\n\n{page}")),
-            Action::MyMemory(number) => {
+            PromoteAction::Note => self.page(|page| format!("My note.\n\n{page}")),
+            PromoteAction::MyMemory(number) => {
                 let line = format!("- Mine, number {} of {number}", self.mine.len());
                 self.trial.put("MEMORY.md", &format!("{}{line}\n", self.trial.read("MEMORY.md")));
                 self.mine.push(line);
             }
-            Action::Look => {
+            PromoteAction::Look => {
                 let look = look(&self.trial.world).unwrap();
                 for (id, decided) in &look.decided {
                     self.decided(*id, decided);
                 }
             }
-            Action::Refresh => {
+            PromoteAction::Refresh => {
                 self.trial.refresh();
             }
-            Action::Work => self.trial.work(),
-            Action::Killed(steps) => self.trial.killed_after(*steps),
-            Action::Clock => self.trial.clock(),
-            Action::Days => {
+            PromoteAction::Work => self.trial.work(),
+            PromoteAction::Killed(steps) => self.trial.killed_after(*steps),
+            PromoteAction::Clock => self.trial.clock(),
+            PromoteAction::Days => {
                 self.hours = (self.hours - FIRST_DAY).min(-FIRST_DAY);
                 self.trial.travel(self.hours);
             }
@@ -212,7 +215,7 @@ impl Run {
         self.archived();
     }
 
-    fn command(&mut self, one: usize, verdict: &Verdict) {
+    fn command(&mut self, one: usize, verdict: &ProposalVerdict) {
         let decided = self.trial.decide(self.ids[one], verdict);
         self.decided(self.ids[one], &decided);
     }
@@ -221,9 +224,12 @@ impl Run {
     fn archived(&mut self) {
         for id in self.ids.clone() {
             let standing = self.trial.standing(id);
-            if standing.by == Some(By::Clock) {
+            if standing.by == Some(DecidedBy::Clock) {
                 assert!(
-                    matches!(self.first.insert(id, Status::Expired), None | Some(Status::Expired)),
+                    matches!(
+                        self.first.insert(id, ProposalStatus::Expired),
+                        None | Some(ProposalStatus::Expired)
+                    ),
                     "{id}"
                 );
             }
@@ -236,14 +242,14 @@ impl Run {
             let status = self.trial.status(*id);
             // Triage leaves these to the person and skips reopened ones.
             let taken_back = self.taken_back.contains_key(id);
-            let open = if taken_back { Status::Pending } else { Status::Triaged };
+            let open = if taken_back { ProposalStatus::Pending } else { ProposalStatus::Triaged };
             assert_eq!(status, self.first.get(id).copied().unwrap_or(open), "{id}");
             let receipts =
                 ["promoted", "rejected", "expired"].map(|end| log.matches(&format!("{end} `{id}")).count());
             let expected = match status {
-                Status::Promoted => [1, 0, 0],
-                Status::Rejected => [0, 1, 0],
-                Status::Expired => [0, 0, 1],
+                ProposalStatus::Promoted => [1, 0, 0],
+                ProposalStatus::Rejected => [0, 1, 0],
+                ProposalStatus::Expired => [0, 0, 1],
                 _ => [0, 0, 0],
             };
             let undone = log.matches(&format!("undone `{id}")).count();
@@ -261,7 +267,7 @@ impl Run {
             let said = log.lines().filter(|line| line.contains(&format!("`{id}")));
             let said: Vec<bool> = said.map(|line| line.starts_with("* undone")).collect();
             assert!(said.iter().enumerate().all(|(at, undone)| *undone == (at % 2 == 1)), "{id}: {log}");
-            let promoted = status == Status::Promoted;
+            let promoted = status == ProposalStatus::Promoted;
             if number == EVOLVES {
                 let (path, before) = &self.entry;
                 let now = self.trial.read(path);
@@ -294,7 +300,7 @@ proptest! {
 
     #[test]
     fn ver_09_rev_14_every_proposal_ends_once_and_nothing_is_lost(actions in prop::collection::vec(action(), 1..24)) {
-        let mut run = Run::new();
+        let mut run = PromoteModelRun::new();
         for action in &actions {
             run.act(action);
         }

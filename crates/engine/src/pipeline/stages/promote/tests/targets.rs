@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use rekindle_core::base::provenance::Provenance;
 use rekindle_core::base::scope::Scope;
-use rekindle_core::knowledge::proposal::Target;
+use rekindle_core::knowledge::proposal::ProposalTarget;
 use rekindle_core::vault::entry::Confidence;
-use rekindle_core::vault::layout::{Destination, Group};
-use rekindle_core::vault::review::Place;
+use rekindle_core::vault::layout::{EntryDestination, EntryGroup};
+use rekindle_core::vault::review::ProposalPlace;
 
 use super::super::*;
-use super::{Trial, count};
-use crate::jobs::worker_lock::Post;
+use super::{PromoteFixture, count};
+use crate::jobs::worker_lock::WorkerLock;
 use crate::platform::disk;
 use crate::vault::{NewEntry, NewIdea};
 
 const AGENTS: &str = "# Agents\n\n- Use npm.\n";
 
-impl Trial {
+impl PromoteFixture {
     pub(super) fn identity(&self, name: &str) -> PathBuf {
         self.world.places.identity().join(name)
     }
@@ -33,16 +33,16 @@ impl Trial {
         std::fs::read_to_string(self.identity("AGENTS.md")).unwrap()
     }
 
-    pub(super) fn aim_at(&self, target: &Target, text: &str, supersedes: Option<&str>) -> Id {
+    pub(super) fn aim_at(&self, target: &ProposalTarget, text: &str, supersedes: Option<&str>) -> ProposalId {
         let file = match target {
-            Target::Memory(name)
-            | Target::Identity(name)
-            | Target::Entry(name)
-            | Target::Everywhere(name) => name.clone(),
-            Target::Idea(_) => layout::IDEAS.to_owned(),
+            ProposalTarget::Memory(name)
+            | ProposalTarget::Identity(name)
+            | ProposalTarget::Entry(name)
+            | ProposalTarget::Everywhere(name) => name.clone(),
+            ProposalTarget::Idea(_) => layout::IDEAS.to_owned(),
         };
         self.hand_in_as(|one| Proposal {
-            place: Place::Section(file.clone()),
+            place: ProposalPlace::Section(file.clone()),
             target: Some(target.clone()),
             title: text.to_owned(),
             text: text.to_owned(),
@@ -51,8 +51,8 @@ impl Trial {
         })
     }
 
-    pub(super) fn for_agents(&self, text: &str, supersedes: Option<&str>) -> Id {
-        self.aim_at(&Target::Identity("AGENTS.md".to_owned()), text, supersedes)
+    pub(super) fn for_agents(&self, text: &str, supersedes: Option<&str>) -> ProposalId {
+        self.aim_at(&ProposalTarget::Identity("AGENTS.md".to_owned()), text, supersedes)
     }
 
     /// Saves a memory of the person and returns its path.
@@ -60,7 +60,7 @@ impl Trial {
         let new = NewEntry {
             kind: "fix".to_owned(),
             slug: slug.to_owned(),
-            to: Destination::Group(Group::PersonalPrivate),
+            to: EntryDestination::Group(EntryGroup::PersonalPrivate),
             tags: Vec::new(),
             scope: Scope::Global,
             body: format!("{line}\n"),
@@ -69,7 +69,7 @@ impl Trial {
             said_at: None,
         };
         let vault = self.world.vault().unwrap();
-        vault.save(&new, Actor::User, &self.world.now()).unwrap().path.to_string()
+        vault.save(&new, ChangeActor::User, &self.world.now()).unwrap().path.to_string()
     }
 
     /// Writes down an idea of the person and returns its name.
@@ -84,24 +84,24 @@ impl Trial {
             said_at: None,
         };
         let vault = self.world.vault().unwrap();
-        vault.add_idea(&new, Actor::User, &self.world.now()).unwrap().outcome
+        vault.add_idea(&new, ChangeActor::User, &self.world.now()).unwrap().outcome
     }
 
-    fn post(&self) -> Post {
-        Post::take(&self.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap()
+    fn post(&self) -> WorkerLock {
+        WorkerLock::take(&self.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap()
     }
 
-    pub(super) fn patch(&self, id: Id) -> PatchLook {
+    pub(super) fn patch(&self, id: ProposalId) -> PatchLook {
         look_at_patch(&self.post(), &self.world, id).unwrap()
     }
 
     /// Applies a patch as a person who confirms it.
-    pub(super) fn apply(&self, id: Id) -> Result<(), StepError> {
+    pub(super) fn apply(&self, id: ProposalId) -> Result<(), StepError> {
         let PatchLook::Patch(patch) = self.patch(id) else { panic!("no patch") };
         apply(&self.post(), &self.world, &patch)
     }
 
-    fn patch_file(&self, id: Id) -> PathBuf {
+    fn patch_file(&self, id: ProposalId) -> PathBuf {
         patches::path(&self.world.places.patches(), id)
     }
 
@@ -113,7 +113,7 @@ impl Trial {
 #[test]
 fn idn_05_approving_makes_a_patch_and_only_the_person_changes_the_file() {
     for steps in 0..6 {
-        let trial = Trial::new();
+        let trial = PromoteFixture::new();
         trial.put_identity("AGENTS.md", AGENTS);
         let id = trial.for_agents("Use pnpm in this workspace.", Some("Use npm."));
         trial.refresh();
@@ -122,24 +122,28 @@ fn idn_05_approving_makes_a_patch_and_only_the_person_changes_the_file() {
             "{}",
             trial.read("REVIEW.md")
         );
-        trial.decide(id, &Verdict::Approve);
+        trial.decide(id, &ProposalVerdict::Approve);
         trial.killed_after(steps);
         trial.work();
         trial.clock();
         trial.work();
-        assert_eq!((trial.agents().as_str(), trial.status(id)), (AGENTS, Status::Approved), "{steps}");
+        assert_eq!(
+            (trial.agents().as_str(), trial.status(id)),
+            (AGENTS, ProposalStatus::Approved),
+            "{steps}"
+        );
         trial.sound();
         let patch = std::fs::read_to_string(trial.patch_file(id)).unwrap();
         assert!(patch.starts_with("--- a/AGENTS.md\n+++ b/AGENTS.md\n@@"), "{patch}");
         assert!(patch.contains("\n-- Use npm.\n+- Use pnpm in this workspace.\n"), "{patch}");
         trial.apply(id).unwrap();
         assert_eq!(trial.agents(), "# Agents\n\n- Use pnpm in this workspace.\n");
-        assert_eq!((trial.status(id), trial.patch_file(id).exists()), (Status::Promoted, false));
+        assert_eq!((trial.status(id), trial.patch_file(id).exists()), (ProposalStatus::Promoted, false));
         assert_eq!(count(&trial.log(), &format!("promoted `{id}`")), 1, "{}", trial.log());
         assert!(matches!(trial.patch(id), PatchLook::Otherwise(_)), "once");
-        trial.world.vault().unwrap().undo(None, Actor::User, &trial.world.now()).unwrap();
+        trial.world.vault().unwrap().undo(None, ChangeActor::User, &trial.world.now()).unwrap();
         assert_eq!(take_back(&trial.world).unwrap(), [id]);
-        assert_eq!((trial.agents().as_str(), trial.status(id)), (AGENTS, Status::Pending));
+        assert_eq!((trial.agents().as_str(), trial.status(id)), (AGENTS, ProposalStatus::Pending));
         assert_eq!(count(&trial.log(), &format!("undone `{id}`")), 1, "{}", trial.log());
         trial.sound();
     }
@@ -147,12 +151,12 @@ fn idn_05_approving_makes_a_patch_and_only_the_person_changes_the_file() {
 
 #[test]
 fn idn_05_b_07_a_patch_follows_its_file_or_says_why_it_cannot() {
-    let trial = Trial::new();
+    let trial = PromoteFixture::new();
     trial.put_identity("AGENTS.md", AGENTS);
     let (added, replacing) =
         (trial.for_agents("Ask first.", None), trial.for_agents("Use pnpm.", Some("Use npm.")));
     for id in [added, replacing] {
-        trial.decide(id, &Verdict::Approve);
+        trial.decide(id, &ProposalVerdict::Approve);
     }
     trial.work();
     let PatchLook::Patch(seen) = trial.patch(added) else { panic!("it fits") };
@@ -165,16 +169,16 @@ fn idn_05_b_07_a_patch_follows_its_file_or_says_why_it_cannot() {
     assert!(why.to_string().contains("not there any more: Use npm."), "{why}");
     trial.refresh();
     assert!(!trial.patch_file(replacing).exists(), "no patch that does not fit");
-    assert_eq!(trial.status(replacing), Status::Approved);
+    assert_eq!(trial.status(replacing), ProposalStatus::Approved);
     trial.sound();
-    assert_eq!(trial.try_to_take_back(replacing).unwrap(), Reconsidered::Waiting);
-    assert_eq!(trial.status(replacing), Status::Pending);
+    assert_eq!(trial.try_to_take_back(replacing).unwrap(), ReconsiderOutcome::Waiting);
+    assert_eq!(trial.status(replacing), ProposalStatus::Pending);
     // An approved patch that does not fit waits with the reason.
-    trial.decide(replacing, &Verdict::Approve);
+    trial.decide(replacing, &ProposalVerdict::Approve);
     trial.work();
-    assert_eq!(trial.status(replacing), Status::Pending);
+    assert_eq!(trial.status(replacing), ProposalStatus::Pending);
     assert!(trial.standing(replacing).note.unwrap().contains("not there any more"));
-    trial.decide(replacing, &Verdict::KeepBoth(None));
+    trial.decide(replacing, &ProposalVerdict::KeepBoth(None));
     trial.work();
     trial.apply(replacing).unwrap();
     assert!(
@@ -187,21 +191,24 @@ fn idn_05_b_07_a_patch_follows_its_file_or_says_why_it_cannot() {
 
 #[test]
 fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
-    let trial = Trial::new();
+    let trial = PromoteFixture::new();
     trial.put_identity("AGENTS.md", AGENTS);
     let id = trial.for_agents("Ask first.", None);
-    trial.decide(id, &Verdict::Approve);
+    trial.decide(id, &ProposalVerdict::Approve);
     trial.work();
     trial.put_identity("AGENTS.md", "# Agents\n\n- Use npm.\n- Ask first.\n");
     trial.clock();
     trial.work();
-    assert_eq!((trial.status(id), count(&trial.log(), &format!("promoted `{id}`"))), (Status::Promoted, 1));
+    assert_eq!(
+        (trial.status(id), count(&trial.log(), &format!("promoted `{id}`"))),
+        (ProposalStatus::Promoted, 1)
+    );
     assert!(!trial.patch_file(id).exists());
     // The next read finds it without the schedule: applied by hand, or killed before the store or before the
     // log.
     for (step, words) in ["Read the logs.", "Keep it short.", "Name the file."].into_iter().enumerate() {
         let id = trial.for_agents(words, None);
-        trial.decide(id, &Verdict::Approve);
+        trial.decide(id, &ProposalVerdict::Approve);
         trial.work();
         let PatchLook::Patch(patch) = trial.patch(id) else { panic!("it fits") };
         if step == 0 {
@@ -216,27 +223,27 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
         assert_eq!(count(&trial.log(), &format!("promoted `{id}`")), 0);
         look(&trial.world).unwrap();
         let receipts = count(&trial.log(), &format!("promoted `{id}`"));
-        assert_eq!((trial.status(id), receipts), (Status::Promoted, 1), "{words}");
+        assert_eq!((trial.status(id), receipts), (ProposalStatus::Promoted, 1), "{words}");
         assert!(!trial.patch_file(id).exists());
     }
     // Killed between the change and the store.
     let killed = trial.for_agents("Write tests.", None);
-    trial.decide(killed, &Verdict::Approve);
+    trial.decide(killed, &ProposalVerdict::Approve);
     trial.work();
     let PatchLook::Patch(patch) = trial.patch(killed) else { panic!("it fits") };
     let vault = trial.world.vault().unwrap();
     vault.apply(&patches::amendment(&patch.standing), &patch.amended, &trial.world.now()).unwrap();
-    assert_eq!(trial.status(killed), Status::Approved);
+    assert_eq!(trial.status(killed), ProposalStatus::Approved);
     // A new look and a reversal both find it in its file.
-    assert_eq!(trial.try_to_take_back(killed).unwrap(), Reconsidered::Waiting);
-    assert_eq!((trial.status(killed), count(&trial.agents(), "Write tests.")), (Status::Pending, 0));
-    trial.decide(killed, &Verdict::Approve);
+    assert_eq!(trial.try_to_take_back(killed).unwrap(), ReconsiderOutcome::Waiting);
+    assert_eq!((trial.status(killed), count(&trial.agents(), "Write tests.")), (ProposalStatus::Pending, 0));
+    trial.decide(killed, &ProposalVerdict::Approve);
     trial.work();
     let PatchLook::Patch(patch) = trial.patch(killed) else { panic!("it fits") };
     vault.apply(&patches::amendment(&patch.standing), &patch.amended, &trial.world.now()).unwrap();
     trial.apply(killed).unwrap();
-    assert_eq!((trial.status(killed), count(&trial.agents(), "Write tests.")), (Status::Promoted, 1));
-    assert_eq!(trial.try_to_take_back(killed).unwrap(), Reconsidered::Waiting);
+    assert_eq!((trial.status(killed), count(&trial.agents(), "Write tests.")), (ProposalStatus::Promoted, 1));
+    assert_eq!(trial.try_to_take_back(killed).unwrap(), ReconsiderOutcome::Waiting);
     assert!(!trial.agents().contains("Write tests."));
     trial.sound();
 }
@@ -244,44 +251,48 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
 #[test]
 fn rev_12_vlt_04_an_approved_change_of_a_memory_is_a_new_version() {
     for steps in 0..6 {
-        let trial = Trial::new();
+        let trial = PromoteFixture::new();
         let vault = trial.world.vault().unwrap();
         let line = "The staging database listens on port 5432.";
         let words = "The staging database listens on port 6432.";
         let path = trial.memory("staging db", line);
         let old = trial.read(&path);
-        let id = trial.aim_at(&Target::Entry(path.clone()), words, Some(line));
-        trial.decide(id, &Verdict::Approve);
+        let id = trial.aim_at(&ProposalTarget::Entry(path.clone()), words, Some(line));
+        trial.decide(id, &ProposalVerdict::Approve);
         trial.killed_after(steps);
         trial.work();
-        assert_eq!(trial.status(id), Status::Promoted, "{steps}");
+        assert_eq!(trial.status(id), ProposalStatus::Promoted, "{steps}");
         let text = trial.read(&path);
         assert!(text.ends_with(&format!("\n{words}\n")) && text.contains(&id.to_string()), "{text}");
         let versions =
             vault.changes().unwrap().filter(|change| change.as_ref().unwrap().change.verb == "evolve");
         assert_eq!(versions.count(), 1, "killed after {steps}");
         trial.sound();
-        vault.undo(None, Actor::User, &trial.world.now()).unwrap();
+        vault.undo(None, ChangeActor::User, &trial.world.now()).unwrap();
         assert_eq!(take_back(&trial.world).unwrap(), [id]);
-        assert_eq!((trial.read(&path), trial.status(id)), (old, Status::Pending));
+        assert_eq!((trial.read(&path), trial.status(id)), (old, ProposalStatus::Pending));
     }
 }
 
 #[test]
 fn b_07_the_same_about_two_files_is_two_questions_and_a_memory_that_is_gone_says_so() {
-    let trial = Trial::new();
+    let trial = PromoteFixture::new();
     trial.put_identity("AGENTS.md", AGENTS);
     let words = "Always run the tests with the release profile.";
     let memory = trial.propose("Patterns", words, 0);
     let agents = trial.for_agents(words, None);
     assert_ne!(memory, agents);
-    trial.decide(memory, &Verdict::Approve);
+    trial.decide(memory, &ProposalVerdict::Approve);
     trial.work();
-    assert_eq!((trial.status(memory), trial.status(agents)), (Status::Promoted, Status::Triaged));
-    let gone = trial.aim_at(&Target::Entry("personal-private/fix/gone.md".to_owned()), "It is so.", None);
+    assert_eq!(
+        (trial.status(memory), trial.status(agents)),
+        (ProposalStatus::Promoted, ProposalStatus::Triaged)
+    );
+    let gone =
+        trial.aim_at(&ProposalTarget::Entry("personal-private/fix/gone.md".to_owned()), "It is so.", None);
     assert!(page::rebase(&mut trial.db(), &trial.world.vault().unwrap()).unwrap().contains_key(&gone));
-    trial.decide(gone, &Verdict::Approve);
+    trial.decide(gone, &ProposalVerdict::Approve);
     trial.work();
-    assert_eq!(trial.status(gone), Status::Pending);
+    assert_eq!(trial.status(gone), ProposalStatus::Pending);
     assert!(trial.standing(gone).note.unwrap().contains("gone.md"));
 }
