@@ -123,7 +123,10 @@ mod tests {
 
     /// Everything the cross-encoder was trained with: memories and prompts of invented projects.
     fn pairs() -> Vec<serde_json::Value> {
-        ["pairs.jsonl.gz", "named-pairs.jsonl.gz"].iter().flat_map(|name| lines(&training_data(name))).collect()
+        ["pairs.jsonl.gz", "named-pairs.jsonl.gz"]
+            .iter()
+            .flat_map(|name| lines(&training_data(name)))
+            .collect()
     }
 
     #[test]
@@ -148,8 +151,9 @@ mod tests {
             rows.iter().filter_map(|row| Some(row["project"].as_str()?.to_owned())).collect()
         };
         let trained = projects(pairs());
-        let evaluated =
-            projects(EVALUATED_PROMPTS.iter().chain(&EVALUATED_MEMORIES).flat_map(|set| lines(set)).collect());
+        let evaluated = projects(
+            EVALUATED_PROMPTS.iter().chain(&EVALUATED_MEMORIES).flat_map(|set| lines(set)).collect(),
+        );
         assert!(trained.len() > 450 && evaluated.len() >= 68, "{} {}", trained.len(), evaluated.len());
         assert_eq!(trained.intersection(&evaluated).collect::<Vec<_>>(), Vec::<&String>::new());
     }
