@@ -114,7 +114,13 @@ fn rec_07_rec_15_an_answer_says_what_it_did() {
     assert!((relevance * product - best["score"].as_f64().unwrap()).abs() < 1e-5, "{best}");
     // The same for the output without `--json`.
     let shown = sandbox.rekindle(&["recall", "staging postgres port", "--explain"]).run().ok().stdout;
-    for word in [ids[0].as_str(), "staging-port.md", "listens on port 5433", "\n    meaning  "] {
+    for word in [
+        ids[0].as_str(),
+        "staging-port.md",
+        "listens on port 5433",
+        "\n    meaning  ",
+        "Relevance gate: probability ",
+    ] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
     }
 }
