@@ -6,7 +6,7 @@ Usage: train_cross_encoder.py INPUTS OUT [--layers 4] [--passage 64] [--epochs 4
 
 INPUTS is a folder with tokenizer.json of all-MiniLM-L6-v2 (`models/make.sh --keep`) and gte.npz, which --shrink writes from
 gte-small in ONNX. Words and the layers of all-MiniLM-L6-v2 come from all-minilm-l6-v2.rkm beside this file, the training data from
-pairs.jsonl and named-pairs.jsonl (or the same with .gz). OUT is a safetensors file for `cargo run -p rekindle-embed --example pack_reader`.
+pairs.jsonl and named-pairs.jsonl (or the same with .gz). OUT is a safetensors file for `cargo run -p rekindle-embed --example pack_cross_encoder`.
 
 Two steps: a teacher of twelve layers reads whole memories; a student of a few layers, which starts from some of the teacher's,
 learns from the labels and the teacher's odds, and reads one window of a memory. Needs torch, tokenizers, safetensors and numpy;

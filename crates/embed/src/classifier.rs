@@ -7,8 +7,8 @@
 
 use std::sync::OnceLock;
 
+use crate::forward::{EncoderScratch, judge};
 use crate::layout::{HEADER_BYTES, ModelHeader, ModelKind, ScoringHead, checksum};
-use crate::pass::{EncoderScratch, judge};
 use crate::{EmbeddingModel, Error, builtin};
 
 /// The maximum number of tokens of the context, or of the older statement.

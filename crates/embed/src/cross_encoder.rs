@@ -9,8 +9,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use crate::forward::{EncoderScratch, judge};
 use crate::layout::{HEADER_BYTES, ModelHeader, ModelKind, ScoringHead, checksum};
-use crate::pass::{EncoderScratch, judge};
 use crate::{EmbeddingModel, Error, builtin};
 
 /// Tokens of a prompt that are read, from its beginning and its end: pasted text stands between.

@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::forward::{EncoderScratch, run};
 use crate::layout::{
     EmbedderSections, HEADER_BYTES, ModelHeader, ModelKind, Pooling, WordEmbeddings, checksum,
 };
-use crate::pass::{EncoderScratch, run};
 use crate::tokenize::{TokenizerRules, tokenize};
 use crate::{Error, builtin};
 

@@ -15,7 +15,7 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::TimeZone;
 use rekindle_core::knowledge::observe;
 use rekindle_core::knowledge::observe::evidence::MessageEvidence;
-use rekindle_core::knowledge::observe::gate::judge;
+use rekindle_core::knowledge::observe::write_gate::judge;
 use rekindle_core::knowledge::observe::{Finding, ObservedSession};
 use rekindle_core::session::Message;
 use rekindle_engine::agents::transcripts::{self, SessionHead};

@@ -31,5 +31,5 @@ pub mod project;
 pub mod recall;
 pub mod review;
 #[cfg(test)]
-mod trial_notes;
+mod test_notes;
 pub mod vault;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::base::reference::MIN_ID_CHARS;
+use crate::base::id_match::MIN_ID_CHARS;
 
 /// Crockford's base-32 alphabet in lower case, without I, L, O and U: safe to read aloud and to type.
 const CROCKFORD_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -6,7 +6,7 @@
 //! Unreviewed, dated and counted content follows in its own fence (B-02).
 
 mod card;
-mod decided;
+mod recent_decisions;
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::knowledge::observe::check::COMPLETED_TEXT;
 use crate::knowledge::observe::rules::OPEN_PREFIX;
 use crate::text::clean::one_line;
 use crate::text::fence;
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::vault::daily_log::{self, FactTime, LogSection, LoggedFact, LoggedObservation, ObservationBody};
 use crate::vault::memory;
 use crate::vault::priority::Priority;
@@ -377,7 +377,7 @@ fn observations(material: &BriefingMaterial, cut: &mut Vec<String>) -> String {
 
 fn rest(material: &BriefingMaterial, cut: &mut Vec<String>) -> String {
     let mut part = BriefingPart::new(MAX_REST_CHARS);
-    decided::lines(material).iter().for_each(|line| part.line(line));
+    recent_decisions::lines(material).iter().for_each(|line| part.line(line));
     for line in &material.state {
         part.line(&format!("- {}", one_line(line, MAX_LINE_CHARS)));
     }

@@ -12,9 +12,9 @@ use crate::recall::select::RecallHit;
 use crate::session::tools;
 use crate::text::clean::one_line;
 use crate::text::fence;
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::text::sentences;
-use crate::text::specifics::{coverage, words};
+use crate::text::specific_terms::{coverage, words};
 
 /// The maximum length of one memory, in characters.
 pub const MAX_ENTRY_CHARS: usize = 500;

@@ -3,9 +3,9 @@
 
 pub mod acceptance;
 pub mod rebase;
+pub mod review_priority;
 pub mod revision;
 mod target;
-pub mod worth;
 
 use serde::{Deserialize, Serialize};
 

@@ -7,12 +7,12 @@
 
 mod git_config;
 mod git_files;
-mod known;
-mod marks;
+mod known_projects;
+mod project_marks;
 mod remote;
 
 pub use git_config::preferred_remote;
 pub use git_files::{common_dir_by_name, common_dir_target, git_file_target, initial_commit, is_of_clone};
-pub use known::{Claim, ClaimAnswer, IdentifiedTrail, KnownProjects, ProjectSighting, ProjectTrail};
-pub use marks::{FolderMark, ProjectMarks};
+pub use known_projects::{Claim, ClaimAnswer, IdentifiedTrail, KnownProjects, ProjectSighting, ProjectTrail};
+pub use project_marks::{FolderMark, ProjectMarks};
 pub use remote::{GitRemote, normalise_remote};

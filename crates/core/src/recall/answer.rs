@@ -12,7 +12,7 @@ use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::sentences;
-use crate::text::specifics::{coverage, plain, specifics, stands_in, words};
+use crate::text::specific_terms::{coverage, plain, specifics, stands_in, words};
 
 pub use subject::QuestionSubject;
 

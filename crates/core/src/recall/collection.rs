@@ -1,7 +1,7 @@
 //! What ranking reads of every document: a few numbers each, side by side.
 
-use super::counts::TermCount;
 use super::document::{Document, DocumentSource};
+use super::term_counts::TermCount;
 use crate::base::provenance::Origin;
 use crate::vault::entry::Confidence;
 use crate::vault::priority::Priority;

@@ -4,7 +4,7 @@
 //! Only visible documents count, in every statistic: a document that is gone leaves no trace in the scores of others.
 
 use super::collection::{DocumentColumns, TermPostings};
-use super::counts::{MAX_NEIGHBOUR_WORDS, TermCount};
+use super::term_counts::{MAX_NEIGHBOUR_WORDS, TermCount};
 
 /// How soon more of the same term stops counting.
 pub const BM25_K1: f32 = 1.2;
@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
     use crate::recall::collection::{DocumentFlags, NO_TIMESTAMP};
-    use crate::recall::counts::TermCount;
+    use crate::recall::term_counts::TermCount;
 
     /// Whether a thread begins (0), whether it is visible, its words.
     type Bag = (u32, bool, Vec<u8>);

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::adjust::{FactorContext, ScoreFactors, factors};
 use super::collection::DocumentColumns;
-use super::fuse::{FusionInput, RelevanceParts};
+use super::fusion::{FusionInput, RelevanceParts};
+use super::score_factors::{FactorContext, ScoreFactors, factors};
 
 /// One document in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -11,12 +11,12 @@ use super::filter::RecallFilters;
 use super::merge::ObservationMention;
 use super::rank::RankedDocument;
 use super::trust::{self, TrustCandidate, TrustDoubt};
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 
 /// An agent is never shown more than this many (REC-04).
 pub const MAX_RESULTS: usize = 10;
 /// A person can list all that were ranked closely.
-pub const MAX_LISTED_RESULTS: usize = super::fuse::MAX_CANDIDATES;
+pub const MAX_LISTED_RESULTS: usize = super::fusion::MAX_CANDIDATES;
 /// So many if nobody says otherwise.
 pub const DEFAULT_RESULTS: usize = 5;
 /// So many are looked at for each one that is shown: some say the same, some contradict each other.
@@ -266,8 +266,8 @@ fn order(hits: &mut [RecallHit]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::adjust::ScoreFactors;
-    use crate::recall::fuse::RelevanceParts;
+    use crate::recall::fusion::RelevanceParts;
+    use crate::recall::score_factors::ScoreFactors;
 
     fn found(count: usize, text: impl Fn(usize) -> String) -> Vec<(RankedDocument, Document)> {
         let factors = ScoreFactors { decay: 1.0, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };

@@ -1,7 +1,7 @@
 //! A long text in pieces that an embedding can hold: each as long as a model reads well, overlapping, so that what
 //! stands on a border stands whole in one of them (STO-13).
 
-use crate::text::runs::leading;
+use crate::text::byte_runs::leading;
 use crate::text::terms::is_unspaced;
 
 /// How many running words a window has.

@@ -1,19 +1,19 @@
 //! Sessions in a common form, independent of the agent.
 
 pub mod answer;
-pub mod asked;
-pub mod became;
 pub mod capture;
 pub mod clean;
-pub mod gate;
+pub mod command_speaker;
 pub mod head;
 pub mod host;
 pub mod message;
+pub mod noise_gate;
 pub mod notes;
+pub mod outcome;
 pub(crate) mod pasted;
+pub mod remember_requests;
 pub mod restore;
 pub mod serialise;
-pub mod speaker;
 pub mod tools;
 
 pub use head::SessionHead;

@@ -8,24 +8,24 @@
 //! - [`clean`]: no escape sequences, control or invisible characters (B-02)
 //! - [`redact`]: no secrets (B-03, SEC-04)
 //! - [`fence`]: markers around injected text, and their recognition
-//! - [`normal`]: the form in which two texts count as equal
+//! - [`normalise`]: the form in which two texts count as equal
 //! - [`terminal`]: safe output to a terminal
-//! - [`specifics`]: details of a statement that must have a source
+//! - [`specific_terms`]: details of a statement that must have a source
 //! - [`word_rarity`]: how rare a word is in general
 
+pub(crate) mod byte_runs;
 pub mod clean;
 pub mod common_words;
 pub mod contradiction;
 pub mod domain_stopwords;
 pub mod fence;
 pub mod host_tags;
-pub mod normal;
+pub mod normalise;
 pub mod phrases;
 pub mod redact;
-pub(crate) mod runs;
 pub mod sentences;
 pub mod similarity;
-pub mod specifics;
+pub mod specific_terms;
 pub mod terminal;
 pub mod terms;
 pub mod tokens;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::text::contradiction;
 use crate::text::contradiction::ComparableStatement;
-use crate::text::normal::normalised;
-use crate::text::specifics::specifics;
+use crate::text::normalise::normalised;
+use crate::text::specific_terms::specifics;
 use crate::text::terms;
 
 /// The minimum share of common terms of two equal statements.

@@ -9,7 +9,7 @@ use super::escape::{self, EscapeStyle, tidy_line};
 use super::lines::{
     self, BrokenDocument, LineInsertion, LineKind, MarkdownLine, heading_words, newline_of, splice,
 };
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 
 /// The section of an identity file for additions, created on demand.
 pub const LEARNED_SECTION: &str = "Learned";

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 
 /// The minimum length of a whole text to search for, in characters of its normal form. A shorter one is too
 /// unspecific.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::hash::ContentHash;
 use crate::base::id::EntryId;
 use crate::base::time::{Timestamp, iso};
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 
 /// One line of `_meta/tombstones.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

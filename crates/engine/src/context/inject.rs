@@ -24,7 +24,7 @@ use rekindle_core::recall::collection::DocumentFlags;
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::select::MAX_RESULTS;
-use rekindle_core::text::specifics;
+use rekindle_core::text::specific_terms;
 use rekindle_core::vault::entry::{EntryProperties, EntryStatus, is_reviewed};
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::path::VaultPath;
@@ -357,7 +357,7 @@ pub fn prompt(
     let usage = LazyCell::new(|| UsageSummary::read(&places.usage()));
     let answer = ask(&vault, &RecallIndex::at(places.index()), embedder, usage, &request)?;
     // A short prompt such as "go on" resembles everything, so its words must occur in the memory.
-    let terse = specifics::words(&question).len() < MIN_EMBEDDED_WORDS;
+    let terse = specific_terms::words(&question).len() < MIN_EMBEDDED_WORDS;
     let always = format!("/{}/", layout::ALWAYS_LOAD);
     let is_told =
         |document: &Document| document.source == DocumentSource::Memory || document.path.contains(&always);

@@ -6,7 +6,7 @@ use rekindle_core::vault::erase::ErasureTarget;
 use rusqlite::Connection;
 
 use super::PendingForget;
-use super::store::ErasableStore;
+use super::erasable_store::ErasableStore;
 use crate::platform::db::{self, Database};
 use crate::vault::Error;
 

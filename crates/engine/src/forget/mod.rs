@@ -7,8 +7,8 @@
 //! removal that was interrupted.
 
 mod database;
-mod store;
-mod stores;
+mod erasable_store;
+mod erasable_stores;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ impl Vault {
         let going = self.going(what, ChangeActor::User, String::new())?;
         let target = going.target();
         let mut places = Vec::new();
-        for store in stores::all(self) {
+        for store in erasable_stores::all(self) {
             let holding = store.holds(&target)?;
             let others = holding.iter().filter(|file| !self.goes_whole(&going, file)).count();
             places.push((store.name(), others));
@@ -107,7 +107,7 @@ impl Vault {
     /// decides everything else.
     pub fn agent_may_forget(&self, plan: &ForgetReport) -> Result<bool, Error> {
         let says_the_same =
-            |(store, count): &(&str, usize)| stores::VERBATIM_STORES.contains(store) && *count > 0;
+            |(store, count): &(&str, usize)| erasable_stores::VERBATIM_STORES.contains(store) && *count > 0;
         if plan.places.iter().any(says_the_same) || !plan.also_in.is_empty() {
             return Ok(false);
         }
@@ -250,7 +250,9 @@ impl Vault {
             .into_iter()
             .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
             .filter(|file| !file.starts_with(self.folder()) && *file != ideas)
-            .filter_map(|file| stores::is_in(&file, target).map(|found| found.then_some(file)).transpose())
+            .filter_map(|file| {
+                erasable_stores::is_in(&file, target).map(|found| found.then_some(file)).transpose()
+            })
             .collect()
     }
 }
@@ -285,7 +287,7 @@ impl VaultWriter<'_> {
         let target = going.target();
         self.bury(going)?;
         let mut places = Vec::new();
-        for store in stores::all(vault) {
+        for store in erasable_stores::all(vault) {
             places.push((store.name(), store.erase(going, &target)?));
         }
         // The journal was rewritten, so open it again.
@@ -299,7 +301,7 @@ impl VaultWriter<'_> {
             disk::shred(&file).map_err(Error::io("remove", &file))?;
         }
         let mut left = Vec::new();
-        for store in stores::all(vault) {
+        for store in erasable_stores::all(vault) {
             left.extend(store.holds(&target)?);
         }
         if !left.is_empty() {

@@ -5,8 +5,8 @@ use std::io::{self, Cursor, Seek, Write};
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::recall::collection::{DocumentFlags, NO_TIMESTAMP};
-use rekindle_core::recall::counts::{self, TermCounts};
 use rekindle_core::recall::document::{Document, FileStamp, SourceUnit};
+use rekindle_core::recall::term_counts::{self, TermCounts};
 use rekindle_core::recall::windows::{self, TextWindow};
 use rekindle_core::text::terms::TermHasher;
 use rekindle_embed::QuantisedVector;
@@ -75,7 +75,7 @@ impl WrittenDocument {
         // A document is plain data: it always has a JSON form.
         let mut kept = Vec::with_capacity(document.text.len() + DOCUMENT_OVERHEAD_BYTES);
         serde_json::to_writer(&mut kept, document).unwrap_or_default();
-        Self { counted: counts::count(searched, numbers), kept }
+        Self { counted: term_counts::count(searched, numbers), kept }
     }
 }
 

@@ -3,15 +3,15 @@
 //! It is derived from the Markdown: if you delete the folder, it is rebuilt the same.
 //!
 //! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the bytes of a segment, writing and reading them
-//! - `current`, `frames`, [`store`]: generations, the delta beside them, and who may change them
+//! - `manifest`, `frames`, [`store`]: generations, the delta beside them, and who may change them
 //! - [`snapshot`]: the whole as one reader sees it; `scan`: a query against all its vectors
 //! - [`embedding`]: making the vectors that are missing
 
 mod build;
-pub(crate) mod current;
 pub mod embedding;
 mod format;
 mod frames;
+pub(crate) mod manifest;
 pub(crate) mod merge;
 mod nibbles;
 mod postings;

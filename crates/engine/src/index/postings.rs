@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rekindle_core::recall::counts::{TermCount, TermCounts};
+use rekindle_core::recall::term_counts::{TermCount, TermCounts};
 
 /// How often a term stands in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

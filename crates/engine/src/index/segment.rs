@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::collection::DocumentFlags;
-use rekindle_core::recall::counts::TermCount;
 use rekindle_core::recall::document::{Document, FileStamp};
+use rekindle_core::recall::term_counts::TermCount;
 use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::{QuantisedVector, dots};
 

@@ -12,8 +12,8 @@ use std::ops::Range;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::scope::is_shown;
 use rekindle_core::recall::collection::{DocumentColumns, TermPostings};
-use rekindle_core::recall::counts::TermCount;
 use rekindle_core::recall::document::Document;
+use rekindle_core::recall::term_counts::TermCount;
 use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::QuantisedVector;
 

@@ -23,9 +23,9 @@ use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 
 use super::build::{PreparedUnit, VectorSpace, build, lay_out};
-use super::current;
 use super::format::SegmentDamage;
 use super::frames;
+use super::manifest;
 use super::segment::IndexSegment;
 use super::snapshot::IndexSnapshot;
 use crate::platform::disk;
@@ -144,7 +144,7 @@ impl RecallIndex {
     }
 
     fn current(&self) -> Result<Option<IndexManifest>, Error> {
-        current::read(&self.current_file(), FORMAT_VERSION)
+        manifest::read(&self.current_file(), FORMAT_VERSION)
     }
 
     /// What is there now; `None` if there is no index yet.
@@ -442,7 +442,7 @@ impl GenerationWriter<'_> {
         disk::write_whole(&delta, &tail).map_err(Error::io("written", &delta))?;
         layers.push(generation);
         let current = IndexManifest { format: FORMAT_VERSION, generation, layers, seen: seen.cloned() };
-        current::write(&self.index.current_file(), &current)?;
+        manifest::write(&self.index.current_file(), &current)?;
         self.sweep(Some(&current), old)
     }
 

@@ -9,7 +9,7 @@ use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::recall::collection::DocumentColumns;
 use rekindle_core::recall::document::{Document, DocumentSource, FileStamp, SourceUnit};
-use rekindle_core::recall::fuse::RescoredSimilarity;
+use rekindle_core::recall::fusion::RescoredSimilarity;
 use rekindle_core::recall::lexical;
 use rekindle_core::text::terms;
 use rekindle_embed::QuantisedVector;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::hosts::hook::turns::HookCall;
+use rekindle_core::hosts::hook::duplicate_calls::HookCall;
 use rekindle_core::hosts::hook::{HookKind, HookSignal};
 use rekindle_core::session::{Message, MessageRole, serialise};
 

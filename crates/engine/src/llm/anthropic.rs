@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::http::{self, AnswerDeadline, LlmServer, OptionalField, StreamBreak};
 use super::prices::{self, ModelPrice};
 use super::stream::{self, AnswerParser};
-use super::{report, shape, within_budget};
+use super::{answer_format, failure_report, within_budget};
 
 const API_VERSION: &str = "2023-06-01";
 /// The retry delay for an overloaded server. It may report this in the middle of a stream as well.
@@ -44,12 +44,12 @@ impl AnthropicModel {
         let mut body = json!({
             "model": self.name.name(),
             "max_tokens": request.budget.tokens,
-            "system": shape::instructions(request, true),
+            "system": answer_format::instructions(request, true),
             "messages": [{"role": "user", "content": request.prompt.material()}],
             "stream": true,
             "temperature": 0,
         });
-        if let Some(schema) = shape::schema(request) {
+        if let Some(schema) = answer_format::schema(request) {
             body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
         }
         match body {
@@ -158,19 +158,21 @@ impl AnthropicStream {
         let cost = model.price.map(|price| price.of(usage.unwrap_or(estimate)));
         let lost = |error: Error| Err(error.having_spent(usage, cost));
         match self.stop.as_deref() {
-            Some("refusal") => return lost(report::unwilling("the model declined to answer")),
+            Some("refusal") => return lost(failure_report::unwilling("the model declined to answer")),
             Some("max_tokens" | "model_context_window_exceeded") if self.text.trim().is_empty() => {
-                return lost(report::ours("the model came to the end of its budget before it said anything"));
+                return lost(failure_report::ours(
+                    "the model came to the end of its budget before it said anything",
+                ));
             }
             _ => {}
         }
         if self.text.trim().is_empty() {
             return lost(match self.failed {
                 Some((kind, said)) => {
-                    let said = report::said(&said, request, model.server.key());
+                    let said = failure_report::said(&said, request, model.server.key());
                     let word =
                         if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
-                    report::provider(BUSY_RETRY_AFTER, format!("{host} {word}{said}"))
+                    failure_report::provider(BUSY_RETRY_AFTER, format!("{host} {word}{said}"))
                 }
                 None => stream::silence(broken, self.nonsense, host, deadline),
             });

@@ -6,7 +6,7 @@
 //! may have inherited, and with the guard that keeps our own hooks quiet (B-04). At the deadline it ends with
 //! all its child processes.
 
-mod known;
+mod invocation;
 mod output;
 mod process;
 mod scratch;
@@ -24,10 +24,10 @@ use self::process::{FinishedProcess, ProcessEnd};
 use self::scratch::ScratchFolder;
 use super::http::AnswerDeadline;
 use super::prices::{self, ModelPrice};
-use super::{ModelJob, ProviderEnvironment, report, within_budget};
+use super::{ModelJob, ProviderEnvironment, failure_report, within_budget};
 use crate::platform::background;
 
-pub(super) use self::known::agent;
+pub(super) use self::invocation::agent;
 
 /// The retry delay after a failed program.
 const FAILURE_RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -57,18 +57,18 @@ impl CommandModel {
     ) -> Result<Self, Error> {
         let named = &settings.command.program;
         if named.is_empty() {
-            return Err(report::person(
+            return Err(failure_report::person(
                 "llm.command.program names no program; `rekindle llm use command --program claude` does",
             ));
         }
         let program = around.program(named).ok_or_else(|| {
-            report::person(format!(
+            failure_report::person(format!(
                 "{named} (llm.command.program) is no program on the PATH, nor the full path of one"
             ))
         })?;
         let agent = agent(named);
-        let model = known::model(agent, name).map_err(|expected| {
-            report::person(format!(
+        let model = invocation::model(agent, name).map_err(|expected| {
+            failure_report::person(format!(
                 "{} is {}, which is not a model of {named}; set it to {expected}",
                 job.setting(),
                 name.as_str()
@@ -93,7 +93,7 @@ impl CommandModel {
     ) -> Result<Self, Error> {
         let named = &settings.program;
         let program = around.program(named).filter(|_| !named.is_empty()).ok_or_else(|| {
-            report::person(format!(
+            failure_report::person(format!(
                 "ideas.research.program is `{named}`, which is no program on the PATH, nor the full path of one"
             ))
         })?;
@@ -128,10 +128,11 @@ impl LanguageModel for CommandModel {
     fn answer(&self, request: &LlmRequest) -> Result<LlmAnswer, Error> {
         within_budget(self.price, request)?;
         let deadline = AnswerDeadline::new(request, self.limit);
-        let unusable =
-            |error| report::ours(format!("there is no folder for {} to run in: {error}", self.word()));
+        let unusable = |error| {
+            failure_report::ours(format!("there is no folder for {} to run in: {error}", self.word()))
+        };
         let scratch = ScratchFolder::new(&self.around.scratch).map_err(unusable)?;
-        let call = known::call(self, request, &scratch).map_err(unusable)?;
+        let call = invocation::call(self, request, &scratch).map_err(unusable)?;
         let variables = self.variables(call.variables);
         let run = |arguments: &[OsString], input: &str, patience| {
             process::run(&self.program, arguments, scratch.work(), &variables, input, patience)
@@ -144,7 +145,7 @@ impl LanguageModel for CommandModel {
             run(&arguments, "", deadline.left()).map(drop).unwrap_or_default();
         }
         let ended = result.map_err(|error| {
-            report::person(format!("{} cannot be started: {}", self.program.display(), error.kind()))
+            failure_report::person(format!("{} cannot be started: {}", self.program.display(), error.kind()))
         })?;
         self.understand(&ended, request, deadline.length)
     }
@@ -169,7 +170,9 @@ impl CommandModel {
         let code = match ended.end {
             ProcessEnd::Late => return lost(Error::late(deadline)),
             ProcessEnd::Flood => {
-                return lost(report::unwilling(format!("{word} prints more than any answer is long")));
+                return lost(failure_report::unwilling(format!(
+                    "{word} prints more than any answer is long"
+                )));
             }
             ProcessEnd::Exit(code) => code,
         };
@@ -179,14 +182,14 @@ impl CommandModel {
         if code != Some(0) {
             let how =
                 code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
-            return lost(report::provider(
+            return lost(failure_report::provider(
                 FAILURE_RETRY_AFTER,
-                format!("{word} {how}{}", report::said(&ended.stderr, request, None)),
+                format!("{word} {how}{}", failure_report::said(&ended.stderr, request, None)),
             ));
         }
         if heard.text.trim().is_empty() {
-            let said = report::said(&ended.stderr, request, None);
-            return lost(report::provider(Duration::ZERO, format!("{word} answered nothing{said}")));
+            let said = failure_report::said(&ended.stderr, request, None);
+            return lost(failure_report::provider(Duration::ZERO, format!("{word} answered nothing{said}")));
         }
         Ok(LlmAnswer { text: heard.text, whole: heard.whole, usage: heard.usage, cost })
     }

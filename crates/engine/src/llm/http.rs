@@ -7,7 +7,7 @@ use rekindle_core::config;
 use rekindle_core::llm::{Error, LlmRequest};
 use serde_json::{Map, Value};
 
-use super::{ProviderEnvironment, report};
+use super::{ProviderEnvironment, failure_report};
 use crate::platform::http::{self, HttpMethod, wait};
 pub(super) use crate::platform::http::{host, is_local};
 
@@ -102,7 +102,7 @@ impl LlmServer {
         let host = host(url).to_owned();
         let local = is_local(&host);
         if url.starts_with("http://") && !local {
-            return Err(report::person(format!(
+            return Err(failure_report::person(format!(
                 "{table}.url sends what you said in sessions to {host} without encryption; use https://, or an address \
                  of this machine or of a private network"
             )));
@@ -111,10 +111,12 @@ impl LlmServer {
         let key = around.variable(variable).filter(|_| shown).map(|key| key.trim().to_owned());
         match &key {
             None if !local => {
-                return Err(report::person(format!("there is no key: set {variable} in the environment")));
+                return Err(failure_report::person(format!(
+                    "there is no key: set {variable} in the environment"
+                )));
             }
             Some(key) if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) => {
-                return Err(report::person(format!("what {variable} holds is not a key")));
+                return Err(failure_report::person(format!("what {variable} holds is not a key")));
             }
             _ => {}
         }
@@ -160,7 +162,7 @@ impl LlmServer {
             }
             return Err(self.refused(status, wait, &text, request));
         }
-        Err(report::ours(format!("{} objects to every form of the question", self.host)))
+        Err(failure_report::ours(format!("{} objects to every form of the question", self.host)))
     }
 
     fn post(
@@ -183,26 +185,28 @@ impl LlmServer {
         let (host, table) = (&self.host, self.table);
         match error {
             ureq::Error::Timeout(_) => Error::late(deadline),
-            ureq::Error::HostNotFound => report::provider(
+            ureq::Error::HostNotFound => failure_report::provider(
                 UNREACHABLE_RETRY_AFTER,
                 format!("{host} is not known here; is there a network, and is {table}.url right?"),
             ),
-            ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => report::provider(
-                UNREACHABLE_RETRY_AFTER,
-                format!("nothing answers at {}; is the server running?", self.url),
-            ),
-            ureq::Error::Io(cause) => report::provider(
+            ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
+                failure_report::provider(
+                    UNREACHABLE_RETRY_AFTER,
+                    format!("nothing answers at {}; is the server running?", self.url),
+                )
+            }
+            ureq::Error::Io(cause) => failure_report::provider(
                 SERVER_ERROR_RETRY_AFTER,
                 format!("the line to {host} broke: {}", cause.kind()),
             ),
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
-                report::person(format!("{host} does not show a certificate that is trusted"))
+                failure_report::person(format!("{host} does not show a certificate that is trusted"))
             }
-            ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => report::provider(
+            ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => failure_report::provider(
                 SERVER_ERROR_RETRY_AFTER,
                 format!("{host} answers in no way that a server does"),
             ),
-            _ => report::provider(SERVER_ERROR_RETRY_AFTER, format!("{host} could not be asked")),
+            _ => failure_report::provider(SERVER_ERROR_RETRY_AFTER, format!("{host} could not be asked")),
         }
     }
 
@@ -210,10 +214,10 @@ impl LlmServer {
     fn refused(&self, status: u16, wait: Option<Duration>, text: &str, request: &LlmRequest) -> Error {
         let host = &self.host;
         let (kind, words) = words(text);
-        let said = report::said(&words, request, self.key());
+        let said = failure_report::said(&words, request, self.key());
         let no_credit = ["insufficient_quota", "billing_error", "credit balance"];
         if no_credit.iter().any(|sign| kind.contains(sign) || words.contains(sign)) {
-            return report::person(format!("{host} wants to be paid first{said}"));
+            return failure_report::person(format!("{host} wants to be paid first{said}"));
         }
         match status {
             401 | 403 if self.key.is_none() => {
@@ -225,32 +229,35 @@ impl LlmServer {
                     ),
                     false => format!("set {variable} in the environment"),
                 };
-                report::person(format!("{host} wants a key: {what}{said}"))
+                failure_report::person(format!("{host} wants a key: {what}{said}"))
             }
-            401 | 403 => report::person(format!(
+            401 | 403 => failure_report::person(format!(
                 "{host} does not accept the key in {} ({status}){said}",
                 self.key_variable
             )),
-            402 => report::person(format!("{host} wants to be paid first{said}")),
-            404 => {
-                report::person(format!("{host} knows no such model, or {}.url is wrong{said}", self.table))
-            }
-            300..=399 => report::person(format!(
+            402 => failure_report::person(format!("{host} wants to be paid first{said}")),
+            404 => failure_report::person(format!(
+                "{host} knows no such model, or {}.url is wrong{said}",
+                self.table
+            )),
+            300..=399 => failure_report::person(format!(
                 "{host} sends us elsewhere, where nothing is sent; put the final address into {}.url",
                 self.table
             )),
-            413 => report::ours(format!("the question is too long for {host}{said}")),
-            408 | 409 | 425 | 429 => {
-                report::provider(wait.unwrap_or(BUSY_RETRY_AFTER), format!("{host} is asked too often{said}"))
-            }
-            503 | 529 => {
-                report::provider(wait.unwrap_or(BUSY_RETRY_AFTER), format!("{host} is overloaded{said}"))
-            }
-            500.. => report::provider(
+            413 => failure_report::ours(format!("the question is too long for {host}{said}")),
+            408 | 409 | 425 | 429 => failure_report::provider(
+                wait.unwrap_or(BUSY_RETRY_AFTER),
+                format!("{host} is asked too often{said}"),
+            ),
+            503 | 529 => failure_report::provider(
+                wait.unwrap_or(BUSY_RETRY_AFTER),
+                format!("{host} is overloaded{said}"),
+            ),
+            500.. => failure_report::provider(
                 wait.unwrap_or(SERVER_ERROR_RETRY_AFTER),
                 format!("{host} failed ({status}){said}"),
             ),
-            _ => report::ours(format!("{host} does not understand the question ({status}){said}")),
+            _ => failure_report::ours(format!("{host} does not understand the question ({status}){said}")),
         }
     }
 }

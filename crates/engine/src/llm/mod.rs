@@ -5,15 +5,15 @@
 //! secrets. Errors say whose fault it was and whether to retry, and never repeat the question, an answer or a
 //! key.
 
+mod answer_format;
 mod anthropic;
 mod command;
 pub mod cost;
-mod found;
+mod discovery;
+mod failure_report;
 mod http;
 mod openai;
 mod prices;
-mod report;
-mod shape;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ use rekindle_core::llm::{Error, FailureOwner, LanguageModel, RetryAdvice};
 use crate::platform::environment;
 use crate::platform::home::DataPaths;
 
-pub use self::found::{AgentProgram, DataEgress, LocalServer, leaves, listening, programs};
+pub use self::discovery::{AgentProgram, DataEgress, LocalServer, leaves, listening, programs};
 pub use self::prices::{ModelPrice, PRICES_DATE, list_price, price};
 
 /// The job of a model: each has its own setting.
@@ -116,7 +116,7 @@ pub fn model(
     let name = job.model(settings);
     let fits = |expected: &str, fits: bool| match fits {
         true => Ok(()),
-        false => Err(report::person(format!(
+        false => Err(failure_report::person(format!(
             "{} is {}, which is not a model of {}; set it to {expected}",
             job.setting(),
             name.as_str(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::http::{self, AnswerDeadline, LlmServer, OptionalField, StreamBreak};
 use super::prices::{self, ModelPrice};
 use super::stream::{self, AnswerParser};
-use super::{report, shape, within_budget};
+use super::{answer_format, failure_report, within_budget};
 
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(60);
 
@@ -46,7 +46,7 @@ impl OpenAiModel {
         let mut body = json!({
             "model": self.name.name(),
             "messages": [
-                {"role": "system", "content": shape::instructions(request, true)},
+                {"role": "system", "content": answer_format::instructions(request, true)},
                 {"role": "user", "content": request.prompt.material()},
             ],
             "max_tokens": request.budget.tokens,
@@ -54,8 +54,8 @@ impl OpenAiModel {
             "stream": true,
             "stream_options": {"include_usage": true},
         });
-        if let Some(schema) = shape::schema(request) {
-            let strict = shape::is_strict(schema);
+        if let Some(schema) = answer_format::schema(request) {
+            let strict = answer_format::is_strict(schema);
             body["response_format"] = json!({
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "strict": strict, "schema": schema},
@@ -149,22 +149,22 @@ impl OpenAiStream {
         let cost = model.price.map(|price| price.of(usage));
         let lost = |error: Error| Err(error.having_spent(self.usage, cost));
         if self.declined {
-            return lost(report::unwilling("the model declined to answer"));
+            return lost(failure_report::unwilling("the model declined to answer"));
         }
         if self.stop.as_deref() == Some("content_filter") {
-            return lost(report::unwilling(format!(
+            return lost(failure_report::unwilling(format!(
                 "{host} holds the answer back: its filter objects to it"
             )));
         }
-        let text = shape::without_thoughts(&self.text);
+        let text = answer_format::without_thoughts(&self.text);
         if text.trim().is_empty() {
             return lost(match &self.failed {
                 Some(said) => {
-                    let said = report::said(said, request, model.server.key());
-                    report::provider(BUSY_RETRY_AFTER, format!("{host} failed in the middle{said}"))
+                    let said = failure_report::said(said, request, model.server.key());
+                    failure_report::provider(BUSY_RETRY_AFTER, format!("{host} failed in the middle{said}"))
                 }
                 None if broken.is_none() && self.stop.as_deref() == Some("length") => {
-                    report::ours("the model came to the end of its budget before it said anything")
+                    failure_report::ours("the model came to the end of its budget before it said anything")
                 }
                 None => stream::silence(broken, self.nonsense, host, deadline),
             });

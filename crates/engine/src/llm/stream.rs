@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rekindle_core::llm::Error;
 
+use super::failure_report;
 use super::http::{AnswerDeadline, LlmResponse, StreamBreak};
-use super::report;
 
 /// The maximum size of an answer.
 const MAX_ANSWER_BYTES: u64 = 8 * 1024 * 1024;
@@ -53,12 +53,12 @@ pub(super) fn silence(broken: Option<StreamBreak>, nonsense: bool, host: &str, d
     match broken {
         Some(StreamBreak::Late) => Error::late(deadline),
         Some(StreamBreak::Cut) => {
-            report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
+            failure_report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
         }
         None if nonsense => {
-            report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
+            failure_report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
         }
-        None => report::provider(Duration::ZERO, "the answer is empty"),
+        None => failure_report::provider(Duration::ZERO, "the answer is empty"),
     }
 }
 

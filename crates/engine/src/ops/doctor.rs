@@ -4,7 +4,7 @@
 
 mod agents;
 mod index;
-mod learning;
+mod learning_stats;
 mod messages;
 mod review;
 mod runs;
@@ -23,7 +23,7 @@ use serde::Serialize;
 
 pub use self::agents::examine_agents;
 pub use self::index::examine_index;
-pub use self::learning::examine_learning;
+pub use self::learning_stats::examine_learning;
 pub use self::runs::examine_runs;
 pub use self::surfaces::examine_surfaces;
 use crate::agents::identity::{self, IdentityLink};

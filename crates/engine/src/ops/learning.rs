@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::SignedDuration;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::run::RunStatus;
-use rekindle_core::session::became::{SessionOutcome, SessionRun, became};
+use rekindle_core::session::outcome::{SessionOutcome, SessionRun, became};
 
 use crate::platform::db::{self, Database};
 

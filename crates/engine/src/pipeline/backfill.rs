@@ -25,7 +25,7 @@ use crate::agents::transcripts::TranscriptFile;
 use crate::jobs::context::StageContext;
 use crate::jobs::worker_lock::{self, WorkerLock};
 use crate::pipeline::stages::STAGE_REGISTRY;
-use crate::pipeline::stages::pace::Throttle;
+use crate::pipeline::stages::throttle::Throttle;
 use crate::pipeline::worker;
 use crate::platform::db::{self, Database, params};
 use crate::platform::disk;

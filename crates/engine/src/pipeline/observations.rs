@@ -7,7 +7,7 @@ use rekindle_core::base::id::point_id;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::{Date, TimeZone, Timestamp, day, iso};
 use rekindle_core::knowledge::observe::ObservedSession;
-use rekindle_core::knowledge::observe::gate::GateCounts;
+use rekindle_core::knowledge::observe::write_gate::GateCounts;
 use rekindle_core::text::tokens;
 use rekindle_core::vault::daily_log::{self, DailyLog, LogSection};
 use rekindle_core::vault::priority::Priority;

@@ -3,7 +3,7 @@
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::ProposalEvidence;
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 use rekindle_core::text::similarity::AnalysedStatement;
 
 use crate::platform::db::{Database, Error, Row, params};

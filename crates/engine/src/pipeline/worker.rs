@@ -25,8 +25,8 @@ use crate::jobs::sessions;
 use crate::jobs::spool::{Spool, SpoolEntry, SpoolPayload};
 use crate::jobs::worker_lock::{Error, WorkerLock};
 use crate::pipeline::observations;
-use crate::pipeline::stages::pace::Throttle;
-use crate::pipeline::stages::{idle, promote, signal};
+use crate::pipeline::stages::throttle::Throttle;
+use crate::pipeline::stages::{hook_signals, idle_sessions, promote};
 use crate::platform::db::{Database, OptionalExtension, params};
 use crate::review::surfaces;
 use crate::vault::Vault;
@@ -228,8 +228,8 @@ fn take_in(
                     sessions::keep(&world.places, signal, messages).map_err(sessions_failed)?;
                 }
                 let told = injection_log::read(&world.places, &signal.session);
-                events.extend(signal::echo(signal, *position, &told, spooled.at));
-                events.extend(signal::request(signal, *position, &spooled.id, spooled.at));
+                events.extend(hook_signals::echo(signal, *position, &told, spooled.at));
+                events.extend(hook_signals::request(signal, *position, &spooled.id, spooled.at));
             }
         }
     }
@@ -237,7 +237,7 @@ fn take_in(
         queue.accept_for_good(registry, &events, world.now().timestamp(), |transaction| {
             batch
                 .signals()
-                .try_for_each(|(signal, position, at)| signal::note(transaction, signal, position, at))
+                .try_for_each(|(signal, position, at)| hook_signals::note(transaction, signal, position, at))
         })?;
     }
     remember_projects(&batch, world);
@@ -311,7 +311,7 @@ fn gather(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error> {
 /// (REV-06).
 fn remind(queue: &mut RunQueue, registry: &FunctionRegistry, world: &StageContext) -> Result<bool, Error> {
     let now = world.now();
-    let mut events = idle::requests(queue.db(), world, now.timestamp())?;
+    let mut events = idle_sessions::requests(queue.db(), world, now.timestamp())?;
     let mut begun = Vec::new();
     for function in registry.functions {
         let Some(schedule) = function.schedule else { continue };

@@ -2,7 +2,7 @@
 //! never a mix. `clippy.toml` forbids all other ways.
 #![expect(clippy::disallowed_methods, reason = "this is the room that may write, rename and remove")]
 
-mod growing;
+mod append_only;
 mod lines;
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use rekindle_core::base::hash::ContentHash;
 
-pub use growing::{FileIdentity, append, appended, behind, cut, each_piece, hash_of_first};
+pub use append_only::{FileIdentity, append, appended, behind, cut, each_piece, hash_of_first};
 pub use lines::{BackwardLines, LineFile};
 
 /// Creates a folder and its parents, for the owner only (SEC-01). Existing folders keep their mode; the names

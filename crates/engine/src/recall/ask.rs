@@ -8,16 +8,16 @@ use std::time::Duration;
 use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
-use rekindle_core::recall::fuse::MAX_CANDIDATES;
+use rekindle_core::recall::fusion::MAX_CANDIDATES;
 use rekindle_core::recall::merge::ObservationMention;
 use rekindle_core::recall::rank::RankedDocument;
 use rekindle_core::recall::relevance_gate::RelevanceDecision;
 use rekindle_core::recall::select::{self, DropReason, HitSelection, RecallHit, select};
 use rekindle_core::recall::windows::{self, TextWindow};
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 
 use super::indexer;
-use super::merged::ObservationMerger;
+use super::observation_merger::ObservationMerger;
 use super::query_embedding::QueryEmbedding;
 use super::relevance_gate::judge;
 use super::relevance_gate::passage::passage;
@@ -26,7 +26,7 @@ use super::search::{SearchResults, SearchRules, search};
 use super::usage::UsageSummary;
 use crate::index::{Embedder, IndexSnapshot, PreparedUnit, RecallIndex};
 use crate::recall::messages::MessageStore;
-use crate::recall::messages::find::{self, MessageFilter};
+use crate::recall::messages::search::{self, MessageFilter};
 use crate::vault::Vault;
 use crate::vault::sources;
 
@@ -336,14 +336,14 @@ fn said(
         wanted.cited = messages.cited();
     }
     let found =
-        find::find(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, most);
+        search::find(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, most);
     let known: HashSet<String> = selection.hits.iter().map(|hit| normalised(&hit.document.text)).collect();
     let lowest = selection.hits.iter().map(|hit| hit.ranked.score).fold(f32::INFINITY, f32::min);
     let unsaid = found.into_iter().filter(|found| {
         !request.held.contains(&found.document.id) && !known.contains(&normalised(&found.document.text))
     });
     unsaid
-        .map(|find::FoundMessage { document, mut ranked, .. }| {
+        .map(|search::FoundMessage { document, mut ranked, .. }| {
             // Raw words weigh less than what was distilled from them, whatever they say.
             ranked.score = (ranked.score * MESSAGE_SCORE_WEIGHT).min(lowest * BELOW_NOTES_FACTOR);
             RecallHit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }

@@ -13,7 +13,7 @@ use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::config::DecayMode;
 use rekindle_core::recall::document::{Document, DocumentSource, FileStamp, SourceUnit};
-use rekindle_core::recall::fuse::FusionMethod;
+use rekindle_core::recall::fusion::FusionMethod;
 use serde::{Deserialize, Serialize};
 
 use super::query_embedding::QueryEmbedding;

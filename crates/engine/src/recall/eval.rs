@@ -10,9 +10,9 @@ use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::{Timestamp, iso};
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
-use rekindle_core::recall::score::{self, ExpectedRanks};
+use rekindle_core::recall::metrics::{self, ExpectedRanks};
 use rekindle_core::recall::select::MAX_RESULTS;
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 use serde::{Deserialize, Serialize};
 
 use super::ask::{DegradationReason, RecallRequest, ask};
@@ -274,14 +274,14 @@ pub fn measure(
         from,
         pairs: pairs.len(),
         k: asking.k,
-        hit_at_1: rounded(score::hit_at(&standings, 1), 4),
-        hit_at_k: rounded(score::hit_at(&standings, asking.k), 4),
-        recall_at_k: rounded(score::recall_at(&standings, asking.k), 4),
-        mrr: rounded(score::mean_reciprocal_rank(&standings), 4),
+        hit_at_1: rounded(metrics::hit_at(&standings, 1), 4),
+        hit_at_k: rounded(metrics::hit_at(&standings, asking.k), 4),
+        recall_at_k: rounded(metrics::recall_at(&standings, asking.k), 4),
+        mrr: rounded(metrics::mean_reciprocal_rank(&standings), 4),
         silent,
         hidden,
-        p50_ms: rounded(score::percentile(&times, 0.5), 3),
-        p95_ms: rounded(score::percentile(&times, 0.95), 3),
+        p50_ms: rounded(metrics::percentile(&times, 0.5), 3),
+        p95_ms: rounded(metrics::percentile(&times, 0.95), 3),
         documents: size.documents,
         windows: size.windows,
         pending: size.pending,

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use rekindle_core::base::scope::is_shown;
 use rekindle_core::base::time::Zoned;
 use rekindle_core::config::{self, DecayMode};
-use rekindle_core::recall::adjust::FactorContext;
 use rekindle_core::recall::collection::{DocumentColumns, TermPostings};
-use rekindle_core::recall::fuse::{FusionInput, FusionMethod, FusionQuery};
+use rekindle_core::recall::fusion::{FusionInput, FusionMethod, FusionQuery};
 use rekindle_core::recall::lexical;
 use rekindle_core::recall::query::QueryTerm;
 use rekindle_core::recall::rank::{RankedDocument, rank};
-use rekindle_core::recall::when;
+use rekindle_core::recall::score_factors::FactorContext;
+use rekindle_core::recall::time_expressions;
 use rekindle_embed::{QuantisedVector, quantise};
 
 use super::query_embedding::{ComparedQuery, QueryEmbedding};
@@ -112,7 +112,7 @@ pub fn search(
     let postings: Vec<TermPostings> = terms.iter().map(|term| snapshot.postings(term.hash)).collect();
     let lexical = lexical::score(&columns, &postings);
     let identifiers: Vec<bool> = terms.iter().map(|term| term.identifier).collect();
-    let times = when::spans(&query_embedding.query.text, rules.now);
+    let times = time_expressions::spans(&query_embedding.query.text, rules.now);
     let compared = query_embedding.compared();
     let cosines: &[f32] = compared.as_ref().map_or(&[], |compared| &compared.cosines);
     let asked = FusionQuery { postings: &postings, identifiers: &identifiers, times: &times };

@@ -7,7 +7,7 @@ use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::time::{Timestamp, Zoned};
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, aim};
-use rekindle_core::knowledge::proposal::worth::{FoldedProposal, asked, ranked};
+use rekindle_core::knowledge::proposal::review_priority::{FoldedProposal, asked, ranked};
 use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::{self, PageDecision, ProposalId, ReviewPage, ShownPage, diff};

@@ -2,10 +2,10 @@
 
 mod decide;
 mod history;
-mod machine;
+mod journal_position;
+mod machine_id;
 mod receipts;
 mod revise;
-mod undone;
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
@@ -13,11 +13,11 @@ use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, names};
 use rekindle_core::knowledge::proposal::ProposalGrade;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalStatus};
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 use rekindle_core::vault::review::ProposalId;
 use serde_json::json;
 
-use machine::ID_CONDITION;
+use machine_id::ID_CONDITION;
 
 use crate::jobs::queue::{self, FunctionRegistry};
 use crate::platform::db::{Database, Error, OptionalExtension, Transaction, params};
@@ -28,12 +28,12 @@ pub use decide::{
     ended_with, expire, mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
 pub use history::{ProposalChange, ProposalHistoryLine, accepted, automatic, check};
+pub use journal_position::{see, seen};
 #[cfg(test)]
-pub(crate) use machine::as_before;
-pub use machine::{machine, now_called, rename, renamed, take_name};
+pub(crate) use machine_id::as_before;
+pub use machine_id::{machine, now_called, rename, renamed, take_name};
 pub use receipts::{PendingReceipts, owed, owes, paid, try_on};
 pub use revise::revise;
-pub use undone::{see, seen};
 
 /// The result of submitting a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ fn hand_in_one(
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let taken: Vec<ProposalId> = taken.iter().filter_map(|id| id.parse().ok()).collect();
-    let id = ProposalId::next(new.id.kind, new.id.date, &taken).by(machine::name(transaction)?);
+    let id = ProposalId::next(new.id.kind, new.id.date, &taken).by(machine_id::name(transaction)?);
     let proposal = Proposal { id, ..new.clone() };
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;

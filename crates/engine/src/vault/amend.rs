@@ -10,7 +10,7 @@ use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Zoned;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalTarget};
 use rekindle_core::text::admit;
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 use rekindle_core::vault::amend::{LEARNED_SECTION, amend};
 use rekindle_core::vault::entry::{EntryProperties, superseded};
 use rekindle_core::vault::frontmatter::ParsedNote;
@@ -18,7 +18,7 @@ use rekindle_core::vault::identity::DOCUMENTS;
 use rekindle_core::vault::journal::{ChangeActor, ChangeRoot, ChangedFile, WritePermission};
 use rekindle_core::vault::layout::VaultShelf;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::shelving::dropped;
+use rekindle_core::vault::shelf_moves::dropped;
 
 use super::documents::structure;
 use super::entries::NewVersion;

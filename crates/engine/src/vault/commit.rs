@@ -24,7 +24,7 @@ use rekindle_core::vault::layout;
 use super::journal::{ChangeOutcome, VaultJournal};
 use super::lock::{InFlightChange, VaultLock};
 use super::logs::LogEnd;
-use super::{Error, NoteText, Vault, door};
+use super::{Error, NoteText, Vault, path_guard};
 use crate::platform::disk;
 use crate::platform::random;
 
@@ -285,7 +285,7 @@ impl VaultWriter<'_> {
                 if there.is_some() || disk::is_taken(&target).map_err(Error::io("read", &target))? {
                     return Err(Error::Exists(place.to_string()));
                 }
-                if let Some(there) = door::collision(&target) {
+                if let Some(there) = path_guard::collision(&target) {
                     return Err(Error::Collides { wanted: place.path.name().to_owned(), there });
                 }
             }
@@ -470,7 +470,7 @@ mod tests {
     use rekindle_core::vault::path::VaultPath;
 
     use super::*;
-    use crate::trial_notes::places_in;
+    use crate::test_notes::places_in;
 
     fn vault(root: &Path) -> Vault {
         let places = places_in(root);

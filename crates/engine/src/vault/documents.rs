@@ -9,7 +9,7 @@ use rekindle_core::base::provenance::Provenance;
 use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::{Date, Timestamp, Zoned};
 use rekindle_core::text::admit;
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 use rekindle_core::text::redact::RedactionCounts;
 use rekindle_core::vault::entry::{EntryProperties, EntryStatus};
 use rekindle_core::vault::frontmatter::ParsedNote;
@@ -18,7 +18,7 @@ use rekindle_core::vault::journal::{ChangeActor, ChangeRoot, ChangedFile, WriteP
 use rekindle_core::vault::layout::{self, EntryGroup};
 use rekindle_core::vault::memory::{self, StatementMark};
 use rekindle_core::vault::path::{VaultPath, slug};
-use rekindle_core::vault::{review, system_log, waiting};
+use rekindle_core::vault::{pending_proposals, review, system_log};
 
 use super::incubator::SURFACED_PROPERTY;
 use super::{ChangeDraft, CommittedChange, Error, FileWrite, Vault};
@@ -372,10 +372,10 @@ impl Vault {
         now: &Zoned,
     ) -> Result<(), Error> {
         let mut writer = self.writer(now)?;
-        let mut files = vec![(waiting::path(machine), waiting::render(waits))];
+        let mut files = vec![(pending_proposals::path(machine), pending_proposals::render(waits))];
         if machine.is_some() {
             // The file name used before machines shared a vault.
-            files.push((waiting::path(None), String::new()));
+            files.push((pending_proposals::path(None), String::new()));
         }
         let mut writes = Vec::new();
         for (path, text) in files {
@@ -413,7 +413,7 @@ impl Vault {
         }
         for file in self.waiting_files() {
             let Some(note) = self.read(&ChangedFile::vault(file))? else { continue };
-            let later = note.text.lines().filter_map(waiting::parse).map(|proposal| proposal.id);
+            let later = note.text.lines().filter_map(pending_proposals::parse).map(|proposal| proposal.id);
             ids.extend(later.filter(|id| !decided.contains(id)));
         }
         Ok(ids.len())
@@ -424,6 +424,9 @@ impl Vault {
         let files = std::fs::read_dir(self.folder().join(layout::META)).into_iter().flatten().flatten();
         let names = files.filter_map(|file| file.file_name().into_string().ok());
         let paths = names.map(|name| format!("{}/{name}", layout::META));
-        paths.filter(|path| waiting::is_one(path)).filter_map(|path| VaultPath::parse(&path).ok()).collect()
+        paths
+            .filter(|path| pending_proposals::is_one(path))
+            .filter_map(|path| VaultPath::parse(&path).ok())
+            .collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rekindle_core::base::id::EntryId;
-use rekindle_core::base::reference::{IdMatch, alike, by_prefix};
+use rekindle_core::base::id_match::{IdMatch, alike, by_prefix};
 use rekindle_core::base::scope::Scope;
 use rekindle_core::vault::agent_edit::{AgentEditPermission, agent_edit};
 use rekindle_core::vault::frontmatter::ParsedNote;

@@ -11,7 +11,7 @@ use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout::{self, EntryDestination, EntryGroup, VaultShelf};
 use rekindle_core::vault::path::{VaultPath, folded, slug};
-use rekindle_core::vault::shelving;
+use rekindle_core::vault::shelf_moves;
 
 use super::{ChangeDraft, Error, FileWrite, NoteText, ScannedEntry, Vault};
 use crate::platform::disk;
@@ -94,7 +94,7 @@ impl Vault {
             };
             let to = self.free_name(to, &folder, path.stem(), &taken)?;
             taken.insert(to.clone());
-            let text = shelving::kept(&read.text, kind.as_deref(), how.always_load, now.timestamp());
+            let text = shelf_moves::kept(&read.text, kind.as_deref(), how.always_load, now.timestamp());
             Ok((to, text.map_err(|source| Error::Document { path: path.to_string(), source })?))
         })
     }
@@ -107,7 +107,7 @@ impl Vault {
         now: &Zoned,
     ) -> Result<ShelveResult, Error> {
         self.shelve("drop", paths, by, now, |path, read, _| {
-            let text = shelving::dropped(&read.text);
+            let text = shelf_moves::dropped(&read.text);
             let text = text.map_err(|source| Error::Document { path: path.to_string(), source })?;
             Ok((self.free_archive(path, now)?, text))
         })

@@ -11,7 +11,7 @@ use rekindle_core::vault::journal::{ChangeActor, ChangedFile, WritePermission};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::link::speaks_of_idea;
 use rekindle_core::vault::path::{VaultPath, folded, slug};
-use rekindle_core::vault::shelving;
+use rekindle_core::vault::shelf_moves;
 use serde::Serialize;
 
 use super::documents::{ideas_place, structure};
@@ -90,7 +90,7 @@ impl Vault {
             return Err(Error::Exists(format!("{to}/")));
         }
         let mut writes =
-            self.relocate(&known.slug, &to, &|text| shelving::promoted(text, now.timestamp()))?;
+            self.relocate(&known.slug, &to, &|text| shelf_moves::promoted(text, now.timestamp()))?;
         if writes.is_empty() {
             return Err(Error::NoFolder(known.slug));
         }
@@ -142,7 +142,7 @@ impl Vault {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
         let to = self.free_archived_folder(&known.slug, now.date())?;
-        let mut writes = self.relocate(&known.slug, &to, &shelving::archived)?;
+        let mut writes = self.relocate(&known.slug, &to, &shelf_moves::archived)?;
         let text = ideas::mark_archived(&known.read.text, &self.folder_name(), &known.slug, &to, now.date());
         writes.push(ledger(&known, text)?);
         let committed = writer.commit(standing("archive", by, writes))?;
@@ -173,7 +173,7 @@ impl Vault {
         let known = self.open_idea(reference)?;
         let place = ChangedFile::vault(page(&known.slug)?);
         let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
-        let text = shelving::looked_at(&read.text, now.timestamp()).map_err(document(&place))?;
+        let text = shelf_moves::looked_at(&read.text, now.timestamp()).map_err(document(&place))?;
         let committed =
             writer.commit(ChangeDraft::new("keep", by, vec![FileWrite::Replace { place, read, text }]))?;
         Ok(known.moved(None, committed))

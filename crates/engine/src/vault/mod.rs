@@ -1,8 +1,8 @@
 //! The only writer of Markdown, with a lock, a journal and undo.
 //!
 //! - [`Vault`] opens the folders and reads notes
-//! - `door`: resolves a path to its file and checks write permission
-//! - `lock`, `journal`, `commit`, `recover`: atomic and undoable changes
+//! - `path_guard`: resolves a path to its file and checks write permission
+//! - `lock`, `journal`, `commit`, `recovery`: atomic and undoable changes
 //! - `entries`, `documents`, `logs`: save, evolve, add a line or a section
 //! - `amend`: adds a proposal's line to an identity file or a memory
 //! - `inbox`, `incubator`: decisions about captured memories and ideas
@@ -14,7 +14,6 @@
 mod amend;
 pub(crate) mod commit;
 mod documents;
-mod door;
 mod entries;
 mod error;
 mod find;
@@ -23,7 +22,8 @@ mod incubator;
 pub(crate) mod journal;
 mod lock;
 mod logs;
-mod recover;
+mod path_guard;
+mod recovery;
 mod research;
 pub(crate) mod scan;
 pub mod sources;
@@ -153,9 +153,9 @@ impl Vault {
     /// place that the user chose (IDN-02).
     pub fn file(&self, place: &ChangedFile) -> Result<PathBuf, Error> {
         if place.root == ChangeRoot::Identity {
-            return door::follow(&self.identity, &place.path);
+            return path_guard::follow(&self.identity, &place.path);
         }
-        door::resolve(self.root(place.root), &place.path)
+        path_guard::resolve(self.root(place.root), &place.path)
     }
 
     /// Reads a note; `None` if it does not exist.

@@ -10,7 +10,7 @@ use rekindle_core::config::{LoadedConfig, ScopeRule};
 use rekindle_core::project::Claim;
 use rekindle_core::recall::rewrite::{MAX_MESSAGES, RewriteMessage, RewriteOutcome, rewrite};
 use rekindle_core::session::MessageRole;
-use rekindle_core::session::speaker::{CommandSpeaker, is_agent_shell, speaker};
+use rekindle_core::session::command_speaker::{CommandSpeaker, is_agent_shell, speaker};
 use rekindle_core::text::RedactionCounts;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_engine::config;

@@ -5,7 +5,7 @@ use rekindle_core::vault::agent_edit::AgentEditPermission;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::review::ProposalId;
 use rekindle_engine::pipeline::stages::STAGE_REGISTRY;
-use rekindle_engine::pipeline::stages::keep;
+use rekindle_engine::pipeline::stages::route_candidates;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::proposals;
 use rekindle_engine::vault::EvolvedEntry;
@@ -56,7 +56,7 @@ pub(crate) fn renew_for_agent(
     let (id, waits) =
         proposals::revise(&mut db, &STAGE_REGISTRY, &vault, &path, (body, reason), session, &context.now)
             .map_err(CliError::new)?;
-    keep::show(&context.world()).map_err(CliError::new)?;
+    route_candidates::show(&context.world()).map_err(CliError::new)?;
     Ok(if waits { EvolveOutcome::Proposed(id) } else { EvolveOutcome::TurnedDown(id) })
 }
 

@@ -2,7 +2,7 @@
 
 use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::recall::document::Document;
-use rekindle_core::session::speaker::CommandSpeaker;
+use rekindle_core::session::command_speaker::CommandSpeaker;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::EntryProperties;
 use rekindle_core::vault::frontmatter::ParsedNote;

@@ -3,7 +3,7 @@
 use clap::Args;
 use rekindle_engine::review::proposals::ProposalVerdict;
 
-use super::named;
+use super::id_match;
 use super::review_decide::decide;
 use crate::app::CommandContext;
 use crate::app::review::ScopeArgs;
@@ -39,6 +39,6 @@ pub(crate) struct ApproveArgs {
 impl ApproveArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let verdict = if self.keep_both { ProposalVerdict::KeepBoth(None) } else { ProposalVerdict::Approve };
-        decide(context, &named::proposals(context, &self.ids)?, &verdict, self.reach, self.json)
+        decide(context, &id_match::proposals(context, &self.ids)?, &verdict, self.reach, self.json)
     }
 }

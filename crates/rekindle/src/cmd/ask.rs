@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::app::ask::answered;
 use crate::error::CliError;
@@ -30,7 +30,7 @@ pub(crate) struct AskArgs {
 
 impl AskArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        let question = body::prompt(&self.question, &context.cwd)?;
+        let question = text_argument::prompt(&self.question, &context.cwd)?;
         let answer = answered(context, &question, self.all_projects)?;
         if let Some(why) = answer.model_failure() {
             context.out.warn(format!("the model did not answer ({why}); these are the passages"));

@@ -6,7 +6,7 @@ use rekindle_core::text::admit;
 use rekindle_core::vault::daily_log::{LogMark, LogSection, LoggedNote, SectionSource, TimeOfDay, parse};
 use serde_json::json;
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::error::CliError;
 
@@ -69,7 +69,7 @@ fn show(context: &CommandContext<'_>, date: Date, as_json: bool) -> Result<(), C
 }
 
 fn add(context: &CommandContext<'_>, text: &str, as_json: bool) -> Result<(), CliError> {
-    let admitted = admit(&body::read(text, &context.cwd)?);
+    let admitted = admit(&text_argument::read(text, &context.cwd)?);
     context.mention(&admitted.redacted, &[]);
     let note = LoggedNote {
         source: SectionSource {

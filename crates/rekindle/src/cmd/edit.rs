@@ -10,7 +10,7 @@ use rekindle_engine::review::proposals::{self, ProposalVerdict};
 use serde_json::json;
 
 use super::review_decide::decide;
-use super::{body, named};
+use super::{id_match, text_argument};
 use crate::app::CommandContext;
 use crate::app::review::ScopeArgs;
 use crate::dialog;
@@ -47,11 +47,11 @@ pub(crate) struct EditArgs {
 impl EditArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         match &self.text {
-            None if !named::is_proposal(&self.id) => self.memory(context),
+            None if !id_match::is_proposal(&self.id) => self.memory(context),
             text => {
-                let ids = named::proposals(context, std::slice::from_ref(&self.id))?;
+                let ids = id_match::proposals(context, std::slice::from_ref(&self.id))?;
                 let words = match text {
-                    Some(text) => body::read(text, &context.cwd)?,
+                    Some(text) => text_argument::read(text, &context.cwd)?,
                     None => match proposal_words(context, &ids)? {
                         Some(words) => words,
                         None => {

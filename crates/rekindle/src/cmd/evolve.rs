@@ -1,11 +1,11 @@
 //! `rekindle evolve`: gives a memory a new version.
 
 use clap::Args;
-use rekindle_core::session::speaker::CommandSpeaker;
+use rekindle_core::session::command_speaker::CommandSpeaker;
 use rekindle_core::vault::review::ProposalId;
 use serde_json::json;
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::app::evolve::{EvolveOutcome, renew, renew_for_agent};
 use crate::error::CliError;
@@ -38,7 +38,7 @@ pub(crate) struct EvolveArgs {
 
 impl EvolveArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        let body = body::read(&self.body, &context.cwd)?;
+        let body = text_argument::read(&self.body, &context.cwd)?;
         let (reference, reason) = (&self.reference, &self.reason);
         let evolved = match context.speaker() {
             CommandSpeaker::Person => renew(context, reference, &body, reason)?,

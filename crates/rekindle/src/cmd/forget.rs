@@ -6,7 +6,7 @@ use rekindle_engine::forget::{ForgetReport, ForgetRequest};
 use rekindle_engine::recall::find;
 use rekindle_engine::recall::messages::MessageStore;
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::app::forget::{forget_for_agent, lines};
 use crate::dialog::{self, CANCELLED_TEXT};
@@ -57,7 +57,7 @@ impl ForgetArgs {
             reference => (None, reference),
         };
         let path = entry.map(|reference| vault.find(&reference, &context.cwd)).transpose()?;
-        let text = self.text.map(|text| body::read(&text, &context.cwd)).transpose()?.or(line);
+        let text = self.text.map(|text| text_argument::read(&text, &context.cwd)).transpose()?.or(line);
         let what = match (&path, &text) {
             (Some(path), _) => ForgetRequest::Entry(path),
             (None, text) => ForgetRequest::Text(text.as_deref().unwrap_or_default()),

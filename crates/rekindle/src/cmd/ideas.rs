@@ -10,7 +10,7 @@ use rekindle_engine::pipeline::stages::research::{self, research};
 use rekindle_engine::vault::{Error, MovedIdea, NewIdea, OverdueIdea, Vault};
 use serde_json::{Value, json};
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::dialog;
 use crate::error::CliError;
@@ -157,7 +157,7 @@ fn remind(context: &CommandContext<'_>, ideas: &[IdeaEntry]) {
 }
 
 fn add(context: &CommandContext<'_>, title: &str, summary: &str, as_json: bool) -> Result<(), CliError> {
-    let summary = body::read(summary, &context.cwd)?;
+    let summary = text_argument::read(summary, &context.cwd)?;
     let new = NewIdea {
         title,
         summary: &summary,

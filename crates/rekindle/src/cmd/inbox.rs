@@ -6,7 +6,7 @@ use rekindle_core::text::RedactionCounts;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::shelving::MAX_INBOX_ENTRIES;
+use rekindle_core::vault::shelf_moves::MAX_INBOX_ENTRIES;
 use rekindle_engine::pipeline::sightings;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::vault::{Error, KeepRequest, ScannedEntry, ShelveResult, ShelvedEntry, Vault};

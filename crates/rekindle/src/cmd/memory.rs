@@ -11,7 +11,7 @@ use rekindle_core::vault::memory::{
 use rekindle_engine::vault::{self, Vault};
 use serde_json::{Value, json};
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::error::CliError;
 
@@ -108,7 +108,7 @@ fn add(
                 .hint("leave --this-project out, or run it in the project's folder"));
         }
     };
-    let statement = body::read(statement, &context.cwd)?;
+    let statement = text_argument::read(statement, &context.cwd)?;
     let user = &context.settings.config.user.name;
     let vault = context.vault_to_change()?;
     if let Some(section) = &section {

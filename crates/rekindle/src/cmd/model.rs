@@ -11,7 +11,7 @@ use rekindle_engine::index::models::{
 use rekindle_engine::platform::home::HomeFolder;
 use serde_json::{Map, Value, json};
 
-use super::body;
+use super::text_argument;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle, column};
@@ -121,7 +121,7 @@ impl ModelArgs {
                 let cwd = std::env::current_dir()?;
                 let mut scratch = EncoderScratch::new();
                 let mut embed = |text: &str| -> Result<Vec<f32>, CliError> {
-                    Ok(model.embed(&mut scratch, TextRole::Passage, &body::read(text, &cwd)?))
+                    Ok(model.embed(&mut scratch, TextRole::Passage, &text_argument::read(text, &cwd)?))
                 };
                 let (one, other) = (embed(&one)?, embed(&other)?);
                 let cosine: f32 = one.iter().zip(&other).map(|(a, b)| a * b).sum();

@@ -4,7 +4,7 @@ use clap::Args;
 use rekindle_core::base::provenance::Origin;
 use serde_json::json;
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::app::note::note;
 use crate::error::CliError;
@@ -35,7 +35,7 @@ pub(crate) struct NoteArgs {
 impl NoteArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let origin = if self.agent { Origin::Agent } else { context.speaker().origin() };
-        let id = note(context, &body::read(&self.text, &context.cwd)?, origin, self.session)?;
+        let id = note(context, &text_argument::read(&self.text, &context.cwd)?, origin, self.session)?;
         match self.json {
             true => context.out.json(&json!({"id": id})),
             false => context.out.line("Noted"),

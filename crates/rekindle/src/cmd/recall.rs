@@ -12,7 +12,7 @@ use rekindle_core::vault::priority::Priority;
 use rekindle_engine::recall::ask::{RecallAnswer, ShownPassage};
 use serde_json::{Value, json};
 
-use super::{body, explain};
+use super::{explain, text_argument};
 use crate::app::CommandContext;
 use crate::app::recall::{RecallQuestion, look_up, place, quoted, result};
 use crate::error::CliError;
@@ -117,7 +117,7 @@ impl RecallArgs {
     }
 
     fn answer(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        let query = body::prompt(&self.query, &context.cwd)?;
+        let query = text_argument::prompt(&self.query, &context.cwd)?;
         let k = self.k.unwrap_or(context.settings.config.recall.k);
         if k > MAX_LISTED_RESULTS {
             return Err(CliError::usage(format!("--k is at most {MAX_LISTED_RESULTS}, not {k}"))

@@ -18,7 +18,7 @@ use rekindle_engine::platform::random;
 use serde_json::{Value, json};
 
 use super::worker::{self, WorkerMode};
-use super::{inbox, named};
+use super::{id_match, inbox};
 use crate::app::CommandContext;
 use crate::error::CliError;
 
@@ -151,7 +151,7 @@ fn by_session(
             Some((id.or(name)?, one))
         })
         .collect();
-    let session = named::session(typed, ids.iter().map(|(id, _)| id.as_str()))?;
+    let session = id_match::session(typed, ids.iter().map(|(id, _)| id.as_str()))?;
     let one = session.and_then(|session| ids.into_iter().find(|(id, _)| *id == session));
     one.map(|(_, (agent, found))| (*agent, found.path.clone())).ok_or_else(|| {
         CliError::usage(format!("no transcript of a session `{typed}` was found"))

@@ -3,7 +3,7 @@
 use clap::Args;
 use rekindle_engine::review::proposals::ProposalVerdict;
 
-use super::named;
+use super::id_match;
 use super::review_decide::decide;
 use crate::app::CommandContext;
 use crate::app::review::ScopeArgs;
@@ -34,6 +34,6 @@ pub(crate) struct RejectArgs {
 impl RejectArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let verdict = self.reason.map_or(ProposalVerdict::Reject, ProposalVerdict::RejectFor);
-        decide(context, &named::proposals(context, &self.ids)?, &verdict, ScopeArgs::default(), self.json)
+        decide(context, &id_match::proposals(context, &self.ids)?, &verdict, ScopeArgs::default(), self.json)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::review_reports;
 use super::review_show::{json, print, show};
 use super::surfaces::ReviewCommand;
-use super::{named, review_apply};
+use super::{id_match, review_apply};
 use crate::app::CommandContext;
 use crate::app::review::{may_write, read_page};
 use crate::dialog;
@@ -98,7 +98,7 @@ impl ReviewArgs {
             false => HashMap::new(),
         };
         if !self.ids.is_empty() {
-            let ids = named::proposals(context, &self.ids)?;
+            let ids = id_match::proposals(context, &self.ids)?;
             return show(context, &db, &ids, &lost, self.json);
         }
         // An agent gets the list even in a terminal, because an interactive review decides for the person

@@ -11,7 +11,7 @@ use rekindle_engine::review::patches::{self, PendingPatch};
 use rekindle_engine::review::proposals::ProposalRecord;
 use serde_json::{Value, json};
 
-use super::named;
+use super::id_match;
 use crate::app::CommandContext;
 use crate::app::review::describe::told;
 use crate::app::review::{WORKER_TIMEOUT, read_page};
@@ -35,7 +35,8 @@ impl ApplyArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.vault_to_change()?;
         read_page(context)?;
-        let ids = if self.ids.is_empty() { waiting(context)? } else { named::proposals(context, &self.ids)? };
+        let ids =
+            if self.ids.is_empty() { waiting(context)? } else { id_match::proposals(context, &self.ids)? };
         if ids.is_empty() && !self.json {
             context.out.note("No approved change of an identity file waits.");
         }

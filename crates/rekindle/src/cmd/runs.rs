@@ -7,7 +7,7 @@ use rekindle_core::run::RunStatus;
 use rekindle_engine::jobs::queue::{RunFilter, RunQueue, RunRecord, StepRecord};
 use serde_json::{Value, json};
 
-use super::named;
+use super::id_match;
 use crate::app::CommandContext;
 use crate::error::CliError;
 use crate::output::{TextStyle, column};
@@ -95,7 +95,7 @@ impl RunsArgs {
 fn meant(queue: &RunQueue, typed: Option<String>) -> Result<Option<String>, CliError> {
     let Some(typed) = typed else { return Ok(None) };
     let known = queue.sessions()?;
-    Ok(named::session(&typed, known.iter().map(String::as_str))?.or(Some(typed)))
+    Ok(id_match::session(&typed, known.iter().map(String::as_str))?.or(Some(typed)))
 }
 
 /// The last characters of an id, which are enough to name it.

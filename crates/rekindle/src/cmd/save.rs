@@ -3,14 +3,14 @@
 use clap::Args;
 use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::Scope;
-use rekindle_core::session::speaker::CommandSpeaker;
+use rekindle_core::session::command_speaker::CommandSpeaker;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::layout::{EntryDestination, EntryGroup};
 use rekindle_engine::vault::NewEntry;
 use serde_json::json;
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::app::save::{infer_kind, infer_slug, keep, keep_for_agent};
 use crate::error::CliError;
@@ -70,7 +70,7 @@ impl SaveArgs {
             Some(body) => (self.text, self.slug, body),
             None => (None, None, self.text.unwrap_or_default()),
         };
-        let body = body::read(&text, &context.cwd)?;
+        let body = text_argument::read(&text, &context.cwd)?;
         let new = NewEntry {
             kind: kind.unwrap_or_else(|| infer_kind(&body)),
             slug: slug.unwrap_or_else(|| infer_slug(&body)),

@@ -3,11 +3,11 @@
 use clap::Args;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{self, names};
-use rekindle_core::session::speaker::CommandSpeaker;
+use rekindle_core::session::command_speaker::CommandSpeaker;
 use rekindle_engine::pipeline::stages::STAGE_REGISTRY;
 use serde_json::{Value, json};
 
-use super::body;
+use super::text_argument;
 use crate::app::CommandContext;
 use crate::app::events::leave;
 use crate::error::CliError;
@@ -43,7 +43,7 @@ impl SendArgs {
         if !AGENT_EVENTS.contains(&self.event.as_str()) {
             context.only_the_person(&format!("send {}", self.event))?;
         }
-        let text = body::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
+        let text = text_argument::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
         let mut data: Value = serde_json::from_str(&text)
             .map_err(|error| CliError::usage(format!("the data is not JSON: {error}")))?;
         event::check(&self.event, &data)?;

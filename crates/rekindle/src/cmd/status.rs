@@ -7,10 +7,10 @@ use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
 use rekindle_engine::config;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::jobs::sessions;
-use rekindle_engine::pipeline::stages::weekly;
+use rekindle_engine::pipeline::stages::weekly_maintenance;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::home::HomeFolder;
-use rekindle_engine::recall::condition::{IndexCondition, look};
+use rekindle_engine::recall::index_condition::{IndexCondition, look};
 use rekindle_engine::review::proposals;
 use rekindle_engine::vault::{ScannedEntry, Vault};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ impl StatusArgs {
                 "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
                 "unreadable": scan.problems.len(),
-                "last_week": weekly::summaries(&context.places).ok().and_then(|mut weeks| weeks.next()),
+                "last_week": weekly_maintenance::summaries(&context.places).ok().and_then(|mut weeks| weeks.next()),
                 "last_change": last.as_ref().map(|record| &record.change.at),
                 "index": json(&index),
                 "llm": models.json(settings),

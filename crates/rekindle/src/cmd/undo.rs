@@ -7,8 +7,8 @@ use rekindle_core::vault::review::ProposalId;
 use rekindle_engine::pipeline::stages::promote::{self, ReconsiderOutcome};
 use serde_json::json;
 
+use super::id_match;
 use super::log::places;
-use super::named;
 use crate::app::review::describe::told;
 use crate::app::{CommandContext, review};
 use crate::error::CliError;
@@ -33,8 +33,8 @@ pub(crate) struct UndoArgs {
 
 impl UndoArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        if let Some(typed) = self.reference.as_ref().filter(|typed| named::is_proposal(typed)) {
-            let ids = named::proposals(context, std::slice::from_ref(typed))?;
+        if let Some(typed) = self.reference.as_ref().filter(|typed| id_match::is_proposal(typed)) {
+            let ids = id_match::proposals(context, std::slice::from_ref(typed))?;
             return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
         let vault = context.vault_to_change()?;

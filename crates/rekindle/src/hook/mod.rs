@@ -23,7 +23,7 @@ use rekindle_core::hosts::hook;
 use rekindle_core::hosts::hook::{GUARD_VARIABLE, HookKind, HookSignal, PROBE_VARIABLE};
 use rekindle_core::knowledge::feedback::correction;
 use rekindle_core::recall::rewrite::RewriteOutcome;
-use rekindle_core::session::asked;
+use rekindle_core::session::remember_requests;
 use rekindle_core::text::{admit, fence, tokens};
 use rekindle_engine::agents::hook_log;
 use rekindle_engine::config;
@@ -455,7 +455,7 @@ fn look_up(
             let told = Injection {
                 prompt: Some(fingerprint(&words)),
                 corrects: correction::sounds_like(&words),
-                asks: !asked::find(&words).is_empty(),
+                asks: !remember_requests::find(&words).is_empty(),
                 ..told
             };
             (lookup, Some(told))

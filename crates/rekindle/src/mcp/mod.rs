@@ -1,17 +1,17 @@
 //! `rekindle mcp`: memory as tools of the Model Context Protocol, over stdin and stdout (FUT-11).
 //!
 //! The SDK implements the protocol ([`server`]); messages that it cannot handle are answered before it
-//! ([`gate`], [`wire`]). Tools and resources do the work of the commands ([`tools`], [`resources`]), one
+//! ([`input_filter`], [`stdio`]). Tools and resources do the work of the commands ([`tools`], [`resources`]), one
 //! blocking task per call. Settings are read for each call, so that switching memory off takes effect at
 //! once. No other command uses this module.
 
 mod call;
-mod gate;
+mod input_filter;
 mod resources;
 mod review;
 mod server;
+mod stdio;
 mod tools;
-mod wire;
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ fn serve(global: &GlobalOptions) -> Result<(), CliError> {
         .map_err(CliError::new)?;
     let server = server::MemoryServer::new(global.clone(), cwd, session()?);
     let done = runtime.block_on(async {
-        let running = match server.serve(wire::StdioTransport::stdio()).await {
+        let running = match server.serve(stdio::StdioTransport::stdio()).await {
             Ok(running) => running,
             // The client closed the connection during the handshake.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {

@@ -25,7 +25,7 @@ use crate::output::Printer;
 
 /// The server name that every client sees.
 pub(super) const SERVER_NAME: &str = "memory";
-/// The newest protocol version with a handshake ([`super::gate`]).
+/// The newest protocol version with a handshake ([`super::input_filter`]).
 const NEWEST_PROTOCOL: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 
 /// The longest wait for a client to name its roots.

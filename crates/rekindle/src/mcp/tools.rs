@@ -10,7 +10,7 @@ use rekindle_core::context::briefing::BriefingMoment;
 use rekindle_core::context::inject::{InjectedMemory, results};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::select::MAX_RESULTS;
-use rekindle_core::session::speaker::CommandSpeaker;
+use rekindle_core::session::command_speaker::CommandSpeaker;
 use rekindle_core::text::RedactionCounts;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::Confidence;

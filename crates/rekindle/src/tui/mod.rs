@@ -5,8 +5,8 @@
 mod actions;
 mod card;
 mod help;
+mod line_mode;
 mod model;
-mod plain;
 mod screen;
 mod text;
 mod view;
@@ -30,7 +30,7 @@ pub(crate) fn review(context: &CommandContext<'_>, all: bool, plain: bool) -> Re
     }
     let simple = environment::variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     if plain || context.settings.config.review.plain || (simple && cfg!(unix)) {
-        plain::run(context, &actions, &mut model)?;
+        line_mode::run(context, &actions, &mut model)?;
     } else {
         full(context, &actions, &mut model)?;
         summary(context, &model)?;

@@ -4,9 +4,9 @@
 use rekindle_core::event::names;
 
 use crate::backfill::past;
+use crate::provenance::in_shell;
 use crate::review::{propose, quiet, status};
 use crate::review_terminal::TmuxTerminal;
-use crate::whose_word::in_shell;
 use crate::{project, sandbox, save, text};
 
 #[test]

@@ -4,8 +4,8 @@
 use rekindle_testkit::Sandbox;
 use serde_json::json;
 
+use crate::provenance::in_shell;
 use crate::review::{propose, quiet, status};
-use crate::whose_word::in_shell;
 use crate::{found, recall, sandbox, save, text};
 
 fn printed(sandbox: &Sandbox, args: &[&str]) -> String {

@@ -7,6 +7,8 @@
 #![expect(clippy::print_stderr, reason = "a fault test says how many breaks it went through")]
 
 #[cfg(unix)]
+mod abandoned_files;
+#[cfg(unix)]
 mod agent_shell;
 mod backfill;
 mod bad_input;
@@ -18,14 +20,14 @@ mod commands;
 mod config;
 mod conflicts;
 #[cfg(unix)]
-mod contrary;
+mod contradictions;
 mod daily_use;
 #[cfg(unix)]
 mod distil;
 mod distil_bad_input;
 mod documents;
 #[cfg(unix)]
-mod edges;
+mod edge_cases;
 mod entries;
 mod eval;
 mod faults;
@@ -46,22 +48,24 @@ mod install;
 #[cfg(unix)]
 mod install_terminal;
 #[cfg(unix)]
-mod left_behind;
-#[cfg(unix)]
 mod llm;
 #[cfg(unix)]
 mod mcp;
-mod merged;
+mod merged_observations;
 mod model;
 mod model_command;
 mod models;
 #[cfg(unix)]
-mod month;
+mod month_of_use;
 #[cfg(unix)]
 mod notices;
 #[cfg(unix)]
 mod plugin;
 mod project;
+#[cfg(unix)]
+mod project_tracking;
+#[cfg(unix)]
+mod provenance;
 mod races;
 mod recall;
 mod recall_bad_input;
@@ -87,10 +91,6 @@ mod surfaces_buttons;
 mod typed_only;
 mod undo;
 mod weekly;
-#[cfg(unix)]
-mod whereabouts;
-#[cfg(unix)]
-mod whose_word;
 
 use rekindle_testkit::Sandbox;
 

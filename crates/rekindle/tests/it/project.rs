@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::inject::fire;
-use crate::whose_word::in_shell;
+use crate::provenance::in_shell;
 use crate::{sandbox, text};
 
 fn repository(folder: PathBuf, remote: Option<&str>) -> PathBuf {

@@ -6,8 +6,8 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::{hook, work};
+use crate::provenance::{kept, session};
 use crate::review::{review, status};
-use crate::whose_word::{kept, session};
 use crate::{project, sandbox, text};
 
 /// The ids of proposals that contain this text.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{BriefingPart, MAX_LINE_CHARS};
 use crate::base::time::{Date, day};
 use crate::text::clean::one_line;
-use crate::text::specifics::specifics;
+use crate::text::specific_terms::specifics;
 
 /// The maximum length of the card, in characters: about forty statements.
 pub(super) const MAX_CARD_CHARS: usize = 3_100;

@@ -1,6 +1,6 @@
 //! Hook events of the agents, translated to our own terms. An unknown event is `None`, not an error.
 
-pub mod turns;
+pub mod duplicate_calls;
 mod wire;
 
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use crate::knowledge::observe::rules;
 use crate::knowledge::observe::rules::UserCorrection;
 use crate::session::{Message, MessageRole};
 use crate::text::sentences::phrases;
-use crate::text::specifics::{coverage, is_clock, is_count, occurs, specifics, words};
+use crate::text::specific_terms::{coverage, is_clock, is_count, occurs, specifics, words};
 use crate::text::terms;
 use crate::text::word_sets::WordSet;
 

@@ -1,8 +1,8 @@
-//! Feedback on injected memories (FBK-01…05): use by the agent ([`used`]), and corrections by the user
+//! Feedback on injected memories (FBK-01…05): use by the agent ([`usage_verdict`]), and corrections by the user
 //! ([`correction`]). Both only detect; `engine`'s usage store derives the ranking.
 
 pub mod correction;
-pub mod used;
+pub mod usage_verdict;
 
 use serde::{Deserialize, Serialize};
 

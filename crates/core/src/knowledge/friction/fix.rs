@@ -12,7 +12,7 @@ use crate::base::time::{Date, Timestamp};
 use crate::knowledge::proposal::{Proposal, ProposalSource, ProposalStatus, ProposalTarget, instead_of};
 use crate::knowledge::reflect::is_forged;
 use crate::knowledge::reflect::memory::MemoryDocument;
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::identity::SHARED_RARITY_WEIGHT;
 use crate::vault::layout;

@@ -2,9 +2,9 @@
 //! default no model is used: it counts the user's own statements and failed commands. It prefers no finding
 //! to a guess, and reports the reason if it finds none.
 
-mod ask;
 mod detect;
 mod fix;
+mod model;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +20,9 @@ use crate::knowledge::proposal::{Proposal, ProposalEvidence, ProposalTarget};
 use crate::knowledge::reflect::ReflectionPeriod;
 use crate::vault::review::ProposalId;
 
-pub use ask::{ask, heard};
 pub use detect::detect;
 pub use fix::fixes;
+pub use model::{ask, heard};
 
 /// The length of the window, in days (FRI-01).
 pub const WINDOW_DAYS: i64 = 7;

@@ -2,8 +2,8 @@
 //! confidence decides the destination, and only the user's own explicit words are saved without asking
 //!
 
-pub mod answer;
 pub mod candidate;
+pub mod model_answer;
 pub mod research;
 
 pub use candidate::{MemoryCandidate, MemoryCategory, MinedIdea, candidates, ideas};

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use super::claim_fault::{ClaimFault, FaultCounts};
 use super::evidence::{MAX_MESSAGES, MIN_SUPPORTED_COVERAGE, MessageEvidence, NamedSpecifics};
-use super::fault::{ClaimFault, FaultCounts};
 use super::finding::{Finding, FindingKind, ObservedSession, ObservedTopic};
 use super::noise::NoiseDetector;
 use super::parse::{ObserverOutput, bullet};
@@ -59,7 +59,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
                 continue;
             }
             match finding(&claim, &evidence, &noise, &mut fault) {
-                Ok((found, day)) if seen.insert(crate::text::normal::normalised(&found.text)) => {
+                Ok((found, day)) if seen.insert(crate::text::normalise::normalised(&found.text)) => {
                     count += 1;
                     parts.add(found, day);
                 }

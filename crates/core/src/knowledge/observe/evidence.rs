@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use super::fault::ClaimFault;
+use super::claim_fault::ClaimFault;
 use crate::base::provenance::Origin;
 use crate::base::time::{Date, TimeZone};
 use crate::session::{Message, MessageRole};
-use crate::text::specifics::{self, coverage, plain, stands_in, words};
+use crate::text::specific_terms::{self, coverage, plain, stands_in, words};
 use crate::vault::daily_log::{FactTime, TimeOfDay};
 
 /// The minimum word overlap between a statement and its support.
@@ -27,8 +27,10 @@ pub(super) struct NamedSpecifics {
 
 impl NamedSpecifics {
     pub(super) fn of(text: &str) -> Self {
-        let all = specifics::specifics(text).into_iter().filter(|specific| !specifics::is_clock(specific));
-        let (counts, names) = all.partition(|specific| specifics::is_count(specific));
+        let all = specific_terms::specifics(text)
+            .into_iter()
+            .filter(|specific| !specific_terms::is_clock(specific));
+        let (counts, names) = all.partition(|specific| specific_terms::is_count(specific));
         Self { names, counts }
     }
 }

@@ -2,15 +2,15 @@
 //! ([`mod@parse`]) and checked against the messages. Both produce [`ObservedSession`].
 
 pub mod check;
+pub mod claim_fault;
 pub mod evidence;
-pub mod fault;
 pub mod finding;
-pub mod gate;
 pub mod noise;
 pub mod parse;
 pub mod prompt;
-mod retold;
+mod retold_steps;
 pub mod rules;
+pub mod write_gate;
 
 pub use check::{CheckedAnswer, check};
 pub use finding::{Finding, FindingKind, ObservedSession, ObservedTopic};

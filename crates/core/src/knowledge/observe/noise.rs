@@ -4,10 +4,10 @@
 //! Small models produce little else. The user's explicit statements are kept in any wording, as the rules
 //! find them.
 
+use super::claim_fault::ClaimFault;
 use super::evidence::{MIN_SUPPORTED_COVERAGE, StatementSupport, said_and_done};
-use super::fault::ClaimFault;
 use super::finding::{Finding, FindingKind};
-use super::retold::{retells, retells_request};
+use super::retold_steps::{retells, retells_request};
 use super::rules::observe;
 use super::rules::words::{cause, idea, retold, wish};
 use crate::base::provenance::Origin;
@@ -17,7 +17,7 @@ use crate::text::common_words;
 use crate::text::phrases::{begins, content, has, has_dense};
 use crate::text::sentences;
 use crate::text::sentences::folded;
-use crate::text::specifics::{coverage, specifics, words};
+use crate::text::specific_terms::{coverage, specifics, words};
 
 /// The minimum number of significant words of a statement.
 const MIN_WORDS: usize = 4;
@@ -157,7 +157,7 @@ fn asserts(text: &str) -> bool {
         || has(&folded, retold::PLEASE)
         || has_dense(&folded, retold::DENSE_ORDERS);
     let orders = folded.split([',', ';', '.', '!', ':']).any(|clause| {
-        let clause = crate::session::asked::without_lead(clause.trim());
+        let clause = crate::session::remember_requests::without_lead(clause.trim());
         begins(clause, retold::ORDERS, "").is_some()
     });
     let approves = begins(&folded, common_words::APPROVALS, "").is_some();

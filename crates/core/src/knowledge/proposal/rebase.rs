@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{Proposal, ProposalTarget, instead_of};
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::lines::heading_words;
 use crate::vault::memory::{MemoryItem, MemorySection, sections};

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::vault::amend::statements;
 
 /// A changed line of a memory.

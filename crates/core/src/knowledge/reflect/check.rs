@@ -16,7 +16,7 @@ use crate::knowledge::proposal::ProposalEvidence;
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::similarity::{AnalysedStatement, share};
-use crate::text::specifics::{occurs, specifics};
+use crate::text::specific_terms::{occurs, specifics};
 
 /// The minimum share of a claim's terms in its support.
 const MIN_SUPPORTED_SHARE: f64 = 0.7;

@@ -4,7 +4,7 @@
 //! The result is deterministic and independent of the intermediate levels.
 
 use crate::knowledge::observe::{Finding, FindingKind, ObservedSession, ObservedTopic};
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::vault::priority::Priority;
 
 /// The age in days from which only narratives and 🔴 findings remain.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::base::scope::ProjectId;
 use crate::base::time::Date;
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::memory::{sections, shown_in};
 

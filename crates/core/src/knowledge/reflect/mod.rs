@@ -4,7 +4,7 @@
 //! - [`offline`]: reflection without a model, the default
 //! - [`prompt`], [`parse`], [`compress`]: reflection with a model: input, answer and length check
 //! - [`check`]: checks a model's claims against the observations (B-01)
-//! - [`settle`]: drops drafts that `MEMORY.md` or an earlier proposal already covers
+//! - [`settle_drafts`]: drops drafts that `MEMORY.md` or an earlier proposal already covers
 //! - [`conflict`], [`likeness`]: contradiction and equality of two statements
 //! - [`distil`]: compaction of observations with age (REF-15)
 
@@ -16,7 +16,7 @@ pub mod offline;
 pub mod parse;
 pub mod prompt;
 mod section;
-pub mod settle;
+pub mod settle_drafts;
 #[cfg(test)]
 mod tests;
 

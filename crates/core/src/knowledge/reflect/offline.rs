@@ -18,7 +18,7 @@ use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::contradiction::RULE_WORDS;
 use crate::text::similarity::{AnalysedStatement, share};
-use crate::text::specifics::specifics;
+use crate::text::specific_terms::specifics;
 use crate::vault::priority::Priority;
 
 /// The minimum number of sessions for a 🟡 finding (REF-10).

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use super::check::check;
 use super::memory::MemoryDocument;
 use super::parse::ReflectorClaim;
-use super::settle::settle;
+use super::settle_drafts::settle;
 use super::*;
 use crate::fixtures;
 use crate::knowledge::observe::FindingKind;
 use crate::knowledge::proposal::ProposalStatus;
-use crate::text::specifics;
+use crate::text::specific_terms;
 use crate::vault::memory::render_new;
 use crate::vault::priority::Priority;
 
@@ -393,7 +393,7 @@ fn memory(lines: &str) -> String {
     render_new("Ada").replace("## Patterns\n", &format!("## Patterns\n\n{lines}\n"))
 }
 
-fn settled(texts: &[(&str, i64)], memory_text: &str) -> settle::SettledDrafts {
+fn settled(texts: &[(&str, i64)], memory_text: &str) -> settle_drafts::SettledDrafts {
     let days: Vec<Observation> = texts
         .iter()
         .enumerate()
@@ -581,7 +581,7 @@ proptest! {
         let days = [window("a", 1, vec![red(FindingKind::Decision, "Staging Postgres listens on port 5432")])];
         for draft in claims(&days, &[claim("Hard Rules", &text)]).drafts {
             prop_assert!(!is_forged(&draft.text) && draft.text.chars().count() <= MAX_TEXT_CHARS);
-            prop_assert!(specifics::specifics(&draft.text).iter().all(|it| specifics::occurs(it, "Staging Postgres listens on port 5432")));
+            prop_assert!(specific_terms::specifics(&draft.text).iter().all(|it| specific_terms::occurs(it, "Staging Postgres listens on port 5432")));
             prop_assert_eq!(draft.evidence.sessions, ["a"]);
         }
     }

@@ -1,8 +1,8 @@
 //! Triage (REV-09, X-07): decides the proposals that need no question to the user. Rules judge first; a
 //! model, if enabled, may only lower their outcome. Uncertain proposals are left to the user.
 
-mod answer;
 mod grade;
+mod model_answer;
 #[cfg(test)]
 mod tests;
 
@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::provenance::Origin;
 use crate::base::time::Timestamp;
-use crate::knowledge::proposal::worth::ranked;
+use crate::knowledge::proposal::review_priority::ranked;
 use crate::knowledge::proposal::{Proposal, ProposalStatus};
 use crate::knowledge::reflect::is_forged;
 use crate::knowledge::reflect::memory::MemoryDocument;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::review::{ProposalId, ProposalPlace};
 
-pub use answer::{BATCH_PROPOSALS, ask, weigh};
 pub use grade::{ask_for_grade, is_graded, read_grade};
+pub use model_answer::{BATCH_PROPOSALS, ask, weigh};
 
 /// The outcome for a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::text::specifics::{plain, specifics, stands_in, words};
+use crate::text::specific_terms::{plain, specifics, stands_in, words};
 use crate::text::terms::is_stop;
 
 /// More than this share of what the question is about has to be in a text that answers it.

@@ -1,8 +1,8 @@
 //! The files of the notes as documents: what a file is, by its place; what in it can be recalled, by its form.
 //!
-//! - `safe`: the text of a file without secrets and hidden characters, line for line
+//! - `redacted`: the text of a file without secrets and hidden characters, line for line
 //! - `visible`: what of some lines a reader would see
-//! - `entry`, `memory`, `review`, `waiting`, `daily`, `ideas`: the documents of the vault
+//! - `entry`, `memory`, `review`, `pending_proposals`, `daily`, `ideas`: the documents of the vault
 //! - `note`: everything else a person keeps, section by section (REC-21)
 //!
 //! Nothing is left out because it is not tidy: what cannot be read as what its place says is taken as a note.
@@ -13,12 +13,12 @@ mod entry;
 mod ideas;
 mod memory;
 mod note;
+mod pending_proposals;
+mod redacted;
 mod review;
-mod safe;
 #[cfg(test)]
 mod tests;
 mod visible;
-mod waiting;
 
 use std::collections::HashMap;
 
@@ -63,7 +63,7 @@ pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
     }
     if let Some(inside) = in_vault(path, vault_folder).filter(|inside| is_meta(inside)) {
         // Of the bookkeeping, only what waits for a decision says something.
-        return inside.strip_prefix(layout::META) == Some("/") || vault::waiting::is_one(inside);
+        return inside.strip_prefix(layout::META) == Some("/") || vault::pending_proposals::is_one(inside);
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_text = ["md", "markdown", "txt"].iter().any(|known| extension.eq_ignore_ascii_case(known));
@@ -85,12 +85,12 @@ pub fn documents(path: &str, vault_folder: &str, text: &str, context: &CollectCo
     if text.len() as u64 > MAX_FILE_BYTES || !is_wanted(path, vault_folder) {
         return Vec::new();
     }
-    let text = safe::safe(text);
+    let text = redacted::safe(text);
     let file = CollectedFile { path, text: &text, lines: walk(&text).lines, context };
     let found = match in_vault(path, vault_folder) {
         Some(layout::MEMORY) => memory::documents(&file),
         Some(layout::REVIEW) => review::documents(&file),
-        Some(inside) if vault::waiting::is_one(inside) => waiting::documents(&file),
+        Some(inside) if vault::pending_proposals::is_one(inside) => pending_proposals::documents(&file),
         Some(inside) => match daily::date_of(inside) {
             Some(date) => return finished(daily::documents(&file, date), &file),
             None => entry::documents(&file, inside).unwrap_or_else(|| note::documents(&file)),
@@ -116,7 +116,7 @@ pub fn added_to_log(
     if !added.trim_start_matches(['\r', '\n']).starts_with("### ") {
         return None;
     }
-    let text = safe::safe(added);
+    let text = redacted::safe(added);
     let mut lines = walk(&text).lines;
     lines.iter_mut().for_each(|line| line.number += lines_before);
     let file = CollectedFile { path, text: &text, lines, context };

@@ -554,7 +554,7 @@ fn r_05_what_was_taken_out_of_the_inbox_was_looked_at() {
         let found = collected(path, text);
         (found[0].reviewed, found[0].inbox)
     };
-    let kept = vault::shelving::kept(inboxed, None, false, parse("2026-11-15").unwrap()).unwrap();
+    let kept = vault::shelf_moves::kept(inboxed, None, false, parse("2026-11-15").unwrap()).unwrap();
     assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", inboxed), (false, true));
     assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", &kept), (false, true));
     assert_eq!(flags("MemoryVault/personal-private/fix/port.md", inboxed), (false, false));

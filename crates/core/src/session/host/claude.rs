@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use self::author::{EntryAuthor, HostMark};
 use self::queue::PromptQueue;
 use super::content::MessageContent;
-use super::recent::RecentIds;
+use super::recent_ids::RecentIds;
 use super::{LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::time;
 use crate::base::time::Timestamp;

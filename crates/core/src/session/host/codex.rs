@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::content::MessageContent;
-use super::recent::RecentIds;
+use super::recent_ids::RecentIds;
 use super::{LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::hash::ContentHash;
 use crate::base::time;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::content::MessageContent;
-use super::recent::RecentIds;
+use super::recent_ids::RecentIds;
 use super::{BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::time;
 use crate::base::time::Timestamp;

@@ -5,13 +5,13 @@
 //! [`TranscriptParser`] turns the remaining lines into messages. Unknown line types are counted and skipped, never
 //! guessed (FND-06).
 
-mod chain;
+mod branch_chain;
 pub mod claude;
 pub mod codex;
 mod content;
 pub mod gemini;
 pub mod pi;
-mod recent;
+mod recent_ids;
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::chain::BranchChain;
+use super::branch_chain::BranchChain;
 use super::content::MessageContent;
 use super::{BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, told, typed};
 use crate::base::hash::ContentHash;

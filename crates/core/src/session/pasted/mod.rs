@@ -15,12 +15,12 @@
 //! Everything else counts as typed. Two or three plain lines, a list of requests, words around fenced code:
 //! people write like that, and it is kept at once.
 
-mod signs;
+mod line_signs;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use self::signs::{announces, is_field, is_marked, is_weak_field};
+use self::line_signs::{announces, is_field, is_marked, is_weak_field};
 use crate::text::sentences;
 
 /// The maximum number of lines of a typed message.
@@ -80,7 +80,7 @@ fn foreign_from(message: &str) -> usize {
     let PlainLines { lines, blocks } = unfenced(message);
     let place = |line: &str| line.as_ptr().addr().wrapping_sub(message.as_ptr().addr());
     let filled = lines.iter().filter(|line| !line.trim().is_empty()).count();
-    if filled > MAX_TYPED_LINES || signs::ends_document(&lines) {
+    if filled > MAX_TYPED_LINES || line_signs::ends_document(&lines) {
         return 0;
     }
     let has_head =
@@ -97,12 +97,12 @@ fn foreign_from(message: &str) -> usize {
 fn begins(lines: &[&str], number: usize) -> bool {
     let line = lines[number];
     let next = lines.get(number + 1).copied();
-    signs::is_foreign(line)
+    line_signs::is_foreign(line)
         || is_field(line)
-        || signs::is_code(line)
+        || line_signs::is_code(line)
         || number > 0 && announces(lines[number - 1].trim())
-        || next.is_some_and(|next| signs::is_wrapped(line, next) || signs::opens_list(line, next))
-        || next.is_some() && (signs::is_title(line) || signs::greets(line))
+        || next.is_some_and(|next| line_signs::is_wrapped(line, next) || line_signs::opens_list(line, next))
+        || next.is_some() && (line_signs::is_title(line) || line_signs::greets(line))
 }
 
 /// True if the line before this one asks to do something with the following text. If code or a quotation is
@@ -116,7 +116,7 @@ fn handed_over(lines: &[&str], blocks: &[usize], number: usize) -> bool {
     };
     let apart = number - before > 1 || lines[before].trim_end().ends_with([':', '：']);
     !blocks.iter().any(|block| (before + 1..=number).contains(block))
-        && signs::hands_over(lines[before], apart)
+        && line_signs::hands_over(lines[before], apart)
 }
 
 /// The range from behind the first closed fence to the last fence mark. The fenced text may have contained

@@ -1,6 +1,6 @@
 //! Typed and pasted messages, one by one.
 
-use super::signs::is_marked;
+use super::line_signs::is_marked;
 use super::*;
 
 /// The lines of a message that count as certainly typed.

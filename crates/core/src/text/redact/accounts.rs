@@ -1,7 +1,7 @@
 //! Numbers of bank accounts (IBAN), known by their country's length and their check digits.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::walk::{SecretSpan, starts_word};
 
 /// How many characters an account number of a country has.

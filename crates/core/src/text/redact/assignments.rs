@@ -4,8 +4,8 @@
 use super::SecretKind;
 use super::headers::is_credential_pair;
 use super::literal::{SecretLiteral, bare, bare_line, quoted};
-use super::marks::ScanMarks;
 use super::names::{SecretFamily, family, kind, repeats_name};
+use super::prescan::ScanMarks;
 use super::values::{distinct, is_base32, is_digest, is_literal, is_password, is_token, looks_random};
 use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, base64, head, skip_blanks};
 use super::words::{holds_plain_words, is_joined_words, is_numbered_phrase, is_word_list};

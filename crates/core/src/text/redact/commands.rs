@@ -2,8 +2,8 @@
 
 use super::SecretKind;
 use super::literal::{SecretLiteral, bare, quoted};
-use super::marks::ScanMarks;
 use super::names::{SecretFamily, family, kind};
+use super::prescan::ScanMarks;
 use super::values::{is_literal, is_password, is_template, is_token};
 use super::walk::{MASK_BYTE, PrefixTable, RunEndCache, SecretSpan, head, skip_blanks};
 

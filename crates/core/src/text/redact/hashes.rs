@@ -1,7 +1,7 @@
 //! Hashes of passwords, as databases and password files keep them. Weak passwords are guessed from them.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::walk::SecretSpan;
 
 /// A hash that is shorter is that of nothing.

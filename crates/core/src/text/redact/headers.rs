@@ -1,7 +1,7 @@
 //! Scanner for `Authorization` and cookies, in raw headers, in `curl -H`, in JSON and in code.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::values::{is_literal, is_token};
 use super::walk::{
     MASK_BYTE, RunEndCache, SecretSpan, base64, head, is_word_in_any_case, prefix_in_any_case, run_end,

@@ -3,9 +3,9 @@
 
 use super::SecretKind;
 use super::connectors::CONNECTORS;
-use super::forms;
-use super::marks::ScanMarks;
+use super::line_forms;
 use super::names::{SecretFamily, family};
+use super::prescan::ScanMarks;
 use super::values::{is_literal, is_password, is_template, is_token};
 use super::walk::{MASK_BYTE, SecretSpan, base64, head};
 use super::words::is_joined_words;
@@ -16,7 +16,7 @@ const MAX_LINE_BYTES: usize = 400;
 pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let mut push = |kind, (start, end): (usize, usize)| found.push(SecretSpan { kind, start, end });
     pgpass(text, marks).into_iter().for_each(|place| push(SecretKind::Password, place));
-    for &(needle, read) in FORMS.iter().chain(&forms::FORMS) {
+    for &(needle, read) in FORMS.iter().chain(&line_forms::FORMS) {
         // Testing for presence is much faster than finding the position.
         if !text.contains(needle) {
             continue;

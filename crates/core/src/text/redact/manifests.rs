@@ -1,7 +1,7 @@
 //! Scanner for Kubernetes manifests of kind `Secret`: everything under `data` and `stringData`.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::values::is_template;
 use super::walk::{SecretSpan, head};
 

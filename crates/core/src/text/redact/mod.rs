@@ -1,7 +1,7 @@
 //! Redaction: no secret is stored, indexed, injected or sent (B-03, SEC-04). Every such text goes through
 //! [`redact`] first.
 //!
-//! A secret becomes `[redacted:<kind>]`. Only its kind and the number are reported. Each scanner below
+//! A secret becomes `[redacted:<secret_kind>]`. Only its kind and the number are reported. Each scanner below
 //! recognises one way in which secrets appear in text and walks it once, by hand. A hook is a new process on
 //! every prompt, and compiling a set of regular expressions would cost it more than everything else it does.
 //!
@@ -14,19 +14,19 @@ mod assignments;
 mod columns;
 mod commands;
 mod connectors;
-mod cues;
-mod forms;
+mod cue_words;
 mod hashes;
 mod headers;
-mod kind;
+mod line_forms;
 mod lines;
 mod literal;
 mod manifests;
-mod marks;
 mod names;
 mod numbers;
 mod pem;
 mod phrases;
+mod prescan;
+mod secret_kind;
 mod sentences;
 mod shapes;
 mod tokens;
@@ -42,8 +42,8 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use kind::{RedactionCounts, SecretKind};
-use marks::ScanMarks;
+use prescan::ScanMarks;
+pub use secret_kind::{RedactionCounts, SecretKind};
 use walk::{MASK_BYTE, SecretSpan};
 
 const SCANNERS: [fn(&str, &ScanMarks, &mut Vec<SecretSpan>); 13] = [

@@ -2,7 +2,7 @@
 //! account's number.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::walk::{MASK_BYTE, SecretSpan, run_end, starts_word};
 
 pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {

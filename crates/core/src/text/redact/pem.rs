@@ -2,7 +2,7 @@
 //! with escaped line breaks inside of a string.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, base64, starts_word};
 
 /// The maximum length of a label between the dashes.

@@ -1,7 +1,7 @@
 //! Scanner for secrets of several words or groups: passphrases, wallet seed phrases, app passwords,
 //! authenticator keys.
 
-use super::cues::is_eastern;
+use super::cue_words::is_eastern;
 use super::values::is_base32;
 use super::walk::{MASK_BYTE, prefix_in_any_case};
 use super::words::{holds_plain_words, is_word_list};

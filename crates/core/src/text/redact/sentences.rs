@@ -9,10 +9,10 @@ use super::columns::below;
 use super::connectors::{
     ASPECTS, BACKWARD, CONNECTORS, EASTERN_CONNECTORS, FILLERS, PREPOSITIONS, STEMS, STEMS_WITH_IN,
 };
-use super::cues::{cue_at, is_bare_pass, is_eastern, may_begin};
-use super::marks::ScanMarks;
+use super::cue_words::{cue_at, is_bare_pass, is_eastern, may_begin};
 use super::names::SecretFamily;
 use super::phrases::{eastern_password, phrase, phrase_directly_behind};
+use super::prescan::ScanMarks;
 use super::values::{is_base32, is_literal, is_password, is_token};
 use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, head, prefix_in_any_case, starts_word};
 use super::words::{is_camel_words, is_joined_words, is_numbered_phrase, is_word_list};

@@ -1,7 +1,7 @@
 //! Scanner for tokens with a recognisable shape and no unique prefix: JWTs, bot tokens, two-part keys.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::values::{distinct, looks_random};
 use super::walk::{RunEndCache, SecretSpan, base64, run_end, starts_word};
 

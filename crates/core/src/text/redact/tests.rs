@@ -1,8 +1,8 @@
 //! Tests of redaction: texts to redact, texts to keep, and properties of any text.
 
-mod caught;
-mod kept;
+mod not_redacted;
 mod properties;
+mod redacted;
 mod table;
 
 use super::*;

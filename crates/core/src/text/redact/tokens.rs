@@ -1,7 +1,7 @@
 //! Scanner for vendor tokens: a prefix, and enough characters of the vendor's alphabet after it.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::values::{distinct, is_placeholder};
 use super::walk::{PrefixTable, RunEndCache, SecretSpan, head, starts_word};
 use crate::base::hash::ContentHash;

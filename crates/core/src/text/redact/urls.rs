@@ -1,7 +1,7 @@
 //! Scanner for secrets in URLs: the password before the host, and webhook addresses.
 
 use super::SecretKind;
-use super::marks::ScanMarks;
+use super::prescan::ScanMarks;
 use super::values::{distinct, is_template, looks_random};
 use super::walk::{MASK_BYTE, SecretSpan, head, run_end};
 

@@ -9,8 +9,8 @@
 
 mod fold;
 mod hash;
-mod known;
-mod numbers;
+mod hasher;
+mod known_words;
 mod split;
 mod stem;
 #[cfg(test)]
@@ -18,7 +18,7 @@ mod tests;
 
 pub(crate) use fold::is_unspaced;
 pub use hash::hash;
-pub use numbers::TermHasher;
+pub use hasher::TermHasher;
 
 /// The maximum length of a term in bytes. A longer term is cut and distinguished by a hash.
 pub const MAX_TERM_BYTES: usize = 64;
@@ -51,7 +51,7 @@ pub fn is_stop(word: &str) -> bool {
     let mut plain = String::new();
     fold::fold(word, &mut plain);
     let plain = plain.to_lowercase().replace('\'', "");
-    known::known(&plain) == Some(known::KnownWord::Stop)
+    known_words::known(&plain) == Some(known_words::KnownWord::Stop)
 }
 
 /// A single lower-case word as the index stores it.

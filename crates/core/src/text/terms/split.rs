@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use super::fold::{fold, is_joiner, is_unspaced, is_word};
 use super::hash::hash;
-use super::known::{KnownWord, known};
+use super::known_words::{KnownWord, known};
 use super::stem::stem;
 use super::{MAX_TERM_BYTES, TextTerm};
-use crate::text::runs::leading;
+use crate::text::byte_runs::leading;
 
 /// The maximum length of a whole name. Of a longer one only the parts are emitted.
 const MAX_WHOLE_BYTES: usize = 256;

@@ -5,7 +5,7 @@
 //! headings of both sorts) and ignores everything inside of a line.
 
 pub(crate) mod blocks;
-mod ending;
+mod document_ending;
 #[cfg(test)]
 pub(crate) mod tests;
 mod walker;
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-pub use ending::DocumentEnding;
+pub use document_ending::DocumentEnding;
 
 use blocks::is_conflict;
 use walker::LineWalker;

@@ -1,11 +1,11 @@
 //! `REVIEW.md`: the queue of proposals as a page of checkboxes (REV-02), and the person's decisions on it
 //! (REV-03).
 
-mod carry;
+mod carry_over;
 mod diff;
 mod id;
 mod parse;
-mod renamed;
+mod renamed_ids;
 mod render;
 #[cfg(test)]
 mod tests;
@@ -21,11 +21,11 @@ use crate::base::hash::ContentHash;
 use crate::base::scope::ProjectId;
 use crate::base::time::{day, iso};
 
-pub use carry::{CarriedPage, CarryError, carry};
+pub use carry_over::{CarriedPage, CarryError, carry};
 pub use diff::{DecidedProposal, PageDecision, PageDoubt, RejectionMark, ReviewDecisions, diff};
 pub use id::{MachineId, ProposalId, ProposalIdError, ProposalStage};
 pub use parse::{CheckboxState, PageEntry, PageFooter, ParsedPage, parse};
-pub use renamed::RenamedIds;
+pub use renamed_ids::RenamedIds;
 pub use render::render;
 pub use update::{Error, update};
 

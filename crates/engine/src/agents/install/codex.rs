@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::machine::InstallEnvironment;
+use super::environment::InstallEnvironment;
 
 pub(super) const PACKAGE: &str = "@openai/codex";
 pub(super) const HOOKS_FILE: &str = "hooks.json";

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::hosts::jsonc::{JsonDialect, JsoncDocument};
 
-use super::machine::InstallEnvironment;
+use super::environment::InstallEnvironment;
 
 pub(super) const PACKAGE: &str = "@google/gemini-cli";
 

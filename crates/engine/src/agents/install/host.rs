@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::agent::Agent;
 use serde::Deserialize;
 
-use super::machine::InstallEnvironment;
+use super::environment::InstallEnvironment;
 use super::{Error, claude, codex, gemini, pi};
 use crate::platform::disk::{self, FileContent};
 

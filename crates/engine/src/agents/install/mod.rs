@@ -6,11 +6,12 @@
 
 mod claude;
 mod codex;
+mod codex_trust;
+mod environment;
 mod error;
 mod file;
 mod gemini;
 mod host;
-mod machine;
 mod pi;
 mod plugin;
 mod probe;
@@ -18,7 +19,6 @@ mod program;
 mod receipt;
 mod servers;
 mod status;
-mod trust;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,9 +26,9 @@ use std::time::Duration;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::hosts::install::{HookInvocation, recognise, servers as entries, settings};
 
+pub use self::environment::InstallEnvironment;
 pub use self::error::Error;
 pub use self::file::SettingsChange;
-pub use self::machine::InstallEnvironment;
 pub use self::plugin::WrittenPlugin;
 pub use self::probe::HookProbe;
 pub use self::program::invocation;
@@ -133,7 +133,7 @@ impl<'a> Installer<'a> {
             // Trust is confirmed separately, so its text builds on the one with the server.
             let registered =
                 servers::register(text.as_deref().unwrap_or_default(), self.invocation).map_err(failed)?;
-            let trusted = trust::trust(&registered, &hooks, &found).map_err(failed)?;
+            let trusted = codex_trust::trust(&registered, &hooks, &found).map_err(failed)?;
             let receipt = InstallReceipt::new(text.as_deref(), &config);
             let known = self.receipts()?.get(&config).cloned();
             plan.receipts.push((config.clone(), Some(known.unwrap_or(receipt))));
@@ -164,7 +164,7 @@ impl<'a> Installer<'a> {
         if agent == Agent::Codex {
             let config = codex::config_file(self.machine);
             if let Some(text) = read(&config)? {
-                let without = trust::distrust(&text, &codex::hooks_file(self.machine), &found)
+                let without = codex_trust::distrust(&text, &codex::hooks_file(self.machine), &found)
                     .and_then(|text| servers::unregister(&text))
                     .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
                 let origin = receipts.get(&config).map(|receipt| receipt.origin.clone()).unwrap_or_default();

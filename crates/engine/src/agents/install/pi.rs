@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rekindle_core::hosts::install::HookInvocation;
 use serde_json::Value;
 
-use super::machine::InstallEnvironment;
+use super::environment::InstallEnvironment;
 
 pub(super) const PACKAGE: &str = "@earendil-works/pi-coding-agent";
 pub(super) const EXTENSION_PATH: &str = "extensions/rekindle.ts";

@@ -10,9 +10,9 @@ use rekindle_core::hosts::install::plugin::{PLUGIN_ID, PLUGIN_NAME, PluginConten
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::environment::InstallEnvironment;
 use super::file::read;
 use super::host::AgentLocation;
-use super::machine::InstallEnvironment;
 use super::{Error, Installer, LOCK_TIMEOUT, codex, pi};
 use crate::platform::disk;
 

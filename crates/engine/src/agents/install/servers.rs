@@ -9,9 +9,9 @@ use rekindle_core::hosts::install::servers::{SERVER_NAMES, is_ours};
 use serde_json::Value;
 use toml_edit::{Document, Item, Table, TableLike};
 
+use super::codex_trust::{block, parse};
+use super::environment::InstallEnvironment;
 use super::host::AgentLocation;
-use super::machine::InstallEnvironment;
-use super::trust::{block, parse};
 
 /// The separate JSON file for MCP servers, if the agent has one.
 pub(super) fn file(agent: Agent, machine: &InstallEnvironment, host: &AgentLocation) -> Option<PathBuf> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::file::read;
 use super::host::AgentLocation;
-use super::{Error, Installer, codex, pi, plugin, trust};
+use super::{Error, Installer, codex, codex_trust, pi, plugin};
 
 /// The state of the hooks in an agent's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -97,7 +97,8 @@ impl Installer<'_> {
             homes = found.iter().map(|one| one.recognised.home.clone()).collect();
             if host.agent == Agent::Codex {
                 let config = read(&codex::config_file(self.machine))?.unwrap_or_default();
-                status.trusted = Some(trust::is_trusted(&config, &codex::hooks_file(self.machine), &found));
+                status.trusted =
+                    Some(codex_trust::is_trusted(&config, &codex::hooks_file(self.machine), &found));
                 status.obstacle = status.obstacle.take().or_else(|| codex::obstacle(&config));
             }
         }

@@ -4,9 +4,9 @@
 //! `local/NAME` as the built-in one's is [`BUILTIN_MODEL`]: names of models are always `provider/model`, and no other
 //! provider exists, because no text leaves the machine to become a vector.
 
+mod aligned_file;
 mod error;
 mod folder;
-mod memory;
 #[cfg(test)]
 mod tests;
 
@@ -21,10 +21,10 @@ use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::path::slug;
 use rekindle_embed::{EmbeddingModel, EncoderScratch, Pooling, TextRole};
 
+use self::aligned_file::AlignedFile;
 pub use self::error::Error;
 pub use self::folder::ModelPrefixes;
 use self::folder::ModelSource;
-use self::memory::AlignedFile;
 use crate::config;
 use crate::platform::disk;
 use crate::platform::home::HomeFolder;
@@ -217,7 +217,7 @@ impl ModelStore {
             return Ok(LoadedModel { name, model: EmbeddingModel::builtin() });
         }
         let path = self.path(&name);
-        let head = memory::head(&path).map_err(|error| self.unreadable(&name, &error))?;
+        let head = aligned_file::head(&path).map_err(|error| self.unreadable(&name, &error))?;
         let mut kept = LOADED_MODELS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., model)) = kept.iter().find(|(at, known, _)| *at == path && *known == head) {
             return Ok(LoadedModel { name, model });

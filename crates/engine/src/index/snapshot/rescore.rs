@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use rekindle_core::recall::fuse::RescoredSimilarity;
+use rekindle_core::recall::fusion::RescoredSimilarity;
 use rekindle_embed::{QuantisedVector, dots};
 
 use super::IndexSnapshot;

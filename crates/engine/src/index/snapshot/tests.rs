@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::document::{DocumentSource, FileStamp, SourceUnit};
-use rekindle_core::recall::fuse::RescoredSimilarity;
+use rekindle_core::recall::fusion::RescoredSimilarity;
 
 use super::*;
 use crate::index::build::{EmbeddedWindow, PreparedDocument};

@@ -6,7 +6,7 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::llm::{Cost, Error, LlmRequest, TokenUsage};
 use serde_json::Value;
 
-use crate::llm::report;
+use crate::llm::failure_report;
 
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(60);
 const FAILURE_RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -38,12 +38,12 @@ impl CommandFailure {
     /// Maps the failure to an error of the right kind. Programs report failures in words, so this searches
     /// for known words.
     pub(super) fn report(&self, program: &str, request: &LlmRequest) -> Error {
-        let said = report::said(&self.words, request, None);
+        let said = failure_report::said(&self.words, request, None);
         let words = self.words.to_lowercase();
         let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
         let status = |codes: &[u64]| self.status.is_some_and(|status| codes.contains(&status));
         if says(&["budget"]) {
-            return report::ours(format!("{program} would cost more than is allowed for it"));
+            return failure_report::ours(format!("{program} would cost more than is allowed for it"));
         }
         if status(&[401, 403])
             || says(&[
@@ -56,17 +56,19 @@ impl CommandFailure {
                 "credit balance",
             ])
         {
-            return report::person(format!("{program} is not logged in, or its key is not accepted{said}"));
+            return failure_report::person(format!(
+                "{program} is not logged in, or its key is not accepted{said}"
+            ));
         }
         if status(&[404]) || says(&["issue with the selected model", "model_not_found", "model not found"]) {
-            return report::person(format!("{program} knows no such model{said}"));
+            return failure_report::person(format!("{program} knows no such model{said}"));
         }
         if status(&[429, 503, 529])
             || says(&["overloaded", "rate limit", "usage limit", "too many requests", "quota"])
         {
-            return report::provider(BUSY_RETRY_AFTER, format!("{program} is asked too often{said}"));
+            return failure_report::provider(BUSY_RETRY_AFTER, format!("{program} is asked too often{said}"));
         }
-        report::provider(FAILURE_RETRY_AFTER, format!("{program} has no answer{said}"))
+        failure_report::provider(FAILURE_RETRY_AFTER, format!("{program} has no answer{said}"))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::config::notes;
 use crate::index::models::ModelStore;
 use crate::index::{Embedder, RecallIndex};
 use crate::platform::home::{DataPaths, HomeFolder};
-use crate::recall::condition::{IndexCondition, UsableIndex, look};
+use crate::recall::index_condition::{IndexCondition, UsableIndex, look};
 use crate::recall::indexer::Error;
 use crate::vault::{self, Vault};
 

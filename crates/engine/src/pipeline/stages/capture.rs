@@ -3,8 +3,8 @@
 //! The hook only recorded the path and length of the transcript. This stage reads the transcript, in constant
 //! memory, from the captured position to that length.
 
-mod reading;
-mod whereabouts;
+mod project_tracker;
+mod reader;
 
 use std::collections::HashMap;
 use std::io;
@@ -20,8 +20,8 @@ use rekindle_core::vault::journal::ChangeActor;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::reading::CaptureReader;
-use self::whereabouts::{FolderProject, ProjectTracker};
+use self::project_tracker::{FolderProject, ProjectTracker};
+use self::reader::CaptureReader;
 use crate::agents::transcripts;
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};

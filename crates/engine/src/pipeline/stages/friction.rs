@@ -11,7 +11,7 @@ use rekindle_core::base::time::Date;
 use rekindle_core::event::Event;
 use rekindle_core::knowledge::friction::{
     EarlierProposal, FixContext, FixDropReason, FrictionFix, FrictionFixes, FrictionGate,
-    FrictionKind as Detected, FrictionPattern, WINDOW_DAYS, ask, detect, fixes, heard,
+    FrictionKind as Detected, FrictionPattern, WINDOW_DAYS, detect, fixes, heard, ask,
 };
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::llm::LanguageModel;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::STAGE_REGISTRY;
-use super::material::ObservationWindow;
+use super::observation_window::ObservationWindow;
 use super::promote;
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};

@@ -1,30 +1,30 @@
 //! Stages: the functions of the pipeline, written against [`Steps`](crate::jobs::queue::Steps).
 
-mod announce;
 pub mod capture;
-mod contrary;
-pub mod echo;
+mod contradictions;
+pub mod echo_fizzle;
 pub mod friction;
-mod gate;
-pub mod idle;
+pub mod hook_signals;
+mod idea_links;
+pub mod idle_sessions;
 pub mod index;
-pub mod keep;
-mod material;
-mod near;
-pub mod note;
+mod notify;
+mod observation_window;
 pub mod observe;
-pub mod pace;
+pub mod observe_session_noted;
 pub mod promote;
+pub mod proposal_triage;
 pub mod reflect;
 pub mod reflected;
-mod related;
+mod related_memories;
 pub mod research;
-pub mod signal;
+pub mod route_candidates;
 pub mod surfaces;
+pub mod throttle;
 pub mod tidy;
-pub mod triage;
-pub mod voice;
-pub mod weekly;
+pub mod voice_call_completed;
+pub mod weekly_maintenance;
+mod write_gate;
 
 use jiff::civil::Weekday;
 use rekindle_core::event::{Event, names};
@@ -57,7 +57,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[],
             key: session,
-            body: echo::echo,
+            body: echo_fizzle::echo,
         },
         QueueFunction {
             name: "observe-session-noted",
@@ -65,7 +65,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[],
             key: session,
-            body: note::note,
+            body: observe_session_noted::note,
         },
         QueueFunction {
             name: "voice-call-completed",
@@ -73,7 +73,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[names::SESSION_ENDED],
             key: |event| event.data.get("callId")?.as_str().map(str::to_owned),
-            body: voice::voice,
+            body: voice_call_completed::voice,
         },
         QueueFunction {
             name: "reflect",
@@ -103,12 +103,12 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             body: friction::friction,
         },
         QueueFunction {
-            name: triage::PROPOSAL_TRIAGE,
+            name: proposal_triage::PROPOSAL_TRIAGE,
             triggers: &[names::PROPOSALS_STAGED],
             schedule: None,
             emits: &[names::PROPOSAL_TRIAGED],
             key: |_| Some("triage".to_owned()),
-            body: triage::triage,
+            body: proposal_triage::triage,
         },
         QueueFunction {
             name: "batch-review",
@@ -116,7 +116,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[],
             key: |_| Some("batch-review".to_owned()),
-            body: triage::batch_review,
+            body: proposal_triage::batch_review,
         },
         QueueFunction {
             name: "promote",
@@ -156,13 +156,13 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             body: tidy::tidy,
         },
         QueueFunction {
-            name: weekly::WEEKLY_MAINTENANCE,
+            name: weekly_maintenance::WEEKLY_MAINTENANCE,
             triggers: &[],
             // After the nightly work of the same day.
             schedule: Some(RunSchedule::Weekly { weekday: Weekday::Sunday, hour: 4 }),
             emits: &[names::WEEKLY_SUMMARY],
-            key: |_| Some(weekly::WEEKLY_MAINTENANCE.to_owned()),
-            body: weekly::maintenance,
+            key: |_| Some(weekly_maintenance::WEEKLY_MAINTENANCE.to_owned()),
+            body: weekly_maintenance::maintenance,
         },
         QueueFunction {
             name: "weekly-summary",
@@ -170,7 +170,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[],
             key: |_| Some("weekly-summary".to_owned()),
-            body: weekly::summary,
+            body: weekly_maintenance::summary,
         },
     ],
     sources: &[

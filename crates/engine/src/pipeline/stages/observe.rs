@@ -11,9 +11,9 @@ use rekindle_core::event::{Event, ObservationsAccumulated, SessionCaptured, name
 use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea};
 use rekindle_core::knowledge::observe::ObservedSession;
 use rekindle_core::knowledge::observe::check::COMPLETED_TEXT;
-use rekindle_core::knowledge::observe::fault::FaultCounts;
-use rekindle_core::knowledge::observe::gate::GateCounts;
-use rekindle_core::session::became::DUPLICATE_REASON;
+use rekindle_core::knowledge::observe::claim_fault::FaultCounts;
+use rekindle_core::knowledge::observe::write_gate::GateCounts;
+use rekindle_core::session::outcome::DUPLICATE_REASON;
 use rekindle_core::session::{Message, MessageRole, restore};
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::observer::WindowObserver;
-use super::keep::{self, RoutedCandidates, RoutedIdeas};
 use super::research::{MAX_IDEAS_PER_SESSION, research};
-use super::{announce, gate, index};
+use super::route_candidates::{self, RoutedCandidates, RoutedIdeas};
+use super::{index, notify, write_gate};
 use crate::jobs::context::StageContext;
 use crate::jobs::queue;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
@@ -137,8 +137,9 @@ fn distil(
     let project = world.project(captured.cwd.as_deref());
     let mut observed = result.observed.clone();
     if world.config.observe.gate == WriteGateMode::Annotate {
-        let verdicts = steps.run("gate", || gate::verdicts(&observed, &messages, project.as_ref(), world))?;
-        gate::annotate(&mut observed, verdicts);
+        let verdicts =
+            steps.run("gate", || write_gate::verdicts(&observed, &messages, project.as_ref(), world))?;
+        write_gate::annotate(&mut observed, verdicts);
     }
     observed.suggested_response = observed.suggested_response.map(|next| on_branch(&next, captured));
     let observed = &observed;
@@ -150,26 +151,26 @@ fn distil(
     steps.run_and_send("check-threshold", || check_threshold(event, world))?;
     let candidates: Vec<MemoryCandidate> = steps.run("mine", || observer.mine(&answers, observed))?;
     let ideas: Vec<MinedIdea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
-    let from = keep::CandidateSource { session: &captured.session_id, project: project.as_ref() };
+    let from = route_candidates::CandidateSource { session: &captured.session_id, project: project.as_ref() };
     let quote = |id: &str| {
         let message = messages.iter().find(|message| message.id == id)?;
-        Some(keep::SupportingMessage { text: message.text.clone(), at: message.at })
+        Some(route_candidates::SupportingMessage { text: message.text.clone(), at: message.at })
     };
     let mut kept: RoutedCandidates =
-        steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
+        steps.run("keep", || world.alone(|| route_candidates::keep(&candidates, from, &quote, world)))?;
     // A backfill has its own report.
     let captured_at = world.at(captured.captured_at);
     if world.now().duration_since(&captured_at).as_hours() < MAX_NEWS_AGE_HOURS {
-        steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
+        steps.run("announce", || notify::announce(&kept.saved, project.as_ref(), event.at, world))?;
     }
     if !kept.proposed.is_empty() {
-        steps.run("stage-review", || world.alone(|| keep::show(world)))?;
+        steps.run("stage-review", || world.alone(|| route_candidates::show(world)))?;
     }
-    let RoutedIdeas { ideas, proposed } =
-        steps.run("keep-ideas", || world.alone(|| keep::keep_ideas(&ideas, from, &quote, world)))?;
+    let RoutedIdeas { ideas, proposed } = steps
+        .run("keep-ideas", || world.alone(|| route_candidates::keep_ideas(&ideas, from, &quote, world)))?;
     kept.ideas = ideas;
     if !proposed.is_empty() {
-        steps.run("stage-ideas", || world.alone(|| keep::show(world)))?;
+        steps.run("stage-ideas", || world.alone(|| route_candidates::show(world)))?;
     }
     kept.proposed.extend(proposed);
     let mut researched = Vec::new();

@@ -4,17 +4,17 @@
 mod apply;
 mod preview;
 mod receipts;
-mod reconsider;
+mod reverse_decision;
 #[cfg(test)]
 pub(super) mod tests;
-mod undone;
+mod undone_promotions;
 
 use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
 use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, aim};
 use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 use rekindle_core::vault::journal;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::layout;
@@ -31,12 +31,12 @@ use crate::review::page::{self, PageDecisions};
 use crate::review::patches;
 use crate::review::proposals::{self, ProposalChange, ProposalRecord, ProposalVerdict};
 use crate::vault::{self, Promotion, ReviewPageOutcome, Vault};
-use undone::promotions;
+use undone_promotions::promotions;
 
 pub use apply::{PatchLookup as PatchLook, PreparedPatch, apply, look_at_patch};
 pub use preview::{ApprovalEffect, ApprovalPreview, preview};
-pub use reconsider::{ReconsiderOutcome, reconsider};
-pub use undone::take_back;
+pub use reverse_decision::{ReconsiderOutcome, reconsider};
+pub use undone_promotions::take_back;
 
 /// The name of the function in the registry.
 pub const PROMOTE: &str = "promote";
@@ -456,7 +456,7 @@ pub fn look(world: &StageContext) -> Result<PageDecisions, StepError> {
     // An unreadable page must not block facts, nor an unwritable log the page.
     apply::know_applied(world)?;
     let was_cut_off = receipts::write_if_possible(world);
-    let waits_again = undone::know_undone(world)?;
+    let waits_again = undone_promotions::know_undone(world)?;
     proposals::take_name(&mut db)?;
     let look =
         page::look(&mut db, &STAGE_REGISTRY, &vault, world.now().timestamp()).map_err(StepError::passing)?;

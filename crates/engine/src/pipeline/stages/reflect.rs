@@ -6,7 +6,7 @@
 //! unmarked, so that the next reflection asks the model again.
 //! `docs/adr/0018-reflection-is-checked-and-staged.md` gives the reasons.
 
-mod ask;
+mod draft;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use rekindle_core::base::time::Date;
 use rekindle_core::event::{Event, ObservationsAccumulated, ObservationsReflected, names};
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::knowledge::reflect::memory::MemoryDocument;
-use rekindle_core::knowledge::reflect::settle::settle;
+use rekindle_core::knowledge::reflect::settle_drafts::settle;
 use rekindle_core::knowledge::reflect::{DroppedDrafts, ProposalDraft, check, distil, prompt, summary};
 use rekindle_core::llm::LanguageModel;
 use rekindle_core::text::tokens;
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::STAGE_REGISTRY;
-use super::material::ObservationWindow;
+use super::observation_window::ObservationWindow;
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::llm::ModelJob;
@@ -64,7 +64,7 @@ fn reflect_with(
     }
     let thought = steps.run("reflect", || {
         let material = loaded.material(world)?;
-        ask::think(&material.period(world), model, ask::attempt(&run, world)?)
+        draft::think(&material.period(world), model, draft::attempt(&run, world)?)
     })?;
     let valid = steps.run("validate", || validate(&loaded, &thought, world))?;
     let staged = steps.run("stage-review", || stage(&run, &loaded, &valid, world))?;
@@ -98,7 +98,7 @@ fn reflect_with(
 fn report(
     loaded: &ReflectionInput,
     distilled: &DistillResult,
-    thought: &ask::PendingQueryEmbedding,
+    thought: &draft::PendingQueryEmbedding,
     valid: &ValidatedDrafts,
     staged: &StagedProposals,
     logged: bool,
@@ -211,7 +211,7 @@ struct ValidatedDrafts {
 /// Checks the result against the observations, MEMORY.md and earlier proposals.
 fn validate(
     loaded: &ReflectionInput,
-    thought: &ask::PendingQueryEmbedding,
+    thought: &draft::PendingQueryEmbedding,
     world: &StageContext,
 ) -> Result<ValidatedDrafts, StepError> {
     let material = loaded.material(world)?;

@@ -3,7 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "fixtures are written and thrown away")]
 
-mod places;
+mod folders;
 mod real_git;
 mod recognition;
 mod registry;

@@ -1,11 +1,11 @@
 use rekindle_core::config::DecayMode;
-use rekindle_core::recall::fuse::FusionMethod;
+use rekindle_core::recall::fusion::FusionMethod;
 use rekindle_embed::EmbeddingModel;
 
 use super::*;
 use crate::index::OldBytes;
 use crate::index::embedding::VectorCache;
-use crate::trial_notes::TestNotes;
+use crate::test_notes::TestNotes;
 
 fn embedder() -> Embedder<'static> {
     Embedder::new("test", EmbeddingModel::builtin())

@@ -2,17 +2,17 @@
 //! from them.
 //!
 //! - [`archive`]: the messages, redacted, a file for each session
-//! - `store`: an index over them
-//! - [`find`]: the messages that answer a prompt
-//! - `cited`: the messages that entries were made from
+//! - `message_index`: an index over them
+//! - [`search`]: the messages that answer a prompt
+//! - `citations`: the messages that entries were made from
 //! - `recent`: the last messages in a folder
 
 pub mod archive;
-mod cited;
+mod citations;
 mod erase;
-pub mod find;
+mod message_index;
 mod recent;
-mod store;
+pub mod search;
 #[cfg(test)]
 mod tests;
 
@@ -23,9 +23,9 @@ use rekindle_core::session::Message;
 use rekindle_core::vault::tombstone::Graveyard;
 
 pub use archive::{AppendResult, ArchiveAppender, MessageSession};
+use message_index::MessageIndex;
+pub use message_index::{MESSAGE_KIND, MessageIndexUpdate};
 use rekindle_core::recall::citation::{Citation, Cited};
-use store::MessageIndex;
-pub use store::{MESSAGE_KIND, MessageIndexUpdate};
 
 use crate::index::{self, IndexSnapshot};
 use crate::platform::home::DataPaths;
@@ -111,17 +111,17 @@ impl MessageStore {
 
     /// Records the messages that entries were made from.
     pub fn cite(&self, citations: &[Citation]) -> Result<(), Error> {
-        cited::append(&self.folder, citations).map_err(self.failed())
+        citations::append(&self.folder, citations).map_err(self.failed())
     }
 
     /// Replaces all citations of the archive.
     pub fn replace_citations(&self, citations: &[Citation]) -> Result<(), Error> {
-        cited::replace(&self.folder, citations).map_err(self.failed())
+        citations::replace(&self.folder, citations).map_err(self.failed())
     }
 
     /// The messages that entries were made from.
     pub fn cited(&self) -> Cited {
-        cited::read(&self.folder)
+        citations::read(&self.folder)
     }
 
     /// The number of sessions with messages that are not indexed yet.

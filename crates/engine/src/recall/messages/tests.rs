@@ -1,6 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "the test plays the agents, the person and the crash")]
 
-mod rubbish;
+mod damaged_input;
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -11,13 +11,13 @@ use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time;
 use rekindle_core::config::DecayMode;
 use rekindle_core::recall::filter::RecallFilters;
-use rekindle_core::recall::fuse::FusionMethod;
+use rekindle_core::recall::fusion::FusionMethod;
 use rekindle_core::session::MessageRole;
 use rekindle_core::vault::erase::ErasureTarget;
 use rekindle_core::vault::tombstone::Tombstone;
 
 use super::archive::ArchivedMessage;
-use super::find::{self, MessageFilter, find};
+use super::search::{self, MessageFilter, find};
 use super::*;
 use crate::recall::search::SearchRules;
 
@@ -118,7 +118,7 @@ fn rec_03_an_old_message_decays_like_a_note() {
         let rules = SearchRules { decay, ..rules(None) };
         find(&snapshot, None, "staging database port", None, &rules, &any(), 5)
     };
-    let id = |found: &find::FoundMessage| found.document.id.rsplit('#').next().unwrap().to_owned();
+    let id = |found: &search::FoundMessage| found.document.id.rsplit('#').next().unwrap().to_owned();
     let off = ranked(DecayMode::Off);
     assert_eq!((id(&off[0]), off[0].ranked.factors.decay), ("old".to_owned(), 1.0));
     let literal = ranked(DecayMode::Literal);

@@ -56,7 +56,8 @@ mod tests {
             let margin = |prompt: &&&str| margin(embedder, prompt, &embedder.query(prompt));
             let right = prompts.iter().filter(|prompt| {
                 is_right(
-                    margin(prompt).expect("`cargo run -p rekindle-engine --example everyday` teaches it"),
+                    margin(prompt)
+                        .expect("`cargo run -p rekindle-engine --example train_small_talk` teaches it"),
                 )
             });
             (right.count() * 100) / prompts.len()

@@ -6,18 +6,18 @@ use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, ProposalDecided, names};
-use rekindle_core::knowledge::proposal::worth::ranked;
+use rekindle_core::knowledge::proposal::review_priority::ranked;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
 use rekindle_core::knowledge::triage::TriageReason;
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::text::normal::normalised;
+use rekindle_core::text::normalise::normalised;
 use rekindle_core::text::similarity::AnalysedStatement;
 use rekindle_core::vault::daily_log::ProposalEnd;
 use rekindle_core::vault::review::ProposalId;
 
 use super::history::{self, ProposalChange, ProposalHistoryLine};
-use super::machine;
+use super::machine_id;
 use super::receipts::owe;
 use crate::jobs::queue::{self, FunctionRegistry};
 use crate::platform::db::{Database, Error, OptionalExtension, Row, Transaction, params};
@@ -154,7 +154,7 @@ fn read(
 
 /// Query for a proposal by its current or former id.
 fn of_id() -> String {
-    format!("SELECT {PROPOSAL_COLUMNS} FROM proposals WHERE {}", machine::ID_CONDITION)
+    format!("SELECT {PROPOSAL_COLUMNS} FROM proposals WHERE {}", machine_id::ID_CONDITION)
 }
 
 fn get(
@@ -265,7 +265,7 @@ fn decide_all(
         Ok(verdict) => verdict,
         Err(why) => return Ok(DecisionOutcome::Refused(why)),
     };
-    let id = machine::now_called(db, id)?;
+    let id = machine_id::now_called(db, id)?;
     let followers = followers(db, id, at)?;
     let decided = db.change(|transaction| {
         let standing = match get(transaction, id)? {
@@ -400,7 +400,7 @@ fn followers(db: &Database, id: ProposalId, now: Timestamp) -> Result<Vec<Propos
 /// Lists the proposals that were decided together with this one.
 pub fn ended_with(db: &Database, id: ProposalId) -> Result<Vec<ProposalRecord>, Error> {
     let all = standings(db, false)?;
-    let id = machine::now_called(db, id)?;
+    let id = machine_id::now_called(db, id)?;
     let with = |standing: &ProposalRecord| standing.with == Some(id) && !standing.proposal.status.is_open();
     Ok(all.into_iter().filter(with).collect())
 }

@@ -1,11 +1,11 @@
 //! External review surfaces (REV-05…REV-08): `todoist.rs` creates tasks, `telegram.rs` sends messages with
-//! buttons, both through `api.rs`; `book.rs` maps proposals to tasks and messages.
+//! buttons, both through `api.rs`; `task_store.rs` maps proposals to tasks and messages.
 //!
 //! The store is the authority. Each send is recorded before and after, so that recovery after a crash knows
 //! which items may exist; answers become events, and `stages::surfaces` decides by them.
 
 mod api;
-mod book;
+mod task_store;
 mod telegram;
 mod todoist;
 
@@ -24,8 +24,8 @@ use crate::review::page;
 use crate::review::proposals::{self, ProposalRecord};
 
 pub use api::ApiError;
-pub use book::{SurfaceStatus, condition};
-pub(crate) use book::{is_current, over};
+pub use task_store::{SurfaceStatus, condition};
+pub(crate) use task_store::{is_current, over};
 pub use telegram::ButtonPress;
 
 /// The name of the function that syncs surfaces.
@@ -101,13 +101,13 @@ pub fn request(
 ) -> Result<Option<Event>, db::Error> {
     let mut due = false;
     for surface in ReviewSurface::ALL.into_iter().filter(|surface| is_enabled(settings, *surface)) {
-        if book::is_under_way(db)? || !is_due(db, surface, now)? {
+        if task_store::is_under_way(db)? || !is_due(db, surface, now)? {
             continue;
         }
         match SurfaceClient::open(settings, surface) {
             Ok(_) => due = true,
             // Reported once; a worker that has the key does the sync.
-            Err(trouble) => book::note(db, surface, &trouble.what)?,
+            Err(trouble) => task_store::note(db, surface, &trouble.what)?,
         }
     }
     let id = format!("surfaces-{}", now.as_millisecond());
@@ -115,21 +115,21 @@ pub fn request(
 }
 
 fn is_due(db: &Database, surface: ReviewSurface, now: Timestamp) -> Result<bool, db::Error> {
-    let state = book::state(db, surface)?;
+    let state = task_store::state(db, surface)?;
     if is_paused(&state, now) {
         return Ok(false);
     }
-    if book::ended(db, surface)? {
+    if task_store::ended(db, surface)? {
         return Ok(true);
     }
     let since = now.duration_since(state.synced);
     // A time in the future was written before the clock was set back.
     let over = since >= SYNC_INTERVAL || since < -SYNC_INTERVAL;
-    Ok(over && (book::asks(db, surface)? || proposals::waiting(db)?.0 > 0))
+    Ok(over && (task_store::asks(db, surface)? || proposals::waiting(db)?.0 > 0))
 }
 
 /// True if the surface is paused; a pause is never longer than a day.
-fn is_paused(state: &book::SyncState, now: Timestamp) -> bool {
+fn is_paused(state: &task_store::SyncState, now: Timestamp) -> bool {
     let left = state.not_before.duration_since(now);
     left > SignedDuration::ZERO && left <= SignedDuration::from_hours(25)
 }
@@ -191,14 +191,14 @@ pub fn sync(
     if !is_enabled(settings, surface) {
         return nothing(None);
     }
-    let (state, at) = (book::state(db, surface)?, now.timestamp());
+    let (state, at) = (task_store::state(db, surface)?, now.timestamp());
     if is_paused(&state, at) {
         return nothing(state.problem);
     }
     let client = match SurfaceClient::open(settings, surface) {
         Ok(client) => client,
         Err(trouble) => {
-            book::note(db, surface, &trouble.what)?;
+            task_store::note(db, surface, &trouble.what)?;
             return nothing(Some(trouble.what));
         }
     };
@@ -211,14 +211,14 @@ pub fn sync(
     };
     let SyncPass { mut synced, events, .. } = look;
     match done {
-        Ok(()) => book::went_well(db, surface, at, synced.problem.as_deref())?,
+        Ok(()) => task_store::went_well(db, surface, at, synced.problem.as_deref())?,
         Err(SyncFailure::Db(error)) => return Err(error),
         Err(SyncFailure::Trouble(trouble)) => {
             let doublings = state.failures.min(10);
             let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(MAX_PAUSE);
             let wanted = trouble.after.and_then(|after| SignedDuration::try_from(after).ok());
             let pause = wanted.map_or(pause, |wanted| wanted.max(pause));
-            book::went_wrong(db, surface, at, pause, &trouble.what)?;
+            task_store::went_wrong(db, surface, at, pause, &trouble.what)?;
             synced.problem = Some(trouble.what);
         }
     }
@@ -233,7 +233,7 @@ pub fn confirm(
     next: i64,
     now: Timestamp,
 ) -> Result<(), db::Error> {
-    book::listen_from(db, surface, next, now)
+    task_store::listen_from(db, surface, next, now)
 }
 
 /// Reports the result of a button press and removes the buttons. The next sync repairs a lost message.

@@ -13,7 +13,7 @@ use rekindle_core::vault::review::ProposalId;
 use serde_json::{Value, json};
 
 use super::api::{ApiClient, ApiError, ApiResponse};
-use super::book::{self, QuestionRow, QuestionState};
+use super::task_store::{self, QuestionRow, QuestionState};
 use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, found, question};
 use crate::platform::db::{self, Database};
 use crate::platform::http::HttpMethod;
@@ -57,14 +57,14 @@ impl TelegramClient {
     }
 
     pub(super) fn sync(&self, look: &mut SyncPass<'_>, next: Option<i64>) -> Result<(), SyncFailure> {
-        let mut rows = book::rows(look.db, ReviewSurface::Telegram)?;
+        let mut rows = task_store::rows(look.db, ReviewSurface::Telegram)?;
         if !rows.is_empty() {
             self.listen(look, next)?;
         }
         for row in rows.iter_mut().filter(|row| row.state != QuestionState::Over) {
             let standing = proposals::standing(look.db, row.proposal)?;
             let waits = |standing: &ProposalRecord| {
-                standing.proposal.status.is_open() && book::since(standing) <= row.since
+                standing.proposal.status.is_open() && task_store::since(standing) <= row.since
             };
             if standing.as_ref().is_some_and(waits) {
                 continue;
@@ -74,7 +74,7 @@ impl TelegramClient {
                 look.synced.closed += 1;
             }
             row.state = QuestionState::Over;
-            book::put(look.db, ReviewSurface::Telegram, row)?;
+            task_store::put(look.db, ReviewSurface::Telegram, row)?;
         }
         self.ask(look, &rows)
     }
@@ -111,7 +111,7 @@ impl TelegramClient {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
-            let (id, since) = (standing.proposal.id, book::since(&standing));
+            let (id, since) = (standing.proposal.id, task_store::since(&standing));
             let row = rows.iter().find(|row| row.proposal == id && row.since >= since);
             if row.is_some_and(|row| row.state != QuestionState::Asking || row.tries >= MAX_SEND_ATTEMPTS) {
                 continue;
@@ -125,7 +125,7 @@ impl TelegramClient {
                 tries: row.map_or(0, |row| row.tries) + 1,
                 at: look.now,
             };
-            book::put(look.db, ReviewSurface::Telegram, &row)?;
+            task_store::put(look.db, ReviewSurface::Telegram, &row)?;
             let message = json!({
                 "chat_id": self.chat,
                 "text": telegram::message(question(&standing)),
@@ -139,13 +139,13 @@ impl TelegramClient {
                     row.task = sent["message_id"].as_i64().map(|message| message.to_string());
                     row.state = QuestionState::Asked;
                     look.synced.asked += 1;
-                    book::put(look.db, ReviewSurface::Telegram, &row)?;
+                    task_store::put(look.db, ReviewSurface::Telegram, &row)?;
                 }
                 Err(trouble) => {
                     if !trouble.maybe_done {
                         // A request that was certainly not sent is not an attempt.
                         row.tries -= 1;
-                        book::put(look.db, ReviewSurface::Telegram, &row)?;
+                        task_store::put(look.db, ReviewSurface::Telegram, &row)?;
                     }
                     return Err(trouble.into());
                 }
@@ -170,7 +170,7 @@ impl TelegramClient {
         if let Err(trouble) = self.settle(pressed.chat_id, message, press.standing) {
             return Ok(Some(trouble));
         }
-        book::over(db, ReviewSurface::Telegram, press.id, &message.to_string())?;
+        task_store::over(db, ReviewSurface::Telegram, press.id, &message.to_string())?;
         Ok(None)
     }
 

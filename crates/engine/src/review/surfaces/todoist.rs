@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::api::{ApiClient, ApiError, ApiResponse};
-use super::book::{self, QuestionRow, QuestionState};
+use super::task_store::{self, QuestionRow, QuestionState};
 use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, found, question};
 use crate::platform::http::HttpMethod;
 use crate::review::proposals::{self, ProposalRecord};
@@ -60,7 +60,7 @@ impl TodoistClient {
     }
 
     pub(super) fn sync(&self, look: &mut SyncPass<'_>) -> Result<(), SyncFailure> {
-        let mut rows = book::rows(look.db, ReviewSurface::Todoist)?;
+        let mut rows = task_store::rows(look.db, ReviewSurface::Todoist)?;
         if rows.iter().any(|row| row.state != QuestionState::Over) {
             let there = self.list(&format!("{TASKS_PATH}?label={LABEL}&limit={PAGE_SIZE}"), "results")?;
             let there: HashMap<String, TodoistTask> =
@@ -97,12 +97,12 @@ impl TodoistClient {
             if let Some(task) = made {
                 let place = Some(task.user_id).filter(|user| !user.is_empty());
                 *row = QuestionRow { state: QuestionState::Asked, task: Some(task.id), place, ..row.clone() };
-                book::put(look.db, ReviewSurface::Todoist, row)?;
+                task_store::put(look.db, ReviewSurface::Todoist, row)?;
             } else if !proposals::standing(look.db, row.proposal)?
                 .is_some_and(|one| one.proposal.status.is_open())
             {
                 row.state = QuestionState::Over;
-                book::put(look.db, ReviewSurface::Todoist, row)?;
+                task_store::put(look.db, ReviewSurface::Todoist, row)?;
             }
         }
         Ok(())
@@ -120,12 +120,12 @@ impl TodoistClient {
             let Some(id) = row.task.clone() else { continue };
             let standing = proposals::standing(look.db, row.proposal)?;
             let waits = |standing: &ProposalRecord| {
-                standing.proposal.status.is_open() && book::since(standing) <= row.since
+                standing.proposal.status.is_open() && task_store::since(standing) <= row.since
             };
             if !standing.as_ref().is_some_and(waits) {
                 self.close(&id, standing.map(|standing| standing.proposal.status), there.get(&id))?;
                 row.state = QuestionState::Over;
-                book::put(look.db, ReviewSurface::Todoist, row)?;
+                task_store::put(look.db, ReviewSurface::Todoist, row)?;
                 look.synced.closed += 1;
                 continue;
             }
@@ -202,7 +202,7 @@ impl TodoistClient {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
-            let (id, since) = (standing.proposal.id, book::since(&standing));
+            let (id, since) = (standing.proposal.id, task_store::since(&standing));
             let row = rows.iter().find(|row| row.proposal == id);
             if row.is_some_and(|row| row.state != QuestionState::Asking && row.since >= since) {
                 continue;
@@ -219,7 +219,7 @@ impl TodoistClient {
                 tries: row.map_or(0, |row| row.tries) + 1,
                 at: asked_at,
             };
-            book::put(look.db, ReviewSurface::Todoist, &row)?;
+            task_store::put(look.db, ReviewSurface::Todoist, &row)?;
             let new = json!(todoist::task(question(&standing)));
             let request = [("x-request-id", request_id(id, since, asked_at))];
             let answered = self.send(HttpMethod::Post, TASKS_PATH, &request, Some(&new))?;
@@ -239,7 +239,7 @@ impl TodoistClient {
                 row.task = Some(task.id);
                 look.synced.asked += 1;
             }
-            book::put(look.db, ReviewSurface::Todoist, &row)?;
+            task_store::put(look.db, ReviewSurface::Todoist, &row)?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use rekindle_core::vault::journal::FileOperation;
 
 use super::*;
 use crate::forget::ForgetRequest;
-use crate::trial_notes::TestNotes;
+use crate::test_notes::TestNotes;
 
 struct LogsFixture {
     notes: TestNotes,

@@ -12,7 +12,7 @@ use rekindle_core::vault::journal::ChangeActor;
 
 use super::*;
 use crate::forget::ForgetRequest;
-use crate::trial_notes::{TestNotes, places_in};
+use crate::test_notes::{TestNotes, places_in};
 
 fn listed(notes: &TestNotes) -> Vec<String> {
     list(&notes.vault).unwrap().files.into_iter().map(|file| file.path).collect()

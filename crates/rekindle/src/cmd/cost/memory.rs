@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rekindle_core::base::time::{Date, day};
 use rekindle_core::config::LlmProvider;
 use rekindle_core::llm::TokenUsage;
-use rekindle_core::recall::score::percentile;
+use rekindle_core::recall::metrics::percentile;
 use rekindle_engine::context::injection_stats::{self, SessionInjectionStats};
 use rekindle_engine::llm::{PRICES_DATE, list_price};
 use serde_json::{Value, json};

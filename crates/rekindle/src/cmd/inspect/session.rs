@@ -15,7 +15,7 @@ use rekindle_engine::platform::db::Database;
 use rekindle_engine::recall::log::RecallLog;
 use serde_json::{Value, json};
 
-use super::super::{explain, named};
+use super::super::{explain, id_match};
 use crate::app::CommandContext;
 use crate::error::CliError;
 use crate::output::{TextStyle, column};
@@ -25,7 +25,7 @@ const MAX_LOG_LINES: usize = 20_000;
 
 pub(super) fn show(context: &CommandContext<'_>, session: &str, json: bool) -> Result<(), CliError> {
     let known = injection_log::sessions(&context.places);
-    let Some(session) = named::session(session, known.iter().map(String::as_str))? else {
+    let Some(session) = id_match::session(session, known.iter().map(String::as_str))? else {
         return Err(CliError::usage(format!("no session `{session}` is known")).hint(
             "`rekindle inspect --json` names the sessions of the last recalls; records are kept for 90 days",
         ));

@@ -1,9 +1,9 @@
 //! The agent's answers by sentence, with the classifier's labels. Conclusions and digests both use it, so
 //! every sentence is labelled once.
 
+use super::session_view::SessionView;
 use super::statements::plain;
 use super::turn::SessionTurn;
-use super::view::SessionView;
 use crate::knowledge::statement;
 use crate::knowledge::statement::{
     ClassifyFn, MAX_SENTENCE_CHARS, StatementContext, StatementLabels, StatementSpeaker,

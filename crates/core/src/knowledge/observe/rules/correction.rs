@@ -1,9 +1,9 @@
 //! Finds the corrections in a message, including those inside other statements.
 
-use super::judge;
-use super::person;
-use super::said;
-use super::view::SessionView;
+use super::person_sentences;
+use super::sentence_verdict;
+use super::session_view::SessionView;
+use super::user_findings;
 use crate::base::time::TimeZone;
 use crate::session::{Message, MessageRole};
 use crate::text::phrases::{MAX_FINDING_CHARS, line};
@@ -30,9 +30,9 @@ pub fn corrections(messages: &[Message]) -> Vec<UserCorrection> {
     let view = SessionView::new(messages, &zone, None);
     let Some(said) = view.said.iter().find(|said| said.at == last) else { return Vec::new() };
     let mut found = Vec::new();
-    for sentence in person::sentences(&view, said) {
-        let Some((verdict, right)) = judge::corrects(&sentence) else { continue };
-        let text = line(&said::worded(&sentence, verdict), MAX_FINDING_CHARS);
+    for sentence in person_sentences::sentences(&view, said) {
+        let Some((verdict, right)) = sentence_verdict::corrects(&sentence) else { continue };
+        let text = line(&user_findings::worded(&sentence, verdict), MAX_FINDING_CHARS);
         if !text.is_empty() {
             found.push(UserCorrection {
                 text,

@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 
 use super::answers::AnswerSentence;
 use super::command;
-use super::course::{names, settled};
+use super::mended_failures::{names, settled};
 use super::output::CallState;
 use super::request;
+use super::session_view::SessionView;
 use super::turn::SessionTurn;
-use super::view::SessionView;
 use super::words::gate;
 use crate::text::phrases::{content, has, has_dense, line};
 use crate::text::sentences;
-use crate::text::specifics::{is_count, occurs, specifics};
+use crate::text::specific_terms::{is_count, occurs, specifics};
 
 /// The maximum length of the request, in characters.
 const MAX_REQUEST_CHARS: usize = 120;

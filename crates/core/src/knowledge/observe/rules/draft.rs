@@ -1,11 +1,11 @@
 //! Drafts: findings that refer to messages by index.
 
-use super::view::SessionView;
+use super::session_view::SessionView;
 use crate::base::provenance::Origin;
 use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
 use crate::knowledge::observe::{Finding, FindingKind};
-use crate::text::normal::normalised;
+use crate::text::normalise::normalised;
 use crate::text::phrases::{self, line};
 use crate::vault::priority::Priority;
 

@@ -4,44 +4,44 @@
 //! actions are derived from calls and their outcomes, and tool output is never anybody's word: it only shows
 //! that a command failed, and the line with the error. Every message is read once, up to a limit.
 //!
-//! - `person`: typed text without pasted text; `judge`: the class of a sentence; `said`: findings from it;
+//! - `person_sentences`: typed text without pasted text; `sentence_verdict`: the class of a sentence; `user_findings`: findings from it;
 //!   `correction`: the corrections in a message
-//! - `command`, `output`: commands and their outcomes; `course`, `changes`, `flow`: findings from those
+//! - `command`, `output`: commands and their outcomes; `mended_failures`, `state_changes`, `workflows`: findings from those
 //! - `statements`: sentences that a classifier labels as lasting, of the user and of the agent
-//! - `published`, `notes`, `plans`: texts of the agent for others or for later; `open`: remaining work
+//! - `published`, `notes`, `plans`: texts of the agent for others or for later; `open_items`: remaining work
 //! - `request`: the user's requests; `turn`, `digest`, `ending`: the turns, their digests, and the end of the
 //!   session; `answers`: the agent's answers by sentence
 
 mod answers;
-mod changes;
 mod command;
 mod correction;
-mod course;
 mod digest;
 mod draft;
-mod ending;
-mod flow;
-mod judge;
+mod mended_failures;
 mod notes;
-mod open;
+mod open_items;
 mod output;
-mod person;
+mod person_sentences;
 mod plans;
 mod published;
 mod request;
-mod said;
+mod sentence_verdict;
+mod session_end;
+mod session_view;
+mod state_changes;
 mod statements;
 #[cfg(test)]
 mod tests;
 mod turn;
-mod view;
+mod user_findings;
 pub(crate) mod words;
+mod workflows;
 
 use super::{ObservedSession, ObservedTopic};
 use crate::base::time::TimeZone;
 use crate::knowledge::statement::ClassifyFn;
 use crate::session::Message;
-use view::SessionView;
+use session_view::SessionView;
 
 pub use correction::{UserCorrection, corrections};
 pub(crate) use statements::OPEN_PREFIX;
@@ -54,7 +54,7 @@ const MAX_DRAFTS: usize = 300;
 /// The last request if it is unfinished, and the next step. A session is complete because no work remains,
 /// not because somebody says so (OBS-16).
 pub fn ending(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> (Option<String>, Option<String>) {
-    ending::ending(&SessionView::new(messages, zone, cwd))
+    session_end::ending(&SessionView::new(messages, zone, cwd))
 }
 
 /// Observes a session by rules alone.
@@ -77,17 +77,17 @@ pub fn observe_with(
     }
     let turns = turn::turns(&view);
     let stretches: Vec<(usize, usize)> = turns.iter().map(|turn| (turn.from, turn.to)).collect();
-    let mut drafts = said::drafts(&view, classify);
-    drafts.extend(course::drafts(&view));
-    drafts.extend(changes::drafts(&view, &stretches));
+    let mut drafts = user_findings::drafts(&view, classify);
+    drafts.extend(mended_failures::drafts(&view));
+    drafts.extend(state_changes::drafts(&view, &stretches));
     drafts.extend(turns.iter().flat_map(|turn| turn::commits(&view, turn)));
     drafts.extend(published::drafts(&view));
     drafts.extend(notes::drafts(&view));
     drafts.extend(plans::drafts(&view));
-    drafts.extend(open::drafts(&view));
+    drafts.extend(open_items::drafts(&view));
     let answers: Vec<_> = turns.iter().map(|turn| answers::read(&view, turn, classify)).collect();
     drafts.extend(answers.iter().flat_map(|answers| statements::of_agent(answers)));
-    drafts.extend(flow::draft(&view));
+    drafts.extend(workflows::draft(&view));
     let drafts = draft::best(draft::folded(draft::best(drafts, MAX_DRAFTS)), MAX_FINDINGS);
 
     let once = digest::once_values(&view);
@@ -107,6 +107,6 @@ pub fn observe_with(
         .map(part)
         .filter(|part| !part.narrative.is_empty() || !part.findings.is_empty());
     let parts = parts.collect();
-    let (current_task, suggested_response) = ending::ending(&view);
+    let (current_task, suggested_response) = session_end::ending(&view);
     ObservedSession { parts, current_task, suggested_response }
 }

@@ -6,7 +6,7 @@ use super::draft::FindingDraft;
 use super::output::CallState;
 use super::plans;
 use super::published::whole_sentences;
-use super::view::{SessionView, ToolStep};
+use super::session_view::{SessionView, ToolStep};
 use crate::knowledge::observe::FindingKind;
 use crate::session::notes::{NoteFileKind, place};
 use crate::text::phrases::{MAX_FINDING_CHARS, content};

@@ -4,7 +4,7 @@
 use super::draft::FindingDraft;
 use super::output::CallState;
 use super::published::whole_sentences;
-use super::view::{SessionView, ToolStep};
+use super::session_view::{SessionView, ToolStep};
 use crate::base::provenance::StatementStrength;
 use crate::knowledge::observe::FindingKind;
 use crate::session::MessageRole;

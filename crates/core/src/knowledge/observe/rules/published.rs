@@ -4,8 +4,8 @@
 use super::command::CommandPart;
 use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
 use super::output::CallState;
+use super::session_view::{SessionView, ToolStep};
 use super::statements::plain;
-use super::view::{SessionView, ToolStep};
 use crate::knowledge::observe::FindingKind;
 use crate::session::notes::here_document;
 use crate::text::phrases::{content, head, line};

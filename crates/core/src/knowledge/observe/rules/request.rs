@@ -1,8 +1,8 @@
 //! The user's request in a message, in their own words.
 
-use super::judge::chosen;
 use super::plans;
-use super::view::PersonMessage;
+use super::sentence_verdict::chosen;
+use super::session_view::PersonMessage;
 use crate::session::pasted;
 use crate::text::common_words;
 use crate::text::phrases::{begins, content};

@@ -6,8 +6,8 @@
 use super::answers::AnswerSentence;
 use super::digest::is_once;
 use super::draft::FindingDraft;
-use super::person::PersonSentence;
-use super::view::{PersonMessage, SessionView};
+use super::person_sentences::PersonSentence;
+use super::session_view::{PersonMessage, SessionView};
 use super::words::change;
 use crate::base::provenance::StatementStrength;
 use crate::knowledge::observe::FindingKind;
@@ -19,7 +19,7 @@ use crate::session::{MessageRole, answer};
 use crate::text::phrases::{content, has};
 use crate::text::sentences;
 use crate::text::sentences::phrases;
-use crate::text::specifics::specifics;
+use crate::text::specific_terms::specifics;
 use crate::vault::priority::Priority;
 
 /// The minimum probability for a sentence of the user.

@@ -6,8 +6,8 @@ use super::command;
 use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
 use super::output::CallState;
 use super::request;
+use super::session_view::SessionView;
 use super::statements::plain;
-use super::view::SessionView;
 use crate::base::time::{Date, Timestamp};
 use crate::knowledge::observe::FindingKind;
 use crate::session::MessageRole;
@@ -95,7 +95,7 @@ pub(super) fn commits(view: &SessionView<'_>, turn: &SessionTurn) -> Vec<Finding
     let made = view.steps_between(turn.from, turn.to).filter(|step| {
         step.state == CallState::Passed && step.command.as_ref().is_some_and(command::ShellCommand::commits)
     });
-    let draft = |step: &super::view::ToolStep<'_>| {
+    let draft = |step: &super::session_view::ToolStep<'_>| {
         let (subject, body) = command::commit_message(&step.call.input)?;
         let text = if body.is_empty() {
             format!("Committed “{subject}”")

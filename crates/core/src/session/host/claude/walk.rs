@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::Deserialize;
 
 use super::{MAX_PENDING_ENTRIES, parse};
-use crate::session::host::chain::BranchChain;
+use crate::session::host::branch_chain::BranchChain;
 use crate::session::host::content::MessageContent;
-use crate::session::host::recent::RecentIds;
+use crate::session::host::recent_ids::RecentIds;
 use crate::session::host::{BranchVerdict, BranchWalk};
 
 /// The backwards walk over a Claude Code session.

@@ -5,11 +5,11 @@ use std::time::Duration;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::knowledge::mine;
 use rekindle_core::knowledge::mine::candidate::CandidateThresholds;
-use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea, answer};
+use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea, model_answer};
 use rekindle_core::knowledge::observe;
 use rekindle_core::knowledge::observe::check::COMPLETED_TEXT;
+use rekindle_core::knowledge::observe::claim_fault::ClaimFault;
 use rekindle_core::knowledge::observe::evidence::MessageEvidence;
-use rekindle_core::knowledge::observe::fault::ClaimFault;
 use rekindle_core::knowledge::observe::finding::Finding;
 use rekindle_core::knowledge::observe::noise::{NoiseDetector, says};
 use rekindle_core::knowledge::observe::prompt;
@@ -207,15 +207,15 @@ impl WindowObserver<'_> {
         if answers.said.is_empty() || self.window.captured.headless {
             return Ok(by_rules());
         }
-        let material = answer::material(observed, self.window.messages);
-        let Some(said) = self.second(&answer::ask_memories(&material, self.deadline()))? else {
+        let material = model_answer::material(observed, self.window.messages);
+        let Some(said) = self.second(&model_answer::ask_memories(&material, self.deadline()))? else {
             return Ok(mine::candidates(&self.by_rules(), self.thresholds()));
         };
         let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
         let noise = self.noise();
-        let believed = answer::memories(&said, self.window.messages, &evidence, &noise);
+        let believed = model_answer::memories(&said, self.window.messages, &evidence, &noise);
         let by_rules = mine::candidates(&self.by_rules(), self.thresholds());
-        Ok(answer::added(by_rules, answer::completed(believed, &noise, self.thresholds())))
+        Ok(model_answer::added(by_rules, model_answer::completed(believed, &noise, self.thresholds())))
     }
 
     /// Extracts the ideas of a window (IDEA-01).
@@ -227,12 +227,12 @@ impl WindowObserver<'_> {
         if answers.said.is_empty() {
             return Ok(mine::ideas(observed));
         }
-        let material = answer::material(observed, self.window.messages);
-        let Some(said) = self.second(&answer::ask_ideas(&material, self.deadline()))? else {
+        let material = model_answer::material(observed, self.window.messages);
+        let Some(said) = self.second(&model_answer::ask_ideas(&material, self.deadline()))? else {
             return Ok(mine::ideas(&self.by_rules()));
         };
         let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
-        Ok(answer::ideas(&said, &evidence, &self.noise()))
+        Ok(model_answer::ideas(&said, &evidence, &self.noise()))
     }
 
     /// Asks another question about the same window; `None` if the rules should answer.

@@ -440,10 +440,11 @@ fn a_model_that_may_come_back_is_waited_for_but_not_for_ever() {
         think(&loaded.material(&trial.world).unwrap().period(&trial.world));
     };
     period(&|period| {
-        let last = ask::think(period, Some(&ScriptedLlm::new().fails(busy(90))), ask::MAX_MODEL_FAILURES + 1)
-            .unwrap();
+        let last =
+            draft::think(period, Some(&ScriptedLlm::new().fails(busy(90))), draft::MAX_MODEL_FAILURES + 1)
+                .unwrap();
         assert_eq!((last.by.as_str(), last.degraded.is_some()), ("offline", true));
-        let tomorrow = ask::think(period, Some(&ScriptedLlm::new().fails(busy(90_000))), 1).unwrap();
+        let tomorrow = draft::think(period, Some(&ScriptedLlm::new().fails(busy(90_000))), 1).unwrap();
         assert_eq!((tomorrow.by.as_str(), tomorrow.degraded.is_some()), ("offline", true));
     });
 }
@@ -497,7 +498,10 @@ fn a_failing_model_is_tried_again_by_the_run_until_the_rules_take_over() {
         )
     })
     .unwrap();
-    assert_eq!((ask::attempt("r", &trial.world).unwrap(), ask::attempt("s", &trial.world).unwrap()), (4, 1));
+    assert_eq!(
+        (draft::attempt("r", &trial.world).unwrap(), draft::attempt("s", &trial.world).unwrap()),
+        (4, 1)
+    );
     let model = ScriptedLlm::new().fails(Error::late(Duration::from_secs(1)));
     let report = trial.completes(
         &accumulated(),

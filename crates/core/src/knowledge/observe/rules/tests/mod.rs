@@ -3,7 +3,7 @@
 mod course;
 mod golden;
 mod hostile;
-mod left;
+mod open_items;
 mod sentences;
 
 use crate::base::time::{TimeZone, Timestamp};

@@ -4,11 +4,11 @@
 
 pub(crate) mod cause;
 pub(crate) mod change;
-pub(crate) mod correct;
-pub(crate) mod decide;
-pub(crate) mod feel;
+pub(crate) mod correction;
+pub(crate) mod decision;
 pub(crate) mod gate;
 pub(crate) mod idea;
-pub(crate) mod prefer;
+pub(crate) mod preference;
 pub(crate) mod retold;
+pub(crate) mod sentiment;
 pub(crate) mod wish;

@@ -1,0 +1,139 @@
+//! Open work: tasks that the user postponed, and unticked items of a list.
+
+use super::draft::FindingDraft;
+use super::notes;
+use super::output::CallState;
+use super::person_sentences;
+use super::sentence_verdict;
+use super::session_view::SessionView;
+use super::statements::{OPEN_PREFIX, clean};
+use crate::base::provenance::Origin;
+use crate::base::provenance::StatementStrength;
+use crate::base::time::day;
+use crate::knowledge::observe::FindingKind;
+use crate::session::notes::{DONE_STEP_PREFIX, NoteFileKind, OPEN_STEP_PREFIX, STEP_TOOLS};
+use crate::text::normalise::normalised;
+use crate::text::phrases::{content, has, has_dense, line};
+use crate::text::sentences;
+use crate::vault::priority::Priority;
+
+/// The number of final user messages that can postpone work: an earlier "later" means later in the session.
+const MAX_LAST_MESSAGES: usize = 2;
+/// The maximum number of list items.
+const MAX_ITEMS: usize = 3;
+/// The maximum length of an item, in characters.
+const MAX_ITEM_CHARS: usize = 160;
+/// The minimum number of significant words.
+const MIN_WORDS: usize = 2;
+/// Words for the next day.
+const TOMORROW_WORDS: &str = "tomorrow | morgen | mañana | demain | amanhã | завтра";
+const DENSE_TOMORROW_WORDS: &str = "明日 | 明天";
+/// Words that postpone something.
+const LATER_WORDS: &str = "\
+next session | next time | next week | another day | continue later | do later | do that later | do it later | do this later | leave for later
+pick this up later | pick it up later | finish later | finish it later | the rest later | on monday
+nächste woche | nächstes mal | beim nächsten mal | später weiter | den rest später | am montag
+la próxima semana | la próxima vez | la próxima sesión | más tarde | el lunes
+la semaine prochaine | la prochaine fois | plus tard | lundi
+na próxima semana | da próxima vez | mais tarde | na segunda";
+const DENSE_LATER_WORDS: &str = "来週 | 次回 | 下次 | 下周 | 下週";
+/// Phrases with the same words in another sense.
+const NOT_LATER_WORDS: &str = "\
+until tomorrow | see you tomorrow | guten morgen | bis morgen | heute morgen | esta mañana | por la mañana | de la mañana | hasta mañana | à demain
+até amanhã | as of tomorrow | by tomorrow";
+
+/// The tasks postponed at the end of the session, and open items of its lists.
+pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
+    let mut drafts = Vec::new();
+    for said in view.said.iter().rev().take(MAX_LAST_MESSAGES) {
+        let sentences = person_sentences::sentences(view, said);
+        let found =
+            sentences.iter().filter(|sentence| !sentence.long && sentence_verdict::judge(sentence).is_none());
+        drafts.extend(found.filter_map(|sentence| put_off(view, said.at, sentence.text)));
+    }
+    drafts.extend(items(view));
+    drafts
+}
+
+/// A sentence that postpones something, with the day that it means (OBS-07).
+fn put_off(view: &SessionView<'_>, at: usize, sentence: &str) -> Option<FindingDraft> {
+    let folded = sentences::folded(sentence);
+    let tomorrow = has(&folded, TOMORROW_WORDS) || has_dense(&folded, DENSE_TOMORROW_WORDS);
+    let later = has(&folded, LATER_WORDS) || has_dense(&folded, DENSE_LATER_WORDS);
+    let text = clean(sentence);
+    if !(tomorrow || later)
+        || sentences::asks_or_quotes(&folded)
+        || has(&folded, NOT_LATER_WORDS)
+        || content(text).len() < MIN_WORDS
+    {
+        return None;
+    }
+    let meant = view.day(&view.messages[at]).filter(|_| tomorrow).and_then(|today| today.tomorrow().ok());
+    let meant = meant.map(|meant| format!(" (meaning {})", day(meant))).unwrap_or_default();
+    Some(FindingDraft {
+        kind: FindingKind::Work,
+        priority: Priority::Medium,
+        strength: StatementStrength::Explicit,
+        sentiment: None,
+        origin: Origin::User,
+        everywhere: false,
+        perhaps_everywhere: false,
+        ends: false,
+        topic: None,
+        text: format!("{OPEN_PREFIX}{text}{meant}"),
+        at,
+        messages: vec![at],
+    })
+}
+
+/// Items added to a to-do file and not ticked since.
+fn items(view: &SessionView<'_>) -> Vec<FindingDraft> {
+    let mut open: Vec<(usize, usize, String)> = Vec::new();
+    for step in
+        view.steps.iter().filter(|step| step.state == CallState::Passed && !step.call.notes.is_empty())
+    {
+        if !matches!(notes::noted_in(view, step), Some((_, NoteFileKind::Todo))) {
+            continue;
+        }
+        for item in step.call.notes.lines().map(str::trim) {
+            if let Some(done) = ticked(item) {
+                let done = normalised(done);
+                open.retain(|(_, _, text)| normalised(text) != done);
+            } else if let Some(text) = to_do(item).filter(|text| content(text).len() >= MIN_WORDS) {
+                open.push((step.at, step.result.unwrap_or(step.at), text.to_owned()));
+            }
+        }
+    }
+    let draft = |(call, at, text): (usize, usize, String)| {
+        let mut draft = FindingDraft::of_agent(
+            FindingKind::Work,
+            at,
+            format!("{OPEN_PREFIX}{}", line(&text, MAX_ITEM_CHARS)),
+        );
+        draft.messages.push(call);
+        draft
+    };
+    open.into_iter().take(MAX_ITEMS).map(draft).collect()
+}
+
+fn ticked(item: &str) -> Option<&str> {
+    item.strip_prefix(DONE_STEP_PREFIX)
+        .or_else(|| item.strip_prefix("- [X] "))
+        .or_else(|| item.strip_prefix("* [x] "))
+}
+
+fn to_do(item: &str) -> Option<&str> {
+    [OPEN_STEP_PREFIX, "* [ ] ", "- TODO: ", "TODO: ", "- ", "* "]
+        .iter()
+        .find_map(|start| item.strip_prefix(start))
+}
+
+/// The open steps of the agent's own list at the end of the session.
+pub(super) fn steps(view: &SessionView<'_>) -> Vec<String> {
+    let list = view.steps.iter().rev().find(|step| STEP_TOOLS.contains(&step.call.tool.as_str()));
+    let lines = list.map(|step| step.call.notes.lines()).into_iter().flatten();
+    lines
+        .filter_map(|item| item.strip_prefix(OPEN_STEP_PREFIX))
+        .map(|text| line(text, MAX_ITEM_CHARS))
+        .collect()
+}

@@ -1,0 +1,286 @@
+//! All stores of text, and the way to erase text from each.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::recall::document::Document;
+use rekindle_core::vault::erase::ErasureTarget;
+use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::journal::{ChangeRoot, ChangedFile, FileOperation};
+use rekindle_core::vault::layout::{self, VaultShelf};
+
+use super::PendingForget;
+use super::database::ErasableDatabase;
+use super::erasable_store::ErasableStore;
+use crate::index::RecallIndex;
+use crate::platform::disk::{self, FileContent, TEMPORARY_PREFIX};
+use crate::recall::messages::MessageStore;
+use crate::recall::usage::UsageSummary;
+use crate::vault::scan::all_files;
+use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
+
+const VAULT_STORE: &str = "vault";
+const MESSAGES_STORE: &str = "messages";
+/// The stores that hold the words of users and agents unchanged.
+pub(super) const VERBATIM_STORES: [&str; 2] = [VAULT_STORE, MESSAGES_STORE];
+
+/// All stores. A store missing here would make `forget` report a false success.
+pub(super) fn all(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
+    vec![
+        Box::new(ErasableDocuments { vault }),
+        Box::new(ErasableJournal { path: vault.places.journal() }),
+        Box::new(ErasableJsonFolder { name: "spool", folder: vault.places.spool() }),
+        Box::new(ErasableJsonFolder { name: "logs", folder: vault.places.logs() }),
+        Box::new(ErasableJsonFolder { name: "sessions", folder: vault.places.sessions() }),
+        Box::new(ErasableJsonFolder { name: "editing", folder: vault.places.editing() }),
+        Box::new(ErasableJsonFolder { name: "patches", folder: vault.places.patches() }),
+        Box::new(ErasableJsonFolder { name: "notices", folder: vault.places.notices() }),
+        Box::new(ErasableDatabase { path: vault.places.database() }),
+        Box::new(ErasableUsage { vault }),
+        Box::new(ErasableMessages { messages: MessageStore::of(&vault.places) }),
+        Box::new(ErasableIndex { vault, index: RecallIndex::at(vault.places.index()) }),
+    ]
+}
+
+/// Markdown and other files in the vault, and `Ideas.md`.
+struct ErasableDocuments<'a> {
+    vault: &'a Vault,
+}
+
+impl ErasableDocuments<'_> {
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut files = all_files(self.vault.folder()).map_err(Error::io("read", self.vault.folder()))?;
+        let ideas = ChangedFile { root: ChangeRoot::Notes, path: layout::fixed(layout::IDEAS) };
+        files.extend(self.vault.file(&ideas).ok().filter(|file| file.is_file()));
+        Ok(files)
+    }
+}
+
+impl ErasableStore for ErasableDocuments<'_> {
+    fn name(&self) -> &'static str {
+        VAULT_STORE
+    }
+
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+        let mut erased = 0;
+        for file in self.files()? {
+            if self.vault.goes_whole(going, &file) || !is_in(&file, target)? {
+                continue;
+            }
+            erased += 1;
+            let is_temporary = file
+                .file_name()
+                .is_some_and(|n| n.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()));
+            let emptied = is_temporary || {
+                let json = file.extension().is_some_and(|extension| extension == "jsonl");
+                let cut = |text: &str| if json { target.cut_json(text) } else { target.cut(text) };
+                cut_file(&file, cut)?.is_some_and(|left| self.says_nothing(&file, &left))
+            };
+            if emptied {
+                disk::shred(&file).map_err(Error::io("remove", &file))?;
+            }
+        }
+        Ok(erased)
+    }
+
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        holding(self.files()?, target)
+    }
+}
+
+impl ErasableDocuments<'_> {
+    /// True for an entry that has no other content: it is deleted. Any other document stays, however short.
+    fn says_nothing(&self, file: &Path, left: &str) -> bool {
+        let is_entry =
+            self.vault.vault_path(file).is_some_and(|path| layout::shelf(&path) != VaultShelf::Other);
+        is_entry && ParsedNote::parse(left).is_ok_and(|note| note.body().trim().is_empty())
+    }
+}
+
+/// The journal of changes: it holds ranges of text, and names that reveal it.
+struct ErasableJournal {
+    path: PathBuf,
+}
+
+impl ErasableStore for ErasableJournal {
+    fn name(&self) -> &'static str {
+        "journal"
+    }
+
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+        journal::rewrite(&self.path, |change| {
+            let mut altered = false;
+            for op in &mut change.ops {
+                let is_ours = |place: &ChangedFile| {
+                    place.root == ChangeRoot::Vault && going.files.contains(&place.path)
+                };
+                if op.places().any(is_ours) {
+                    *op = FileOperation::Forgotten;
+                    altered = true;
+                } else if op.any_text(|text| target.is_in(text) || target.shows_in(text)) {
+                    op.forget_text();
+                    altered = true;
+                }
+            }
+            altered
+        })
+    }
+
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        holding(vec![self.path.clone()], target)
+    }
+}
+
+/// The usage counts of memories: their names may be those of files.
+struct ErasableUsage<'a> {
+    vault: &'a Vault,
+}
+
+impl ErasableStore for ErasableUsage<'_> {
+    fn name(&self) -> &'static str {
+        "usage"
+    }
+
+    fn erase(&self, going: &PendingForget, _target: &ErasureTarget) -> Result<usize, Error> {
+        let files: Vec<String> =
+            going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
+        let goes = |id: &str| files.iter().any(|file| id.strip_prefix(file.as_str()).is_some_and(is_end));
+        let path = self.vault.places.usage();
+        UsageSummary::erase(&path, goes).map_err(Error::io("change", &path))
+    }
+
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        holding(vec![self.vault.places.usage()], target)
+    }
+}
+
+/// True if a name ends here or continues with the anchor in the file.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('#')
+}
+
+/// The messages of sessions, and their index.
+struct ErasableMessages {
+    messages: MessageStore,
+}
+
+impl ErasableStore for ErasableMessages {
+    fn name(&self) -> &'static str {
+        MESSAGES_STORE
+    }
+
+    fn erase(&self, _going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+        self.messages.erase(target).map_err(|error| Error::Messages(error.into()))
+    }
+
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        self.messages.holds(target).map_err(|error| Error::Messages(error.into()))
+    }
+}
+
+/// The index: texts as they were when indexed, and their embeddings.
+struct ErasableIndex<'a> {
+    vault: &'a Vault,
+    index: RecallIndex,
+}
+
+impl ErasableIndex<'_> {
+    fn says(target: &ErasureTarget, document: &Document) -> bool {
+        [&document.text, &document.title].into_iter().any(|text| target.is_in(text) || target.shows_in(text))
+    }
+}
+
+impl ErasableStore for ErasableIndex<'_> {
+    fn name(&self) -> &'static str {
+        "index"
+    }
+
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+        let files: Vec<String> =
+            going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
+        let gone = |document: &Document| files.contains(&document.path) || Self::says(target, document);
+        self.index.erase(gone).map_err(Error::Index)
+    }
+
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        let mut files: Vec<PathBuf> = self
+            .index
+            .every_document()
+            .into_iter()
+            .filter(|(_, document)| Self::says(target, document))
+            .map(|(file, _)| file)
+            .collect();
+        files.dedup();
+        Ok(files)
+    }
+}
+
+/// Folders of JSON, JSON lines or plain text: the spool, the logs, edits in progress.
+struct ErasableJsonFolder {
+    name: &'static str,
+    folder: PathBuf,
+}
+
+impl ErasableJsonFolder {
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        match all_files(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(Error::io("read", &self.folder)),
+        }
+    }
+}
+
+impl ErasableStore for ErasableJsonFolder {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn erase(&self, _going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+        let mut erased = 0;
+        for file in holding(self.files()?, target)? {
+            erased += 1;
+            // A line that is not JSON has no structure to preserve.
+            cut_file(&file, |text| {
+                let json = target.cut_json(text);
+                let text = json.as_deref().unwrap_or(text);
+                target.cut(text).or_else(|| json.clone())
+            })?;
+        }
+        Ok(erased)
+    }
+
+    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        holding(self.files()?, target)
+    }
+}
+
+fn holding(files: Vec<PathBuf>, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    files
+        .into_iter()
+        .filter_map(|file| is_in(&file, target).map(|is_in| is_in.then_some(file)).transpose())
+        .collect()
+}
+
+pub(super) fn is_in(file: &Path, target: &ErasureTarget) -> Result<bool, Error> {
+    if target.is_empty() {
+        return Ok(false);
+    }
+    match disk::read(file, MAX_NOTE_BYTES).map_err(Error::io("read", file))? {
+        FileContent::Bytes(bytes) => Ok(target.is_in_file(&bytes)),
+        // A larger file cannot be ours; it is the user's own.
+        FileContent::Missing | FileContent::NotAFile | FileContent::TooLarge(_) => Ok(false),
+    }
+}
+
+/// Replaces a file with the result of `cut`, and returns that. A concurrent edit wins: its version is put
+/// back and cut in turn.
+fn cut_file(file: &Path, cut: impl Fn(&str) -> Option<String>) -> Result<Option<String>, Error> {
+    let writing = |error| Error::io("write", file)(error);
+    loop {
+        let bytes = std::fs::read(file).map_err(Error::io("read", file))?;
+        let Some(left) = std::str::from_utf8(&bytes).ok().and_then(&cut) else { return Ok(None) };
+        if disk::replace_shredding(file, &bytes, left.as_bytes()).map_err(writing)? {
+            return Ok(Some(left));
+        }
+    }
+}

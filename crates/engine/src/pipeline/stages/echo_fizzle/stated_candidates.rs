@@ -1,0 +1,87 @@
+//! Keeps wishes and corrections of the person at the end of a turn. The later observation of the session
+//! recognizes them.
+
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::config::LlmProvider;
+use rekindle_core::event::EchoRequested;
+use rekindle_core::knowledge::mine;
+use rekindle_core::knowledge::mine::MemoryCandidate;
+use rekindle_core::knowledge::mine::candidate::CandidateThresholds;
+use rekindle_core::knowledge::observe::rules;
+use rekindle_core::session::{Message, MessageRole};
+use rekindle_core::text::admit;
+use rekindle_core::vault::entry::Confidence;
+use serde::{Deserialize, Serialize};
+
+use super::turn::TranscriptTurn;
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::StepError;
+use crate::pipeline::stages::route_candidates::{self, CandidateSource, RoutedCandidates, SupportingMessage};
+use crate::pipeline::statements::StatementClassifier;
+use crate::project;
+
+/// Lasting statements of a turn, and their message.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct StatedCandidates {
+    candidates: Vec<MemoryCandidate>,
+    prompt: Option<Message>,
+}
+
+impl StatedCandidates {
+    /// Extracts statements by rules. If a model observes the session, nothing is kept before it runs: its
+    /// wording would duplicate ours.
+    pub(super) fn of(heard: &TranscriptTurn, cwd: Option<&str>, world: &StageContext) -> Self {
+        let prompt = heard.asked.last().filter(|message| message.role == MessageRole::User).map(redacted);
+        let Some(prompt) = prompt.filter(|_| world.config.llm.provider == LlmProvider::Offline) else {
+            return Self::default();
+        };
+        let messages: Vec<Message> = heard.asked.iter().chain(&heard.messages).map(redacted).collect();
+        let statements = StatementClassifier::builtin();
+        let classify = |context: &str, sentence: &str| statements.label(context, sentence);
+        let observed = rules::observe_with(&messages, &world.zone, cwd, Some(&classify));
+        let settings = &world.config.memory.confidence;
+        let thresholds = CandidateThresholds { high: settings.high, medium: settings.medium };
+        let mut candidates = mine::candidates(&observed, thresholds);
+        candidates.retain(|candidate| {
+            let outright = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
+            outright && candidate.messages.contains(&prompt.id)
+        });
+        Self { candidates, prompt: Some(prompt) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
+}
+
+/// Redacts secrets before any text leaves the transcript.
+fn redacted(message: &Message) -> Message {
+    Message { text: admit(&message.text).text, ..message.clone() }
+}
+
+/// Keeps the statements of these turns of a session.
+pub(super) fn keep(
+    request: &EchoRequested,
+    stated: &[&StatedCandidates],
+    world: &StageContext,
+) -> Result<RoutedCandidates, StepError> {
+    let ended_in = world.project(request.cwd.as_deref());
+    let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
+    let mut all = RoutedCandidates::default();
+    for StatedCandidates { candidates, prompt } in stated {
+        let Some(prompt) = prompt.as_ref().filter(|prompt| !forgotten.holds_message(&prompt.id)) else {
+            continue;
+        };
+        let quote = |id: &str| {
+            (id == prompt.id).then(|| SupportingMessage { text: prompt.text.clone(), at: prompt.at })
+        };
+        // The agent may have changed its folder since.
+        let said_in = prompt.cwd.as_deref().and_then(|cwd| world.project(Some(cwd)));
+        let project = said_in.filter(|project| !project::is_gone(project)).or_else(|| ended_in.clone());
+        let from = CandidateSource { session: &request.session_id, project: project.as_ref() };
+        let kept = route_candidates::keep(candidates, from, &quote, world)?;
+        all.saved.extend(kept.saved);
+        all.proposed.extend(kept.proposed);
+    }
+    Ok(all)
+}

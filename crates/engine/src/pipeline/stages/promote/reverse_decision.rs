@@ -1,0 +1,102 @@
+//! Reverts decisions: the proposal is open again, and the effects of the decision are undone. A reverted end
+//! keeps its receipt, and the reversal gets one too, so each proposal has one more end than reversals.
+
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::ProposalStatus;
+use rekindle_core::run;
+use rekindle_core::vault::journal::ChangeActor;
+use rekindle_core::vault::review::ProposalId;
+
+use super::undone_promotions::rejections;
+use super::{EXPIRY_KEY, PROMOTE, promotions, receipts, refresh, take_back, with_followers};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::StepError;
+use crate::jobs::worker_lock::{WorkerLock, do_now};
+use crate::pipeline::stages::STAGE_REGISTRY;
+use crate::review::patches::is_patch;
+use crate::review::proposals::{self, ProposalChange, ProposalRecord};
+
+/// The note of a proposal whose decision was reverted.
+const DECISION_REVERSED_REASON: &str = "the decision on it was taken back";
+
+/// The result of reverting a decision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReconsiderOutcome {
+    /// The proposal is open again.
+    Waiting,
+    /// The proposal has another status than the caller expects; nothing changed.
+    Otherwise(Box<ProposalRecord>),
+    /// The proposal does not exist.
+    Unknown,
+}
+
+/// Reverts the decision on a proposal; only the one made at `decided`, if given. It requires the worker's
+/// lock, which `post` stands for.
+pub fn reconsider(
+    post: &WorkerLock,
+    world: &StageContext,
+    id: ProposalId,
+    decided: Option<Timestamp>,
+) -> Result<ReconsiderOutcome, StepError> {
+    let id = proposals::now_called(&world.db()?, id)?;
+    // Carry out the decision first, so that no run can do it afterwards.
+    let done = |key: &str| do_now(post, world, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::passing);
+    done(&id.to_string())?;
+    let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
+    let Some(mut standing) = standing_of(id)? else { return Ok(ReconsiderOutcome::Unknown) };
+    if standing.proposal.status == ProposalStatus::Expired {
+        // An interrupted run of the schedule would expire it again; there may be several.
+        while done(EXPIRY_KEY)?.is_some_and(|ended| ended == run::RunStatus::Completed) {}
+    }
+    if is_patch(&standing) {
+        // A patch that is in its file is promoted, even if a crash kept the store from knowing.
+        take_back(world)?;
+        standing = standing_of(id)?.unwrap_or(standing);
+    }
+    if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
+        return Ok(ReconsiderOutcome::Otherwise(Box::new(standing)));
+    }
+    // A proposal decided together with another has no end of its own (B-07).
+    if let Some(leader) = standing.with {
+        match standing_of(leader)? {
+            Some(other) if !other.proposal.status.is_open() => standing = other,
+            _ => {}
+        }
+    }
+    let (id, status) = (standing.proposal.id, standing.proposal.status);
+    let now = world.now();
+    let vault = world.vault()?;
+    let promoted = promotions(&vault).map_err(StepError::passing)?.remove(&id);
+    match promoted.filter(|(_, in_force)| *in_force && status == ProposalStatus::Promoted) {
+        Some((change, _)) => {
+            vault.undo(Some(change.as_str()), ChangeActor::User, &now).map_err(StepError::passing)?;
+            take_back(world)?;
+        }
+        None => {
+            if status == ProposalStatus::Rejected
+                && let Some((change, true)) = rejections(&vault).map_err(StepError::passing)?.remove(&id)
+            {
+                vault.undo(Some(change.id.as_str()), ChangeActor::User, &now).map_err(StepError::passing)?;
+            }
+            open_again(world, id, status)?;
+        }
+    }
+    refresh(world)?;
+    Ok(ReconsiderOutcome::Waiting)
+}
+
+/// Reopens a proposal and its duplicates.
+fn open_again(world: &StageContext, id: ProposalId, from: ProposalStatus) -> Result<(), StepError> {
+    let mut db = world.db()?;
+    let ids = with_followers(&db, id)?;
+    proposals::reopen(
+        &mut db,
+        &ids,
+        &[from],
+        ProposalChange::Reopened,
+        DECISION_REVERSED_REASON,
+        world.now().timestamp(),
+    )?;
+    receipts::write_if_possible(world);
+    Ok(())
+}
