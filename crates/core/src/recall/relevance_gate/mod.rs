@@ -34,13 +34,19 @@ pub struct Calibration {
 /// Origin: four weights fitted by `eval/calibrate_gate.py` to the tuning halves of asked, typed, balanced and named (2,300 prompts
 /// with the shipped models). The threshold is no fit but a choice: the largest that costs none of these halves more than three points
 /// of R@5.
-pub const READ: Calibration =
+pub const READ_CALIBRATION: Calibration =
     Calibration { reading: 0.989, cosine: 1.464, small_talk: 2.744, bias: -0.446, threshold: 0.101 };
 /// Without it.
 ///
-/// Origin: three weights, as [`READ`].
-pub const DEFAULT_CROSS_ENCODER_LOG_ODDS: Calibration =
+/// Origin: three weights, as [`READ_CALIBRATION`].
+pub const UNREAD_CALIBRATION: Calibration =
     Calibration { reading: 0.0, cosine: 7.791, small_talk: 3.901, bias: -3.636, threshold: 0.163 };
+
+/// The cosine below which no hit is about the prompt, unless the cross-encoder says that one helps.
+///
+/// Origin: the best of some eighty memories is always nearer than this, so the calibrations say nothing below it. Among ten
+/// memories the nearest may be this far, and it was noise in every prompt that we looked at.
+const MIN_BEST_COSINE: f64 = 0.2;
 
 /// The log odds of the cross-encoder that count; beyond them its training says nothing.
 const READING_RANGE: (f64, f64) = (-6.0, 3.0);
@@ -129,9 +135,9 @@ impl RelevanceDecision {
 impl Evidence {
     fn calibration(&self) -> (&'static Calibration, Basis) {
         if self.reading.is_some() {
-            (&READ, Basis::Read)
+            (&READ_CALIBRATION, Basis::Read)
         } else {
-            (&DEFAULT_CROSS_ENCODER_LOG_ODDS, Basis::Unread)
+            (&UNREAD_CALIBRATION, Basis::Unread)
         }
     }
 
@@ -153,7 +159,7 @@ impl Calibration {
 /// Decides. `None` is a store or a filter that left no hits.
 pub fn decide(evidence: Option<&Evidence>) -> RelevanceDecision {
     let Some(found) = evidence else {
-        let threshold = READ.threshold;
+        let threshold = READ_CALIBRATION.threshold;
         return RelevanceDecision {
             reason: RelevanceReason::NoHits,
             probability: 0.0,
@@ -165,9 +171,11 @@ pub fn decide(evidence: Option<&Evidence>) -> RelevanceDecision {
     let (calibration, basis) = found.calibration();
     let (probability, threshold) = (calibration.probability(found), calibration.threshold);
     let unless_small_talk = calibration.probability(&Evidence { small_talk: None, ..*found });
-    let reason = if probability >= threshold {
+    let is_near =
+        found.best_cosine >= MIN_BEST_COSINE || found.reading.is_some_and(|log_odds| log_odds > 0.0);
+    let reason = if is_near && probability >= threshold {
         RelevanceReason::Relevant
-    } else if unless_small_talk >= threshold {
+    } else if is_near && unless_small_talk >= threshold {
         RelevanceReason::SmallTalk
     } else if basis == Basis::Read {
         RelevanceReason::NoUse
@@ -208,6 +216,11 @@ mod tests {
         assert_eq!(reason(0.4, 0.0, Some(2.0)), RelevanceReason::Relevant);
         assert_eq!(reason(0.6, 0.0, Some(-5.0)), RelevanceReason::NoUse, "however near");
         assert_eq!(reason(0.1, 0.0, Some(3.0)), RelevanceReason::Relevant, "however far");
+        assert_eq!(
+            reason(0.1, -0.2, Some(-2.2)),
+            RelevanceReason::NoUse,
+            "the nearest of ten memories is not near"
+        );
     }
 
     #[test]
