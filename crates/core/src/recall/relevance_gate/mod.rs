@@ -48,6 +48,12 @@ pub const UNREAD_CALIBRATION: Calibration =
 /// memories the nearest may be this far, and it was noise in every prompt that we looked at.
 const MIN_BEST_COSINE: f64 = 0.2;
 
+/// The cosine from which a hit is about the prompt, so that it does not matter how common the prompt is.
+///
+/// Origin: "how do I splice a rope" looks like small talk, and a memory that begins "To splice a rope" has a cosine of 0.87. The
+/// off-topic prompts of the evaluation sets stay below.
+const MIN_SPECIFIC_COSINE: f64 = 0.65;
+
 /// The log odds of the cross-encoder that count; beyond them its training says nothing.
 const READING_RANGE: (f64, f64) = (-6.0, 3.0);
 /// The small-talk margins that count: from "about somebody's work" to "clearly small talk".
@@ -142,7 +148,8 @@ impl Evidence {
     }
 
     fn clamped_small_talk(&self) -> f64 {
-        self.small_talk.unwrap_or(0.0).clamp(SMALL_TALK_RANGE.0, SMALL_TALK_RANGE.1)
+        let margin = self.small_talk.unwrap_or(0.0).clamp(SMALL_TALK_RANGE.0, SMALL_TALK_RANGE.1);
+        if self.best_cosine >= MIN_SPECIFIC_COSINE { margin.min(0.0) } else { margin }
     }
 }
 
@@ -235,6 +242,7 @@ mod tests {
     fn b_06_small_talk_is_met_with_silence_unless_a_memory_answers_it() {
         assert_eq!(reason(0.4, 1.0, None), RelevanceReason::SmallTalk);
         assert_eq!(reason(0.3, 1.0, Some(3.0)), RelevanceReason::Relevant);
+        assert_eq!(reason(0.87, 0.5, Some(-2.3)), RelevanceReason::Relevant, "a memory says just that");
         let unknown = Evidence { best_cosine: 0.4, ..Evidence::default() };
         assert_eq!(
             decide(Some(&unknown)),
