@@ -42,7 +42,7 @@ const LENGTH_PENALTY: f32 = 0.1;
 /// accidental match.
 const LENGTH_PENALTY_FROM_WORDS: f32 = 80.0;
 
-/// The method that combines lexical and vector scores.
+/// The method that combines lexical and vector scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FusionMethod {
     /// The method that measures best; docs/adr/0011 has the measurements.
