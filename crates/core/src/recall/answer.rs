@@ -25,7 +25,7 @@ const MAX_SENTENCE_CHARS: usize = 600;
 /// The minimum share of a sentence's words that the cited passages must contain.
 const MIN_CITED_COVERAGE: f64 = 0.4;
 
-/// The minimum log-odds, from the cross-encoder, for a passage to answer the question.
+/// The log-odds, from the cross-encoder, that a passage must exceed to answer the question.
 const MIN_PASSAGE_LOG_ODDS: f64 = 0.0;
 /// The minimum log-odds for a sentence to be the answer by itself.
 const MIN_SENTENCE_LOG_ODDS: f64 = 2.0;

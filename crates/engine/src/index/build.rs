@@ -19,7 +19,7 @@ use super::segment::{UNIT_BYTES, WindowKind};
 /// A document with the vectors that are already computed.
 #[derive(Clone, Debug)]
 pub struct PreparedDocument {
-    /// The document.
+    /// The document to index.
     pub document: Document,
     /// The windows, each with its vector if it is computed.
     pub windows: Vec<EmbeddedWindow>,
@@ -131,7 +131,7 @@ pub(super) struct SegmentLayout {
 }
 
 impl SegmentLayout {
-    /// Writes the segment.
+    /// Writes the segment to `out`.
     pub(super) fn write(&self, out: &mut (impl Write + Seek)) -> io::Result<()> {
         let mut parts = SegmentWriter::begin(out)?;
         for (part, bytes) in SegmentPart::ALL.into_iter().zip(&self.parts) {
@@ -340,7 +340,7 @@ fn none(dimension: usize) -> QuantisedVector {
     QuantisedVector { steps: vec![0; dimension], scale: 0.0 }
 }
 
-/// The serialised placeholder.
+/// The placeholder in the serialised form of its kind.
 pub(super) fn written_none(kind: WindowKind, dimension: usize) -> Vec<u8> {
     match kind {
         WindowKind::Whole => bytes(&none(dimension)).0,

@@ -26,7 +26,7 @@ pub(super) fn frames(bytes: &[u8]) -> (Vec<Range<usize>>, usize) {
     (found, at)
 }
 
-/// Frames a payload.
+/// Frames a payload with its length and checksum.
 pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FRAME_HEAD_BYTES + payload.len());
     bytes.extend_from_slice(&(payload.len() as u32).to_le_bytes());

@@ -245,7 +245,7 @@ impl RecallIndex {
                     OldBytes::Shredded,
                 )?;
             }
-            // Damaged data may contain erased documents, so it is discarded.
+            // Left-over or damaged files may hold the documents, so everything is discarded.
             Ok(None) | Err(Error::Damaged { .. }) => writer.discard()?,
             Err(error) => return Err(error),
         }
@@ -345,7 +345,7 @@ impl DeltaAppender<'_> {
 /// The treatment of files that a new generation replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldBytes {
-    /// Removes the files.
+    /// Removes the files without overwriting them.
     Removed,
     /// Overwrites the files before removal, because they hold forgotten text (B-08).
     Shredded,

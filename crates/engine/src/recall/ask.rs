@@ -327,7 +327,7 @@ fn said(
     let (Some(messages), Some(mut wanted)) = (request.messages, MessageFilter::by(request.filters)) else {
         return Vec::new();
     };
-    // A request for messages has no limit of its own; any other gets only a few.
+    // A search for messages may fill all places; any other gets only a few messages.
     let asked = request.filters.sources.contains(&DocumentSource::Message);
     let most = if asked { room } else { room.min(MAX_MESSAGES) };
     let Some(snapshot) = (most > 0).then(|| messages.open().ok().flatten()).flatten() else {

@@ -67,7 +67,7 @@ pub struct IngestStats {
 /// The source of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorSource {
-    /// The embedding model.
+    /// The vectors of the embedding model.
     Real,
     /// Generated vectors, for measuring time with a million memories without embedding them.
     MadeUp,

@@ -85,7 +85,7 @@ fn shortened(error: &serde_json::Error) -> String {
 /// Pairs that were generated from the notes.
 #[derive(Clone, Debug, Default)]
 pub struct GeneratedPairs {
-    /// The generated pairs.
+    /// The pairs, ordered by a hash of the id of the memory.
     pub pairs: Vec<EvalPair>,
     /// The number of skipped memories: their title is their whole text, or another memory has the same one.
     pub skipped: usize,
@@ -176,9 +176,9 @@ pub struct EvalRun {
     pub silent: usize,
     /// The number of silenced questions with a right hit.
     pub hidden: usize,
-    /// The median time of an answer.
+    /// The median time of an answer in milliseconds.
     pub p50_ms: f64,
-    /// The 95th percentile of the time of an answer.
+    /// The 95th percentile of the time of an answer in milliseconds.
     pub p95_ms: f64,
     /// The number of documents in the index.
     pub documents: usize,

@@ -360,14 +360,14 @@ impl Indexer<'_> {
         self.with_size(report)
     }
 
-    /// Lists all files, all of them to read.
+    /// Lists all files and selects every one for reading.
     fn all_files(&self) -> Result<(SourceListing<String>, Vec<usize>), Error> {
         let listed = sources::names(self.vault)?;
         let all = (0..listed.files.len()).collect();
         Ok((listed, all))
     }
 
-    /// Lists all files, and the indexes of those that differ from the index.
+    /// Lists all files and selects those that differ from the index.
     fn changed_files(
         &self,
         known: &BTreeMap<&str, FileStamp>,
@@ -392,7 +392,7 @@ impl Indexer<'_> {
     }
 
     /// Computes the missing vectors and publishes them, waiting at most `patience` for another process that
-    /// does so. Saves, indexing and recall continue meanwhile. Returns the number of computed vectors.
+    /// does so. Saves, indexing and recall continue meanwhile. The report has the number of computed vectors.
     pub fn embed(
         &self,
         patience: Duration,

@@ -28,7 +28,7 @@ pub struct SearchRules<'a> {
     pub decay: DecayMode,
     /// True if hits in the inbox have no penalty.
     pub include_inbox: bool,
-    /// The current project.
+    /// The current project, if there is one.
     pub project: Option<&'a str>,
     /// True if the memories of all projects are visible.
     pub all_projects: bool,

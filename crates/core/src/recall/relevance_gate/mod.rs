@@ -87,7 +87,7 @@ pub enum RelevanceReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// All measures.
+    /// All measures, with the cross-encoder.
     Read,
     /// All measures except the cross-encoder.
     Unread,

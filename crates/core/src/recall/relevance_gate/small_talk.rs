@@ -36,7 +36,7 @@ pub struct SmallTalkClassifier<'a> {
 /// A support vector of the classifier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SupportVector {
-    /// The quantised vector.
+    /// The quantised vector, one step per dimension.
     pub steps: Vec<i8>,
     /// The value of one quantisation step, which gives the vector unit length.
     pub scale: f32,

@@ -57,7 +57,7 @@ impl SnapshotRng {
     }
 }
 
-/// A deleted file.
+/// The unit of a deleted file.
 fn gone(path: &str) -> PreparedUnit {
     SourceUnit { path: path.to_owned(), stamp: None, documents: Vec::new() }.into()
 }
