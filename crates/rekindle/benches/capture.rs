@@ -104,8 +104,8 @@ fn hooks(empty: &Path, write_one: &Path) {
     );
 }
 
-/// The resources that a process used. The most memory, in MB: in all, and without what is mapped from files,
-/// which the system can take back whenever it likes.
+/// The resources that a process used: the peak memory in MB, in total and without mapped files, which the system
+/// can reclaim at any time.
 #[derive(Clone, Copy, Default)]
 struct ProcessUsage {
     all: f64,

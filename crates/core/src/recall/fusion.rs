@@ -1,8 +1,8 @@
 //! Fusion: combines meaning, words, context and time into one relevance.
 //!
-//!  ```text
-//!  relevance = meaning + words + thread + identifiers + time - length
-//!  ```
+//! ```text
+//! relevance = meaning + words + thread + identifiers + time - length
+//! ```
 //!
 //! A first pass scores every document by the vectors of whole windows. The best [`MAX_CANDIDATES`] are then
 //! rescored by the vectors of single sentences, with the query moved towards the best documents of the first

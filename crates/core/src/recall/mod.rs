@@ -1,18 +1,18 @@
 //! Search and its ranking: documents, queries, scores, and the relevance gate.
 //!
-//!  - [`document`], [`collect`]: the units of recall, and their collection from files
-//!  - [`terms`], [`term_counts`], [`windows`]: the index's view of a text
-//!  - [`collection`]: the columns of all documents that ranking reads
-//!  - [`query`], [`time_expressions`]: a prompt as a query, and the times it names
-//!  - [`rewrite`]: rewriting a query into better search words with a model
-//!  - [`lexical`]: BM25 of a document, its neighbours and its thread
-//!  - [`fusion`]: combining lexical and vector scores
-//!  - [`score_factors`], [`rank`]: age, usage, review and project, and the resulting order
-//!  - [`filter`], [`trust`], [`select`]: the filters, the trust check, and the selection of hits to show
-//!  - [`relevance_gate`]: the decision to show the best hits or nothing
-//!  - [`message_match`]: matching of raw messages, if the notes leave room
-//!  - [`citation`]: the messages that a memory was made from
-//!  - [`metrics`]: metrics of retrieval quality
+//! - [`document`], [`collect`]: the units of recall, and their collection from files
+//! - [`terms`], [`term_counts`], [`windows`]: the index's view of a text
+//! - [`collection`]: the columns of all documents that ranking reads
+//! - [`query`], [`time_expressions`]: a prompt as a query, and the times it names
+//! - [`rewrite`]: rewriting a query into better search words with a model
+//! - [`lexical`]: BM25 of a document, its neighbours and its thread
+//! - [`fusion`]: combining lexical and vector scores
+//! - [`score_factors`], [`rank`]: age, usage, review and project, and the resulting order
+//! - [`filter`], [`trust`], [`select`]: the filters, the trust check, and the selection of hits to show
+//! - [`relevance_gate`]: the decision to show the best hits or nothing
+//! - [`message_match`]: matching of raw messages, if the notes leave room
+//! - [`citation`]: the messages that a memory was made from
+//! - [`metrics`]: metrics of retrieval quality
 
 pub mod answer;
 pub mod citation;

@@ -1,9 +1,9 @@
 //! The file format of a segment: a header with the position of each part, then the parts. All numbers are
 //! little-endian, so that any language on any machine can read it (STO-18).
 //!
-//!  ```text
-//!  "rkindex\n"  version  header length  total length  counts …  parts: offset, length, checksum …  header checksum
-//!  ```
+//! ```text
+//! "rkindex\n"  version  header length  total length  counts …  parts: offset, length, checksum …  header checksum
+//! ```
 //!
 //! Opening a segment reads only the header. Every later access is checked against the bounds of its part. A
 //! truncated or overwritten file therefore gives wrong answers at worst, but never a crash; `verify` detects

@@ -2,11 +2,11 @@
 //!
 //! It is derived from the Markdown: if you delete the folder, the same index is rebuilt.
 //!
-//!  - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the file format of a segment, writing
+//! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the file format of a segment, writing
 //!    and reading it
-//!  - `manifest`, `frames`, [`store`]: generations, their deltas, and the locks of writers
-//!  - [`snapshot`]: the index as one reader sees it; `scan`: a query against all its vectors
-//!  - [`embedding`]: computing missing vectors
+//! - `manifest`, `frames`, [`store`]: generations, their deltas, and the locks of writers
+//! - [`snapshot`]: the index as one reader sees it; `scan`: a query against all its vectors
+//! - [`embedding`]: computing missing vectors
 
 mod build;
 pub mod embedding;

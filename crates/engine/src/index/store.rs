@@ -1,13 +1,13 @@
 //! The index on disk, and its locks.
 //!
-//!  ```text
-//!  index/CURRENT          the manifest of the current generation, as JSON
-//!  index/000003.base      a large segment: mapped by readers, never changed; a generation has one or more
-//!  index/000003.delta     its small segments, each a frame: appended after changes of the vault
-//!  index/writer.lock      held while a new generation is written
-//!  index/delta.lock       held briefly during an append or a switch to a new generation
-//!  index/embedding.lock   held while many vectors are computed
-//!  ```
+//! ```text
+//! index/CURRENT          the manifest of the current generation, as JSON
+//! index/000003.base      a large segment: mapped by readers, never changed; a generation has one or more
+//! index/000003.delta     its small segments, each a frame: appended after changes of the vault
+//! index/writer.lock      held while a new generation is written
+//! index/delta.lock       held briefly during an append or a switch to a new generation
+//! index/embedding.lock   held while many vectors are computed
+//! ```
 //!
 //! A reader opens `CURRENT`, the bases and the delta without a lock. The files of a generation do not change;
 //! if a new generation replaces them while a reader opens them, it retries.

@@ -1,10 +1,10 @@
 //! Collects documents from the files of the notes. The path decides the type of the file, and the format
 //! decides its documents.
 //!
-//!  - `redacted`: the text of a file without secrets and hidden characters, line by line
-//!  - `visible`: the text of lines as a reader sees it
-//!  - `entry`, `memory`, `review`, `pending_proposals`, `daily`, `ideas`: the documents of the vault
-//!  - `note`: everything else a person keeps, by section (REC-21)
+//! - `redacted`: the text of a file without secrets and hidden characters, line by line
+//! - `visible`: the text of lines as a reader sees it
+//! - `entry`, `memory`, `review`, `pending_proposals`, `daily`, `ideas`: the documents of the vault
+//! - `note`: everything else a person keeps, by section (REC-21)
 //!
 //! Badly formatted files are not skipped: a file that does not parse as its path implies is treated as a note
 //! . Forgotten text (B-08), sync copies and files that are not for people are skipped.

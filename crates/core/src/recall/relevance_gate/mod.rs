@@ -2,9 +2,9 @@
 //!
 //! It combines three measures into one probability that the best hit helps with the prompt:
 //!
-//!  - the log odds of the cross-encoder, which reads the prompt together with the best hits
-//!  - the cosine of the nearest hit
-//!  - the margin by which the prompt looks like small talk ([`small_talk`])
+//! - the log odds of the cross-encoder, which reads the prompt together with the best hits
+//! - the cosine of the nearest hit
+//! - the margin by which the prompt looks like small talk ([`small_talk`])
 //!
 //! Without the cross-encoder (no time, or disabled), a second calibration decides by the other two. No
 //! measure depends on the size of the store, so the gate treats ten memories like a hundred thousand.

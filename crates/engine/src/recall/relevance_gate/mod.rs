@@ -1,9 +1,9 @@
 //! The measures of the relevance gate for a prompt and its hits (B-06); `core` decides by them.
 //!
-//!  - [`passage`]: the passage of a memory for the cross-encoder
-//!  - [`reading`]: the cross-encoder over the best passages
-//!  - [`pace`]: the cost of the cross-encoder on this processor
-//!  - [`small_talk`]: the small-talk margin of the prompt
+//! - [`passage`]: the passage of a memory for the cross-encoder
+//! - [`reading`]: the cross-encoder over the best passages
+//! - [`pace`]: the cost of the cross-encoder on this processor
+//! - [`small_talk`]: the small-talk margin of the prompt
 
 pub mod pace;
 pub mod passage;
