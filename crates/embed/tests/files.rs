@@ -121,7 +121,7 @@ fn changed(file: &[u8], at: usize, value: u8) -> Vec<u8> {
     file
 }
 
-/// What reading these bytes says, having used the model if it could be read.
+/// Parses these bytes as a model, runs it if that succeeds, and returns the outcome.
 fn say(bytes: &[u8]) -> Result<(), Error> {
     let placed = placed(bytes, 0);
     let model = EmbeddingModel::from_bytes(placed.bytes())?;
@@ -237,7 +237,7 @@ fn what_is_wrong_with_a_file_is_said() {
     ));
 }
 
-/// What reading these bytes as a cross-encoder says, having used it if it could be read.
+/// Parses these bytes as a cross-encoder, runs it if that succeeds, and returns the outcome.
 fn say_cross_encoder(model: &[u8], bytes: &[u8]) -> Result<(), Error> {
     let (model, cross_encoder) = (placed(model, 0), placed(bytes, 0));
     let model = EmbeddingModel::from_bytes(model.bytes())?;
@@ -364,7 +364,7 @@ impl TestModelFiles {
         }
     }
 
-    /// What packing them says, having used the model if it could be made.
+    /// Packs them, runs the model if that succeeds, and returns the outcome.
     fn say(&self) -> Result<(), Error> {
         let file = pack(&ModelFiles {
             config: &self.config,
@@ -388,7 +388,7 @@ fn with_table(weights: &[u8], change: impl FnOnce(&mut serde_json::Map<String, V
     [&(table.len() as u64).to_le_bytes()[..], &table[..], body].concat()
 }
 
-/// What nobody expects where a number, a word or a shape should be.
+/// Unexpected values for a number, a word or a shape.
 fn odd() -> impl Strategy<Value = Value> {
     let numbers =
         [0_u64, 1, 2, 3, 31, 63, 64, 65, 128, 192, 4096, 16384, 1 << 20, 1 << 32, 1 << 62, u64::MAX];
@@ -510,7 +510,7 @@ proptest! {
             prop_assert_eq!((ids[0], ids[ids.len() - 1]), (start, end));
             prop_assert!(ids.iter().all(|id| *id < words));
             prop_assert_eq!(&model.tokenize(&text), &ids);
-            // What follows changes nothing before it.
+            // Later text changes nothing before it.
             let longer = model.tokenize(&format!("{text} {text}"));
             prop_assert!(longer.starts_with(&ids[..ids.len() - 1]));
             prop_assert!(longer.len() >= ids.len());

@@ -1,5 +1,5 @@
-//! What capturing costs: the hook beside an empty program, and the worker under load. Ratios against anchors measured in
-//! the same run; `scripts/bench.sh` builds the anchors and runs this.
+//! Benchmarks capture: the hook beside an empty program, and the worker under load. Ratios against anchors
+//! measured in the same run; `scripts/bench.sh` builds the anchors and runs this.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark starts processes")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its numbers")]
@@ -14,7 +14,7 @@ use rekindle_testkit::{Sandbox, anchors};
 use serde_json::{Value, json};
 
 const HOOKS: usize = 200;
-/// How many ended sessions wait for the worker; `REKINDLE_BENCH_LOAD=300,1000` takes others.
+/// The numbers of ended sessions that wait for the worker; `REKINDLE_BENCH_LOAD=300,1000` sets others.
 const LOADS: [usize; 4] = [300, 1_000, 3_000, 10_000];
 
 fn main() {
@@ -104,13 +104,13 @@ fn hooks(empty: &Path, write_one: &Path) {
     );
 }
 
-/// What a process took. The most memory, in MB: in all, and without what is mapped from files, which the system can take
-/// back whenever it likes.
+/// The resources that a process used: the peak memory in MB, in total and without mapped files, which the system
+/// can reclaim at any time.
 #[derive(Clone, Copy, Default)]
 struct ProcessUsage {
     all: f64,
     own: f64,
-    /// How long it had a processor, in seconds: the same beside other work.
+    /// The processor time in seconds, which does not depend on other load.
     processor: f64,
 }
 

@@ -1,5 +1,6 @@
-//! What it costs to be told: the hooks at a session's start and on a prompt, and the first answer of the MCP server, cold,
-//! beside an empty program and beside a plain `recall`. Ratios against anchors measured in the same run; `scripts/bench.sh inject` builds the anchors and runs this.
+//! Benchmarks injection: the hooks at a session's start and on a prompt, and the first answer of the MCP
+//! server, cold, beside an empty program and beside a plain `recall`. Ratios against anchors measured in the
+//! same run; `scripts/bench.sh inject` builds the anchors and runs this.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark starts processes")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its numbers")]
@@ -16,7 +17,7 @@ use serde_json::json;
 const ROUNDS: usize = 100;
 /// With nothing of ours in memory every round reads the program and the index from the disk.
 const COLD_ROUNDS: usize = 20;
-/// How many memories; `REKINDLE_BENCH_MEMORIES=1000,20000` says otherwise.
+/// The numbers of memories in the store; `REKINDLE_BENCH_MEMORIES=1000,20000` sets others.
 const SIZES: &str = "1000,20000,100000";
 
 fn main() {
@@ -115,7 +116,7 @@ fn fill(sandbox: &Sandbox, size: usize) {
     assert!(indexed.success());
 }
 
-/// Whether the system holds our files in memory.
+/// True if the system has our files in its page cache.
 #[derive(Clone, Copy, PartialEq)]
 enum CacheState {
     Warm,

@@ -1,7 +1,7 @@
-//! How fast the vault is, in ratios against anchors measured in the same run.
+//! Benchmarks the vault, in ratios against anchors measured in the same run.
 //!
-//! `scripts/bench.sh` builds the anchors and runs this. Numbers of one machine mean little; the ratio to a program
-//! that only writes, syncs and renames one file says what Rekindle adds.
+//! `scripts/bench.sh` builds the anchors and runs this. Numbers of one machine mean little; the ratio to a
+//! program that only writes, syncs and renames one file says what Rekindle adds.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark starts processes")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its numbers")]

@@ -66,7 +66,7 @@ pub struct Claim {
     pub folder: String,
 }
 
-/// What the person says about a [`Claim`].
+/// The person's answer to a [`Claim`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimAnswer {
     /// It is another clone of that project.
@@ -176,7 +176,7 @@ impl KnownProjects {
         if evidence != only_remote || (marks.has_fetched && !self.is_separate(marks, &known.id)) {
             return None;
         }
-        // What this very trail takes over is no other folder of the project.
+        // Folders that this trail itself absorbs are not other folders of the project.
         let taken: Vec<&FolderMark> = trail
             .upstream
             .iter()
@@ -619,7 +619,7 @@ mod tests {
     fn any_trail() -> impl Strategy<Value = ProjectTrail> {
         (any_marks(), prop::option::of(any_marks())).prop_map(|(own, upstream)| {
             let upstream = upstream.map(|mut marks| {
-                // What is recorded of a chain may show that a claim is true; it is settled at the second look then.
+                // The record of a chain may prove a claim; the second pass then settles it.
                 marks.has_fetched = true;
                 marks.folder.path.push_str("-upstream");
                 marks.folder.device = Some(2);

@@ -1,5 +1,5 @@
-//! The answer to a question, from passages that were found for it (REC-16). A model may put them together; each of its
-//! sentences has to cite passages that say so, and what does not is not passed on.
+//! Answers to questions, composed from retrieved passages (REC-16). A model may combine the passages. Each of
+//! its sentences must cite passages that support it; unsupported sentences are dropped.
 
 mod subject;
 
@@ -16,30 +16,31 @@ use crate::text::specific_terms::{coverage, plain, specifics, stands_in, words};
 
 pub use subject::QuestionSubject;
 
-/// What an answer may cost.
+/// The budget for one answer.
 const BUDGET: LlmBudget = LlmBudget { tokens: 600, cost: Cost { micro_dollars: 50_000 } };
-/// The most characters of one passage that a model is shown.
+/// The maximum number of characters of one passage in the model's prompt.
 const MAX_PASSAGE_CHARS: usize = 2_000;
-/// The most characters of one sentence that is passed on.
+/// The maximum number of characters of one sentence of the answer.
 const MAX_SENTENCE_CHARS: usize = 600;
-/// So much of a sentence has to be in the passages it cites.
+/// The minimum share of a sentence's words that the cited passages must contain.
 const MIN_CITED_COVERAGE: f64 = 0.4;
 
-/// A passage whose odds of answering the question, read together with it, are lower answers nothing.
+/// The log-odds, from the cross-encoder, that a passage must exceed to answer the question.
 const MIN_PASSAGE_LOG_ODDS: f64 = 0.0;
-/// A sentence of a passage is the answer only if it alone is this likely to be.
+/// The minimum log-odds for a sentence to be the answer by itself.
 const MIN_SENTENCE_LOG_ODDS: f64 = 2.0;
-/// A sentence of a later passage, which is older or less trusted, has to be this much likelier to be preferred.
+/// The log-odds by which a sentence of a later passage must exceed an earlier one. Later passages are older
+/// or less trusted.
 const MIN_LATER_SENTENCE_MARGIN: f64 = 2.0;
-/// So many sentences of the best passages are read.
+/// The maximum number of sentences that the cross-encoder scores.
 const MAX_SCORED_SENTENCES: usize = 24;
 
-/// Whether a passage with these log-odds of answering the question is shown.
+/// True if a passage with these log-odds answers the question well enough to show.
 pub fn is_answer(odds: f64) -> bool {
     odds > MIN_PASSAGE_LOG_ODDS
 }
 
-/// The sentences of passages that could be the answer by themselves, each with its passage, the best passage first.
+/// The sentences that could be the answer by themselves, each with its passage, in the order of the passages.
 pub fn candidates(passages: &[String]) -> Vec<CitedSentence> {
     let of = |(place, text): (usize, &String)| {
         let lines = text
@@ -54,8 +55,9 @@ pub fn candidates(passages: &[String]) -> Vec<CitedSentence> {
     passages.iter().enumerate().flat_map(of).take(MAX_SCORED_SENTENCES).collect()
 }
 
-/// The candidate that says it, given each one's log-odds; none if none is likely enough. The order of the passages
-/// counts (what is newer, and what the person said, comes first) unless another sentence is clearly likelier.
+/// Selects the candidate that answers the question, given the log-odds of each; `None` if none is likely
+/// enough. The order of the passages decides, with newer passages and the user's own words first, unless a
+/// later sentence is clearly likelier.
 pub fn the_answer(candidates: Vec<CitedSentence>, odds: &[f64]) -> Option<CitedSentence> {
     let scored =
         candidates.into_iter().zip(odds.iter().copied()).filter(|(_, odds)| *odds >= MIN_SENTENCE_LOG_ODDS);
@@ -66,16 +68,16 @@ pub fn the_answer(candidates: Vec<CitedSentence>, odds: &[f64]) -> Option<CitedS
     Some(best.0)
 }
 
-/// A sentence, and the passages that say it, counted from 1.
+/// A sentence and the passages that it cites, numbered from 1.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CitedSentence {
-    /// What is said.
+    /// The text of the sentence.
     pub text: String,
-    /// By which passages.
+    /// The numbers of the passages.
     pub passages: Vec<usize>,
 }
 
-/// Asks a model to answer from passages.
+/// Builds the request for an answer from passages.
 pub fn request(question: &str, passages: &[String], deadline: Duration) -> LlmRequest {
     let passages: Vec<_> = passages
         .iter()
@@ -91,13 +93,14 @@ pub fn request(question: &str, passages: &[String], deadline: Duration) -> LlmRe
     }
 }
 
-/// The sentences of an answer that the passages really support; none if it does not know, or cannot be believed.
+/// Parses an answer and keeps the sentences that their cited passages support. Empty if the model does not
+/// know the answer.
 pub fn believed(answer: &str, passages: &[String]) -> Vec<CitedSentence> {
     let body = answer.split_once("<answer>").map_or(answer, |(_, body)| body);
     let body = body.split_once("</answer>").map_or(body, |(body, _)| body);
     let mut believed = Vec::new();
     let mut rest = body.trim();
-    // A sentence goes up to the numbers behind it.
+    // A sentence ends at the citations that follow it.
     while let Some((text, numbers, after)) = next_cited(rest) {
         rest = after;
         let text = one_line(&admit(text).text, MAX_SENTENCE_CHARS);
@@ -124,7 +127,7 @@ fn next_cited(text: &str) -> Option<(&str, Vec<usize>, &str)> {
         match numbers.filter(|numbers| !numbers.is_empty()) {
             Some(mut numbers) => {
                 let mut after = text.get(close + 1..)?.trim_start_matches(['.', '。', ' ', '\n']);
-                // [1][2] is [1, 2].
+                // `[1][2]` means `[1, 2]`.
                 while let Some((more, rest)) = after.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
                     let Ok(number) = more.trim_start_matches('#').parse() else { break };
                     numbers.push(number);

@@ -1,39 +1,39 @@
-//! Citations: the messages that memories were made from, and which messages a memory stands for.
+//! Citations: the messages that memories come from, and the messages that a memory replaces in results.
 
 use std::collections::HashMap;
 
 use super::document::Document;
 use crate::base::hash::ContentHash;
 
-/// A message with more text than this many times its statement says more than the statement.
+/// A message is longer than its statement if it has more than this many times the statement's characters.
 const MOST_BESIDE: usize = 3;
-/// Hex digits of a hash: one message in billions shares them with another.
+/// The number of hex digits of a hash; about one message in billions collides.
 const DIGITS: usize = 16;
 const SUPERSEDED: &str = "superseded";
 
-/// One message that an entry cites.
+/// A message that an entry cites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Citation {
     key: String,
     covers: Covers,
 }
 
-/// How much of a message its entry stands for.
+/// The part of a message that its entry covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Covers {
-    /// A statement of so many characters.
+    /// A statement of this many characters.
     Statement(usize),
-    /// Something in it does not hold any more.
+    /// The entry superseded something in the message.
     Superseded,
 }
 
 impl Citation {
-    /// A message that holds a statement of `chars` characters.
+    /// Cites a message that contains a statement of `chars` characters.
     pub fn of_statement(session: &str, message: &str, chars: usize) -> Self {
         Self { key: key(session, message), covers: Covers::Statement(chars) }
     }
 
-    /// A message whose statement was superseded.
+    /// Cites a message whose statement was superseded.
     pub fn superseded(session: &str, message: &str) -> Self {
         Self { key: key(session, message), covers: Covers::Superseded }
     }
@@ -60,14 +60,14 @@ fn key(session: &str, message: &str) -> String {
     ContentHash::of_parts(&[session.as_bytes(), message.as_bytes()]).short(DIGITS)
 }
 
-/// All citations.
+/// All citations, by message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cited {
     covers: HashMap<String, Covers>,
 }
 
 impl Cited {
-    /// Parses one citation a line. Lines that are torn are left out, which only costs repetition.
+    /// Parses one citation per line. Damaged lines are skipped; the only cost is a repeated result.
     pub fn parse(text: &str) -> Self {
         let mut cited = Self::default();
         for Citation { key, covers } in text.lines().filter_map(Citation::parse) {
@@ -80,7 +80,7 @@ impl Cited {
         cited
     }
 
-    /// Whether an entry says what a message says, or says that it does not hold any more.
+    /// True if an entry covers the message or superseded it.
     pub fn stands_for(&self, message: &Document) -> bool {
         let (Some(session), Some((_, id))) = (&message.thread, message.id.split_once('#')) else {
             return false;

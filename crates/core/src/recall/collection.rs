@@ -1,4 +1,4 @@
-//! What ranking reads of every document: a few numbers each, side by side.
+//! The columns that ranking reads: a few numbers per document, in parallel arrays.
 
 use super::document::{Document, DocumentSource};
 use super::term_counts::TermCount;
@@ -6,10 +6,10 @@ use crate::base::provenance::Origin;
 use crate::vault::entry::Confidence;
 use crate::vault::priority::Priority;
 
-/// A document without a date.
+/// The timestamp of a document without a date.
 pub const NO_TIMESTAMP: i64 = i64::MIN;
 
-/// What can be said about a document in a few bits.
+/// Properties of a document, packed into bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentFlags(u32);
 
@@ -19,7 +19,7 @@ impl DocumentFlags {
     const ACTIVE: u32 = 1 << 18;
     const STALE: u32 = 1 << 19;
 
-    /// The flags of a document.
+    /// Packs the properties of a document.
     pub fn of(document: &Document) -> Self {
         let place = |found: Option<usize>| found.map_or(0, |place| place as u32);
         let source = place(DocumentSource::ALL.iter().position(|source| *source == document.source));
@@ -44,88 +44,89 @@ impl DocumentFlags {
         )
     }
 
-    /// The bits, for a file.
+    /// The bits in their file representation.
     pub fn bits(self) -> u32 {
         self.0
     }
 
-    /// From the bits of a file.
+    /// Unpacks the bits of a file.
     pub fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// What it was made from.
+    /// The source of the document.
     pub fn source(self) -> DocumentSource {
         DocumentSource::ALL.get((self.0 & 0xff) as usize).copied().unwrap_or(DocumentSource::Note)
     }
 
-    /// Whose words support it.
+    /// The origin of the words that support it.
     pub fn origin(self) -> Origin {
         Origin::ALL.get((self.0 >> 8 & 3) as usize).copied().unwrap_or(Origin::Tool)
     }
 
-    /// How sure we were.
+    /// The confidence at capture, if it is known.
     pub fn confidence(self) -> Option<Confidence> {
         [None, Some(Confidence::Low), Some(Confidence::Medium), Some(Confidence::High)]
             [(self.0 >> 10 & 3) as usize]
     }
 
-    /// How long it is worth keeping.
+    /// The priority, if it is known.
     pub fn priority(self) -> Option<Priority> {
         [None, Some(Priority::Low), Some(Priority::Medium), Some(Priority::High)][(self.0 >> 12 & 3) as usize]
     }
 
-    /// Whether a person has looked at it.
+    /// True if a person reviewed it.
     pub fn is_reviewed(self) -> bool {
         self.0 & Self::REVIEWED != 0
     }
 
-    /// Whether it waits in the inbox.
+    /// True if it is in the inbox.
     pub fn is_inbox(self) -> bool {
         self.0 & Self::INBOX != 0
     }
 
-    /// Whether it still holds.
+    /// True if it is active.
     pub fn is_active(self) -> bool {
         self.0 & Self::ACTIVE != 0
     }
 
-    /// Whether it is marked as outdated.
+    /// True if it is marked as outdated.
     pub fn is_stale(self) -> bool {
         self.0 & Self::STALE != 0
     }
 }
 
-/// All documents, by number. The documents of a thread have consecutive numbers, in their order.
+/// The columns of all documents, by number. The documents of a thread have consecutive numbers, in their
+/// order.
 #[derive(Clone, Debug, Default)]
 pub struct DocumentColumns {
-    /// Running words.
+    /// The number of running words of each document.
     pub words: Vec<u32>,
-    /// Terms.
+    /// The number of terms of each document.
     pub lengths: Vec<u32>,
-    /// The thread; each has a number of its own.
+    /// The number of the thread of each document.
     pub threads: Vec<u32>,
-    /// When it was written, in seconds since 1970, or [`NO_TIMESTAMP`].
+    /// The creation time in seconds since 1970, or [`NO_TIMESTAMP`].
     pub created: Vec<i64>,
-    /// What else is known.
+    /// The packed properties of each document.
     pub flags: Vec<DocumentFlags>,
-    /// Whether it may be seen at all: there, in scope, in time. What is not visible takes part in nothing.
+    /// True if the document exists and is in scope and in the time range. Invisible documents affect nothing.
     pub visible: Vec<bool>,
 }
 
 impl DocumentColumns {
-    /// How many documents there are, visible or not.
+    /// The number of documents, visible or not.
     pub fn len(&self) -> usize {
         self.visible.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no documents.
     pub fn is_empty(&self) -> bool {
         self.visible.is_empty()
     }
 }
 
-/// Where one term of the query stands: documents ascending.
+/// The documents that contain one term of the query, in ascending order.
 pub type TermPostings = Vec<(u32, TermCount)>;
 
 #[cfg(test)]

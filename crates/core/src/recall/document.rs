@@ -1,7 +1,8 @@
-//! What can be recalled: one memory, one line of `MEMORY.md`, one observation, one section of a note.
+//! Documents: the units of recall. A document is one memory, one line of `MEMORY.md`, one observation or one
+//! section of a note.
 //!
-//! A file of the notes yields any number of documents; [`SourceUnit`] is the file as the index knows it. Everything here is
-//! derived from the Markdown and can be thrown away.
+//! A file of the notes yields any number of documents; [`SourceUnit`] represents the file in the index.
+//! Everything here is derived from the Markdown and can be deleted.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use crate::base::time::Timestamp;
 use crate::vault::entry::Confidence;
 use crate::vault::priority::Priority;
 
-/// What sort of thing a document was made from.
+/// The source that a document was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentSource {
@@ -40,7 +41,7 @@ pub enum DocumentSource {
 }
 
 impl DocumentSource {
-    /// Every source.
+    /// Every source, in order.
     pub const ALL: [Self; 9] = [
         Self::Entry,
         Self::Skill,
@@ -53,7 +54,7 @@ impl DocumentSource {
         Self::Message,
     ];
 
-    /// The word in JSON.
+    /// The source's word in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Entry => "entry",
@@ -69,61 +70,62 @@ impl DocumentSource {
     }
 }
 
-/// One thing that can be recalled.
+/// A unit of recall.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// What a person can name it by: an entry's own id (`m-…`), a proposal's id, else the path and a short hash of the
-    /// text (`Ideas.md#1a2b3c4d`). The same text in the same file has the same id after every rebuild.
+    /// The id by which a person can name it: an entry's own id (`m-…`), a proposal's id, or the path and a
+    /// short hash of the text (`Ideas.md#1a2b3c4d`). The same text in the same file keeps its id after every
+    /// rebuild.
     pub id: String,
-    /// What it was made from.
+    /// The source that it was made from.
     pub source: DocumentSource,
-    /// The file, below the notes vault, with `/`.
+    /// The path of the file, relative to the notes vault, with `/`.
     pub path: String,
-    /// The lines of the file it stands on, counted from 1, both included.
+    /// The first and last line in the file, counted from 1, both inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
-    /// One line that names it.
+    /// The title, in one line.
     pub title: String,
-    /// What is shown, and searched together with title and tags.
+    /// The text to display, which is searched together with title and tags.
     pub text: String,
-    /// The person's own words for finding it.
+    /// Tags that the person gave it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// The group of an entry.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// The kind of an entry, the section of a line.
+    /// The kind of an entry, or the section of a line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// When it was written down first.
+    /// The time when it was first written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
-    /// The project it belongs to; `None` is everywhere (B-05).
+    /// The project it belongs to; `None` means every project (B-05).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Whose words support it (B-01).
+    /// The origin of the words that support it (B-01).
     pub origin: Origin,
-    /// Whether a person saved it, approved it, worded it anew or wrote it into their notes.
+    /// True if a person saved it, approved it, reworded it or wrote it into their notes.
     pub reviewed: bool,
-    /// Whether it waits in the inbox.
+    /// True if it is in the inbox.
     #[serde(default, skip_serializing_if = "is_false")]
     pub inbox: bool,
-    /// Whether it still holds: not superseded, resolved or archived (REC-10).
+    /// True if it is active: not superseded, resolved or archived (REC-10).
     pub active: bool,
-    /// Marked as outdated by a person or by maintenance (REC-09).
+    /// True if a person or maintenance marked it as outdated (REC-09).
     #[serde(default, skip_serializing_if = "is_false")]
     pub stale: bool,
-    /// How sure we were when it was captured.
+    /// The confidence at capture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How long it is worth keeping.
+    /// The priority, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
-    /// The conversation or document it is a part of. Documents of one thread follow each other in their unit, and
-    /// neighbours count when one of them is a hit.
+    /// The conversation or document that it is part of. The documents of a thread are consecutive in their
+    /// unit, and the neighbours of a hit contribute to its score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Who said it, where that is neither the person nor the agent.
+    /// The speaker, if that is neither the person nor the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
 }
@@ -133,7 +135,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Document {
-    /// What a person wrote in a file, and nothing else is known about it.
+    /// A document of text that a person wrote in a file, with no other properties.
     pub fn plain(source: DocumentSource, path: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             id: String::new(),
@@ -159,7 +161,7 @@ impl Document {
         }
     }
 
-    /// The text that is searched: what is shown, with the words that name it.
+    /// The text that search covers: the displayed text with its speaker, title and tags.
     pub fn searched(&self) -> String {
         let mut text = String::with_capacity(self.text.len() + 80);
         if let Some(speaker) = &self.speaker {
@@ -183,7 +185,7 @@ impl Document {
 }
 
 impl Document {
-    /// A part of the searched text as a model reads it: who said it is part of what was said, wherever it is cut.
+    /// A window of the searched text as input for a model. Windows after the first repeat the speaker.
     pub fn passage<'t>(&self, searched: &'t str, window: TextWindow) -> Cow<'t, str> {
         let text = searched.get(window.start..window.end).unwrap_or_default();
         match &self.speaker {
@@ -193,24 +195,24 @@ impl Document {
     }
 }
 
-/// A file as it was when its documents were made.
+/// The state of a file at the time its documents were made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
-    /// When it was last changed, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     pub modified: i64,
-    /// Its length in bytes.
+    /// The length of the file in bytes.
     pub size: u64,
-    /// Its content.
+    /// The hash of the content.
     pub hash: ContentHash,
 }
 
-/// One file and everything in it that can be recalled. No documents: there is nothing in it, or it is gone.
+/// A file and all its documents. Without documents, the file is empty or deleted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SourceUnit {
-    /// The file, below the notes vault, with `/`.
+    /// The path of the file, relative to the notes vault, with `/`.
     pub path: String,
-    /// The file as it was read; `None` if it is gone.
+    /// The state of the file when it was read; `None` if it is deleted.
     pub stamp: Option<FileStamp>,
-    /// What it holds, in order.
+    /// The documents of the file, in order.
     pub documents: Vec<Document>,
 }

@@ -1,4 +1,4 @@
-//! Which hits were asked for (REC-10, STO-09). Filters combine: a hit has to pass all of them.
+//! Filters on hits (REC-10, STO-09). They combine with "and": a hit must pass all of them.
 
 use serde::Serialize;
 
@@ -8,44 +8,44 @@ use crate::base::provenance::Origin;
 use crate::base::time::{Timestamp, iso};
 use crate::vault::priority::Priority;
 
-/// What a person asked for beside the words. Empty: everything that holds.
+/// The filters of a search. The default admits every active document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecallFilters {
-    /// One of these groups.
+    /// Admits only these groups.
     pub groups: Vec<String>,
-    /// One of these kinds.
+    /// Admits only these kinds.
     pub kinds: Vec<String>,
-    /// One of these sources.
+    /// Admits only these sources.
     pub sources: Vec<DocumentSource>,
-    /// All of these tags.
+    /// Admits only documents with all of these tags.
     pub tags: Vec<String>,
-    /// Written at this time or later.
+    /// Admits documents written at this time or later.
     pub since: Option<Timestamp>,
-    /// Written at this time or earlier.
+    /// Admits documents written at this time or earlier.
     pub until: Option<Timestamp>,
-    /// At least this priority.
+    /// The minimum priority to admit.
     pub priority: Option<Priority>,
-    /// One of these origins.
+    /// Admits only these origins.
     pub origins: Vec<Origin>,
-    /// Seen by a person, or not.
+    /// Admits only reviewed, or only unreviewed, documents.
     pub reviewed: Option<bool>,
-    /// Marked as outdated, or not.
+    /// Admits only outdated, or only current, documents.
     pub stale: Option<bool>,
-    /// What no longer holds as well.
+    /// Admits inactive documents too.
     pub inactive: bool,
 }
 
-/// One filter as diagnostics name it.
+/// A filter as diagnostics report it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AppliedFilter {
-    /// Which.
+    /// The name of the filter.
     pub filter: &'static str,
-    /// What it asks for.
+    /// The value of the filter.
     pub value: String,
 }
 
 impl RecallFilters {
-    /// Whether a hit passes.
+    /// True if the document passes every filter.
     pub fn admit(&self, document: &Document) -> bool {
         let one_of =
             |wanted: &[String], is: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == is);
@@ -64,7 +64,7 @@ impl RecallFilters {
             && self.stale.is_none_or(|wanted| document.stale == wanted)
     }
 
-    /// The same, as far as a few bits tell; `None` if the hit has to be read.
+    /// Decides from the flags alone; `None` if the document has to be read.
     pub fn admit_by_flags(&self, flags: DocumentFlags) -> Option<bool> {
         let admitted = (self.inactive || flags.is_active())
             && (self.sources.is_empty() || self.sources.contains(&flags.source()))
@@ -80,7 +80,7 @@ impl RecallFilters {
         (rest || !admitted).then_some(admitted)
     }
 
-    /// The filters that are set, for diagnostics (REC-07).
+    /// The filters that are set, as diagnostics report them (REC-07).
     pub fn applied(&self) -> Vec<AppliedFilter> {
         let mut applied = Vec::new();
         let mut add = |filter: &'static str, value: String| applied.push(AppliedFilter { filter, value });

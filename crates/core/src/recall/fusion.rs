@@ -1,12 +1,13 @@
-//! What makes a document the answer: its meaning, its words, what stands around it, and when it was written.
+//! Fusion: combines meaning, words, context and time into one relevance.
 //!
 //! ```text
 //! relevance = meaning + words + thread + identifiers + time - length
 //! ```
 //!
-//! Everything is scored once with the vectors of whole windows; the best [`MAX_CANDIDATES`] are then looked at closely, by
-//! the vectors of single thoughts, and a second time with a question that leans towards what was found first. The
-//! weights were chosen on development sets; docs/adr/0011 has them, one part left out at a time.
+//! A first pass scores every document by the vectors of whole windows. The best [`MAX_CANDIDATES`] are then
+//! rescored by the vectors of single sentences, with the query moved towards the best documents of the first
+//! pass. The weights were chosen on development sets; docs/adr/0011 has the measurements and an ablation of
+//! each part.
 
 use std::collections::HashMap;
 
@@ -16,61 +17,63 @@ use super::collection::{DocumentColumns, NO_TIMESTAMP, TermPostings};
 use super::lexical::LexicalScores;
 use super::time_expressions::{self, TimeSpan};
 
-/// How many documents are looked at closely.
+/// The maximum number of documents to rescore.
 pub const MAX_CANDIDATES: usize = 200;
-/// How many of the best lend the question a direction for the second look.
+/// The number of documents used for pseudo-relevance feedback.
 pub const FEEDBACK_DOCS: usize = 2;
-/// How far the question leans towards them, where they are surely right.
+/// The maximum weight of the feedback documents in the query.
 const MAX_FEEDBACK_WEIGHT: f32 = 0.4;
-/// Between these relevances it begins to lean: what was barely found would lead it astray.
+/// The relevance range over which feedback grows from nothing to its maximum. Feedback from barely relevant
+/// documents would mislead the query.
 const FEEDBACK_RELEVANCE_RANGE: (f32, f32) = (0.4, 0.7);
 
-/// The share of the best single thought in the meaning; the rest is the best window.
+/// The share of the best fine window in the meaning; the rest is the best whole window.
 const FINE_WINDOW_SHARE: f32 = 0.75;
-/// What the words are worth to a document that holds all of them.
+/// The weight of the words for a document that contains all of them.
 const LEXICAL_WEIGHT: f32 = 0.8;
-/// How soon the words lose their say where even the best document holds few of them: the question is then asked in other
-/// words, and what matches does so by accident.
+/// The exponent that lowers the weight of words if even the best document contains few of them. The query is
+/// then worded differently, and lexical matches are accidental.
 const SMALL_TALK_MARGINS: f32 = 1.5;
 const THREAD_WEIGHT: f32 = 0.2;
 const IDENTIFIER_WEIGHT: f32 = 0.3;
 const TIME_WEIGHT: f32 = 0.4;
 const LENGTH_PENALTY: f32 = 0.1;
-/// A text longer than this many words has more chances to come close by accident.
+/// The number of words above which a text is penalised, because a longer text has more chances of an
+/// accidental match.
 const LENGTH_PENALTY_FROM_WORDS: f32 = 80.0;
 
-/// How the arms are put together (R-08).
+/// The method that combines lexical and vector scores (R-08).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FusionMethod {
-    /// What measures best; docs/adr has the numbers.
+    /// The method that measures best; docs/adr/0011 has the measurements.
     Measured,
-    /// REC-02: similarity and the number of matching keywords, each with its weight.
+    /// The formula of REC-02: similarity and the number of matching keywords, each with a weight.
     Linear {
-        /// The weight of the cosine.
+        /// The weight of the cosine similarity.
         similarity: f32,
-        /// The weight of each keyword that matches.
+        /// The weight of each matching keyword.
         keyword: f32,
-        /// The most keywords that count; `None` is as the formula says.
+        /// The maximum number of keywords to count; `None` counts all, as in the formula.
         cap: Option<u32>,
     },
 }
 
-/// The parts of one document's relevance, as they are added.
+/// The terms of one document's relevance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RelevanceParts {
-    /// How close it is to the question.
+    /// The similarity to the query.
     pub meaning: f32,
-    /// Its words and those of its neighbours.
+    /// The lexical score of the document with its neighbours.
     pub words: f32,
-    /// The words of the rest of its thread.
+    /// The lexical score of the rest of its thread.
     pub thread: f32,
-    /// The question's identifiers that it holds whole.
+    /// The share of the query's identifiers that it contains.
     pub identifiers: f32,
-    /// Whether it was written when the question says.
+    /// The score for a creation time within a time that the query names.
     pub time: f32,
-    /// What a long text loses.
+    /// The penalty for a long text.
     pub length: f32,
-    /// All of it together.
+    /// The sum of the parts.
     pub relevance: f32,
 }
 
@@ -81,56 +84,56 @@ impl RelevanceParts {
     }
 }
 
-/// How close a document is to the question, looked at closely.
+/// The similarity of a document to the query after rescoring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RescoredSimilarity {
-    /// The cosine of its best window.
+    /// The cosine of its best whole window.
     pub whole: f32,
-    /// The cosine of its best single thought.
+    /// The cosine of its best fine window.
     pub fine: f32,
 }
 
-/// What a question asks beside its meaning.
+/// The parts of a query other than its embedding.
 #[derive(Clone, Copy, Debug)]
 pub struct FusionQuery<'a> {
-    /// Where each of its terms stands.
+    /// The postings of each term.
     pub postings: &'a [TermPostings],
-    /// For each term, whether it is an identifier.
+    /// True for each term that is an identifier.
     pub identifiers: &'a [bool],
-    /// The times it names.
+    /// The time spans that the query names.
     pub times: &'a [TimeSpan],
 }
 
-/// A question with everything that was found for it.
+/// A query with all its scores.
 #[derive(Debug)]
 pub struct FusionInput<'a> {
     method: FusionMethod,
     columns: &'a DocumentColumns,
     lexical: &'a LexicalScores,
-    /// The cosine of every document's best window; empty where words alone decide (REC-11).
+    /// The cosine of every document's best window; empty for a lexical search (REC-11).
     cosines: &'a [f32],
-    /// How many terms each document holds, where the method counts them.
+    /// The number of terms that each document contains, if the method counts them.
     matches: Vec<u32>,
-    /// The share of the question's identifiers that each document holds; empty if it has none.
+    /// The share of the query's identifiers that each document contains; empty if the query has none.
     identifiers: Vec<f32>,
     times: &'a [TimeSpan],
-    /// Words of the thread of each document; empty where each is a thread by itself.
+    /// The number of words in each document's thread; empty if every thread has one document.
     thread_words: Vec<u32>,
     words_scale: f32,
     thread_scale: f32,
     looked_at: HashMap<u32, RescoredSimilarity>,
-    /// The lowest relevance of what was looked at: nothing else ranks above it.
+    /// The lowest relevance among the rescored documents: nothing else ranks above it.
     floor: f32,
 }
 
-/// One over the highest of some scores; 0 if there is none.
+/// The reciprocal of the highest score; 0 if there is none.
 fn inverse_top(scores: &[f32]) -> f32 {
     let top = scores.iter().copied().fold(0.0, f32::max);
     if top > 0.0 { 1.0 / top } else { 0.0 }
 }
 
 impl<'a> FusionInput<'a> {
-    /// Puts together what was found.
+    /// Combines the scores of the first pass.
     pub fn new(
         method: FusionMethod,
         columns: &'a DocumentColumns,
@@ -159,7 +162,7 @@ impl<'a> FusionInput<'a> {
         }
     }
 
-    /// The documents worth a closer look, among those `wanted` wants. None where nothing is to be seen closer.
+    /// The documents to rescore, among those that `wanted` accepts. Empty if there is nothing to rescore.
     pub fn worth_a_look(&self, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         if self.cosines.is_empty() || self.method != FusionMethod::Measured {
             return Vec::new();
@@ -168,7 +171,7 @@ impl<'a> FusionInput<'a> {
         let most_beside = self.most_beside();
         let near = self.cosines.iter().zip(&self.lexical.context).zip(&self.columns.visible);
         for (at, ((cosine, context), visible)) in near.enumerate() {
-            // Most are so far away that nothing else about them matters.
+            // Most documents are so dissimilar that the other parts cannot make up for it.
             let most = cosine.max(0.0) + self.words_scale * context + most_beside;
             if *visible && top.would_take(most) && wanted(at as u32) {
                 top.take(self.parts(at).relevance, at as u32);
@@ -177,8 +180,8 @@ impl<'a> FusionInput<'a> {
         top.documents()
     }
 
-    /// What anything but its meaning and its words can add to a document's relevance at most, and a little more, since sums are
-    /// rounded.
+    /// An upper bound on the relevance that all parts except meaning and words can add. It includes a margin
+    /// for rounding.
     fn most_beside(&self) -> f32 {
         let when = |there: bool, most: f32| if there { most } else { 0.0 };
         when(!self.thread_words.is_empty(), THREAD_WEIGHT)
@@ -187,7 +190,7 @@ impl<'a> FusionInput<'a> {
             + 1e-4
     }
 
-    /// Takes in what the closer look found.
+    /// Adds the results of rescoring.
     pub fn look(&mut self, closer: impl IntoIterator<Item = (u32, RescoredSimilarity)>) {
         self.looked_at = closer.into_iter().collect();
         self.floor = f32::INFINITY;
@@ -195,12 +198,12 @@ impl<'a> FusionInput<'a> {
         self.floor = lowest.fold(f32::INFINITY, f32::min);
     }
 
-    /// What was looked at, if that is at least `count`: nothing else can be among the best then.
+    /// The rescored documents, if there are at least `count`: the best are then among them.
     pub fn looked_at(&self, count: usize) -> Option<Vec<u32>> {
         (self.looked_at.len() >= count.max(1)).then(|| self.looked_at.keys().copied().collect())
     }
 
-    /// The best of what was looked at: the question leans towards them.
+    /// The best rescored documents, for pseudo-relevance feedback.
     pub fn feedback_docs(&self) -> Vec<u32> {
         let mut top = TopDocuments::of(FEEDBACK_DOCS);
         for at in self.looked_at.keys() {
@@ -209,7 +212,7 @@ impl<'a> FusionInput<'a> {
         top.documents()
     }
 
-    /// How far the question leans towards `feedback_docs`.
+    /// The weight of `feedback_docs` in the query.
     pub fn feedback_weight(&self, feedback_docs: &[u32]) -> f32 {
         let sum: f32 = feedback_docs.iter().map(|at| self.parts(*at as usize).relevance).sum();
         let mean = sum / feedback_docs.len().max(1) as f32;
@@ -223,7 +226,7 @@ impl<'a> FusionInput<'a> {
         self.cosines.get(at).copied().unwrap_or(0.0).max(0.0)
     }
 
-    /// The relevance of a document, and what it is made of.
+    /// Computes the relevance of a document and its parts.
     pub fn parts(&self, at: usize) -> RelevanceParts {
         match self.method {
             FusionMethod::Measured => {
@@ -279,12 +282,12 @@ impl<'a> FusionInput<'a> {
     }
 }
 
-/// The best of many that are offered one after the other; of equals the lowest number.
+/// Collects the best of a stream of documents; ties go to the lower number.
 struct TopDocuments {
     count: usize,
-    /// Twice as many at most.
+    /// The candidates so far, at most twice the count.
     kept: Vec<(f32, u32)>,
-    /// Nothing below this is among the best any more.
+    /// Documents below this score are not among the best.
     floor: f32,
 }
 
@@ -307,14 +310,14 @@ impl TopDocuments {
         }
     }
 
-    /// They, best first.
+    /// The best documents, in descending order.
     fn documents(mut self) -> Vec<u32> {
         best(&mut self.kept, self.count);
         self.kept.into_iter().map(|(_, document)| document).collect()
     }
 }
 
-/// Keeps the best `count`, best first; equals by number.
+/// Keeps the best `count` in descending order; ties go to the lower number.
 fn best(scored: &mut Vec<(f32, u32)>, count: usize) {
     let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     if scored.len() > count {
@@ -355,7 +358,7 @@ fn identifier_shares(
     shares
 }
 
-/// Only what can be seen is part of a thread.
+/// Invisible documents are not part of a thread.
 fn thread_words(columns: &DocumentColumns) -> Vec<u32> {
     let mut words = vec![0; columns.len()];
     let mut start = 0;
@@ -432,7 +435,7 @@ mod tests {
             assert!((fusion.parts(at).relevance - truth).abs() < 1e-6);
         }
         assert!(fusion.worth_a_look(|_| true).is_empty());
-        // X-20: a bound on the number of words.
+        // X-20: the number of words is capped.
         let capped = FusionMethod::Linear { similarity: 0.7, keyword: 0.3, cap: Some(1) };
         let fusion = FusionInput::new(capped, &columns, &lexical, &cosines, &asked);
         assert!((fusion.parts(1).relevance - (0.1 * 0.7 + 0.3)).abs() < 1e-6);
@@ -456,7 +459,7 @@ mod tests {
         fn the_top_of_many_is_the_top_of_all_sorted(scores in prop::collection::vec(-9_i8..9, 0..60), count in 1_usize..8) {
             let mut top = TopDocuments::of(count);
             let mut all: Vec<(f32, u32)> = (0..).zip(scores).map(|(at, score)| (f32::from(score), at)).collect();
-            // In whatever order they come.
+            // The order of arrival does not matter.
             all.sort_by_key(|(_, at)| at.wrapping_mul(2_654_435_761));
             all.iter().for_each(|(score, at)| top.take(*score, *at));
             best(&mut all, count);
@@ -516,7 +519,7 @@ mod tests {
     #[test]
     fn an_identifier_held_whole_outweighs_its_parts() {
         let columns = columns(&[10, 10, 10, 10]);
-        // parse, token, parse_token
+        // The words are `parse`, `token` and `parse_token`.
         let postings = [once(&[0, 1, 2]), once(&[0, 1]), once(&[1])];
         let lexical = lexical::score(&columns, &postings);
         let asked = FusionQuery { postings: &postings, identifiers: &[false, false, true], times: &[] };

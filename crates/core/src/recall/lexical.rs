@@ -1,38 +1,39 @@
-//! BM25, twice: of a document with the words its neighbours lend it, and of the whole thread it is a part of. A short turn
-//! says little alone; what was said around it says what it is about.
+//! BM25 at two levels: for each document together with its neighbours, and for its whole thread. A short turn
+//! says little alone; the turns around it give its topic.
 //!
-//! Only visible documents count, in every statistic: a document that is gone leaves no trace in the scores of others.
+//! Only visible documents contribute to the statistics, so deleted documents leave no trace in the scores of
+//! others.
 
 use super::collection::{DocumentColumns, TermPostings};
 use super::term_counts::{MAX_NEIGHBOUR_WORDS, TermCount};
 
-/// How soon more of the same term stops counting.
+/// The BM25 parameter of term saturation.
 pub const BM25_K1: f32 = 1.2;
-/// How much a long text has to say to be worth as much as a short one.
+/// The BM25 parameter of length normalisation.
 pub const BM25_B: f32 = 0.75;
-/// A document's own words count this often beside those its neighbours lend it.
+/// The weight of a document's own words relative to those of its neighbours.
 const OWN_WORDS_WEIGHT: f32 = 2.0;
 
-/// The lexical scores of a query.
+/// The lexical scores for a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LexicalScores {
-    /// Of each document with its neighbours.
+    /// The score of each document with its neighbours.
     pub context: Vec<f32>,
-    /// Of the thread of each document; empty where each is a thread by itself, which says nothing more of it.
+    /// The score of the thread of each document; empty if every thread has one document.
     pub thread: Vec<f32>,
-    /// How much each term of the query says.
+    /// The inverse document frequency of each query term.
     pub idf: Vec<f32>,
-    /// What a document that is full of every term would have.
+    /// The score of an ideal document that contains every term.
     pub ideal: f32,
 }
 
-/// How much a term says that stands in `holding` of `all`.
+/// The inverse document frequency of a term that `holding` of `all` documents contain.
 fn idf(all: usize, holding: usize) -> f32 {
     let (all, holding) = (all as f32, holding as f32);
     (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
 }
 
-/// What terms are worth in texts of one kind. All that is the same for every text is worked out before.
+/// The precomputed BM25 weights for texts of one kind.
 #[derive(Clone, Copy)]
 struct Bm25Weights {
     flat: f32,
@@ -44,13 +45,14 @@ impl Bm25Weights {
         Self { flat: BM25_K1 * (1.0 - BM25_B), by_length: BM25_K1 * BM25_B / average }
     }
 
-    /// What a term adds that stands `count` times in a text of `length`.
+    /// The score of a term that occurs `count` times in a text of `length`.
     fn add(self, idf: f32, count: f32, length: f32) -> f32 {
         idf * (BM25_K1 + 1.0) * count / (count + self.flat + self.by_length * length)
     }
 }
 
-/// Scores every document for the terms of a query. Terms that stand nowhere are worth what the rarest would be.
+/// Scores every document for the terms of a query. A term without occurrences has the weight of the rarest
+/// possible term.
 pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalScores {
     let shape = CollectionShape::of(columns);
     let mut scores = LexicalScores { context: zeros(columns.len()), ..LexicalScores::default() };
@@ -72,7 +74,8 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
     let around = SurroundingLengths::of(columns, &shape);
     let (in_context, in_thread) = (Bm25Weights::of(around.context), Bm25Weights::of(around.thread));
     let mut by_thread = vec![0.0; around.threads.len()];
-    // How often the term at hand stands in each document and what its neighbours lend it; all zero between terms.
+    // The count of the current term in each document, including the neighbours' share; all zero between
+    // terms.
     let mut times_there = zeros(columns.len());
     for (postings, idf_own) in terms {
         let mut threads: Vec<(u32, f32)> = Vec::new();
@@ -111,7 +114,7 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
     scores
 }
 
-/// Where a term stands, in documents that can be seen.
+/// The postings of a term in visible documents.
 fn seen<'a>(
     columns: &DocumentColumns,
     postings: &'a TermPostings,
@@ -120,20 +123,21 @@ fn seen<'a>(
     places.filter(|(at, _)| columns.visible.get(*at).copied().unwrap_or(false))
 }
 
-/// So many zeros, written: memory that the system only promises is fetched twice when it is first read and then changed.
+/// Allocates zeros and writes them. Lazily zeroed memory would fault twice: on the first read and on the
+/// first write.
 fn zeros(count: usize) -> Vec<f32> {
     let mut zeros = Vec::with_capacity(count);
     zeros.resize(count, 0.0);
     zeros
 }
 
-/// How much there is to see.
+/// The size of the visible collection.
 struct CollectionShape {
-    /// Documents.
+    /// The number of visible documents.
     visible: usize,
-    /// Threads that they are in.
+    /// The number of threads with visible documents.
     threads: usize,
-    /// Average terms of a document.
+    /// The average number of terms per document.
     length: f32,
 }
 
@@ -150,7 +154,7 @@ impl CollectionShape {
         Self { visible, threads, length: average(length as f64, visible) }
     }
 
-    /// Whether no document has a neighbour.
+    /// True if no document has a neighbour.
     fn is_all_alone(&self) -> bool {
         self.visible == self.threads
     }
@@ -160,16 +164,16 @@ fn average(sum: f64, count: usize) -> f32 {
     if sum > 0.0 { (sum / count as f64) as f32 } else { 1.0 }
 }
 
-/// The lengths of what stands around documents.
+/// The lengths of documents with their neighbours, and of threads.
 struct SurroundingLengths {
-    /// Average terms of a document with its neighbours, and of a thread.
+    /// The average number of terms of a document with its neighbours, and of a thread.
     context: f32,
     thread: f32,
-    /// Terms of each document with what its neighbours lend.
+    /// The number of terms of each document with its neighbours' share.
     contexts: Vec<f32>,
-    /// Terms of each thread.
+    /// The number of terms of each thread.
     threads: Vec<f32>,
-    /// The place of each document's thread among those that can be seen.
+    /// The index of each document's thread among the visible threads.
     thread_of: Vec<u32>,
 }
 
@@ -204,12 +208,12 @@ impl SurroundingLengths {
     }
 }
 
-/// The document before one, if it can be seen and is of the same thread.
+/// The previous document, if it is visible and in the same thread.
 fn before(columns: &DocumentColumns, at: usize) -> Option<usize> {
     at.checked_sub(1).filter(|before| is_neighbour(columns, at, *before))
 }
 
-/// The document after one, likewise.
+/// The next document, if it is visible and in the same thread.
 fn after(columns: &DocumentColumns, at: usize) -> Option<usize> {
     Some(at + 1).filter(|after| is_neighbour(columns, at, *after))
 }
@@ -218,7 +222,7 @@ fn is_neighbour(columns: &DocumentColumns, at: usize, other: usize) -> bool {
     other < columns.len() && columns.visible[other] && columns.threads[other] == columns.threads[at]
 }
 
-/// About how many terms a document lends to one neighbour.
+/// The approximate number of terms that a document lends to one neighbour.
 fn lendable(columns: &DocumentColumns, at: usize) -> f32 {
     let (words, length) = (columns.words[at], columns.lengths[at] as f32);
     if words <= MAX_NEIGHBOUR_WORDS { length } else { length * MAX_NEIGHBOUR_WORDS as f32 / words as f32 }
@@ -234,14 +238,14 @@ mod tests {
     use crate::recall::collection::{DocumentFlags, NO_TIMESTAMP};
     use crate::recall::term_counts::TermCount;
 
-    /// Whether a thread begins (0), whether it is visible, its words.
+    /// A document for the tests: the start of a thread (0), its visibility and its words.
     type Bag = (u32, bool, Vec<u8>);
 
-    /// Documents as bags of small numbers, in threads of their own length.
+    /// Generates documents as bags of small numbers, in threads of random length.
     fn collection() -> impl Strategy<Value = (Vec<Bag>, Vec<u8>)> {
         let document =
             |most: u32| (0..most, prop::bool::weighted(0.85), prop::collection::vec(0_u8..6, 0..90));
-        // The second are all alone.
+        // Every document of the second kind is a thread by itself.
         let documents = [document(4), document(1)].map(|document| prop::collection::vec(document, 0..12));
         let [some, alone] = documents;
         let documents = prop_oneof![some, alone];
@@ -276,7 +280,7 @@ mod tests {
         documents.iter().enumerate().filter_map(of).collect()
     }
 
-    /// BM25 as a textbook has it: whole texts, counted anew for every term.
+    /// Textbook BM25 over whole texts, computed from scratch for every term.
     fn textbook(
         texts: &BTreeMap<usize, Vec<u8>>,
         query: &[u8],

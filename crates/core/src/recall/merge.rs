@@ -1,5 +1,6 @@
-//! One thing that was observed several times is one hit (STO-16). The log keeps every line; it is merged only in what is
-//! found, with every place where it stands, so whoever edits, forgets or rebuilds has nothing else to mend.
+//! Merges repeated observations into one hit (STO-16). The log keeps every line. Merging happens only in the
+//! results, with a reference to every mention, so that edits, forgetting and rebuilds need no extra
+//! work.
 
 use std::collections::BTreeSet;
 
@@ -12,26 +13,26 @@ use crate::base::provenance::StatementStrength;
 use crate::base::time::Timestamp;
 use crate::text::similarity::AnalysedStatement;
 
-/// From this similarity on two observations may say the same.
+/// The minimum similarity of observations that may say the same.
 pub const MIN_SAME_SIMILARITY: f32 = 0.85;
 
-/// One place where it was observed.
+/// A place in the logs that mentions an observation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ObservationMention {
-    /// The observation's own name.
+    /// The id of the observation.
     pub id: String,
-    /// The log.
+    /// The path of the log.
     pub path: String,
-    /// The lines there.
+    /// The lines in the log.
     pub lines: Option<(u32, u32)>,
-    /// When.
+    /// The time of the observation.
     pub created: Option<Timestamp>,
-    /// In which session.
+    /// The session of the observation.
     pub session: Option<String>,
 }
 
 impl ObservationMention {
-    /// Where a document stands.
+    /// The mention that a document represents.
     pub fn of(document: &Document) -> Self {
         Self {
             id: document.id.clone(),
@@ -42,20 +43,20 @@ impl ObservationMention {
         }
     }
 
-    /// The oldest first, and always in the same order.
+    /// The sort key: oldest first, with a total order.
     pub fn order(&self) -> (Option<Timestamp>, &str, Option<(u32, u32)>, &str) {
         (self.created, &self.path, self.lines, &self.id)
     }
 }
 
-/// In how many sessions something was observed. The same session twice is one.
+/// The number of distinct sessions that mention an observation, at least 1.
 pub fn sessions(mentions: &[ObservationMention]) -> usize {
     let sessions: BTreeSet<&str> = mentions.iter().filter_map(|mention| mention.session.as_deref()).collect();
     sessions.len().max(1)
 }
 
-/// How sure we are of an observation, from 0 to 1: every further session adds to it, up to what its origin allows (STO-16,
-/// FBK-06). It follows from the log like the lineage itself, so it is stored nowhere.
+/// The confidence in an observation, from 0 to 1. Every further session raises it, up to the limit of its
+/// origin (STO-16, FBK-06). It is computed from the log, so it is not stored.
 pub fn confidence(origin: Origin, mentions: &[ObservationMention]) -> f64 {
     confidence::confidence(StatementStrength::Inferred.value(), sessions(mentions), origin)
 }
@@ -63,19 +64,21 @@ pub fn confidence(origin: Origin, mentions: &[ObservationMention]) -> f64 {
 /// An observation that may be merged with others.
 #[derive(Clone, Debug)]
 pub struct MergeableObservation {
-    /// The observation.
+    /// The observation as a document.
     pub document: Document,
     statement: AnalysedStatement,
 }
 
 impl MergeableObservation {
-    /// `None` for everything that is not a single observation: stories and tasks of sessions are their own.
+    /// Analyses an observation; `None` for any other document. The stories and tasks of sessions are not
+    /// merged.
     pub fn new(document: &Document) -> Option<Self> {
         let single = document.source == DocumentSource::Observation && document.priority.is_some();
         single.then(|| Self { document: document.clone(), statement: AnalysedStatement::of(&document.text) })
     }
 
-    /// Whether a document is an observation that says the same word for word, on the same authority: what needs no closer look.
+    /// True if a document is an observation with the same text, project and origin, which needs no further
+    /// comparison.
     pub fn is_repeated_by(&self, other: &Document) -> bool {
         let single = other.source == DocumentSource::Observation && other.priority.is_some();
         single
@@ -84,8 +87,8 @@ impl MergeableObservation {
             && self.document.origin == other.origin
     }
 
-    /// Whether both say the same, where their texts are `similar` to each other: of one project, on the same authority, and
-    /// with no number, name, negation or value that differs.
+    /// True if both say the same, given the similarity of their texts: they have the same project and origin,
+    /// and no number, name, negation or value differs.
     pub fn is_same(&self, other: &Self, similar: f32) -> bool {
         let (ours, theirs) = (&self.document, &other.document);
         ours.project == theirs.project

@@ -1,36 +1,36 @@
-//! Which raw messages answer a prompt. Words alone decide here, so they have to cover what the prompt is about, or a
-//! message is not shown at all (B-06): it is there for want of something better, never for want of anything.
+//! Matches raw messages against a prompt, by words alone. A message must cover the subject of the prompt, or
+//! it is not shown (B-06): messages fill in for missing memories, but only if they match.
 
 use crate::base::provenance::Origin;
 
-/// How much of what a prompt is about a message has to hold.
+/// The minimum share of the prompt's weight that a message must cover.
 pub const MIN_COVERAGE: f64 = 0.6;
-/// And how much that has to be: a word that is said all the time is no match.
+/// The minimum rarity of the covered words: words that occur everywhere do not match.
 const MIN_COVERED_RARITY: f64 = 0.5;
-/// What a prompt is about: so many of its words, those that say most.
+/// The maximum number of words that define the subject of a prompt, those of the highest weight.
 pub const MAX_TELLING_WORDS: usize = 6;
-/// What a word that every programmer says counts for.
+/// The factor for the weight of words that are common among programmers.
 const COMMON_TERM_FACTOR: f64 = 0.25;
-/// How much of the order is up to the words beyond what has to be covered: how often, and in how short a text.
+/// The share of BM25 over all words in the rank; coverage has the rest.
 const TIE_BREAK_WEIGHT: f64 = 0.3;
-/// Sums in another order differ by this much at most.
+/// The tolerance for rounding when coverage is summed in a different order.
 const COVERAGE_EPSILON: f64 = 1e-9;
-/// BM25 as everywhere.
+/// The usual BM25 saturation parameter.
 const BM25_K1: f64 = 1.2;
 const BM25_B: f64 = 0.75;
 
-/// One word of the prompt.
+/// A word of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PromptWord {
-    /// What it says about what is asked, from 0 to 1.
+    /// The weight of the word, from 0 to 1.
     pub weight: f64,
-    /// How rare it is among the messages.
+    /// The inverse document frequency among the messages.
     pub idf: f64,
 }
 
 impl PromptWord {
-    /// From how rare it is in general, and whether it is a commonplace or a name written as only code writes. It stands in
-    /// `frequency` of `all` messages.
+    /// Weighs a word by its general rarity, by whether it is a commonplace, and by whether it is an
+    /// identifier. `frequency` of `all` messages contain it.
     pub fn new(rarity: f64, commonplace: bool, identifier: bool, frequency: usize, all: usize) -> Self {
         let weight = match (identifier, commonplace) {
             (true, _) => 1.0,
@@ -43,27 +43,27 @@ impl PromptWord {
     }
 }
 
-/// A prompt as it is held against messages.
+/// A prompt, prepared for matching against messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageQuery {
     words: Vec<PromptWord>,
-    /// The places of the words that say what it is about.
+    /// The indexes of the words that define the subject.
     telling: Vec<usize>,
     about: f64,
     ideal: f64,
 }
 
-/// How well a message answers.
+/// The match of a message against a prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MessageMatch {
-    /// How much of what the prompt is about it holds, from 0 to 1.
+    /// The share of the prompt's weight that the message covers, from 0 to 1.
     pub coverage: f64,
-    /// What the order goes by, from 0 to 1.
+    /// The rank of the message, from 0 to 1.
     pub worth: f64,
 }
 
 impl MessageQuery {
-    /// Of words in any order; all later lists of them are in the same.
+    /// Prepares a prompt from its words. Later lists of words must keep the same order.
     pub fn new(words: Vec<PromptWord>) -> Self {
         let mut telling: Vec<usize> = (0..words.len()).filter(|place| words[*place].weight > 0.0).collect();
         telling.sort_by(|a, b| words[*b].weight.total_cmp(&words[*a].weight).then(a.cmp(b)));
@@ -73,8 +73,8 @@ impl MessageQuery {
         Self { words, telling, about, ideal }
     }
 
-    /// Words of which every message that is shown holds at least one, those in the fewest messages first. Whoever holds
-    /// none of them lacks too much.
+    /// A set of words, those in the fewest messages first, of which every match contains at least one. A
+    /// message without any of them cannot reach the coverage.
     pub fn needed(&self, frequency: impl Fn(usize) -> usize) -> Vec<usize> {
         let mut places = self.telling.clone();
         places.sort_by_key(|place| (frequency(*place), *place));
@@ -90,13 +90,13 @@ impl MessageQuery {
         needed
     }
 
-    /// The places of the words that say what it is about, those that say most first.
+    /// The indexes of the words that define the subject, those of the highest weight first.
     pub fn telling(&self) -> &[usize] {
         &self.telling
     }
 
-    /// Whether a message covers enough of what is asked; `holds` says whether it holds the word at a place among the
-    /// telling ones. Most do not, and are told apart by a word or two.
+    /// True if a message covers enough of the prompt. `holds` takes an index into `telling`. Most
+    /// messages fail after a word or two.
     pub fn covers(&self, holds: impl Fn(usize) -> bool) -> bool {
         let mut missing = 0.0;
         for (at, place) in self.telling.iter().enumerate() {
@@ -110,7 +110,7 @@ impl MessageQuery {
         true
     }
 
-    /// How well a message answers; `None` if it does not. `counts` has for each word how often it holds it.
+    /// Ranks a message; `None` if it does not match. `counts` has the occurrences of each word.
     pub fn judge(
         &self,
         counts: &[u8],
@@ -140,7 +140,7 @@ impl MessageQuery {
             })
             .sum();
         let finer = if self.ideal > 0.0 { bm25 / self.ideal } else { 0.0 };
-        // What a person said is worth more than what an agent made of it, and that more than what a tool printed.
+        // The user's words rank above the agent's, and those above the output of tools.
         let whose = match origin {
             Origin::User => 1.0,
             Origin::Agent | Origin::Import => 0.9,
@@ -180,7 +180,7 @@ mod tests {
             PromptWord::new(0.2, true, false, 90, 100),
             PromptWord::new(0.1, false, false, 95, 100),
         ]);
-        // All that was asked for is such words: then they are what it is about.
+        // A prompt of common words alone is about those words.
         assert!(common.judge(&[1, 1], 5, 10.0, Origin::User).is_some());
         let one = MessageQuery::new(vec![
             PromptWord::new(0.9, false, false, 1, 100),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever is shown holds one of the needed words, so nobody else has to be looked at.
+        /// Every match contains a needed word, so no other message has to be checked.
         #[test]
         fn nobody_is_missed(
             words in proptest::collection::vec((0.0_f64..1.0, 0_u8..3, 0_usize..50), 0..12),

@@ -1,16 +1,16 @@
-//! How good answers were, in the numbers everybody uses: pure arithmetic over where the right ones stood.
+//! The standard metrics of retrieval quality, computed from the ranks of the expected items.
 
-/// Where what was expected for one question stood in the answer.
+/// The ranks of the expected items in the answer to one question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedRanks {
-    /// The places of what was found, counted from 1, best first.
+    /// The ranks of the items that were found, counted from 1, in ascending order.
     pub places: Vec<usize>,
-    /// How many were expected.
+    /// The number of expected items.
     pub expected: usize,
 }
 
 impl ExpectedRanks {
-    /// Looks each of the expected up in an answer; `matches` says whether the answer's item is the expected one.
+    /// Looks up each expected item in an answer; `matches` compares the two.
     pub fn of<A, E>(answer: &[A], expected: &[E], matches: impl Fn(&A, &E) -> bool) -> Self {
         let place =
             |wanted: &E| answer.iter().position(|item| matches(item, wanted)).map(|before| before + 1);
@@ -19,18 +19,18 @@ impl ExpectedRanks {
         Self { places, expected: expected.len() }
     }
 
-    /// Whether one of the expected is among the best `k`.
+    /// True if an expected item is among the first `k`.
     pub fn is_hit(&self, k: usize) -> bool {
         self.places.first().is_some_and(|first| *first <= k)
     }
 }
 
-/// The share of questions with one of the expected among the best `k`; 0 without questions.
+/// The share of questions with an expected item among the first `k`; 0 without questions.
 pub fn hit_at(standings: &[ExpectedRanks], k: usize) -> f64 {
     mean(standings, |standing| f64::from(u8::from(standing.is_hit(k))))
 }
 
-/// The share of the expected that is among the best `k`, averaged over the questions.
+/// The mean share of the expected items that are among the first `k`.
 pub fn recall_at(standings: &[ExpectedRanks], k: usize) -> f64 {
     mean(standings, |standing| {
         let found = standing.places.iter().filter(|place| **place <= k).count();
@@ -38,7 +38,7 @@ pub fn recall_at(standings: &[ExpectedRanks], k: usize) -> f64 {
     })
 }
 
-/// The mean of 1 / place of the first of the expected; what was not found counts 0.
+/// The mean reciprocal rank of the first expected item; a question without one counts 0.
 pub fn mean_reciprocal_rank(standings: &[ExpectedRanks]) -> f64 {
     mean(standings, |standing| standing.places.first().map_or(0.0, |place| 1.0 / *place as f64))
 }
@@ -50,7 +50,8 @@ fn mean(standings: &[ExpectedRanks], worth: impl Fn(&ExpectedRanks) -> f64) -> f
     standings.iter().map(worth).sum::<f64>() / standings.len() as f64
 }
 
-/// The smallest value that at least `share` (0 to 1) of all values do not exceed; 0 without values.
+/// The percentile of `share` (0 to 1): the smallest value that is at least as large as that share of the
+/// values; 0 without values.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -90,7 +91,7 @@ mod tests {
     fn a_standing_is_where_the_expected_are() {
         let same = |item: &char, wanted: &char| item == wanted;
         assert_eq!(ExpectedRanks::of(&['a', 'b', 'c'], &['c', 'a', 'x'], same), standing(&[1, 3], 3));
-        // One item that is two of the expected stands for both.
+        // An item that matches two expected ones counts for both.
         let any = |_: &char, _: &char| true;
         assert_eq!(ExpectedRanks::of(&['a'], &['p', 'q'], any), standing(&[1, 1], 2));
         assert_eq!(ExpectedRanks::of(&[], &['p'], any), standing(&[], 1));
@@ -113,7 +114,7 @@ mod tests {
                 places.iter().map(|place| ExpectedRanks { places: place.iter().copied().collect(), expected: 1 }).collect();
             prop_assert!(hit_at(&all, k) <= hit_at(&all, k + 1));
             prop_assert!(recall_at(&all, k) <= recall_at(&all, k + 1));
-            // With one expected each, the reciprocal lies between the first place and any place.
+            // With one expected item each, the reciprocal rank lies between hit@1 and hit@20.
             let reciprocal = mean_reciprocal_rank(&all);
             prop_assert!(hit_at(&all, 1) <= reciprocal + 1e-12 && reciprocal <= hit_at(&all, 20) + 1e-12);
         }

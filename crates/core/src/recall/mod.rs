@@ -1,18 +1,18 @@
 //! Search and its ranking: documents, queries, scores, and the relevance gate.
 //!
-//! - [`document`], [`collect`]: what can be recalled, and how it is found in the files
-//! - [`terms`], [`term_counts`], [`windows`]: a text as the index sees it
-//! - [`collection`]: what ranking reads of every document
-//! - [`query`], [`time_expressions`]: a prompt as a question, and the times it names
-//! - [`rewrite`]: a question into better search words, if a model may help
-//! - [`lexical`]: BM25, of a document, its surroundings and its thread
-//! - [`fusion`]: meaning and words together
-//! - [`score_factors`], [`rank`]: age, usage, review and project; the order that comes out
-//! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
-//! - [`relevance_gate`]: whether the best hit is shown at all
-//! - [`message_match`]: which raw messages answer, where the notes leave room
-//! - [`citation`]: which messages a memory was made from
-//! - [`metrics`]: how good answers were
+//! - [`document`], [`collect`]: the units of recall, and their collection from files
+//! - [`terms`], [`term_counts`], [`windows`]: the index's view of a text
+//! - [`collection`]: the columns of all documents that ranking reads
+//! - [`query`], [`time_expressions`]: a prompt as a query, and the times it names
+//! - [`rewrite`]: rewriting a query into better search words with a model
+//! - [`lexical`]: BM25 of a document, its neighbours and its thread
+//! - [`fusion`]: combining lexical and vector scores
+//! - [`score_factors`], [`rank`]: age, usage, review and project, and the resulting order
+//! - [`filter`], [`trust`], [`select`]: the filters, the trust check, and the selection of hits to show
+//! - [`relevance_gate`]: the decision to show the best hits or nothing
+//! - [`message_match`]: matching of raw messages, if the notes leave room
+//! - [`citation`]: the messages that a memory was made from
+//! - [`metrics`]: metrics of retrieval quality
 
 pub mod answer;
 pub mod citation;

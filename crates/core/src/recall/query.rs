@@ -1,41 +1,42 @@
-//! A prompt as a question to the index.
+//! Parses a prompt into a query for the index.
 
 use crate::text::clean::clean;
 use crate::text::terms;
 
-/// The longest part of a prompt that is searched for. People paste logs; what they want stands at either end.
+/// The maximum number of bytes of a prompt to search for. From a longer prompt, such as a pasted log, both
+/// ends are kept, because the request is at either end.
 pub const MAX_QUERY_BYTES: usize = 16 * 1024;
-/// The most terms of a prompt that are looked up.
+/// The maximum number of terms to look up.
 pub const MAX_TERMS: usize = 64;
-/// The longest part of a prompt that becomes a vector: more than any model reads.
+/// The maximum number of bytes to embed, which is more than any model reads.
 pub const MAX_EMBEDDED_BYTES: usize = 4 * 1024;
 
-/// One term that is searched for.
+/// A term of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryTerm {
-    /// What is compared.
+    /// The normalised term for comparison.
     pub text: String,
-    /// The same as a number.
+    /// The hash of the term.
     pub hash: u64,
-    /// The word as it was written.
+    /// The word as the prompt spells it.
     pub word: String,
-    /// Whether it is written as only code writes.
+    /// True if the word is written as only code writes.
     pub identifier: bool,
 }
 
-/// A prompt, made ready.
+/// A prompt, parsed for search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecallQuery {
-    /// What is searched for: cleaned, and cut to a bearable length.
+    /// The cleaned text to search for, cut to [`MAX_QUERY_BYTES`].
     pub text: String,
-    /// What becomes a vector: the prompt, or the other wording of it.
+    /// The text to embed: the prompt or its rewrite.
     pub embedded: String,
-    /// Its terms, each once, in order.
+    /// The distinct terms, in order.
     pub terms: Vec<QueryTerm>,
 }
 
 impl RecallQuery {
-    /// Reads a prompt. `also` is another wording of it, if there is one: its terms count as well.
+    /// Parses a prompt. `also` is a rewrite of it, if there is one, and adds its terms.
     pub fn new(prompt: &str, also: Option<&str>) -> Self {
         let text = ends_of(&clean(prompt), MAX_QUERY_BYTES);
         let mut terms: Vec<QueryTerm> = Vec::new();
@@ -52,7 +53,7 @@ impl RecallQuery {
                     None => {}
                 }
             });
-            // The term of a word is its stem; the parts of a name are words of their own.
+            // A term is the stem of its word; the parts of an identifier are words of their own.
             if let [term] = &mut terms[before..] {
                 term.word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
             }
@@ -60,7 +61,7 @@ impl RecallQuery {
         Self { embedded: ends_of(also.unwrap_or(&text), MAX_EMBEDDED_BYTES), text, terms }
     }
 
-    /// Keeps the terms that say most, where there are too many: `rarity` is asked for each.
+    /// Keeps only the rarest terms if there are too many, by the `rarity` of each hash.
     pub fn keep_rarest(&mut self, rarity: impl Fn(u64) -> f32) {
         if self.terms.len() <= MAX_TERMS {
             return;
@@ -78,7 +79,7 @@ impl RecallQuery {
     }
 }
 
-/// The beginning and the end of a text that is too long.
+/// The start and the end of a text that is too long.
 fn ends_of(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

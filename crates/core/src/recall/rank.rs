@@ -1,4 +1,4 @@
-//! The order of everything that was found, before anything is left out.
+//! Ranks all documents before selection.
 
 use serde::Serialize;
 
@@ -6,22 +6,22 @@ use super::collection::DocumentColumns;
 use super::fusion::{FusionInput, RelevanceParts};
 use super::score_factors::{FactorContext, ScoreFactors, factors};
 
-/// One document in the order.
+/// A document with its rank score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RankedDocument {
-    /// Its number.
+    /// The number of the document.
     #[serde(skip)]
     pub document: u32,
-    /// What the order goes by: relevance times the factors.
+    /// The rank score: relevance times the factors.
     pub score: f32,
-    /// What its relevance is made of.
+    /// The parts of the relevance.
     pub parts: RelevanceParts,
-    /// What else counted.
+    /// The factors of the score.
     pub factors: ScoreFactors,
 }
 
 impl RankedDocument {
-    /// The same, found at least as well as another that says the same.
+    /// Raises the relevance to that of another document with the same text, if that is higher.
     #[must_use]
     pub fn at_least(self, other: &Self) -> Self {
         if other.parts.relevance <= self.parts.relevance {
@@ -31,11 +31,11 @@ impl RankedDocument {
     }
 }
 
-/// The best `count` of the documents that `wanted` wants, best first. `here` says which belong to the project at hand.
+/// The best `count` documents that `wanted` accepts, in descending order. `here` is true for documents of the
+/// current project.
 ///
-/// Documents of equal score are ordered by number here; whoever shows them orders them by name, which survives a
-/// rebuild. All that are as good as the last one are kept, as far as [`MAX_TIED`], so that the cut does not depend on
-/// the numbers either.
+/// Equal scores are ordered by number here; the caller orders them by id, which survives a rebuild. All ties
+/// for the last place are kept, up to [`MAX_TIED`], so that the cut does not depend on the numbers either.
 pub fn rank(
     columns: &DocumentColumns,
     fusion: &FusionInput<'_>,
@@ -79,7 +79,7 @@ pub fn rank(
     scored.into_iter().map(ranked).collect()
 }
 
-/// How many documents may share the last place.
+/// The maximum number of ties for the last place.
 pub const MAX_TIED: usize = 4096;
 
 fn of(

@@ -1,12 +1,12 @@
-//! A question into better search words, with the help of a model (REC-05).
+//! Rewrites a query into better search words, with the help of a model (REC-05).
 //!
-//! "What was that redis thing?" finds little; what "that" is stands in the conversation. Whoever has a model and wants
-//! it (`recall.rewrite`) gets the question reworded before the search. It never stands in the way: every failure, and
-//! every answer that does not look like a rewording, leaves the original.
+//! "What was that redis thing?" finds little; the conversation tells what "that" is. With a model and
+//! `recall.rewrite`, the query is rewritten before the search. Rewriting never blocks a search: on every
+//! failure, and for every answer that does not look like a rewrite, the original query is used.
 //!
-//! **The caller searches with the new words and keeps the old ones**: [`RewriteOutcome::query`] is what is embedded, and the
-//! word search takes the terms of the original as well, always. A model may then add what finds more, and cannot take
-//! away what the person typed.
+//! **The caller searches with both**: it embeds [`RewriteOutcome::query`], and the lexical search always
+//! includes the terms of the original. A model can add search words, but it cannot remove those that the
+//! person typed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,99 +18,99 @@ use crate::llm::{self, AnswerFormat, Cost, LanguageModel, LlmAnswer, LlmBudget, 
 use crate::text::admit;
 use crate::text::clean::one_line;
 
-/// How many messages of the conversation are looked at, the last ones.
+/// The maximum number of messages of the conversation to read, from the end.
 pub const MAX_MESSAGES: usize = 5;
-/// How much of each.
+/// The maximum number of characters of each message.
 pub const MAX_MESSAGE_CHARS: usize = 500;
-/// A longer question is not vague, and may be a pasted log: it is searched as it is.
+/// The maximum number of characters of a query to rewrite. A longer one is not vague and may be a pasted log.
 pub const MAX_QUERY_CHARS: usize = 1000;
-/// Longer search words are no rewording.
+/// The maximum number of characters of a rewrite.
 pub const MAX_ANSWER_CHARS: usize = 300;
-/// How long the person waits for it.
+/// The deadline for the model's answer.
 pub const DEADLINE: Duration = Duration::from_secs(5);
-/// What it may cost: half a cent, several times what a cheap model takes for the most that is sent.
+/// The budget of one rewrite: half a cent, several times the cost of the largest request to a cheap model.
 pub const BUDGET: LlmBudget = LlmBudget { tokens: 120, cost: Cost { micro_dollars: 5_000 } };
 
 const QUERY_TAG: &str = "query";
 const QUERY_OPEN_TAG: &str = "<query>";
 const QUERY_CLOSE_TAG: &str = "</query>";
 
-/// A message of the conversation, as far as it matters here.
+/// A message of the conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct RewriteMessage<'a> {
-    /// Whether the person said it, not the agent.
+    /// True if the user wrote it, and not the agent.
     pub from_user: bool,
-    /// What was said.
+    /// The text of the message.
     pub text: &'a str,
 }
 
-/// What became of a question.
+/// The outcome of rewriting a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RewriteOutcome {
-    /// Nobody asked for a rewording.
+    /// Rewriting was not requested.
     Disabled,
-    /// It did not work out; the original counts.
+    /// Rewriting failed; the original query is used.
     Failed {
-        /// The reason, for the diagnostics (REC-07).
+        /// The reason, for diagnostics (REC-07).
         why: RewriteFailure,
     },
-    /// Better words.
+    /// The query was rewritten.
     Done {
-        /// One line.
+        /// The rewritten query, in one line.
         query: String,
     },
 }
 
-/// Why a question was left as it is.
+/// The reason why a query was not rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RewriteFailure {
-    /// There is nothing to reword.
+    /// The query is empty.
     #[error("the query is empty")]
     Empty,
-    /// There is more than a question.
+    /// The query is too long.
     #[error("the query has more than {MAX_QUERY_CHARS} characters and is searched as it is")]
     Long,
     /// The model did not answer.
     #[error(transparent)]
     Model(#[from] llm::Error),
-    /// The model answered something else.
+    /// The model's answer was rejected.
     #[error("the model's answer was not used: {0}")]
     Answer(#[from] RejectedRewrite),
 }
 
-/// What is wrong with an answer.
+/// The reason why an answer was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RejectedRewrite {
-    /// The end is missing.
+    /// The answer was truncated.
     #[error("it was cut off")]
     CutOff,
-    /// It says nothing.
+    /// The answer is empty.
     #[error("it is empty")]
     Empty,
-    /// It says more than a line.
+    /// The answer has several lines.
     #[error("it is more than one line")]
     SeveralLines,
-    /// It is no list of search words any more.
+    /// The answer exceeds [`MAX_ANSWER_CHARS`].
     #[error("it has more than {MAX_ANSWER_CHARS} characters")]
     Long,
-    /// The model would rather not.
+    /// The model declined to answer.
     #[error("the model declined")]
     Refusal,
-    /// It is in letters that the question does not use.
+    /// It uses a script that the query does not use.
     #[error("it is in another language")]
     OtherLanguage,
-    /// It shares no word with the question or the conversation.
+    /// It shares no word with the query or the conversation.
     #[error("it has nothing to do with the query")]
     Unrelated,
 }
 
 impl RewriteOutcome {
-    /// What to search for by meaning. The terms of `original` belong into the word search whatever this says.
+    /// The query to embed. The lexical search must always include the terms of `original` too.
     pub fn query<'a>(&'a self, original: &'a str) -> &'a str {
         self.rewritten().unwrap_or(original)
     }
 
-    /// The new words, if there are any: `rewrittenQuery` of the diagnostics.
+    /// The rewritten query, if there is one: `rewrittenQuery` of the diagnostics.
     pub fn rewritten(&self) -> Option<&str> {
         match self {
             Self::Done { query } => Some(query),
@@ -119,7 +119,7 @@ impl RewriteOutcome {
     }
 }
 
-/// Rewords `query`, if there is a `model` to do it. `recent` is the conversation, oldest first.
+/// Rewrites `query` if there is a `model`. `recent` is the conversation, oldest first.
 pub fn rewrite(
     query: &str,
     recent: &[RewriteMessage<'_>],
@@ -149,10 +149,10 @@ fn attempt(
     Ok(accept(&query, &recent, &answer)?)
 }
 
-/// The last messages, redacted, each on one line and capped.
+/// The last messages, redacted and shortened to one line each.
 fn last(messages: &[RewriteMessage<'_>]) -> Vec<(bool, String)> {
     let last = &messages[messages.len().saturating_sub(MAX_MESSAGES)..];
-    // Redacted before it is cut: half a secret is none to the scanners.
+    // Redaction comes first: scanners do not recognise half a secret.
     let line = |text: &str| one_line(&admit(text).text, MAX_MESSAGE_CHARS);
     last.iter().map(|message| (message.from_user, line(message.text))).collect()
 }
@@ -161,7 +161,7 @@ fn request(query: &str, recent: &[(bool, String)]) -> LlmRequest {
     let from = |user: &bool| if *user { "user" } else { "agent" };
     let messages: Vec<_> =
         recent.iter().map(|(user, text)| json!({"from": from(user), "text": text})).collect();
-    // JSON, so that nothing in a message can look like the end of the messages.
+    // JSON encoding stops a message from forging the end of the messages.
     let material = json!({"messages": messages, "query": query}).to_string();
     LlmRequest {
         prompt: LlmPrompt::new(REWRITE, &material),
@@ -171,7 +171,7 @@ fn request(query: &str, recent: &[(bool, String)]) -> LlmRequest {
     }
 }
 
-/// The search words in an answer, if that is what it is.
+/// The rewrite in an answer, if it is acceptable.
 fn accept(query: &str, recent: &[(bool, String)], answer: &LlmAnswer) -> Result<String, RejectedRewrite> {
     if !answer.whole {
         return Err(RejectedRewrite::CutOff);
@@ -206,15 +206,15 @@ fn accept(query: &str, recent: &[(bool, String)], answer: &LlmAnswer) -> Result<
     Ok(words)
 }
 
-/// What is between the tags; of a model that left them out, all it said.
+/// The text between the tags, or the whole text without tags.
 fn inside(text: &str) -> &str {
-    // The last pair: some think aloud before they answer.
+    // The last pair counts, because some models think aloud first.
     let Some(start) = text.rfind(QUERY_OPEN_TAG) else { return text };
     let text = &text[start + QUERY_OPEN_TAG.len()..];
     text.find(QUERY_CLOSE_TAG).map_or(text, |end| &text[..end])
 }
 
-/// Without the marks that models put around a line.
+/// Removes quotation marks around a line.
 fn unquoted(line: &str) -> &str {
     const QUOTE_PAIRS: [(char, char); 6] =
         [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」')];
@@ -227,7 +227,7 @@ fn unquoted(line: &str) -> &str {
     line
 }
 
-/// How models begin when they would rather not.
+/// The openings of refusals.
 const REFUSALS: [&str; 30] = [
     "i can't",
     "i can’t",
@@ -261,13 +261,13 @@ const REFUSALS: [&str; 30] = [
     "我无法",
 ];
 
-/// Whether the answer declines. A question that begins the same way is about just that.
+/// True if the answer is a refusal. A query that opens the same way asks for such words.
 fn is_refusal(words: &str, query: &str) -> bool {
     let (words, query) = (words.to_lowercase(), query.to_lowercase());
     REFUSALS.iter().any(|start| words.starts_with(start) && !query.starts_with(start))
 }
 
-/// Families of letters that tell languages apart without a dictionary.
+/// Groups of scripts that distinguish languages without a dictionary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WritingScript {
     Latin,
@@ -306,14 +306,15 @@ fn scripts(text: &str) -> BTreeSet<WritingScript> {
     text.chars().filter_map(script).collect()
 }
 
-/// Words that any two sentences share. English alone: elsewhere the check lets more pass.
+/// Words that any two sentences share, in English only. For other languages the check accepts more.
 const FILLERS: [&str; 36] = [
     "about", "again", "and", "are", "but", "can", "did", "does", "for", "from", "had", "has", "have", "how",
     "not", "our", "that", "the", "them", "then", "there", "they", "thing", "this", "was", "were", "what",
     "when", "where", "which", "who", "why", "will", "with", "you", "your",
 ];
 
-/// What a text is about, roughly: words of three letters or more, and single letters where words are not set apart.
+/// The approximate subject terms of a text: words of three letters or more, and single letters in scripts
+/// without spaces.
 fn terms(text: &str) -> BTreeSet<String> {
     const MIN_WORD_CHARS: usize = 3;
     let crowded = |c: char| {
@@ -363,7 +364,7 @@ mod tests {
                 "{answer}"
             );
         }
-        // Only whole pairs of marks are marks.
+        // Only complete pairs of quotation marks are removed.
         assert_eq!(judge("redis \"TTL\"", "redis \"TTL\"").unwrap(), "redis \"TTL\"");
     }
 
@@ -391,7 +392,7 @@ mod tests {
         }
         let cut = LlmAnswer { whole: false, ..said("redis TTL") };
         assert_eq!(accept("redis", &[], &cut), Err(RejectedRewrite::CutOff));
-        // Who asks about an apology gets one.
+        // A query about an apology may have an answer that apologises.
         assert!(judge("sorry, what was the mail", "sorry, mail to the customer").is_ok());
     }
 
@@ -399,7 +400,7 @@ mod tests {
     fn rec_05_the_conversation_counts_for_what_is_related() {
         assert!(judge("what was that again", "Redis sessions").is_ok());
         assert_eq!(judge("what was that again", "memcached eviction"), Err(RejectedRewrite::Unrelated));
-        // Japanese and Chinese have no spaces between words; a question of digits has no language.
+        // Japanese and Chinese have no spaces between words, and a query of digits has no language.
         assert!(judge("あの設定は何だった?", "設定 タイムアウト").is_ok());
         assert_eq!(judge("缓存怎么配置的", "数据库端口"), Err(RejectedRewrite::Unrelated));
         assert!(judge("4711", "4711 invoice").is_ok());

@@ -1,5 +1,5 @@
-//! What a hit is worth beyond what it says: how old it is, whether it helped before, whether a person has seen it, where
-//! it belongs. Every factor is near 1: relevance comes first, these decide between hits that are about as good.
+//! Score factors beyond relevance: age, usage, review and project. Every factor is near 1, so relevance
+//! dominates and the factors decide between hits of similar relevance.
 
 use serde::Serialize;
 
@@ -8,71 +8,72 @@ use crate::base::provenance::Origin;
 use crate::config::DecayMode;
 use crate::vault::entry::Confidence;
 
-/// The most that age can take from a score.
+/// The maximum share of a score that age removes.
 pub const MAX_DECAY: f32 = 0.04;
-/// What a day takes, as REC-03 has it.
+/// The decay rate per day, from REC-03.
 const DECAY_PER_DAY: f32 = 0.01;
-/// What usage can give or take, when a memory helped or misled as often as can be counted.
+/// The maximum change by usage, for a memory that helped or misled every time.
 const MAX_USAGE_BOOST: f32 = 0.15;
-/// What is left of a hit that is marked as outdated (REC-09).
+/// The factor for a hit that is marked as outdated (REC-09).
 const STALE_FACTOR: f32 = 0.8;
-/// What is left of a hit that nobody has looked at.
+/// The factor for an unreviewed hit.
 const UNREVIEWED_FACTOR: f32 = 0.93;
-/// What is left of a hit that waits in the inbox, unless the person asks for the inbox.
+/// The factor for a hit in the inbox, unless the search includes the inbox.
 const INBOX_FACTOR: f32 = 0.88;
-/// What is left of a hit that only tool output supports.
+/// The factor for a hit that only tool output supports.
 const TOOL_ORIGIN_FACTOR: f32 = 0.95;
-/// What is left of a hit we were never sure of.
+/// The factor for a hit with low confidence at capture.
 const LOW_CONFIDENCE_FACTOR: f32 = 0.95;
-/// What a hit of the project at hand gains (B-05).
+/// The factor for a hit of the current project (B-05).
 const SAME_PROJECT_FACTOR: f32 = 1.06;
 
 /// The factors of one hit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ScoreFactors {
-    /// Age.
+    /// The factor for age.
     pub decay: f32,
-    /// Whether it helped before.
+    /// The factor for past usage.
     pub usage: f32,
-    /// Whether it is marked as outdated.
+    /// The factor for outdated hits.
     pub stale: f32,
-    /// Whether a person has seen it, and whose words support it.
+    /// The factor for review and origin.
     pub trust: f32,
-    /// Whether it belongs to the project at hand.
+    /// The factor for the current project.
     pub project: f32,
 }
 
 impl ScoreFactors {
-    /// The same with another usage, between -1 and 1.
+    /// Replaces the usage, given between -1 and 1.
     #[must_use]
     pub fn with_usage(self, usage: f32) -> Self {
         Self { usage: usage_factor(usage), ..self }
     }
 
-    /// The same for what is outdated, or is not.
+    /// Replaces the factor for outdated hits.
     #[must_use]
     pub fn with_stale(self, stale: bool) -> Self {
         Self { stale: if stale { STALE_FACTOR } else { 1.0 }, ..self }
     }
 
-    /// All of them together.
+    /// The product of all factors.
     pub fn product(&self) -> f32 {
         self.decay * self.usage * self.stale * self.trust * self.project
     }
 }
 
-/// What the factors depend on beside the hit.
+/// The context of the factors besides the hit.
 #[derive(Clone, Copy, Debug)]
 pub struct FactorContext {
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     pub now: i64,
-    /// How age counts.
+    /// The rule by which age counts.
     pub decay: DecayMode,
-    /// Whether the inbox ranks like everything else.
+    /// True if hits in the inbox have no penalty.
     pub include_inbox: bool,
 }
 
-/// The factors of a hit. `usage` is between -1 and 1, `here` says whether it belongs to the project at hand.
+/// Computes the factors of a hit. `usage` is between -1 and 1; `here` is true for a hit of the current
+/// project.
 pub fn factors(
     circumstances: &FactorContext,
     flags: DocumentFlags,
@@ -107,7 +108,7 @@ fn usage_factor(usage: f32) -> f32 {
 
 /// The decay factor of a hit that was created at `created` (REC-03). Both times are seconds since 1970.
 ///
-/// A hit from the future, or without a date, has no age: clocks are wrong more often than memories come from tomorrow.
+/// A hit with a future date or without a date does not decay, because a future date means a wrong clock.
 pub fn decay(rule: DecayMode, now: i64, created: i64) -> f32 {
     if created == NO_TIMESTAMP {
         return 1.0;

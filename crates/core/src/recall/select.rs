@@ -1,5 +1,5 @@
-//! From the order of everything to the few that are shown: what was asked for, each thing once, the trusted before the
-//! doubtful, and never more than a prompt can bear.
+//! Selects the hits to show from the ranked documents: applies the filters, merges duplicates, drops
+//! untrusted hits and limits the number.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -13,84 +13,84 @@ use super::rank::RankedDocument;
 use super::trust::{self, TrustCandidate, TrustDoubt};
 use crate::text::normalise::normalised;
 
-/// An agent is never shown more than this many (REC-04).
+/// The maximum number of results for an agent (REC-04).
 pub const MAX_RESULTS: usize = 10;
-/// A person can list all that were ranked closely.
+/// The maximum number of results for a person: all rescored documents.
 pub const MAX_LISTED_RESULTS: usize = super::fusion::MAX_CANDIDATES;
-/// So many if nobody says otherwise.
+/// The default number of results.
 pub const DEFAULT_RESULTS: usize = 5;
-/// So many are looked at for each one that is shown: some say the same, some contradict each other.
+/// The number of candidates per result. Some candidates are duplicates, and some contradict each other.
 const CANDIDATES_PER_RESULT: usize = 3;
 
-/// A document that is shown.
+/// A document to show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallHit {
-    /// The document.
+    /// The document of the hit.
     pub document: Document,
-    /// Why it is here.
+    /// The score of the document and its parts.
     pub ranked: RankedDocument,
-    /// What speaks against it.
+    /// The doubts of the trust check.
     pub doubts: Vec<TrustDoubt>,
-    /// Every place where it was observed, the oldest first; empty if that is the only one (STO-16).
+    /// Every mention, oldest first; empty if there is only one (STO-16).
     pub lineage: Vec<ObservationMention>,
 }
 
-/// What is known about a document from the times it was recalled.
+/// The usage of a document in earlier recalls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct UsageScore {
-    /// How much it helped, from -1 to 1 (REC-08).
+    /// The usage score, from -1 to 1 (REC-08).
     pub strength: f32,
-    /// Whether nobody has needed it for so long that it may be outdated (FBK-04).
+    /// True if it has been unused for so long that it may be outdated (FBK-04).
     pub stale: bool,
 }
 
-/// Why a document that was found is not shown.
+/// The reason why a document that was found is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
-    /// It says what a better one says.
+    /// It repeats a better hit.
     Duplicate,
-    /// The trust pass (REC-06).
+    /// The trust check dropped it (REC-06).
     Trust,
-    /// There were enough better ones.
+    /// Enough hits rank above it.
     Cap,
-    /// The session has it already.
+    /// The session already has it.
     Held,
-    /// None of it was worth saying (B-06).
+    /// The relevance gate rejected all hits (B-06).
     Silence,
-    /// The best is so much nearer that this has nothing to do with it.
+    /// It is far less relevant than the best hit.
     Faint,
 }
 
-/// A document that was found and is not shown.
+/// A document that was found but is not shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DroppedHit {
-    /// Its name.
+    /// The id of the document.
     pub id: String,
-    /// Its title.
+    /// The title of the document.
     pub title: String,
-    /// Its score.
+    /// The score of the document.
     pub score: f32,
-    /// Why.
+    /// The reason for the drop.
     pub rule: DropReason,
-    /// What the trust pass said.
+    /// The doubts of the trust check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<TrustDoubt>,
 }
 
-/// What is shown, and what is not.
+/// The selected and the dropped hits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HitSelection {
-    /// The best, in order.
+    /// The best hits, in order.
     pub hits: Vec<RecallHit>,
-    /// What came close.
+    /// The best of the dropped hits.
     pub dropped: Vec<DroppedHit>,
-    /// How relevant the best of what the session has already is; 0 if it has nothing that was found.
+    /// The highest relevance among documents that the session already has; 0 if there are none.
     pub held_relevance: f32,
 }
 
 impl HitSelection {
-    /// Shows nothing after all.
+    /// Moves all hits to the dropped ones.
     pub fn silence(&mut self) {
         let hits = std::mem::take(&mut self.hits);
         let dropped = hits
@@ -99,12 +99,13 @@ impl HitSelection {
         self.dropped.splice(0..0, dropped);
     }
 
-    /// Takes out what is far from as relevant as the best, and what adds little to what the session has already.
+    /// Drops hits that are far less relevant than the best, and hits that add little to the documents of the
+    /// session.
     pub fn drop_faint(&mut self) {
         let best = self.hits.iter().map(|hit| hit.ranked.parts.relevance).fold(0.0, f32::max);
         let (faint, beside) =
             (MIN_RELATIVE_RELEVANCE * best, MIN_RELEVANCE_BESIDE_HELD * self.held_relevance);
-        // A memory that the session does not have yet is no repetition.
+        // A memory that the session does not have is not a repetition.
         let repeats = |hit: &RecallHit| !is_memory(&hit.document) && hit.ranked.parts.relevance < beside;
         let is_faint = |hit: &RecallHit| hit.ranked.parts.relevance < faint || repeats(hit);
         while let Some(at) = self.hits.iter().position(is_faint) {
@@ -112,13 +113,13 @@ impl HitSelection {
         }
     }
 
-    /// Takes a hit out after all.
+    /// Moves a hit to the dropped ones.
     pub fn drop_hit(&mut self, at: usize, rule: DropReason) {
         let hit = self.hits.remove(at);
         self.dropped.push(dropped(&hit.document, hit.ranked.score, rule, hit.doubts));
     }
 
-    /// Remembers what says the same as something before it, as far as there is room.
+    /// Records duplicates of earlier hits as dropped, as far as there is room.
     pub fn say_merged<'d>(&mut self, merged: impl IntoIterator<Item = (&'d Document, f32)>) {
         let room = MAX_REPORTED_DROPS.saturating_sub(self.dropped.len());
         let dropped = merged
@@ -128,14 +129,15 @@ impl HitSelection {
         self.dropped.extend(dropped);
     }
 
-    /// How many the trust pass dropped.
+    /// The number of hits that the trust check dropped.
     pub fn dropped_by_trust(&self) -> usize {
         self.dropped.iter().filter(|dropped| dropped.rule == DropReason::Trust).count()
     }
 }
 
-/// Chooses among what was found, best first. `usage` says what became of a document before (REC-08, REC-09), `held` whether the
-/// session has it already, `asked` are the terms of the question.
+/// Selects hits from `found`, which is in descending order. `usage` is the usage of a document (REC-08,
+/// REC-09), `held` is true for documents that the session already has, and `asked` are the terms of the
+/// query.
 pub fn select(
     found: impl Iterator<Item = (RankedDocument, Document)>,
     filters: &RecallFilters,
@@ -182,7 +184,7 @@ pub fn select(
             break;
         }
     }
-    // The same words in the log of the day are no news to a session that has the memory.
+    // A log line with the same text as a memory that the session has is a repetition.
     for hit in pool.extract_if(.., |hit| held_texts.contains(&normalised(&hit.document.text))) {
         selection.dropped.push(dropped(&hit.document, hit.ranked.score, DropReason::Held, Vec::new()));
     }
@@ -217,8 +219,7 @@ pub fn select(
     selection
 }
 
-/// Of two that say the same, the one that stands higher is shown: what a person has seen before what nobody has, and what is
-/// kept as a memory before where it was noticed.
+/// The precedence between duplicates: reviewed documents win, then memories over observations.
 fn standing(document: &Document) -> (bool, bool) {
     (document.reviewed, is_memory(document))
 }
@@ -227,7 +228,7 @@ fn is_memory(document: &Document) -> bool {
     matches!(document.source, DocumentSource::Entry | DocumentSource::Skill | DocumentSource::Memory)
 }
 
-/// A hit with what it has lived through.
+/// Applies the usage of a document to its score.
 fn weighed(
     mut ranked: RankedDocument,
     mut document: Document,
@@ -237,26 +238,27 @@ fn weighed(
     let lived = usage(&document);
     document.stale |= lived.stale;
     ranked.factors = ranked.factors.with_usage(lived.strength).with_stale(document.stale);
-    // Of what has decayed to nothing, nothing is left: the share of it would be no number.
+    // A score that decayed to zero stays zero; dividing by it would give NaN.
     if before > 0.0 {
         ranked.score *= ranked.factors.product() / before;
     }
     RecallHit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
 }
 
-/// Below this share of the best relevance nothing was right on the tuning halves of `eval/` (0 of 2,498 that were found), and
-/// above it much was.
+/// The minimum share of the best relevance. On the tuning halves of `eval/`, no hit below it was right (0 of
+/// 2,498); many above it were.
 const MIN_RELATIVE_RELEVANCE: f32 = 0.3;
-/// Below this share of what the session has already, a hit only repeats what it is about.
+/// The minimum share of the relevance of the session's documents, below which a hit only repeats their
+/// subject.
 const MIN_RELEVANCE_BESIDE_HELD: f32 = 0.7;
-/// So many of those that are not shown are remembered.
+/// The maximum number of dropped hits to report.
 const MAX_REPORTED_DROPS: usize = 50;
 
 fn dropped(document: &Document, score: f32, rule: DropReason, doubts: Vec<TrustDoubt>) -> DroppedHit {
     DroppedHit { id: document.id.clone(), title: document.title.clone(), score, rule, doubts }
 }
 
-/// By score, and by name where scores are equal: names survive a rebuild.
+/// Orders by descending score, and ties by id, because ids survive a rebuild.
 fn order(hits: &mut [RecallHit]) {
     hits.sort_by(|a, b| {
         b.ranked.score.total_cmp(&a.ranked.score).then_with(|| a.document.id.cmp(&b.document.id))
@@ -334,7 +336,7 @@ mod tests {
             (selection.dropped[0].id.as_str(), selection.dropped[0].rule),
             ("d00000", DropReason::Duplicate)
         );
-        // What a person has seen stands above what nobody has.
+        // A reviewed document wins over an unreviewed duplicate.
         let mut pair = found(2, |_| "Use pnpm.".into());
         pair[0].1.reviewed = false;
         pair[1].1.source = DocumentSource::Note;
@@ -372,7 +374,7 @@ mod tests {
     #[test]
     fn b_06_what_is_far_from_the_best_is_not_shown_beside_it() {
         let mut found = found(5, |n| format!("t {n}"));
-        // The first is old, so others come before it; what counts is how near they are.
+        // The first is old and ranks below others; only its relevance matters here.
         found[0].0.score = 0.1;
         let lived = |_: &Document| UsageScore::default();
         let all = select(found.into_iter(), &RecallFilters::default(), 5, lived, |_| false, &BTreeSet::new());

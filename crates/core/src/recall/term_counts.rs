@@ -1,18 +1,19 @@
-//! How often each term stands in a text, in all and at either end.
+//! Counts the occurrences of terms in a text: in the whole text and at each end.
 
 use crate::text::terms::TermHasher;
 
-/// A neighbour lends this many words: its last ones to the text after it, its first ones to the text before it.
+/// The maximum number of words that a neighbour lends: its last ones to the following text, its first ones to
+/// the preceding text.
 pub const MAX_NEIGHBOUR_WORDS: u32 = 60;
 
-/// How often a term stands in a text. More than can be written down counts as the most that can.
+/// The number of occurrences of a term in a text. Counts saturate at the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermCount {
-    /// In all of it.
+    /// The count in the whole text.
     pub all: u8,
-    /// Among its first [`MAX_NEIGHBOUR_WORDS`].
+    /// The count in the first [`MAX_NEIGHBOUR_WORDS`] words.
     pub head: u8,
-    /// Among its last [`MAX_NEIGHBOUR_WORDS`].
+    /// The count in the last [`MAX_NEIGHBOUR_WORDS`] words.
     pub tail: u8,
 }
 
@@ -20,30 +21,30 @@ impl TermCount {
     const ALL: u16 = 63;
     const END: u16 = 31;
 
-    /// Two bytes: six bits for all of it, five for each end.
+    /// Packs the counts into two bytes: six bits for the whole text, five for each end.
     pub fn pack(self) -> u16 {
         let (all, head, tail) = (u16::from(self.all), u16::from(self.head), u16::from(self.tail));
         all.min(Self::ALL) << 10 | head.min(Self::END) << 5 | tail.min(Self::END)
     }
 
-    /// The way back.
+    /// Unpacks counts that [`Self::pack`] packed.
     pub fn unpack(bits: u16) -> Self {
         Self { all: (bits >> 10) as u8, head: (bits >> 5 & Self::END) as u8, tail: (bits & Self::END) as u8 }
     }
 }
 
-/// A text as the index counts it.
+/// A text with its terms counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermCounts {
-    /// Its running words.
+    /// The number of running words.
     pub words: u32,
-    /// Its terms, repeated ones too.
+    /// The number of terms, including repeated ones.
     pub length: u32,
-    /// Each of its terms once, by ascending hash.
+    /// The distinct terms, by ascending hash.
     pub terms: Vec<(u64, TermCount)>,
 }
 
-/// Counts a text.
+/// Counts the terms of a text.
 pub fn count(text: &str, numbers: &mut TermHasher) -> TermCounts {
     let found = numbers.of(text);
     let words = found.iter().map(|(_, word)| word + 1).max().unwrap_or(0);

@@ -1,15 +1,15 @@
-//! Times that a question names: "last week", "in May 2026", "two months ago". What was written around then is more
-//! likely to be meant; nothing is ruled out by it, because people remember times badly.
+//! Parses times that a question names: "last week", "in May 2026", "two months ago". Documents from around
+//! such a time score higher. Other documents are not excluded, because people remember times badly.
 
 use jiff::civil::{Date, DateTime, Weekday, date};
 use jiff::tz::TimeZone;
 
-/// A time that was named, in seconds since 1970.
+/// A time span, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeSpan {
-    /// From here.
+    /// The start of the span.
     pub from: i64,
-    /// Up to here.
+    /// The end of the span.
     pub to: i64,
 }
 
@@ -37,16 +37,16 @@ const WEEKDAYS: [(&str, Weekday); 7] = [
     ("saturday", Weekday::Saturday),
     ("sunday", Weekday::Sunday),
 ];
-/// Words before a bare month that make it a time: "may" alone is mostly a verb.
+/// Words that mark a following month name as a time: "may" alone is mostly a verb.
 const MONTH_PREPOSITIONS: [&str; 17] = [
     "in", "during", "of", "since", "by", "until", "from", "to", "and", "early", "mid", "late", "between",
     "last", "this", "for", "on",
 ];
 const YEAR_PREPOSITIONS: [&str; 5] = ["in", "during", "of", "since", "by"];
-/// The longest question whose times are looked for.
+/// The maximum number of words of a question to parse.
 const MAX_WORDS: usize = 400;
 
-/// The times that a question names, seen from `now` (seconds since 1970).
+/// Parses the times that a question names, relative to `now` (seconds since 1970).
 pub fn spans(question: &str, now: i64) -> Vec<TimeSpan> {
     let lower = question.to_lowercase();
     let words: Vec<&str> = lower
@@ -69,11 +69,11 @@ pub fn spans(question: &str, now: i64) -> Vec<TimeSpan> {
     found
 }
 
-/// How well a time fits the times that were named: 1 inside, less and less around; 0 if none was named.
+/// The fit of a time to the named spans: 1 inside, decreasing with distance; 0 without spans.
 pub fn fit(at: i64, spans: &[TimeSpan]) -> f32 {
     let fit = |span: &TimeSpan| {
         let length = (span.to - span.from) as f64 / DAY_SECONDS;
-        // People write things down after they happen.
+        // The tolerance is larger after the span, because people write things down after they happen.
         let (before, after) = ((length / 6.0).max(1.5), (length / 3.0).max(3.0));
         let away = if at > span.to {
             (at - span.to) as f64 / DAY_SECONDS / after
@@ -97,7 +97,7 @@ impl TimeParser<'_> {
         self.words.get(at).copied().unwrap_or_default()
     }
 
-    /// A time that begins at a word, and how many words it takes.
+    /// Parses a time that begins at a word; also returns the number of its words.
     fn read(&self, at: usize) -> Option<(TimeSpan, usize)> {
         self.date(at)
             .or_else(|| self.month_or_year(at))
@@ -141,7 +141,7 @@ impl TimeParser<'_> {
         Some((TimeSpan { from: second(from)?, to: second(to)? }, 1))
     }
 
-    /// "two weeks ago", "the past three days", "last month".
+    /// Parses a relative time: "two weeks ago", "the past three days", "last month".
     fn distance(&self, at: usize) -> Option<(TimeSpan, usize)> {
         if let Some((count, used)) = self.number(at) {
             let (unit, around) = unit(self.word(at + used))?;
@@ -231,7 +231,7 @@ impl TimeParser<'_> {
         Some(at.to_zoned(TimeZone::UTC).date())
     }
 
-    /// The last such day that is not in the future.
+    /// The latest date with this month and day that is not in the future.
     fn latest(&self, month: i8, day: i8) -> Option<Date> {
         let today = self.today()?;
         let this_year = Date::new(today.year(), month, day).ok();
@@ -250,7 +250,7 @@ fn month(word: &str) -> Option<i8> {
     Some(place as i8 + 1)
 }
 
-/// `7`, `7th`, `22nd`.
+/// Parses an ordinal: `7`, `7th`, `22nd`.
 fn ordinal(word: &str) -> Option<i8> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let ending = &word[digits.len()..];
@@ -262,7 +262,7 @@ fn year(word: &str) -> Option<i16> {
     word.parse().ok().filter(|year| word.len() == 4 && (1970..2200).contains(year))
 }
 
-/// Days of a unit, and how far around a distance of one may be meant.
+/// The days of a unit, and the tolerance in days of a distance in that unit.
 fn unit(word: &str) -> Option<(f64, f64)> {
     Some(match word.trim_end_matches('s') {
         "day" => (1.0, 1.0),

@@ -1,5 +1,5 @@
-//! A second look at the few best hits before they are shown (REC-06): which of them contradict each other, and which are
-//! too weakly supported to be passed on. Nothing vanishes silently: every decision has a name and is counted.
+//! The trust check of the best hits (REC-06): it finds hits that contradict each other and hits with too
+//! little support. Every decision has a name and is counted, so no hit vanishes silently.
 
 use std::collections::BTreeSet;
 
@@ -10,48 +10,48 @@ use crate::base::provenance::Origin;
 use crate::text::word_sets::WordSet;
 use crate::vault::entry::Confidence;
 
-/// What is left of a hit that a better supported one contradicts.
+/// The factor for a hit that a better supported one contradicts.
 const CONTRADICTED_FACTOR: f32 = 0.7;
-/// A guess that only tool output supports must be this close to the best hit to be passed on.
+/// The minimum share of the best score for a guess that only tool output supports.
 const MIN_GUESS_SCORE_SHARE: f32 = 0.75;
 
-/// Why a hit lost rank or was dropped.
+/// The reason why a hit was demoted or dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "rule", rename_all = "kebab-case")]
 pub enum TrustDoubt {
-    /// Another hit says otherwise and is better supported or newer.
+    /// Another hit contradicts it and is better supported or newer.
     Contradicted {
-        /// The other one.
+        /// The id of the other hit.
         by: String,
     },
-    /// Seen once, in tool output alone, and not close to the best.
+    /// Only one tool output supports it, and its score is far below the best.
     Guess,
-    /// Marked as outdated.
+    /// It is marked as outdated.
     Stale,
 }
 
-/// A hit as the trust pass sees it.
+/// A hit as input to the trust check.
 #[derive(Clone, Debug)]
 pub struct TrustCandidate<'a> {
-    /// The document.
+    /// The document of the hit.
     pub document: &'a Document,
-    /// Its score so far.
+    /// The score before the check.
     pub score: f32,
 }
 
-/// What the trust pass decided about one hit.
+/// The verdict of the trust check on one hit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrustVerdict {
-    /// Why it lost rank; empty for most.
+    /// The doubts about it; empty for most hits.
     pub doubts: Vec<TrustDoubt>,
-    /// Whether it is not shown at all.
+    /// True if it is dropped.
     pub dropped: bool,
-    /// What is left of its score.
+    /// The factor for its score.
     pub factor: f32,
 }
 
-/// Looks at the hits, best first. `asked` are the terms of the question: a hit that says the very number that was asked for
-/// is not contradicted by one that says another.
+/// Checks the hits, best first. `asked` are the terms of the query: a hit with a number from the query is not
+/// contradicted by a hit with another number.
 pub fn pass(candidates: &[TrustCandidate<'_>], asked: &BTreeSet<u64>) -> Vec<TrustVerdict> {
     let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
     let words: Vec<WordSet> =
@@ -92,7 +92,7 @@ pub fn pass(candidates: &[TrustCandidate<'_>], asked: &BTreeSet<u64>) -> Vec<Tru
     verdicts
 }
 
-/// Reviewed before unreviewed, then the newer, then the one that was found first.
+/// True if `a` takes precedence over `b`: reviewed before unreviewed, then newer, then better ranked.
 fn stands_above(a: &Document, b: &Document) -> bool {
     match (a.reviewed, b.reviewed) {
         (true, false) => true,

@@ -1,64 +1,64 @@
-//! A long text in pieces that an embedding can hold: each as long as a model reads well, overlapping, so that what
-//! stands on a border stands whole in one of them (STO-13).
+//! Splits a long text into windows for embedding. Each window has the length that a model reads well, and
+//! neighbours overlap, so that text at a border is complete in one of them (STO-13).
 
 use crate::text::byte_runs::leading;
 use crate::text::terms::is_unspaced;
 
-/// How many running words a window has.
+/// The number of running words in a window.
 pub const WINDOW_WORDS: usize = 170;
-/// How many words after its predecessor a window begins.
+/// The number of words between the starts of consecutive windows.
 pub const WINDOW_STRIDE_WORDS: usize = 140;
-/// How many windows a text has at most. In a longer one they stand further apart and are longer.
+/// The maximum number of windows of a text. Longer texts have longer windows, further apart.
 pub const MAX_WINDOWS: usize = 64;
 
-/// How many words before its place a window may begin or end, to do so where a sentence or a line does.
+/// The maximum number of words by which a border moves back to the end of a sentence or line.
 const BOUNDARY_SLACK_WORDS: usize = 14;
-/// A word has at most this many letters; a longer run counts as several, as models read it.
+/// The maximum number of letters of a word; a longer run counts as several words, as in a model's tokens.
 const MAX_WORD_LETTERS: usize = 10;
 
-/// Words are counted in halves: a character of a script without spaces is half a word.
+/// Word counts are in halves: a character of a script without spaces is half a word.
 const HALVES_PER_WORD: usize = 2;
 
-/// A piece of a text, in bytes, on character boundaries.
+/// A range of bytes in a text, on character boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextWindow {
-    /// Its first byte.
+    /// The index of the first byte.
     pub start: usize,
-    /// The byte after its last.
+    /// The index after the last byte.
     pub end: usize,
 }
 
-/// How well a text can be cut before a word.
+/// The quality of a cut before a word, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CutBoundary {
-    /// Inside a long run of letters.
+    /// A cut inside a long run of letters.
     Inside,
-    /// Between two words.
+    /// A cut between two words.
     Word,
-    /// After a sentence.
+    /// A cut after a sentence.
     Sentence,
-    /// At the beginning of a line.
+    /// A cut at the start of a line.
     Line,
-    /// After an empty line.
+    /// A cut after an empty line.
     Paragraph,
 }
 
-/// The beginning of a word.
+/// The start of a word.
 #[derive(Clone, Copy, Debug)]
 struct WordStart {
     at: usize,
-    /// How many halves of a word are before it.
+    /// The number of half words before it.
     before: usize,
     border: CutBoundary,
 }
 
-/// The windows of `text`, in order. They cover all of it, and neighbours overlap. A text without anything to see has
-/// none, a short one has one.
+/// The windows of `text`, in order. They cover the whole text, and neighbours overlap. A text without visible
+/// characters has none; a short text has one.
 pub fn windows(text: &str) -> Vec<TextWindow> {
     windows_by(text, &marks(text))
 }
 
-/// The windows of `text` and its fine windows, from one walk over it.
+/// The windows and the fine windows of `text`, from one pass.
 pub fn both(text: &str) -> (Vec<TextWindow>, Vec<TextWindow>) {
     let marks = marks(text);
     (windows_by(text, &marks), fine_by(text, &marks))
@@ -86,16 +86,16 @@ fn windows_by(text: &str, (marks, total): &(Vec<WordStart>, usize)) -> Vec<TextW
     starts.zip(ends).map(|(start, end)| TextWindow { start, end }).collect()
 }
 
-/// How many words a fine window has at least.
+/// The minimum number of words of a fine window.
 pub const MIN_FINE_WORDS: usize = 16;
-/// How many fine windows a text has at most. In a longer one they are longer.
+/// The maximum number of fine windows of a text. Longer texts have longer fine windows.
 pub const MAX_FINE_WINDOWS: usize = 256;
-/// A last piece of fewer words belongs to the one before.
+/// The minimum number of words of the last fine window; a shorter one joins the window before it.
 const MIN_LAST_FINE_WORDS: usize = 5;
 
-/// The sentences of `text`, the short ones together, the long ones cut: pieces of about one thought each. One thought
-/// among many is lost in the vector of a whole text, and found by its own. They follow each other without overlap; a
-/// text of one piece has none, since its window says the same.
+/// The fine windows of `text`: short sentences joined and long ones cut, so that each holds about one
+/// thought. One thought is lost in the embedding of a whole text but found by its own. Fine windows do not
+/// overlap. A text of one piece has none, because its window is the same.
 pub fn fine(text: &str) -> Vec<TextWindow> {
     fine_by(text, &marks(text))
 }
@@ -132,7 +132,8 @@ fn fine_by(text: &str, (marks, total): &(Vec<WordStart>, usize)) -> Vec<TextWind
     starts.zip(ends.iter().map(|end| at(*end))).map(|(start, end)| TextWindow { start, end }).collect()
 }
 
-/// The lines of `text` on which a window stands, counted from 1, both included; blank lines at its ends aside.
+/// The first and last line of a window in `text`, counted from 1, both inclusive, without blank lines at its
+/// ends.
 pub fn lines(text: &str, window: TextWindow) -> (u32, u32) {
     let inside = &text[window.start..window.end];
     let leading = inside.len() - inside.trim_start().len();
@@ -142,8 +143,8 @@ pub fn lines(text: &str, window: TextWindow) -> (u32, u32) {
     (first, first.saturating_add(breaks(visible)))
 }
 
-/// Where to cut near the word that `place` halves precede: at the best border in the slack before it, the latest of
-/// several.
+/// The best place to cut near the word after `place` half words: the best boundary within the slack before
+/// it, the last one among equals.
 fn border_near(marks: &[WordStart], place: usize) -> usize {
     if place == 0 {
         return 0;
@@ -153,12 +154,12 @@ fn border_near(marks: &[WordStart], place: usize) -> usize {
     marks[from..after].iter().max_by_key(|mark| mark.border).map_or(0, |mark| mark.at)
 }
 
-/// Where the words begin, and how many halves of a word there are.
+/// The starts of all words, and the number of half words.
 fn marks(text: &str) -> (Vec<WordStart>, usize) {
     let mut marks = WordScanner::begin(text);
     let mut at = 0;
     while let Some(byte) = text.as_bytes().get(at) {
-        // Most of most texts are runs of plain letters, which are taken as a whole.
+        // Most text is runs of ASCII letters, which are scanned as a whole.
         if byte.is_ascii_alphanumeric() {
             let run = leading(&text.as_bytes()[at..], |byte| byte.is_ascii_alphanumeric());
             marks.letters(at, run);
@@ -175,19 +176,19 @@ fn marks(text: &str) -> (Vec<WordStart>, usize) {
     (marks.found, marks.total)
 }
 
-/// What is known of a text up to a place in it.
+/// The state of a scan over the words of a text.
 struct WordScanner {
     found: Vec<WordStart>,
     total: usize,
     border: CutBoundary,
-    /// How many letters of the run so far are a word; a run begins with its first.
+    /// The number of letters in the current run; every [`MAX_WORD_LETTERS`] of them start a new word.
     letters: usize,
     blank_line: bool,
     ended: bool,
 }
 
 impl WordScanner {
-    /// Before the first character of a text.
+    /// Starts before the first character.
     fn begin(text: &str) -> Self {
         Self {
             found: Vec::with_capacity(text.len() / 5),
@@ -199,9 +200,9 @@ impl WordScanner {
         }
     }
 
-    /// So many letters of one byte each.
+    /// Adds `count` letters of one byte each.
     fn letters(&mut self, at: usize, count: usize) {
-        // Nearly every run is a word of its own.
+        // Nearly every run is a single word.
         if self.letters == 0 && count <= MAX_WORD_LETTERS {
             self.found.push(WordStart { at, before: self.total, border: self.border });
             self.total += HALVES_PER_WORD;
@@ -219,7 +220,7 @@ impl WordScanner {
         (self.border, self.blank_line, self.ended) = (CutBoundary::Inside, false, false);
     }
 
-    /// White space that ends no line.
+    /// Adds white space other than a line break.
     fn blank(&mut self) {
         self.letters = 0;
         self.border = self.border.max(if self.ended { CutBoundary::Sentence } else { CutBoundary::Word });
@@ -240,7 +241,7 @@ impl WordScanner {
                 '。' | '！' | '？' => self.border = self.border.max(CutBoundary::Sentence),
                 '.' | '!' | '?' => self.ended = true,
                 _ if c.is_whitespace() => self.blank(),
-                // Brackets and quotes after the end of a sentence do not undo it.
+                // Closing brackets and quotes keep the end of a sentence.
                 _ => self.ended &= matches!(c, ')' | '"' | '\'' | '”' | '’' | '»' | ']'),
             }
         }
@@ -335,7 +336,7 @@ mod tests {
         proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
     }
 
-    /// One character after the other.
+    /// Scans character by character, as a reference.
     fn slow_marks(text: &str) -> (Vec<(usize, usize, CutBoundary)>, usize) {
         let mut marks = WordScanner::begin(text);
         text.char_indices().for_each(|(at, c)| marks.character(at, c));
@@ -371,7 +372,7 @@ mod tests {
                 prop_assert!(counted(&text[pair[1].start..pair[0].end]) >= WINDOW_WORDS - WINDOW_STRIDE_WORDS - BOUNDARY_SLACK_WORDS);
             }
             if found.len() < MAX_WINDOWS {
-                // A cut inside a word counts it twice.
+                // A cut inside a word counts the word twice.
                 prop_assert!(found.iter().all(|w| counted(&text[w.start..w.end]) <= WINDOW_WORDS + BOUNDARY_SLACK_WORDS + 1));
             }
         }

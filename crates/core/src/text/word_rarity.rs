@@ -1,5 +1,5 @@
-//! How rare a word is in general, by its place in the vocabulary of an embedding model. The store's own counts are no measure of
-//! that: in a small store every word is rare.
+//! The general rarity of a word, from its rank in the vocabulary of an embedding model. The store's own
+//! counts are no measure of that: in a small store every word is rare.
 
 /// The first ids of a BERT vocabulary are no words: special marks, unused places, characters.
 const FIRST_WORD_ID: f64 = 1996.0;

@@ -1,4 +1,4 @@
-//! Units in, bytes of a segment out. The same units give the same bytes, whenever and wherever.
+//! Builds the bytes of a segment from units. The same units always give the same bytes, on every machine.
 
 use std::io::{self, Cursor, Seek, Write};
 
@@ -16,38 +16,39 @@ use super::nibbles;
 use super::postings::{self, Posting};
 use super::segment::{UNIT_BYTES, WindowKind};
 
-/// One document with its vectors, as far as there are any.
+/// A document with the vectors that are already computed.
 #[derive(Clone, Debug)]
 pub struct PreparedDocument {
-    /// The document.
+    /// The document to index.
     pub document: Document,
-    /// Its windows, each with its vector once there is one.
+    /// The windows, each with its vector if it is computed.
     pub windows: Vec<EmbeddedWindow>,
-    /// Its fine windows likewise.
+    /// The fine windows, each with its vector if it is computed.
     pub fine: Vec<EmbeddedWindow>,
-    /// What a segment says of it, once that is known.
+    /// The serialised form for a segment, once it is computed.
     written: Option<WrittenDocument>,
 }
 
-/// What a segment says of a document apart from its windows.
+/// The serialised form of a document without its windows.
 #[derive(Clone, Debug)]
 struct WrittenDocument {
     counted: TermCounts,
-    /// The document as it is kept.
+    /// The document as JSON.
     kept: Vec<u8>,
 }
 
-/// A part of a text, and its vector once there is one.
+/// A window of a text, and its vector if it is computed.
 pub type EmbeddedWindow = (TextWindow, Option<QuantisedVector>);
 
 impl PreparedDocument {
-    /// A document without vectors.
+    /// Splits a document into windows without vectors.
     pub fn new(document: Document) -> Self {
         let (windows, fine) = windows::both(&document.searched());
         Self::with(document, bare(windows), bare(fine))
     }
 
-    /// A document without vectors, whose words are counted as well. Otherwise they are when a segment is made.
+    /// Splits a document into windows without vectors and counts its terms at once, instead of when the
+    /// segment is built.
     pub fn counted(document: Document, numbers: &mut TermHasher) -> Self {
         let searched = document.searched();
         let (windows, fine) = windows::both(&searched);
@@ -55,12 +56,12 @@ impl PreparedDocument {
         Self { written, ..Self::with(document, bare(windows), bare(fine)) }
     }
 
-    /// A document that is found by its words alone and never gets a vector.
+    /// A document for lexical search only, which never gets vectors.
     pub fn by_words(document: Document) -> Self {
         Self::with(document, Vec::new(), Vec::new())
     }
 
-    /// A document and its windows.
+    /// A document with its windows.
     pub(super) fn with(document: Document, windows: Vec<EmbeddedWindow>, fine: Vec<EmbeddedWindow>) -> Self {
         Self { document, windows, fine, written: None }
     }
@@ -72,22 +73,22 @@ fn bare(windows: Vec<TextWindow>) -> Vec<EmbeddedWindow> {
 
 impl WrittenDocument {
     fn of(document: &Document, searched: &str, numbers: &mut TermHasher) -> Self {
-        // A document is plain data: it always has a JSON form.
+        // Serialising a document cannot fail: it is plain data.
         let mut kept = Vec::with_capacity(document.text.len() + DOCUMENT_OVERHEAD_BYTES);
         serde_json::to_writer(&mut kept, document).unwrap_or_default();
         Self { counted: term_counts::count(searched, numbers), kept }
     }
 }
 
-/// A unit whose documents are prepared.
+/// A unit with prepared documents.
 #[derive(Clone, Debug)]
 pub struct PreparedUnit {
-    /// The unit, without its documents.
+    /// The unit without its documents.
     pub unit: SourceUnit,
-    /// They are here.
+    /// The prepared documents of the unit.
     pub documents: Vec<PreparedDocument>,
-    /// They come behind so many of the file's documents that are in the index already, and take the place of the rest;
-    /// `None`: of all of them. A file that grows at its end is added to without being read again.
+    /// The number of indexed documents of the file that these follow; they replace the rest. `None`: they
+    /// replace all. An appended file is thus indexed without reading all of it.
     pub behind: Option<u32>,
 }
 
@@ -98,7 +99,7 @@ impl From<SourceUnit> for PreparedUnit {
 }
 
 impl PreparedUnit {
-    /// A unit whose documents are counted as well.
+    /// Prepares a unit and counts the terms of its documents.
     pub fn counted(unit: SourceUnit, numbers: &mut TermHasher) -> Self {
         Self::by(unit, |document| PreparedDocument::counted(document, numbers))
     }
@@ -109,27 +110,28 @@ impl PreparedUnit {
     }
 }
 
-/// Which vectors a segment holds.
+/// The space of the vectors in a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorSpace {
-    /// The model that makes them.
+    /// The model that computes the vectors.
     pub model: String,
-    /// Their width.
+    /// The dimension of the vectors.
     pub dimension: usize,
 }
 
-/// A segment that is laid out and has not been written yet.
+/// The layout of a segment before it is written.
 pub(super) struct SegmentLayout {
     header: SegmentHeader,
     parts: [Vec<u8>; PART_COUNT],
-    /// Postings and documents are most of a segment without vectors, so they are not put together before: these are in shares,
+    /// The postings, in shares. Postings and documents are most of a segment without vectors, so they are not
+    /// copied together.
     postings: Vec<PostingsBuilder>,
-    /// and those are where they are kept.
+    /// The units, whose documents are written from here.
     units: Vec<PreparedUnit>,
 }
 
 impl SegmentLayout {
-    /// Writes it.
+    /// Writes the segment to `out`.
     pub(super) fn write(&self, out: &mut (impl Write + Seek)) -> io::Result<()> {
         let mut parts = SegmentWriter::begin(out)?;
         for (part, bytes) in SegmentPart::ALL.into_iter().zip(&self.parts) {
@@ -154,25 +156,25 @@ impl SegmentLayout {
         documents.filter_map(|prepared| Some(prepared.written.as_ref()?.kept.as_slice()))
     }
 
-    /// Gives its memory back. With many documents that takes as long as writing them: nobody has to wait for it, and whoever
-    /// still allocates would, so this comes last.
+    /// Frees the memory, on another thread if there is much of it. With many documents that takes as long as
+    /// writing them and blocks other allocations, so it comes last.
     pub(super) fn give_back(self) {
         if is_shared(self.header.documents as usize) {
-            // Where no thread can be had, it is given back here.
+            // If no thread starts, the closure is dropped here, which frees the memory.
             std::thread::Builder::new().spawn(move || drop(self)).ok();
         }
     }
 }
 
-/// The bytes of a segment.
+/// Builds the bytes of a segment.
 pub(super) fn build(space: &VectorSpace, units: Vec<PreparedUnit>) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    // Memory takes whatever is written to it.
+    // Writing to memory cannot fail.
     lay_out(space, units).write(&mut bytes).ok();
     bytes.into_inner()
 }
 
-/// Lays out a segment.
+/// Computes the layout of a segment.
 pub(super) fn lay_out(space: &VectorSpace, mut units: Vec<PreparedUnit>) -> SegmentLayout {
     units.sort_by(|a, b| a.unit.path.cmp(&b.unit.path));
     count_rest(&mut units);
@@ -209,7 +211,7 @@ pub(super) fn lay_out(space: &VectorSpace, mut units: Vec<PreparedUnit>) -> Segm
     SegmentLayout { header, parts, postings, units }
 }
 
-/// Whether a second thread is worth its start for so many documents.
+/// True if this many documents justify a second thread.
 fn is_shared(documents: usize) -> bool {
     documents >= MIN_DOCUMENTS_PER_THREAD * 2
         && std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1)
@@ -225,14 +227,15 @@ fn write_units(units: &[PreparedUnit], parts: &mut [Vec<u8>; PART_COUNT], names:
     }
 }
 
-/// A unit as it is written: its name's place, its first document, its stamp and what its documents come behind.
+/// Serialises a unit: the offset of its path, its first document, its stamp and the number of documents that
+/// it follows.
 pub(super) fn unit_bytes(
     (offset, length): (u32, u32),
     first: u32,
     stamp: Option<&FileStamp>,
     behind: Option<u32>,
 ) -> [u8; UNIT_BYTES] {
-    // 0: gone, 1: whole, from 2 on: behind so many less two.
+    // The state is 0 for a deleted file, 1 for a complete one, and n + 2 for one that follows n documents.
     let state = match (stamp, behind) {
         (None, _) => 0,
         (Some(_), None) => 1,
@@ -294,7 +297,7 @@ fn write_columns(
     put(SegmentPart::Blobs, &blob_bytes.to_le_bytes());
 }
 
-/// Writes one kind of windows and says how many there are.
+/// Writes one kind of windows and returns their number.
 fn write_windows(
     documents: &[(&PreparedDocument, &WrittenDocument)],
     of: impl Fn(&PreparedDocument) -> &Vec<EmbeddedWindow>,
@@ -307,7 +310,7 @@ fn write_windows(
     let nothing = encode(&none(dimension));
     let fits = |vector: &&QuantisedVector| vector.steps.len() == dimension;
     let all = || documents.iter().flat_map(|(prepared, _)| of(prepared));
-    // Before the first vector there are no places for them: they are most of the bytes.
+    // The part of the vectors, which is the largest one, stays empty until the first vector.
     let any = all().any(|(_, vector)| vector.as_ref().filter(fits).is_some());
     parts[vectors as usize].reserve_exact(if any { all().count() * nothing.0.len() } else { 0 });
     let mut put = |part: SegmentPart, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
@@ -332,12 +335,12 @@ fn write_windows(
     count
 }
 
-/// What stands in the place of a vector that is not there yet.
+/// The placeholder of a missing vector.
 fn none(dimension: usize) -> QuantisedVector {
     QuantisedVector { steps: vec![0; dimension], scale: 0.0 }
 }
 
-/// The same as it is written.
+/// The placeholder in the serialised form of its kind.
 pub(super) fn written_none(kind: WindowKind, dimension: usize) -> Vec<u8> {
     match kind {
         WindowKind::Whole => bytes(&none(dimension)).0,
@@ -345,21 +348,21 @@ pub(super) fn written_none(kind: WindowKind, dimension: usize) -> Vec<u8> {
     }
 }
 
-/// A vector that everything is compared with: a byte to a step.
+/// Serialises a vector for the scan: one byte per step.
 fn bytes(vector: &QuantisedVector) -> (Vec<u8>, f32) {
     (vector.steps.iter().map(|step| step.cast_unsigned()).collect(), vector.scale)
 }
 
-/// A vector that is only looked at closely: half a byte to a step.
+/// Serialises a vector for rescoring: half a byte per step.
 fn half_bytes(vector: &QuantisedVector) -> (Vec<u8>, f32) {
     let coarse = nibbles::coarsen(vector);
     (nibbles::pack(&coarse.steps), coarse.scale)
 }
 
-/// A share of the postings as it is written.
+/// A share of the postings in serialised form.
 struct PostingsBuilder {
     terms: Vec<u8>,
-    /// Where those of each term begin in this share.
+    /// The index of the first posting of each term in this share.
     first: Vec<u32>,
     documents: Vec<u8>,
     counts: Vec<u8>,
@@ -387,7 +390,7 @@ impl PostingsBuilder {
     }
 }
 
-/// Writes of which terms the postings are, one share after the other, and says how many there are. No term is in two of them.
+/// Writes the terms of the postings, share by share, and returns their number. No term is in two shares.
 fn write_terms(postings: &[PostingsBuilder], parts: &mut [Vec<u8>; PART_COUNT]) -> u32 {
     let mut put = |part: SegmentPart, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let (mut terms, mut before) = (0, 0_u32);
@@ -401,7 +404,7 @@ fn write_terms(postings: &[PostingsBuilder], parts: &mut [Vec<u8>; PART_COUNT]) 
     terms
 }
 
-/// Counts the words of all documents that nobody has counted yet. Every text is on its own.
+/// Counts the terms of all documents without counts, in parallel.
 fn count_rest(units: &mut [PreparedUnit]) {
     let count = |part: &mut [&mut PreparedDocument]| {
         let mut numbers = TermHasher::default();
@@ -425,10 +428,10 @@ fn count_rest(units: &mut [PreparedUnit]) {
     });
 }
 
-/// What is kept of a document beside its text takes about so many bytes.
+/// The approximate size in bytes of a serialised document without its text.
 const DOCUMENT_OVERHEAD_BYTES: usize = 640;
 
-/// Fewer documents than this are counted before a thread has started.
+/// The minimum number of documents per thread; fewer are counted before a thread has started.
 const MIN_DOCUMENTS_PER_THREAD: usize = 200;
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
-//! Making vectors for what has none: a few at once when something is saved, all of them when the index is made.
+//! Computes missing vectors: a few at once after a save, all of them when the index is built.
 //!
-//! A long run writes what it has made to `embedding.partial`, so that one that was stopped goes on where it was
-//! (STO-15). The file holds hashes of texts and vectors, no text.
+//! A long run writes its vectors to the checkpoint `embedding.partial`, from which an interrupted run resumes
+//! (STO-15). The file holds vectors and hashes of texts, but no text.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,12 +16,12 @@ use super::frames;
 use super::store::{CHECKPOINT_FILE, Error, RecallIndex};
 use crate::platform::disk;
 
-/// What a save may spend on vectors; the rest is done by whoever indexes next (STO-15).
+/// The time that a save may spend on vectors; the next indexing run computes the rest (STO-15).
 pub const SAVE_BUDGET: Duration = Duration::from_millis(50);
-/// Texts between two looks at the clock and two writes of what is done.
+/// The number of texts between two checks of the clock and two checkpoints.
 const BATCH_TEXTS: usize = 64;
 
-/// A model, and the vectors it makes.
+/// An embedder: a model and the name of its vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Embedder<'a> {
     model: &'a EmbeddingModel<'a>,
@@ -29,12 +29,12 @@ pub struct Embedder<'a> {
 }
 
 impl<'a> Embedder<'a> {
-    /// `name` is what the settings call the model.
+    /// Creates an embedder; `name` is the model's name in the settings.
     pub fn new(name: &'a str, model: &'a EmbeddingModel<'a>) -> Self {
         Self { model, name }
     }
 
-    /// The vectors it makes.
+    /// The space of its vectors.
     pub fn space(&self) -> VectorSpace {
         VectorSpace {
             model: format!("{}@{:016x}", self.name, self.model.checksum()),
@@ -42,18 +42,18 @@ impl<'a> Embedder<'a> {
         }
     }
 
-    /// The vector of a question.
+    /// Computes the embedding of a query.
     pub fn query(&self, text: &str) -> QuantisedVector {
         quantise(&self.model.embed(&mut EncoderScratch::default(), TextRole::Query, text))
     }
 
-    /// Brings into memory what [`Embedder::query`] reads on another thread.
+    /// Loads the weights that [`Embedder::query`] reads on another thread.
     pub fn warm(&self) {
         self.model.warm();
     }
 
-    /// The number of a word in the model's vocabulary, which is ordered by how common words are; `None` if it is no word of
-    /// its own there.
+    /// The id of a word in the model's vocabulary, which is ordered by frequency; `None` if the word is not a
+    /// single token.
     pub fn word(&self, word: &str) -> Option<u32> {
         match self.model.tokenize(word).as_slice() {
             [_, only, _] => Some(*only),
@@ -61,8 +61,8 @@ impl<'a> Embedder<'a> {
         }
     }
 
-    /// Gives every window a vector that `known` has, and then makes the missing ones one after the other until `budget`
-    /// is spent. Says how many are still missing.
+    /// Fills in the vectors that `known` has, then computes missing ones until `budget` is spent. Returns the
+    /// number of vectors that are still missing.
     pub fn fill<'u>(
         &self,
         units: impl IntoIterator<Item = &'u mut PreparedUnit>,
@@ -78,7 +78,7 @@ impl<'a> Embedder<'a> {
                 let text = &*prepared.document.passage(&searched, *window);
                 let before = start.elapsed();
                 *vector = known.get(text).cloned();
-                // The next one takes about as long as the slowest so far.
+                // Assume that the next text takes as long as the slowest so far.
                 if vector.is_none() && before + slowest < budget {
                     *vector = Some(quantise(&self.model.embed(&mut scratch, TextRole::Passage, text)));
                     slowest = slowest.max(start.elapsed().saturating_sub(before));
@@ -89,7 +89,8 @@ impl<'a> Embedder<'a> {
         missing
     }
 
-    /// Gives every window that has no vector one that says nothing, the same for the same text: for measuring time, not quality.
+    /// Fills missing vectors with pseudo-random ones, derived from the text. They serve to measure time, not
+    /// quality.
     pub fn fill_made_up<'u>(&self, units: impl IntoIterator<Item = &'u mut PreparedUnit>) {
         let width = self.model.dim();
         for prepared in units.into_iter().flat_map(|unit| &mut unit.documents) {
@@ -104,14 +105,14 @@ impl<'a> Embedder<'a> {
                     (state >> 56) as u8
                 };
                 let steps = (0..width).map(|_| step().cast_signed().max(-127)).collect();
-                // About the length of a unit vector.
+                // The scale gives approximately unit length.
                 *vector = Some(QuantisedVector { steps, scale: 1.0 / (73.0 * (width as f32).sqrt()) });
             }
         }
     }
 
-    /// Makes all vectors that are missing, on all cores. `progress` is told how many of how many are done, and may say
-    /// stop; what was made by then is kept for the next run.
+    /// Computes all missing vectors, on all cores. `progress` gets the number done and the total, and may
+    /// stop the run; the next run resumes from the checkpoint.
     pub fn fill_all(
         &self,
         index: &RecallIndex,
@@ -127,7 +128,8 @@ impl<'a> Embedder<'a> {
         let mut known = partial.read()?;
         let mut wanted: Vec<&str> =
             texts.iter().map(String::as_str).filter(|text| known.get(text).is_none()).collect();
-        // Texts of one length waste no work on padding; the longest first, so that the end comes as expected.
+        // Batches of equal length waste no work on padding. The longest come first, so that estimates of the
+        // remaining time are not too low.
         wanted.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         wanted.dedup();
         let (total, done) = (texts.len(), texts.len() - wanted.len());
@@ -151,7 +153,7 @@ impl<'a> Embedder<'a> {
         Ok(made)
     }
 
-    /// Forgets the vectors that a long run kept: they are in the index now, or must not be kept.
+    /// Deletes the checkpoint: its vectors are in the index now, or must not be kept.
     pub fn clear_partial(index: &RecallIndex) -> Result<(), Error> {
         let path = index.folder().join(CHECKPOINT_FILE);
         disk::shred(&path).map_err(Error::io("removed", &path))
@@ -173,12 +175,12 @@ fn missing_texts(units: &[&mut PreparedUnit]) -> Vec<String> {
     texts
 }
 
-/// Vectors by the text they were made of.
+/// Vectors by the hash of their text.
 #[derive(Debug, Default)]
 pub struct VectorCache(HashMap<ContentHash, QuantisedVector>);
 
 impl VectorCache {
-    /// The vectors of some units.
+    /// Collects the vectors of units.
     pub fn of<'a>(units: impl IntoIterator<Item = &'a PreparedUnit>) -> Self {
         let mut known = Self::default();
         for prepared in units.into_iter().flat_map(|unit| &unit.documents) {
@@ -192,7 +194,7 @@ impl VectorCache {
         known
     }
 
-    /// Whether there are none.
+    /// True if it has no vectors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -209,7 +211,7 @@ impl VectorCache {
     }
 }
 
-/// What a long run has made so far. The first frame names the model; another model begins anew.
+/// The checkpoint of a long run. The first frame names the model; another model starts afresh.
 struct EmbeddingCheckpoint {
     path: PathBuf,
     space: VectorSpace,
@@ -220,7 +222,7 @@ impl EmbeddingCheckpoint {
         let bytes = frames::read(&self.path).map_err(Error::io("read", &self.path))?;
         let (found, whole) = frames::frames(&bytes);
         if whole < bytes.len() {
-            // What comes next has to stand behind the last whole frame, or nobody would find it.
+            // Cut off the torn tail: readers stop at it, so later frames would be lost.
             frames::append(&self.path, whole, &[]).map_err(Error::io("written", &self.path))?;
         }
         let mut known = VectorCache::default();

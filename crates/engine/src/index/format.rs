@@ -1,64 +1,65 @@
-//! The bytes of a segment: a header that says where each part lies, then the parts. Little-endian throughout, so that
-//! any language on any machine can read it (STO-18).
+//! The file format of a segment: a header with the position of each part, then the parts. All numbers are
+//! little-endian, so that any language on any machine can read it (STO-18).
 //!
 //! ```text
 //! "rkindex\n"  version  header length  total length  counts …  parts: offset, length, checksum …  header checksum
 //! ```
 //!
-//! Opening a segment reads the header alone. Every later access is checked against the bounds of its part, so a file
-//! that was cut short or overwritten gives wrong answers at worst, never a crash; `verify` finds out which.
+//! Opening a segment reads only the header. Every later access is checked against the bounds of its part. A
+//! truncated or overwritten file therefore gives wrong answers at worst, but never a crash; `verify` detects
+//! the damage.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
 use rekindle_core::base::hash::{ByteChecksum, checksum};
 
-/// What a segment begins with.
+/// The magic bytes of a segment.
 const MAGIC: [u8; 8] = *b"rkindex\n";
-/// The version of everything below. Another version is rebuilt, never guessed at.
+/// The version of the format. A segment of another version is rebuilt.
 pub(super) const FORMAT_VERSION: u32 = 2;
-/// Parts begin at multiples of this.
+/// The alignment of parts, in bytes.
 const ALIGNMENT: usize = 64;
 const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PART_COUNT * 24 + 8;
-/// The longest name of a model.
+/// The maximum length of a model's name, in bytes.
 pub(super) const MODEL_BYTES: usize = 128;
 
 /// The parts of a segment, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum SegmentPart {
-    /// For each unit: path offset and length, first document, whether it has a stamp, modified, size, hash.
+    /// For each unit: path offset and length, first document, state, modified, size, hash.
     Units,
-    /// The paths of units and the names of projects, end to end.
+    /// The paths of units and the names of projects, concatenated.
     Names,
-    /// For each project: offset and length in the names.
+    /// For each project: offset and length of its name.
     Projects,
-    /// For each document: running words.
+    /// For each document: the number of running words.
     Words,
-    /// For each document: terms.
+    /// For each document: the number of terms.
     Lengths,
     /// For each document: the number of its thread.
     Threads,
-    /// For each document: seconds since 1970.
+    /// For each document: the creation time in seconds since 1970.
     Created,
     /// For each document: its flags.
     Flags,
-    /// For each document: the number of its project plus one; 0 is everywhere.
+    /// For each document: the number of its project plus one; 0 means every project.
     Scopes,
-    /// For each document and one more: where its text begins in the blobs.
+    /// For each document and one more: the offset of its JSON in the blob.
     Blobs,
-    /// The documents as JSON, end to end.
+    /// The documents as JSON, concatenated.
     Blob,
     /// For each document and one more: its first window.
     FirstWindows,
-    /// For each window: begin and end in the searched text, what one step is worth (0: no vector yet).
+    /// For each window: start and end in the searched text, and the scale of its vector (0: no vector yet).
     Windows,
-    /// For each window: its vector. Nothing at all while no window has one.
+    /// For each window: its vector. Empty if no window has a vector.
     Vectors,
     /// For each document and one more: its first fine window.
     FirstFine,
     /// For each fine window: as [`SegmentPart::Windows`].
     Fine,
-    /// For each fine window: its vector, four bits to a step; likewise.
+    /// For each fine window: its vector, with four bits per step. Empty if no fine window has a vector.
     FineVectors,
     /// The hashes of all terms, ascending.
     Terms,
@@ -66,15 +67,15 @@ pub(super) enum SegmentPart {
     FirstPostings,
     /// For each posting: the document.
     PostingDocuments,
-    /// For each posting: how often, in all and at either end.
+    /// For each posting: the number of occurrences, in the whole text and at each end.
     PostingCounts,
 }
 
-/// How many parts there are.
+/// The number of parts.
 pub(super) const PART_COUNT: usize = 21;
 
 impl SegmentPart {
-    /// All of them, in their order.
+    /// All parts, in order.
     pub(super) const ALL: [Self; PART_COUNT] = [
         Self::Units,
         Self::Names,
@@ -100,7 +101,7 @@ impl SegmentPart {
     ];
 }
 
-/// What the header counts.
+/// The header of a segment, with its counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
     pub(super) units: u32,
@@ -108,11 +109,11 @@ pub(super) struct SegmentHeader {
     pub(super) windows: u32,
     pub(super) fine: u32,
     pub(super) terms: u32,
-    /// Windows that have no vector yet.
+    /// The number of windows without a vector.
     pub(super) pending: u32,
-    /// Bytes of a vector.
+    /// The dimension of a vector.
     pub(super) dimension: u32,
-    /// All terms of all documents.
+    /// The total number of terms of all documents.
     pub(super) length: u64,
     /// The model that made the vectors.
     pub(super) model: String,
@@ -120,58 +121,58 @@ pub(super) struct SegmentHeader {
     pub(super) parts: [(u64, u64, u64); PART_COUNT],
 }
 
-/// Why some bytes are not a segment of ours.
+/// The damage that makes a segment unusable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentDamage {
-    /// Not a segment at all.
+    /// The file is not a segment.
     #[error("it is not an index file")]
     Foreign,
-    /// Made by an older or newer program.
+    /// The file has the format of another version.
     #[error("it was made by another version of Rekindle (format {0}, this one reads {FORMAT_VERSION})")]
     Version(u32),
-    /// Named as a part of the index, and not there.
+    /// A listed file is missing.
     #[error("it is not there")]
     Missing,
-    /// Cut short, or something was appended.
+    /// The file was truncated or extended.
     #[error("it has {is} bytes and should have {should}")]
     Length {
-        /// How long it is.
+        /// The actual length in bytes.
         is: u64,
-        /// How long the header says.
+        /// The length in bytes that the header gives.
         should: u64,
     },
-    /// Overwritten.
+    /// The content does not match its checksum.
     #[error("its {0} do not add up")]
     Checksum(&'static str),
 }
 
-/// A segment that is written part by part, each piece by piece; the header comes last, since it says how long they are.
+/// Writes a segment part by part, in pieces. The header comes last, because it contains the lengths.
 pub(super) struct SegmentWriter<'a, W: Write + Seek> {
     out: &'a mut W,
-    /// What is not written yet.
+    /// The buffer of unwritten bytes.
     waiting: Vec<u8>,
     at: u64,
     done: [(u64, u64, u64); PART_COUNT],
-    /// The part that is being written: where it begins, and the sum so far.
+    /// The current part: its start, and its checksum so far.
     part: Option<(SegmentPart, u64, ByteChecksum)>,
 }
 
 impl<'a, W: Write + Seek> SegmentWriter<'a, W> {
-    /// Leaves room for the header.
+    /// Starts a segment and reserves space for the header.
     pub(super) fn begin(out: &'a mut W) -> io::Result<Self> {
         let mut parts = Self { out, waiting: Vec::new(), at: 0, done: [(0, 0, 0); PART_COUNT], part: None };
         parts.fill(HEADER_BYTES.next_multiple_of(ALIGNMENT))?;
         Ok(parts)
     }
 
-    /// Ends a part and begins the next one. They come in the order of [`SegmentPart`].
+    /// Ends a part and starts the next one, in the order of [`SegmentPart`].
     pub(super) fn next(&mut self, part: SegmentPart) -> io::Result<()> {
         self.end()?;
         self.part = Some((part, self.at, ByteChecksum::default()));
         Ok(())
     }
 
-    /// Adds to the part.
+    /// Appends bytes to the current part.
     pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Some((.., sum)) = &mut self.part {
             sum.add(bytes);
@@ -179,7 +180,7 @@ impl<'a, W: Write + Seek> SegmentWriter<'a, W> {
         self.write(bytes)
     }
 
-    /// Writes the header, which has to know all but where the parts are.
+    /// Writes the header, whose part positions are filled in here.
     pub(super) fn finish(mut self, mut header: SegmentHeader) -> io::Result<()> {
         self.end()?;
         header.parts = self.done;
@@ -217,9 +218,9 @@ impl<'a, W: Write + Seek> SegmentWriter<'a, W> {
     }
 }
 
-/// What is written at a time, from a multiple of it on. A system that keeps a file in memory as it was written (Linux, on most
-/// file systems) can then map it in such pieces: 60 MB took 4.3 ms to map and 2.8 ms to take back when they went through a
-/// buffer of 64 KiB, and 0.1 ms for both when they are written like this.
+/// The block size of writes in bytes; writes are aligned to it. On most Linux file systems, the page cache
+/// keeps a file in the pieces in which it was written and maps it in these pieces. With a buffer of 64 KiB,
+/// 60 MB took 4.3 ms to map and 2.8 ms to unmap; with this block size, both together take 0.1 ms.
 const WRITE_BLOCK_BYTES: usize = 2 * 1024 * 1024;
 
 impl SegmentHeader {
@@ -247,7 +248,7 @@ impl SegmentHeader {
         bytes
     }
 
-    /// Reads the header and checks that all parts are inside.
+    /// Parses the header and checks that all parts are within the file.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, SegmentDamage> {
         let mut fields = HeaderFields { bytes, at: 0 };
         if fields.take(8) != Some(&MAGIC) {
@@ -298,19 +299,19 @@ impl SegmentHeader {
         Ok(header)
     }
 
-    /// The bytes of a part. `bytes` are those the header was read from.
+    /// The bytes of a part. `bytes` must be those of the parsed file.
     pub(super) fn part<'a>(&self, bytes: &'a [u8], part: SegmentPart) -> &'a [u8] {
         let range = self.range(part);
         bytes.get(range).unwrap_or_default()
     }
 
-    /// Where a part lies.
+    /// The byte range of a part.
     pub(super) fn range(&self, part: SegmentPart) -> std::ops::Range<usize> {
         let (offset, length, _) = self.parts[part as usize];
         offset as usize..offset as usize + length as usize
     }
 
-    /// Reads everything and compares it with what was written.
+    /// Compares the checksum of every part.
     pub(super) fn verify(&self, bytes: &[u8]) -> Result<(), SegmentDamage> {
         let good = |(offset, length, sum): &(u64, u64, u64)| {
             bytes
@@ -387,7 +388,7 @@ mod tests {
         let mut parts = SegmentWriter::begin(&mut bytes).unwrap();
         for part in SegmentPart::ALL {
             parts.next(part).unwrap();
-            // In pieces that fit no block.
+            // The pieces do not align with blocks.
             of(part).chunks(700_001).for_each(|piece| parts.put(piece).unwrap());
         }
         parts.finish(SegmentHeader::default()).unwrap();
@@ -416,7 +417,7 @@ mod tests {
         let mut inside = bytes.clone();
         *inside.last_mut().unwrap() ^= 1;
         let last = SegmentHeader::decode(&inside).unwrap();
-        // Padding is nobody's.
+        // Padding belongs to no part.
         assert!(last.verify(&inside).is_ok());
         let at = last.range(SegmentPart::Terms).start;
         inside[at] ^= 1;

@@ -1,5 +1,5 @@
-//! A file that only grows, a checked frame at a time. What a crash left of the last frame is passed over by readers and
-//! cut off by the next writer.
+//! An append-only file of frames with checksums. Readers skip a torn last frame after a crash, and the next
+//! writer cuts it off.
 
 use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use rekindle_core::base::hash::checksum;
 
 const FRAME_HEAD_BYTES: usize = 12;
 
-/// The frames of some bytes, and where the last whole one ends.
+/// Finds the frames in a file, and the end of the last complete one.
 pub(super) fn frames(bytes: &[u8]) -> (Vec<Range<usize>>, usize) {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(head) = bytes.get(at..at + FRAME_HEAD_BYTES) {
@@ -26,7 +26,7 @@ pub(super) fn frames(bytes: &[u8]) -> (Vec<Range<usize>>, usize) {
     (found, at)
 }
 
-/// One payload as it stands in the file.
+/// Frames a payload with its length and checksum.
 pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FRAME_HEAD_BYTES + payload.len());
     bytes.extend_from_slice(&(payload.len() as u32).to_le_bytes());
@@ -35,7 +35,7 @@ pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Reads a file of frames; one that is not there is empty.
+/// Reads a file of frames; a missing file is empty.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     match std::fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -43,8 +43,8 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Adds frames behind the last whole one. Only for the holder of the file's lock. Not synced: all of it can be made
-/// again, and a torn end is noticed.
+/// Appends frames after the last complete one. The caller must hold the file's lock. The data is not synced:
+/// it can be recomputed, and a torn tail is detected.
 pub(super) fn append(path: &Path, whole: usize, framed: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);

@@ -1,4 +1,5 @@
-//! The small file that says what of an index holds: JSON with a `format`, replaced as a whole.
+//! The manifest: a small JSON file with a `format` that names the current parts of an index. It is replaced
+//! atomically.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Error, SegmentDamage};
 use crate::platform::disk;
 
-/// What it says; `None` if there is no such file.
+/// Reads a manifest; `None` if the file does not exist.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<Option<T>, Error> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
@@ -17,7 +18,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<Opt
         Err(error) => return Err(Error::io("read", path)(error)),
     };
     let damaged = |damage| Error::Damaged { path: path.to_owned(), damage };
-    // A newer program may say more in another way; the format always says so.
+    // Only the format field has the same form in every version.
     #[derive(Deserialize)]
     struct ManifestFormat {
         format: u32,
@@ -30,7 +31,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<Opt
     serde_json::from_slice(&text).map(Some).map_err(|_| damaged(SegmentDamage::Foreign))
 }
 
-/// Lets something else hold from now on.
+/// Replaces a manifest atomically.
 pub(crate) fn write<T: Serialize>(path: &Path, current: &T) -> Result<(), Error> {
     let text = serde_json::to_vec(current).map_err(|error| Error::io("written", path)(error.into()))?;
     disk::write_whole(path, &text).map_err(Error::io("written", path))

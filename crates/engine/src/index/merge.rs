@@ -1,5 +1,5 @@
-//! Segments in, one segment out, part by part from where they lie to where it will lie: what is in memory meanwhile are a
-//! few numbers for each document, however much they say. The bytes are those that [`super::build`] would have made.
+//! Merges segments into one, copying part by part. Memory holds only a few numbers per document, whatever its
+//! size. The bytes are those that [`super::build`] would write.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
@@ -10,7 +10,7 @@ use rekindle_core::recall::document::FileStamp;
 use super::format::{SegmentDamage, SegmentHeader, SegmentPart, SegmentWriter};
 use super::segment::{IndexSegment, WindowKind};
 
-/// A document that has no place in the new segment.
+/// Marks a document that the new segment omits.
 const OMITTED_DOCUMENT: u32 = u32::MAX;
 
 /// A unit of the new segment.
@@ -19,23 +19,23 @@ pub(crate) struct MergedUnit<'a> {
     pub(crate) path: &'a str,
     pub(crate) stamp: Option<FileStamp>,
     pub(crate) behind: Option<u32>,
-    /// Where its documents are: a segment, and their numbers there.
+    /// The runs of its documents: a segment, and the numbers in it.
     pub(crate) runs: Vec<(usize, Range<u32>)>,
 }
 
-/// What becomes one segment.
+/// A merge of segments into one.
 #[derive(Debug)]
 pub(crate) struct SegmentMerge<'a> {
     segments: Vec<&'a IndexSegment>,
     units: Vec<MergedUnit<'a>>,
-    /// Where each document comes from: a segment, and its number there.
+    /// The source of each new document: a segment, and the number in it.
     order: Vec<(u32, u32)>,
-    /// For each segment, where each of its documents goes.
+    /// For each segment, the new number of each document.
     places: Vec<Vec<u32>>,
 }
 
 impl<'a> SegmentMerge<'a> {
-    /// All units of some segments, side by side.
+    /// Merges all units of segments that have no unit in common.
     pub(crate) fn of_distinct(segments: Vec<&'a IndexSegment>) -> Self {
         let all = segments.iter().enumerate().flat_map(|(at, segment)| {
             let known = (0..segment.units()).filter_map(|unit| segment.unit(unit));
@@ -50,7 +50,7 @@ impl<'a> SegmentMerge<'a> {
         Self::new(segments, units)
     }
 
-    /// These units, whose documents are in these segments.
+    /// Merges these units, whose documents are in these segments.
     pub(super) fn new(segments: Vec<&'a IndexSegment>, mut units: Vec<MergedUnit<'a>>) -> Self {
         units.sort_by_key(|unit| unit.path);
         let mut places: Vec<Vec<u32>> =
@@ -67,12 +67,12 @@ impl<'a> SegmentMerge<'a> {
         Self { segments, units, order, places }
     }
 
-    /// Looks at every byte that is going to be copied.
+    /// Verifies the checksums of all sources.
     pub(crate) fn verify(&self) -> Result<(), SegmentDamage> {
         self.segments.iter().try_for_each(|segment| segment.verify())
     }
 
-    /// Writes the segment. All of its sources have vectors of the same space.
+    /// Writes the segment. All sources must have vectors of the same space.
     pub(crate) fn write(&self, out: &mut (impl Write + Seek)) -> io::Result<()> {
         let mut parts = SegmentWriter::begin(out)?;
         let space = self.segments.first().map(|segment| segment.space());
@@ -98,7 +98,7 @@ impl<'a> SegmentMerge<'a> {
             .filter_map(|(segment, local)| Some((*self.segments.get(*segment as usize)?, *local)))
     }
 
-    /// The projects of all documents with their new numbers, and the new number of each old one.
+    /// The projects of all documents with new numbers, and the new number of each old one.
     fn scopes(&self) -> ScopeTable<'a> {
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         let known: Vec<Vec<&str>> = self.segments.iter().map(|segment| segment.projects()).collect();
@@ -190,14 +190,14 @@ impl<'a> SegmentMerge<'a> {
         self.all().try_for_each(|(segment, local)| parts.put(segment.blob(local).unwrap_or_default()))
     }
 
-    /// Whether a document goes on with the thread of the one before it.
+    /// True if a document continues the thread of the previous one.
     fn is_one_thread(&self, before: (u32, u32), this: (u32, u32)) -> bool {
         let segment = |(segment, _): (u32, u32)| self.segments[segment as usize];
         let number = |at: (u32, u32)| number(segment(at), SegmentPart::Threads, at.1);
         if before.0 == this.0 && before.1.checked_add(1) == Some(this.1) {
             return number(before) == number(this);
         }
-        // They were not side by side, so nobody has compared them yet.
+        // The two were not adjacent before, so their threads have to be compared by name.
         let thread = |at: (u32, u32)| {
             let document = segment(at).document(at.1)?;
             Some((document.path, document.thread?))
@@ -237,7 +237,7 @@ impl<'a> SegmentMerge<'a> {
             for written in written() {
                 let there = written.vectors.len() == written.windows.len() * width;
                 parts.put(if there { written.vectors } else { &[] })?;
-                // A source without any vectors has no places for them.
+                // A source without vectors has no placeholders either.
                 let missing = if there { 0 } else { written.windows.len() };
                 (0..missing).try_for_each(|_| parts.put(&none))?;
             }
@@ -271,7 +271,7 @@ impl<'a> SegmentMerge<'a> {
         self.each_term(|_, postings| postings.iter().try_for_each(|(_, count)| parts.put(count)))
     }
 
-    /// Every term that still stands somewhere, in order, with its documents in order and how often it stands in each.
+    /// Iterates over every remaining term in order, with its documents in order and the counts in each.
     fn each_term(&self, mut each: impl FnMut(u64, &[(u32, [u8; 2])]) -> io::Result<()>) -> io::Result<()> {
         let mut next = vec![0_usize; self.segments.len()];
         let mut postings: Vec<(u32, [u8; 2])> = Vec::new();
@@ -303,7 +303,7 @@ fn number(segment: &IndexSegment, column: SegmentPart, document: u32) -> u32 {
 }
 
 struct ScopeTable<'a> {
-    /// The projects, in their order.
+    /// The names of the projects, in order.
     names: Vec<&'a str>,
     /// For each segment, the new number of each of its projects.
     new: Vec<Vec<u32>>,

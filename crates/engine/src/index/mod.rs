@@ -1,11 +1,12 @@
 //! The search index: memory-mapped segments that a new process can query in milliseconds.
 //!
-//! It is derived from the Markdown: if you delete the folder, it is rebuilt the same.
+//! It is derived from the Markdown: if you delete the folder, the same index is rebuilt.
 //!
-//! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the bytes of a segment, writing and reading them
-//! - `manifest`, `frames`, [`store`]: generations, the delta beside them, and who may change them
-//! - [`snapshot`]: the whole as one reader sees it; `scan`: a query against all its vectors
-//! - [`embedding`]: making the vectors that are missing
+//! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the file format of a segment, writing
+//!    and reading it
+//! - `manifest`, `frames`, [`store`]: generations, their deltas, and the locks of writers
+//! - [`snapshot`]: the index as one reader sees it; `scan`: a query against all its vectors
+//! - [`embedding`]: computing missing vectors
 
 mod build;
 pub mod embedding;
@@ -22,7 +23,7 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-/// The bytes of a segment whose documents are found by their words alone.
+/// Builds a segment for lexical search only.
 pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
     build::build(&VectorSpace { model: String::new(), dimension: 0 }, units)
 }

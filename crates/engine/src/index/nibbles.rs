@@ -1,16 +1,17 @@
-//! Vectors in four bits to a step: half the room, for the many that are only looked at closely.
+//! Vectors with four bits per step, for the fine windows, which only rescoring reads. They take half the
+//! space.
 
 use rekindle_embed::QuantisedVector;
 
-/// The largest step.
+/// The maximum absolute value of a step.
 const MAX_STEP: f32 = 7.0;
 
-/// Bytes of a vector.
+/// The number of bytes of a vector.
 pub(super) fn width(dimension: usize) -> usize {
     dimension.div_ceil(2)
 }
 
-/// The vector, coarser. What has been through here comes through unchanged.
+/// Quantises a vector to four bits per step. Doing so twice changes nothing further.
 pub(super) fn coarsen(vector: &QuantisedVector) -> QuantisedVector {
     let largest = vector.steps.iter().map(|step| step.unsigned_abs()).max().unwrap_or(0);
     if largest == 0 {
@@ -21,13 +22,13 @@ pub(super) fn coarsen(vector: &QuantisedVector) -> QuantisedVector {
     QuantisedVector { steps, scale: vector.scale * ratio }
 }
 
-/// Two steps to a byte.
+/// Packs two steps into a byte.
 pub(super) fn pack(steps: &[i8]) -> Vec<u8> {
     let nibble = |step: &i8| step.cast_unsigned() & 15;
     steps.chunks(2).map(|pair| nibble(&pair[0]) | pair.get(1).map_or(0, nibble) << 4).collect()
 }
 
-/// The way back: the steps of all vectors in `bytes`, one after the other, behind what is in `steps`.
+/// Unpacks the steps of all vectors in `bytes` and appends them to `steps`.
 pub(super) fn unpack(bytes: &[u8], dimension: usize, steps: &mut Vec<u8>) {
     let wide = |nibble: u8| (nibble ^ 8).wrapping_sub(8);
     let (width, before) = (width(dimension).max(1), steps.len());

@@ -1,15 +1,15 @@
-//! Postings in the order in which they are written: by term, then by document.
+//! Sorts postings into the order of a segment: by term, then by document.
 //!
-//! Terms are hashes and as such evenly spread: by their first bits they fall into small heaps of about the same size, and only
-//! those have to be sorted. Shares of the documents are dealt out to heaps, then shares of the heaps are sorted; each by
-//! whoever has time.
+//! Terms are hashes and thus evenly distributed: their first bits divide them into buckets of similar size,
+//! and only the buckets have to be sorted. Threads first distribute shares of the documents to buckets, then
+//! sort shares of the buckets.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rekindle_core::recall::term_counts::{TermCount, TermCounts};
 
-/// How often a term stands in a document.
+/// A posting: a term, a document and the counts of the term in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) term: u64,
@@ -17,17 +17,18 @@ pub(super) struct Posting {
     pub(super) count: TermCount,
 }
 
-/// About so many postings are sorted at once: they fit where the processor is fast.
+/// The approximate number of postings in a bucket, so that a bucket fits into the processor's cache.
 const BUCKET_POSTINGS: usize = 256;
-/// More heaps than this would be slower to fill than larger ones are to sort.
+/// The maximum number of bits that select a bucket. More buckets would take longer to fill than larger ones
+/// take to sort.
 const MAX_BUCKET_BITS: u32 = 12;
-/// Into so many shares a step is divided.
+/// The maximum number of shares of a step.
 const MAX_THREAD_SHARES: usize = 16;
-/// Fewer postings than this are sorted before a thread has started.
+/// The minimum number of postings for a second thread; fewer are sorted before one has started.
 const MIN_PARALLEL_POSTINGS: usize = 100_000;
 
-/// What `make` makes of all postings, in shares whose order is theirs; `meanwhile` is done on the way, beside the rest if that
-/// is worth a thread.
+/// Sorts all postings and applies `make` to each share, in order. `meanwhile` runs concurrently if a thread
+/// is worth it.
 pub(super) fn sorted<T: Send>(
     counted: &[&TermCounts],
     make: impl Fn(&[Posting]) -> T + Sync,
@@ -46,12 +47,12 @@ pub(super) fn sorted<T: Send>(
     in_shares(shares, |share| make(&sort(&dealt, part(1 << bits, share, shares))), || ())
 }
 
-/// One share of so many things.
+/// The range of one share.
 fn part(things: usize, share: usize, shares: usize) -> Range<usize> {
     things * share / shares..things * (share + 1) / shares
 }
 
-/// What becomes of each share, in their order.
+/// Applies `make` to each share; the results are in order.
 fn in_shares<T: Send>(shares: usize, make: impl Fn(usize) -> T + Sync, meanwhile: impl FnOnce()) -> Vec<T> {
     if shares == 1 {
         meanwhile();
@@ -74,13 +75,13 @@ fn in_shares<T: Send>(shares: usize, make: impl Fn(usize) -> T + Sync, meanwhile
     made.into_iter().map(|(_, made)| made).collect()
 }
 
-/// The postings of some documents, heap by heap, and where each heap begins.
+/// The postings of some documents by bucket, and the start of each bucket.
 struct PostingBuckets {
     postings: Vec<Posting>,
     starts: Vec<usize>,
 }
 
-/// Deals the terms of documents out to heaps. They count from `first` on.
+/// Distributes the terms of documents to buckets. The documents are numbered from `first`.
 fn deal(counted: &[&TermCounts], first: u32, bits: u32) -> PostingBuckets {
     let heap = |term: u64| term.checked_shr(u64::BITS - bits).unwrap_or(0) as usize;
     let all = || counted.iter().flat_map(|counted| &counted.terms);
@@ -102,7 +103,7 @@ fn deal(counted: &[&TermCounts], first: u32, bits: u32) -> PostingBuckets {
     PostingBuckets { postings, starts }
 }
 
-/// Some heaps, one after the other, each put together from what was dealt out to it, and sorted.
+/// Collects the postings of a range of buckets and sorts each bucket.
 fn sort(dealt: &[PostingBuckets], heaps: Range<usize>) -> Vec<Posting> {
     let of =
         |dealt: &PostingBuckets, heaps: &Range<usize>| dealt.starts[heaps.start]..dealt.starts[heaps.end];

@@ -1,4 +1,5 @@
-//! A query against every vector of a segment, some at a time, so that nothing grows with their number but the answer.
+//! Scans every vector of a segment for a query, in blocks, so that memory does not grow with the number of
+//! vectors.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -8,14 +9,15 @@ use rekindle_embed::{QuantisedVector, dots};
 use super::format::SegmentPart;
 use super::segment::{IndexSegment, WINDOW_BYTES, u32_at};
 
-/// So many vectors are compared at once.
+/// The number of vectors in a block.
 const ROWS_PER_BLOCK: usize = 512;
-/// So many documents are compared by one thread before it asks for more.
+/// The number of documents in a share of a thread.
 const ROWS_PER_SHARE: usize = 4096;
-/// From so many windows on a second thread is worth its start.
+/// The minimum number of windows for a second thread.
 pub(super) const MIN_PARALLEL_ROWS: usize = 20_000;
 
-/// How close the closest window of each document is to the query, into `cosines`; [`f32::NEG_INFINITY`] where there is none.
+/// Writes the highest cosine of each document's windows to `cosines`; [`f32::NEG_INFINITY`] for a document
+/// without vectors.
 pub(super) fn scan(segment: &IndexSegment, query: &QuantisedVector, cosines: &mut [f32]) {
     cosines.fill(f32::NEG_INFINITY);
     if !segment.is_as_wide(query) || segment.part(SegmentPart::Vectors).is_empty() {
@@ -25,7 +27,8 @@ pub(super) fn scan(segment: &IndexSegment, query: &QuantisedVector, cosines: &mu
     if (segment.windows() as usize) < MIN_PARALLEL_ROWS {
         return scan().run(0, cosines);
     }
-    // The words are looked up at the same time, so nobody knows who has more of a processor: whoever is done takes the next share.
+    // The lexical search runs at the same time, so the threads have unequal processor time: each takes the
+    // next share when it is done.
     let shares = Mutex::new(cosines.chunks_mut(ROWS_PER_SHARE).enumerate());
     let next = || shares.lock().ok()?.next();
     let work = || {
@@ -47,7 +50,7 @@ struct VectorScan<'a> {
 }
 
 impl VectorScan<'_> {
-    /// The documents from `first` on. Where the file is damaged, it ends.
+    /// Scans the documents from `first` on. It stops at damage.
     fn run(&mut self, first: usize, cosines: &mut [f32]) {
         let segment = self.segment;
         let windows = |at: usize| segment.window_range((first + at) as u32, SegmentPart::FirstWindows);
@@ -67,7 +70,7 @@ impl VectorScan<'_> {
         }
     }
 
-    /// Works out the products with some windows.
+    /// Computes the dot products of a range of windows.
     fn compare(&mut self, windows: Range<usize>) -> Option<()> {
         let width = self.segment.width();
         let bytes = windows.start.checked_mul(width)?..windows.end.checked_mul(width)?;
@@ -77,7 +80,7 @@ impl VectorScan<'_> {
         Some(())
     }
 
-    /// The best of some windows, where the first product is that of window `from`.
+    /// The highest cosine of a range of windows; the first product is that of window `from`.
     fn closest(&self, windows: &Range<usize>, from: usize) -> f32 {
         let all = self.segment.part(SegmentPart::Windows).as_chunks::<WINDOW_BYTES>().0;
         let products = windows.start.saturating_sub(from)..windows.end.saturating_sub(from);

@@ -1,4 +1,4 @@
-//! Reading a segment in place. Every access is checked; what is damaged reads as absent.
+//! Reads a segment in place. Every access is checked; damaged data reads as absent.
 
 use std::borrow::Cow;
 
@@ -14,53 +14,54 @@ use super::format::{SegmentDamage, SegmentHeader, SegmentPart};
 use super::nibbles;
 use crate::platform::mmap::MappedFile;
 
-/// Bytes of a unit in its part.
+/// The size of a unit in bytes.
 pub(super) const UNIT_BYTES: usize = 64;
-/// Bytes of a window in its part.
+/// The size of a window in bytes.
 pub(super) const WINDOW_BYTES: usize = 12;
 
-/// Some documents and everything that finding them needs.
+/// A segment: documents with all data for search.
 #[derive(Debug)]
 pub struct IndexSegment {
     bytes: MappedFile,
     header: SegmentHeader,
 }
 
-/// A unit as a segment remembers it.
+/// A unit of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedUnit<'a> {
-    /// The file, below the notes vault.
+    /// The path of the file, relative to the notes vault.
     pub path: &'a str,
-    /// The file as it was read.
+    /// The state of the file when it was read.
     pub stamp: Option<FileStamp>,
-    /// Its documents in the segment.
+    /// The numbers of its documents in the segment.
     pub documents: std::ops::Range<u32>,
-    /// They come behind so many of the file's documents in older segments; `None`: they take the place of all.
+    /// The number of documents in older segments that these follow; `None`: these replace all.
     pub behind: Option<u32>,
 }
 
-/// What a segment knows about a document without reading it.
+/// Properties of a document that are available without parsing it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentInfo<'a> {
     pub(crate) flags: DocumentFlags,
-    /// In seconds since 1970, or [`rekindle_core::recall::collection::NO_TIMESTAMP`].
+    /// The creation time in seconds since 1970, or [`rekindle_core::recall::collection::NO_TIMESTAMP`].
     pub(crate) created: i64,
-    /// How many terms it has.
+    /// The number of terms of the document.
     pub(crate) length: u32,
     pub(crate) project: Option<&'a str>,
 }
 
-/// The two kinds of windows.
+/// The kinds of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowKind {
-    /// Those that everything is compared with.
+    /// Whole windows, which every query scans.
     Whole,
-    /// Those that are only looked at closely.
+    /// Fine windows, which only rescoring reads.
     Fine,
 }
 
 impl WindowKind {
-    /// Where the first of each document, the windows and their vectors are, and how many bytes a vector has.
+    /// The parts with the first window of each document, the windows and their vectors, and the size of a
+    /// vector in bytes.
     pub(super) fn parts(self, dimension: usize) -> ([SegmentPart; 3], usize) {
         match self {
             Self::Whole => {
@@ -74,14 +75,14 @@ impl WindowKind {
     }
 }
 
-/// The windows of a document, and their vectors, as they were written.
+/// The windows of a document and their vectors, in serialised form.
 pub(super) struct WrittenWindows<'a> {
     pub(super) windows: &'a [[u8; WINDOW_BYTES]],
     pub(super) vectors: &'a [u8],
 }
 
 impl WrittenWindows<'_> {
-    /// How many have no vector.
+    /// The number of windows without a vector.
     pub(super) fn pending(&self) -> u32 {
         let is_bare = |window: &&[u8; WINDOW_BYTES]| {
             !u32_at(*window, 2).is_some_and(|scale| f32::from_bits(scale) > 0.0)
@@ -90,25 +91,25 @@ impl WrittenWindows<'_> {
     }
 }
 
-/// A window as a segment holds it.
+/// A window of a segment with its vector.
 #[derive(Clone, Debug)]
 pub struct StoredWindow<'a> {
-    /// Where it is in the searched text.
+    /// The range of the window in the searched text.
     pub window: TextWindow,
-    /// Its vector, as signed bytes.
+    /// The quantised vector, as signed bytes.
     pub steps: Cow<'a, [u8]>,
-    /// What a step is worth; 0 if there is no vector.
+    /// The scale of a step; 0 without a vector.
     pub scale: f32,
 }
 
 impl StoredWindow<'_> {
-    /// The vector, if there is one.
+    /// The vector, if it is computed.
     pub fn vector(&self) -> Option<QuantisedVector> {
         let steps = || self.steps.iter().map(|byte| byte.cast_signed()).collect();
         (self.scale > 0.0).then(|| QuantisedVector { steps: steps(), scale: self.scale })
     }
 
-    /// How close it is to a query; nothing without a vector.
+    /// The cosine with a query; `None` without a vector.
     pub fn cosine(&self, query: &QuantisedVector) -> Option<f32> {
         (self.scale > 0.0).then(|| {
             let mut product = [0];
@@ -119,58 +120,58 @@ impl StoredWindow<'_> {
 }
 
 impl IndexSegment {
-    /// Reads the header; nothing else is touched.
+    /// Opens a segment and reads only its header.
     pub fn open(bytes: MappedFile) -> Result<Self, SegmentDamage> {
         let header = SegmentHeader::decode(&bytes)?;
         Ok(Self { bytes, header })
     }
 
-    /// Reads everything and says whether it is as it was written.
+    /// Verifies the checksums of the whole segment.
     pub fn verify(&self) -> Result<(), SegmentDamage> {
         self.header.verify(&self.bytes)
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn documents(&self) -> u32 {
         self.header.documents
     }
 
-    /// How many units there are.
+    /// The number of units.
     pub fn units(&self) -> u32 {
         self.header.units
     }
 
-    /// How many windows wait for a vector.
+    /// The number of windows without a vector.
     pub fn pending(&self) -> u32 {
         self.header.pending
     }
 
-    /// How many windows there are.
+    /// The number of whole windows.
     pub fn windows(&self) -> u32 {
         self.header.windows
     }
 
-    /// How many fine windows there are.
+    /// The number of fine windows.
     pub fn fine(&self) -> u32 {
         self.header.fine
     }
 
-    /// Its size on disk.
+    /// The size on disk in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The vectors it holds.
+    /// The space of its vectors.
     pub fn space(&self) -> VectorSpace {
         VectorSpace { model: self.header.model.clone(), dimension: self.header.dimension as usize }
     }
 
-    /// How long its vectors are.
+    /// The dimension of its vectors.
     pub fn width(&self) -> usize {
         self.header.dimension as usize
     }
 
-    /// Whether its vectors can be compared with a query.
+    /// True if its vectors have the dimension of the query.
     pub fn is_as_wide(&self, query: &QuantisedVector) -> bool {
         self.width() == query.steps.len()
     }
@@ -179,7 +180,7 @@ impl IndexSegment {
         self.header.part(&self.bytes, part)
     }
 
-    /// A unit, by number.
+    /// Gets a unit by its number.
     pub fn unit(&self, number: u32) -> Option<IndexedUnit<'_>> {
         let units = self.part(SegmentPart::Units).as_chunks::<UNIT_BYTES>().0;
         let unit = units.get(number as usize)?;
@@ -201,7 +202,7 @@ impl IndexSegment {
         Some(IndexedUnit { path, stamp, documents, behind: state.checked_sub(2) })
     }
 
-    /// The unit of a path.
+    /// Finds a unit by its path.
     pub fn unit_of(&self, path: &str) -> Option<(u32, IndexedUnit<'_>)> {
         let (mut low, mut high) = (0, self.header.units);
         while low < high {
@@ -221,19 +222,19 @@ impl IndexSegment {
         std::str::from_utf8(self.part(SegmentPart::Names).get(offset as usize..end as usize)?).ok()
     }
 
-    /// The projects whose documents it holds, in the order of their numbers.
+    /// The projects of its documents, in the order of their numbers.
     pub fn projects(&self) -> Vec<&str> {
         let pairs = self.part(SegmentPart::Projects).as_chunks::<8>().0;
         let name = |pair: &[u8; 8]| self.name(u32_at(pair, 0)?, u32_at(pair, 1)?);
         pairs.iter().map(|pair| name(pair).unwrap_or_default()).collect()
     }
 
-    /// Running words of each document.
+    /// The number of running words of each document.
     pub fn words(&self) -> impl Iterator<Item = u32> {
         numbers(self.part(SegmentPart::Words))
     }
 
-    /// Terms of each document.
+    /// The number of terms of each document.
     pub fn lengths(&self) -> impl Iterator<Item = u32> {
         numbers(self.part(SegmentPart::Lengths))
     }
@@ -243,7 +244,7 @@ impl IndexSegment {
         numbers(self.part(SegmentPart::Threads))
     }
 
-    /// The number of the project of each document plus one; 0 is everywhere.
+    /// The number of the project of each document plus one; 0 means every project.
     pub fn scopes(&self) -> impl Iterator<Item = u32> {
         numbers(self.part(SegmentPart::Scopes))
     }
@@ -253,17 +254,18 @@ impl IndexSegment {
         numbers(self.part(SegmentPart::Flags)).map(DocumentFlags::from_bits)
     }
 
-    /// When each document was written, in seconds since 1970, or [`rekindle_core::recall::collection::NO_TIMESTAMP`].
+    /// The creation time of each document in seconds since 1970, or
+    /// [`rekindle_core::recall::collection::NO_TIMESTAMP`].
     pub fn created(&self) -> impl Iterator<Item = i64> {
         self.part(SegmentPart::Created).as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes))
     }
 
-    /// A document itself.
+    /// Parses a document by its number.
     pub fn document(&self, number: u32) -> Option<Document> {
         serde_json::from_slice(self.blob(number)?).ok()
     }
 
-    /// A document as it was written.
+    /// The JSON of a document.
     pub(super) fn blob(&self, number: u32) -> Option<&[u8]> {
         let starts = self.part(SegmentPart::Blobs).as_chunks::<8>().0;
         let start = u64::from_le_bytes(*starts.get(number as usize)?) as usize;
@@ -271,12 +273,12 @@ impl IndexSegment {
         self.part(SegmentPart::Blob).get(start..end)
     }
 
-    /// The vectors of all windows, end to end.
+    /// The vectors of all whole windows, concatenated.
     pub fn vectors(&self) -> &[u8] {
         self.part(SegmentPart::Vectors)
     }
 
-    /// The windows of a document.
+    /// The whole windows of a document.
     pub fn windows_of(&self, document: u32) -> impl Iterator<Item = StoredWindow<'_>> {
         self.stored(document, WindowKind::Whole, Cow::Borrowed)
     }
@@ -314,7 +316,7 @@ impl IndexSegment {
         windows.iter().enumerate().filter_map(read)
     }
 
-    /// Adds what a step of each window's vector of a document is worth, and the steps.
+    /// Appends the scale and the steps of each vector of a document.
     pub(super) fn gather(&self, document: u32, kind: WindowKind, scales: &mut Vec<f32>, steps: &mut Vec<u8>) {
         let WrittenWindows { windows, vectors } = self.written_windows(document, kind);
         let (_, width) = kind.parts(self.width());
@@ -328,20 +330,20 @@ impl IndexSegment {
         scales.extend(windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0))));
     }
 
-    /// Which windows a document has.
+    /// The range of a document's windows.
     pub(super) fn window_range(&self, document: u32, first: SegmentPart) -> std::ops::Range<usize> {
         let starts = self.part(first).as_chunks::<4>().0;
         let start = |place: usize| starts.get(place).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
         start(document as usize)..start(document as usize + 1)
     }
 
-    /// Brings the vectors into memory in one go.
+    /// Advises the system to load the vectors.
     pub fn will_scan(&self) {
         let range = self.header.range(SegmentPart::Vectors);
         self.bytes.will_need(range.start, range.len());
     }
 
-    /// Where a term stands: documents ascending, and how often.
+    /// The postings of a term: documents in ascending order, with counts.
     pub fn postings(&self, term: u64) -> impl Iterator<Item = (u32, TermCount)> {
         let range = self.postings_of(term).unwrap_or_default();
         let documents = self.part(SegmentPart::PostingDocuments).as_chunks::<4>().0;
@@ -354,12 +356,12 @@ impl IndexSegment {
         documents.iter().zip(counts).map(pair)
     }
 
-    /// In how many documents a term stands.
+    /// The number of documents that contain a term.
     pub(crate) fn frequency(&self, term: u64) -> usize {
         self.postings_of(term).map_or(0, |range| range.len())
     }
 
-    /// How often a term whose postings are in `range` stands in a document.
+    /// The counts in a document of the term whose postings are in `range`.
     pub(crate) fn count_in(&self, range: &std::ops::Range<usize>, document: u32) -> Option<TermCount> {
         let documents = self.part(SegmentPart::PostingDocuments).as_chunks::<4>().0.get(range.clone())?;
         let place = documents.binary_search_by_key(&document, |bytes| u32::from_le_bytes(*bytes)).ok()?;
@@ -367,7 +369,7 @@ impl IndexSegment {
         Some(TermCount::unpack(u16::from_le_bytes(*counts.get(range.start + place)?)))
     }
 
-    /// What is known about a document without reading it.
+    /// The properties of a document that are available without parsing it.
     pub(crate) fn about(&self, document: u32) -> Option<DocumentInfo<'_>> {
         let number =
             |part| self.part(part).as_chunks::<4>().0.get(document as usize).map(|b| u32::from_le_bytes(*b));
@@ -386,17 +388,17 @@ impl IndexSegment {
         })
     }
 
-    /// All terms of all documents.
+    /// The total number of terms of all documents.
     pub(crate) fn length(&self) -> u64 {
         self.header.length
     }
 
-    /// A term, by its place among all.
+    /// Gets a term by its position.
     pub(super) fn term(&self, place: usize) -> Option<u64> {
         self.part(SegmentPart::Terms).as_chunks::<8>().0.get(place).map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Where the term at a place stands, and how often as it was written.
+    /// The postings of the term at a position, with serialised counts.
     pub(super) fn written_postings(&self, place: usize) -> impl Iterator<Item = (u32, [u8; 2])> {
         let range = self.postings_at(place).unwrap_or_default();
         let documents = self.part(SegmentPart::PostingDocuments).as_chunks::<4>().0.get(range.clone());
@@ -405,12 +407,12 @@ impl IndexSegment {
         documents.zip(counts.unwrap_or_default().iter().copied())
     }
 
-    /// What a column has of a document, as it was written.
+    /// A serialised cell of a column.
     pub(super) fn cell<const WIDTH: usize>(&self, column: SegmentPart, document: u32) -> [u8; WIDTH] {
         self.part(column).as_chunks::<WIDTH>().0.get(document as usize).copied().unwrap_or([0; WIDTH])
     }
 
-    /// The windows of a document and their vectors, as they were written.
+    /// The windows of a document and their vectors, in serialised form.
     pub(super) fn written_windows(&self, document: u32, kind: WindowKind) -> WrittenWindows<'_> {
         let (parts, width) = kind.parts(self.header.dimension as usize);
         let range = self.window_range(document, parts[0]);

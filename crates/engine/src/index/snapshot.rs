@@ -1,5 +1,5 @@
-//! The index as one reader sees it: the segments of one generation, the newest last, and which of their documents were
-//! replaced since. A reader waits for nobody and writes nothing.
+//! A snapshot: the index as one reader sees it, with the segments of one generation, newest last, and the
+//! documents that later segments replace. A reader never waits and never writes.
 
 mod files;
 mod rescore;
@@ -21,33 +21,33 @@ use super::build::{PreparedUnit, VectorSpace, build};
 use super::scan::scan;
 use super::segment::{DocumentInfo, IndexSegment, StoredWindow};
 
-/// One generation, as it was when it was opened.
+/// One generation, as of its opening.
 #[derive(Debug)]
 pub struct IndexSnapshot {
     pub(super) generation: u64,
-    /// How many of the segments are files of their own; the rest is the delta.
+    /// The number of segments with their own files; the rest is the delta.
     pub(super) layers: usize,
-    /// Bytes of the delta that this snapshot knows.
+    /// The size in bytes of the delta in this snapshot.
     pub(super) delta_bytes: usize,
     pub(super) seen: Option<ChangeId>,
-    /// Whether the delta ends in something that is no whole frame.
+    /// True if the delta ends in an incomplete frame.
     pub(super) torn: bool,
     segments: Vec<IndexSegment>,
-    /// The first number of each segment's documents.
+    /// The first document number of each segment.
     first: Vec<u32>,
-    /// For each document, whether a later segment holds its file.
+    /// For each document, true if a later segment replaces it.
     replaced: Vec<bool>,
 }
 
-/// Where a term stands.
+/// The postings of a term, for lookups by document.
 pub(crate) struct TermRanges<'a> {
     snapshot: &'a IndexSnapshot,
-    /// In each segment.
+    /// The range of the term's postings in each segment.
     ranges: Vec<Range<usize>>,
 }
 
 impl TermRanges<'_> {
-    /// How often it stands in a document; `None` if it does not.
+    /// The counts of the term in a document; `None` if the document does not contain it.
     pub(crate) fn count_in(&self, number: u32) -> Option<TermCount> {
         let place = self.snapshot.first.partition_point(|first| *first <= number).checked_sub(1)?;
         let segment = self.snapshot.segments.get(place)?;
@@ -60,26 +60,26 @@ impl TermRanges<'_> {
 pub struct ProjectMembers(Vec<bool>);
 
 impl ProjectMembers {
-    /// Whether a document is one of them.
+    /// True if a document belongs to the project.
     pub fn contains(&self, document: u32) -> bool {
         self.0.get(document as usize).copied().unwrap_or(false)
     }
 }
 
-/// How much of the index is there.
+/// The size of the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexSize {
-    /// Documents that can be found.
+    /// The number of documents that search can find.
     pub documents: usize,
-    /// Windows of text.
+    /// The number of windows.
     pub windows: usize,
-    /// Windows without a vector.
+    /// The number of windows without a vector.
     pub pending: usize,
-    /// Bytes on disk.
+    /// The size on disk in bytes.
     pub bytes: usize,
-    /// Small segments that wait to be folded in.
+    /// The number of small segments in the delta.
     pub segments: usize,
-    /// Bytes of those.
+    /// The size of the delta in bytes.
     pub delta: usize,
 }
 
@@ -97,7 +97,7 @@ impl IndexSnapshot {
         Self { generation, layers, delta_bytes, seen, torn, segments, first, replaced }
     }
 
-    /// Segments none of whose units takes the place of another's.
+    /// A snapshot of segments that have no unit in common.
     pub(crate) fn of_distinct(segments: Vec<IndexSegment>) -> Self {
         let first = first_numbers(&segments);
         let replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
@@ -105,18 +105,18 @@ impl IndexSnapshot {
         Self { generation: 0, layers, delta_bytes: 0, seen: None, torn: false, segments, first, replaced }
     }
 
-    /// What is known about a document without reading it.
+    /// The properties of a document that are available without parsing it.
     pub(crate) fn about(&self, number: u32) -> Option<DocumentInfo<'_>> {
         let (segment, local) = self.locate(number)?;
         segment.about(local)
     }
 
-    /// In how many documents a term stands, replaced ones too.
+    /// The number of documents that contain a term, including replaced ones.
     pub(crate) fn frequency(&self, term: u64) -> usize {
         self.segments.iter().map(|segment| segment.frequency(term)).sum()
     }
 
-    /// Where a term stands, in all segments, one by one.
+    /// Iterates over the postings of a term in all segments.
     pub(crate) fn each_posting(&self, term: u64, mut each: impl FnMut(u32, TermCount)) {
         for (segment, first) in self.segments.iter().zip(&self.first) {
             let inside = segment.postings(term).filter(|(document, _)| *document < segment.documents());
@@ -124,46 +124,46 @@ impl IndexSnapshot {
         }
     }
 
-    /// A term, to be looked for in single documents.
+    /// Looks up a term, for its counts in single documents.
     pub(crate) fn term(&self, term: u64) -> TermRanges<'_> {
         let range = |segment: &IndexSegment| segment.postings_of(term).unwrap_or_default();
         TermRanges { snapshot: self, ranges: self.segments.iter().map(range).collect() }
     }
 
-    /// How many terms a document has on average.
+    /// The average number of terms per document.
     pub(crate) fn mean_length(&self) -> f32 {
         let all: u64 = self.segments.iter().map(IndexSegment::length).sum();
         all as f32 / (self.replaced.len() as f32).max(1.0)
     }
 
-    /// Units that are in no index, without vectors.
+    /// A snapshot of units outside of any index, without vectors.
     pub fn in_memory(units: Vec<PreparedUnit>) -> Self {
         let space = VectorSpace { model: String::new(), dimension: 0 };
         let segments = IndexSegment::open(build(&space, units).into()).into_iter().collect();
         Self::new(0, 1, segments, None, 0, false)
     }
 
-    /// The last change of the vault that it knows of.
+    /// The last change of the vault that it includes.
     pub fn seen(&self) -> Option<&ChangeId> {
         self.seen.as_ref()
     }
 
-    /// Whether the last append was cut off. What it held comes with the next [`super::DeltaAppender::append`].
+    /// True if the last append was torn. The next [`super::DeltaAppender::append`] includes its content.
     pub fn is_torn(&self) -> bool {
         self.torn
     }
 
-    /// How many documents there are, replaced ones too.
+    /// The number of documents, including replaced ones.
     pub fn len(&self) -> u32 {
         self.replaced.len() as u32
     }
 
-    /// Whether there are none.
+    /// True if there are no documents.
     pub fn is_empty(&self) -> bool {
         self.replaced.is_empty()
     }
 
-    /// How much is there.
+    /// Computes the size of the index.
     pub fn size(&self) -> IndexSize {
         IndexSize {
             documents: self.replaced.iter().filter(|replaced| !**replaced).count(),
@@ -175,24 +175,24 @@ impl IndexSnapshot {
         }
     }
 
-    /// Whether all vectors were made by this model.
+    /// True if all vectors belong to this space.
     pub fn is_of(&self, space: &VectorSpace) -> bool {
         self.segments.iter().all(|segment| segment.windows() == 0 || segment.space() == *space)
     }
 
-    /// The vectors of its large segment.
+    /// The vector space of its first segment.
     pub fn space(&self) -> VectorSpace {
         self.segments
             .first()
             .map_or_else(|| VectorSpace { model: String::new(), dimension: 0 }, IndexSegment::space)
     }
 
-    /// Reads every byte and says what is damaged.
+    /// Verifies the checksums of all segments.
     pub fn verify(&self) -> Result<(), super::format::SegmentDamage> {
         self.segments.iter().try_for_each(IndexSegment::verify)
     }
 
-    /// Which documents belong to a project.
+    /// The documents that belong to a project.
     pub fn project_members(&self, project: Option<&str>) -> ProjectMembers {
         let Some(project) = project else { return ProjectMembers(Vec::new()) };
         let mut members = Vec::with_capacity(self.replaced.len());
@@ -211,8 +211,8 @@ impl IndexSnapshot {
         Some((self.segments.get(place)?, number - self.first[place]))
     }
 
-    /// What ranking reads of every document. What may be seen depends on the project: `sees` is asked for each
-    /// project's name, and for `None`, which is everywhere.
+    /// The columns of all documents for ranking. `sees` decides which documents are visible: it takes a
+    /// project's name, or `None` for every project.
     pub fn columns(&self, sees: impl Fn(Option<&str>) -> bool) -> DocumentColumns {
         let mut columns = DocumentColumns::default();
         let everywhere = sees(None);
@@ -221,7 +221,7 @@ impl IndexSnapshot {
             let count = segment.documents() as usize;
             columns.words.extend(segment.words().take(count));
             columns.lengths.extend(segment.lengths().take(count));
-            // Threads are numbered from one in each segment.
+            // Thread numbers start from one in each segment.
             columns.threads.extend(segment.threads().take(count).map(|thread| threads + thread));
             threads = columns.threads.last().copied().unwrap_or(threads);
             columns.created.extend(segment.created().take(count));
@@ -240,19 +240,20 @@ impl IndexSnapshot {
         columns
     }
 
-    /// Where a term stands, in all segments.
+    /// The postings of a term in all segments.
     pub fn postings(&self, term: u64) -> TermPostings {
         let mut postings = Vec::with_capacity(self.frequency(term));
         self.each_posting(term, |document, count| postings.push((document, count)));
         postings
     }
 
-    /// Brings into memory what [`IndexSnapshot::cosines`] reads.
+    /// Advises the system to load the vectors that [`IndexSnapshot::cosines`] reads.
     pub fn will_scan(&self) {
         self.segments.iter().for_each(IndexSegment::will_scan);
     }
 
-    /// How close the best window of each document is to the query. Documents without a vector have [`f32::NEG_INFINITY`].
+    /// The highest cosine of each document's windows with the query; [`f32::NEG_INFINITY`] for a document
+    /// without vectors.
     pub fn cosines(&self, query: &QuantisedVector) -> Vec<f32> {
         let mut cosines = vec![f32::NEG_INFINITY; self.replaced.len()];
         let mut rest = cosines.as_mut_slice();
@@ -264,7 +265,7 @@ impl IndexSnapshot {
         cosines
     }
 
-    /// The part of a document that is closest to the query, and its vector.
+    /// The window of a document, of either kind, with the highest cosine with the query, and its vector.
     pub fn best_window(&self, number: u32, query: &QuantisedVector) -> Option<(TextWindow, QuantisedVector)> {
         let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
         let closest = |stored: &mut dyn Iterator<Item = StoredWindow<'_>>| {
@@ -275,7 +276,7 @@ impl IndexSnapshot {
         closest(&mut segment.fine_of(local)).or_else(|| closest(&mut segment.windows_of(local)))
     }
 
-    /// The vector of a document that is one window as a whole.
+    /// The vector of a document that has a single window.
     pub fn vector(&self, number: u32) -> Option<QuantisedVector> {
         let (segment, local) = self.locate(number)?;
         let mut windows = segment.windows_of(local);
@@ -283,7 +284,8 @@ impl IndexSnapshot {
         if windows.next().is_none() { first } else { None }
     }
 
-    /// The window of a document that is closest to the query: enough of it to be read by itself.
+    /// The whole window of a document with the highest cosine with the query, which is long enough to read by
+    /// itself.
     pub fn best_passage(&self, number: u32, query: &QuantisedVector) -> Option<TextWindow> {
         let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
         let with =
@@ -291,13 +293,13 @@ impl IndexSnapshot {
         with.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, window)| window)
     }
 
-    /// A document, by number.
+    /// Parses a document by its number.
     pub fn document(&self, number: u32) -> Option<Document> {
         let (segment, local) = self.locate(number)?;
         segment.document(local)
     }
 
-    /// The documents of each segment that is a file of its own, replaced ones too, and of the delta.
+    /// The number of documents of each segment with its own file, including replaced ones, and of the delta.
     pub(super) fn layer_sizes(&self) -> (Vec<usize>, usize) {
         let mut sizes: Vec<usize> =
             self.segments.iter().map(|segment| segment.documents() as usize).collect();
@@ -305,7 +307,8 @@ impl IndexSnapshot {
         (sizes, delta)
     }
 
-    /// What a reader pays for the layers above the first: units that have to be looked up, documents that are read in vain.
+    /// The cost for readers of the segments above the first: the units to look up and the replaced documents
+    /// to skip.
     pub(super) fn burden(&self) -> (usize, usize) {
         let units = self.segments.iter().skip(1).map(|segment| segment.units() as usize).sum();
         (units, self.replaced.iter().filter(|replaced| **replaced).count())
@@ -322,11 +325,11 @@ fn first_numbers(segments: &[IndexSegment]) -> Vec<u32> {
     first.collect()
 }
 
-/// For each document, whether a later segment holds something else in its place.
+/// For each document, true if a later segment replaces it.
 fn replaced(segments: &[IndexSegment], first: &[u32]) -> Vec<bool> {
     let mut replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
     let Some((oldest, newer)) = segments.split_first() else { return replaced };
-    // The newer segments are small, the oldest is not: only what they hold is looked up in it.
+    // Newer segments are small and the oldest is large, so only their paths are looked up in it.
     let mut live: HashMap<&str, Vec<Range<u32>>> = HashMap::new();
     for (segment, first) in newer.iter().zip(first.iter().skip(1)) {
         for unit in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {

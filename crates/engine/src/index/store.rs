@@ -1,16 +1,16 @@
-//! The index on disk, and who may change it.
+//! The index on disk, and its locks.
 //!
 //! ```text
-//! index/CURRENT          which generation holds, as JSON
+//! index/CURRENT          the manifest of the current generation, as JSON
 //! index/000003.base      a large segment: mapped by readers, never changed; a generation has one or more
-//! index/000003.delta     its small segments, each a frame: appended by whoever changed the vault
-//! index/writer.lock      held by the one who makes a new generation
-//! index/delta.lock       held for the moment of an append, and of the switch to a new generation
-//! index/embedding.lock   held by the one who makes many vectors
+//! index/000003.delta     its small segments, each a frame: appended after changes of the vault
+//! index/writer.lock      held while a new generation is written
+//! index/delta.lock       held briefly during an append or a switch to a new generation
+//! index/embedding.lock   held while many vectors are computed
 //! ```
 //!
-//! A reader opens `CURRENT`, the bases and the delta, and is never waited for: the files of a generation do not change,
-//! and one that is switched away under a reader is opened anew.
+//! A reader opens `CURRENT`, the bases and the delta without a lock. The files of a generation do not change;
+//! if a new generation replaces them while a reader opens them, it retries.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,39 +31,39 @@ use super::snapshot::IndexSnapshot;
 use crate::platform::disk;
 use crate::platform::mmap::MappedFile;
 
-/// How long somebody who changed the vault waits for others who did.
+/// The time to wait for other appenders.
 const APPEND_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often a reader tries again when the generation is switched under it.
+/// The maximum number of retries if the generation is replaced during a read.
 const MAX_READ_RETRIES: usize = 8;
 
-/// What went wrong with the index. Nothing is lost: it can always be made again.
+/// An error of the index. No data is lost: the index can be rebuilt.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file of it is not what it should be.
+    /// A file of the index is damaged.
     #[error("the index cannot be used: {} : {damage}", path.display())]
     Damaged {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The damage to the file.
         damage: SegmentDamage,
     },
-    /// The system refused.
+    /// A file operation failed.
     #[error("the index could not be {what} at {}: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// The failed operation, as a participle.
         what: &'static str,
-        /// Where.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// Somebody else is at it.
+    /// Another process holds the lock.
     #[error("another process is indexing")]
     Busy,
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// The hint for the person.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Busy => "wait for it to end; what is there can be recalled meanwhile",
@@ -85,26 +85,27 @@ impl Error {
     }
 }
 
-/// The version of `CURRENT`; the segments have their own.
+/// The version of `CURRENT`; segments have their own.
 const FORMAT_VERSION: u32 = 2;
-/// At most so many documents become one segment when the delta is folded in, so that memory stays flat.
+/// The maximum number of documents that a fold merges into one segment, so that memory use stays flat.
 const MAX_LAYER_UNITS: usize = 2048;
-/// A reader looks up every unit of the segments above the first: with more than this, all become one.
+/// The maximum number of units above the first segment, which every reader looks up. Beyond it, all segments
+/// are merged.
 const MAX_UPPER_UNITS: usize = 2000;
 
-/// `CURRENT`.
+/// The content of `CURRENT`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct IndexManifest {
     format: u32,
-    /// The number of the delta.
+    /// The number of the generation, which names the delta.
     generation: u64,
-    /// The numbers of the large segments, the oldest first.
+    /// The numbers of the large segments, oldest first.
     layers: Vec<u64>,
-    /// The last change of the vault that the base knows of.
+    /// The last change of the vault that the large segments include.
     seen: Option<ChangeId>,
 }
 
-/// The vectors that a long run has made so far.
+/// The file name of the checkpoint of a long embedding run.
 pub(super) const CHECKPOINT_FILE: &str = "embedding.partial";
 
 /// The index in a folder.
@@ -113,7 +114,7 @@ pub struct RecallIndex {
     folder: PathBuf,
 }
 
-/// The right to make a new generation.
+/// The lock for writing a new generation.
 #[derive(Debug)]
 pub struct GenerationWriter<'a> {
     index: &'a RecallIndex,
@@ -126,7 +127,7 @@ impl RecallIndex {
         Self { folder }
     }
 
-    /// Its folder.
+    /// The folder of the index.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -147,7 +148,7 @@ impl RecallIndex {
         manifest::read(&self.current_file(), FORMAT_VERSION)
     }
 
-    /// What is there now; `None` if there is no index yet.
+    /// Opens the current generation; `None` if there is no index.
     pub fn open(&self) -> Result<Option<IndexSnapshot>, Error> {
         let mut tries = 0;
         loop {
@@ -186,7 +187,8 @@ impl RecallIndex {
         Ok(IndexSnapshot::new(current.generation, layers, segments, seen, whole, whole < bytes.len()))
     }
 
-    /// The right to append to the delta. Nobody else appends or publishes while it is held, so hold it for moments.
+    /// Takes the lock for appending to the delta. It blocks all other appends and new generations, so hold it
+    /// briefly.
     pub fn appender(&self) -> Result<DeltaAppender<'_>, Error> {
         let path = self.folder.join("delta.lock");
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
@@ -194,7 +196,7 @@ impl RecallIndex {
         Ok(DeltaAppender { index: self, _lock: lock })
     }
 
-    /// Waits at most `patience` for the right to make a new generation.
+    /// Takes the lock for writing a new generation; waits at most `patience`.
     pub fn writer(&self, patience: Duration) -> Result<GenerationWriter<'_>, Error> {
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("writer.lock");
@@ -202,7 +204,8 @@ impl RecallIndex {
         Ok(GenerationWriter { index: self, _lock: lock })
     }
 
-    /// The right to make vectors for all that has none; only one process at a time. Waits at most `patience` for another.
+    /// Takes the lock for computing all missing vectors, which one process at a time may do; waits at most
+    /// `patience`.
     pub fn embedding(&self, patience: Duration) -> Result<EmbeddingLock, Error> {
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("embedding.lock");
@@ -210,8 +213,8 @@ impl RecallIndex {
         Ok(EmbeddingLock { _lock: lock })
     }
 
-    /// Takes documents out for good (B-08): what is left becomes a new generation, and the old bytes are overwritten. Says
-    /// how many went.
+    /// Erases documents permanently (B-08): the rest becomes a new generation, and the old bytes are
+    /// overwritten. Returns the number of erased documents.
     pub fn erase(&self, gone: impl Fn(&Document) -> bool) -> Result<usize, Error> {
         let count = self.every_document().iter().filter(|(_, document)| gone(document)).count();
         let partial = self.folder.join(CHECKPOINT_FILE);
@@ -224,11 +227,11 @@ impl RecallIndex {
             Ok(Some(snapshot)) => {
                 let space = snapshot.space();
                 let mut units = snapshot.all(&space);
-                // A file that held nothing else is not even known by name.
+                // A file without other documents is removed with its name.
                 units.retain(|_, unit| {
                     let before = unit.documents.len();
                     unit.documents.retain(|prepared| !gone(&prepared.document));
-                    // More may have gone than had to, so what is left of the file is read again.
+                    // The predicate may match more than necessary, so the rest of the file is read again.
                     if let Some(stamp) = unit.unit.stamp.as_mut().filter(|_| unit.documents.len() < before) {
                         stamp.modified = 0;
                     }
@@ -242,14 +245,14 @@ impl RecallIndex {
                     OldBytes::Shredded,
                 )?;
             }
-            // What cannot be read cannot be kept either.
+            // Left-over or damaged files may hold the documents, so everything is discarded.
             Ok(None) | Err(Error::Damaged { .. }) => writer.discard()?,
             Err(error) => return Err(error),
         }
         Ok(count)
     }
 
-    /// Every document that stands in any file of the index, current or left over.
+    /// Every document in any file of the index, current or left over.
     pub fn every_document(&self) -> Vec<(PathBuf, Document)> {
         let mut found = Vec::new();
         for path in self.files() {
@@ -278,14 +281,14 @@ impl RecallIndex {
         found
     }
 
-    /// What writers that were killed left behind: older generations and temporary files. The next generation removes
-    /// them. While one is made, some of its own may show up here.
+    /// The files that killed writers left behind: older generations and temporary files. The next generation
+    /// removes them. While one is being written, its own files may be among them.
     pub fn left_overs(&self) -> Vec<PathBuf> {
         let current = self.current().ok().flatten();
         current.map(|current| self.needless(Some(&current))).unwrap_or_default()
     }
 
-    /// Segments that are not part of `keep`, and temporary files.
+    /// The segments that are not part of `keep`, and the temporary files.
     fn needless(&self, keep: Option<&IndexManifest>) -> Vec<PathBuf> {
         let mut kept: Vec<PathBuf> = keep.map(|keep| self.delta(keep.generation)).into_iter().collect();
         kept.extend(keep.into_iter().flat_map(|keep| &keep.layers).map(|layer| self.base(*layer)));
@@ -307,13 +310,13 @@ impl RecallIndex {
     }
 }
 
-/// The right to make vectors for all that has none.
+/// The lock for computing all missing vectors.
 #[derive(Debug)]
 pub struct EmbeddingLock {
     _lock: File,
 }
 
-/// The right to append to the delta.
+/// The lock for appending to the delta.
 #[derive(Debug)]
 pub struct DeltaAppender<'a> {
     index: &'a RecallIndex,
@@ -321,8 +324,8 @@ pub struct DeltaAppender<'a> {
 }
 
 impl DeltaAppender<'_> {
-    /// Adds changed files as a small segment. `seen` is the last change of the vault that is now known. Without an index
-    /// there is nothing to add to, and the answer is `false`: whoever makes it reads the files themselves.
+    /// Appends changed files as a small segment. `seen` is the last change of the vault that it includes.
+    /// Returns `false` if there is no index: a later rebuild reads the files anyway.
     pub fn append(
         &self,
         space: &VectorSpace,
@@ -339,17 +342,17 @@ impl DeltaAppender<'_> {
     }
 }
 
-/// What becomes of the bytes that a new generation replaces.
+/// The treatment of files that a new generation replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldBytes {
-    /// They are removed.
+    /// Removes the files without overwriting them.
     Removed,
-    /// They are overwritten first: they hold what was forgotten (B-08).
+    /// Overwrites the files before removal, because they hold forgotten text (B-08).
     Shredded,
 }
 
 impl GenerationWriter<'_> {
-    /// Everything that is there, whatever state it is in: damage reads as nothing.
+    /// Loads all units of the index; damaged data reads as empty.
     pub fn load(&self, space: &VectorSpace) -> (BTreeMap<String, PreparedUnit>, Option<IndexSnapshot>) {
         match self.index.open() {
             Ok(Some(snapshot)) => (snapshot.all(space), Some(snapshot)),
@@ -357,8 +360,8 @@ impl GenerationWriter<'_> {
         }
     }
 
-    /// Makes `units` the next generation. `basis` is the snapshot they were made from: what was appended to its delta
-    /// since is carried over.
+    /// Publishes `units` as the next generation. `basis` is the snapshot from which they were made; later
+    /// appends to its delta are carried over.
     pub fn publish(
         &self,
         space: &VectorSpace,
@@ -373,9 +376,9 @@ impl GenerationWriter<'_> {
         published
     }
 
-    /// Puts the delta into a segment of its own, together with the newest of the large ones as long as they are not much
-    /// larger: what is in memory meanwhile does not depend on how much there is. Where that has left a reader too much to
-    /// look at, everything becomes one.
+    /// Folds the delta into a large segment, together with the newest large segments that are not much
+    /// larger. Memory use does not depend on the size of the index. If readers then have too many segments to
+    /// look up, all are merged.
     pub fn fold(&self, space: &VectorSpace) -> Result<(), Error> {
         let Some(current) = self.index.current()? else { return Ok(()) };
         let basis = self.index.open_generation(&current)?;
@@ -392,7 +395,7 @@ impl GenerationWriter<'_> {
         }
         let layers = current.layers.get(..kept).unwrap_or_default().to_vec();
         if let Some(merge) = basis.merge_since(kept, space) {
-            // What is copied without being understood has to be whole.
+            // The bytes are copied without parsing, so they are verified first.
             let damaged = |damage| Error::Damaged { path: self.index.folder.clone(), damage };
             merge.verify().map_err(damaged)?;
             let write = &mut |file: &mut File| merge.write(file);
@@ -409,7 +412,7 @@ impl GenerationWriter<'_> {
         published
     }
 
-    /// Makes what is written the newest segment above `layers`, and that the next generation.
+    /// Writes a new segment above `layers` and publishes the result as the next generation.
     fn publish_on(
         &self,
         mut layers: Vec<u64>,
@@ -418,7 +421,7 @@ impl GenerationWriter<'_> {
         seen: Option<&ChangeId>,
         old: OldBytes,
     ) -> Result<(), Error> {
-        // A damaged index has no current generation, but it may have files: never reuse their names.
+        // A damaged index has no current generation but may have files, whose names must not be reused.
         let newest = self
             .index
             .files()
@@ -428,7 +431,7 @@ impl GenerationWriter<'_> {
         let generation = newest.map_or(1, |newest| newest + 1);
         let (base, delta) = (self.index.base(generation), self.index.delta(generation));
         disk::write_whole_with(&base, write).map_err(Error::io("written", &base))?;
-        // From here on nobody appends to what is left behind.
+        // From here on, nothing is appended to the old delta.
         let _appender = self.index.appender()?;
         let tail = match basis {
             Some(basis) => {
@@ -454,7 +457,7 @@ impl GenerationWriter<'_> {
         self.sweep(None, OldBytes::Shredded)
     }
 
-    /// Removes what no generation needs any more.
+    /// Removes files that no generation needs.
     fn sweep(&self, keep: Option<&IndexManifest>, old: OldBytes) -> Result<(), Error> {
         for file in self.index.needless(keep) {
             let gone = match old {
@@ -467,7 +470,7 @@ impl GenerationWriter<'_> {
     }
 }
 
-/// A frame of the delta: the last change it knows of, and a segment.
+/// Encodes a frame of the delta: the last change that it includes, and a segment.
 fn join(seen: Option<&ChangeId>, segment: &[u8]) -> Vec<u8> {
     let seen = seen.map_or("", ChangeId::as_str);
     let mut bytes = Vec::with_capacity(1 + seen.len() + segment.len());

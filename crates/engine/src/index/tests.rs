@@ -1,4 +1,4 @@
-//! The index as a whole: what is put in is found, however it got there.
+//! Tests of the whole index: everything that was added is found, whatever the history of the index.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn document(path: &str, n: usize, text: &str) -> Document {
     }
 }
 
-/// A file with some documents of made-up words.
+/// A file with some documents of generated words.
 pub(super) fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
     let word = |at: usize| format!("w{}", (seed * 7 + at * 13) % 40);
     let documents = (0..count)
@@ -62,12 +62,12 @@ fn change(n: u8) -> ChangeId {
     ChangeId::new(Timestamp::from_second(i64::from(n)).unwrap(), [n; 10])
 }
 
-/// How close a document is to a query when it is looked at closely.
+/// The similarity of one document after rescoring.
 fn looked_at(snapshot: &IndexSnapshot, number: u32, query: &QuantisedVector) -> RescoredSimilarity {
     snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
 }
 
-/// Everything a reader can learn, by the name of each document.
+/// Everything that a reader can observe, by the id of each document.
 fn everything(snapshot: &IndexSnapshot) -> BTreeMap<String, String> {
     let columns = snapshot.columns(|_| true);
     let query = made_up("a question");
@@ -121,7 +121,7 @@ fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
     assert_eq!(before.stamps(), truth.stamps());
     assert!(before.stamp("gone.md").is_none());
 
-    // Folding changes nothing but the layout, and then the bytes are those of a fresh one.
+    // Folding changes only the layout; after it, the bytes equal those of a fresh index.
     let writer = grown.writer(Duration::ZERO).unwrap();
     let (all, basis) = writer.load(&space());
     writer.publish(&space(), all.into_values().collect(), basis.as_ref(), None, OldBytes::Removed).unwrap();
@@ -135,7 +135,7 @@ fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
     assert_eq!(base(&grown), base(&fresh));
 }
 
-/// The documents of `unit` from `from` on, to come behind the first `behind` that are there.
+/// The documents of `unit` from `from` on, as an append after its first `behind` documents.
 pub(super) fn more(unit: &PreparedUnit, from: usize, behind: u32) -> PreparedUnit {
     PreparedUnit { documents: unit.documents[from..].to_vec(), behind: Some(behind), ..unit.clone() }
 }
@@ -155,15 +155,15 @@ fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
     let (long, other) = (unit("log.md", 3, 40), unit("z.md", 5, 3));
     publish(&fresh, &[unit("a.md", 1, 3), long.clone(), other.clone()]);
     let truth = everything(&fresh.open().unwrap().unwrap());
-    // With a fold after every so many additions; 0 is none.
+    // Folds after every `every` additions; 0 means never.
     for every in [0, 1, 2, 5] {
         let grown = RecallIndex::at(folder.path().join(format!("{every}")));
         publish(&grown, &[unit("a.md", 1, 3), up_to(&long, 2)]);
         append(&grown, vec![unit("gone.md", 9, 2)], &change(1));
-        // Threads of the made-up documents are at 0, 1, 4, 5 …, so that no thread is cut here.
+        // Threads of the generated documents start at 0, 1, 4, 5 …, so that no thread is cut here.
         for (number, count) in (2..=40).step_by(2).enumerate() {
             let mut step = more(&up_to(&long, count), count - 2, count as u32 - 2);
-            // Now and then the last ones come again, or more than there will be.
+            // Some appends repeat the last documents.
             if number % 3 == 1 {
                 step = more(&up_to(&long, count), count - 4, count as u32 - 4);
             }
@@ -213,7 +213,7 @@ fn sto_15_a_fold_leaves_large_segments_as_they_are() {
         assert!(bases().contains(&large[0]), "the large one is not written again");
     }
     assert_eq!(everything(&index.open().unwrap().unwrap()).len(), 3000 + 24);
-    // What is read in vain is not left for ever.
+    // Replaced documents are removed eventually.
     append(&index, vec![unit("large.md", 2, 1)], &change(2));
     fold(&index);
     assert_eq!((bases().len(), everything(&index.open().unwrap().unwrap()).len()), (1, 25));
@@ -392,7 +392,7 @@ fn damage_is_named_and_never_a_crash() {
             }
         }
         crate::platform::disk::write_whole(path, &bytes).unwrap();
-        // Whatever comes out, it comes out.
+        // Damage may give any result but must not panic.
         if let Ok(Some(snapshot)) = index.open() {
             let columns = snapshot.columns(|_| true);
             let postings: Vec<_> =

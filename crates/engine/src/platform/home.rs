@@ -243,12 +243,12 @@ impl DataPaths {
         self.state.join("usage.jsonl")
     }
 
-    /// What reading costs on this processor.
+    /// The measured cost of the cross-encoder on this processor.
     pub fn reading_pace(&self) -> PathBuf {
         self.state.join("reading-pace")
     }
 
-    /// How well recall did, each time it was measured (B-10).
+    /// The recall quality of each measurement (B-10).
     pub fn evaluations(&self) -> PathBuf {
         self.state.join("eval.jsonl")
     }

@@ -1,4 +1,4 @@
-//! One prompt, answered: from the index as it is, with every hit checked against its file before it is shown.
+//! Answers one prompt from the current index. Every hit is checked against its file before it is shown.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
@@ -30,60 +30,61 @@ use crate::recall::messages::search::{self, MessageFilter};
 use crate::vault::Vault;
 use crate::vault::sources;
 
-/// So many documents are ranked: all that were looked at closely. Duplicates and changed files take some of them away.
+/// The maximum number of documents to rank: all that were rescored. Duplicates and changed files reduce it.
 const MAX_RANKED: usize = MAX_CANDIDATES;
-/// A hit whose text is longer is shown by its best part.
+/// The maximum size in bytes of a text to show whole; a longer text is shown by its best passage.
 const MAX_WHOLE_BYTES: usize = 2000;
 
-/// What is asked.
+/// A request for recall.
 #[derive(Clone, Copy, Debug)]
 pub struct RecallRequest<'a> {
-    /// The prompt.
+    /// The prompt to answer.
     pub prompt: &'a str,
-    /// Another wording of it.
+    /// A rewrite of the prompt, if there is one.
     pub rewritten: Option<&'a str>,
-    /// What was asked for beside the words.
+    /// The filters on hits.
     pub filters: &'a RecallFilters,
-    /// What decides the order.
+    /// The rules of the search.
     pub rules: SearchRules<'a>,
-    /// How many hits are wanted.
+    /// The maximum number of hits.
     pub k: usize,
-    /// Whether to show the nearest even where silence would be better: a person who asks may look for themselves.
+    /// True to show the nearest hits even if the relevance gate rejects them: a person may judge for
+    /// themselves.
     pub anyway: bool,
-    /// Whether what is near is also read before it is decided that it is worth saying.
+    /// The use of the cross-encoder in the decision.
     pub reading: RescoringMode<'a>,
-    /// Names of documents that the session has already.
+    /// The ids of documents that the session already has.
     pub held: &'a HashSet<String>,
-    /// Whether to say where else a hit was observed (STO-16).
+    /// True to list other mentions of a hit (STO-16).
     pub mentions: bool,
-    /// What was said in sessions, for what the notes leave open; `None`: only the notes.
+    /// The messages of past sessions, which fill in for missing notes; `None` searches only notes.
     pub messages: Option<&'a MessageStore>,
-    /// Documents that are not wanted whatever they say.
+    /// A predicate for documents to leave out.
     pub leave_out: fn(&Document) -> bool,
 }
 
-/// Why an answer may miss something. The answer holds all the same.
+/// The reason why an answer may be incomplete. The answer is valid all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DegradationReason {
-    /// There is no index yet: the notes were searched by words.
+    /// There is no index, so the notes were searched by words.
     NoIndex,
-    /// The index cannot be read: the notes were searched by words.
+    /// The index is unreadable, so the notes were searched by words.
     DamagedIndex,
-    /// Something in the index cannot be read: the rest of it was searched.
+    /// A part of the index is unreadable; the rest was searched.
     PartlyDamaged,
-    /// Changes of ours are not in the index yet.
+    /// The index does not include our latest changes.
     Behind,
     /// Some texts have no vector yet.
     Pending,
-    /// The vectors are of another model: the words decided.
+    /// The vectors are from another model, so the search was lexical.
     OtherModel,
-    /// The model could not be used: the words decided.
+    /// The model could not be loaded, so the search was lexical.
     NoModel,
 }
 
 impl DegradationReason {
-    /// What a person is told.
+    /// The reason as a phrase for a person.
     pub fn explain(self) -> &'static str {
         match self {
             Self::NoIndex => "there is no index yet, so the notes were searched by words alone",
@@ -97,49 +98,49 @@ impl DegradationReason {
     }
 }
 
-/// What came out.
+/// The answer to a prompt.
 #[derive(Debug)]
 pub struct RecallAnswer {
-    /// What is shown, and what is not.
+    /// The selected and the dropped hits.
     pub selection: HitSelection,
-    /// The part of each hit that is shown, in the same order.
+    /// The shown passage of each hit, in the same order.
     pub shown: Vec<ShownPassage>,
-    /// Whether the best of it was worth saying; `None` where there was nothing to judge by.
+    /// The decision of the relevance gate; `None` if there was no evidence.
     pub decision: Option<RelevanceDecision>,
-    /// Whether nothing is shown although something was found (B-06).
+    /// True if hits were found but none is shown (B-06).
     pub abstained: bool,
-    /// How many of the hits are raw messages: the last ones.
+    /// The number of hits that are raw messages; they come last.
     pub messages: usize,
-    /// What the answer may miss.
+    /// The reasons why the answer may be incomplete.
     pub degraded: Vec<DegradationReason>,
-    /// How many documents could be seen.
+    /// The number of visible documents.
     pub documents: usize,
-    /// What the model took.
+    /// The time of the model.
     pub embedding: Duration,
-    /// What finding and ordering took.
+    /// The time of search and ranking.
     pub searching: Duration,
 }
 
 impl RecallAnswer {
-    /// Whether work on the index would make the next answer better.
+    /// True if indexing would improve the next answer.
     pub fn is_worth_indexing(&self) -> bool {
         self.degraded.iter().any(|degraded| *degraded != DegradationReason::NoModel)
     }
 }
 
-/// The part of a document that is shown.
+/// The part of a document to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownPassage {
-    /// The text.
+    /// The text of the passage.
     pub text: String,
-    /// Its lines in the file.
+    /// The lines of the passage in the file.
     pub lines: Option<(u32, u32)>,
-    /// Whether the file changed since it was indexed, and this is how it is now.
+    /// True if the file changed since it was indexed; the passage is from its current text.
     pub refreshed: bool,
 }
 
-/// Answers a prompt. Whatever takes time and needs no vector is done while the model works; a `usage` that is read when it is
-/// first looked at is, too.
+/// Answers a prompt. Work that needs no vector runs while the model computes the embedding. That includes
+/// reading `usage`, if it is loaded on first access.
 pub fn ask(
     vault: &Vault,
     index: &RecallIndex,
@@ -163,7 +164,7 @@ fn answer(
 ) -> Result<RecallAnswer, indexer::Error> {
     let (snapshot, mut degraded) = open(vault, index, embedder)?;
     let (snapshot, usage) = (Arc::new(snapshot), &*usage);
-    // Where the flags do not tell, every document is read: that costs less than missing one.
+    // If the flags cannot decide, every document is read, because missing one would cost more.
     let filtered: Option<Vec<bool>> = (*request.filters != RecallFilters::default()).then(|| {
         let reads =
             |number| snapshot.document(number).is_some_and(|document| request.filters.admit(&document));
@@ -183,7 +184,7 @@ fn answer(
         };
         let found = search(&snapshot, &mut query_embedding, &request.rules, &wanted, MAX_RANKED);
         let chosen = choose(&found, &snapshot, &mut freshness, usage, request);
-        // What was observed very often must not take the places of everything else.
+        // An observation with very many mentions must not crowd out everything else.
         let crowded = found.ranked.len() >= MAX_RANKED && chosen.selection.hits.len() < request.k;
         if !(crowded && merged.is_empty() && !chosen.merged.is_empty()) {
             break (found, chosen);
@@ -197,7 +198,7 @@ fn answer(
     if embedder.is_none() {
         degraded.push(DegradationReason::NoModel);
     }
-    // Somebody edited a file that was hit: there may be more in it than the index knows.
+    // A file with a hit was edited, so its new text may not be in the index.
     if freshness.has_changes() && !degraded.contains(&DegradationReason::Behind) {
         degraded.push(DegradationReason::Behind);
     }
@@ -239,18 +240,18 @@ fn answer(
     })
 }
 
-/// What was chosen among what was found.
+/// The hits that were selected.
 struct SelectedHits {
     selection: HitSelection,
-    /// The names of what changed since it was indexed.
+    /// The ids of documents that changed since they were indexed.
     refreshed: HashSet<String>,
-    /// The documents that say what another says.
+    /// The numbers of documents that are merged into others.
     merged: HashSet<u32>,
-    /// Whether the index could not say what one of its documents is.
+    /// True if a document of the index is unreadable.
     damaged: bool,
 }
 
-/// Chooses among what was found; observations that say the same become one hit (STO-16).
+/// Selects hits; observations that say the same become one hit (STO-16).
 fn choose(
     found: &SearchResults,
     snapshot: &IndexSnapshot,
@@ -265,7 +266,7 @@ fn choose(
         let indexed = snapshot.document(ranked.document);
         damaged |= indexed.is_none();
         let (document, is_new) = freshness.current(indexed?)?;
-        // Edited by hand, it may belong to another project now (B-05).
+        // An edit by hand may have moved it to another project (B-05).
         let rules = &request.rules;
         let is_seen =
             rules.all_projects || is_shown(document.project.as_ref().map(ProjectId::as_str), rules.project);
@@ -292,7 +293,7 @@ fn choose(
     let mut at = 0;
     while let Some(hit) = selection.hits.get_mut(at).filter(|_| request.mentions) {
         let all = merger.lineage(hit.ranked.document, &hit.document, &taken, |number| {
-            // What a newer version of its file has replaced is still among the vectors.
+            // Replaced documents still have vectors in the index.
             found.columns.visible.get(number as usize).filter(|visible| **visible)?;
             let (document, _) = freshness.current(snapshot.document(number)?)?;
             let asked = request.filters.admit(&document);
@@ -307,7 +308,7 @@ fn choose(
         }
         if let Some((_, newest)) = all.last().filter(|_| all.len() > 1) {
             hit.lineage = all.iter().map(|(_, document)| ObservationMention::of(document)).collect();
-            // The freshest words are the ones that are shown.
+            // The hit shows the newest mention.
             hit.document = newest.clone();
         }
         at += 1;
@@ -315,8 +316,8 @@ fn choose(
     SelectedHits { selection, refreshed, merged, damaged }
 }
 
-/// What was said in sessions, where the notes leave room: below every note that is shown. Nothing that goes wrong here
-/// keeps anybody from the notes.
+/// Finds messages of past sessions to fill the places below the notes. Errors are ignored, so that they do
+/// not affect the notes.
 fn said(
     embedder: Option<Embedder<'_>>,
     request: &RecallRequest<'_>,
@@ -326,7 +327,7 @@ fn said(
     let (Some(messages), Some(mut wanted)) = (request.messages, MessageFilter::by(request.filters)) else {
         return Vec::new();
     };
-    // Whoever asks for messages gets them; nobody else gets more than a few.
+    // A search for messages may fill all places; any other gets only a few messages.
     let asked = request.filters.sources.contains(&DocumentSource::Message);
     let most = if asked { room } else { room.min(MAX_MESSAGES) };
     let Some(snapshot) = (most > 0).then(|| messages.open().ok().flatten()).flatten() else {
@@ -344,21 +345,21 @@ fn said(
     });
     unsaid
         .map(|search::FoundMessage { document, mut ranked, .. }| {
-            // Raw words weigh less than what was distilled from them, whatever they say.
+            // Raw messages rank below the notes that were distilled from them.
             ranked.score = (ranked.score * MESSAGE_SCORE_WEIGHT).min(lowest * BELOW_NOTES_FACTOR);
             RecallHit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
         })
         .collect()
 }
 
-/// So many raw messages are shown beside the notes.
+/// The maximum number of raw messages beside notes.
 const MAX_MESSAGES: usize = 3;
-/// What the score of a raw message is worth.
+/// The factor for the score of a raw message.
 const MESSAGE_SCORE_WEIGHT: f32 = 0.5;
-/// Where it stands below the last of the notes.
+/// The factor that keeps messages below the last note.
 const BELOW_NOTES_FACTOR: f32 = 0.99;
 
-/// The index as it is, or the notes themselves where there is none.
+/// Opens the index; without one, indexes the notes in memory.
 fn open(
     vault: &Vault,
     index: &RecallIndex,
@@ -380,7 +381,7 @@ fn open(
             return Ok((snapshot, degraded));
         }
         Ok(None) => degraded.push(DegradationReason::NoIndex),
-        // Whatever keeps us from the index, the notes themselves are there.
+        // If the index is unusable for any reason, the notes are searched.
         Err(_) => degraded.push(DegradationReason::DamagedIndex),
     }
     let listed = sources::names(vault)?;
@@ -389,21 +390,21 @@ fn open(
     Ok((IndexSnapshot::in_memory(units), degraded))
 }
 
-/// Whether files are still as they were indexed. Only the files of hits are looked at.
+/// Checks that files are as they were indexed. It reads only the files of hits.
 struct FreshnessChecker<'a> {
     vault: &'a Vault,
     snapshot: &'a IndexSnapshot,
-    /// The documents of files that changed; `None` for files that did not.
+    /// The current documents of changed files; `None` for unchanged files.
     files: HashMap<String, Option<Vec<Document>>>,
 }
 
 impl FreshnessChecker<'_> {
-    /// Whether any file that was looked at is not as it was indexed.
+    /// True if any checked file changed since it was indexed.
     fn has_changes(&self) -> bool {
         self.files.values().any(Option::is_some)
     }
 
-    /// The document as its file has it now, and whether that differs; `None` if it is gone.
+    /// The document with the current text of its file, and true if that differs; `None` if it is gone.
     fn current(&mut self, document: Document) -> Option<(Document, bool)> {
         let (vault, snapshot) = (self.vault, self.snapshot);
         let path = document.path.clone();
@@ -427,8 +428,8 @@ impl FreshnessChecker<'_> {
     }
 }
 
-/// The part of a document that is nearest. It was found in what is indexed: not in newer words, nor in those of another
-/// that says the same.
+/// The window of a document that is nearest to the query. It is a window of the indexed text, not of newer
+/// text or of a duplicate.
 fn nearest(
     snapshot: &IndexSnapshot,
     found: &SearchResults,
@@ -440,7 +441,7 @@ fn nearest(
     (indexed.id == document.id && indexed.text == document.text).then_some(window)
 }
 
-/// A long document is shown by the part that answers, cut at whole lines of its own text.
+/// The passage of a document to show: the whole text, or of a long text the best window, cut at whole lines.
 fn shown(
     snapshot: &IndexSnapshot,
     found: &SearchResults,
@@ -453,13 +454,13 @@ fn shown(
         return whole();
     }
     let Some(window) = nearest(snapshot, found, ranked.document, document) else { return whole() };
-    // The window was measured in the searched text, which begins with the words that name the document.
+    // The window is relative to the searched text, which begins with the title and tags.
     let lead = document.searched().len() - document.text.len();
     let part = TextWindow { start: window.start.saturating_sub(lead), end: window.end.saturating_sub(lead) };
     let Some(text) = document.text.get(part.start..part.end.min(document.text.len())) else { return whole() };
     let (first, last) = windows::lines(&document.text, part);
     let lines = document.lines.map(|(from, to)| {
-        // The first of them may be a heading, which is no part of the text.
+        // The first line may be a heading, which is not part of the text.
         let from = from.max((to + 1).saturating_sub(document.text.lines().count() as u32));
         ((from + first - 1).min(to), (from + last - 1).min(to))
     });

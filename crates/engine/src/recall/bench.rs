@@ -1,6 +1,7 @@
-//! Conversations from outside, for measuring recall: the same index, model and ranking as everywhere, without a vault.
+//! Benchmarks of recall on external conversations, with the usual index, model and ranking, but without a
+//! vault.
 //!
-//! One index for each namespace, in a folder of its own: what is one person's is never found by another.
+//! Each namespace has an index in a folder of its own, so that no person's messages are found in another's.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead};
@@ -20,78 +21,78 @@ use super::query_embedding::QueryEmbedding;
 use super::search::{SearchResults, SearchRules, search};
 use crate::index::{Embedder, Error, IndexSnapshot, OldBytes, PreparedDocument, PreparedUnit, RecallIndex};
 
-/// One message to be remembered.
+/// A message to ingest.
 #[derive(Clone, Debug, Deserialize)]
 pub struct BenchMessage {
-    /// Whose memory.
+    /// The namespace of the message.
     pub ns: String,
-    /// The conversation.
+    /// The id of the conversation.
     pub session: String,
-    /// Its name.
+    /// The id of the message.
     pub id: String,
-    /// When it was said.
+    /// The time of the message.
     pub ts: Timestamp,
-    /// Who said it.
+    /// The role of the speaker.
     pub role: String,
-    /// What.
+    /// The text of the message.
     pub text: String,
 }
 
-/// One question.
+/// A question to answer.
 #[derive(Clone, Debug, Deserialize)]
 pub struct BenchQuestion {
-    /// Whose memory is asked.
+    /// The namespace to search.
     pub ns: String,
-    /// Its name.
+    /// The id of the question.
     pub qid: String,
-    /// When it is asked: nothing later is found.
+    /// The time of the question; later messages are not found.
     pub ts: Timestamp,
-    /// What is asked.
+    /// The text of the question.
     pub query: String,
 }
 
-/// What an ingest did.
+/// The result of an ingest.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct IngestStats {
-    /// Messages read.
+    /// The number of messages read.
     pub messages: usize,
-    /// Messages that were new.
+    /// The number of new messages.
     pub added: usize,
-    /// Namespaces they belong to.
+    /// The number of namespaces with messages.
     pub namespaces: usize,
-    /// Bytes of all indexes on disk.
+    /// The size of all indexes on disk, in bytes.
     pub bytes: u64,
 }
 
-/// Where vectors come from.
+/// The source of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorSource {
-    /// The model.
+    /// The vectors of the embedding model.
     Real,
-    /// Nowhere: for measuring how time grows with a million memories, which no model has to read for that.
+    /// Generated vectors, for measuring time with a million memories without embedding them.
     MadeUp,
 }
 
-/// Why a line could not be used.
+/// An error of ingest or query.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// A line is not what it should be.
+    /// A line is invalid.
     #[error("line {line}: {why}")]
     Line {
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The description of the error.
         why: String,
     },
-    /// The index.
+    /// The index reported an error.
     #[error(transparent)]
     Index(#[from] Error),
-    /// The input.
+    /// The input could not be read.
     #[error("the input could not be read: {0}")]
     Input(#[from] io::Error),
 }
 
-/// Reads lines of JSON.
+/// Parses lines of JSON.
 pub fn lines<T: serde::de::DeserializeOwned>(
     input: impl BufRead,
 ) -> impl Iterator<Item = Result<T, BenchError>> {
@@ -108,7 +109,7 @@ pub fn index(store: &Path, ns: &str) -> RecallIndex {
     RecallIndex::at(store.join(name))
 }
 
-/// Adds messages. The same message again changes nothing.
+/// Adds messages. Adding a message again changes nothing.
 pub fn ingest(
     store: &Path,
     embedder: Embedder<'_>,
@@ -133,7 +134,7 @@ pub fn ingest(
             changed.push((index, units));
         }
     }
-    // The model works best on many texts at a time, whichever namespace they are from.
+    // The model is fastest on large batches, so texts of all namespaces go together.
     let keeper = RecallIndex::at(store.to_owned());
     let mut all: Vec<&mut PreparedUnit> =
         changed.iter_mut().flat_map(|(_, units)| units.values_mut()).collect();
@@ -155,10 +156,10 @@ pub fn ingest(
     Ok(done)
 }
 
-/// How long to wait for another ingest.
+/// The time to wait for another ingest.
 const INGEST_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Puts messages into the sessions they belong to, in order of time. Says how many were new.
+/// Adds messages to their sessions, in order of time. Returns the number of new messages.
 fn add(units: &mut BTreeMap<String, PreparedUnit>, messages: Vec<BenchMessage>) -> usize {
     let mut known: HashSet<String> = units
         .values()
@@ -200,18 +201,19 @@ fn document(message: BenchMessage) -> Document {
     }
 }
 
-/// What was found for a question.
+/// The answer to a benchmark question.
 #[derive(Debug)]
 pub struct BenchAnswer {
-    /// Where.
+    /// The snapshot that was searched.
     pub snapshot: Arc<IndexSnapshot>,
-    /// What.
+    /// The results of the search.
     pub found: SearchResults,
-    /// How much the question looks like what everybody types.
+    /// The margin by which the question looks like small talk.
     pub small_talk: Option<f64>,
 }
 
-/// The best `count` messages for a question, below the cap: everything, in order. `None` where nothing was ingested.
+/// Finds the best `count` messages for a question, in order and without the cap on results. `None` if the
+/// namespace is empty.
 pub fn query(
     store: &Path,
     embedder: Embedder<'_>,
@@ -231,7 +233,7 @@ pub fn query(
         until: Some(now),
         now,
     };
-    // The index knows seconds, which is not enough for what was said in the same one.
+    // The index has a resolution of seconds, so messages of the same second are compared exactly.
     let is_before = |number| {
         snapshot.about(number).is_none_or(|about| about.created != now)
             || snapshot
@@ -245,7 +247,7 @@ pub fn query(
     Ok(Some(BenchAnswer { snapshot, found, small_talk }))
 }
 
-/// The folder of an index, for its size.
+/// The total size in bytes of a folder.
 pub fn folder_bytes(folder: &Path) -> u64 {
     let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
     let mut bytes = 0;

@@ -1,5 +1,5 @@
-//! How good recall is on the person's own notes (B-10): questions whose answer is known, asked the way every question
-//! is. What comes out is kept as numbers only, a line for each time.
+//! Measures the recall quality on the person's own notes (B-10), with questions of known answers that run as
+//! any other query does. The history keeps only numbers, one line per measurement.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
@@ -24,39 +24,39 @@ use crate::index::{Embedder, IndexSnapshot, RecallIndex};
 use crate::platform::disk::{BackwardLines, LineFile};
 use crate::vault::Vault;
 
-/// A question, and what should be found.
+/// A question with its expected answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvalPair {
-    /// What is asked.
+    /// The text of the question.
     pub query: String,
-    /// Ids of documents or paths of files.
+    /// The expected ids of documents or paths of files.
     pub expect: Vec<String>,
-    /// The project it is asked in; without one, the project at hand.
+    /// The project of the question; the default is the current project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
 }
 
-/// Why pairs could not be read.
+/// An error in reading pairs.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalPairsError {
-    /// A line is no pair.
+    /// A line is not a valid pair.
     #[error("line {line}: {why}")]
     Line {
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The description of the error.
         why: String,
     },
-    /// There is none.
+    /// The input has no pairs.
     #[error("there are no pairs in it")]
     Empty,
-    /// The system refused.
+    /// The input could not be read.
     #[error("it could not be read: {0}")]
     Input(#[from] io::Error),
 }
 
-/// Reads pairs, a line of JSON each; empty lines are passed over.
+/// Parses pairs, one line of JSON each; empty lines are skipped.
 pub fn read_pairs(input: impl BufRead) -> Result<Vec<EvalPair>, EvalPairsError> {
     let mut pairs = Vec::new();
     for (number, line) in input.split(b'\n').enumerate() {
@@ -77,22 +77,22 @@ pub fn read_pairs(input: impl BufRead) -> Result<Vec<EvalPair>, EvalPairsError> 
     if pairs.is_empty() { Err(EvalPairsError::Empty) } else { Ok(pairs) }
 }
 
-/// Every pair is a line of its own, so the line that the parser counts is always 1 and would mislead.
+/// Each pair is parsed on its own, so the parser's line number is always 1 and would mislead.
 fn shortened(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column", " at column")
 }
 
-/// Pairs that were made from the notes.
+/// Pairs that were generated from the notes.
 #[derive(Clone, Debug, Default)]
 pub struct GeneratedPairs {
-    /// The pairs.
+    /// The pairs, ordered by a hash of the id of the memory.
     pub pairs: Vec<EvalPair>,
-    /// Memories that make no pair: their title is all they say, or another says the same.
+    /// The number of skipped memories: their title is their whole text, or another memory has the same one.
     pub skipped: usize,
 }
 
-/// Makes at most `limit` pairs: the title of a memory should find it. Which memories are taken depends on their ids
-/// alone, so that the same notes give the same pairs, and a new memory changes little.
+/// Generates at most `limit` pairs, in which the title of a memory should find it. The choice depends on the
+/// ids alone, so that the same notes give the same pairs, and a new memory changes little.
 pub fn make_pairs(snapshot: &IndexSnapshot, limit: usize) -> GeneratedPairs {
     let memories: Vec<Document> = visible(snapshot)
         .filter(|document| {
@@ -119,100 +119,100 @@ pub fn make_pairs(snapshot: &IndexSnapshot, limit: usize) -> GeneratedPairs {
     GeneratedPairs { pairs: fit.into_iter().take(limit).map(pair).collect(), skipped }
 }
 
-/// Every document that no later one replaced.
+/// The documents that no later segment replaces.
 fn visible(snapshot: &IndexSnapshot) -> impl Iterator<Item = Document> {
     let visible = snapshot.columns(|_| true).visible;
     let numbers = (0..snapshot.len()).filter(move |number| visible.get(*number as usize) == Some(&true));
     numbers.filter_map(|number| snapshot.document(number))
 }
 
-/// What is asked, and how.
+/// The context of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct EvalContext<'a> {
-    /// The notes.
+    /// The vault with the notes.
     pub vault: &'a Vault,
-    /// The index.
+    /// The index of the notes.
     pub index: &'a RecallIndex,
-    /// The model; without one, words alone decide.
+    /// The model; `None` measures a lexical search.
     pub embedder: Option<Embedder<'a>>,
-    /// What helped before.
+    /// The usage of memories.
     pub usage: &'a UsageSummary,
-    /// What decides the order. The project is that of each pair, if it has one.
+    /// The rules of the search. A pair's own project overrides theirs.
     pub rules: SearchRules<'a>,
-    /// How many hits are looked at.
+    /// The number of hits to score.
     pub k: usize,
 }
 
-/// Where the pairs came from.
+/// The origin of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PairsOrigin {
-    /// The titles of the memories.
+    /// The titles of memories.
     Titles,
-    /// A file.
+    /// A file of pairs.
     File,
 }
 
-/// One measurement: a line of the history. Numbers only, no word of the notes.
+/// One measurement, a line of the history. It has only numbers and no text of the notes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvalRun {
-    /// When.
+    /// The time of the measurement.
     pub at: String,
-    /// Where the pairs came from.
+    /// The origin of the pairs.
     pub from: PairsOrigin,
-    /// How many questions.
+    /// The number of questions.
     pub pairs: usize,
-    /// How many hits were looked at.
+    /// The number of hits that were scored.
     pub k: usize,
     /// The share of questions whose best hit was right.
     pub hit_at_1: f64,
-    /// The share with a right one among the hits.
+    /// The share of questions with a right hit.
     pub hit_at_k: f64,
-    /// The share of all right ones that was among the hits.
+    /// The mean share of expected documents among the hits.
     pub recall_at_k: f64,
     /// The mean reciprocal rank among the hits.
     pub mrr: f64,
-    /// Questions where recall would have said nothing.
+    /// The number of questions that the relevance gate silenced.
     pub silent: usize,
-    /// Those of them where a right one was among the hits.
+    /// The number of silenced questions with a right hit.
     pub hidden: usize,
-    /// What an answer took, in the middle.
+    /// The median time of an answer in milliseconds.
     pub p50_ms: f64,
-    /// What all but one in twenty took at most.
+    /// The 95th percentile of the time of an answer in milliseconds.
     pub p95_ms: f64,
-    /// Documents in the index.
+    /// The number of documents in the index.
     pub documents: usize,
-    /// Windows of text in it.
+    /// The number of windows in the index.
     pub windows: usize,
-    /// Windows without a vector.
+    /// The number of windows without a vector.
     pub pending: usize,
-    /// Its bytes.
+    /// The size of the index in bytes.
     pub bytes: usize,
-    /// The model that the answers were made with; empty if words alone decided.
+    /// The id of the model; empty for a lexical search.
     pub model: String,
-    /// What the answers may have missed.
+    /// The reasons why answers may be incomplete.
     pub degraded: Vec<DegradationReason>,
 }
 
-/// A question without a right one among its hits.
+/// A question without a right hit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EvalMiss {
-    /// What was asked.
+    /// The text of the question.
     pub query: String,
-    /// What should have been found.
+    /// The expected ids or paths.
     pub expect: Vec<String>,
-    /// What was found first.
+    /// The best hit instead.
     pub instead: Option<String>,
 }
 
-/// What came out.
+/// The result of a measurement.
 #[derive(Clone, Debug)]
 pub struct EvalResult {
-    /// The numbers.
+    /// The numbers for the history.
     pub run: EvalRun,
-    /// The questions that failed.
+    /// The questions without a right hit.
     pub misses: Vec<EvalMiss>,
-    /// What was expected and is in no note.
+    /// Expected names that match no document.
     pub unknown: Vec<String>,
 }
 
@@ -292,13 +292,13 @@ pub fn measure(
     Ok(EvalResult { run, misses, unknown: unknown(snapshot, pairs, &folder) })
 }
 
-/// Whether a person who wrote `name` means this document: by its id, or by its file, below the notes or the vault.
+/// True if `name` is the id of the document or the path of its file, relative to the notes or to the vault.
 fn is_named(id: &str, path: &str, name: &str, folder: &str) -> bool {
     let below = |path: &str| path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) == Some(name);
     id == name || path == name || below(path)
 }
 
-/// What is expected although nothing is called that: a pair that can only fail.
+/// The expected names that match no document, so that their pairs can only fail.
 fn unknown(snapshot: &IndexSnapshot, pairs: &[EvalPair], folder: &str) -> Vec<String> {
     let mut names: HashSet<String> = HashSet::new();
     for document in visible(snapshot) {
@@ -312,19 +312,19 @@ fn unknown(snapshot: &IndexSnapshot, pairs: &[EvalPair], folder: &str) -> Vec<St
     unknown
 }
 
-/// A number as short as it is meant.
+/// Rounds to a number of decimal digits.
 fn rounded(value: f64, digits: i32) -> f64 {
     let scale = 10f64.powi(digits);
     (value * scale).round() / scale
 }
 
-/// Adds a measurement to the history.
+/// Appends a measurement to the history.
 pub fn record(path: &Path, run: &EvalRun) -> io::Result<()> {
     let text = serde_json::to_string(run)?;
     LineFile::open(path)?.append(&format!("{text}\n"), true)
 }
 
-/// The measurements, the newest first. A line that cannot be read is passed over.
+/// The measurements, newest first. Unreadable lines are skipped.
 pub fn history(path: &Path) -> io::Result<impl Iterator<Item = EvalRun>> {
     let lines = BackwardLines::open(path)?.into_iter().flatten();
     Ok(lines.filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))

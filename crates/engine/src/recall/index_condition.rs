@@ -1,4 +1,4 @@
-//! Whether the index is as good as it could be: looked at, never waited for and never changed.
+//! Checks the condition of the index, without waiting for it or changing it.
 
 use rekindle_core::recall::document::FileStamp;
 
@@ -7,36 +7,36 @@ use crate::index::{Error as IndexError, IndexSize, IndexSnapshot, RecallIndex, V
 use crate::vault::Vault;
 use crate::vault::sources::{self, SourceFile};
 
-/// How the index is.
+/// The condition of the index.
 #[derive(Debug)]
 pub enum IndexCondition {
-    /// There is none.
+    /// There is no index.
     Missing,
-    /// It cannot be read, and why.
+    /// The index is unreadable, for this reason.
     Damaged(String),
-    /// It can be asked.
+    /// The index is usable.
     Usable(UsableIndex),
 }
 
-/// An index that can be asked, and what it lacks.
+/// A usable index, and its deficiencies.
 #[derive(Debug)]
 pub struct UsableIndex {
-    /// The index as it was looked at.
+    /// The snapshot that was checked.
     pub snapshot: IndexSnapshot,
-    /// How much is there.
+    /// The size of the index.
     pub size: IndexSize,
-    /// The model its vectors are of.
+    /// The id of the model of its vectors.
     pub model: String,
-    /// Whether changes of ours are not in it yet.
+    /// True if it does not include our latest changes.
     pub behind: bool,
-    /// Whether its vectors are of another model than the one in use.
+    /// True if its vectors are from another model than the current one.
     pub other_model: bool,
-    /// Files that are new, gone or changed since it read them.
+    /// The number of files that are new, deleted or changed since it was updated.
     pub changed: usize,
 }
 
 impl UsableIndex {
-    /// What a person calls it: the first thing that is missing, or that nothing is.
+    /// The word for its condition: the first deficiency, or that it is current.
     pub fn word(&self) -> &'static str {
         match self {
             Self { other_model: true, .. } => "other-model",
@@ -48,7 +48,7 @@ impl UsableIndex {
     }
 }
 
-/// Looks at the index. `space` is that of the model in use, if it can be used.
+/// Checks the index. `space` is that of the current model, if it can be loaded.
 pub fn look(
     vault: &Vault,
     index: &RecallIndex,
@@ -71,7 +71,8 @@ pub fn look(
     }))
 }
 
-/// How many files are not as the index knows them. A file that was only touched is the same.
+/// The number of files that differ from the index. A file with a new time but the same content does not
+/// differ.
 fn changed(vault: &Vault, snapshot: &IndexSnapshot) -> Result<usize, Error> {
     let listed = sources::list(vault)?;
     let mut known = snapshot.stamps();

@@ -1,9 +1,9 @@
-//! Keeping the index true to the notes.
+//! Keeps the index up to date with the notes.
 //!
-//! Two ways lead here. After a change of ours, [`Indexer::catch_up`] reads what the journal says was touched since the
-//! index was last right, and appends just that: the cost of a save. For everything else (edits in an editor, a sync, a
-//! lost or damaged index, another model), [`Indexer::refresh`] compares every file by time and size, and by content where
-//! those differ.
+//! There are two ways. After a change of ours, [`Indexer::catch_up`] reads the files that the journal lists
+//! since the last update and appends them; this is the cost of a save. For everything else (edits in an
+//! editor, a sync, a lost or damaged index, another model), [`Indexer::refresh`] compares every file by time
+//! and size, and by content if those differ.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,110 +19,112 @@ use crate::index::{Error as IndexError, IndexSnapshot, OldBytes, PreparedUnit, R
 use crate::vault::sources::{self, SourceFile, SourceListing};
 use crate::vault::{self, ChangeOutcome, Vault};
 
-/// How many small segments may lie beside the large one. Each costs a reader some microseconds.
+/// The maximum number of small segments in the delta. Each costs a reader a few microseconds.
 const MAX_SMALL_SEGMENTS: usize = 48;
-/// How many bytes they may have together.
+/// The maximum size in bytes of the delta.
 const MAX_SMALL_SEGMENT_BYTES: usize = 1 << 20;
-/// A thread with more documents than this at the end of a log is read with the whole log.
+/// The maximum number of documents of a thread at the end of a log that are appended again; with more, the
+/// whole log is read.
 const MAX_APPENDED_THREAD: usize = 64;
-/// More changed documents than this are folded in at once.
+/// The maximum number of changed documents in an append before the delta is folded.
 const MAX_APPENDED_DOCUMENTS: usize = 64;
-/// How long a person who asked for an index waits for another process that makes one.
+/// The time to wait for another indexing process if a person requested the index.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why the index could not be brought up to date. The notes are untouched.
+/// The reason why the index could not be updated. The notes are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The index.
+    /// The index reported an error.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The notes.
+    /// The vault reported an error.
     #[error(transparent)]
     Vault(#[from] vault::Error),
 }
 
-/// What [`Indexer::catch_up`] found.
+/// The outcome of [`Indexer::catch_up`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CatchUpOutcome {
-    /// Nothing had changed.
+    /// There were no changes.
     Current,
-    /// So many files were read again; so many windows still wait for a vector.
+    /// Changed files were appended.
     Appended {
-        /// Files read again.
+        /// The number of files that were read.
         files: usize,
-        /// Windows without a vector.
+        /// The number of windows without a vector.
         pending: usize,
     },
-    /// There is no index, or it knows nothing of the journal: it has to be made from the files.
+    /// There is no index, or the journal does not know its last change: it has to be rebuilt from the files.
     Behind,
 }
 
-/// What [`Indexer::refresh`] did.
+/// The result of [`Indexer::refresh`].
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Files that can be recalled from.
+    /// The number of files with documents.
     pub files: usize,
-    /// Files that were read because they are new or changed.
+    /// The number of files that were read because they are new or changed.
     pub read: usize,
-    /// Files that are gone.
+    /// The number of deleted files.
     pub gone: usize,
-    /// Vectors that were made.
+    /// The number of vectors that were computed.
     pub embedded: usize,
-    /// Windows that still wait for one.
+    /// The number of windows without a vector.
     pub pending: usize,
-    /// Documents that can be found.
+    /// The number of documents that search can find.
     pub documents: usize,
-    /// What could not be read, and why.
+    /// The unreadable files, with the reasons.
     pub problems: Vec<(String, String)>,
-    /// Whether somebody said stop before everything was done. Unless all files had been read by then, the index is as it was.
+    /// True if `progress` stopped the run early. Unless all files had been read by then, the index is
+    /// unchanged.
     pub stopped: bool,
 }
 
-/// How far [`Indexer::settle`] came.
+/// The outcome of [`Indexer::settle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettleOutcome {
-    /// Everything is in the index.
+    /// The index is complete.
     Current,
-    /// There is more to do than a command should wait for.
+    /// The remaining work takes longer than a command should wait.
     Later,
 }
 
-/// Notes with more files than this are not read by a command that came for something else.
+/// The maximum number of files of a vault that a command indexes in passing.
 const MAX_SETTLED_FILES: usize = 300;
 
-/// How thorough to be.
+/// The extent of a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefreshExtent {
-    /// Read what changed.
+    /// Reads only changed files.
     Changed,
-    /// Read everything, and keep nothing but vectors of the same text.
+    /// Reads every file, and keeps only the vectors of unchanged texts.
     Everything,
 }
 
-/// A step of a long run, for whoever shows progress.
+/// The progress of a long run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexingProgress {
-    /// So many of so many files are read.
+    /// The number of files that were read, and their total.
     Reading(usize, usize),
-    /// So many of so many vectors are made.
+    /// The number of vectors that are computed, and their total.
     Embedding(usize, usize),
 }
 
-/// The index, the notes it is made of, and the model.
+/// The indexer, with its notes, index and model.
 #[derive(Debug)]
 pub struct Indexer<'a> {
-    /// The notes.
+    /// The vault with the notes.
     pub vault: &'a Vault,
-    /// The index.
+    /// The index to update.
     pub index: &'a RecallIndex,
-    /// The model.
+    /// The embedder for missing vectors.
     pub embedder: Embedder<'a>,
 }
 
 impl Indexer<'_> {
-    /// Indexes what was changed through the vault since the index was last right.
+    /// Indexes the changes through the vault since the last update.
     pub fn catch_up(&self) -> Result<CatchUpOutcome, Error> {
-        // From here on nobody else appends, so what is read is never older than what they have read.
+        // From here on nobody else appends, so no older text can follow a newer one.
         let appender = self.index.appender()?;
         let snapshot = match self.index.open() {
             Ok(Some(snapshot)) => snapshot,
@@ -144,7 +146,7 @@ impl Indexer<'_> {
                 before.extend(snapshot.recent(path));
             } else {
                 let unit = PreparedUnit::from(sources::read(self.vault, path)?);
-                // What has become of a file that is gone or too large needs no vectors.
+                // Deleted and oversized files need no vectors.
                 before.extend((!unit.documents.is_empty()).then(|| snapshot.unit(path)).flatten());
                 units.push(unit);
             }
@@ -158,9 +160,9 @@ impl Indexer<'_> {
         let size = snapshot.size();
         if size.segments >= MAX_SMALL_SEGMENTS || size.delta >= MAX_SMALL_SEGMENT_BYTES {
             match self.fold(Duration::ZERO) {
-                // Somebody else is folding, or will.
+                // Another process is folding, or will.
                 Ok(()) | Err(Error::Index(IndexError::Busy)) => {}
-                // What cannot be read is made again from the files.
+                // A damaged index is rebuilt from the files.
                 Err(Error::Index(IndexError::Damaged { .. })) => return Ok(CatchUpOutcome::Behind),
                 Err(error) => return Err(error),
             }
@@ -168,7 +170,8 @@ impl Indexer<'_> {
         Ok(CatchUpOutcome::Appended { files, pending })
     }
 
-    /// Does what a command can do in passing: appends what it changed, or makes the index where that takes no time.
+    /// Does the indexing that a command can do in passing: appends its changes, or builds the index of a
+    /// small vault.
     pub fn settle(&self) -> Result<SettleOutcome, Error> {
         match self.catch_up()? {
             CatchUpOutcome::Current | CatchUpOutcome::Appended { pending: 0, .. } => return self.left_over(),
@@ -186,7 +189,7 @@ impl Indexer<'_> {
         Ok(if report.pending == 0 { SettleOutcome::Current } else { SettleOutcome::Later })
     }
 
-    /// Whether something that came in earlier still waits for its vectors (STO-15).
+    /// Checks for earlier documents that still have no vectors (STO-15).
     fn left_over(&self) -> Result<SettleOutcome, Error> {
         let is_whole =
             |snapshot: IndexSnapshot| snapshot.size().pending == 0 && snapshot.is_of(&self.embedder.space());
@@ -194,7 +197,7 @@ impl Indexer<'_> {
         Ok(if is_current { SettleOutcome::Current } else { SettleOutcome::Later })
     }
 
-    /// Vectors of the same text by the same model need not be made again.
+    /// Collects vectors of the same text and model, which need not be computed again.
     fn known<'u>(
         &self,
         snapshot: &IndexSnapshot,
@@ -203,8 +206,8 @@ impl Indexer<'_> {
         if snapshot.is_of(&self.embedder.space()) { VectorCache::of(units) } else { VectorCache::default() }
     }
 
-    /// The files that changes after `seen` touched, and the last of those changes. `None`: the journal does not know
-    /// `seen`. A change that is under way is left for its writer to report.
+    /// The files that changes after `seen` touched, and the last of those changes. `None` if the journal does
+    /// not know `seen`. Pending changes are left to their writers.
     fn touched_since(&self, seen: Option<&ChangeId>) -> Result<Option<TouchedFiles>, Error> {
         let (mut touched, mut newest, mut found) = (BTreeMap::new(), None, seen.is_none());
         for record in self.vault.changes()? {
@@ -227,8 +230,8 @@ impl Indexer<'_> {
         Ok(found.then_some(TouchedFiles { files: touched, newest }))
     }
 
-    /// What was added to a daily log, behind what the index has of it. The end of a thread that goes on comes again, so that
-    /// a thread is in one piece. `None` if the log has to be read as a whole.
+    /// The documents that were appended to a daily log, to follow the indexed ones. The last thread is
+    /// indexed again if it continues, so that it stays in one piece. `None` if the whole log has to be read.
     fn grown(
         &self,
         snapshot: &IndexSnapshot,
@@ -254,7 +257,7 @@ impl Indexer<'_> {
         Ok(behind.map(|behind| PreparedUnit { unit: fresh.unit, documents, behind: Some(behind) }))
     }
 
-    /// How the index calls a file of the vault.
+    /// The index's path of a file of the vault.
     fn path_of(&self, place: &ChangedFile) -> Option<String> {
         match place.root {
             ChangeRoot::Vault => Some(format!("{}/{}", self.vault.folder_name(), place.path)),
@@ -263,19 +266,19 @@ impl Indexer<'_> {
         }
     }
 
-    /// Puts the small segments into a large one.
+    /// Folds the delta into a large segment.
     fn fold(&self, patience: Duration) -> Result<(), Error> {
         Ok(self.index.writer(patience)?.fold(&self.embedder.space())?)
     }
 
-    /// Compares every file with what the index knows of it, and reads what changed. `progress` may say stop: then the index
-    /// stays as it is, because one made of a part of the files would look whole (EXE-16).
+    /// Compares every file with the index and reads those that changed. If `progress` stops the run, the
+    /// index is unchanged, because a partial index would look complete (EXE-16).
     pub fn refresh(
         &self,
         extent: RefreshExtent,
         progress: &mut dyn FnMut(IndexingProgress) -> bool,
     ) -> Result<Report, Error> {
-        // What is changed from here on is for the next time.
+        // Later changes are left to the next update.
         let newest = newest_change(self.vault)?;
         let space = self.embedder.space();
         let writer = self.index.writer(PATIENCE)?;
@@ -284,7 +287,7 @@ impl Indexer<'_> {
             Err(IndexError::Damaged { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        // Readers do not look at every byte; whoever brings the index up to date does.
+        // Readers do not verify checksums, so the indexer does.
         let opened = opened.filter(|snapshot| snapshot.verify().is_ok());
         let known = opened.as_ref().map(IndexSnapshot::stamps).unwrap_or_default();
         let is_new = known.is_empty() || extent == RefreshExtent::Everything;
@@ -309,7 +312,7 @@ impl Indexer<'_> {
             return self.with_size(Report { read: units.len(), gone: 0, stopped: true, ..report });
         }
         progress(IndexingProgress::Reading(units.len(), changed.len()));
-        // What could not be read leaves nothing behind, and where it was known it is gone.
+        // An unreadable file has no documents; if it was indexed, it counts as deleted.
         let was_known = |unit: &PreparedUnit| known.contains_key(unit.unit.path.as_str());
         let unread = units.iter().filter(|unit| unit.unit.stamp.is_none());
         report.gone += unread.clone().filter(|unit| was_known(unit)).count();
@@ -335,7 +338,7 @@ impl Indexer<'_> {
             _ => {
                 let mut all = opened.as_ref().map(|snapshot| snapshot.all(&space)).unwrap_or_default();
                 let known = VectorCache::of(all.values());
-                // Where much was read, what can be made in passing is next to nothing.
+                // After many files were read, the few vectors within a save's budget would not matter.
                 let budget = if units.len() > MAX_SETTLED_FILES { Duration::ZERO } else { SAVE_BUDGET };
                 if !known.is_empty() || !budget.is_zero() {
                     self.embedder.fill(&mut units, &known, budget);
@@ -348,7 +351,7 @@ impl Indexer<'_> {
                     all.extend(units.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
                     units = all.into_values().collect();
                 }
-                // Made anew, an index has nothing to say of a file that holds nothing.
+                // A rebuilt index omits files without documents.
                 units.retain(|unit| unit.unit.stamp.is_some());
                 writer.publish(&space, units, opened.as_ref(), newest.as_ref(), OldBytes::Removed)?;
             }
@@ -357,14 +360,14 @@ impl Indexer<'_> {
         self.with_size(report)
     }
 
-    /// All files, and that all have to be read.
+    /// Lists all files and selects every one for reading.
     fn all_files(&self) -> Result<(SourceListing<String>, Vec<usize>), Error> {
         let listed = sources::names(self.vault)?;
         let all = (0..listed.files.len()).collect();
         Ok((listed, all))
     }
 
-    /// All files, and which of them are not as they are known.
+    /// Lists all files and selects those that differ from the index.
     fn changed_files(
         &self,
         known: &BTreeMap<&str, FileStamp>,
@@ -388,8 +391,8 @@ impl Indexer<'_> {
         Ok(report)
     }
 
-    /// Makes the vectors that are missing and publishes them, once nobody else is at it or no more `patience` is left. Others
-    /// may save, index and recall meanwhile. Says how many were made.
+    /// Computes the missing vectors and publishes them, waiting at most `patience` for another process that
+    /// does so. Saves, indexing and recall continue meanwhile. The report has the number of computed vectors.
     pub fn embed(
         &self,
         patience: Duration,
@@ -430,8 +433,7 @@ impl Indexer<'_> {
 }
 
 impl Indexer<'_> {
-    /// Gives what has no vector one that says nothing, the same for the same text: for measuring time where computing them
-    /// would take hours.
+    /// Fills missing vectors with generated ones, for measuring time where computing them would take hours.
     pub fn make_up(&self) -> Result<Report, Error> {
         let space = self.embedder.space();
         let writer = self.index.writer(PATIENCE)?;
@@ -445,22 +447,22 @@ impl Indexer<'_> {
     }
 }
 
-/// What changes touched.
+/// The files that changes touched.
 struct TouchedFiles {
     files: BTreeMap<String, FileChangeKind>,
-    /// The last of them.
+    /// The last of the changes.
     newest: Option<ChangeId>,
 }
 
-/// How a file changed.
+/// The kind of change of a file.
 enum FileChangeKind {
-    /// Only by additions at its end.
+    /// Text was only appended.
     Grew(FileGrowth),
-    /// In whatever way.
+    /// It changed in another way.
     Anyhow,
 }
 
-/// What a file grew from and to.
+/// The growth of a file by appending.
 struct FileGrowth {
     before: ContentHash,
     size: u64,
@@ -468,7 +470,7 @@ struct FileGrowth {
 }
 
 impl FileChangeKind {
-    /// With an older change before what is known.
+    /// Combines an older change with the newer ones.
     fn before(newer: Option<Self>, op: &FileOperation) -> Self {
         match (newer, op) {
             (None, FileOperation::Append { before, size, after, .. }) => {
@@ -489,7 +491,7 @@ fn absent(path: String) -> PreparedUnit {
     PreparedUnit { unit, documents: Vec::new(), behind: None }
 }
 
-/// The last change of ours that has ended.
+/// The last completed change of ours.
 pub fn newest_change(vault: &Vault) -> Result<Option<ChangeId>, vault::Error> {
     for record in vault.changes()? {
         let record = record?;

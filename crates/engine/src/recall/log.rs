@@ -1,4 +1,5 @@
-//! What every recall answered (REC-23), a line each in `logs/recall.jsonl`: `inspect` shows it, `forget` cleans it.
+//! The recall log (REC-23): one line in `logs/recall.jsonl` per answer. `inspect` shows it, and `forget`
+//! cleans it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,22 +8,22 @@ use serde_json::Value;
 
 use crate::platform::disk::{self, BackwardLines, LineFile};
 
-/// A log longer than this becomes the old one, and the one before it goes.
+/// The maximum size in bytes of the log. A longer one replaces the previous old log.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The log of a state folder.
+/// The recall log of a state folder.
 #[derive(Clone, Debug)]
 pub struct RecallLog {
     path: PathBuf,
 }
 
 impl RecallLog {
-    /// In the folder of logs.
+    /// The log in the folder of logs.
     pub fn at(logs: &Path) -> Self {
         Self { path: logs.join("recall.jsonl") }
     }
 
-    /// Adds a line.
+    /// Appends a line to the log.
     pub fn append(&self, line: &Value) -> io::Result<()> {
         if let Some(folder) = self.path.parent() {
             disk::make_folder(folder)?;
@@ -33,7 +34,7 @@ impl RecallLog {
         LineFile::open(&self.path)?.append(&format!("{line}\n"), false)
     }
 
-    /// The lines, the newest first.
+    /// The lines of the log, newest first.
     pub fn read(&self) -> io::Result<impl Iterator<Item = Value>> {
         let lines = BackwardLines::open(&self.path)?;
         let older = BackwardLines::open(&self.path.with_extension("old.jsonl"))?;

@@ -1,16 +1,16 @@
 //! Answers queries from the index, and keeps the index up to date with the notes.
 //!
-//! - [`query_embedding`]: a prompt on its way to a vector
-//! - [`search`]: from a prompt to the order of everything that was found
-//! - [`ask`]: from there to what is shown, each hit checked against its file
-//! - `observation_merger`: what was observed several times is one hit
-//! - [`relevance_gate`]: whether the best hit is shown at all
-//! - [`indexer`]: what changed in the notes arrives in the index
-//! - [`index_condition`]: whether the index is as good as it could be
-//! - [`find`]: what an id means that an answer has named
-//! - [`usage`], [`log`]: what helped, and what was answered
-//! - [`eval`]: how good the answers are on the person's own notes
-//! - [`mod@bench`]: the same on conversations from outside, to be measured
+//! - [`query_embedding`]: the embedding of a prompt, on its own thread
+//! - [`search`]: ranking all documents for a prompt
+//! - [`ask`]: the answer to a prompt, each hit checked against its file
+//! - `observation_merger`: merging repeated observations into one hit
+//! - [`relevance_gate`]: the measures by which the best hits are shown or not
+//! - [`indexer`]: updating the index after changes of the notes
+//! - [`index_condition`]: the condition of the index
+//! - [`find`]: looking up an id from an answer
+//! - [`usage`], [`log`]: the usage of memories, and the log of answers
+//! - [`eval`]: the recall quality on the person's own notes
+//! - [`mod@bench`]: benchmarks on external conversations
 
 pub mod ask;
 pub mod bench;

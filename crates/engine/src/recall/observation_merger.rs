@@ -1,5 +1,6 @@
-//! Observations that say the same, merged in what is found (STO-16, X-17). Nothing of it is kept: it follows from the
-//! documents and their vectors, so it is the same after a rebuild, and what was forgotten is not in it.
+//! Merges observations that say the same in the results (STO-16, X-17). It stores nothing: the result depends
+//! only on the documents and their vectors, so it is the same after a rebuild and contains nothing that was
+//! forgotten.
 
 use std::collections::HashSet;
 
@@ -9,11 +10,11 @@ use rekindle_embed::{QuantisedVector, dots};
 
 use crate::index::IndexSnapshot;
 
-/// Says which observations came already, in other words.
+/// Detects observations that repeat an earlier one in other words.
 pub(super) struct ObservationMerger<'a> {
     snapshot: &'a IndexSnapshot,
     kept: Vec<(MergeableObservation, Option<QuantisedVector>)>,
-    /// The documents that say what one before them says.
+    /// The documents that repeat an earlier one.
     pub(super) absorbed: Vec<(u32, Document, f32)>,
 }
 
@@ -22,7 +23,7 @@ impl<'a> ObservationMerger<'a> {
         Self { snapshot, kept: Vec::new(), absorbed: Vec::new() }
     }
 
-    /// Whether a document says something that none before it said.
+    /// True if the document repeats no earlier one.
     pub(super) fn is_new(&mut self, number: u32, document: &Document, score: f32) -> bool {
         if self.kept.iter().any(|(other, _)| other.is_repeated_by(document)) {
             self.absorbed.push((number, document.clone(), score));
@@ -42,8 +43,9 @@ impl<'a> ObservationMerger<'a> {
         true
     }
 
-    /// Everything in the index that says what the document `number` says, itself included, the oldest first. `current`
-    /// gives a document as its file has it, if it may be seen; what is in `taken` belongs to another.
+    /// All observations in the index that say the same as document `number`, including itself, oldest first.
+    /// `current` returns a document with the current text of its file, if it is visible. Documents in `taken`
+    /// belong to another hit.
     pub(super) fn lineage(
         &self,
         number: u32,
@@ -53,7 +55,7 @@ impl<'a> ObservationMerger<'a> {
     ) -> Vec<(u32, Document)> {
         let Some(observed) = MergeableObservation::new(document) else { return Vec::new() };
         let cosines = self.snapshot.vector(number).map(|vector| self.snapshot.cosines(&vector));
-        // Without vectors only what came up in this search is known.
+        // Without vectors, only the results of this search can be compared.
         let near: Vec<(u32, f32)> = match cosines {
             Some(cosines) => {
                 (0..).zip(cosines).filter(|(_, cosine)| *cosine >= MIN_SAME_SIMILARITY).collect()

@@ -1,5 +1,5 @@
-//! A prompt that the model thinks about, on a thread of its own from the moment somebody asks: meanwhile the index is opened
-//! and the words are looked up. What it finds is fetched when it is needed, and it goes on until then.
+//! Computes the embedding of a prompt on a separate thread, while the caller opens the index and looks up the
+//! words. The caller waits for the result only when it needs it.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,23 +12,23 @@ use rekindle_embed::QuantisedVector;
 use super::relevance_gate::small_talk;
 use crate::index::{Embedder, IndexSnapshot};
 
-/// A prompt, and what the model makes of it.
+/// A prompt with its pending embedding.
 #[derive(Debug)]
 pub struct QueryEmbedding<'scope> {
-    /// The prompt as a question.
+    /// The prompt as a query.
     pub(super) query: RecallQuery,
     worker: Option<EmbeddingWorker<'scope>>,
     compared: Option<Arc<ComparedQuery>>,
 }
 
-/// What the model made of a prompt.
+/// The embedding of a prompt, compared with all documents.
 #[derive(Debug)]
 pub struct ComparedQuery {
-    /// The prompt as a vector.
+    /// The embedding of the prompt.
     pub vector: QuantisedVector,
-    /// How close each document is.
+    /// The highest cosine of each document.
     pub cosines: Vec<f32>,
-    /// The forward pass.
+    /// The time of the forward pass.
     pub embedding: Duration,
 }
 
@@ -41,7 +41,7 @@ struct EmbeddingWorker<'scope> {
 }
 
 impl<'scope> QueryEmbedding<'scope> {
-    /// Begins. `also` is another wording of the prompt.
+    /// Starts the embedding. `also` is a rewrite of the prompt.
     pub fn new(
         scope: &'scope Scope<'scope, '_>,
         embedder: Option<Embedder<'scope>>,
@@ -59,18 +59,20 @@ impl<'scope> QueryEmbedding<'scope> {
         Self { query, worker, compared: None }
     }
 
-    /// Says which memories there are. Where their vectors are another model's, it was query_embedding about for nothing.
+    /// Provides the snapshot to compare with. If its vectors are from another model, the embedding is
+    /// discarded.
     pub(super) fn meet(&mut self, snapshot: &Arc<IndexSnapshot>) {
         let is_comparable = |worker: &EmbeddingWorker<'_>| snapshot.is_of(&worker.embedder.space());
         self.worker = self.worker.take().filter(is_comparable);
         if let Some(worker) = &self.worker {
-            // Who does not listen any more has nothing to say either.
+            // If the thread ended early, nobody needs the snapshot.
             worker.memories.send(Arc::clone(snapshot)).unwrap_or_default();
             snapshot.will_scan();
         }
     }
 
-    /// What was made of it; `None` without a model. Waits for that, and does what it can to shorten it.
+    /// The embedding and its cosines; `None` without a model. It waits for the result, and warms the model
+    /// meanwhile.
     pub(super) fn compared(&mut self) -> Option<Arc<ComparedQuery>> {
         if let (None, Some(worker)) = (&self.compared, &self.worker) {
             worker.embedder.warm();
@@ -79,7 +81,7 @@ impl<'scope> QueryEmbedding<'scope> {
         self.compared.clone()
     }
 
-    /// How much it looks like what everybody types ([`small_talk::margin`]).
+    /// The margin by which the prompt looks like small talk ([`small_talk::margin`]).
     pub(super) fn small_talk(&mut self) -> Option<f64> {
         self.worker.take()?.small_talk.join().ok()?
     }

@@ -1,5 +1,5 @@
-//! From a prompt to the order of everything that was found: one forward pass of the model, one look at the index, and
-//! then `core` decides.
+//! Searches and ranks: one forward pass of the model, one pass over the index, and then `core` ranks the
+//! results.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,29 +19,29 @@ use rekindle_embed::{QuantisedVector, quantise};
 use super::query_embedding::{ComparedQuery, QueryEmbedding};
 use crate::index::IndexSnapshot;
 
-/// What decides the order beside the prompt.
+/// The rules of a search besides the prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchRules<'a> {
-    /// How meaning and words are put together.
+    /// The method of fusion.
     pub method: FusionMethod,
-    /// How age counts.
+    /// The rule by which age counts.
     pub decay: DecayMode,
-    /// Whether the inbox ranks like everything else.
+    /// True if hits in the inbox have no penalty.
     pub include_inbox: bool,
-    /// The project at hand.
+    /// The current project, if there is one.
     pub project: Option<&'a str>,
-    /// Whether the memories of all projects may be seen.
+    /// True if the memories of all projects are visible.
     pub all_projects: bool,
-    /// Whether what no longer holds may be seen.
+    /// True if inactive documents are visible.
     pub inactive: bool,
-    /// Nothing that was written after this second takes part.
+    /// The time in seconds since 1970 after which documents are excluded.
     pub until: Option<i64>,
-    /// Now, in seconds since 1970.
+    /// The current time in seconds since 1970.
     pub now: i64,
 }
 
 impl<'a> SearchRules<'a> {
-    /// As the settings have them, for whoever asks in a project now.
+    /// The rules from the settings, for a query in a project at `now`.
     pub fn of(settings: &config::RecallSettings, project: Option<&'a str>, now: &Zoned) -> Self {
         let method = match settings.fusion {
             config::FusionMode::Default => FusionMethod::Measured,
@@ -64,38 +64,38 @@ impl<'a> SearchRules<'a> {
     }
 }
 
-/// What was found, and what it took.
+/// The results of a search, with its costs.
 #[derive(Debug)]
 pub struct SearchResults {
-    /// The best, in order.
+    /// The best documents, in order.
     pub ranked: Vec<RankedDocument>,
-    /// The terms that were looked up, and how much each says here.
+    /// The terms of the query, each with its inverse document frequency.
     pub terms: Vec<(QueryTerm, f32)>,
-    /// Where each of them stands.
+    /// The postings of each term.
     pub postings: Vec<TermPostings>,
-    /// What ranking saw.
+    /// The columns that ranking read.
     pub columns: DocumentColumns,
-    /// What the model made of the prompt; `None` if there was none.
+    /// The embedding of the prompt with its cosines; `None` without a model.
     pub compared: Option<Arc<ComparedQuery>>,
-    /// Everything, the wait for the model included.
+    /// The total time of the search, including the wait for the model.
     pub searching: Duration,
 }
 
 impl SearchResults {
-    /// The prompt as a vector.
+    /// The embedding of the prompt.
     pub fn vector(&self) -> Option<&QuantisedVector> {
         self.compared.as_ref().map(|compared| &compared.vector)
     }
 
-    /// How close each document is; empty without a vector.
+    /// The highest cosine of each document; empty without an embedding.
     pub fn cosines(&self) -> &[f32] {
         self.compared.as_ref().map_or(&[], |compared| &compared.cosines)
     }
 }
 
-/// Finds the best `count` of the documents that `wanted` wants for a prompt.
+/// Finds the best `count` documents that `wanted` accepts for a prompt.
 ///
-/// The words are looked up while the model works: on two cores the one hides behind the other.
+/// The lexical search runs while the model computes the embedding, which hides its time on two cores.
 pub fn search(
     snapshot: &Arc<IndexSnapshot>,
     query_embedding: &mut QueryEmbedding<'_>,
@@ -133,7 +133,7 @@ pub fn search(
     SearchResults { ranked, terms, postings, columns, compared, searching: start.elapsed() }
 }
 
-/// What no longer holds, or was written too late, is not there.
+/// Hides inactive documents and those written too late.
 fn hide(columns: &mut DocumentColumns, rules: &SearchRules<'_>) {
     for at in 0..columns.len() {
         let holds = rules.inactive || columns.flags[at].is_active();
@@ -142,7 +142,8 @@ fn hide(columns: &mut DocumentColumns, rules: &SearchRules<'_>) {
     }
 }
 
-/// The question, moved towards the best that was found: what they say in other words finds more of the same.
+/// Moves the query towards the best documents (pseudo-relevance feedback), to find more documents with their
+/// words.
 fn lean(
     snapshot: &IndexSnapshot,
     question: &QuantisedVector,

@@ -1,6 +1,6 @@
-//! Which memories helped and which misled (REC-08, FBK-03): a line for every word about one, in `state/usage.jsonl`. Lines are
-//! only ever added. What they come to is kept beside it (`usage.json`) so that a prompt does not have to read them all; it
-//! can be deleted and is made again.
+//! The usage of memories: the signals that they helped or misled (REC-08, FBK-03), one line each in
+//! `state/usage.jsonl`. Lines are only appended. A summary in `usage.json` saves a prompt from reading them
+//! all; it can be deleted and is rebuilt.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,40 +15,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform::disk::{self, LineFile};
 
-/// What agents made of a memory moves it by no more than this: what a person says about it weighs more (FBK-09).
+/// The maximum absolute change of strength by observed signals: a person's own judgement weighs more
+/// (FBK-09).
 const OBSERVED_WEIGHT_CAP: f32 = 0.5;
-/// So many days old and never recalled, a memory may be outdated (FBK-04).
+/// The age in days after which a memory that was never recalled may be outdated (FBK-04).
 const STALE_DAYS: i64 = 90;
-/// When so many bytes were added, what they come to is written down.
+/// The number of appended bytes after which the summary is updated.
 const SUMMARY_INTERVAL_BYTES: u64 = 64 * 1024;
 const VERSION: u32 = 1;
 
-/// What was said about a memory, or seen.
+/// A signal about a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UsageSignal {
     /// A person or an agent says that it helped.
     Good,
-    /// … that it misled.
+    /// A person or an agent says that it misled.
     Wrong,
-    /// … that it is outdated.
+    /// A person or an agent says that it is outdated.
     Stale,
-    /// It stood in front of a turn, and the turn made use of it (FBK-01).
+    /// It was shown in a turn, and the turn used it (FBK-01).
     Used,
-    /// It stood there for nothing.
+    /// It was shown in a turn that did not use it.
     Ignored,
-    /// It stood there, and nobody can tell.
+    /// It was shown in a turn, and its use is unknown.
     Shown,
-    /// Somebody asked, and it was among the answers.
+    /// It was among the answers to a query.
     Recalled,
-    /// The person had to say again what it says: it should have been there (FBK-05).
+    /// The person had to repeat what it says: it should have been shown (FBK-05).
     Missed,
-    /// It stood in front of a turn that the person then put right, and says the opposite.
+    /// It was shown in a turn that the person corrected, and it contradicts the correction.
     Misled,
 }
 
 impl UsageSignal {
-    /// What it adds to a memory's strength.
+    /// The change that it makes to a memory's strength.
     fn worth(self) -> f32 {
         match self {
             Self::Good => 0.2,
@@ -61,12 +62,12 @@ impl UsageSignal {
         }
     }
 
-    /// Whether somebody said it in so many words.
+    /// True for an explicit judgement.
     fn is_said(self) -> bool {
         matches!(self, Self::Good | Self::Wrong | Self::Stale)
     }
 
-    /// Whether the memory was recalled.
+    /// True if the memory was recalled.
     fn is_recall(self) -> bool {
         matches!(self, Self::Used | Self::Ignored | Self::Shown | Self::Recalled)
     }
@@ -79,35 +80,35 @@ struct UsageLine<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     signal: UsageSignal,
-    /// The turn that shows it. The same turn shows the same thing about a memory once.
+    /// The turn of the signal. Each turn adds the same signal to a memory only once.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     turn: Option<Cow<'a, str>>,
 }
 
-/// What is known about one memory.
+/// The usage of one memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MemoryUsage {
-    /// What was said about it, summed up.
+    /// The sum of the explicit signals.
     said: f32,
-    /// What agents made of it, summed up.
+    /// The sum of the observed signals.
     seen: f32,
-    /// How often it was recalled.
+    /// The number of times it was recalled.
     pub recall_count: u32,
-    /// How often it was of use.
+    /// The number of times it was used.
     pub used: u32,
-    /// How often it stood there for nothing.
+    /// The number of times it was shown but not used.
     pub ignored: u32,
-    /// How often it should have been there.
+    /// The number of times it should have been shown.
     pub missed: u32,
-    /// How often it misled.
+    /// The number of times it misled an agent.
     pub misled: u32,
-    /// When it was last of use, in seconds since 1970.
+    /// The time of its last use in seconds since 1970.
     pub last_used_at: Option<i64>,
 }
 
 impl MemoryUsage {
-    /// Between -1 (misled) and 1 (helped).
+    /// The strength, between -1 (misled) and 1 (helped).
     pub fn strength(&self) -> f32 {
         (self.said + self.seen).clamp(-1.0, 1.0)
     }
@@ -136,39 +137,39 @@ impl MemoryUsage {
     }
 }
 
-/// What is known about every memory that anything was said about.
+/// The usage of every memory with a signal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageSummary {
     version: u32,
-    /// How much of the lines is in it.
+    /// The number of bytes of the log that it includes.
     bytes: u64,
-    /// When counting began, in seconds since 1970.
+    /// The start of counting, in seconds since 1970.
     since: Option<i64>,
     standings: HashMap<String, MemoryUsage>,
 }
 
-/// How often memories were said to be of use, or of none, and how often that was seen.
+/// The number of signals of each type, over all memories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageCounts {
-    /// They helped.
+    /// The number of judgements that a memory helped.
     pub good: usize,
-    /// They misled.
+    /// The number of judgements that a memory misled.
     pub wrong: usize,
-    /// They were outdated.
+    /// The number of judgements that a memory is outdated.
     pub stale: usize,
-    /// An agent made use of them.
+    /// The number of times an agent used a memory.
     pub used: usize,
-    /// An agent made no use of them.
+    /// The number of times an agent did not use a memory.
     pub ignored: usize,
-    /// They should have been there.
+    /// The number of times a memory should have been shown.
     pub missed: usize,
-    /// They misled an agent.
+    /// The number of times a memory misled an agent.
     pub misled: usize,
 }
 
 impl UsageSummary {
-    /// Reads what was said. A line that cannot be read is passed over.
+    /// Reads the usage. Unreadable lines are skipped.
     pub fn read(path: &Path) -> Self {
         let mut usage = Self::settled(path).unwrap_or_default();
         let Ok(added) = tail(path, usage.bytes) else { return usage };
@@ -178,7 +179,7 @@ impl UsageSummary {
         usage
     }
 
-    /// What the lines came to when they were last summed up, if that is still so.
+    /// Reads the summary, if it is still valid.
     fn settled(path: &Path) -> Option<Self> {
         let text = std::fs::read(beside(path)).ok()?;
         let usage: Self = serde_json::from_slice(&text).ok()?;
@@ -199,7 +200,7 @@ impl UsageSummary {
         }
     }
 
-    /// Writes down what the lines come to, if many were added since.
+    /// Updates the summary if many lines were appended since.
     pub fn settle(path: &Path) -> io::Result<()> {
         let before = Self::settled(path).unwrap_or_default();
         let added = match tail(path, before.bytes) {
@@ -215,7 +216,7 @@ impl UsageSummary {
         disk::write_whole(&beside(path), &serde_json::to_vec(&usage)?)
     }
 
-    /// How often each thing was said, about whatever memory.
+    /// Counts the signals of each type over all memories.
     pub fn said(path: &Path) -> UsageCounts {
         let text = std::fs::read(path).unwrap_or_default();
         let mut said = UsageCounts::default();
@@ -234,18 +235,18 @@ impl UsageSummary {
         said
     }
 
-    /// Between -1 (misled) and 1 (helped).
+    /// The strength of a memory, between -1 (misled) and 1 (helped).
     pub fn strength(&self, id: &str) -> f32 {
         self.standing(id).strength()
     }
 
-    /// What is known about a memory.
+    /// The usage of one memory.
     pub fn standing(&self, id: &str) -> MemoryUsage {
         self.standings.get(id).copied().unwrap_or_default()
     }
 
-    /// What ranking has to know about a document: how strong it is, and whether nobody has needed it for so long that it
-    /// may be outdated (FBK-04). Nothing is outdated for the sake of a time in which nobody counted.
+    /// The usage that ranking reads: the strength of a document, and if it has been unused for so long that
+    /// it may be outdated (FBK-04). Times before counting started do not make it outdated.
     pub fn lived(&self, document: &Document, now: i64) -> UsageScore {
         let standing = self.standing(&document.id);
         let counts = matches!(document.source, DocumentSource::Entry | DocumentSource::Observation);
@@ -259,12 +260,12 @@ impl UsageSummary {
         UsageScore { strength: standing.strength(), stale }
     }
 
-    /// Adds a word about a memory.
+    /// Appends a signal about a memory.
     pub fn record(path: &Path, id: &str, signal: UsageSignal, at: Timestamp) -> io::Result<()> {
         append(path, &[UsageLine { at: iso(at).into(), id: id.into(), signal, turn: None }], true)
     }
 
-    /// Notes that somebody asked and was shown these. Not worth waiting for the disk.
+    /// Records that memories were shown as answers. It does not wait for the disk.
     pub fn recalled(path: &Path, ids: &[&str], at: Timestamp) -> io::Result<()> {
         let at = iso(at);
         let lines = ids.iter().map(|id| UsageLine {
@@ -276,8 +277,8 @@ impl UsageSummary {
         append(path, &lines.collect::<Vec<_>>(), false)
     }
 
-    /// Adds what a turn shows about memories, each once however often this is called. There is one caller at a time: the
-    /// worker.
+    /// Appends the signals of a turn, each once even if called again. Only the worker calls it, so calls
+    /// never overlap.
     pub fn record_turn(
         path: &Path,
         turn: &str,
@@ -309,7 +310,7 @@ impl UsageSummary {
         append(path, &lines, true)
     }
 
-    /// Takes out what was said about memories that are to be forgotten. Says how many lines that were.
+    /// Erases the signals about forgotten memories. Returns the number of erased lines.
     pub fn erase(path: &Path, goes: impl Fn(&str) -> bool) -> io::Result<usize> {
         let text = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -338,12 +339,12 @@ fn beside(path: &Path) -> PathBuf {
     path.with_extension("json")
 }
 
-/// The lines that can be read: one that was damaged takes no other with it.
+/// The readable lines; a damaged line affects no other.
 fn parsed(text: &[u8]) -> impl Iterator<Item = UsageLine<'_>> {
     text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// What comes behind so many bytes of a file.
+/// The bytes of a file after an offset.
 fn tail(path: &Path, from: u64) -> io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
     file.seek(SeekFrom::Start(from))?;

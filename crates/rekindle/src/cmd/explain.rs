@@ -100,7 +100,7 @@ pub(super) fn gate(decision: &RelevanceDecision) -> String {
     )
 }
 
-/// Why nothing was shown, in words.
+/// The reason why nothing was shown, in words.
 pub(super) fn silence(word: &str) -> String {
     serde_json::from_value(json!(word))
         .map_or_else(|_| word.to_owned(), |reason: RelevanceReason| reason.explain().to_owned())

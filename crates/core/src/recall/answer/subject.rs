@@ -1,15 +1,15 @@
-//! Whether a text speaks of what a question asks about: the same things, numbers and surroundings, not only like ones.
-//! A model that reads both takes the port of the staging database for that of production.
+//! Checks that a text is about the subject of a question: the same things, numbers and environments, not only
+//! similar ones. A cross-encoder confuses the port of the staging database with that of production.
 
 use std::collections::HashSet;
 
 use crate::text::specific_terms::{plain, specifics, stands_in, words};
 use crate::text::terms::is_stop;
 
-/// More than this share of what the question is about has to be in a text that answers it.
+/// The share of the question's subject words that a text must exceed to answer it.
 const MIN_SUBJECT_COVERAGE: f64 = 0.5;
 
-/// Alternatives of which a question means one. Each entry holds the words for one of them.
+/// Groups of alternatives, of which a question means one. Each entry lists the words for one alternative.
 const ALTERNATIVES: [&[&[&str]]; 6] = [
     &[
         &["production", "prod"],
@@ -25,7 +25,7 @@ const ALTERNATIVES: [&[&[&str]]; 6] = [
     &[&["internal", "private"], &["external", "public"]],
 ];
 
-/// Words of a question that say what is wanted, and not of what.
+/// Words of a question that express the request and not its subject.
 #[rustfmt::skip]
 const QUESTION_WORDS: [&str; 42] = [
     "agree", "agreed", "and", "call", "called", "come", "decide", "decided", "do", "done", "get", "go", "happen",
@@ -33,27 +33,27 @@ const QUESTION_WORDS: [&str; 42] = [
     "please", "put", "read", "run", "runs", "say", "set", "tell", "thing", "use", "used", "uses", "using", "want", "work",
 ];
 
-/// After these words of a question comes what is wanted: "which port does …".
+/// The requested property follows these words of a question: "which port does …".
 const TARGET_WORDS: [&str; 4] = ["which", "what", "whose", "how"];
-/// And these end it.
+/// Auxiliary verbs that end the requested property.
 #[rustfmt::skip]
 const AUXILIARY_VERBS: [&str; 20] = [
     "is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "must", "may", "will", "would", "has",
     "have", "had", "shall", "we", "i",
 ];
 
-/// What a question is about.
+/// The subject of a question.
 pub struct QuestionSubject {
     words: Vec<HashSet<u64>>,
     specifics: Vec<String>,
-    /// Numbers behind the word that they count or name: `importer 7`.
+    /// Numbers with the word that they count or name: `importer 7`.
     numbered: Vec<(String, String)>,
-    /// For every alternative it means: the words for it, and those for the others.
+    /// For every alternative that the question means: its words, and those of the other alternatives.
     meant: Vec<(&'static [&'static str], Vec<&'static str>)>,
 }
 
 impl QuestionSubject {
-    /// What `question` is about.
+    /// Extracts the subject of `question`.
     pub fn of(question: &str) -> Self {
         let question = plain(question);
         let all: Vec<&str> = split(&question).collect();
@@ -81,7 +81,7 @@ impl QuestionSubject {
         }
     }
 
-    /// Whether `passage` speaks of it.
+    /// True if `passage` is about the subject.
     pub fn is_in(&self, passage: &str) -> bool {
         let text = plain(passage);
         let named = self.specifics.iter().all(|specific| stands_in(specific, &text));
@@ -90,8 +90,8 @@ impl QuestionSubject {
         named && meant && self.is_covered(&words(passage))
     }
 
-    /// Whether `sentence`, which stands in a passage that speaks of it, does not speak of another one of its kind:
-    /// another importer, another environment.
+    /// True if `sentence`, taken from a passage about the subject, does not name a different one of the same
+    /// kind, such as another importer or environment.
     pub fn is_not_contradicted_by(&self, sentence: &str) -> bool {
         let text = plain(sentence);
         let all: Vec<&str> = split(&text).collect();
@@ -118,7 +118,8 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// The words of a question without what is wanted: "port" in "which port does the ledger use".
+/// The words of a question without the requested property: without "port" in "which port does the ledger
+/// use".
 fn without_wanted<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let Some(from) = words.iter().take(3).position(|word| TARGET_WORDS.contains(word)) else {
         return words.to_vec();
@@ -141,8 +142,8 @@ fn numbered(words: &[&str]) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    /// Memories, then questions with the number of the memory that answers them, or `-` for a near miss. Every third
-    /// question was held back until the rules were written.
+    /// Memories, then questions with the number of the memory that answers them, or `-` for a near miss.
+    /// Every third question was held out until the rules were final.
     const QUESTIONS: &str = include_str!("fixtures/questions.txt");
 
     #[test]

@@ -1,7 +1,8 @@
-//! The daily log: one document for each observation, one for each other section, and the person's own lines.
+//! Documents of the daily log: one for each observation, one for each other section, and the person's
+//! own lines.
 //!
-//! What a machine observed has not been seen by a person, whoever was quoted. A note that the person dictated outside
-//! of any session has, and so have lines that are not ours.
+//! Observations of a machine are unreviewed, even if they quote a person. Notes that the person dictated
+//! outside of any session are reviewed, and so are lines outside of our sections.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use crate::vault::daily_log::{
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::lines::{LineKind, item_lines};
 
-/// The day of a log, by its path in the vault: `memory/2026-11-15.md`.
+/// The date of a daily log, from its path in the vault: `memory/2026-11-15.md`.
 pub(super) fn date_of(inside: &str) -> Option<Date> {
     let stem = inside.strip_prefix("memory/")?.strip_suffix(".md")?;
     let is_day = stem.len() == 10 && stem.bytes().all(|b| b.is_ascii_digit() || b == b'-');
@@ -34,7 +35,8 @@ pub(super) fn documents(file: &CollectedFile<'_>, date: Date) -> Vec<CollectedDo
         let mut found = Vec::new();
         match &own.section {
             LogSection::Observation(observation) => ours.observed(observation, &mut found),
-            // What Rekindle writes about itself is no memory: summaries of a reflection, handoffs, lists of files, receipts.
+            // Rekindle's reports about itself are not memories: reflection summaries, handoffs, file
+            // lists, receipts.
             LogSection::Reflected(_)
             | LogSection::Handoff(_)
             | LogSection::Flush(_)
@@ -61,7 +63,7 @@ pub(super) fn documents(file: &CollectedFile<'_>, date: Date) -> Vec<CollectedDo
     all
 }
 
-/// Whether every line is part of a section of ours that has a key.
+/// True if every line belongs to a section of ours that has a key.
 pub(super) fn is_ours(file: &CollectedFile<'_>, date: Date) -> bool {
     let mut from = file.lines.iter().take_while(|line| line.is_blank()).count();
     let is_next = |own: &PlacedSection| {
@@ -74,7 +76,7 @@ pub(super) fn is_ours(file: &CollectedFile<'_>, date: Date) -> bool {
     placed(&file.lines).iter().all(is_next) && from == file.lines.len()
 }
 
-/// Lines that a person wrote into the log.
+/// The lines that a person wrote into the log.
 fn theirs(file: &CollectedFile<'_>, date: Date, lines: Range<usize>) -> Vec<Document> {
     let pieces = note::pieces(file, lines, DocumentSource::Daily);
     let dated = |piece: Document| Document {
@@ -85,7 +87,7 @@ fn theirs(file: &CollectedFile<'_>, date: Date, lines: Range<usize>) -> Vec<Docu
     pieces.into_iter().map(dated).collect()
 }
 
-/// One section of ours.
+/// A section that Rekindle wrote.
 struct OwnSection<'a> {
     file: &'a CollectedFile<'a>,
     date: Date,
@@ -97,10 +99,10 @@ impl OwnSection<'_> {
         self.own.lines.clone()
     }
 
-    /// What is common to everything a machine logged.
+    /// A document with the properties that all machine-written sections share.
     fn document(&self, text: &str, lines: Range<usize>, kind: &str, time: TimeOfDay) -> Document {
         let number = |at: usize| u32::try_from(self.file.lines[at].number).unwrap_or(u32::MAX);
-        // Blank lines behind a section are not part of it.
+        // The document excludes blank lines after a section.
         let last = lines.clone().rev().find(|at| !self.file.lines[*at].is_blank()).unwrap_or(lines.start);
         let text = LocatedText { text: text.to_owned(), lines: (number(lines.start), number(last)) };
         let plain = self.file.document(DocumentSource::Daily, text);
@@ -119,7 +121,7 @@ impl OwnSection<'_> {
         time.on(date.unwrap_or(self.date), self.file.context.zone)
     }
 
-    /// The session, or else the day.
+    /// The session, or the day without one.
     fn thread(&self) -> String {
         let From { session, name, .. } = self.own.section.source();
         session.as_ref().or(name.as_ref()).cloned().unwrap_or_else(|| self.file.path.to_owned())
@@ -140,7 +142,7 @@ impl OwnSection<'_> {
             }
             ObservationBody::Segments(segments) => {
                 let places = self.headed();
-                // Facts above the first title are a segment without one.
+                // Facts above the first heading form a segment without a title.
                 let titled = &segments[segments.len().saturating_sub(places.len())..];
                 for (segment, lines) in
                     titled.iter().zip(places).filter(|(segment, _)| !segment.narrative.is_empty())
@@ -185,14 +187,14 @@ impl OwnSection<'_> {
             id: id.clone().unwrap_or_default(),
             source: DocumentSource::Observation,
             created: self.at(said, date).or(document.created),
-            // Without its comment nobody knows whose words it was.
+            // Without its comment, the origin of the words is unknown.
             origin: origin.unwrap_or(Origin::Agent),
             priority: Some(*priority),
             ..document
         })
     }
 
-    /// Lines that somebody put into the section, or below the last one.
+    /// Lines that somebody inserted into the section or below it.
     fn left_over(&self) -> Vec<Range<usize>> {
         let lines = &self.file.lines;
         let is_listed = !matches!(self.own.section, LogSection::Observation(_));
@@ -219,7 +221,7 @@ impl OwnSection<'_> {
     }
 }
 
-/// `**Trigger**: …`, `Date: …`.
+/// Matches labels such as `**Trigger**: …` and `Date: …`.
 fn is_label(line: &str) -> bool {
     let label = line.strip_prefix("**").and_then(|rest| rest.split_once("**:"));
     label.is_some_and(|(name, _)| name.len() <= 24) || line.starts_with("Date:")

@@ -1,11 +1,12 @@
-//! Entries, and what lies on the other shelves of the groups: skills (REC-22), the inbox, the archive (REC-10),
-//! the incubator. One document each; long ones are split into windows later.
+//! Documents of entries and of the other shelves of the groups: skills (REC-22), the inbox, the
+//! archive (REC-10), the incubator. Each file is one document; long ones are split into windows later.
 //!
-//! A person has seen an entry (`reviewed`) if it is not in the inbox and its words came from the person outside of any
-//! session: saved by command, typed into a note without an origin, or given by `evolve`, whatever it was before; or if
-//! they took it out of the inbox, which leaves a time in its `reviewed`; whoever edits an entry may put one there. Any
-//! other entry that a machine distilled from a session has not been seen, even where it quotes the person. That a file
-//! changed does not count: an agent with a tool for files changes it as a person with an editor does (B-01).
+//! An entry counts as reviewed in two cases. Either it is outside the inbox and its words came from the
+//! person outside of any session: saved by command, typed into a note without an origin, or given by
+//! `evolve`. Or the person took it out of the inbox, which sets the time in its `reviewed` property; anyone
+//! who edits the entry may set it too. Any other entry that a machine distilled from a session is unreviewed,
+//! even if it quotes the person. A changed file proves nothing: an agent with a file tool edits it as a
+//! person with an editor does (B-01).
 
 use super::visible::visible;
 use super::{CollectedFile, LocatedText};
@@ -16,10 +17,10 @@ use crate::vault::frontmatter::{ParsedNote, scalar};
 use crate::vault::layout::{self, ARCHIVE, EntryGroup, VaultShelf};
 use crate::vault::path::VaultPath;
 
-/// How far the end of a block of properties that is no YAML is looked for.
+/// The maximum number of lines to search for the end of a properties block that is not valid YAML.
 const MAX_LINES: usize = 200;
 
-/// The document of a file on one of the shelves; `None` if it is on none.
+/// The document of a file on one of the shelves; `None` for any other file.
 pub(super) fn documents(file: &CollectedFile<'_>, inside: &str) -> Option<Vec<Document>> {
     let path = shelved(inside)?;
     let shelf = layout::shelf(&path);
@@ -62,7 +63,7 @@ fn document(
         tags: entry.tags,
         group: entry.group,
         kind: if entry.kind == path.name() { String::new() } else { entry.kind },
-        // A new version was said when it was given, not when the first one was.
+        // A new version dates from its own update, not from the first version.
         created: entry.updated.filter(|_| has("evolved_because")).or(entry.created).or(file.context.modified),
         project: entry.scope.project().cloned(),
         origin: entry.provenance.origin,
@@ -75,7 +76,8 @@ fn document(
     }
 }
 
-/// The path as a vault path. A name that some systems could not hold does not matter here: the folders tell the shelf.
+/// Parses the path as a vault path. Names that some systems cannot store do not matter here, because the
+/// folders alone decide the shelf.
 fn shelved(inside: &str) -> Option<VaultPath> {
     VaultPath::parse(inside).ok().or_else(|| {
         let mut parts = inside.split('/');
@@ -85,15 +87,15 @@ fn shelved(inside: &str) -> Option<VaultPath> {
     })
 }
 
-/// Where an archived version was: `personal-private/_archive/<path>.20261115.md`.
+/// The original path of an archived version: `personal-private/_archive/<path>.20261115.md`.
 fn original(path: &VaultPath) -> Option<VaultPath> {
     let (_, archived) = path.as_str().split_once(ARCHIVE)?;
     let (original, _) = archived.strip_prefix('/')?.strip_suffix(".md")?.rsplit_once('.')?;
     VaultPath::parse(original).ok()
 }
 
-/// Hands over the properties of a note and where its body begins. Where they are no YAML, what can be told without: a
-/// memory must not become everyone's, or come back, because a quote is missing.
+/// Passes the properties of a note and the start of its body to `take`. From invalid YAML it recovers the
+/// readable properties: a missing quote must not make a memory public or active again.
 pub(super) fn with_properties<T>(text: &str, take: impl FnOnce(&ParsedNote<'_>, usize) -> T) -> T {
     if let Ok(note) = ParsedNote::parse(text) {
         return take(&note, note.head().len());
@@ -102,16 +104,17 @@ pub(super) fn with_properties<T>(text: &str, take: impl FnOnce(&ParsedNote<'_>, 
     take(&ParsedNote::parse(&head).unwrap_or_else(|_| ParsedNote::plain("")), body)
 }
 
-/// The index of the first line of a body.
+/// The index of the first line of the body.
 pub(super) fn first_line(file: &CollectedFile<'_>, body: usize) -> usize {
     file.lines.partition_point(|line| line.start < body)
 }
 
-/// Some of what an entry says of itself: a block without any of these, and without an end, is a rule and text.
+/// Typical properties of an entry: an unclosed block without any of these is a horizontal rule followed by
+/// text.
 const ENTRY_PROPERTIES: [&str; 8] = ["id", "kind", "status", "created", "scope", "project", "origin", "tags"];
 
-/// The `key: value` lines of a block that is no YAML, as one that is, and where the block ends: at the line that closes
-/// it, or where no such lines follow.
+/// Rebuilds the `key: value` lines of an invalid YAML block as valid YAML. Also returns the end of the block:
+/// its closing line, or the end of such lines.
 fn mended(text: &str) -> (String, usize) {
     let is_edge = |line: &str| matches!(line.trim_end(), "---" | "...");
     let opening = text.split_inclusive('\n').next().unwrap_or_default().len();

@@ -1,5 +1,5 @@
-//! `Ideas.md`: one document for each idea. One that links to the incubator was put there by a command or by a machine,
-//! and the file does not tell which: the entry in the incubator does.
+//! Documents of `Ideas.md`: one for each idea. The origin of an idea that links to the incubator is recorded
+//! there, not in this file.
 
 use super::visible::visible;
 use super::{CollectedFile, LocatedText, memory, note};
@@ -36,7 +36,7 @@ fn idea(file: &CollectedFile<'_>, entry: &IdeaEntry, lines: std::ops::Range<usiz
     let body = note::below_heading(file, &lines);
     let text = visible(&file.lines, body)
         .unwrap_or(LocatedText { text: entry.title.clone(), lines: (heading, heading) });
-    // Where it holds is no part of what it says.
+    // The scope mark is not part of the text.
     let words = |line: &str| scope_mark::split(line).map_or(line, |(words, _)| words).to_owned();
     let said = match entry.project {
         Some(_) => text.text.lines().map(words).collect::<Vec<_>>().join("\n"),

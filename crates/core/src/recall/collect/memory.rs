@@ -1,4 +1,4 @@
-//! `MEMORY.md`: one document for each of its lines. What stands there was promoted or typed by a person.
+//! Documents of `MEMORY.md`: one for each line. A person promoted or typed every line.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::vault::memory::{self, INTRODUCTION, MemoryItem, MemorySection};
 use crate::vault::scope_mark;
 
 pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
-    // A fence that is never closed would swallow the rest; what is there is found all the same.
+    // An unclosed fence would hide the rest of the file, so the file is split as a note.
     let Ok(sections) = memory::sections(file.text) else {
         return note::pieces(file, 0..file.lines.len(), DocumentSource::Memory)
             .into_iter()
@@ -35,7 +35,8 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     found
 }
 
-/// A piece of a document whose structure is not certain, in the project that its lines name; none if they name several.
+/// Assigns a piece of an unstructured document to the project that its lines name; `None` if they name
+/// several.
 pub(super) fn scoped(document: Document) -> Option<Document> {
     let projects: BTreeSet<ProjectId> =
         document.text.lines().filter_map(|line| scope_mark::split(line)?.1.project().cloned()).collect();
@@ -59,7 +60,7 @@ fn statement(file: &CollectedFile<'_>, section: &MemorySection, item: &MemoryIte
     }
 }
 
-/// The lines of text that are in no list of a section. Items above the first heading are lines like any other.
+/// The lines of text outside of the lists of sections. Items above the first heading count as text.
 fn paragraphs(file: &CollectedFile<'_>, items: &[(&MemorySection, &MemoryItem)]) -> Vec<Range<usize>> {
     let is_text = |at: usize| {
         let line = &file.lines[at];

@@ -1,12 +1,13 @@
-//! The files of the notes as documents: what a file is, by its place; what in it can be recalled, by its form.
+//! Collects documents from the files of the notes. The path decides the type of the file, and the format
+//! decides its documents.
 //!
-//! - `redacted`: the text of a file without secrets and hidden characters, line for line
-//! - `visible`: what of some lines a reader would see
+//! - `redacted`: the text of a file without secrets and hidden characters, line by line
+//! - `visible`: the text of lines as a reader sees it
 //! - `entry`, `memory`, `review`, `pending_proposals`, `daily`, `ideas`: the documents of the vault
-//! - `note`: everything else a person keeps, section by section (REC-21)
+//! - `note`: everything else a person keeps, by section (REC-21)
 //!
-//! Nothing is left out because it is not tidy: what cannot be read as what its place says is taken as a note.
-//! Left out are what was forgotten (B-08), copies that a sync made, and what is not meant for people.
+//! Badly formatted files are not skipped: a file that does not parse as its path implies is treated as a note
+//! . Forgotten text (B-08), sync copies and files that are not for people are skipped.
 
 mod daily;
 mod entry;
@@ -33,28 +34,28 @@ use crate::vault::layout::{self, is_conflict_copy};
 use crate::vault::lines::{MarkdownLine, walk};
 use crate::vault::tombstone::Graveyard;
 
-/// The largest file that is recalled from. Larger ones are no notes.
+/// The maximum size in bytes of a file to collect from.
 pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How many documents a file yields at most. No note has so many lines; the bound is for text made to be awkward.
+/// The maximum number of documents in a file. Real notes stay below it; the limit stops adversarial text.
 pub const MAX_DOCUMENTS: usize = 50_000;
 
-/// Folders of other programs that hold no notes.
+/// Folders of other programs, without notes.
 const FOREIGN_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
 
-/// What is known of a file besides its text.
+/// The context of a file besides its text.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectContext<'a> {
-    /// The zone of the person's days.
+    /// The person's time zone.
     pub zone: &'a TimeZone,
-    /// When the file was last changed: how old a note is that does not say so itself.
+    /// The modification time of the file, used as the date of a note without one.
     pub modified: Option<Timestamp>,
-    /// What was forgotten.
+    /// Tombstones of forgotten text.
     pub graves: &'a Graveyard,
 }
 
-/// Whether a file can be recalled from, as far as its path below the notes tells. Folders are asked for as well, with a
-/// `/` at their end: below one that is refused there is nothing.
+/// True if the path, relative to the notes, may contain documents. Paths of folders end in `/`; everything
+/// below a refused folder is refused.
 pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
     let is_foreign = |part: &str| part.starts_with('.') || FOREIGN_FOLDERS.contains(&part);
     let (_, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -62,7 +63,7 @@ pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
         return false;
     }
     if let Some(inside) = in_vault(path, vault_folder).filter(|inside| is_meta(inside)) {
-        // Of the bookkeeping, only what waits for a decision says something.
+        // Of Rekindle's own files, only pending proposals are collected.
         return inside.strip_prefix(layout::META) == Some("/") || vault::pending_proposals::is_one(inside);
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -74,13 +75,13 @@ fn is_meta(path: &str) -> bool {
     path.strip_prefix(layout::META).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The path below the vault folder.
+/// The path relative to the vault folder.
 fn in_vault<'a>(path: &'a str, vault_folder: &str) -> Option<&'a str> {
     path.strip_prefix(vault_folder)?.strip_prefix('/')
 }
 
-/// Everything in a file that can be recalled, in its order. `path` is below the notes, with `/`; `vault_folder` is the
-/// name of the vault's folder there.
+/// Collects the documents of a file, in order. `path` is relative to the notes, with `/`; `vault_folder` is
+/// the name of the vault's folder there.
 pub fn documents(path: &str, vault_folder: &str, text: &str, context: &CollectContext<'_>) -> Vec<Document> {
     if text.len() as u64 > MAX_FILE_BYTES || !is_wanted(path, vault_folder) {
         return Vec::new();
@@ -101,9 +102,9 @@ pub fn documents(path: &str, vault_folder: &str, text: &str, context: &CollectCo
     finished(found.into_iter().map(CollectedDocument::from), &file)
 }
 
-/// Everything in what was added to a daily log that had `lines_before` lines, as [`documents`] of the whole log would have
-/// it behind what it had before. `None` if only the whole log can tell: what was added is not just sections of ours, each
-/// known by its key.
+/// Collects the documents of text that was appended to a daily log of `lines_before` lines. The result equals
+/// the tail of [`documents`] for the whole log. `None` if the appended text is not only keyed sections of
+/// ours, so that the whole log has to be read.
 pub fn added_to_log(
     path: &str,
     vault_folder: &str,
@@ -112,7 +113,7 @@ pub fn added_to_log(
     context: &CollectContext<'_>,
 ) -> Option<Vec<Document>> {
     let date = daily::date_of(in_vault(path, vault_folder)?).filter(|_| is_wanted(path, vault_folder))?;
-    // Not the end of a block that somebody left open.
+    // The appended text must not continue an open block.
     if !added.trim_start_matches(['\r', '\n']).starts_with("### ") {
         return None;
     }
@@ -123,7 +124,7 @@ pub fn added_to_log(
     daily::is_ours(&file, date).then(|| finished(daily::documents(&file, date), &file))
 }
 
-/// A document, and what its name is made of besides its text.
+/// A document, and the parts of its name besides its text.
 struct CollectedDocument {
     document: Document,
     key: Option<String>,
@@ -135,7 +136,7 @@ impl From<Document> for CollectedDocument {
     }
 }
 
-/// A file being read: its text is safe, its lines have the numbers of the file.
+/// A file during collection: its text is redacted, and its lines keep their numbers.
 struct CollectedFile<'a> {
     path: &'a str,
     text: &'a str,
@@ -144,13 +145,13 @@ struct CollectedFile<'a> {
 }
 
 impl CollectedFile<'_> {
-    /// A document with everything that most of them have in common: words of the person's own that hold everywhere.
+    /// A document with the defaults: the person's own words, in every project.
     fn document(&self, source: DocumentSource, text: LocatedText) -> Document {
         let title = one_line(&text.text, MAX_TITLE_CHARS);
         self.titled(source, text, title)
     }
 
-    /// The same, with a title of its own.
+    /// A document with the defaults and its own title.
     fn titled(&self, source: DocumentSource, text: LocatedText, title: String) -> Document {
         Document {
             lines: Some(text.lines),
@@ -160,12 +161,12 @@ impl CollectedFile<'_> {
         }
     }
 
-    /// The beginning of a day of the person's.
+    /// The start of a day in the person's time zone.
     fn day(&self, date: Date) -> Option<Timestamp> {
         Some(date.to_zoned(self.context.zone.clone()).ok()?.timestamp())
     }
 
-    /// The lines of a range of bytes, counted from 1, both included.
+    /// The first and last line of a range of bytes, counted from 1, both inclusive.
     fn lines_of(&self, bytes: &std::ops::Range<usize>) -> (u32, u32) {
         let at = |byte: usize| self.lines.partition_point(|line| line.end() <= byte) + 1;
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
@@ -174,14 +175,14 @@ impl CollectedFile<'_> {
     }
 }
 
-/// Words and the lines they stand on.
+/// Text with its line range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LocatedText {
     text: String,
     lines: (u32, u32),
 }
 
-/// Leaves out what was forgotten or says nothing, and gives a name to what has none.
+/// Drops forgotten and empty documents, and names those without an id.
 fn finished(found: impl IntoIterator<Item = CollectedDocument>, file: &CollectedFile<'_>) -> Vec<Document> {
     let graves = file.context.graves;
     let mut seen: HashMap<String, usize> = HashMap::new();
@@ -198,7 +199,7 @@ fn finished(found: impl IntoIterator<Item = CollectedDocument>, file: &Collected
         }
         if document.id.is_empty() {
             let text = document.text.as_bytes();
-            // With the key of its section it does not depend on what else is in the file.
+            // The key of its section makes the id independent of the rest of the file.
             let hash = key.map_or_else(
                 || ContentHash::of(text).short(8),
                 |key| ContentHash::of_parts(&[key.as_bytes(), text]).short(12),

@@ -1,5 +1,5 @@
-//! A person's own notes: one document for each section, with the file as their thread (REC-21). Sections of a few words
-//! are taken together, very long ones are cut between paragraphs.
+//! Documents of a person's own notes: one for each section, with the file as their thread (REC-21). Short
+//! sections are merged; long ones are cut between paragraphs.
 
 use std::ops::Range;
 
@@ -14,19 +14,19 @@ use crate::text::terms::is_unspaced;
 use crate::vault::frontmatter::ParsedNote;
 use crate::vault::lines::{LineKind, MarkdownLine};
 
-/// A section of fewer words says too little by itself.
+/// The minimum number of words of a section that stands alone.
 const MIN_SECTION_WORDS: usize = 25;
-/// So many words are enough for sections that are taken together.
+/// The number of words at which merging of short sections stops.
 const MIN_MERGED_WORDS: usize = 120;
-/// A section of more words is cut.
+/// The maximum number of words of a section before it is cut.
 const MAX_SECTION_WORDS: usize = 500;
-/// The longest title in characters.
+/// The maximum number of characters of a title.
 const MAX_TITLE_CHARS: usize = 120;
 
-/// Between the names of a title.
+/// The separator between the headings of a title.
 const TITLE_SEPARATOR: &str = " › ";
 
-/// A file of the person's own.
+/// Collects the documents of a person's own file.
 pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let name = file.path.rsplit('/').next().unwrap_or(file.path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -48,7 +48,7 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     named.collect()
 }
 
-/// What a note says about itself.
+/// The properties that a note declares.
 struct NoteProperties {
     title: String,
     tags: Vec<String>,
@@ -60,7 +60,7 @@ impl NoteProperties {
     fn of(note: &ParsedNote<'_>, stem: &str, file: &CollectedFile<'_>) -> Self {
         let dated = |key| {
             let text = note.text_of(key)?;
-            // A bare date is the person's day.
+            // A bare date is a day in the person's time zone.
             text.parse().ok().and_then(|date: Date| file.day(date)).or_else(|| parse(text))
         };
         let in_name = stem.get(..10).and_then(|date| date.parse().ok()).and_then(|date: Date| file.day(date));
@@ -77,7 +77,7 @@ impl NoteProperties {
     }
 }
 
-/// The sections on some lines, each as a document whose kind is its heading.
+/// Collects the sections of a range of lines, each as a document whose kind is its heading.
 pub(super) fn pieces(file: &CollectedFile<'_>, lines: Range<usize>, source: DocumentSource) -> Vec<Document> {
     let mut found = Vec::new();
     for section in joined(sections(&file.lines, lines)) {
@@ -91,7 +91,7 @@ pub(super) fn pieces(file: &CollectedFile<'_>, lines: Range<usize>, source: Docu
             }
             found.push(Document { kind: heading.clone(), ..file.document(source, text) });
         }
-        // An outline is a note too.
+        // A heading without text is a note too.
         if found.len() == before && !heading.is_empty() && source == DocumentSource::Note {
             let text = LocatedText { text: heading.clone(), lines: (first, first) };
             found.push(Document { kind: heading, ..file.document(source, text) });
@@ -100,7 +100,7 @@ pub(super) fn pieces(file: &CollectedFile<'_>, lines: Range<usize>, source: Docu
     found
 }
 
-/// The lines of a section without its heading, and without one above it that says nothing else.
+/// The lines of a section without its heading, and without an empty heading above it.
 pub(super) fn below_heading(file: &CollectedFile<'_>, section: &Range<usize>) -> Range<usize> {
     let is_above = |at: &usize| {
         matches!(
@@ -111,7 +111,7 @@ pub(super) fn below_heading(file: &CollectedFile<'_>, section: &Range<usize>) ->
     section.clone().find(|at| !is_above(at)).unwrap_or(section.end)..section.end
 }
 
-/// Runs of lines that `belongs` accepts.
+/// Finds runs of lines that `belongs` accepts.
 pub(super) fn runs(lines: Range<usize>, belongs: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for at in lines.filter(|at| belongs(*at)) {
@@ -127,7 +127,7 @@ pub(super) fn runs(lines: Range<usize>, belongs: impl Fn(usize) -> bool) -> Vec<
 struct NoteSection {
     lines: Range<usize>,
     heading: Option<String>,
-    /// Below the heading.
+    /// The number of words below the heading.
     words: usize,
 }
 
@@ -165,8 +165,8 @@ fn words(line: &MarkdownLine<'_>) -> usize {
     }
 }
 
-/// Takes small sections together with their neighbours. The whole has the name of the first that says something, below
-/// the names of those before it that do not.
+/// Merges short sections with their neighbours. The title of the result is the first heading with text, below
+/// the empty headings before it.
 fn joined(sections: Vec<NoteSection>) -> Vec<NoteSection> {
     let mut all: Vec<NoteSection> = Vec::new();
     for section in sections {
@@ -188,10 +188,10 @@ fn joined(sections: Vec<NoteSection>) -> Vec<NoteSection> {
     all
 }
 
-/// A long run of lines in parts, cut at blank lines, or at any line where none is near.
+/// Splits a long run of lines at blank lines, or at any line if no blank line is near.
 fn parts(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    // A word has a letter and something behind it: most sections need not be counted once more.
+    // A word has at least two bytes with its separator, so most sections need no exact count.
     let at_most: usize = lines[range.clone()].iter().map(|line| line.text.len().div_ceil(2)).sum();
     if at_most <= MAX_SECTION_WORDS {
         return vec![range];

@@ -1,4 +1,4 @@
-//! The proposals that are not on today's page.
+//! Documents of the proposals that are not on today's page.
 
 use super::{CollectedFile, review};
 use crate::recall::document::Document;

@@ -1,14 +1,15 @@
-//! The text of a file as it may be indexed: clean (B-02), without secrets (B-03), and with every line where it was.
+//! The text of a file in the form that may be indexed: clean (B-02), without secrets (B-03), and with
+//! unchanged line numbers.
 //!
-//! It is done before anything is read from the text, so that nothing depends on which document a secret is in, and so
-//! that one which runs over several lines is known as such.
+//! Redaction runs before parsing, so that it does not depend on document boundaries and detects secrets that
+//! span several lines.
 
 use std::borrow::Cow;
 
 use crate::text::clean::clean;
 use crate::text::redact;
 
-/// `text` without secrets and without what cannot be seen. Lines end in `\n` and have the numbers they had.
+/// Removes secrets and invisible characters from `text`. Lines end in `\n` and keep their numbers.
 pub(super) fn safe(text: &str) -> Cow<'_, str> {
     match cleaned(text) {
         Cow::Borrowed(text) => redacted(text).map_or(Cow::Borrowed(text), Cow::Owned),
@@ -24,7 +25,7 @@ fn cleaned(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
-        // Line breaks that no editor counts as such.
+        // Unicode line breaks that editors do not count as lines.
         out.push_str(&clean(&rest[..end]).replace('\n', " "));
         let ending = if rest[end..].starts_with("\r\n") { 2 } else { (rest.len() - end).min(1) };
         if ending > 0 {
@@ -35,7 +36,7 @@ fn cleaned(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `None` if there is no secret in it.
+/// Redacts secrets; `None` if the text has none.
 fn redacted(text: &str) -> Option<String> {
     let found = redact::find(text);
     if found.is_empty() {

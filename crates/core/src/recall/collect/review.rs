@@ -1,5 +1,5 @@
-//! `REVIEW.md`: the proposals that wait for a decision. One that was ticked has been seen, one that was turned
-//! down is not recalled.
+//! Documents of `REVIEW.md`: the pending proposals. A ticked proposal is reviewed; a rejected one is
+//! not collected.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
         let project = entry.scope.as_ref().and_then(Scope::project).cloned();
         found.push(Document { reviewed: entry.state == CheckboxState::Approved, project, ..waits });
     }
-    // What a person wrote between the lines is theirs.
+    // Text that a person wrote between the proposals is a note of theirs.
     let mut notes: Vec<Range<usize>> = Vec::new();
     for bytes in page.notes {
         match notes.last_mut() {
@@ -45,12 +45,13 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     found
 }
 
-/// Whether it only asks how far a memory reaches: what it says is recalled from that memory, in its project.
+/// True if the proposal only asks about the scope of a memory. That memory itself is recalled, in its project
+///
 pub(super) fn is_asked(place: Option<&ProposalPlace>) -> bool {
     matches!(place, Some(ProposalPlace::Section(name)) if name == EVERY_PROJECT)
 }
 
-/// A proposal that waits: its title and text, and the lines they stand on.
+/// A pending proposal as a document: its title, text and lines.
 pub(super) fn proposal(
     file: &CollectedFile<'_>,
     id: ProposalId,
@@ -70,7 +71,7 @@ pub(super) fn proposal(
         title: if title.is_empty() { plain.title } else { one_line(title, MAX_TITLE_CHARS) },
         kind,
         created: file.day(id.date).or(plain.created),
-        // The page does not say whose words support it, so they are not taken for the person's.
+        // The page does not record the origin of the words, so they do not count as the person's.
         origin: Origin::Agent,
         reviewed: false,
         ..plain

@@ -26,7 +26,7 @@ fn collected(path: &str, text: &str) -> Vec<Document> {
     collected_with(path, text, &Graveyard::default())
 }
 
-/// Each document as `lines | title | text`.
+/// Renders each document as `lines | title | text`.
 fn told(documents: &[Document]) -> Vec<String> {
     let tell = |document: &Document| {
         let (first, last) = document.lines.unwrap();
@@ -472,12 +472,12 @@ const PATHS: [&str; 13] = [
     "MemoryVault/loose.md",
 ];
 
-/// What a line says, without the marks around it.
+/// The letters and digits of a line, without markup.
 fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Text in which every sort of line that is looked for may stand.
+/// Generates text that may contain every type of line.
 fn logs() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         "[a-z ]{0,30}",

@@ -1,5 +1,5 @@
-//! What of a file's lines a reader would see. Comments are hidden by note apps, and what is hidden does not pass (B-02);
-//! their lines stay as empty ones, so that every other line keeps its place.
+//! The text of a file's lines as a reader sees it. Note apps hide comments, and hidden text must not reach an
+//! agent (B-02). Comments leave empty lines behind, so that every other line keeps its number.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use crate::vault::tombstone::Graveyard;
 const COMMENT_OPEN: &str = "<!--";
 const COMMENT_CLOSE: &str = "-->";
 
-/// The words on `range` of `lines`; `None` if there are none.
+/// The visible text on `range` of `lines`; `None` if there is none.
 pub(super) fn visible(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Option<LocatedText> {
     let mut out: Vec<String> = Vec::with_capacity(range.len());
-    // Behind the line that closes a comment which began on an earlier one.
+    // The index after the line that closes a multi-line comment.
     let mut hidden_until = 0;
-    // Up to here nothing closes one: a paragraph full of openers is searched once.
+    // No comment closes before this index, so a paragraph full of openers is scanned once.
     let mut unclosed_until = 0;
     for at in range.clone() {
         let line = &lines[at];
@@ -38,7 +38,7 @@ pub(super) fn visible(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Option
                         line.text.trim_end().to_owned()
                     }
                 },
-                // Never closed: it is text after all.
+                // An unclosed comment counts as text.
                 (_, true) => line.text.trim_end().to_owned(),
             },
         });
@@ -53,7 +53,7 @@ pub(super) fn visible(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Option
     })
 }
 
-/// A line without the comments in it, and whether one is left open.
+/// A line without its comments, and true if one stays open.
 fn without_comments(text: &str) -> (String, bool) {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -78,7 +78,7 @@ fn without_comments(text: &str) -> (String, bool) {
     (out.trim_end().to_owned(), false)
 }
 
-/// The index behind the line that closes a comment, or where the paragraph ends in which none does.
+/// The index after the line that closes a comment, or the end of the paragraph if none does.
 fn closing_line(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Result<usize, usize> {
     let end = range.end;
     for at in range {
@@ -92,7 +92,7 @@ fn closing_line(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Result<usize
     Err(end)
 }
 
-/// `text` without the paragraphs and list items that were forgotten (B-08).
+/// Removes the forgotten paragraphs and list items from `text` (B-08).
 pub(super) fn without_forgotten(text: &str, graves: &Graveyard) -> String {
     if graves.holds_text(text) {
         return String::new();

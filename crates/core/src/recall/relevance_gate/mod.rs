@@ -1,14 +1,14 @@
-//! The relevance gate: should recall show its best hits, or nothing (B-06)?
+//! The relevance gate: decides whether recall shows its best hits or nothing (B-06).
 //!
-//! Three measures go into one probability that the best hit helps with the prompt:
+//! It combines three measures into one probability that the best hit helps with the prompt:
 //!
-//! - the log odds by the cross-encoder, which reads the prompt together with the best hits
+//! - the log odds of the cross-encoder, which reads the prompt together with the best hits
 //! - the cosine of the nearest hit
 //! - the margin by which the prompt looks like small talk ([`small_talk`])
 //!
-//! Where nothing is read (no time, or nobody wants to wait), a second calibration decides by the other two. None of them
-//! depends on the size of the store, so the gate asks the same of ten memories and of a hundred thousand. `eval/calibrate_gate.py` fits
-//! the calibrations; `eval/README.md` has the figures.
+//! Without the cross-encoder (no time, or disabled), a second calibration decides by the other two. No
+//! measure depends on the size of the store, so the gate treats ten memories like a hundred thousand.
+//! `eval/calibrate_gate.py` fits the calibrations; `eval/README.md` has the figures.
 
 pub mod small_talk;
 
@@ -23,20 +23,20 @@ pub struct Calibration {
     pub cosine: f64,
     /// The weight of the small-talk margin: it speaks against a hit.
     pub small_talk: f64,
-    /// The log odds where all measures are zero.
+    /// The log odds if all measures are zero.
     pub bias: f64,
-    /// The least probability that is shown.
+    /// The minimum probability for showing a hit.
     pub threshold: f64,
 }
 
-/// With the cross-encoder.
+/// The calibration with the cross-encoder.
 ///
-/// Origin: four weights fitted by `eval/calibrate_gate.py` to the tuning halves of asked, typed, balanced and named (2,300 prompts
-/// with the shipped models). The threshold is no fit but a choice: the largest that costs none of these halves more than three points
-/// of R@5.
+/// Origin: four weights fitted by `eval/calibrate_gate.py` to the tuning halves of asked, typed, balanced and
+/// named (2,300 prompts with the shipped models). The threshold is no fit but a choice: the largest that
+/// costs none of these halves more than three points of R@5.
 pub const READ_CALIBRATION: Calibration =
     Calibration { reading: 0.989, cosine: 1.464, small_talk: 2.744, bias: -0.446, threshold: 0.101 };
-/// Without it.
+/// The calibration without the cross-encoder.
 ///
 /// Origin: three weights, as [`READ_CALIBRATION`].
 pub const UNREAD_CALIBRATION: Calibration =
@@ -44,34 +44,36 @@ pub const UNREAD_CALIBRATION: Calibration =
 
 /// The cosine below which no hit is about the prompt, unless the cross-encoder says that one helps.
 ///
-/// Origin: the best of some eighty memories is always nearer than this, so the calibrations say nothing below it. Among ten
-/// memories the nearest may be this far, and it was noise in every prompt that we looked at.
+/// Origin: chosen by hand. The calibrations come from stores of some eighty memories. Among ten memories the
+/// nearest may be this far, and it was noise in every prompt that we looked at.
 const MIN_BEST_COSINE: f64 = 0.2;
 
 /// The cosine from which a hit is about the prompt, so that it does not matter how common the prompt is.
 ///
-/// Origin: "how do I splice a rope" looks like small talk, and a memory that begins "To splice a rope" has a cosine of 0.87. The
-/// off-topic prompts of the evaluation sets stay below.
+/// Origin: chosen by hand. "How do I splice a rope" looks like small talk, and a memory that begins "To splice
+/// a rope" has a cosine of 0.87.
 const MIN_SPECIFIC_COSINE: f64 = 0.65;
 
-/// The log odds of the cross-encoder that count; beyond them its training says nothing.
+/// The range of the cross-encoder's log odds; they are clamped to it, because training does not cover values
+/// beyond.
 const READING_RANGE: (f64, f64) = (-6.0, 3.0);
-/// The small-talk margins that count: from "about somebody's work" to "clearly small talk".
+/// The range of the small-talk margin, from "about somebody's work" to "clearly small talk"; margins are
+/// clamped to it.
 const SMALL_TALK_RANGE: (f64, f64) = (-0.2, 1.0);
 
 /// The measures of the hits of one prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
-    /// The highest cosine among the hits that would be shown.
+    /// The highest cosine among the hits.
     pub best_cosine: f64,
-    /// The margin by which the prompt looks like small talk; none where the vectors are of another model.
+    /// The margin by which the prompt looks like small talk; `None` if the embeddings are from another model.
     pub small_talk: Option<f64>,
-    /// The greatest log odds, by the cross-encoder, that a hit helps; none if nothing was read.
+    /// The highest log odds of the cross-encoder that a hit helps; `None` if it scored no hit.
     pub reading: Option<f64>,
-    /// The number of hits that were read.
+    /// The number of hits that the cross-encoder scored.
     pub passages_read: usize,
-    /// Whether the time for reading was over before the decision was sure.
+    /// True if the deadline passed before the decision was certain.
     pub out_of_time: bool,
 }
 
@@ -81,45 +83,45 @@ pub struct Evidence {
 pub enum RelevanceReason {
     /// The best hit probably helps.
     Relevant,
-    /// There was nothing to choose from.
+    /// There were no hits.
     NoHits,
-    /// Nothing was read, and nothing in the store is near enough.
+    /// The cross-encoder did not run, and no hit is similar enough.
     #[serde(alias = "not-covered")]
     TooFar,
-    /// The hits would do if the prompt did not look like small talk.
+    /// The hits would pass if the prompt did not look like small talk.
     #[serde(alias = "everyday")]
     SmallTalk,
-    /// The cross-encoder read the hits, and none of them helps.
+    /// The cross-encoder scored the hits, and none helps.
     NoUse,
 }
 
-/// The measures that a decision rests on.
+/// The measures that a decision used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// All of them.
+    /// All measures, with the cross-encoder.
     Read,
-    /// All but the cross-encoder.
+    /// All measures except the cross-encoder.
     Unread,
 }
 
 /// A decision, with the numbers for `recall --explain`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RelevanceDecision {
-    /// Why.
+    /// The reason for the decision.
     pub reason: RelevanceReason,
     /// The probability that the best hit helps.
     pub probability: f64,
-    /// The least probability that is shown.
+    /// The minimum probability for showing a hit.
     pub threshold: f64,
-    /// The measures it rests on.
+    /// The measures that the decision used.
     pub basis: Basis,
-    /// Their values; none if there was nothing to choose from.
+    /// The values of the measures; `None` without hits.
     pub evidence: Option<Evidence>,
 }
 
 impl RelevanceReason {
-    /// The reason in words, for a person.
+    /// The reason as a sentence for a person.
     pub fn explain(self) -> &'static str {
         match self {
             Self::Relevant => "The best matches answer the question.",
@@ -132,7 +134,7 @@ impl RelevanceReason {
 }
 
 impl RelevanceDecision {
-    /// Whether nothing should be shown.
+    /// True if recall shows nothing.
     pub fn silent(&self) -> bool {
         self.reason != RelevanceReason::Relevant
     }
@@ -163,7 +165,7 @@ impl Calibration {
     }
 }
 
-/// Decides. `None` is a store or a filter that left no hits.
+/// Decides from the evidence; `None` means that there are no hits.
 pub fn decide(evidence: Option<&Evidence>) -> RelevanceDecision {
     let Some(found) = evidence else {
         let threshold = READ_CALIBRATION.threshold;
@@ -192,7 +194,8 @@ pub fn decide(evidence: Option<&Evidence>) -> RelevanceDecision {
     RelevanceDecision { reason, probability, threshold, basis, evidence: Some(*found) }
 }
 
-/// Whether reading another hit could change the decision: the best reading so far does not suffice, and a better one would.
+/// True if scoring another hit could change the decision: the best score so far does not suffice, and a
+/// better one would.
 pub fn can_reading_change(found: &Evidence) -> bool {
     let shows = |reading| !decide(Some(&Evidence { reading: Some(reading), ..*found })).silent();
     !shows(found.reading.unwrap_or(f64::NEG_INFINITY)) && shows(f64::INFINITY)
@@ -259,7 +262,7 @@ mod tests {
     }
 
     proptest! {
-        /// More of what speaks for a hit never silences it.
+        /// More evidence for a hit never silences it.
         #[test]
         fn b_06_more_evidence_never_silences(
             cosine in -1.0..1.0f64, more in 0.0..0.5f64, small_talk in -2.0..2.0f64, reading in prop::option::of(-9.0..9.0f64),
@@ -277,7 +280,7 @@ mod tests {
             }
         }
 
-        /// Where reading cannot change the decision, it does not.
+        /// If another score cannot change the decision, it does not change.
         #[test]
         fn b_06_a_decision_that_is_sure_stays(
             cosine in -1.0..1.0f64, small_talk in -2.0..2.0f64, least in -9.0..9.0f64, more in 0.0..20.0f64,

@@ -1,50 +1,51 @@
-//! Whether a prompt is what everybody types and no memory answers (B-06): small talk, exercises, general knowledge, errors of
-//! well-known programs.
+//! The small-talk classifier: recognises prompts that no memory answers (B-06), such as small talk,
+//! exercises, general knowledge and errors of well-known programs.
 //!
-//! A prompt is compared with prompts of both kinds (`models/everyday.txt`, `models/work.txt`), and the near ones have a say:
-//! a support vector machine whose examples are the vectors of those prompts that it cannot do without. The file holds them and
-//! what each says, and is read where it lies; whoever has the prompt's vector makes the products with them.
+//! It is a support vector machine, trained on prompts of both classes (`models/everyday.txt`,
+//! `models/work.txt`); its support vectors are the embeddings of some of these prompts. The file holds the
+//! vectors with their coefficients and is used in place. The caller computes the dot products with the
+//! prompt's vector.
 
-/// Who says "we" speaks of something that was agreed on, which the vector hardly knows: that takes so much away. 10.2 % of the
-/// prompts about work and 1.8 % of the others do.
+/// The reduction of the margin for a prompt that says "we". Such a prompt refers to something agreed on,
+/// which the embedding hardly captures: 10.2 % of the prompts about work say it, and 1.8 % of the others.
 const FIRST_PERSON_PLURAL_MARGIN: f64 = 0.3;
-/// The same in a few languages.
+/// The first person plural in several languages.
 const FIRST_PERSON_PLURAL_WORDS: [&str; 24] = [
     "we", "our", "ours", "us", "wir", "uns", "unser", "unsere", "unserem", "unseren", "unserer", "nous",
     "notre", "nos", "nosotros", "nuestro", "nuestra", "nuestros", "nuestras", "noi", "nostro", "nostra",
     "onze", "wij",
 ];
-/// Behind so many words nobody looks for it.
+/// The maximum number of words to scan for it.
 const MAX_SCANNED_WORDS: usize = 500;
 
-/// How the file begins; the last byte is its version.
+/// The magic bytes of the file; the last one is its version.
 const MAGIC: &[u8] = b"RKEVERY2";
 const NUMBER_BYTES: usize = size_of::<f32>();
 
-/// The machine, as bytes.
+/// A small-talk classifier that borrows its file.
 #[derive(Clone, Copy, Debug)]
 pub struct SmallTalkClassifier<'a> {
     model: &'a str,
     width: usize,
     narrow: f32,
-    /// Of each example what a step of its vector is worth, and what it says.
+    /// The scale and the coefficient of each support vector.
     numbers: &'a [u8],
     steps: &'a [u8],
 }
 
-/// One example of a machine.
+/// A support vector of the classifier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SupportVector {
-    /// Its vector.
+    /// The quantised vector, one step per dimension.
     pub steps: Vec<i8>,
-    /// What a step is worth, so that the vector is one long.
+    /// The value of one quantisation step, which gives the vector unit length.
     pub scale: f32,
-    /// What it says of a prompt that is the same: above zero that it is an everyday one.
+    /// The coefficient: positive for small talk.
     pub says: f32,
 }
 
 impl<'a> SmallTalkClassifier<'a> {
-    /// Reads what [`write()`] wrote; none if it is something else.
+    /// Parses a file that [`write()`] produced; `None` for anything else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (name, rest) = sized(bytes.strip_prefix(MAGIC)?)?;
         let (head, rest) = rest.split_at_checked(3 * NUMBER_BYTES)?;
@@ -57,23 +58,24 @@ impl<'a> SmallTalkClassifier<'a> {
         is_whole.then_some(Self { model, width, narrow, numbers, steps })
     }
 
-    /// Whose vectors it knows.
+    /// The id of the embedding model of the vectors.
     pub fn model(&self) -> &str {
         self.model
     }
 
-    /// How long its vectors are.
+    /// The dimension of the vectors.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The steps of its examples, vector after vector.
+    /// The quantised support vectors, one after the other.
     pub fn steps(&self) -> &'a [u8] {
         self.steps
     }
 
-    /// How much a prompt looks like an everyday one: 1 and more clearly, -1 and less clearly not. `products` are those of the
-    /// steps of its vector with the steps of each example, `scale` is what one of its steps is worth if it is one long.
+    /// The margin by which a prompt looks like small talk: 1 or more is clearly small talk, -1 or less
+    /// clearly not. `products` are the dot products of the quantised prompt with each support vector; `scale`
+    /// is the quantisation step of the prompt at unit length.
     pub fn margin(&self, prompt: &str, products: &[i32], scale: f32) -> f64 {
         let mut words = prompt.split(|letter: char| !letter.is_alphabetic()).take(MAX_SCANNED_WORDS);
         let is_ours =
@@ -82,7 +84,7 @@ impl<'a> SmallTalkClassifier<'a> {
         if is_ours { margin - FIRST_PERSON_PLURAL_MARGIN } else { margin }
     }
 
-    /// The same by the vector alone.
+    /// The margin by the embedding alone.
     pub fn by_products(&self, products: &[i32], scale: f32) -> f32 {
         let examples = self.numbers.chunks_exact(2 * NUMBER_BYTES).zip(products);
         examples
@@ -96,12 +98,13 @@ impl<'a> SmallTalkClassifier<'a> {
     }
 }
 
-/// How near two vectors are for the machine: 1 if they are the same, the less the narrower it looks.
+/// The radial basis function kernel: 1 for equal vectors, decreasing with distance, faster for a larger
+/// `narrow`.
 pub fn nearness(cosine: f32, narrow: f32) -> f32 {
     (2.0 * narrow * (cosine.min(1.0) - 1.0)).exp()
 }
 
-/// The bytes of a machine for vectors of this width by this model.
+/// Serialises a classifier for vectors of a model and width.
 pub fn write(model: &str, width: u32, narrow: f32, examples: &[SupportVector]) -> Vec<u8> {
     let [length, count] = [model.len(), examples.len()].map(|size| (size as u32).to_le_bytes());
     let mut bytes = [MAGIC, &length, model.as_bytes(), &width.to_le_bytes(), &count].concat();
@@ -137,7 +140,7 @@ mod tests {
         let machine = SmallTalkClassifier::read(&bytes).unwrap();
         assert_eq!((machine.model(), machine.width()), ("m", 2));
         assert_eq!(machine.steps(), [100, 0, 0, 100]);
-        // The first one itself: what it says, and a little of the other, at a right angle.
+        // The vector of the first example: its own coefficient, plus a little of the orthogonal second one.
         let far = (-3.0_f32).exp();
         let own = machine.by_products(&[10_000, 0], 0.01);
         assert!((own - (2.0 - far)).abs() < 1e-6, "{own}");

@@ -4,7 +4,7 @@ use super::SecretKind;
 use super::prescan::ScanMarks;
 use super::walk::{SecretSpan, starts_word};
 
-/// How many characters an account number of a country has.
+/// The number of characters of an account number, by country.
 #[rustfmt::skip]
 const LENGTHS: [(&[u8; 2], usize); 44] = [
     (b"AD", 24), (b"AE", 23), (b"AL", 28), (b"AT", 20), (b"AZ", 28), (b"BA", 20), (b"BE", 16), (b"BG", 22),
@@ -37,7 +37,8 @@ pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     }
 }
 
-/// Where the account number of so many characters ends, if its check digits are right. Blanks may part its groups.
+/// The end of an account number with this many characters, if its check digits are right. Blanks may part its
+/// groups.
 fn account(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     let mut characters = Vec::with_capacity(length);
     let mut end = at;

@@ -67,10 +67,11 @@ pub struct LoggedObservation {
     pub time: TimeOfDay,
     /// The trigger of the capture: `compaction`, `shutdown`, …
     pub trigger: String,
-    /// When the last message of the window was written. Unlike `time` it tells the day, for a session past midnight.
+    /// The time of the last message of the window. Unlike `time` it tells the day, for a session past
+    /// midnight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
-    /// Why less was looked at than the person asked for: the model did not answer, so the rules observed.
+    /// The reason for observing by rules and not by the chosen model, which did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
     /// The number of files that the session touched.
@@ -149,7 +150,7 @@ pub struct LogMark {
     /// The kind of an observed fact, how plainly it was said, and where it holds, as words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traits: Vec<String>,
-    /// What the write gate doubts about it (FBK-08); empty if it passed.
+    /// The doubts of the write gate about it (FBK-08); empty if it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubts: Option<Vec<String>>,
 }

@@ -17,15 +17,15 @@ fn units() -> Vec<PreparedUnit> {
     vec![SourceUnit { path: "a.md".to_owned(), stamp: None, documents }.into()]
 }
 
-/// What a run came to.
+/// The result of an embedding run.
 struct EmbeddingRun {
     made: usize,
-    /// How many were done of how many, as it was told.
+    /// The reported progress: the number done and the total.
     told: Vec<(usize, usize)>,
     vectors: Vec<Option<QuantisedVector>>,
 }
 
-/// Lets it run until so many are done.
+/// Runs the embedder until `until` texts are done.
 fn run(embedder: Embedder<'_>, index: &RecallIndex, until: usize) -> EmbeddingRun {
     let (mut units, mut told) = (units(), Vec::new());
     let mut all: Vec<&mut PreparedUnit> = units.iter_mut().collect();
@@ -77,18 +77,18 @@ fn sto_11_what_another_model_has_made_is_of_no_use() {
     assert!(started.vectors.iter().all(Option::is_none));
 }
 
-/// What is kept of some made-up vectors.
+/// A checkpoint file for generated vectors.
 fn partial(folder: &Path) -> EmbeddingCheckpoint {
     let space = VectorSpace { model: "test@1".to_owned(), dimension: 8 };
     EmbeddingCheckpoint { path: folder.join(CHECKPOINT_FILE), space }
 }
 
-/// How many vectors each frame has.
+/// The number of vectors in each frame.
 const ROWS: [usize; 3] = [2, 1, 3];
 const ALL: usize = 6;
-/// Before each frame: its length and its sum.
+/// The size in bytes of a frame's header: its length and its checksum.
 const HEAD: usize = 12;
-/// A vector as it is kept: the hash of its text, what a step is worth, the steps.
+/// The size in bytes of a vector in the file: the hash of its text, the scale, the steps.
 const ROW: usize = 32 + 4 + 8;
 
 fn text(number: usize) -> String {
@@ -107,7 +107,7 @@ fn append(partial: &EmbeddingCheckpoint, numbers: std::ops::Range<usize>) {
     partial.append(&texts, &vectors).unwrap();
 }
 
-/// The bytes of a file with all of them.
+/// Writes the vectors of all frames and returns the bytes of the file.
 fn written(partial: &EmbeddingCheckpoint) -> Vec<u8> {
     assert!(partial.read().unwrap().is_empty());
     let mut first = 0;
@@ -118,7 +118,7 @@ fn written(partial: &EmbeddingCheckpoint) -> Vec<u8> {
     std::fs::read(&partial.path).unwrap()
 }
 
-/// How many vectors are read back. Each of them is the one that was made of its text.
+/// Reads the vectors back, checks each against its text, and returns their number.
 fn read_back(partial: &EmbeddingCheckpoint) -> usize {
     let known = partial.read().unwrap();
     let is_right = |number: &usize| known.get(&text(*number)) == Some(&vector(*number));

@@ -7,7 +7,7 @@ use crate::index::build::{PreparedUnit, VectorSpace, build};
 use crate::index::snapshot::IndexSnapshot;
 use crate::index::tests::{more, space, unit, up_to};
 
-/// What happens to a file.
+/// A change to a file of the index.
 #[derive(Clone, Debug)]
 enum MergeStep {
     Whole(usize),
@@ -35,7 +35,7 @@ fn applied(file: usize, seed: usize, step: &MergeStep) -> PreparedUnit {
             gone
         }
     };
-    // Some texts have no vector yet.
+    // Some texts have no vector.
     for prepared in unit.documents.iter_mut().skip(seed % 7) {
         if let Some((_, vector)) = prepared.windows.first_mut().filter(|_| seed.is_multiple_of(3)) {
             *vector = None;
@@ -108,7 +108,7 @@ fn segments_side_by_side_keep_every_unit() {
     let built = build(&space(), parts.iter().flatten().cloned().collect());
     let segments: Vec<IndexSegment> = parts.into_iter().map(segment).collect();
     assert!(written(&SegmentMerge::of_distinct(segments.iter().collect())) == built);
-    // The same name twice is two units, as it was.
+    // Units with the same name are not merged.
     let twice: Vec<IndexSegment> = (0..2).map(|seed| segment(vec![unit("a@0", seed, 3)])).collect();
     let merged =
         IndexSegment::open(written(&SegmentMerge::of_distinct(twice.iter().collect())).into()).unwrap();

@@ -1,16 +1,16 @@
-//! The bytes of a model file, where the weights can be used: at a multiple of 64.
+//! The bytes of a model file at an aligned address, as the weights require.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// What the first byte's address has to be a multiple of.
+/// The alignment of the first byte.
 const ALIGNMENT_BYTES: usize = 64;
 
-/// What tells one model file from another.
+/// The number of bytes of a model file that identify it.
 const HEAD_BYTES: u64 = 512;
 
-/// The first bytes of the file.
+/// Reads the first bytes of the file.
 pub(super) fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     open(path)?.0.take(HEAD_BYTES).read_to_end(&mut head)?;
@@ -20,13 +20,13 @@ pub(super) fn head(path: &Path) -> io::Result<Vec<u8>> {
 fn open(path: &Path) -> io::Result<(File, u64)> {
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
-        // Opening a pipe would wait for ever.
+        // Opening a pipe would block forever.
         return Err(io::Error::other("it is not a file"));
     }
     Ok((File::open(path)?, metadata.len()))
 }
 
-/// A whole file in memory.
+/// A file in memory at an aligned address.
 pub(super) struct AlignedFile {
     room: Vec<u8>,
     start: usize,
@@ -34,9 +34,9 @@ pub(super) struct AlignedFile {
 }
 
 impl AlignedFile {
-    /// Reads the file. The whole of it is copied before the first question: 15 ms of processor for a model of the
-    /// built-in one's size, where that one takes 5 ms from start to vector. A mapping would not do that; this is the one
-    /// place to change for it.
+    /// Reads the file. Copying it costs 15 ms of processor time for a model of the built-in one's size, which
+    /// itself takes 5 ms from start to vector. A mapping would avoid the copy; this is the only place to
+    /// change for it.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         let (mut file, length) = open(path)?;
         let mut memory = Self::with_room(usize::try_from(length).map_err(io::Error::other)?);
@@ -44,7 +44,7 @@ impl AlignedFile {
         Ok(memory)
     }
 
-    /// A copy of `bytes`, for a model that is no file yet.
+    /// Copies `bytes`, for a model without a file.
     pub(super) fn copy(bytes: &[u8]) -> Self {
         let mut memory = Self::with_room(bytes.len());
         memory.bytes_mut().copy_from_slice(bytes);
@@ -65,7 +65,7 @@ impl AlignedFile {
         &self.room[self.start..self.start + self.length]
     }
 
-    /// The same bytes until the process ends.
+    /// Leaks the bytes, so that they live until the process ends.
     pub(super) fn forever(self) -> &'static [u8] {
         let Self { room, start, length } = self;
         &room.leak()[start..start + length]

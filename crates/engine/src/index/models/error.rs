@@ -1,96 +1,96 @@
-//! What can go wrong with a model: what, where, and what to do next.
+//! Errors of models, with their hints.
 
 use std::io;
 use std::path::PathBuf;
 
-/// The longest prefix in bytes that a model file holds.
+/// The maximum length in bytes of a prefix in a model file.
 pub(super) const MAX_PREFIX_BYTES: usize = 63;
 use super::{BUILTIN_MODEL, MAX_NAME_CHARS};
 use crate::config;
 
-/// A problem with a model. Nothing was changed.
+/// A problem with a model. The operation changed nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What should be added is not a folder.
+    /// The path to add is not a folder.
     #[error("{} is not a folder", .0.display())]
     NotAFolder(PathBuf),
     /// The folder lacks files that a model needs.
     #[error("{} has no {}", .folder.display(), .names.join(" and no "))]
     Missing {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// The files it should have.
+        /// The files that are missing.
         names: Vec<&'static str>,
-        /// A file of another format that it has instead.
+        /// A file of another format that the folder has instead.
         instead: Option<&'static str>,
     },
-    /// More than a model may have.
+    /// A file exceeds its limit.
     #[error("{} is {} MB; the most that is taken is {} MB", .path.display(), bytes >> 20, limit >> 20)]
     TooLarge {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its size.
+        /// The size of the file in bytes.
         bytes: u64,
-        /// What it may have.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// The files are there, but they are no model that can be run here.
+    /// The files describe a model that cannot run here.
     #[error("{}: {why}", .folder.display())]
     Unfit {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// The file, and what is wrong with it.
+        /// The file, and the reason why it does not fit.
         why: String,
     },
-    /// More than a model file holds.
+    /// A prefix exceeds [`MAX_PREFIX_BYTES`].
     #[error("the prefix for {what} has more than {MAX_PREFIX_BYTES} bytes")]
     LongPrefix {
-        /// Questions or memories.
+        /// The texts that the prefix is for: queries or memories.
         what: &'static str,
     },
-    /// A name that cannot be a file's on every system.
+    /// The name is not a valid file name on every system.
     #[error(
         "`{0}` cannot be a model's name: lower-case letters, digits and single hyphens, at most {MAX_NAME_CHARS} of them"
     )]
     BadName(String),
-    /// There is one of that name.
+    /// A model of that name exists already.
     #[error("there is already a model {0}")]
     Taken(String),
-    /// There is none of that name.
+    /// No model has that name.
     #[error("there is no model {0} on this machine")]
     Unknown(String),
-    /// The file of a model is not what was written.
+    /// The file of a model is damaged.
     #[error("the model {name} cannot be used: {}: {why}", .path.display())]
     Damaged {
-        /// The model.
+        /// The name of the model.
         name: String,
-        /// Its file.
+        /// The path of its file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The description of the damage.
         why: String,
     },
-    /// It cannot be removed while it is used.
+    /// The model is in use and cannot be removed.
     #[error("{name} is in use ({place})")]
     InUse {
-        /// The model.
+        /// The name of the model.
         name: String,
-        /// Where that is set.
+        /// The place of the setting.
         place: String,
     },
-    /// It cannot be removed from the program.
+    /// The built-in model cannot be removed.
     #[error("{BUILTIN_MODEL} is part of the program and stays")]
     Builtin,
-    /// The settings cannot be read or changed.
+    /// The settings cannot be read or written.
     #[error(transparent)]
     Config(#[from] config::Error),
-    /// The system refused something.
+    /// A file operation failed.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {
-        /// What was being done, after "could not".
+        /// The operation, as a phrase after "could not".
         doing: &'static str,
-        /// To what.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -101,12 +101,12 @@ impl Error {
         move |source| Self::Io { doing, path, source }
     }
 
-    /// Whether it could not be asked for like that, as opposed to: it could not be done.
+    /// True if the request was invalid, as opposed to its execution failing.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::Damaged { .. } | Self::Io { .. })
     }
 
-    /// What to do next.
+    /// The next step for the person.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NotAFolder(_) => {

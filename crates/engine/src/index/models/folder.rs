@@ -1,8 +1,8 @@
-//! A published model as a folder of files, and what they say.
+//! Parses a published model: a folder of files.
 //!
-//! `rekindle_embed::pack` knows tensors and vocabularies; here is what people wrap around them: where the vocabulary
-//! may be, how the pooling is spelled, which texts go in front. What would be run wrongly is refused: a model that
-//! gives other vectors than its makers' is worse than none.
+//! `rekindle_embed::pack` handles tensors and vocabularies. This module handles the conventions around them:
+//! the location of the vocabulary, the spelling of the pooling, and the prefixes of texts. A model that would
+//! run incorrectly is refused, because vectors that differ from its publisher's are worse than none.
 
 use std::path::{Path, PathBuf};
 
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::error::{Error, MAX_PREFIX_BYTES};
 use crate::platform::disk::{self, FileContent};
 
-/// The largest file of weights: half a thousand million parameters in f32.
+/// The maximum size in bytes of the weights: half a billion parameters in f32.
 const MAX_WEIGHTS_BYTES: u64 = 2 << 30;
-/// The largest of the other files; vocabularies have a few hundred kilobytes.
+/// The maximum size in bytes of any other file; vocabularies have a few hundred kilobytes.
 const MAX_OTHER_BYTES: u64 = 32 << 20;
 
 const CONFIG: &str = "config.json";
@@ -27,20 +27,20 @@ const PROMPTS: &str = "config_sentence_transformers.json";
 const MODULES: &str = "modules.json";
 const POOLING: &str = "1_Pooling/config.json";
 
-/// What is often there in place of [`WEIGHTS`].
+/// Files of other formats, which a folder may have in place of [`WEIGHTS`].
 const OTHER_FORMATS: [&str; 5] =
     ["model.safetensors.index.json", "pytorch_model.bin", "model.onnx", "onnx/model.onnx", "tf_model.h5"];
 
-/// What the person says of a model that its files do not.
+/// Prefixes from the person, which override those of the folder.
 #[derive(Clone, Debug, Default)]
 pub struct ModelPrefixes {
-    /// What goes before a question, in place of what the folder says.
+    /// The prefix of a query.
     pub query: Option<String>,
-    /// What goes before a memory, in place of what the folder says.
+    /// The prefix of a memory.
     pub passage: Option<String>,
 }
 
-/// The files of a model, read and understood.
+/// The parsed files of a model.
 pub(super) struct ModelSource {
     folder: PathBuf,
     config: Vec<u8>,
@@ -48,7 +48,7 @@ pub(super) struct ModelSource {
     vocabulary: Vec<u8>,
     tokenizer: Option<Vec<u8>>,
     sentence: Option<Vec<u8>>,
-    /// As [`pack`] takes it.
+    /// The pooling in the form that [`pack`] reads.
     pooling: Option<Vec<u8>>,
     pub(super) query_prefix: String,
     pub(super) passage_prefix: String,
@@ -120,13 +120,13 @@ impl ModelSource {
         Ok(source)
     }
 
-    /// Whether the folder says how the vectors of the tokens become one.
+    /// True if the folder specifies the pooling.
     pub(super) fn says_pooling(&self) -> bool {
         self.pooling.is_some()
     }
 
-    /// A name for these very vectors: the person's name for the model, and a mark of what it was made from. A model
-    /// that is removed and another that is added under its name must not share an index (STO-11).
+    /// An id for these exact vectors: the person's name for the model, and a hash of its files. A removed
+    /// model and another one added under its name must not share an index (STO-11).
     pub(super) fn id(&self, name: &str) -> String {
         let parts: [&[u8]; 8] = [
             &self.config,
@@ -141,7 +141,7 @@ impl ModelSource {
         format!("{name}#{}", ContentHash::of_parts(&parts).short(8))
     }
 
-    /// The model file.
+    /// Packs the model file.
     pub(super) fn pack(&self, id: &str) -> Result<Vec<u8>, Error> {
         let packed = pack(&ModelFiles {
             id,
@@ -188,7 +188,7 @@ impl ModelFolder<'_> {
     }
 }
 
-/// The vocabulary of a `tokenizer.json`, one word a line, as `vocab.txt` has it.
+/// Converts the vocabulary of a `tokenizer.json` to the format of `vocab.txt`, one word per line.
 fn words(fast: &Value) -> Result<String, String> {
     let listed = fast["model"]["vocab"].as_object().ok_or("it has no vocabulary")?;
     let listed = listed.iter().filter_map(|(word, id)| Some((id.as_u64()?, word.as_str())));
@@ -206,7 +206,7 @@ fn words(fast: &Value) -> Result<String, String> {
     Ok(words.iter().flat_map(|(_, word)| [*word, "\n"]).collect())
 }
 
-/// What a `tokenizer.json` says about letters, as `tokenizer_config.json` has it.
+/// Converts the normalizer of a `tokenizer.json` to the format of `tokenizer_config.json`.
 fn letters(fast: &Value) -> Result<String, String> {
     let rules = &fast["normalizer"];
     match rules["type"].as_str() {
@@ -224,15 +224,16 @@ fn letters(fast: &Value) -> Result<String, String> {
     Ok(letters.to_string())
 }
 
-/// A layer after the pooling that changes vectors.
+/// Finds a layer after the pooling that changes the vectors.
 fn further_layer(modules: &Value) -> Option<&str> {
     let kinds = modules.as_array()?.iter().filter_map(|module| module["type"].as_str());
     let mut kinds = kinds.map(|kind| kind.rsplit('.').next().unwrap_or(kind));
-    // Vectors are brought to length one in any case, which changes no ranking.
+    // Normalisation is ignored: vectors are normalised in any case, which changes no ranking.
     kinds.find(|kind| !["Transformer", "Pooling", "Normalize"].contains(kind))
 }
 
-/// The pooling as [`pack`] reads it, from either way to write it. Two at once are two vectors after one another.
+/// Converts the pooling, in either published spelling, to the form that [`pack`] reads. Two modes together
+/// mean a concatenation of two vectors.
 fn pooling(config: &Value) -> Result<String, String> {
     let marked = config.as_object().into_iter().flatten();
     let mut modes: Vec<&str> = marked
@@ -251,7 +252,7 @@ fn pooling(config: &Value) -> Result<String, String> {
     Ok(json!({key: true}).to_string())
 }
 
-/// What goes before a question and before a memory.
+/// The prefixes of a query and of a memory.
 fn prompted(config: &Value) -> (String, String) {
     let prompt = |name: &str| config["prompts"][name].as_str();
     let usual = config["default_prompt_name"].as_str().and_then(prompt);

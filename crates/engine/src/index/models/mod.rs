@@ -1,8 +1,8 @@
-//! The models that turn text into vectors: the built-in one, and those a person added (R-04, STO-10).
+//! The embedding models: the built-in one, and those a person added (R-04, STO-10).
 //!
-//! An added model is one file in `models/` of the Rekindle home, made from the folder it was published as. Its name is
-//! `local/NAME` as the built-in one's is [`BUILTIN_MODEL`]: names of models are always `provider/model`, and no other
-//! provider exists, because no text leaves the machine to become a vector.
+//! An added model is one file in `models/` of the Rekindle home, packed from its published folder. Its name
+//! is `local/NAME`; the built-in one's is [`BUILTIN_MODEL`]. Names of models are always `provider/model`
+//! . There is no other provider, because no text leaves the machine for embedding.
 
 mod aligned_file;
 mod error;
@@ -29,81 +29,82 @@ use crate::config;
 use crate::platform::disk;
 use crate::platform::home::HomeFolder;
 
-/// The model that is part of the program.
+/// The name of the built-in model.
 pub const BUILTIN_MODEL: &str = "builtin/all-minilm-l6-v2";
-/// The setting that names the model in use.
+/// The setting that names the current model.
 pub const MODEL_SETTING: &str = "embed.model";
 
-/// What stands before the name of an added model.
+/// The provider prefix of an added model.
 const LOCAL_PREFIX: &str = "local/";
 const MODEL_EXTENSION: &str = ".rkm";
-/// The longest name of an added model: with a mark of what it was made from, it has to fit into the file's header.
+/// The maximum number of characters in the name of an added model: with the hash of its files, it has to fit
+/// into the file's header.
 const MAX_NAME_CHARS: usize = 40;
 
-/// The models of one home.
+/// The models of one home folder.
 #[derive(Clone, Debug)]
 pub struct ModelStore {
     home: HomeFolder,
     folder: PathBuf,
 }
 
-/// A model as it is listed.
+/// A model as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedModel {
-    /// `builtin/…` or `local/…`.
+    /// The name: `builtin/…` or `local/…`.
     pub name: String,
-    /// The size of its file; none for the built-in one, which is part of the program.
+    /// The size of its file in bytes; `None` for the built-in model.
     pub bytes: Option<u64>,
-    /// What it is, or what is wrong with it and what to do.
+    /// The properties of the model, or the damage of its file.
     pub about: Result<ModelInfo, ModelDamage>,
 }
 
-/// What a model is.
+/// The properties of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// The name under which its vectors are kept apart (STO-11).
+    /// The id that identifies its vectors (STO-11).
     pub id: String,
-    /// The length of a vector.
+    /// The dimension of a vector.
     pub dim: usize,
-    /// How many tokens of a text are read.
+    /// The maximum number of tokens of a text.
     pub max_tokens: usize,
-    /// How the vectors of the tokens become one.
+    /// The pooling of token vectors.
     pub pooling: Pooling,
 }
 
-/// A file that cannot be used.
+/// The damage of a model file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelDamage {
-    /// What is wrong with it.
+    /// The description of the damage.
     pub why: String,
-    /// What to do about it.
+    /// The next step for the person.
     pub hint: String,
 }
 
-/// A model that was added.
+/// A model after it was added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedModel {
-    /// As in the list.
+    /// The entry in the list.
     pub listed: ListedModel,
-    /// What goes before a question.
+    /// The prefix of a query.
     pub query_prefix: String,
-    /// What goes before a memory.
+    /// The prefix of a memory.
     pub passage_prefix: String,
-    /// Whether the folder said how to pool; if not, the mean is taken.
+    /// True if the folder specified the pooling; the default is the mean.
     pub said_pooling: bool,
 }
 
-/// A model that was made the one in use.
+/// A model after it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenModel {
-    /// Its name, as the settings have it now.
+    /// The name, as the settings have it now.
     pub name: String,
-    /// Where something stronger than the person's file says otherwise.
+    /// The place of a setting that overrides the person's file, if there is one.
     pub overruled: Option<String>,
 }
 
-/// A model, ready for use. It stays in memory until the process ends: a process uses one model, and hooks are gone
-/// before it could be freed.
+/// A loaded model. It stays in memory until the process ends: a process uses one model, and a hook ends
+/// before freeing would pay off.
 #[derive(Clone, Debug)]
 pub struct LoadedModel {
     name: String,
@@ -111,7 +112,7 @@ pub struct LoadedModel {
 }
 
 impl LoadedModel {
-    /// `builtin/…` or `local/…`.
+    /// The name: `builtin/…` or `local/…`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -125,40 +126,41 @@ impl Deref for LoadedModel {
     }
 }
 
-/// The whole name of what a person or a setting calls a model: `x` is `local/x`, unless it is the built-in one's.
+/// The full name of a model from a person or a setting: `x` means `local/x`, unless it is the built-in
+/// model's name.
 pub fn full_name(given: &str) -> Result<String, Error> {
     let builtin = BUILTIN_MODEL.split_once('/').map_or(BUILTIN_MODEL, |(_, name)| name);
     if given == BUILTIN_MODEL || given == builtin {
         return Ok(BUILTIN_MODEL.to_owned());
     }
     match given.strip_prefix(LOCAL_PREFIX).unwrap_or(given) {
-        // Another provider's, or one that is no longer built in.
+        // The name belongs to another provider or to a former built-in model.
         name if name.contains('/') => Err(Error::Unknown(given.chars().take(80).collect())),
         name if is_name(name) => Ok(format!("{LOCAL_PREFIX}{name}")),
         name => Err(Error::BadName(name.chars().take(80).collect())),
     }
 }
 
-/// What a folder is called, as a name.
+/// Derives a model's name from the name of its folder.
 fn own_name(folder: &Path) -> Result<String, Error> {
-    // `.` has no name of its own.
+    // `.` has no name until it is resolved.
     let real = folder.canonicalize().map_err(Error::io("read", folder))?;
     let last = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
     slug("name", &last).map_err(|_| Error::BadName(last))
 }
 
-/// A slug that is safe as a file name and in the settings, which take no letters beyond ASCII in a model's name.
+/// True for a slug that is safe as a file name and in the settings, which allow only ASCII in a model's name.
 fn is_name(name: &str) -> bool {
     name.is_ascii() && name.len() <= MAX_NAME_CHARS && slug("name", name).is_ok_and(|slug| slug == name)
 }
 
 impl ModelStore {
-    /// The models of this home. Looks at nothing yet.
+    /// Opens the models of a home folder without reading any.
     pub fn open(home: &HomeFolder) -> Self {
         Self { home: home.clone(), folder: home.models() }
     }
 
-    /// All of them, the built-in one first. Reads every file whole: a damaged one is said to be damaged.
+    /// Lists all models, the built-in one first. It reads every file completely, to report damaged ones.
     pub fn list(&self) -> Result<Vec<ListedModel>, Error> {
         let mut listed = vec![ListedModel {
             name: BUILTIN_MODEL.to_owned(),
@@ -174,7 +176,7 @@ impl ModelStore {
         Ok(listed)
     }
 
-    /// Files that a killed `add` left behind.
+    /// The files that a killed `add` left behind.
     pub fn left_overs(&self) -> Result<Vec<PathBuf>, Error> {
         let files = self.files()?.into_iter().filter(|file| file.starts_with(disk::TEMPORARY_PREFIX));
         Ok(files.map(|file| self.folder.join(file)).collect())
@@ -192,7 +194,7 @@ impl ModelStore {
     fn look(&self, stem: &str) -> ListedModel {
         let path = self.folder.join(format!("{stem}{MODEL_EXTENSION}"));
         let bytes = std::fs::metadata(&path).ok().map(|metadata| metadata.len());
-        // Whoever put the file there may have called it anything.
+        // A file that was copied here may have any name.
         let name = format!("{LOCAL_PREFIX}{}", one_line(stem, 2 * MAX_NAME_CHARS));
         let about = full_name(&name).and_then(|name| self.examine(&name)).map_err(|error| match error {
             Error::BadName(_) => ModelDamage {
@@ -208,9 +210,9 @@ impl ModelStore {
         ListedModel { name, bytes, about }
     }
 
-    /// The model of this name, ready for use: what the setting `embed.model` says, or what a person typed. Only sizes
-    /// are checked, as on every prompt; a second call for the same file gives the same memory (STO-12). When this
-    /// fails, the error says what to do, and recall goes by words alone (REC-11).
+    /// Loads a model by its name, from the setting `embed.model` or from a person. Only sizes are checked,
+    /// because every prompt runs this; a second call for the same file returns the same memory (STO-12). If
+    /// loading fails, the error has a hint, and recall is lexical only (REC-11).
     pub fn load(&self, name: &str) -> Result<LoadedModel, Error> {
         let name = full_name(name)?;
         if name == BUILTIN_MODEL {
@@ -223,7 +225,7 @@ impl ModelStore {
             return Ok(LoadedModel { name, model });
         }
         let memory = self.memory(&name)?;
-        // What is damaged must not be kept for ever, so it is looked at before.
+        // The file is checked before it is leaked: damaged bytes must not stay in memory.
         EmbeddingModel::from_bytes(memory.bytes()).map_err(|error| self.damaged(&name, &error))?;
         let model =
             EmbeddingModel::from_bytes(memory.forever()).map_err(|error| self.damaged(&name, &error))?;
@@ -232,7 +234,7 @@ impl ModelStore {
         Ok(LoadedModel { name, model })
     }
 
-    /// Makes a model file of the folder `source` and tries it out.
+    /// Packs the folder `source` into a model file and tests it.
     pub fn add(
         &self,
         source: &Path,
@@ -268,7 +270,7 @@ impl ModelStore {
         Ok(AddedModel { listed, query_prefix, passage_prefix, said_pooling })
     }
 
-    /// Makes a model the one in use, having read it whole and tried it.
+    /// Makes a model the current one after reading it completely and testing it.
     pub fn choose(&self, name: &str) -> Result<ChosenModel, Error> {
         let name = full_name(name)?;
         if name != BUILTIN_MODEL {
@@ -281,8 +283,8 @@ impl ModelStore {
         Ok(ChosenModel { name, overruled })
     }
 
-    /// Removes an added model that nobody uses: neither by `settings` nor by the person's file, which may be overruled
-    /// at the moment.
+    /// Removes an added model. It must not be in use, neither in `settings` nor in the person's file, which
+    /// something may override at the moment.
     pub fn remove(&self, name: &str, settings: &LoadedConfig) -> Result<String, Error> {
         let name = full_name(name)?;
         if name == BUILTIN_MODEL {
@@ -305,12 +307,12 @@ impl ModelStore {
         Ok(name)
     }
 
-    /// Where the file of an added model is.
+    /// The path of an added model's file.
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{}{MODEL_EXTENSION}", name.strip_prefix(LOCAL_PREFIX).unwrap_or(name)))
     }
 
-    /// Reads a model whole and tries it out.
+    /// Reads a model completely and tests it.
     fn examine(&self, name: &str) -> Result<ModelInfo, Error> {
         prove(self.memory(name)?.bytes()).map_err(|why| self.damaged(name, &why))
     }
@@ -331,8 +333,8 @@ impl ModelStore {
     }
 }
 
-/// The models this process has loaded, by their file and its head: that has a checksum of the rest, and tells a new
-/// file of an old name better than any time of change.
+/// The models that this process has loaded, by path and head. The head contains a checksum of the rest, so it
+/// detects a replaced file more reliably than the modification time.
 static LOADED_MODELS: Mutex<Vec<(PathBuf, Vec<u8>, &'static EmbeddingModel<'static>)>> =
     Mutex::new(Vec::new());
 
@@ -345,7 +347,7 @@ fn about(model: &EmbeddingModel<'_>) -> ModelInfo {
     }
 }
 
-/// Whether these bytes are a whole model that can tell two sentences apart.
+/// Checks that these bytes are a complete model that distinguishes two sentences.
 fn prove(bytes: &[u8]) -> Result<ModelInfo, String> {
     let model = EmbeddingModel::from_bytes(bytes).map_err(|error| error.to_string())?;
     model.verify().map_err(|error| error.to_string())?;

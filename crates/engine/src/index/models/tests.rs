@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use rekindle_testkit::damage::damage;
 
-/// A home, and room for folders to add models from.
+/// A home, and a folder for models to add.
 struct ModelsFixture {
     root: tempfile::TempDir,
     models: ModelStore,
@@ -162,7 +162,7 @@ fn rec_11_what_cannot_be_loaded_says_what_to_do() {
         assert!(matches!(error, Error::Damaged { .. }) && !error.is_usage(), "{error}");
         assert!(error.hint().unwrap().starts_with("`rekindle model use builtin/all-minilm-l6-v2`"));
     }
-    // A flipped bit is found by whoever looks at the whole file; a question has no time for that.
+    // Only a complete read detects a flipped bit; loading for a query does not.
     let mut flipped = whole.clone();
     flipped[whole.len() - 5] ^= 1;
     fs::write(&path, flipped).unwrap();
@@ -202,12 +202,13 @@ fn a_model_that_says_the_same_to_everything_is_refused() {
     assert!(trial.models.files().unwrap().is_empty());
 }
 
-/// The files of a folder that is added.
+/// The files of a model folder.
 const FILES: [&str; 5] =
     ["model.safetensors", "config.json", "vocab.txt", "tokenizer.json", "1_Pooling/config.json"];
 
 impl ModelsFixture {
-    /// A folder, one file of which is something else. A vocabulary is read from one of two files, so the other one goes.
+    /// Copies the folder with one file changed. The vocabulary may come from either of two files, so the
+    /// other one is removed.
     fn changed(&self, name: &str, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> PathBuf {
         let folder = self.folder("changed", &TinyBert::new(10));
         if name == "tokenizer.json" {
@@ -218,7 +219,7 @@ impl ModelsFixture {
         folder
     }
 
-    /// Tries to add a folder: it becomes a model that is whole, or nothing is left of it.
+    /// Tries to add a folder: the result is a complete model, or no file is left.
     fn try_to_add(&self, folder: &Path) -> bool {
         let added = self.models.add(folder, None, &ModelPrefixes::default());
         let files = self.models.files().unwrap();
@@ -230,7 +231,7 @@ impl ModelsFixture {
     }
 }
 
-/// What nobody expects in a file of settings.
+/// Unexpected values in a configuration file.
 fn odd() -> impl Strategy<Value = Value> {
     prop_oneof![
         prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! What a snapshot holds file by file, for whoever writes the next one.
+//! Reads a snapshot file by file, for the writer of the next generation.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use crate::index::merge::{MergedUnit, SegmentMerge};
 use crate::index::segment::{IndexSegment, StoredWindow};
 
 impl IndexSnapshot {
-    /// The file of a path as it was read.
+    /// The state of the file at a path when it was read.
     pub fn stamp(&self, path: &str) -> Option<FileStamp> {
         self.segments.iter().rev().find_map(|segment| segment.unit_of(path)).and_then(|(_, unit)| unit.stamp)
     }
 
-    /// Every file that the index knows, with its stamp. Files that are gone are left out.
+    /// The stamp of every file in the index. Deleted files are left out.
     pub fn stamps(&self) -> BTreeMap<&str, FileStamp> {
         let mut stamps = BTreeMap::new();
         for segment in &self.segments {
@@ -30,7 +30,7 @@ impl IndexSnapshot {
         stamps
     }
 
-    /// The numbers of a file's documents, in their order.
+    /// The numbers of a file's documents, in order.
     fn numbers_of(&self, path: &str) -> impl DoubleEndedIterator<Item = u32> {
         let ranges: Vec<Range<u32>> = self
             .segments
@@ -46,12 +46,12 @@ impl IndexSnapshot {
         self.replaced.get(number as usize).copied().unwrap_or(true)
     }
 
-    /// How many documents a file has.
+    /// The number of documents of a file.
     pub fn count_of(&self, path: &str) -> usize {
         self.numbers_of(path).count()
     }
 
-    /// The last documents of a file that are part of this thread, at most `most`; `None` if there are more.
+    /// The last documents of a file that belong to this thread, at most `most`; `None` if there are more.
     pub fn last_of_thread(
         &self,
         path: &str,
@@ -74,7 +74,7 @@ impl IndexSnapshot {
         Some(last)
     }
 
-    /// One file with its documents and their vectors.
+    /// A file with its documents and their vectors.
     pub fn unit(&self, path: &str) -> Option<PreparedUnit> {
         let newest = self.segments.iter().rev().find_map(|segment| segment.unit_of(path))?.1;
         let documents = self.numbers_of(path).filter_map(|number| {
@@ -86,7 +86,7 @@ impl IndexSnapshot {
         Some(PreparedUnit { unit, documents, behind: None })
     }
 
-    /// What the small segments hold of a file.
+    /// The documents of a file in the delta.
     pub fn recent(&self, path: &str) -> Option<PreparedUnit> {
         let from = self.first.get(self.layers).copied()?;
         let documents: Vec<PreparedDocument> = self
@@ -98,14 +98,14 @@ impl IndexSnapshot {
         Some(PreparedUnit { unit, documents, behind: None })
     }
 
-    /// Everything that is there, by path. Vectors of another model are left behind.
+    /// All files by path. Vectors of another model are dropped.
     pub fn all(&self, space: &VectorSpace) -> BTreeMap<String, PreparedUnit> {
         let mut all = self.since(0, space);
         all.retain(|_, unit| unit.unit.stamp.is_some());
         all
     }
 
-    /// What the segments from this one on hold, by path, as one segment would.
+    /// The merged units of the segments from this one on, by path.
     pub(in crate::index) fn since(
         &self,
         place: usize,
@@ -135,7 +135,7 @@ impl IndexSnapshot {
                         let path = known.path.to_owned();
                         let unit =
                             SourceUnit { path: path.clone(), stamp: known.stamp, documents: Vec::new() };
-                        // There is nothing older than the first segment.
+                        // The first segment has no older one.
                         let behind = behind.filter(|_| place > 0);
                         all.insert(path, PreparedUnit { unit, documents, behind });
                     }
@@ -145,8 +145,8 @@ impl IndexSnapshot {
         all
     }
 
-    /// The same, to be written without reading all of it into memory; `None` where vectors of another model are left
-    /// behind, so that the windows have to be made again.
+    /// The merge of the segments from this one on, without reading them into memory. `None` if vectors of
+    /// another model are dropped, so that the windows have to be embedded again.
     pub(in crate::index) fn merge_since(
         &self,
         place: usize,
@@ -180,7 +180,7 @@ impl IndexSnapshot {
         Some(SegmentMerge::new(segments, all.into_values().collect()))
     }
 
-    /// The parts of a segment's documents that nothing has replaced.
+    /// The ranges of a segment's documents that no later segment replaces.
     fn live(&self, first: u32, documents: Range<u32>) -> impl Iterator<Item = Range<u32>> {
         let mut left = documents;
         std::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! A second, closer look at a few documents: the vectors of all their windows are brought together once, and compared with one
-//! question after the other.
+//! Rescoring: gathers the vectors of all windows of a few documents once, and compares them with several
+//! queries.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use rekindle_embed::{QuantisedVector, dots};
 use super::IndexSnapshot;
 use crate::index::segment::WindowKind;
 
-/// Documents that are looked at closely.
+/// The vectors of the documents to rescore.
 #[derive(Debug, Default)]
 pub struct RescoringBatch {
     documents: Vec<RescoredDocument>,
-    /// Of each window.
+    /// The scale of each window's vector.
     scales: Vec<f32>,
     steps: Vec<u8>,
 }
@@ -21,13 +21,13 @@ pub struct RescoringBatch {
 #[derive(Debug)]
 struct RescoredDocument {
     number: u32,
-    /// Its windows.
+    /// The range of its whole windows.
     whole: Range<usize>,
     fine: Range<usize>,
 }
 
 impl IndexSnapshot {
-    /// Brings together what a closer look at some documents needs, for questions of `width`.
+    /// Gathers the vectors of documents, for queries of dimension `width`.
     pub fn pick(&self, numbers: &[u32], width: usize) -> RescoringBatch {
         let mut picked = RescoringBatch::default();
         for &number in numbers {
@@ -47,7 +47,7 @@ impl IndexSnapshot {
 }
 
 impl RescoringBatch {
-    /// How close each of them is to a question.
+    /// The similarity of each document to a query.
     pub fn close(&self, query: &QuantisedVector) -> impl Iterator<Item = (u32, RescoredSimilarity)> {
         let mut products = vec![0; self.scales.len()];
         dots(&query.steps, &self.steps, &mut products);

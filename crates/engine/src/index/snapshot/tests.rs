@@ -1,4 +1,4 @@
-//! The scan over all vectors against a slow and obvious one.
+//! Compares the scan over all vectors with a slow, simple reference.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn space() -> VectorSpace {
     VectorSpace { model: "test/model".to_owned(), dimension: WIDTH }
 }
 
-/// Numbers that follow from a seed.
+/// A pseudo-random number generator with a seed.
 struct SnapshotRng(u64);
 
 impl SnapshotRng {
@@ -28,13 +28,14 @@ impl SnapshotRng {
         (self.0 >> 33) as usize % below
     }
 
-    /// A step is worth a power of two, so that `f32` never rounds and two orders can be compared to the last place.
+    /// A random vector. Scales are powers of two, so that `f32` never rounds and different orders of
+    /// summation are equal to the last digit.
     fn vector(&mut self) -> QuantisedVector {
         let steps = (0..WIDTH).map(|_| (self.roll(255) as i16 - 127) as i8).collect();
         QuantisedVector { steps, scale: [1.0 / 128.0, 1.0 / 256.0, 1.0 / 512.0][self.roll(3)] }
     }
 
-    /// Some windows, of which now and then one has no vector yet.
+    /// Random windows, some of them without a vector.
     fn windows(&mut self, count: usize) -> Vec<EmbeddedWindow> {
         let window = |at| TextWindow { start: at, end: at + 1 };
         (0..count).map(|at| (window(at), (self.roll(10) > 0).then(|| self.vector()))).collect()
@@ -56,12 +57,12 @@ impl SnapshotRng {
     }
 }
 
-/// A file that is not there any more.
+/// The unit of a deleted file.
 fn gone(path: &str) -> PreparedUnit {
     SourceUnit { path: path.to_owned(), stamp: None, documents: Vec::new() }.into()
 }
 
-/// Nobody has made its vectors yet.
+/// Removes the vectors of a unit.
 fn bare(mut unit: PreparedUnit) -> PreparedUnit {
     for prepared in &mut unit.documents {
         prepared.windows.iter_mut().chain(&mut prepared.fine).for_each(|(_, vector)| *vector = None);
@@ -69,7 +70,7 @@ fn bare(mut unit: PreparedUnit) -> PreparedUnit {
     unit
 }
 
-/// An index, and beside it what its files hold.
+/// An index, and the expected contents of its files.
 struct SnapshotFixture {
     _folder: tempfile::TempDir,
     index: RecallIndex,
@@ -96,7 +97,7 @@ impl SnapshotFixture {
         assert!(self.index.appender().unwrap().append(&space(), units, None).unwrap());
     }
 
-    /// What a person does to their notes in a week: files change, go, come, grow, and the index is folded in between.
+    /// Changes as in a week of notes: files are changed, deleted, added and extended, with a fold in between.
     fn live(&mut self, dice: &mut SnapshotRng) {
         self.append(vec![dice.unit("03.md", 7, 2), dice.unit("new.md", 5, 3)]);
         self.append(vec![gone("05.md"), dice.unit("new.md", 4, 1)]);
@@ -117,7 +118,7 @@ impl SnapshotFixture {
     }
 }
 
-/// The product of two vectors, number by number.
+/// The cosine of two vectors, step by step.
 fn cosine(query: &QuantisedVector, vector: &QuantisedVector) -> f64 {
     let number = |step: i8, scale: f32| f64::from(step) * f64::from(scale);
     let pairs = query.steps.iter().zip(&vector.steps);
@@ -129,7 +130,7 @@ fn best(query: &QuantisedVector, windows: &[EmbeddedWindow]) -> f64 {
     cosines.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The windows as the index has them where it has them coarser.
+/// The windows with vectors as coarse as the index stores fine ones.
 fn coarse(windows: &[EmbeddedWindow]) -> Vec<EmbeddedWindow> {
     windows.iter().map(|(window, vector)| (*window, vector.as_ref().map(nibbles::coarsen))).collect()
 }
@@ -139,7 +140,7 @@ fn ordered(mut ranking: Vec<(String, f64)>) -> Vec<(String, f64)> {
     ranking
 }
 
-/// The documents that nothing has replaced.
+/// The documents that no later segment replaces.
 fn live(snapshot: &IndexSnapshot) -> Vec<(u32, Document)> {
     let columns = snapshot.columns(|_| true);
     let numbers = (0..snapshot.len()).filter(|number| columns.visible[*number as usize]);
@@ -170,7 +171,7 @@ fn rec_01_the_order_by_vectors_is_that_of_a_slow_sum() {
     }
 }
 
-/// How close a document is to a query when it is looked at closely.
+/// The similarity of one document after rescoring.
 fn looked_at(snapshot: &IndexSnapshot, number: u32, query: &QuantisedVector) -> RescoredSimilarity {
     snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
 }

@@ -11,7 +11,7 @@ fn embedder() -> Embedder<'static> {
     Embedder::new("test", EmbeddingModel::builtin())
 }
 
-/// Notes, and an index of them.
+/// A vault of notes, and its index.
 struct AskFixture {
     notes: TestNotes,
     index: RecallIndex,
@@ -35,7 +35,7 @@ impl AskFixture {
         trial
     }
 
-    /// The best hit for a prompt, and what is shown of it.
+    /// The best hit for a prompt, and its shown passage.
     fn best(&self, prompt: &str, embedder: Option<Embedder<'_>>) -> (Document, ShownPassage) {
         let (filters, held) = (RecallFilters::default(), HashSet::new());
         let rules = SearchRules {
@@ -67,8 +67,8 @@ impl AskFixture {
     }
 }
 
-/// What a long note is about: two lines that stand there again and again, one that stands there once, and what is asked
-/// about that one.
+/// The topics of a long note: two lines that repeat, one line that occurs once, and a question about that
+/// one.
 const TOPICS: [([&str; 2], &str, &str); 3] = [
     (
         [
@@ -96,7 +96,7 @@ const TOPICS: [([&str; 2], &str, &str); 3] = [
     ),
 ];
 
-/// The note. Each topic takes about as many words as a window has.
+/// The long note. Each topic has about as many words as a window.
 fn long() -> String {
     let paragraph = |([first, second], once, _): &([&str; 2], &str, &str)| {
         let round = |number: usize| format!("Round {number}: {first}\n{second}");

@@ -1,9 +1,9 @@
 //! The measures of the relevance gate for a prompt and its hits (B-06); `core` decides by them.
 //!
-//! - [`passage`]: the part of a memory that is read
+//! - [`passage`]: the passage of a memory for the cross-encoder
 //! - [`reading`]: the cross-encoder over the best passages
-//! - [`pace`]: what reading costs on this processor
-//! - [`small_talk`]: whether the prompt looks like small talk
+//! - [`pace`]: the cost of the cross-encoder on this processor
+//! - [`small_talk`]: the small-talk margin of the prompt
 
 pub mod pace;
 pub mod passage;
@@ -15,9 +15,9 @@ use rekindle_core::recall::relevance_gate::{self, Evidence, RelevanceDecision};
 use self::reading::{RescoringMode, read};
 use super::search::SearchResults;
 
-/// Decides whether the best of what was found is shown. `shown` are the numbers of the documents that would be shown, and
-/// `passages` what is read of them, asked for one after the other as far as it matters; `small_talk` is the margin by which the
-/// prompt looks like small talk. `None` without vectors: there is nothing to decide by, and the words have the last say.
+/// Decides if the best hits are shown. `shown` are the numbers of the documents to show, and `passages` their
+/// passages, taken one by one as long as they can change the decision. `small_talk` is the margin by which
+/// the prompt looks like small talk. `None` without vectors: the lexical search alone decides then.
 pub fn judge(
     prompt: &str,
     found: &SearchResults,

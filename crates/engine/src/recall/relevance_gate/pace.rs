@@ -1,18 +1,19 @@
-//! The cost of reading on this processor: measured whenever something is read, and remembered for the next process, which has to
-//! know before it begins whether there is time.
+//! The cost of the cross-encoder on this processor. Each run measures it and stores it for the next process,
+//! which must know before it begins if there is time.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::platform::disk;
 
-/// The remembered cost is written again when the measured one differs by more than this factor: a hook should not write each time.
+/// The factor by which a measured cost must differ to be stored again, so that a hook does not write each
+/// time.
 const REWRITE_FACTOR: f64 = 1.5;
-/// The cost of a token, in microseconds, that is assumed where none was measured: that of a slow processor of 2026 without
-/// instructions for eight-bit products.
+/// The default cost of a token in microseconds: that of a slow processor of 2026 without instructions for
+/// eight-bit products.
 const UNKNOWN_MICROS_PER_TOKEN: f64 = 200.0;
 
-/// A remembered cost, in microseconds for each token that one thread reads.
+/// The stored cost, in microseconds per token on one thread.
 #[derive(Clone, Debug)]
 pub struct Pace {
     file: PathBuf,
@@ -20,20 +21,20 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The cost that `file` remembers. A file that is missing or damaged is as good as none.
+    /// Reads the cost from `file`. A missing or damaged file counts as no measurement.
     pub fn read(file: &Path) -> Self {
         let remembered = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
         let is_sane = |micros: &f64| micros.is_finite() && *micros > 0.0;
         Self { file: file.to_owned(), micros_per_token: remembered.filter(is_sane) }
     }
 
-    /// The time that one thread probably takes for `tokens`.
+    /// The estimated time of one thread for `tokens`.
     pub fn estimate(&self, tokens: usize) -> Duration {
         let micros = self.micros_per_token.unwrap_or(UNKNOWN_MICROS_PER_TOKEN);
         Duration::from_secs_f64((micros * tokens as f64 / 1e6).min(3600.0))
     }
 
-    /// Takes in that a thread took `time` for `tokens`, and remembers it where it is news.
+    /// Records that a thread took `time` for `tokens`, and stores the cost if it changed.
     pub fn measured(&mut self, tokens: usize, time: Duration) {
         let micros = time.as_secs_f64() * 1e6 / tokens.max(1) as f64;
         let is_news = self
@@ -41,7 +42,7 @@ impl Pace {
             .is_none_or(|known| micros > known * REWRITE_FACTOR || micros * REWRITE_FACTOR < known);
         if is_news && micros > 0.0 {
             self.micros_per_token = Some(micros);
-            // Where it cannot be written, the next process measures again.
+            // If writing fails, the next process measures again.
             disk::write_whole(&self.file, format!("{micros:.1}\n").as_bytes()).unwrap_or_default();
         }
     }

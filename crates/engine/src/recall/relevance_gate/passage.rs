@@ -1,7 +1,8 @@
-//! The passage of a memory that the cross-encoder reads: its name, and the best window of its text.
+//! The passage of a memory for the cross-encoder: its name, and the best window of its text.
 //!
-//! A window is made as `models/train_cross_encoder.py` makes it: whole sentences, and with the name at most 64 tokens. The best
-//! one is the window that holds most of the sentence which is nearest to the prompt; the index has that sentence's vector.
+//! Windows are made as in `models/train_cross_encoder.py`: whole sentences, with at most 64 tokens including
+//! the name. The best window is the one that contains most of the sentence nearest to the prompt; the index
+//! has that sentence's vector.
 
 use std::ops::Range;
 
@@ -12,15 +13,15 @@ use rekindle_embed::{CrossEncoder, MAX_PASSAGE_TOKENS};
 use crate::index::IndexSnapshot;
 use crate::recall::search::SearchResults;
 
-/// A longer text is cut to the window of the index that is nearest to the prompt before it is tokenized.
+/// The maximum size in bytes of a text to tokenize; a longer text is cut to the nearest window of the index.
 const MAX_TEXT_BYTES: usize = 6000;
-/// Tokens of a passage that the name may take; the rest belongs to the text.
+/// The maximum number of tokens of the name in a passage; the text has the rest.
 const MAX_NAME_TOKENS: usize = 24;
 
-/// The passage of document `number`, which reads as `document` now.
+/// The passage of document `number`, whose current text is in `document`.
 pub fn passage(snapshot: &IndexSnapshot, found: &SearchResults, number: u32, document: &Document) -> String {
     let searched = document.searched();
-    // Places of the index hold for the text as it was indexed.
+    // Offsets in the index are valid only for the indexed text.
     let is_as_indexed = || {
         let indexed = snapshot.document(number);
         indexed.is_some_and(|indexed| indexed.id == document.id && indexed.text == document.text)
@@ -34,20 +35,20 @@ pub fn passage(snapshot: &IndexSnapshot, found: &SearchResults, number: u32, doc
     cut(&searched, name, part, nearest)
 }
 
-/// The passages of a text at which nothing is known of the prompt: all of its windows.
+/// The passages of a text for any prompt: all of its windows.
 pub fn windows(text: &str) -> impl Iterator<Item = &str> {
     CrossEncoder::builtin().windows(text, MAX_PASSAGE_TOKENS).into_iter().map(|range| &text[range])
 }
 
-/// Cuts `searched`, whose first `name` bytes are the name of the memory, to a passage: of `part`, the window that holds most of
-/// `nearest`.
+/// Cuts `searched`, whose first `name` bytes are the name of the memory, to a passage: the window of `part`
+/// that contains most of `nearest`.
 fn cut(searched: &str, name: usize, part: Option<TextWindow>, nearest: Option<TextWindow>) -> String {
     let cross_encoder = CrossEncoder::builtin();
     let Some((name_text, text)) = searched.split_at_checked(name) else { return searched.to_owned() };
     let part =
         part.map_or(0..text.len(), |part| part.start.saturating_sub(name)..part.end.saturating_sub(name));
     let Some(text) = text.get(part.clone()) else { return searched.to_owned() };
-    // The mark at the end of a passage is no part of the text.
+    // The end token of a passage is not part of the text.
     let name_tokens = cross_encoder.passage(name_text).tokens() - 1;
     let room = MAX_PASSAGE_TOKENS - name_tokens.min(MAX_NAME_TOKENS);
     let windows = cross_encoder.windows(text, room);
@@ -56,7 +57,7 @@ fn cut(searched: &str, name: usize, part: Option<TextWindow>, nearest: Option<Te
         let offset = name + part.start;
         nearest.end.min(window.end + offset).saturating_sub(nearest.start.max(window.start + offset))
     };
-    // The first of several that hold as much.
+    // Ties go to the first window.
     let best = windows.into_iter().rev().max_by_key(overlap).unwrap_or(0..text.len());
     format!("{name_text}{}", &text[best])
 }

@@ -1,5 +1,5 @@
-//! The cross-encoder over the best passages (B-06). It takes a millisecond or more for each, so it reads a few, on two threads,
-//! and stops when the decision cannot change or the time is over.
+//! Scores the best passages with the cross-encoder (B-06). A passage takes a millisecond or more. It
+//! therefore scores a few, on two threads, and stops when the decision cannot change or the time is over.
 
 use std::path::Path;
 use std::time::Instant;
@@ -10,33 +10,34 @@ use rekindle_embed::{CrossEncoder, Passage};
 use super::pace::Pace;
 use super::passage::windows;
 
-/// How far hits are read together with the prompt.
+/// The use of the cross-encoder in a decision.
 #[derive(Clone, Copy, Debug)]
 pub enum RescoringMode<'a> {
-    /// Not at all: the text asked with is no prompt, or nobody waits for a decision.
+    /// Never: the query is not a prompt, or no decision is needed.
     Never,
-    /// As far as it can change the decision.
+    /// Until the decision cannot change.
     AsNeeded,
-    /// The same, but only while it will probably be done in time; otherwise the decision rests on the other measures.
+    /// Until the decision cannot change, as long as the deadline can probably be met; otherwise the other
+    /// measures decide.
     Until(ReadingBudget<'a>),
-    /// All of them, so that the numbers are complete.
+    /// All passages, for complete numbers.
     Thorough,
 }
 
-/// The time for reading.
+/// The time budget of the cross-encoder.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadingBudget<'a> {
-    /// The moment when the decision is needed.
+    /// The deadline of the decision.
     pub end: Instant,
-    /// The file that remembers what reading costs here.
+    /// The file with the stored cost.
     pub pace_file: &'a Path,
 }
 
-/// Threads that score passages at the same time.
+/// The number of threads that score passages.
 const THREADS: usize = 2;
 
-/// The evidence with the best score among `passages`, as far as it matters: they are scored in their order, one on each thread,
-/// until the decision cannot change. Without the time for that, nothing counts as read.
+/// Adds the best score among `passages` to the evidence. Each thread scores one passage at a time, in order,
+/// until the decision cannot change. If the time does not suffice, no score counts.
 pub(super) fn read<Text: AsRef<str>>(
     prompt: &str,
     passages: impl IntoIterator<Item = Text>,
@@ -78,7 +79,8 @@ pub(super) fn read<Text: AsRef<str>>(
     found
 }
 
-/// The log odds that each text answers the prompt, by its best window. For whoever shows passages and can wait for all of them.
+/// The log odds that each text answers the prompt, by its best window. It scores all of them, for callers
+/// that can wait.
 pub fn odds(prompt: &str, texts: &[&str]) -> Vec<f64> {
     let cross_encoder = CrossEncoder::builtin();
     let prompt = cross_encoder.prompt(prompt);
@@ -114,7 +116,7 @@ mod tests {
         Evidence { best_cosine, ..Evidence::default() }
     }
 
-    /// The evidence, and the number of texts that were asked for.
+    /// The evidence, and the number of texts that were taken.
     fn counted(texts: &[&str], evidence: Evidence, reading: &RescoringMode<'_>) -> (Evidence, usize) {
         let asked = Cell::new(0);
         let texts = texts.iter().inspect(|_| asked.set(asked.get() + 1));
@@ -167,7 +169,7 @@ mod tests {
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
         assert_eq!((found.out_of_time, found.passages_read), (false, OTHERS.len()));
         assert!(pace_file.exists());
-        // A processor that is known to be too slow does not begin.
+        // On a processor that is known to be too slow, scoring does not start.
         std::fs::write(pace_file, "60000000\n").unwrap();
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
         assert!(found.out_of_time && found.reading.is_none(), "{found:?}");

@@ -1,5 +1,5 @@
-//! What everybody types and no memory answers (B-06), by the machine that is part of the program. `models/README.md` tells
-//! what it was taught with; the example `everyday` of this crate teaches it. Of the vectors of another model it knows nothing.
+//! The built-in small-talk classifier (B-06). `models/README.md` describes its training data, and the example
+//! `everyday` of this crate trains it. It works only on vectors of its own model.
 
 use rekindle_core::recall::relevance_gate::small_talk::SmallTalkClassifier;
 use rekindle_embed::{QuantisedVector, dots};
@@ -8,7 +8,7 @@ use crate::index::Embedder;
 
 static MODEL_BYTES: &[u8] = include_bytes!("../../../../../models/everyday.rke");
 
-/// How much a prompt looks like an everyday one, if that can be said of this model's vectors.
+/// The margin by which a prompt looks like small talk; `None` for vectors of another model.
 pub fn margin(embedder: Embedder<'_>, prompt: &str, vector: &QuantisedVector) -> Option<f64> {
     let machine =
         SmallTalkClassifier::read(MODEL_BYTES).filter(|machine| machine.model() == embedder.space().model)?;
@@ -20,7 +20,7 @@ pub fn margin(embedder: Embedder<'_>, prompt: &str, vector: &QuantisedVector) ->
     Some(machine.margin(prompt, &products, unit(&vector.steps)))
 }
 
-/// What a step has to be worth for the vector to be one long.
+/// The scale that gives the vector unit length.
 pub fn unit(steps: &[i8]) -> f32 {
     let square: i32 = steps.iter().map(|step| i32::from(*step).pow(2)).sum();
     #[expect(clippy::cast_precision_loss, reason = "a sum of a few hundred squares of bytes is exact")]
@@ -40,9 +40,9 @@ mod tests {
 
     const EVERYDAY: &str = include_str!("../../../../../models/everyday.txt");
     const WORK: &str = include_str!("../../../../../models/work.txt");
-    /// Every so many lines of what it was taught with are looked at.
+    /// The sampling interval of the training lines.
     const EVERY: usize = 40;
-    /// As in the example that teaches it.
+    /// The same value as in the example that trains it.
     const ANSWERED: usize = 5;
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
         words.map(str::to_lowercase).collect()
     }
 
-    /// What the lines of some sets have under a name.
+    /// The values of the lines of some sets for one key.
     #[derive(Default)]
     struct Said {
         lengths: Vec<usize>,
@@ -98,7 +98,7 @@ mod tests {
             said
         }
 
-        /// Whether a text has six of ten words in common with one of these.
+        /// True if a text has six of ten words in common with one of these.
         fn is_nearly(&self, text: &str) -> bool {
             let (words, mut common) = (words(text), vec![0; self.lengths.len()]);
             for at in words.iter().filter_map(|word| self.by_word.get(word)).flatten() {
@@ -122,7 +122,7 @@ mod tests {
         include_str!("../../../../../eval/named-memories.jsonl"),
     ];
 
-    /// Everything the cross-encoder was trained with: memories and prompts of invented projects.
+    /// The training data of the cross-encoder: memories and prompts of invented projects.
     fn pairs() -> Vec<serde_json::Value> {
         ["pairs.jsonl.gz", "named-pairs.jsonl.gz"]
             .iter()

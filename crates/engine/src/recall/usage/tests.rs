@@ -131,7 +131,7 @@ fn b_08_what_was_said_about_a_forgotten_memory_goes() {
     assert_eq!(UsageSummary::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 0);
 }
 
-/// A line that says that `m` was recalled, at whatever time that may be; or bytes that say nothing.
+/// Invalid bytes between valid lines stop nothing.
 #[test]
 fn fbk_03_b_08_a_byte_that_is_no_text_stops_nothing() {
     let (_folder, path) = log();
@@ -177,7 +177,7 @@ proptest! {
         let usage = UsageSummary::read(&path);
         prop_assert_eq!(usage.standing("m").recall_count as usize, readable);
         prop_assert_eq!(usage.standings.len(), readable.min(1));
-        // The others that read it may refuse it, and say so.
+        // The other readers may return an error but must not panic.
         UsageSummary::said(&path);
         drop((UsageSummary::settle(&path), UsageSummary::erase(&path, |id| id == "n")));
         drop(UsageSummary::record_turn(&path, "turn", &[("n".to_owned(), UsageSignal::Used)], at(1)));
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// Lines, and what they come to written down beside them.
+/// A log with lines that are summarised, and lines after the summary.
 fn settled() -> (tempfile::TempDir, PathBuf) {
     let (folder, path) = log();
     let ids: Vec<String> = (0..1200).map(|number| format!("m-{number:012}")).collect();
