@@ -11,7 +11,7 @@ use rekindle_core::base::time::Date;
 use rekindle_core::event::Event;
 use rekindle_core::knowledge::friction::{
     EarlierProposal, FixContext, FixDropReason, FrictionFix, FrictionFixes, FrictionGate,
-    FrictionKind as Detected, FrictionPattern, WINDOW_DAYS, detect, fixes, heard, ask,
+    FrictionKind as Detected, FrictionPattern, WINDOW_DAYS, ask, detect, fixes, heard,
 };
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::llm::LanguageModel;
