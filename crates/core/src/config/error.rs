@@ -103,6 +103,14 @@ pub enum Error {
         /// The known key that is most similar, if any.
         nearest: Option<&'static str>,
     },
+    /// A setting of an earlier version, which is ignored.
+    #[error("{place}: {key} is no longer a setting and is ignored; delete it there")]
+    RemovedKey {
+        /// The position of the key.
+        place: ConfigLocation,
+        /// The name of the former setting.
+        key: String,
+    },
     /// A value has the wrong type or shape, or is out of range.
     #[error("{place}: {key} must be {allowed}")]
     BadValue {

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigLocation, ConfigSource, Error};
-use super::keys::{self, KEYS, SettingKey};
+use super::keys::{self, KEYS, REMOVED_KEYS, SettingKey};
 use super::value::SettingValue;
 
 /// One setting in a file.
@@ -59,6 +59,9 @@ impl ConfigReader<'_> {
                 Some(value) => Ok(ConfigEntry { key, value, place }),
                 None => Err(Error::bad_value(key, place)),
             },
+            (None, _) if REMOVED_KEYS.contains(&path) => {
+                Err(Error::RemovedKey { place, key: path.to_owned() })
+            }
             // Report an unknown table by its keys: `recal.k` says more than `recal`.
             (None, DeValue::Table(inner)) if !inner.is_empty() => return self.table(path, inner),
             (None, DeValue::Table(_)) if is_table(path) => return,
@@ -69,7 +72,8 @@ impl ConfigReader<'_> {
 }
 
 fn is_table(path: &str) -> bool {
-    KEYS.iter().any(|key| key.name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+    let mut names = KEYS.iter().map(|key| key.name).chain(REMOVED_KEYS.iter().copied());
+    names.any(|name| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// The line and column of a byte offset, both starting at one.

@@ -14,6 +14,10 @@ pub(super) const WORKSPACE_VARIABLE: &str = "MEMORY_WORKSPACE";
 /// whose memories are shown.
 pub(super) const PROJECT_KEYS: &[&str] = &["memory.enabled", "memory.scope", "project.name", "recall.k"];
 
+/// Settings of earlier versions. A file that still has one loads with a warning.
+pub(super) const REMOVED_KEYS: &[&str] =
+    &["memory.log_level", "engines.qdrant.url", "engines.qdrant.collection"];
+
 #[derive(Debug)]
 pub(super) struct SettingKey {
     pub(super) name: &'static str,
@@ -68,7 +72,6 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("memory.enabled", SettingKind::Bool),
     SettingKey::new("memory.scope", SettingKind::OneOf(&["auto", "global", "project"])),
     SettingKey::new("memory.review_mode", SettingKind::OneOf(&["interactive", "silent"])),
-    SettingKey::new("memory.log_level", SettingKind::OneOf(&["error", "warn", "info", "debug"])),
     SettingKey::new("memory.confidence.high", SettingKind::Fraction),
     SettingKey::new("memory.confidence.medium", SettingKind::Fraction),
     // Shorter than `user.name`: a cloned repository may set it, and it is displayed.
@@ -143,8 +146,6 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("ideas.research.minutes", SettingKind::Whole { min: 1, max: 60 }),
     SettingKey::new("ideas.research.fetches", SettingKind::Whole { min: 0, max: 100 }),
     SettingKey::new("ideas.research.tokens", SettingKind::Whole { min: 100, max: 100_000 }),
-    SettingKey::with("engines.qdrant.url", SettingKind::Url, &[shared("QDRANT_URL")]),
-    SettingKey::with("engines.qdrant.collection", SettingKind::Identifier, &[shared("QDRANT_COLLECTION")]),
     SettingKey::new("time.zone", SettingKind::Zone),
 ];
 

@@ -54,7 +54,8 @@ pub struct LoadedConfig {
     pub config: Config,
     /// The same settings by key, with their origin, for display.
     pub settings: BTreeMap<&'static str, ResolvedSetting>,
-    /// Problems that were ignored: in a project file, or in a variable that other programs use too.
+    /// Problems that were ignored: in a project file, in a variable that other programs use too, or a removed
+    /// setting in the user's file.
     pub warnings: Vec<Error>,
 }
 
@@ -96,7 +97,10 @@ impl ConfigMerge {
 
     fn own_file(&mut self, source: &ConfigSource, text: &str) -> Result<(), Error> {
         for entry in file::read(source, text)? {
-            self.set(entry?);
+            match entry {
+                Err(removed @ Error::RemovedKey { .. }) => self.warnings.push(removed),
+                entry => self.set(entry?),
+            }
         }
         Ok(())
     }

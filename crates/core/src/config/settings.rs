@@ -42,8 +42,6 @@ pub struct Config {
     pub mcp: McpSettings,
     /// Rules for keeping and researching ideas.
     pub ideas: IdeasSettings,
-    /// Optional servers besides the built-in stores.
-    pub engines: EngineSettings,
     /// The time zone of days and nights.
     pub time: TimeSettings,
 }
@@ -94,8 +92,6 @@ pub struct MemorySettings {
     pub scope: ScopeRule,
     /// The handling of inferred memories (SID-07).
     pub review_mode: ReviewMode,
-    /// The verbosity of the logs.
-    pub log_level: LogLevel,
     /// Thresholds for explicit and inferred statements.
     pub confidence: ConfidenceThresholds,
 }
@@ -120,20 +116,6 @@ pub enum ReviewMode {
     Interactive,
     /// Leave them in the inbox.
     Silent,
-}
-
-/// The verbosity of the logs; each level includes the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogLevel {
-    /// Failures, nothing else.
-    Error,
-    /// Failures, and things that may need attention.
-    Warn,
-    /// Also actions that were completed.
-    Info,
-    /// Also details for debugging.
-    Debug,
 }
 
 /// Confidence thresholds; `high` is never below `medium`.
@@ -524,24 +506,6 @@ impl ModelName {
     pub fn name(&self) -> &str {
         self.0.split_once('/').map_or(self.as_str(), |(_, name)| name)
     }
-}
-
-/// Optional servers besides the built-in stores.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EngineSettings {
-    /// The Qdrant server, if any.
-    pub qdrant: QdrantSettings,
-}
-
-/// A Qdrant server (STO-06).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct QdrantSettings {
-    /// The server's address, without credentials.
-    pub url: String,
-    /// The name of the collection of observations.
-    pub collection: String,
 }
 
 /// The time zone that days and nights follow (EXE-08).

@@ -90,8 +90,6 @@ pub(super) enum SettingKind {
     /// A model as `provider/model` (R-07).
     Model,
     Url,
-    /// A name that becomes part of a URL.
-    Identifier,
     /// An IANA time zone; empty for the system's. Only the system knows if the zone exists.
     Zone,
 }
@@ -144,9 +142,6 @@ impl SettingKind {
                 "an http:// or https:// address of a server, without user, password or query; keys belong in the \
                  environment"
                     .to_owned()
-            }
-            Self::Identifier => {
-                "letters, digits, `_`, `-` and `.`, beginning with a letter or a digit".to_owned()
             }
             Self::Zone => "an IANA time zone, such as Europe/Berlin".to_owned(),
         }
@@ -233,7 +228,6 @@ impl SettingKind {
             Self::Model => is_model(text),
             Self::Url => is_server(text),
             Self::Variable => is_variable(text),
-            Self::Identifier => text.len() <= 255 && is_word(text, "_-."),
             Self::Zone => {
                 text.is_empty() || (text.len() <= 64 && text.split('/').all(|part| is_word(part, "_-+")))
             }

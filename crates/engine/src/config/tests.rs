@@ -201,27 +201,27 @@ fn set_finds_the_place_in_nested_tables() {
         // A new key goes beside its siblings, before the next header.
         (
             "[memory]\nscope = 'auto' # x\n# note\n\n[memory.confidence]\nhigh = 0.9\n",
-            "[memory]\nscope = 'auto' # x\nlog_level = \"debug\"\n# note\n\n[memory.confidence]\nhigh = 0.9\n",
+            "[memory]\nscope = 'auto' # x\nreview_mode = \"silent\"\n# note\n\n[memory.confidence]\nhigh = 0.9\n",
         ),
         // A header for a subtable does not create lines for the table itself.
         (
             "[memory.confidence]\nhigh = 0.9\n",
-            "[memory.confidence]\nhigh = 0.9\n\n[memory]\nlog_level = \"debug\"\n",
+            "[memory.confidence]\nhigh = 0.9\n\n[memory]\nreview_mode = \"silent\"\n",
         ),
         // A header cannot reopen a table of dotted keys.
         (
             "memory.confidence.high = 0.9\n\n[user]\n",
-            "memory.confidence.high = 0.9\nmemory.log_level = \"debug\"\n\n[user]\n",
+            "memory.confidence.high = 0.9\nmemory.review_mode = \"silent\"\n\n[user]\n",
         ),
         // A header cannot reopen an inline table.
-        ("memory = { scope = 'auto', }\n", "memory = { scope = 'auto', log_level = \"debug\", }\n"),
+        ("memory = { scope = 'auto', }\n", "memory = { scope = 'auto', review_mode = \"silent\", }\n"),
         (
             "memory = { confidence.high = 0.9 }\n",
-            "memory = { confidence.high = 0.9, log_level = \"debug\" }\n",
+            "memory = { confidence.high = 0.9, review_mode = \"silent\" }\n",
         ),
     ];
     for (before, after) in cases {
-        assert_eq!(ConfigFixture::new(Some(before)).set("memory.log_level", "debug").unwrap(), after);
+        assert_eq!(ConfigFixture::new(Some(before)).set("memory.review_mode", "silent").unwrap(), after);
     }
     let deeper = [
         ("[memory]\nconfidence.high = 0.9\n", "[memory]\nconfidence.high = 0.9\nconfidence.medium = 0.5\n"),
@@ -248,11 +248,11 @@ fn unset_takes_the_key_out_and_leaves_the_comment() {
         assert_eq!(unset_with(&trial.home, "recall.k", &nothing).unwrap(), after);
         assert_eq!((trial.text().as_str(), trial.read().unwrap().config.recall.k), (after, 5));
     }
-    let inline = "memory = { scope = 'global', log_level = 'debug', review_mode = 'silent' }\n";
+    let inline = "memory = { scope = 'global', enabled = true, review_mode = 'silent' }\n";
     let without = [
-        ("memory.scope", "memory = { log_level = 'debug', review_mode = 'silent' }\n"),
-        ("memory.log_level", "memory = { scope = 'global', review_mode = 'silent' }\n"),
-        ("memory.review_mode", "memory = { scope = 'global', log_level = 'debug' }\n"),
+        ("memory.scope", "memory = { enabled = true, review_mode = 'silent' }\n"),
+        ("memory.enabled", "memory = { scope = 'global', review_mode = 'silent' }\n"),
+        ("memory.review_mode", "memory = { scope = 'global', enabled = true }\n"),
     ];
     for (key, after) in without {
         assert_eq!(unset_with(&ConfigFixture::new(Some(inline)).home, key, &nothing).unwrap(), after);

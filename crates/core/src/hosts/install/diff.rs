@@ -1,19 +1,9 @@
 //! Unified diffs of two texts, as `diff -u` prints them.
 
-use std::fmt::Write;
+use similar::{Algorithm, capture_diff_slices, group_diff_ops};
 
 /// The number of context lines around a change.
 const CONTEXT_LINES: usize = 3;
-/// The maximum size of the alignment table. Above it the differing middle counts as fully replaced; settings
-/// files are small, and nobody reads a longer diff.
-const MAX_DIFF_CELLS: usize = 4_000_000;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum DiffSide {
-    Both,
-    Old,
-    New,
-}
 
 /// The diff from `old` to `new`; empty if they are equal. `None` means that the file does not exist.
 pub fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
@@ -28,26 +18,16 @@ pub fn patch(name: &str, old: Option<&str>, new: Option<&str>) -> String {
 
 fn render(names: [&str; 2], old: Option<&str>, new: Option<&str>, shown_as: fn(&str) -> &str) -> String {
     let (before, after) = (lines(old.unwrap_or_default()), lines(new.unwrap_or_default()));
-    let script = compare(&before, &after);
     let mut shown = String::new();
-    for (from, to) in hunks(&script) {
-        let (left, right) = (&script[..from], &script[from..to]);
-        let count = |part: &[(DiffSide, &str)], side| {
-            part.iter().filter(|(on, _)| *on == DiffSide::Both || *on == side).count()
-        };
-        let range = |side| {
-            let (skipped, length) = (count(left, side), count(right, side));
-            format!("{},{length}", if length == 0 { skipped } else { skipped + 1 })
-        };
-        append(&mut shown, format_args!("@@ -{} +{} @@\n", range(DiffSide::Old), range(DiffSide::New)));
-        for (side, line) in right {
-            let mark = match side {
-                DiffSide::Both => ' ',
-                DiffSide::Old => '-',
-                DiffSide::New => '+',
-            };
+    for hunk in group_diff_ops(capture_diff_slices(Algorithm::Myers, &before, &after), CONTEXT_LINES) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        let old_range = range(first.old_range().start, last.old_range().end);
+        let new_range = range(first.new_range().start, last.new_range().end);
+        shown.push_str(&format!("@@ -{old_range} +{new_range} @@\n"));
+        for change in hunk.iter().flat_map(|step| step.iter_changes(&before, &after)) {
+            let line = change.value();
             let bare = shown_as(line.strip_suffix('\n').unwrap_or(line));
-            append(&mut shown, format_args!("{mark}{bare}\n"));
+            shown.push_str(&format!("{}{bare}\n", change.tag()));
             if !line.ends_with('\n') {
                 shown.push_str("\\ No newline at end of file\n");
             }
@@ -61,70 +41,14 @@ fn render(names: [&str; 2], old: Option<&str>, new: Option<&str>, shown_as: fn(&
     format!("--- {}\n+++ {}\n{shown}", label(old, from), label(new, to))
 }
 
-fn append(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    text.write_fmt(arguments).unwrap_or_default();
+/// A range in a hunk header: the number of its first line and its length. An empty range names the line before
+/// it.
+fn range(start: usize, end: usize) -> String {
+    format!("{},{}", if start == end { start } else { start + 1 }, end - start)
 }
 
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
-}
-
-fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(DiffSide, &'a str)> {
-    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
-    let tail = rest.take_while(|(a, b)| a == b).count();
-    let (middle_old, middle_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-    let mut script: Vec<(DiffSide, &str)> = old[..head].iter().map(|line| (DiffSide::Both, *line)).collect();
-    script.extend(middle(middle_old, middle_new));
-    script.extend(old[old.len() - tail..].iter().map(|line| (DiffSide::Both, *line)));
-    script
-}
-
-/// Aligns two lists of lines by their longest common subsequence (dynamic programming).
-fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(DiffSide, &'a str)> {
-    let width = new.len() + 1;
-    let mut common = match (old.len() + 1).checked_mul(width) {
-        Some(cells) if cells <= MAX_DIFF_CELLS => vec![0u32; cells],
-        _ => Vec::new(),
-    };
-    if !common.is_empty() {
-        for (i, a) in old.iter().enumerate().rev() {
-            for (j, b) in new.iter().enumerate().rev() {
-                let (down, right) = (common[(i + 1) * width + j], common[i * width + j + 1]);
-                let both = common[(i + 1) * width + j + 1] + 1;
-                common[i * width + j] = if a == b { both } else { down.max(right) };
-            }
-        }
-    }
-    let at = |i: usize, j: usize| common.get(i * width + j).copied().unwrap_or(0);
-    let (mut script, mut i, mut j) = (Vec::new(), 0, 0);
-    while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && old[i] == new[j] {
-            script.push((DiffSide::Both, old[i]));
-            (i, j) = (i + 1, j + 1);
-        } else if i < old.len() && (j == new.len() || at(i + 1, j) >= at(i, j + 1)) {
-            script.push((DiffSide::Old, old[i]));
-            i += 1;
-        } else {
-            script.push((DiffSide::New, new[j]));
-            j += 1;
-        }
-    }
-    script
-}
-
-/// The line ranges of changes with their context.
-fn hunks(script: &[(DiffSide, &str)]) -> Vec<(usize, usize)> {
-    let mut hunks: Vec<(usize, usize)> = Vec::new();
-    for (at, _) in script.iter().enumerate().filter(|(_, (side, _))| *side != DiffSide::Both) {
-        let (from, to) = (at.saturating_sub(CONTEXT_LINES), (at + CONTEXT_LINES + 1).min(script.len()));
-        match hunks.last_mut() {
-            Some((_, end)) if from <= *end => *end = to,
-            _ => hunks.push((from, to)),
-        }
-    }
-    hunks
 }
 
 #[cfg(test)]
@@ -163,13 +87,45 @@ mod tests {
         assert_eq!(unified("f", Some("a"), Some("a")), "");
     }
 
+    /// Applies a patch as `patch` does.
+    fn applied(old: &str, patch: &str) -> String {
+        let mut rest = old.split_inclusive('\n');
+        let (mut new, mut at) = (String::new(), 0);
+        for line in patch.split_inclusive('\n').skip(2) {
+            if let Some(ranges) = line.strip_prefix("@@ -") {
+                let (start, length) = ranges.split_once(' ').unwrap().0.split_once(',').unwrap();
+                let start = start.parse::<usize>().unwrap() - usize::from(length != "0");
+                new.extend(rest.by_ref().take(start - at));
+                at = start;
+            } else if let Some(line) = line.strip_prefix('+') {
+                new.push_str(line);
+            } else {
+                assert_eq!(rest.next(), Some(&line[1..]), "{patch}");
+                at += 1;
+                new.push_str(line.strip_prefix(' ').unwrap_or_default());
+            }
+        }
+        new.extend(rest);
+        new
+    }
+
     proptest! {
         #[test]
-        fn each_side_is_in_the_script(old in "([a-d]\n){0,12}", new in "([a-d]\n){0,12}") {
-            let script = compare(&lines(&old), &lines(&new));
-            let side = |wanted| script.iter().filter(|(on, _)| *on == DiffSide::Both || *on == wanted).map(|(_, line)| *line).collect::<String>();
-            prop_assert_eq!(side(DiffSide::Old), old.clone());
-            prop_assert_eq!(side(DiffSide::New), new.clone());
+        fn a_patch_leads_from_the_old_text_to_the_new(
+            old in "([a-d]\n){0,30}",
+            new in "([a-d]\n){0,30}",
+        ) {
+            let made = patch("f", Some(&old), Some(&new));
+            prop_assert_eq!(made.is_empty(), old == new);
+            prop_assert_eq!(applied(&old, &made), new);
+        }
+
+        #[test]
+        fn each_line_that_is_kept_is_context(old in "([a-d]\n){0,30}", at in 0..30_usize) {
+            let mut new: Vec<&str> = old.split_inclusive('\n').collect();
+            new.insert(at.min(new.len()), "new\n");
+            let made = unified("f", Some(&old), Some(&new.concat()));
+            prop_assert_eq!(made.lines().filter(|line| line.starts_with(['-', '+'])).count(), 3, "{}", made);
         }
     }
 }

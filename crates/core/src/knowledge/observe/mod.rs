@@ -14,5 +14,5 @@ pub mod write_gate;
 
 pub use check::{CheckedAnswer, check};
 pub use finding::{Finding, FindingKind, ObservedSession, ObservedTopic};
-pub use parse::{DistilledSegment, ObserverOutput, optimize_for_context, parse, parse_segments};
+pub use parse::{DistilledSegment, ObserverOutput, parse, parse_segments};
 pub use rules::{observe, observe_with};

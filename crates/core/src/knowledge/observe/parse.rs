@@ -179,32 +179,6 @@ impl ObserverOutput {
     }
 }
 
-/// The observations worth keeping for weeks (OBS-22): the 🔴 lines with the date and blank lines; of segments
-/// the structure with 🔴 facts, without empty ones.
-pub fn optimize_for_context(observations: &str) -> String {
-    let is_high = |line: &str| bullet(line).is_some_and(|(priority, _)| priority == Priority::High);
-    let segments = parse_segments(observations);
-    if segments.is_empty() {
-        let kept =
-            |line: &&str| line.trim().is_empty() || line.trim().starts_with(DATE_LABEL) || is_high(line);
-        return observations.lines().filter(kept).collect::<Vec<_>>().join("\n").trim().to_owned();
-    }
-    let mut text = String::new();
-    for line in observations.lines().filter(|line| line.trim().starts_with(DATE_LABEL)) {
-        text.push_str(&format!("{}\n", line.trim()));
-    }
-    for segment in segments {
-        let facts: Vec<&String> = segment.facts.iter().filter(|line| is_high(line)).collect();
-        if facts.is_empty() {
-            continue;
-        }
-        let facts = facts.into_iter().cloned().collect();
-        text.push_str(&render(&DistilledSegment { facts, ..segment }));
-        text.push('\n');
-    }
-    text.trim().to_owned()
-}
-
 /// Parses an observation line into priority and text.
 pub(super) fn bullet(line: &str) -> Option<(Priority, &str)> {
     let line = line.trim_start();
@@ -354,22 +328,11 @@ Go on with fuse 8.
         assert_eq!(output.suggested_response, None);
     }
 
-    #[test]
-    fn obs_22_only_what_is_worth_weeks_goes_into_a_context() {
-        let flat = "Date: 2026-11-14\n\n* 🔴 (10:05) One\n* 🟡 Two\n\n* 🟢 Three";
-        assert_eq!(optimize_for_context(flat), "Date: 2026-11-14\n\n* 🔴 (10:05) One");
-        let kept = optimize_for_context(&parse(WHOLE).observations);
-        assert!(kept.starts_with("Date: 2026-11-14\n<segment>"), "{kept}");
-        assert!(kept.contains("Fuse 7") && !kept.contains("pump.rs") && !kept.contains("weather"), "{kept}");
-        assert_eq!(optimize_for_context(&kept), kept, "doing it again changes nothing");
-    }
-
     proptest! {
         #[test]
         fn whatever_is_said_is_kept_and_nothing_panics(text in ".{0,300}") {
             let output = parse(&text);
             prop_assert!(output.parsed || text.trim().is_empty() || !output.observations.is_empty());
-            drop(optimize_for_context(&text));
         }
 
         #[test]

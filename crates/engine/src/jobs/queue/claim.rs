@@ -99,17 +99,6 @@ impl RunQueue {
         Ok(Some(ClaimedRun { id, function, event, attempt: attempts + 1, token }))
     }
 
-    /// The time of the next run that is not yet due.
-    pub fn next_due(&self) -> Result<Option<i64>, db::Error> {
-        self.db.run(|connection| {
-            connection.query_row(
-                "SELECT min(due) FROM runs WHERE status IN ('RUNNING', 'FAILED') AND owner IS NULL",
-                [],
-                |row| row.get(0),
-            )
-        })
-    }
-
     /// Stores the end or the next retry of a run and returns its new status.
     pub fn settle(
         &mut self,
