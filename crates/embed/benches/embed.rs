@@ -4,7 +4,7 @@
 //! Cold runs alternate with the empty program, so that both see the same machine; the ratio is what counts.
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print")]
 
-use std::path::KernelPath as FilePath;
+use std::path::Path as FilePath;
 use std::time::{Duration, Instant};
 
 use rekindle_embed::{EmbeddingModel, EncoderScratch, KernelPath, TextRole};

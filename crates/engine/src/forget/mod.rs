@@ -164,7 +164,7 @@ impl Vault {
         };
         match what {
             ForgetRequest::Text(text) => {
-                going.versions.push(ForgottenVersion { id: None, text: text.to_owned() })
+                going.versions.push(ForgottenVersion { id: None, text: text.to_owned() });
             }
             ForgetRequest::Entry(path) => self.add_versions(path, &mut going)?,
         }

@@ -3,7 +3,7 @@
 //! It is derived from the Markdown: if you delete the folder, the same index is rebuilt.
 //!
 //! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the file format of a segment, writing
-//!    and reading it
+//!   and reading it
 //! - `manifest`, `frames`, [`store`]: generations, their deltas, and the locks of writers
 //! - [`snapshot`]: the index as one reader sees it; `scan`: a query against all its vectors
 //! - [`embedding`]: computing missing vectors

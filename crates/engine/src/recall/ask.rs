@@ -373,7 +373,7 @@ fn open(
             }
             match embedder {
                 Some(embedder) if !snapshot.is_of(&embedder.space()) => {
-                    degraded.push(DegradationReason::OtherModel)
+                    degraded.push(DegradationReason::OtherModel);
                 }
                 _ if snapshot.size().pending > 0 => degraded.push(DegradationReason::Pending),
                 _ => {}

@@ -1,7 +1,7 @@
 //! The store of proposals, and the places where you decide on them.
 //!
 //! - [`proposals`]: the store of proposals
-//! - [`page`]: REVIEW.md
+//! - [`page`]: the page REVIEW.md
 //! - [`patches`]: changes to project files that wait for approval
 //! - [`surfaces`]: review through Todoist and Telegram
 

@@ -353,7 +353,7 @@ fn list(all: &[InstallStatus], json: bool, out: &Printer) -> Result<(), CliError
         }
         match status.state {
             InstallState::Outdated => {
-                more(&format!("`rekindle install {}` brings it up to date", status.agent))?
+                more(&format!("`rekindle install {}` brings it up to date", status.agent))?;
             }
             InstallState::ForeignHome => {
                 let home = status.home.as_deref().unwrap_or("~/.rekindle");

@@ -142,7 +142,7 @@ impl ConnectArgs {
         changes.extend(self.url.map(|url| (format!("{table}.url"), url)));
         match (surface, self.chat) {
             (ReviewSurface::Telegram, Some(chat)) => {
-                changes.push((format!("{table}.chat"), chat.to_string()))
+                changes.push((format!("{table}.chat"), chat.to_string()));
             }
             (ReviewSurface::Todoist, Some(_)) => return Err(CliError::usage("--chat is not for todoist")),
             _ => {}

@@ -102,7 +102,7 @@ pub fn register(
     match (free, has_servers) {
         (None, _) => {}
         (Some(name), true) => {
-            record(&mut document, &[JsonPathStep::Key(SERVERS_KEY)], Some(name), &server, blanks)?
+            record(&mut document, &[JsonPathStep::Key(SERVERS_KEY)], Some(name), &server, blanks)?;
         }
         (Some(name), false) => record(&mut document, &[], Some(SERVERS_KEY), &json!({name: server}), blanks)?,
     }

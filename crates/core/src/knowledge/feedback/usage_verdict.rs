@@ -84,7 +84,7 @@ impl FeedbackTurn {
                     }
                 }
                 MessageRole::User | MessageRole::Tool | MessageRole::Summary => {
-                    pieces.push(piece(PieceAuthor::Others, &message.text))
+                    pieces.push(piece(PieceAuthor::Others, &message.text));
                 }
             }
         }

@@ -25,7 +25,7 @@ pub(super) fn scan(text: &str, _: &ScanMarks, found: &mut Vec<SecretSpan>) {
     };
     for (at, _) in text.match_indices('$') {
         // Nearly every `$` is passed over by what follows it.
-        if text.as_bytes().get(at + 1).is_some_and(|b| b.is_ascii_alphanumeric()) {
+        if text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_alphanumeric) {
             crypt(text, at).or_else(|| named(text, at)).into_iter().for_each(&mut push);
         }
     }

@@ -66,7 +66,7 @@ mod tests {
         pace.measured(100, Duration::from_millis(9));
         assert_eq!(Pace::read(&file).estimate(100), Duration::from_millis(9));
         for damage in ["", "fast", "NaN", "-3", "inf"] {
-            std::fs::write(&file, damage).unwrap();
+            disk::write_whole(&file, damage.as_bytes()).unwrap();
             assert_eq!(Pace::read(&file).estimate(100), Duration::from_millis(20), "{damage}");
         }
     }

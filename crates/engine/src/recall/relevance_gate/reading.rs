@@ -170,7 +170,7 @@ mod tests {
         assert_eq!((found.out_of_time, found.passages_read), (false, OTHERS.len()));
         assert!(pace_file.exists());
         // On a processor that is known to be too slow, scoring does not start.
-        std::fs::write(pace_file, "60000000\n").unwrap();
+        crate::platform::disk::write_whole(pace_file, b"60000000\n").unwrap();
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
         assert!(found.out_of_time && found.reading.is_none(), "{found:?}");
     }

@@ -32,7 +32,7 @@ pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
         match noted_in(view, step) {
             Some((file, NoteFileKind::Memory)) => drafts.extend(remembered(step, &file)),
             Some((file, NoteFileKind::Plan)) if is_last_write(view, step) => {
-                drafts.extend(planned(step, &file))
+                drafts.extend(planned(step, &file));
             }
             _ => {}
         }

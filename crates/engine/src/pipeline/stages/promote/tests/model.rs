@@ -156,7 +156,7 @@ impl PromoteModelRun {
             PromoteAction::Approve(one) => self.command(*one, &ProposalVerdict::Approve),
             PromoteAction::Reject(one) => self.command(*one, &ProposalVerdict::Reject),
             PromoteAction::Edit(one) => {
-                self.command(*one, &ProposalVerdict::Edit(format!("Mine: {}", TEXTS[*one])))
+                self.command(*one, &ProposalVerdict::Edit(format!("Mine: {}", TEXTS[*one])));
             }
             PromoteAction::TakeBack(one) => {
                 let id = self.ids[*one];
