@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor, Seek, Write};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::recall::collection::{DocumentFlags, NO_TIMESTAMP};
@@ -72,9 +73,8 @@ fn bare(windows: Vec<TextWindow>) -> Vec<EmbeddedWindow> {
 
 impl WrittenDocument {
     fn of(document: &Document, searched: &str, numbers: &mut TermHasher) -> Self {
-        // A document is plain data: it always has a JSON form.
         let mut kept = Vec::with_capacity(document.text.len() + DOCUMENT_OVERHEAD_BYTES);
-        serde_json::to_writer(&mut kept, document).unwrap_or_default();
+        serde_json::to_writer(&mut kept, document).ignore_failure("a document always has a JSON form");
         Self { counted: term_counts::count(searched, numbers), kept }
     }
 }
@@ -158,8 +158,9 @@ impl SegmentLayout {
     /// still allocates would, so this comes last.
     pub(super) fn give_back(self) {
         if is_shared(self.header.documents as usize) {
-            // Where no thread can be had, it is given back here.
-            std::thread::Builder::new().spawn(move || drop(self)).ok();
+            std::thread::Builder::new()
+                .spawn(move || drop(self))
+                .ignore_failure("without a thread, it is given back here");
         }
     }
 }
@@ -167,8 +168,7 @@ impl SegmentLayout {
 /// The bytes of a segment.
 pub(super) fn build(space: &VectorSpace, units: Vec<PreparedUnit>) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    // Memory takes whatever is written to it.
-    lay_out(space, units).write(&mut bytes).ok();
+    lay_out(space, units).write(&mut bytes).ignore_failure("memory takes whatever is written to it");
     bytes.into_inner()
 }
 

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 use crate::platform::disk;
 
 /// The remembered cost is written again when the measured one differs by more than this factor: a hook should not write each time.
@@ -41,8 +43,8 @@ impl Pace {
             .is_none_or(|known| micros > known * REWRITE_FACTOR || micros * REWRITE_FACTOR < known);
         if is_news && micros > 0.0 {
             self.micros_per_token = Some(micros);
-            // Where it cannot be written, the next process measures again.
-            disk::write_whole(&self.file, format!("{micros:.1}\n").as_bytes()).unwrap_or_default();
+            disk::write_whole(&self.file, format!("{micros:.1}\n").as_bytes())
+                .ignore_failure("the next process measures again");
         }
     }
 }
