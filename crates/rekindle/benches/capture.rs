@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use rekindle_testkit::{Sandbox, anchors};
 use serde_json::{Value, json};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 const HOOKS: usize = 200;
 /// The numbers of ended sessions that wait for the worker; `REKINDLE_BENCH_LOAD=300,1000` sets others.
 const LOADS: [usize; 4] = [300, 1_000, 3_000, 10_000];
@@ -36,7 +38,7 @@ fn timed(command: &mut Command, input: Option<&str>) -> Duration {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(input.unwrap_or_default().as_bytes()).unwrap_or_default();
+    stdin.write_all(input.unwrap_or_default().as_bytes()).ignore_failure("it may have ended");
     drop(stdin);
     let status = child.wait().expect("it ends");
     let took = start.elapsed();

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use rekindle_testkit::{Sandbox, anchors};
 use serde_json::json;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 const ROUNDS: usize = 100;
 /// With nothing of ours in memory every round reads the program and the index from the disk.
 const COLD_ROUNDS: usize = 20;
@@ -47,7 +49,7 @@ fn timed(command: &mut Command, input: &str) -> (Duration, usize) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(input.as_bytes()).unwrap_or_default();
+    stdin.write_all(input.as_bytes()).ignore_failure("it may have ended");
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");
     let took = start.elapsed();

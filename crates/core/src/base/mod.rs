@@ -6,6 +6,7 @@ pub mod decided_by;
 pub mod hash;
 pub mod id;
 pub mod id_match;
+pub mod ignore_failure;
 pub mod provenance;
 pub mod scope;
 pub mod sentiment;

@@ -33,7 +33,7 @@ const FINE_WINDOW_SHARE: f32 = 0.75;
 const LEXICAL_WEIGHT: f32 = 0.8;
 /// The exponent that lowers the weight of words if even the best document contains few of them. The query is
 /// then worded differently, and lexical matches are accidental.
-const SMALL_TALK_MARGINS: f32 = 1.5;
+const LEXICAL_COVERAGE_EXPONENT: f32 = 1.5;
 const THREAD_WEIGHT: f32 = 0.2;
 const IDENTIFIER_WEIGHT: f32 = 0.3;
 const TIME_WEIGHT: f32 = 0.4;
@@ -155,7 +155,7 @@ impl<'a> FusionInput<'a> {
             identifiers: identifier_shares(columns, lexical, asked),
             times: asked.times,
             thread_words: if lexical.thread.is_empty() { Vec::new() } else { thread_words(columns) },
-            words_scale: LEXICAL_WEIGHT * top * reached.powf(SMALL_TALK_MARGINS),
+            words_scale: LEXICAL_WEIGHT * top * reached.powf(LEXICAL_COVERAGE_EXPONENT),
             thread_scale: THREAD_WEIGHT * inverse_top(&lexical.thread),
             looked_at: HashMap::new(),
             floor: f32::INFINITY,

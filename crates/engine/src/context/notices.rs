@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::context::notice;
 use rekindle_core::context::notice::KeptMemory;
@@ -118,8 +119,7 @@ pub fn take(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<Str
     let known = || project::load(&places.projects_file());
     let project = place.map(|place| project::identify(&place, &known()).project.id);
     let found = take_of(&path, project.as_ref().map(ProjectId::as_str)).ok()??;
-    // If this fails, the notice repeats at worst.
-    note(places, &found.kept).unwrap_or_default();
+    note(places, &found.kept).ignore_failure("the notice repeats at worst");
     // A memory that was undone, forgotten or archived in the meantime is not announced.
     let is_there = |kept: &KeptMemory| places.vault().join(&kept.path).is_file();
     let kept: Vec<KeptMemory> = found.kept.into_iter().filter(is_there).collect();

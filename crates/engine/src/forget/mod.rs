@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::base::id::EntryId;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::{Zoned, iso, parse};
 use rekindle_core::vault::agent_edit::is_vouched_for;
 use rekindle_core::vault::entry::EntryProperties;
@@ -274,11 +275,11 @@ impl VaultWriter<'_> {
             let is_whole = note.extension().is_some_and(|extension| extension == "json");
             let done = match going {
                 Some(going) if is_whole && going.stuck && !stuck => Ok(()),
-                Some(going) if is_whole => self.carry_out(&going, &note).map(|_| ()),
+                Some(going) if is_whole => self.carry_out(&going, &note).map(drop),
                 // Written or shredded half-way: the request was never acknowledged, or is done.
                 _ => disk::shred(&note).map_err(Error::io("remove", &note)),
             };
-            done.unwrap_or_default();
+            done.ignore_failure("the request file stays, and `doctor` reports it");
         }
     }
 

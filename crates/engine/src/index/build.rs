@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor, Seek, Write};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::recall::collection::{DocumentFlags, NO_TIMESTAMP};
@@ -73,9 +74,8 @@ fn bare(windows: Vec<TextWindow>) -> Vec<EmbeddedWindow> {
 
 impl WrittenDocument {
     fn of(document: &Document, searched: &str, numbers: &mut TermHasher) -> Self {
-        // Serialising a document cannot fail: it is plain data.
         let mut kept = Vec::with_capacity(document.text.len() + DOCUMENT_OVERHEAD_BYTES);
-        serde_json::to_writer(&mut kept, document).unwrap_or_default();
+        serde_json::to_writer(&mut kept, document).ignore_failure("a document always has a JSON form");
         Self { counted: term_counts::count(searched, numbers), kept }
     }
 }
@@ -160,8 +160,9 @@ impl SegmentLayout {
     /// writing them and blocks other allocations, so it comes last.
     pub(super) fn give_back(self) {
         if is_shared(self.header.documents as usize) {
-            // If no thread starts, the closure is dropped here, which frees the memory.
-            std::thread::Builder::new().spawn(move || drop(self)).ok();
+            std::thread::Builder::new()
+                .spawn(move || drop(self))
+                .ignore_failure("without a thread, it is given back here");
         }
     }
 }
@@ -169,8 +170,7 @@ impl SegmentLayout {
 /// Builds the bytes of a segment.
 pub(super) fn build(space: &VectorSpace, units: Vec<PreparedUnit>) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    // Writing to memory cannot fail.
-    lay_out(space, units).write(&mut bytes).ok();
+    lay_out(space, units).write(&mut bytes).ignore_failure("memory takes whatever is written to it");
     bytes.into_inner()
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::run::RunStatus;
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +45,7 @@ pub fn note(places: &DataPaths, queue: &RunQueue) -> Result<(), db::Error> {
     if health != read(places)
         && let Ok(text) = serde_json::to_vec(&health)
     {
-        // The next worker repeats a failed write.
-        disk::write_whole(&file(places), &text).unwrap_or_default();
+        disk::write_whole(&file(places), &text).ignore_failure("the next worker writes them again");
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::hosts::hook::duplicate_calls::HookCall;
 use rekindle_core::hosts::hook::{HookKind, HookSignal};
@@ -60,8 +61,8 @@ pub fn leave(places: &DataPaths, mut signal: HookSignal, id: &ChangeId) -> Resul
         return Ok(HookOutcome::Nothing);
     }
     if signal.kind == HookKind::Start {
-        // A marker that cannot be written must not lose the signal; the worker writes it again.
-        sessions::begin(&places.sessions(), &signal, at).unwrap_or_default();
+        sessions::begin(&places.sessions(), &signal, at)
+            .ignore_failure("the signal matters more than the marker, which the worker writes again");
     }
     Spool::at(places.spool()).put_as(id, SpoolPayload::Signal { signal, position, messages }, at)?;
     Ok(HookOutcome::Spooled)

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::config::{LlmSettings, ModelName as Name, ResearchSettings};
 use rekindle_core::hosts::hook::GUARD_VARIABLE;
 use rekindle_core::llm::{Error, LanguageModel, LlmAnswer, LlmRequest};
@@ -141,8 +142,8 @@ impl LanguageModel for CommandModel {
             call.afterwards.as_ref().map_or(Duration::ZERO, |_| MAX_CLEANUP_TIME.min(deadline.length / 3));
         let result = run(&call.arguments, &call.input, deadline.left().saturating_sub(kept));
         if let Some(arguments) = call.afterwards {
-            // The answer counts even if the clean-up fails.
-            run(&arguments, "", deadline.left()).map(drop).unwrap_or_default();
+            run(&arguments, "", deadline.left())
+                .ignore_failure("the answer counts even if the clean-up fails");
         }
         let ended = result.map_err(|error| {
             failure_report::person(format!("{} cannot be started: {}", self.program.display(), error.kind()))

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::config;
 use rekindle_core::llm::{Error, LlmRequest};
 use serde_json::{Map, Value};
@@ -278,8 +279,12 @@ fn objection<'a>(
 
 fn refusal(response: &mut http::HttpResponse) -> String {
     let mut bytes = Vec::new();
-    // A partial refusal is still useful.
-    response.body_mut().as_reader().take(MAX_ERROR_BYTES).read_to_end(&mut bytes).unwrap_or_default();
+    response
+        .body_mut()
+        .as_reader()
+        .take(MAX_ERROR_BYTES)
+        .read_to_end(&mut bytes)
+        .ignore_failure("a partial refusal is still useful");
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

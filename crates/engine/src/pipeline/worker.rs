@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::event::{Event, names};
 use rekindle_core::hosts::hook::{HookKind, HookSignal};
@@ -86,11 +87,9 @@ pub fn drain(
     // A step whose result is lost in a power cut runs again; all steps are idempotent.
     let mut queue = RunQueue::new(Database::open(&world.places.database())?.relaxed()?);
     queue.recover(world.now().timestamp())?;
-    // The next worker repeats a failed restore; the logs stay as they are.
-    restore_hot_list(world, &mut queue).ok();
-    // Decisions on the page count when a worker runs (REV-03). An unreadable page stays and is read later;
-    // `doctor` reports the problem.
-    promote::look(world).ok();
+    restore_hot_list(world, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
+    // Decisions on the page count when a worker runs (REV-03).
+    promote::look(world).ignore_failure("an unreadable page is read later, and `doctor` reports it");
     let (watchdog, pace) = (Watchdog::start(RUN_TIMEOUT, give_up), Throttle::default());
     while !world.should_stop() {
         if post.is_wanted() {
@@ -146,7 +145,7 @@ pub fn learn(
     let mut did = WorkerStats::default();
     let mut queue = RunQueue::new(Database::open(&live.places.database())?.relaxed()?);
     queue.recover(live.now().timestamp())?;
-    restore_hot_list(live, &mut queue).ok();
+    restore_hot_list(live, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     let spool = Spool::at(live.places.spool());
     let work_off = |world: &StageContext, queue: &mut RunQueue| {
         let (watchdog, mut did) = (Watchdog::start(RUN_TIMEOUT, give_up), WorkerStats::default());
@@ -261,8 +260,7 @@ fn remember_projects(batch: &SpoolBatch, world: &StageContext) {
         .filter_map(|(signal, ..)| signal.cwd.as_deref())
         .collect();
     for folder in folders {
-        // Signals do not depend on it. Capture repeats it and reports the error.
-        world.remember_project(Some(folder)).unwrap_or_default();
+        world.remember_project(Some(folder)).ignore_failure("capture repeats it and reports the error");
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 use crate::platform::environment;
 
 /// Prefixes of the variables that an agent sets for its child processes. A process that outlives the agent
@@ -41,8 +43,8 @@ fn keep_nothing_open() {
             reason = "a file of somebody else's has no owner here; if it is closed by now, the call fails"
         )]
         let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-        // A descriptor that was closed meanwhile (the list's own) is fine.
-        rustix::io::fcntl_setfd(borrowed, rustix::io::FdFlags::CLOEXEC).unwrap_or_default();
+        rustix::io::fcntl_setfd(borrowed, rustix::io::FdFlags::CLOEXEC)
+            .ignore_failure("a descriptor that was closed meanwhile, such as the list's own, is fine");
     }
 }
 
@@ -92,15 +94,13 @@ pub fn detach() {
         std::process::exit(70);
     });
     #[cfg(unix)]
-    // It fails only for a process that already leads a session.
-    rustix::process::setsid().map(drop).unwrap_or_default();
+    rustix::process::setsid().ignore_failure("it fails only for a process that already leads a session");
 }
 
 /// Lowers the priority of this process, so that agents and their hooks do not feel a long run.
 pub fn give_way() {
     #[cfg(unix)]
-    // If refused, the process keeps its normal priority.
-    rustix::process::nice(10).map(drop).unwrap_or_default();
+    rustix::process::nice(10).ignore_failure("if refused, the process keeps its normal priority");
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 
 pub use append_only::{FileIdentity, append, appended, behind, cut, each_piece, hash_of_first};
 pub use lines::{BackwardLines, LineFile};
@@ -250,8 +251,7 @@ pub fn write_whole_with(path: &Path, write: &mut dyn FnMut(&mut File) -> io::Res
     let staged = free_name(folder, "write-")?;
     let like = path.exists().then_some(path);
     stage_with(&staged, write, like).and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
-        // Report the first error; `doctor` sweeps the left-over.
-        remove(&staged).unwrap_or_default();
+        remove(&staged).ignore_failure("the first error is reported; `doctor` sweeps the left-over");
     })?;
     sync_folder(folder)
 }
@@ -263,8 +263,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     make_folder(folder)?;
     let staged = free_name(folder, "write-")?;
     stage(&staged, bytes, None).and_then(|()| publish(&staged, path)).inspect_err(|_| {
-        // Report the first error here too.
-        remove(&staged).unwrap_or_default();
+        remove(&staged).ignore_failure("the first error is reported; `doctor` sweeps the left-over");
     })?;
     sync_folder(folder)
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 #[cfg(unix)]
 use memmap2::Advice;
 use memmap2::{Mmap, MmapOptions};
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 
 /// The bytes of a file that is never changed in place.
 #[derive(Debug)]
@@ -29,9 +30,9 @@ impl MappedFile {
         let pages = unsafe { MmapOptions::new().map_copy_read_only(&File::open(path)?)? };
         // Huge pages for the parts that are not in memory yet. A freshly written file stays in such pages, but
         // only until the system reclaims its memory: with normal pages, 60 MB take 0.6 to 3.4 ms to map
-        // (docs/adr/0029). Not every kernel supports them.
+        // (docs/adr/0029).
         #[cfg(target_os = "linux")]
-        pages.advise(Advice::HugePage).unwrap_or_default();
+        pages.advise(Advice::HugePage).ignore_failure("not every kernel supports huge pages");
         Ok(Self(MappedBytes::Mapped(pages)))
     }
 
@@ -45,8 +46,9 @@ impl MappedFile {
             let advice = Advice::PopulateRead;
             #[cfg(not(target_os = "linux"))]
             let advice = Advice::WillNeed;
-            // An older kernel does not support the advice; it then loads page by page.
-            pages.advise_range(advice, from, length).unwrap_or_default();
+            pages
+                .advise_range(advice, from, length)
+                .ignore_failure("an older kernel does not support the advice and loads page by page");
         }
         #[cfg(not(unix))]
         let _ = (from, length);

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::recall::query::RecallQuery;
 use rekindle_embed::QuantisedVector;
 
@@ -65,8 +66,7 @@ impl<'scope> QueryEmbedding<'scope> {
         let is_comparable = |worker: &EmbeddingWorker<'_>| snapshot.is_of(&worker.embedder.space());
         self.worker = self.worker.take().filter(is_comparable);
         if let Some(worker) = &self.worker {
-            // If the thread ended early, nobody needs the snapshot.
-            worker.memories.send(Arc::clone(snapshot)).unwrap_or_default();
+            worker.memories.send(Arc::clone(snapshot)).ignore_failure("the thread has ended");
             snapshot.will_scan();
         }
     }

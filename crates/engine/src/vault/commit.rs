@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::{Zoned, iso};
 use rekindle_core::vault::journal::{
     ChangeActor, ChangeRoot, ChangedFile, FileOperation, RangePatch, VaultChange, WritePermission,
@@ -236,9 +237,9 @@ impl VaultWriter<'_> {
         let temporaries = steps.iter().filter_map(CommitStep::temporary).map(Path::to_owned).collect();
         self.lock.announce(&InFlightChange { change: change.id.clone(), temporaries })?;
         if let Err(error) = stage_all(&steps, &writes).and_then(|()| self.journal.begin(&change)) {
-            // Best effort: the lock announces left-over files, and the next writer removes them.
             for temporary in steps.iter().filter_map(CommitStep::temporary) {
-                disk::remove(temporary).unwrap_or_default();
+                disk::remove(temporary)
+                    .ignore_failure("the lock announces left-over files, and the next writer removes them");
             }
             return Err(error);
         }
@@ -256,9 +257,12 @@ impl VaultWriter<'_> {
         Ok(CommittedChange { change: Some(change.id), conflicts: settled.conflicts })
     }
 
-    /// Records the end of a change. Best effort: the next writer detects it without the record.
+    /// Records the end of a change, if possible.
     fn close(&mut self, id: &ChangeId, outcome: ChangeOutcome) {
-        self.journal.end(id, outcome).and_then(|()| self.lock.clear()).unwrap_or_default();
+        self.journal
+            .end(id, outcome)
+            .and_then(|()| self.lock.clear())
+            .ignore_failure("the next writer detects the end without the record");
     }
 
     /// Checks that a write is allowed, before anything is touched.

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::{Date, TimeZone, Zoned, parse};
 use rekindle_core::vault::frontmatter::{self, ParsedNote};
 use rekindle_core::vault::ideas::{self, IdeaEntry};
@@ -342,7 +343,7 @@ impl Vault {
             at += 1;
         }
         for folder in folders.iter().rev() {
-            disk::remove_empty_folder(folder).unwrap_or_default();
+            disk::remove_empty_folder(folder).ignore_failure("an empty folder that stays does no harm");
         }
         Ok(())
     }

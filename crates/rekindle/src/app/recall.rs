@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::time::Instant;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::iso;
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
@@ -77,8 +78,9 @@ pub(crate) fn look_up(
     let report = report(wanted.query, &rewrite, &wanted.filters, &answer, took);
     log(context, &report, by);
     let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
-    // The number of recalls decides if a memory is outdated (FBK-04). A failure is ignored.
-    UsageSummary::recalled(&context.places.usage(), &shown, context.now.timestamp()).unwrap_or_default();
+    // The number of recalls decides if a memory is outdated (FBK-04).
+    UsageSummary::recalled(&context.places.usage(), &shown, context.now.timestamp())
+        .ignore_failure("the answer matters more than the count");
     if answer.is_worth_indexing() {
         context.index_later();
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::hosts::hook::HookKind;
 use rekindle_engine::platform::background;
 use serde::de::IgnoredAny;
@@ -50,8 +51,8 @@ impl HookDeadline {
             // The lock is held to the end, so that no other thread writes the input that is handed over.
             let mut owed = lock(&owed);
             if let Some(input) = owed.take() {
-                // An error here cannot be reported. The idle time of the session triggers the capture later.
-                background::hand_over(&["--late", id.as_str()], &input).unwrap_or_default();
+                background::hand_over(&["--late", id.as_str()], &input)
+                    .ignore_failure("the idle time of the session triggers the capture later");
             }
             std::process::exit(0);
         });
@@ -77,7 +78,7 @@ impl HookDeadline {
             if let Ok(input) = &input {
                 *lock(&owed) = Some(Arc::clone(input));
             }
-            sender.send(input).unwrap_or_default();
+            sender.send(input).ignore_failure("the hook has ended");
         });
         received
     }

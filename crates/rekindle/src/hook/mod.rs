@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::{TimeZone, iso};
 use rekindle_core::config::LoadedConfig;
 use rekindle_core::context::briefing::{Briefing, BriefingMoment};
@@ -185,8 +186,7 @@ impl HookArgs {
             fields.extend(done.session.map(|session| ("session".to_owned(), json!(session))));
             fields.extend(done.detail.map(|detail| ("detail".to_owned(), json!(detail))));
         }
-        // A failed write of the log cannot be reported.
-        hook_log::append(&logs, &line).unwrap_or_default();
+        hook_log::append(&logs, &line).ignore_failure("the log is the place where it would be reported");
     }
 
     /// Runs `work` and turns a panic into a log line.
@@ -354,7 +354,7 @@ impl HookArgs {
         }
         let answer = Value::Object(answer);
         let mut out = std::io::stdout().lock();
-        writeln!(out, "{answer}").and_then(|()| out.flush()).unwrap_or_default();
+        writeln!(out, "{answer}").and_then(|()| out.flush()).ignore_failure("the agent has stopped reading");
     }
 }
 
@@ -386,11 +386,10 @@ fn panicked() -> HookReport {
     HookReport::failed("a panic; this is a bug")
 }
 
-/// Records the injected memories and their tokens once the answer is printed. After a failed record, a memory
-/// is injected twice at worst.
+/// Records the injected memories and their tokens once the answer is printed.
 fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens: u64) {
     if let Some(report) = &given.report {
-        RecallLog::at(&places.logs()).append(report).unwrap_or_default();
+        RecallLog::at(&places.logs()).append(report).ignore_failure("the answer is printed already");
     }
     let Some(told) = told else { return };
     // An empty briefing and an empty tool lookup are not recorded; a prompt always counts as a turn.
@@ -398,7 +397,8 @@ fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens:
         return;
     }
     let HookContext { chosen, shown, whole, .. } = given;
-    injection_log::note(places, Injection { tokens, chosen, shown, whole, ..told }).unwrap_or_default();
+    injection_log::note(places, Injection { tokens, chosen, shown, whole, ..told })
+        .ignore_failure("a memory is injected twice at worst");
 }
 
 /// Starts the lookup for a session start, a prompt or a tool call; capture hooks have none. Also returns the
@@ -473,7 +473,8 @@ fn look_up(
                 _ => BriefingMoment::Fresh,
             };
             // A compaction dropped the injected text, and a new session of the same name never had it.
-            injection_log::let_go(&places, agent, &here.session, now).unwrap_or_default();
+            injection_log::let_go(&places, agent, &here.session, now)
+                .ignore_failure("the briefing matters more than the log");
             (Some(DeferredLookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
         }
     }

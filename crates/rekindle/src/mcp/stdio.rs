@@ -11,6 +11,8 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 use super::input_filter::{self, LineDecision};
 
 /// The longest message, in bytes. A memory has at most a megabyte, and JSON escapes a byte with up to six.
@@ -147,8 +149,10 @@ impl Transport<RoleServer> for StdioTransport {
         }
         let written = write(&item);
         if written.is_err() {
-            // The client stopped reading. If the channel is full, the next answer fails here again.
-            self.end.try_send(StdinLine::End).unwrap_or_default();
+            // The client stopped reading.
+            self.end
+                .try_send(StdinLine::End)
+                .ignore_failure("if the channel is full, the next answer fails here again");
         }
         ready(written)
     }

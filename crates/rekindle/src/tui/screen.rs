@@ -15,6 +15,8 @@ use ratatui::crossterm::terminal::{
 use ratatui::prelude::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 use super::model::KeyPress;
 
 /// The full-screen terminal, until it is dropped.
@@ -65,8 +67,10 @@ impl TerminalScreen {
 
 impl Drop for TerminalScreen {
     fn drop(&mut self) {
-        // An error here cannot be reported.
-        self.terminal.show_cursor().and_then(|()| give_back()).unwrap_or_default();
+        self.terminal
+            .show_cursor()
+            .and_then(|()| give_back())
+            .ignore_failure("there is no screen left to report it on");
     }
 }
 
@@ -135,7 +139,7 @@ fn give_back_on_signals(away: &Arc<AtomicBool>) {
                     continue;
                 }
                 if !lent {
-                    give_back().unwrap_or_default();
+                    give_back().ignore_failure("the process ends anyway");
                 }
                 std::process::exit(128 + kind.as_raw_value());
             }

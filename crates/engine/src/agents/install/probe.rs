@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rekindle_core::base::agent::Agent;
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::hosts::hook::PROBE_VARIABLE;
 use rekindle_core::hosts::install::{events, settings};
 use serde_json::{Value, json};
@@ -127,8 +128,8 @@ fn end(child: &mut Child) {
     if let Ok(raw) = i32::try_from(child.id())
         && let Some(group) = rustix::process::Pid::from_raw(raw)
     {
-        // The group may be empty already.
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL)
+            .ignore_failure("the group may be empty already");
     }
-    child.kill().and_then(|()| child.wait()).map(drop).unwrap_or_default();
+    child.kill().and_then(|()| child.wait()).ignore_failure("it may have ended already");
 }

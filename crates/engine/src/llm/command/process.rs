@@ -10,6 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 /// The maximum size of the output, more than any answer needs.
 const MAX_OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 /// The number of bytes of stderr that are kept, from its end.
@@ -105,14 +107,16 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
 
 fn in_background(work: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Vec<u8>> {
     let (done, result) = mpsc::channel();
-    thread::spawn(move || done.send(work()).unwrap_or_default());
+    thread::spawn(move || done.send(work()).ignore_failure("nobody waits any more"));
     result
 }
 
 /// Reads one byte more than the limit, to detect a flood.
 fn up_to_the_largest(pipe: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    pipe.take(MAX_OUTPUT_BYTES as u64 + 1).read_to_end(&mut bytes).unwrap_or_default();
+    pipe.take(MAX_OUTPUT_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .ignore_failure("a partial output is judged by the exit status");
     bytes
 }
 
@@ -132,8 +136,8 @@ fn finish(child: &mut Child) {
     if let Ok(raw) = i32::try_from(child.id())
         && let Some(group) = rustix::process::Pid::from_raw(raw)
     {
-        // The group may be empty already.
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL)
+            .ignore_failure("the group may be empty already");
     }
-    child.kill().and_then(|()| child.wait()).map(drop).unwrap_or_default();
+    child.kill().and_then(|()| child.wait()).ignore_failure("it may have ended already");
 }

@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 use crate::platform::disk;
 
 /// The maximum number of concurrent questions. Folder names are reused: agents remember the folders that they
@@ -64,7 +66,6 @@ fn is_abandoned(folder: &Path) -> bool {
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // A folder that cannot be removed now is removed once it is old.
-        fs::remove_dir_all(&self.folder).unwrap_or_default();
+        fs::remove_dir_all(&self.folder).ignore_failure("a left-over folder is removed once it is old");
     }
 }

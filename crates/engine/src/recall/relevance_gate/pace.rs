@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+
 use crate::platform::disk;
 
 /// The factor by which a measured cost must differ to be stored again, so that a hook does not write each
@@ -42,8 +44,8 @@ impl Pace {
             .is_none_or(|known| micros > known * REWRITE_FACTOR || micros * REWRITE_FACTOR < known);
         if is_news && micros > 0.0 {
             self.micros_per_token = Some(micros);
-            // If writing fails, the next process measures again.
-            disk::write_whole(&self.file, format!("{micros:.1}\n").as_bytes()).unwrap_or_default();
+            disk::write_whole(&self.file, format!("{micros:.1}\n").as_bytes())
+                .ignore_failure("the next process measures again");
         }
     }
 }
