@@ -43,7 +43,7 @@ pub const DOCUMENTS: [IdentityDocument; 4] = [
 ];
 
 /// The file that all agents must share (IDN-02).
-pub const SHARED_RARITY_WEIGHT: &str = "AGENTS.md";
+pub const SHARED_DOCUMENT: &str = "AGENTS.md";
 
 #[cfg(test)]
 mod tests {

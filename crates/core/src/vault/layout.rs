@@ -21,7 +21,7 @@ pub const TOMBSTONES: &str = "_meta/tombstones.jsonl";
 /// Entries that are loaded at every session start.
 pub const ALWAYS_LOAD: &str = "_always-load";
 /// Entries that nobody has reviewed yet.
-pub const INBOX_BIT: &str = "_inbox";
+pub const INBOX_FOLDER: &str = "_inbox";
 /// Earlier versions of entries.
 pub const ARCHIVE: &str = "_archive";
 /// Ideas and their research.
@@ -122,7 +122,7 @@ pub fn entry(to: EntryDestination, kind: &str, name: &str) -> Result<VaultPath, 
     let folder = match to {
         EntryDestination::Group(_) => kind.as_str(),
         EntryDestination::AlwaysLoad => ALWAYS_LOAD,
-        EntryDestination::Inbox => INBOX_BIT,
+        EntryDestination::Inbox => INBOX_FOLDER,
     };
     Ok(VaultPath::of(&[to.group().word(), folder, &file]))
 }
@@ -198,7 +198,7 @@ pub fn shelf(path: &VaultPath) -> VaultShelf {
     match parts.next() {
         _ if !path.name().ends_with(".md") => VaultShelf::Other,
         Some(ALWAYS_LOAD) => VaultShelf::AlwaysLoad,
-        Some(INBOX_BIT) => VaultShelf::Inbox,
+        Some(INBOX_FOLDER) => VaultShelf::Inbox,
         Some(ARCHIVE) => VaultShelf::Archive,
         Some(INCUBATOR) => VaultShelf::Incubator,
         Some(_) => VaultShelf::Entry(group),

@@ -6,13 +6,13 @@ use super::path::VaultPath;
 use super::review::{ListedProposal, MachineId};
 
 const FILE_STEM: &str = "waiting";
-const MAX_END_COUNT: &str = ".jsonl";
+const FILE_EXTENSION: &str = ".jsonl";
 
 /// The path of a machine's file. In a shared vault each machine has a file of its own, so that no two write
 /// the same one.
 pub fn path(machine: Option<MachineId>) -> VaultPath {
-    let file = machine.map_or(format!("{FILE_STEM}{MAX_END_COUNT}"), |machine| {
-        format!("{FILE_STEM}-{machine}{MAX_END_COUNT}")
+    let file = machine.map_or(format!("{FILE_STEM}{FILE_EXTENSION}"), |machine| {
+        format!("{FILE_STEM}-{machine}{FILE_EXTENSION}")
     });
     VaultPath::of(&[META, &file])
 }
@@ -20,7 +20,7 @@ pub fn path(machine: Option<MachineId>) -> VaultPath {
 /// True if a vault path is one of these files.
 pub fn is_one(path: &str) -> bool {
     let name = path.strip_prefix(META).and_then(|rest| rest.strip_prefix('/')?.strip_prefix(FILE_STEM));
-    name.and_then(|rest| rest.strip_suffix(MAX_END_COUNT)).is_some_and(|rest| {
+    name.and_then(|rest| rest.strip_suffix(FILE_EXTENSION)).is_some_and(|rest| {
         rest.is_empty() || rest.strip_prefix('-').is_some_and(|name| name.parse::<MachineId>().is_ok())
     })
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::vault::identity::{DOCUMENTS, IdentityDocument, SHARED_RARITY_WEIGHT};
+use rekindle_core::vault::identity::{DOCUMENTS, IdentityDocument, SHARED_DOCUMENT};
 use serde::Serialize;
 
 use crate::platform::home::DataPaths;
@@ -70,8 +70,8 @@ pub fn check(places: &DataPaths) -> IdentityReport {
         let there = path.is_file();
         (document, path, there)
     };
-    let shared = places.identity().join(SHARED_RARITY_WEIGHT);
-    let link = |folder: &PathBuf| (folder.join(SHARED_RARITY_WEIGHT), state(folder, &shared));
+    let shared = places.identity().join(SHARED_DOCUMENT);
+    let link = |folder: &PathBuf| (folder.join(SHARED_DOCUMENT), state(folder, &shared));
     IdentityReport {
         files: DOCUMENTS.into_iter().map(file).collect(),
         links: places.identity_links().iter().map(link).collect(),
@@ -79,7 +79,7 @@ pub fn check(places: &DataPaths) -> IdentityReport {
 }
 
 fn state(folder: &Path, shared: &Path) -> IdentityLink {
-    let theirs = folder.join(SHARED_RARITY_WEIGHT);
+    let theirs = folder.join(SHARED_DOCUMENT);
     if !folder.is_dir() {
         return IdentityLink::Absent;
     }
@@ -110,11 +110,11 @@ fn same_file(theirs: &Path, ours: &Path) -> Option<bool> {
 
 /// Links the shared file into an agent's folder, on the user's request. An existing file stays.
 pub fn link(places: &DataPaths, folder: &Path) -> Result<(PathBuf, bool), Error> {
-    let shared = places.identity().join(SHARED_RARITY_WEIGHT);
+    let shared = places.identity().join(SHARED_DOCUMENT);
     if !shared.is_file() {
         return Err(Error::NoFile(shared));
     }
-    let path = folder.join(SHARED_RARITY_WEIGHT);
+    let path = folder.join(SHARED_DOCUMENT);
     match state(folder, &shared) {
         IdentityLink::Same => return Ok((path, false)),
         IdentityLink::Differs => return Err(Error::Taken(path)),

@@ -34,7 +34,7 @@ pub enum TimeUnit {
 }
 
 /// The maximum number of units in a distance. Anything further back means "from the beginning" anyway.
-const MIN_CROSS_ENCODER_STRENGTH: u32 = 9_999;
+const MAX_UNITS: u32 = 9_999;
 
 /// The text is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,7 +66,7 @@ fn distance(text: &str) -> Option<TypedTime> {
     let text = text.strip_suffix("ago").map_or(text, str::trim_end);
     let end = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(end);
-    let number: u32 = number.parse().ok().filter(|number| *number <= MIN_CROSS_ENCODER_STRENGTH)?;
+    let number: u32 = number.parse().ok().filter(|number| *number <= MAX_UNITS)?;
     let unit = match unit.trim_start() {
         "h" | "hour" | "hours" => TimeUnit::Hour,
         "d" | "day" | "days" => TimeUnit::Day,

@@ -14,7 +14,7 @@ use crate::knowledge::reflect::is_forged;
 use crate::knowledge::reflect::memory::MemoryDocument;
 use crate::text::normalise::normalised;
 use crate::text::similarity::AnalysedStatement;
-use crate::vault::identity::SHARED_RARITY_WEIGHT;
+use crate::vault::identity::SHARED_DOCUMENT;
 use crate::vault::layout;
 use crate::vault::review::{ProposalId, ProposalPlace, ProposalStage as Letter};
 
@@ -99,12 +99,12 @@ fn since(pattern: &FrictionPattern, then: Option<Timestamp>) -> usize {
 fn target(pattern: &FrictionPattern, known: &FixContext<'_>) -> ProposalTarget {
     match pattern.kind {
         FrictionKind::RepeatedCorrection if known.agents.is_some() => {
-            ProposalTarget::Identity(SHARED_RARITY_WEIGHT.to_owned())
+            ProposalTarget::Identity(SHARED_DOCUMENT.to_owned())
         }
         FrictionKind::RepeatedCorrection => ProposalTarget::Memory(LESSONS_SECTION.to_owned()),
         FrictionKind::RecurringFailure => ProposalTarget::Memory(PATTERNS_SECTION.to_owned()),
         FrictionKind::Reported if known.agents.is_some() && pattern.origin == Origin::User => {
-            ProposalTarget::Identity(SHARED_RARITY_WEIGHT.to_owned())
+            ProposalTarget::Identity(SHARED_DOCUMENT.to_owned())
         }
         FrictionKind::StaleMemory | FrictionKind::Reported => {
             ProposalTarget::Memory(pattern.section.clone().unwrap_or_else(|| PATTERNS_SECTION.to_owned()))

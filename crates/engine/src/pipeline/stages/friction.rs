@@ -15,7 +15,7 @@ use rekindle_core::knowledge::friction::{
 };
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::llm::LanguageModel;
-use rekindle_core::vault::identity::SHARED_RARITY_WEIGHT;
+use rekindle_core::vault::identity::SHARED_DOCUMENT;
 use rekindle_core::vault::journal::{ChangeRoot, ChangedFile};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::ProposalId;
@@ -139,7 +139,7 @@ fn propose(
         .into_iter()
         .map(|standing| EarlierProposal { decided: standing.decided, proposal: standing.proposal })
         .collect();
-    let shared = ChangedFile { root: ChangeRoot::Identity, path: layout::fixed(SHARED_RARITY_WEIGHT) };
+    let shared = ChangedFile { root: ChangeRoot::Identity, path: layout::fixed(SHARED_DOCUMENT) };
     let agents = world.vault()?.read(&shared).map_err(StepError::passing)?.map(|note| note.text);
     let period = week.period(world);
     let (mut all, mut reported, mut degraded) = (patterns.to_vec(), 0, None);

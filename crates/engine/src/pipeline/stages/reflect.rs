@@ -98,7 +98,7 @@ fn reflect_with(
 fn report(
     loaded: &ReflectionInput,
     distilled: &DistillResult,
-    thought: &draft::PendingQueryEmbedding,
+    thought: &draft::ReflectionDraft,
     valid: &ValidatedDrafts,
     staged: &StagedProposals,
     logged: bool,
@@ -211,7 +211,7 @@ struct ValidatedDrafts {
 /// Checks the result against the observations, MEMORY.md and earlier proposals.
 fn validate(
     loaded: &ReflectionInput,
-    thought: &draft::PendingQueryEmbedding,
+    thought: &draft::ReflectionDraft,
     world: &StageContext,
 ) -> Result<ValidatedDrafts, StepError> {
     let material = loaded.material(world)?;

@@ -23,10 +23,10 @@ fn printed(text: &str) -> Message {
 
 /// Common words score low, all others high.
 fn rarity(word: &str) -> f64 {
-    const SMALL_TALK_PENALTY: &str = "port because taken database use press down when deployed script change \
+    const COMMON_WORDS: &str = "port because taken database use press down when deployed script change \
         look answer done file line blue loose tuesdays install packages keeping retries live function run \
         it with";
-    if SMALL_TALK_PENALTY.split_whitespace().any(|common| common == word) { 0.5 } else { 1.0 }
+    if COMMON_WORDS.split_whitespace().any(|common| common == word) { 0.5 } else { 1.0 }
 }
 
 fn verdict(memory: &str, prompt: &str, messages: &[Message]) -> UsageVerdict {

@@ -21,7 +21,7 @@ const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(1);
 /// The result of reflection before any check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PendingQueryEmbedding {
+pub(super) struct ReflectionDraft {
     /// `offline`, or the name of the model.
     pub(super) by: String,
     /// The proposals of the rules.
@@ -48,11 +48,11 @@ pub(super) fn think(
     period: &ReflectionPeriod<'_>,
     model: Option<&dyn LanguageModel>,
     attempt: u32,
-) -> Result<PendingQueryEmbedding, StepError> {
+) -> Result<ReflectionDraft, StepError> {
     let Some(model) = model else { return Ok(by_rules(period, None)) };
     // The reflector must know the observer's instructions (REF-03, OBS-23).
     match compress::reflect(model, period, Some(prompts::OBSERVE)) {
-        Ok(reflected) => Ok(PendingQueryEmbedding {
+        Ok(reflected) => Ok(ReflectionDraft {
             by: model.name().to_owned(),
             answer: reflected.answer,
             input_tokens: reflected.input,
@@ -60,7 +60,7 @@ pub(super) fn think(
             level: reflected.level,
             flagged: reflected.flagged,
             left_out: reflected.left_out,
-            ..PendingQueryEmbedding::default()
+            ..ReflectionDraft::default()
         }),
         Err(error) => match wait(&error).filter(|_| attempt <= MAX_MODEL_FAILURES) {
             Some(retry_after) => {
@@ -81,15 +81,15 @@ fn wait(error: &llm::Error) -> Option<SignedDuration> {
     }
 }
 
-fn by_rules(period: &ReflectionPeriod<'_>, degraded: Option<String>) -> PendingQueryEmbedding {
+fn by_rules(period: &ReflectionPeriod<'_>, degraded: Option<String>) -> ReflectionDraft {
     let reflected = offline::reflect(period);
-    PendingQueryEmbedding {
+    ReflectionDraft {
         by: "offline".to_owned(),
         drafts: reflected.drafts,
         dropped: reflected.dropped,
         input_tokens: period.observations.iter().map(prompt::tokens_of).sum(),
         degraded,
-        ..PendingQueryEmbedding::default()
+        ..ReflectionDraft::default()
     }
 }
 
