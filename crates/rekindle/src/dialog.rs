@@ -33,12 +33,12 @@ pub(crate) fn say(text: &str) -> Result<(), CliError> {
 
 /// Asks a yes-or-no question, and repeats it after any other answer.
 pub(crate) fn yes(question: &str, default: bool) -> Result<bool, CliError> {
-    Ok(choice(question, default, None)? == Choice::Yes)
+    Ok(choice(question, default, None)? == PromptChoice::Yes)
 }
 
 /// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum PromptChoice {
     Yes,
     No,
     /// The extra letter was typed.
@@ -46,17 +46,21 @@ pub(crate) enum Choice {
 }
 
 /// Asks for yes, no, or one more letter with its meaning.
-pub(crate) fn choice(question: &str, default: bool, other: Option<(char, &str)>) -> Result<Choice, CliError> {
+pub(crate) fn choice(
+    question: &str,
+    default: bool,
+    other: Option<(char, &str)>,
+) -> Result<PromptChoice, CliError> {
     let choices = if default { "Y/n" } else { "y/N" };
     let more = other.map_or_else(String::new, |(letter, meaning)| format!("/{letter} {meaning}"));
     loop {
         let answer = answer(&format!("{question} [{choices}{more}] "))?.to_lowercase();
         match answer.as_str() {
-            "y" | "yes" => return Ok(Choice::Yes),
-            "n" | "no" => return Ok(Choice::No),
-            "" => return Ok(if default { Choice::Yes } else { Choice::No }),
+            "y" | "yes" => return Ok(PromptChoice::Yes),
+            "n" | "no" => return Ok(PromptChoice::No),
+            "" => return Ok(if default { PromptChoice::Yes } else { PromptChoice::No }),
             typed if other.is_some_and(|(letter, _)| typed == letter.to_string()) => {
-                return Ok(Choice::Other);
+                return Ok(PromptChoice::Other);
             }
             _ => say("Please answer y or n.")?,
         }

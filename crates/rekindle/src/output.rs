@@ -151,7 +151,7 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     /// The time between two updates of the line.
-    const EVERY: Duration = Duration::from_millis(100);
+    const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
     const WIDTH: usize = 30;
 
     pub(crate) fn new(what: &'static str) -> Self {
@@ -163,7 +163,7 @@ impl ProgressLine {
             self.end();
             self.what = what;
         }
-        if !self.shown || self.last.is_some_and(|last| last.elapsed() < Self::EVERY && done < of) {
+        if !self.shown || self.last.is_some_and(|last| last.elapsed() < Self::UPDATE_INTERVAL && done < of) {
             return;
         }
         self.last = Some(Instant::now());

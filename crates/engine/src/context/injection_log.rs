@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// The event at which context was injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum InjectionMoment {
     /// The session started: the briefing.
     Start,
     /// The person sent a prompt.
@@ -42,7 +42,7 @@ pub struct Injection {
     /// The time of the event.
     pub at: Timestamp,
     /// The event that caused it.
-    pub what: What,
+    pub what: InjectionMoment,
     /// The agent of the session.
     pub agent: Agent,
     /// The id of the session.
@@ -77,7 +77,7 @@ pub struct Injection {
 
 impl Injection {
     /// Creates a record of an event without any memories.
-    pub fn new(what: What, agent: Agent, session: &str, at: Timestamp) -> Self {
+    pub fn new(what: InjectionMoment, agent: Agent, session: &str, at: Timestamp) -> Self {
         let moment = at.as_nanosecond().to_string();
         let turn = ContentHash::of_parts(&[b"turn", session.as_bytes(), moment.as_bytes()]).short(16);
         Self {
@@ -101,7 +101,7 @@ impl Injection {
 /// The outcome of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Outcome {
+pub struct TurnOutcome {
     /// The id of the turn.
     pub turn: String,
     /// The verdict on each memory injected before it.
@@ -121,18 +121,18 @@ pub struct Outcome {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Line {
+enum InjectionLogLine {
     Told(Injection),
-    Came(Outcome),
+    Came(TurnOutcome),
 }
 
 /// The log of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct InjectionRecord {
     /// The injections, in order.
     pub told: Vec<Injection>,
     /// The outcomes, by turn.
-    pub came: Vec<Outcome>,
+    pub came: Vec<TurnOutcome>,
 }
 
 /// A prompt, and the injections until the next prompt.
@@ -152,15 +152,15 @@ impl InjectedTurn<'_> {
     }
 }
 
-impl Record {
+impl InjectionRecord {
     fn parse(text: &str) -> Self {
         let mut record = Self::default();
         for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             match line {
-                Line::Told(told) => record.told.push(told),
+                InjectionLogLine::Told(told) => record.told.push(told),
                 // A second outcome of the same turn comes from a repeated run.
-                Line::Came(came) if record.came.iter().any(|known| known.turn == came.turn) => {}
-                Line::Came(came) => record.came.push(came),
+                InjectionLogLine::Came(came) if record.came.iter().any(|known| known.turn == came.turn) => {}
+                InjectionLogLine::Came(came) => record.came.push(came),
             }
         }
         record
@@ -177,7 +177,8 @@ impl Record {
     }
 
     fn since_let_go(&self) -> impl Iterator<Item = &Injection> {
-        let from = self.told.iter().rposition(|told| told.what == What::LetGo).map_or(0, |at| at + 1);
+        let from =
+            self.told.iter().rposition(|told| told.what == InjectionMoment::LetGo).map_or(0, |at| at + 1);
         self.told[from..].iter()
     }
 
@@ -186,8 +187,8 @@ impl Record {
         let mut turns: Vec<InjectedTurn<'_>> = Vec::new();
         for told in &self.told {
             match (told.what, turns.last_mut()) {
-                (What::Prompt, _) => turns.push(InjectedTurn { prompt: told, tools: Vec::new() }),
-                (What::Tool, Some(turn)) => turn.tools.push(told),
+                (InjectionMoment::Prompt, _) => turns.push(InjectedTurn { prompt: told, tools: Vec::new() }),
+                (InjectionMoment::Tool, Some(turn)) => turn.tools.push(told),
                 _ => {}
             }
         }
@@ -195,7 +196,7 @@ impl Record {
     }
 
     /// The outcome of a turn.
-    pub fn outcome(&self, turn: &str) -> Option<&Outcome> {
+    pub fn outcome(&self, turn: &str) -> Option<&TurnOutcome> {
         self.came.iter().find(|came| came.turn == turn)
     }
 
@@ -223,19 +224,19 @@ fn file(places: &DataPaths, session: &str) -> PathBuf {
     folder(places).join(format!("{}.jsonl", ContentHash::of(session.as_bytes()).short(24)))
 }
 
-fn read_file(path: &Path) -> Option<Record> {
+fn read_file(path: &Path) -> Option<InjectionRecord> {
     let fits = std::fs::metadata(path).ok()?.len() <= MAX_BYTES;
     let text = fits.then(|| std::fs::read(path).ok()).flatten()?;
-    Some(Record::parse(&String::from_utf8_lossy(&text)))
+    Some(InjectionRecord::parse(&String::from_utf8_lossy(&text)))
 }
 
 /// Reads the log of a session; empty if there is none.
-pub fn read(places: &DataPaths, session: &str) -> Record {
+pub fn read(places: &DataPaths, session: &str) -> InjectionRecord {
     read_file(&file(places, session)).unwrap_or_default()
 }
 
 /// Reads the logs of all sessions.
-pub fn all(places: &DataPaths) -> Vec<Record> {
+pub fn all(places: &DataPaths) -> Vec<InjectionRecord> {
     let files = std::fs::read_dir(folder(places)).into_iter().flatten().flatten();
     files.filter_map(|file| read_file(&file.path())).collect()
 }
@@ -247,7 +248,7 @@ pub fn sessions(places: &DataPaths) -> Vec<String> {
 
 /// Appends an injection without a sync: a lost line costs a repetition at worst.
 pub fn note(places: &DataPaths, told: Injection) -> io::Result<()> {
-    let (session, line) = (told.session.clone(), Line::Told(told));
+    let (session, line) = (told.session.clone(), InjectionLogLine::Told(told));
     add(places, &session, &line, false)
 }
 
@@ -256,18 +257,18 @@ pub fn let_go(places: &DataPaths, agent: Agent, session: &str, at: Timestamp) ->
     if !file(places, session).exists() {
         return Ok(());
     }
-    note(places, Injection::new(What::LetGo, agent, session, at))
+    note(places, Injection::new(InjectionMoment::LetGo, agent, session, at))
 }
 
 /// Appends the outcome of a turn, once.
-pub fn came(places: &DataPaths, session: &str, outcome: &Outcome) -> io::Result<()> {
+pub fn came(places: &DataPaths, session: &str, outcome: &TurnOutcome) -> io::Result<()> {
     if read(places, session).outcome(&outcome.turn).is_some() {
         return Ok(());
     }
-    add(places, session, &Line::Came(outcome.clone()), true)
+    add(places, session, &InjectionLogLine::Came(outcome.clone()), true)
 }
 
-fn add(places: &DataPaths, session: &str, line: &Line, durable: bool) -> io::Result<()> {
+fn add(places: &DataPaths, session: &str, line: &InjectionLogLine, durable: bool) -> io::Result<()> {
     disk::make_folder(&folder(places))?;
     let text = serde_json::to_string(line)?;
     LineFile::open(&file(places, session))?.append(&format!("{text}\n"), durable)
@@ -293,7 +294,7 @@ pub fn sweep(places: &DataPaths, now: Timestamp) -> io::Result<u64> {
 mod tests {
     use super::*;
 
-    fn told(what: What, second: i64, shown: &[&str]) -> Injection {
+    fn told(what: InjectionMoment, second: i64, shown: &[&str]) -> Injection {
         let at = Timestamp::from_second(second).unwrap();
         let shown = shown.iter().map(|id| (*id).to_owned()).collect();
         Injection { shown, ..Injection::new(what, Agent::Claude, "s", at) }
@@ -301,12 +302,12 @@ mod tests {
 
     #[test]
     fn what_a_session_has_is_what_it_was_told_since_it_was_summarised() {
-        let record = Record {
+        let record = InjectionRecord {
             told: vec![
-                told(What::Prompt, 1, &["a"]),
-                told(What::LetGo, 2, &[]),
-                told(What::Prompt, 3, &["b"]),
-                told(What::Tool, 4, &["c"]),
+                told(InjectionMoment::Prompt, 1, &["a"]),
+                told(InjectionMoment::LetGo, 2, &[]),
+                told(InjectionMoment::Prompt, 3, &["b"]),
+                told(InjectionMoment::Tool, 4, &["c"]),
             ],
             came: Vec::new(),
         };
@@ -317,13 +318,14 @@ mod tests {
 
     #[test]
     fn a_line_that_is_none_harms_no_other() {
-        let line = serde_json::to_string(&Line::Told(told(What::Prompt, 1, &["a"]))).unwrap();
-        let came = serde_json::to_string(&Line::Came(Outcome {
-            turn: told(What::Prompt, 1, &[]).turn,
-            ..Outcome::default()
+        let line =
+            serde_json::to_string(&InjectionLogLine::Told(told(InjectionMoment::Prompt, 1, &["a"]))).unwrap();
+        let came = serde_json::to_string(&InjectionLogLine::Came(TurnOutcome {
+            turn: told(InjectionMoment::Prompt, 1, &[]).turn,
+            ..TurnOutcome::default()
         }));
         let text = format!("m-old-line\n{line}\n{{\n{0}\n{0}\n", came.unwrap());
-        let record = Record::parse(&text);
+        let record = InjectionRecord::parse(&text);
         assert_eq!((record.told.len(), record.came.len(), record.waiting().len()), (1, 1, 0));
     }
 }

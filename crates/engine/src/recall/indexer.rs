@@ -29,7 +29,7 @@ const MAX_APPENDED_THREAD: usize = 64;
 /// The maximum number of changed documents in an append before the delta is folded.
 const MAX_APPENDED_DOCUMENTS: usize = 64;
 /// The time to wait for another indexing process if a person requested the index.
-const PATIENCE: Duration = Duration::from_secs(10);
+const INDEX_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The reason why the index could not be updated. The notes are unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -281,7 +281,7 @@ impl Indexer<'_> {
         // Later changes are left to the next update.
         let newest = newest_change(self.vault)?;
         let space = self.embedder.space();
-        let writer = self.index.writer(PATIENCE)?;
+        let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
         let opened = match self.index.open() {
             Ok(opened) => opened,
             Err(IndexError::Damaged { .. }) => None,
@@ -417,7 +417,7 @@ impl Indexer<'_> {
             )?;
             let made = VectorCache::of(&units);
             drop(units);
-            let writer = self.index.writer(PATIENCE)?;
+            let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
             let (all, basis) = writer.load(&space);
             let mut all: Vec<PreparedUnit> = all.into_values().collect();
             let missing = self.embedder.fill(&mut all, &made, Duration::ZERO);
@@ -436,7 +436,7 @@ impl Indexer<'_> {
     /// Fills missing vectors with generated ones, for measuring time where computing them would take hours.
     pub fn make_up(&self) -> Result<Report, Error> {
         let space = self.embedder.space();
-        let writer = self.index.writer(PATIENCE)?;
+        let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
         let (mut all, basis) = writer.load(&space);
         self.embedder.fill_made_up(all.values_mut());
         let seen = basis.as_ref().and_then(IndexSnapshot::seen).cloned();

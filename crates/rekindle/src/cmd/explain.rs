@@ -1,7 +1,7 @@
 //! Explanations of a ranking for people: the meaning of every number of a score, and the reason why a memory
 //! was left out.
 
-use rekindle_core::recall::relevance_gate::{Basis, RelevanceDecision, RelevanceReason};
+use rekindle_core::recall::relevance_gate::{DecisionBasis, RelevanceDecision, RelevanceReason};
 use serde_json::{Value, json};
 
 use crate::output::column;
@@ -86,7 +86,7 @@ pub(super) fn gate(decision: &RelevanceDecision) -> String {
     let Some(found) = evidence else { return "Relevance gate: nothing to decide about".to_owned() };
     let small_talk = found.small_talk.map_or("unknown".to_owned(), |margin| format!("{margin:+.2}"));
     let read = match (basis, found.reading) {
-        (Basis::Read, Some(log_odds)) => {
+        (DecisionBasis::Read, Some(log_odds)) => {
             let plural = if found.passages_read == 1 { "" } else { "s" };
             format!("{} passage{plural} read, log odds {log_odds:+.2}", found.passages_read)
         }

@@ -20,7 +20,7 @@ use rekindle_engine::platform::environment;
 use rekindle_engine::platform::home::{DataPaths, HomeFolder};
 use serde_json::{Value, json};
 
-use crate::dialog::{self, CANCELLED_TEXT, Choice};
+use crate::dialog::{self, CANCELLED_TEXT, PromptChoice};
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle, column};
@@ -298,12 +298,12 @@ pub(super) fn confirm(
     }
     loop {
         match dialog::choice(question, true, Some(('d', "shows the diff")))? {
-            Choice::Yes => return Ok(true),
-            Choice::No => {
+            PromptChoice::Yes => return Ok(true),
+            PromptChoice::No => {
                 out.note(CANCELLED_TEXT);
                 return Ok(false);
             }
-            Choice::Other => changes.iter().try_for_each(|change| show(change, out))?,
+            PromptChoice::Other => changes.iter().try_for_each(|change| show(change, out))?,
         }
     }
 }

@@ -29,7 +29,7 @@ use rekindle_core::text::{admit, fence, tokens};
 use rekindle_engine::agents::hook_log;
 use rekindle_engine::config;
 use rekindle_engine::context::inject::{self, InjectionContext, RecallDepth};
-use rekindle_engine::context::injection_log::{self, Injection, What};
+use rekindle_engine::context::injection_log::{self, Injection, InjectionMoment};
 use rekindle_engine::context::notices;
 use rekindle_engine::jobs::hooks::{self, HookOutcome};
 use rekindle_engine::platform::background;
@@ -393,7 +393,7 @@ fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens:
     }
     let Some(told) = told else { return };
     // An empty briefing and an empty tool lookup are not recorded; a prompt always counts as a turn.
-    if given.context.is_empty() && told.what != What::Prompt && !told.held_out {
+    if given.context.is_empty() && told.what != InjectionMoment::Prompt && !told.held_out {
         return;
     }
     let HookContext { chosen, shown, whole, .. } = given;
@@ -412,15 +412,15 @@ fn look_up(
 ) -> (Option<DeferredLookup>, Option<Injection>) {
     let recall = &settings.config.recall;
     let what = match signal.kind {
-        HookKind::Start => What::Start,
-        HookKind::Prompt if signal.prompt.is_some() => What::Prompt,
-        HookKind::BeforeTool if signal.prompt.is_some() && recall.before_tools => What::Tool,
+        HookKind::Start => InjectionMoment::Start,
+        HookKind::Prompt if signal.prompt.is_some() => InjectionMoment::Prompt,
+        HookKind::BeforeTool if signal.prompt.is_some() && recall.before_tools => InjectionMoment::Tool,
         _ => return (None, None),
     };
     // The transcript of a resumed session has the briefing already.
     let goes_on = matches!(signal.reason.as_deref(), Some("resume" | "reload" | "fork"));
     let Ok(zone) = config::zone(settings) else { return (None, None) };
-    if signal.subagent || (what == What::Start && goes_on) {
+    if signal.subagent || (what == InjectionMoment::Start && goes_on) {
         return (None, None);
     }
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
@@ -441,7 +441,7 @@ fn look_up(
     // After half of the time a smaller lookup begins beside this one.
     let decide_by = Instant::now() + limit / 2;
     match what {
-        What::Prompt => {
+        InjectionMoment::Prompt => {
             let words = prompt.clone();
             let asks = move |how| {
                 let (home, places, config) = (home.clone(), places.clone(), config.clone());
@@ -460,13 +460,13 @@ fn look_up(
             };
             (lookup, Some(told))
         }
-        What::Tool if held_out => (None, None),
-        What::Tool => {
+        InjectionMoment::Tool if held_out => (None, None),
+        InjectionMoment::Tool => {
             let work =
                 move || recalled(&home, &places, &config, &here, &prompt, RecallDepth::Call, decide_by);
             (Some(DeferredLookup::start(limit, work, None)), Some(told))
         }
-        What::Start | What::LetGo => {
+        InjectionMoment::Start | InjectionMoment::LetGo => {
             let moment = match signal.reason.as_deref() {
                 _ if held_out => BriefingMoment::HeldOut,
                 Some("compact") => BriefingMoment::Compacted,

@@ -64,7 +64,7 @@ const SMALL_TALK_RANGE: (f64, f64) = (-0.2, 1.0);
 /// The measures of the hits of one prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Evidence {
+pub struct RelevanceEvidence {
     /// The highest cosine among the hits.
     pub best_cosine: f64,
     /// The margin by which the prompt looks like small talk; `None` if the embeddings are from another model.
@@ -98,7 +98,7 @@ pub enum RelevanceReason {
 /// The measures that a decision used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Basis {
+pub enum DecisionBasis {
     /// All measures, with the cross-encoder.
     Read,
     /// All measures except the cross-encoder.
@@ -115,9 +115,9 @@ pub struct RelevanceDecision {
     /// The minimum probability for showing a hit.
     pub threshold: f64,
     /// The measures that the decision used.
-    pub basis: Basis,
+    pub basis: DecisionBasis,
     /// The values of the measures; `None` without hits.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<RelevanceEvidence>,
 }
 
 impl RelevanceReason {
@@ -140,12 +140,12 @@ impl RelevanceDecision {
     }
 }
 
-impl Evidence {
-    fn calibration(&self) -> (&'static Calibration, Basis) {
+impl RelevanceEvidence {
+    fn calibration(&self) -> (&'static Calibration, DecisionBasis) {
         if self.reading.is_some() {
-            (&READ_CALIBRATION, Basis::Read)
+            (&READ_CALIBRATION, DecisionBasis::Read)
         } else {
-            (&UNREAD_CALIBRATION, Basis::Unread)
+            (&UNREAD_CALIBRATION, DecisionBasis::Unread)
         }
     }
 
@@ -157,7 +157,7 @@ impl Evidence {
 
 impl Calibration {
     /// The probability that the best hit helps.
-    fn probability(&self, found: &Evidence) -> f64 {
+    fn probability(&self, found: &RelevanceEvidence) -> f64 {
         let reading = found.reading.unwrap_or(0.0).clamp(READING_RANGE.0, READING_RANGE.1);
         let log_odds = self.bias + self.reading * reading + self.cosine * found.best_cosine
             - self.small_talk * found.clamped_small_talk();
@@ -166,27 +166,27 @@ impl Calibration {
 }
 
 /// Decides from the evidence; `None` means that there are no hits.
-pub fn decide(evidence: Option<&Evidence>) -> RelevanceDecision {
+pub fn decide(evidence: Option<&RelevanceEvidence>) -> RelevanceDecision {
     let Some(found) = evidence else {
         let threshold = READ_CALIBRATION.threshold;
         return RelevanceDecision {
             reason: RelevanceReason::NoHits,
             probability: 0.0,
             threshold,
-            basis: Basis::Unread,
+            basis: DecisionBasis::Unread,
             evidence: None,
         };
     };
     let (calibration, basis) = found.calibration();
     let (probability, threshold) = (calibration.probability(found), calibration.threshold);
-    let unless_small_talk = calibration.probability(&Evidence { small_talk: None, ..*found });
+    let unless_small_talk = calibration.probability(&RelevanceEvidence { small_talk: None, ..*found });
     let is_near =
         found.best_cosine >= MIN_BEST_COSINE || found.reading.is_some_and(|log_odds| log_odds > 0.0);
     let reason = if is_near && probability >= threshold {
         RelevanceReason::Relevant
     } else if is_near && unless_small_talk >= threshold {
         RelevanceReason::SmallTalk
-    } else if basis == Basis::Read {
+    } else if basis == DecisionBasis::Read {
         RelevanceReason::NoUse
     } else {
         RelevanceReason::TooFar
@@ -196,8 +196,8 @@ pub fn decide(evidence: Option<&Evidence>) -> RelevanceDecision {
 
 /// True if scoring another hit could change the decision: the best score so far does not suffice, and a
 /// better one would.
-pub fn can_reading_change(found: &Evidence) -> bool {
-    let shows = |reading| !decide(Some(&Evidence { reading: Some(reading), ..*found })).silent();
+pub fn can_reading_change(found: &RelevanceEvidence) -> bool {
+    let shows = |reading| !decide(Some(&RelevanceEvidence { reading: Some(reading), ..*found })).silent();
     !shows(found.reading.unwrap_or(f64::NEG_INFINITY)) && shows(f64::INFINITY)
 }
 
@@ -207,8 +207,13 @@ mod tests {
 
     use super::*;
 
-    fn found(best_cosine: f64, small_talk: f64, reading: Option<f64>) -> Evidence {
-        Evidence { best_cosine, small_talk: Some(small_talk), reading, ..Evidence::default() }
+    fn found(best_cosine: f64, small_talk: f64, reading: Option<f64>) -> RelevanceEvidence {
+        RelevanceEvidence {
+            best_cosine,
+            small_talk: Some(small_talk),
+            reading,
+            ..RelevanceEvidence::default()
+        }
     }
 
     fn reason(best_cosine: f64, small_talk: f64, reading: Option<f64>) -> RelevanceReason {
@@ -237,8 +242,8 @@ mod tests {
     fn b_06_nearness_decides_where_nothing_was_read() {
         assert_eq!(reason(0.6, -0.2, None), RelevanceReason::Relevant);
         assert_eq!(reason(0.1, 0.0, None), RelevanceReason::TooFar);
-        assert_eq!(decide(Some(&found(0.6, 0.0, None))).basis, Basis::Unread);
-        assert_eq!(decide(Some(&found(0.6, 0.0, Some(0.0)))).basis, Basis::Read);
+        assert_eq!(decide(Some(&found(0.6, 0.0, None))).basis, DecisionBasis::Unread);
+        assert_eq!(decide(Some(&found(0.6, 0.0, Some(0.0)))).basis, DecisionBasis::Read);
     }
 
     #[test]
@@ -246,7 +251,7 @@ mod tests {
         assert_eq!(reason(0.4, 1.0, None), RelevanceReason::SmallTalk);
         assert_eq!(reason(0.3, 1.0, Some(3.0)), RelevanceReason::Relevant);
         assert_eq!(reason(0.87, 0.5, Some(-2.3)), RelevanceReason::Relevant, "a memory says just that");
-        let unknown = Evidence { best_cosine: 0.4, ..Evidence::default() };
+        let unknown = RelevanceEvidence { best_cosine: 0.4, ..RelevanceEvidence::default() };
         assert_eq!(
             decide(Some(&unknown)),
             RelevanceDecision { evidence: Some(unknown), ..decide(Some(&found(0.4, 0.0, None))) }

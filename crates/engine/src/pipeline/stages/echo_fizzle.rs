@@ -29,7 +29,7 @@ use self::turn::TranscriptTurn;
 use super::STAGE_REGISTRY;
 use super::notify;
 use super::route_candidates::{self, RoutedCandidates};
-use crate::context::injection_log::{self, InjectedTurn, Outcome, Record};
+use crate::context::injection_log::{self, InjectedTurn, InjectionRecord, TurnOutcome};
 use crate::index::models::{LoadedModel, ModelStore};
 use crate::index::{Embedder, RecallIndex};
 use crate::jobs::context::StageContext;
@@ -56,7 +56,7 @@ const DEFAULT_RARITY: f64 = 0.7;
 /// The outcome of one turn, and the person's corrections in it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct JudgedTurn {
-    outcome: Outcome,
+    outcome: TurnOutcome,
     lessons: Vec<ProposedLesson>,
     #[serde(default)]
     stated: StatedCandidates,
@@ -117,7 +117,7 @@ pub(super) fn echo(
     let all = || found.iter().map(|found| &found.outcome);
     let count =
         |verdict| all().flat_map(|one| &one.judged).filter(|judged| judged.verdict == verdict).count();
-    let names = |list: fn(&Outcome) -> &Vec<String>| all().flat_map(list).cloned().collect::<Vec<_>>();
+    let names = |list: fn(&TurnOutcome) -> &Vec<String>| all().flat_map(list).cloned().collect::<Vec<_>>();
     Ok(FunctionOutcome::Completed(json!({
         "turns": found.len(),
         "used": count(UsageVerdict::Used),
@@ -131,7 +131,7 @@ pub(super) fn echo(
 }
 
 /// The usage signals of a turn.
-fn signals(outcome: &Outcome) -> Vec<(String, UsageSignal)> {
+fn signals(outcome: &TurnOutcome) -> Vec<(String, UsageSignal)> {
     let judged = outcome.judged.iter().map(|judged| {
         let signal = match judged.verdict {
             UsageVerdict::Used => UsageSignal::Used,
@@ -165,7 +165,7 @@ fn judge(request: &EchoRequested, world: &StageContext) -> Result<Vec<JudgedTurn
 }
 
 struct TurnJudge<'a> {
-    record: &'a Record,
+    record: &'a InjectionRecord,
     turns: &'a [InjectedTurn<'a>],
     world: &'a StageContext,
     cwd: Option<&'a str>,
@@ -177,7 +177,7 @@ struct TurnJudge<'a> {
 impl<'a> TurnJudge<'a> {
     fn new(
         request: &'a EchoRequested,
-        record: &'a Record,
+        record: &'a InjectionRecord,
         turns: &'a [InjectedTurn<'a>],
         world: &'a StageContext,
     ) -> Self {
@@ -208,7 +208,7 @@ impl<'a> TurnJudge<'a> {
                 judged.push(usage_verdict::judge(&memory, &looked_at, &|word| self.rarity(word)));
             }
         }
-        let mut outcome = Outcome { turn: turn.prompt.turn.clone(), judged, ..Outcome::default() };
+        let mut outcome = TurnOutcome { turn: turn.prompt.turn.clone(), judged, ..TurnOutcome::default() };
         let corrections =
             if turn.prompt.corrects { correction::corrections(&heard.asked) } else { Vec::new() };
         let mut lessons = Vec::new();

@@ -5,7 +5,7 @@ use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{CaptureRequested, CaptureTrigger, EchoRequested, Event, names};
 use rekindle_core::hosts::hook::{HookKind, HookSignal};
 
-use crate::context::injection_log::Record;
+use crate::context::injection_log::InjectionRecord;
 use crate::platform::db::{Transaction, params};
 
 /// Stores a signal in the table of sessions. Only a later signal changes anything.
@@ -79,7 +79,12 @@ pub fn request(signal: &HookSignal, position: Option<u64>, id: &str, at: Timesta
 
 /// Builds the event to judge a turn (FBK-02), if it has injections without an outcome. A turn requests it
 /// once at its end, and once more at the end of the session.
-pub fn echo(signal: &HookSignal, position: Option<u64>, told: &Record, at: Timestamp) -> Option<Event> {
+pub fn echo(
+    signal: &HookSignal,
+    position: Option<u64>,
+    told: &InjectionRecord,
+    at: Timestamp,
+) -> Option<Event> {
     let last = match signal.kind {
         HookKind::Stop => false,
         HookKind::End => true,
@@ -107,7 +112,7 @@ pub fn echo(signal: &HookSignal, position: Option<u64>, told: &Record, at: Times
 }
 
 /// Builds the event for the newest waiting turn.
-pub(super) fn asks(data: EchoRequested, told: &Record, at: Timestamp) -> Option<Event> {
+pub(super) fn asks(data: EchoRequested, told: &InjectionRecord, at: Timestamp) -> Option<Event> {
     let turns = told.turns();
     let turn = told.waiting().last().and_then(|at| turns.get(*at))?.prompt.turn.clone();
     let id = format!("echo-{turn}-{}", if data.last { "end" } else { "stop" });

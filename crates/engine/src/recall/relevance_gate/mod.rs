@@ -10,7 +10,7 @@ pub mod passage;
 pub mod reading;
 pub mod small_talk;
 
-use rekindle_core::recall::relevance_gate::{self, Evidence, RelevanceDecision};
+use rekindle_core::recall::relevance_gate::{self, RelevanceDecision, RelevanceEvidence};
 
 use self::reading::{RescoringMode, read};
 use super::search::SearchResults;
@@ -33,7 +33,8 @@ pub fn judge(
     let cosine =
         |number: &u32| f64::from(found.cosines().get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
     let best_cosine = shown.iter().map(cosine).fold(-1.0, f64::max);
-    let evidence = Evidence { best_cosine, small_talk: small_talk(), ..Evidence::default() };
+    let evidence =
+        RelevanceEvidence { best_cosine, small_talk: small_talk(), ..RelevanceEvidence::default() };
     let evidence = read(prompt, passages, evidence, reading);
     Some(relevance_gate::decide(Some(&evidence)))
 }

@@ -17,12 +17,12 @@ const UNKNOWN_MICROS_PER_TOKEN: f64 = 200.0;
 
 /// The stored cost, in microseconds per token on one thread.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct ReadingCost {
     file: PathBuf,
     micros_per_token: Option<f64>,
 }
 
-impl Pace {
+impl ReadingCost {
     /// Reads the cost from `file`. A missing or damaged file counts as no measurement.
     pub fn read(file: &Path) -> Self {
         let remembered = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
@@ -58,18 +58,18 @@ mod tests {
     fn a_measured_cost_is_remembered_for_the_next_process() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("reading-pace");
-        let mut pace = Pace::read(&file);
+        let mut pace = ReadingCost::read(&file);
         assert_eq!(pace.estimate(100), Duration::from_millis(20), "unknown: a slow processor");
         pace.measured(100, Duration::from_millis(2));
-        assert_eq!(Pace::read(&file).estimate(100), Duration::from_millis(2));
+        assert_eq!(ReadingCost::read(&file).estimate(100), Duration::from_millis(2));
         let before = std::fs::read(&file).unwrap();
         pace.measured(100, Duration::from_micros(2_200));
         assert_eq!(std::fs::read(&file).unwrap(), before, "nearly the same is no news");
         pace.measured(100, Duration::from_millis(9));
-        assert_eq!(Pace::read(&file).estimate(100), Duration::from_millis(9));
+        assert_eq!(ReadingCost::read(&file).estimate(100), Duration::from_millis(9));
         for damage in ["", "fast", "NaN", "-3", "inf"] {
             disk::write_whole(&file, damage.as_bytes()).unwrap();
-            assert_eq!(Pace::read(&file).estimate(100), Duration::from_millis(20), "{damage}");
+            assert_eq!(ReadingCost::read(&file).estimate(100), Duration::from_millis(20), "{damage}");
         }
     }
 }

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rekindle_core::recall::relevance_gate::{Evidence, can_reading_change};
+use rekindle_core::recall::relevance_gate::{RelevanceEvidence, can_reading_change};
 use rekindle_embed::{CrossEncoder, Passage};
 
-use super::pace::Pace;
+use super::pace::ReadingCost;
 use super::passage::windows;
 
 /// The use of the cross-encoder in a decision.
@@ -41,11 +41,11 @@ const THREADS: usize = 2;
 pub(super) fn read<Text: AsRef<str>>(
     prompt: &str,
     passages: impl IntoIterator<Item = Text>,
-    evidence: Evidence,
+    evidence: RelevanceEvidence,
     reading: &RescoringMode<'_>,
-) -> Evidence {
+) -> RelevanceEvidence {
     let mut found = evidence;
-    let is_wanted = |found: &Evidence| match reading {
+    let is_wanted = |found: &RelevanceEvidence| match reading {
         RescoringMode::Never => false,
         RescoringMode::AsNeeded | RescoringMode::Until(_) => can_reading_change(found),
         RescoringMode::Thorough => true,
@@ -54,7 +54,7 @@ pub(super) fn read<Text: AsRef<str>>(
         return found;
     }
     let mut budget = match reading {
-        RescoringMode::Until(budget) => Some((budget.end, Pace::read(budget.pace_file))),
+        RescoringMode::Until(budget) => Some((budget.end, ReadingCost::read(budget.pace_file))),
         _ => None,
     };
     let cross_encoder = CrossEncoder::builtin();
@@ -66,7 +66,7 @@ pub(super) fn read<Text: AsRef<str>>(
         let Some(tokens) = some.iter().map(|passage| prompt.tokens() + passage.tokens()).max() else { break };
         let start = Instant::now();
         if budget.as_ref().is_some_and(|(end, pace)| start + pace.estimate(tokens) > *end) {
-            return Evidence { out_of_time: true, ..evidence };
+            return RelevanceEvidence { out_of_time: true, ..evidence };
         }
         let scores = cross_encoder.score_batch(&prompt, &some, THREADS);
         if let Some((_, pace)) = &mut budget {
@@ -99,7 +99,7 @@ mod tests {
     use std::cell::Cell;
     use std::time::Duration;
 
-    use rekindle_core::recall::relevance_gate::{Basis, decide};
+    use rekindle_core::recall::relevance_gate::{DecisionBasis, decide};
 
     use super::*;
 
@@ -112,12 +112,16 @@ mod tests {
         "Ada prefers short commit messages in the imperative.",
     ];
 
-    fn near(best_cosine: f64) -> Evidence {
-        Evidence { best_cosine, ..Evidence::default() }
+    fn near(best_cosine: f64) -> RelevanceEvidence {
+        RelevanceEvidence { best_cosine, ..RelevanceEvidence::default() }
     }
 
     /// The evidence, and the number of texts that were taken.
-    fn counted(texts: &[&str], evidence: Evidence, reading: &RescoringMode<'_>) -> (Evidence, usize) {
+    fn counted(
+        texts: &[&str],
+        evidence: RelevanceEvidence,
+        reading: &RescoringMode<'_>,
+    ) -> (RelevanceEvidence, usize) {
         let asked = Cell::new(0);
         let texts = texts.iter().inspect(|_| asked.set(asked.get() + 1));
         (read(PROMPT, texts, evidence, reading), asked.get())
@@ -164,7 +168,7 @@ mod tests {
         let within = |time| RescoringMode::Until(ReadingBudget { end: Instant::now() + time, pace_file });
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::ZERO));
         assert_eq!((found.out_of_time, found.reading, found.passages_read), (true, None, 0));
-        assert_eq!(decide(Some(&found)).basis, Basis::Unread);
+        assert_eq!(decide(Some(&found)).basis, DecisionBasis::Unread);
         assert!(!pace_file.exists(), "nothing was measured");
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
         assert_eq!((found.out_of_time, found.passages_read), (false, OTHERS.len()));

@@ -41,7 +41,7 @@ mod tests {
     const EVERYDAY: &str = include_str!("../../../../../models/everyday.txt");
     const WORK: &str = include_str!("../../../../../models/work.txt");
     /// The sampling interval of the training lines.
-    const EVERY: usize = 40;
+    const SAMPLING_INTERVAL: usize = 40;
     /// The same value as in the example that trains it.
     const ANSWERED: usize = 5;
 
@@ -52,7 +52,7 @@ mod tests {
         let right = |prompts: &str, more: &str, is_right: fn(f64) -> bool| {
             let more = pairs.iter().filter(|pair| pair["type"] == more).step_by(ANSWERED);
             let more = more.filter_map(|pair| pair["prompt"].as_str());
-            let prompts: Vec<&str> = prompts.lines().chain(more).step_by(EVERY).collect();
+            let prompts: Vec<&str> = prompts.lines().chain(more).step_by(SAMPLING_INTERVAL).collect();
             let margin = |prompt: &&&str| margin(embedder, prompt, &embedder.query(prompt));
             let right = prompts.iter().filter(|prompt| {
                 is_right(
@@ -80,12 +80,12 @@ mod tests {
 
     /// The values of the lines of some sets for one key.
     #[derive(Default)]
-    struct Said {
+    struct EvaluatedTexts {
         lengths: Vec<usize>,
         by_word: HashMap<String, Vec<usize>>,
     }
 
-    impl Said {
+    impl EvaluatedTexts {
         fn new(sets: &[&str], name: &str) -> Self {
             let mut said = Self::default();
             for line in sets.iter().flat_map(|set| lines(set)) {
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn b_06_training_and_evaluation_share_no_text() {
-        let asked = Said::new(&EVALUATED_PROMPTS, "prompt");
+        let asked = EvaluatedTexts::new(&EVALUATED_PROMPTS, "prompt");
         assert!(asked.lengths.len() > 7_000);
         let pairs = pairs();
         let read: Vec<&str> = pairs.iter().filter_map(|pair| pair["prompt"].as_str()).collect();
@@ -140,7 +140,7 @@ mod tests {
         let trained = EVERYDAY.lines().chain(WORK.lines()).chain(read);
         let shared = trained.filter(|prompt| asked.is_nearly(prompt));
         assert_eq!(shared.collect::<Vec<_>>(), Vec::<&str>::new());
-        let remembered = Said::new(&EVALUATED_MEMORIES, "text");
+        let remembered = EvaluatedTexts::new(&EVALUATED_MEMORIES, "text");
         assert!(remembered.lengths.len() > 2_400);
         let known = pairs.iter().filter_map(|pair| pair["text"].as_str());
         assert_eq!(known.filter(|text| remembered.is_nearly(text)).collect::<Vec<_>>(), Vec::<&str>::new());

@@ -9,7 +9,9 @@ use rekindle_core::base::time::iso;
 use rekindle_core::knowledge::feedback::UsageVerdict;
 use rekindle_core::text::tokens;
 use rekindle_engine::agents::transcripts;
-use rekindle_engine::context::injection_log::{self, Injection, Outcome, Record, What};
+use rekindle_engine::context::injection_log::{
+    self, Injection, InjectionMoment, InjectionRecord, TurnOutcome,
+};
 use rekindle_engine::jobs::sessions;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::recall::log::RecallLog;
@@ -39,17 +41,18 @@ pub(super) fn show(context: &CommandContext<'_>, session: &str, json: bool) -> R
 }
 
 /// Builds the JSON report of a session.
-fn report(context: &CommandContext<'_>, session: &str, record: &Record) -> Result<Value, CliError> {
+fn report(context: &CommandContext<'_>, session: &str, record: &InjectionRecord) -> Result<Value, CliError> {
     let asked = asked(context, session)?;
     let mut blocks: Vec<Value> = Vec::new();
     let (mut turn, mut sum): (Option<&str>, u64) = (None, 0);
     let mut by_what: HashMap<&str, u64> = HashMap::new();
-    for told in record.told.iter().filter(|told| told.what != What::LetGo) {
-        if told.what == What::Prompt {
+    for told in record.told.iter().filter(|told| told.what != InjectionMoment::LetGo) {
+        if told.what == InjectionMoment::Prompt {
             turn = Some(&told.turn);
         }
-        let outcome = turn.and_then(|turn| record.outcome(turn)).filter(|_| told.what != What::Start);
-        let corrected = later(record, turn).filter(|_| told.what != What::Start);
+        let outcome =
+            turn.and_then(|turn| record.outcome(turn)).filter(|_| told.what != InjectionMoment::Start);
+        let corrected = later(record, turn).filter(|_| told.what != InjectionMoment::Start);
         sum += told.tokens;
         let word = word(told.what);
         *by_what.entry(word).or_default() += told.tokens;
@@ -58,7 +61,8 @@ fn report(context: &CommandContext<'_>, session: &str, record: &Record) -> Resul
     let agent = record.told[0].agent;
     let total = spoken(context, agent, session);
     let outcomes = || record.came.iter();
-    let names = |list: fn(&Outcome) -> &Vec<String>| outcomes().flat_map(list).cloned().collect::<Vec<_>>();
+    let names =
+        |list: fn(&TurnOutcome) -> &Vec<String>| outcomes().flat_map(list).cloned().collect::<Vec<_>>();
     Ok(json!({
         "session": session,
         "agent": agent,
@@ -80,17 +84,17 @@ fn report(context: &CommandContext<'_>, session: &str, record: &Record) -> Resul
     }))
 }
 
-fn word(what: What) -> &'static str {
+fn word(what: InjectionMoment) -> &'static str {
     match what {
-        What::Start => "briefing",
-        What::Prompt => "prompt",
-        What::Tool => "tool",
-        What::LetGo => "let-go",
+        InjectionMoment::Start => "briefing",
+        InjectionMoment::Prompt => "prompt",
+        InjectionMoment::Tool => "tool",
+        InjectionMoment::LetGo => "let-go",
     }
 }
 
 /// The outcome of the next turn, if the person corrected this one there.
-fn later<'a>(record: &'a Record, turn: Option<&str>) -> Option<&'a Outcome> {
+fn later<'a>(record: &'a InjectionRecord, turn: Option<&str>) -> Option<&'a TurnOutcome> {
     let turns = record.turns();
     let at = turns.iter().position(|one| Some(one.prompt.turn.as_str()) == turn)?;
     let next = turns.get(at + 1)?.prompt.turn.clone();
@@ -100,8 +104,8 @@ fn later<'a>(record: &'a Record, turn: Option<&str>) -> Option<&'a Outcome> {
 fn block(
     told: &Injection,
     word: &str,
-    outcome: Option<&Outcome>,
-    corrected: Option<&Outcome>,
+    outcome: Option<&TurnOutcome>,
+    corrected: Option<&TurnOutcome>,
     asked: &[Value],
 ) -> Value {
     let at = iso(told.at);
@@ -131,7 +135,7 @@ fn block(
         "query": line.map(|line| line["query"].clone()),
         "tokens": told.tokens,
         "heldOut": told.held_out,
-        "corrects": told.what == What::Prompt && outcome.is_some_and(|came| came.corrections > 0),
+        "corrects": told.what == InjectionMoment::Prompt && outcome.is_some_and(|came| came.corrections > 0),
         "corrected": corrected.is_some(),
         "memories": memories,
         "leftOut": left_out,
