@@ -1,7 +1,7 @@
 //! Search and its ranking: documents, queries, scores, and the relevance gate.
 //!
 //! - [`document`], [`collect`]: the units of recall, and their collection from files
-//! - [`terms`], [`term_counts`], [`windows`]: the index's view of a text
+//! - [`terms`](crate::text::terms), [`term_counts`], [`windows`]: the index's view of a text
 //! - [`collection`]: the columns of all documents that ranking reads
 //! - [`query`], [`time_expressions`]: a prompt as a query, and the times it names
 //! - [`rewrite`]: rewriting a query into better search words with a model

@@ -5,7 +5,8 @@
 //! - [`prompt`], [`parse`], [`compress`]: reflection with a model: input, answer and length check
 //! - [`check`]: checks a model's claims against the observations (B-01)
 //! - [`settle_drafts`]: drops drafts that `MEMORY.md` or an earlier proposal already covers
-//! - [`conflict`], [`likeness`]: contradiction and equality of two statements
+//! - [`contradiction`](crate::text::contradiction), [`similarity`](crate::text::similarity): contradiction and
+//!   equality of two statements
 //! - [`distil`]: compaction of observations with age (REF-15)
 
 pub mod check;

@@ -42,7 +42,7 @@ pub enum Error {
         /// The file, and the reason why it does not fit.
         why: String,
     },
-    /// A prefix exceeds [`MAX_PREFIX_BYTES`].
+    /// A prefix exceeds `MAX_PREFIX_BYTES`.
     #[error("the prefix for {what} has more than {MAX_PREFIX_BYTES} bytes")]
     LongPrefix {
         /// The texts that the prefix is for: queries or memories.

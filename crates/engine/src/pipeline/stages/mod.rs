@@ -1,4 +1,4 @@
-//! Stages: the functions of the pipeline, written against [`Steps`](crate::jobs::queue::Steps).
+//! Stages: the functions of the pipeline, written against [`StepRunner`](crate::jobs::queue::StepRunner).
 
 pub mod capture;
 mod contradictions;
