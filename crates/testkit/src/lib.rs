@@ -4,14 +4,14 @@
 //! stopping it at its system calls ([`faults`]).
 //!
 //! ```no_run
-//! use rekindle_testkit::{Sandbox, faults::{self, Fault}};
+//! use rekindle_testkit::{Sandbox, faults::{self, PlannedFault}};
 //!
 //! let sandbox = Sandbox::new("target/debug/rekindle").init();
 //! let save = sandbox.rekindle(&["save", "note", "tea", "--body", "green"]);
 //! let before = sandbox.snapshot();
 //! for step in 1..=faults::count(&save) {
 //!     sandbox.restore(&before);
-//!     let struck = faults::run(&save, Fault::kill(step)).killed();
+//!     let struck = faults::run(&save, PlannedFault::kill(step)).killed();
 //!     assert!(sandbox.find_bytes("half").is_empty(), "after {:?}", struck.fault);
 //! }
 //! ```

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::time::Duration;
 
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
-use crate::capture::{hook, log, runs, work};
+use crate::capture::{hook, log, runs};
 use crate::distil::{AskResult, model};
 use crate::{project, sandbox, text};
 
@@ -66,7 +67,8 @@ fn hold(sandbox: &Sandbox, count: usize) {
         let input = json!({"session_id": told.id, "transcript_path": told.path(sandbox), "cwd": sandbox.work().join("pumps")});
         hook(sandbox, "claude", "SessionEnd", &input);
         if number.is_multiple_of(25) || number == count {
-            work(sandbox, &[]);
+            // A quarter of a month at once takes a while on a busy machine.
+            sandbox.rekindle(&["worker", "--once"]).limit(Duration::from_secs(120)).run().ok();
         }
     }
 }
