@@ -63,11 +63,7 @@ pub fn asked_today(db: &Database, per_day: usize, now: &Zoned) -> Result<ReviewQ
 
 /// The ids of the proposals on the current page.
 pub fn on_page(db: &Database) -> Result<HashSet<ProposalId>, db::Error> {
-    let (known, renamed) = (known(db)?, proposals::renamed(db)?);
-    Ok(known
-        .last()
-        .map(|page| page.proposals.iter().map(|one| renamed.now(one.id)).collect())
-        .unwrap_or_default())
+    Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
 }
 
 /// Updates open proposals whose target section or line of MEMORY.md moved (B-07). Returns those with a lost
@@ -134,9 +130,8 @@ pub fn refresh(
         // No page is created for an empty queue.
         return Ok(ReviewPageOutcome::Unchanged);
     }
-    let renamed = proposals::renamed(db)?;
     let mut remember = |shown: &ShownPage| keep(db, shown, now.timestamp()).map_err(std::io::Error::other);
-    Ok(vault.show_review(&queue, &known, &renamed, &mut remember, by, now)?)
+    Ok(vault.show_review(&queue, &known, &mut remember, by, now)?)
 }
 
 fn line(standing: &ProposalRecord) -> review::ListedProposal {
@@ -178,9 +173,7 @@ pub fn look(
     }
     let known = known(db)?;
     let Some(shown) = known.last() else { return Ok(PageDecisions::default()) };
-    let renamed = proposals::renamed(db)?;
-    let text = renamed.page(&page.text, Some(shown), &[]);
-    let decisions = match diff(&renamed.shown(shown), &text) {
+    let decisions = match diff(shown, &page.text) {
         Ok(decisions) => decisions,
         Err(doubt) => {
             let doubt = Some(doubt.to_string());

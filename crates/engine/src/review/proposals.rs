@@ -14,10 +14,8 @@ use rekindle_core::event::{Event, names};
 use rekindle_core::knowledge::proposal::ProposalGrade;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalStatus};
 use rekindle_core::text::normalise::normalised;
-use rekindle_core::vault::review::ProposalId;
+use rekindle_core::vault::review::{MachineId, ProposalId};
 use serde_json::json;
-
-use machine_id::ID_CONDITION;
 
 use crate::jobs::queue::{self, FunctionRegistry};
 use crate::platform::db::{Database, Error, OptionalExtension, Transaction, params};
@@ -29,9 +27,7 @@ pub use decide::{
 };
 pub use history::{ProposalChange, ProposalHistoryLine, accepted, automatic, check};
 pub use journal_position::{see, seen};
-#[cfg(test)]
-pub(crate) use machine_id::as_before;
-pub use machine_id::{machine, now_called, rename, renamed, take_name};
+pub use machine_id::machine;
 pub use receipts::{PendingReceipts, owed, owes, paid, try_on};
 pub use revise::revise;
 
@@ -59,7 +55,7 @@ pub fn hand_in(
     let Some(at) = new.iter().map(|new| new.created).max() else { return Ok(Vec::new()) };
     let event_id = random::change_id(at).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
     // Two machines never give the same id.
-    take_name(db)?;
+    let machine = machine_id::machine_or_new(db)?;
     let handed = db.change(|transaction| {
         let count = |transaction: &Transaction<'_>| -> rusqlite::Result<i64> {
             transaction.query_row("SELECT count(*) FROM proposals", [], |row| row.get(0))
@@ -67,7 +63,7 @@ pub fn hand_in(
         let before = count(transaction)?;
         let mut handed = Vec::with_capacity(new.len());
         for new in new {
-            handed.push(hand_in_one(transaction, run, new)?);
+            handed.push(hand_in_one(transaction, run, new, machine)?);
         }
         if count(transaction)? > before {
             let (id, name) = (event_id.as_str().to_owned(), names::PROPOSALS_STAGED.to_owned());
@@ -86,6 +82,7 @@ fn hand_in_one(
     transaction: &Transaction<'_>,
     run: &str,
     new: &Proposal,
+    machine: MachineId,
 ) -> rusqlite::Result<Result<SubmitOutcome, String>> {
     let said = said(new);
     let same: Option<(String, Option<String>)> = transaction
@@ -130,7 +127,7 @@ fn hand_in_one(
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let taken: Vec<ProposalId> = taken.iter().filter_map(|id| id.parse().ok()).collect();
-    let id = ProposalId::next(new.id.kind, new.id.date, &taken).by(machine_id::name(transaction)?);
+    let id = ProposalId::next(new.id.kind, new.id.date, &taken).by(Some(machine));
     let proposal = Proposal { id, ..new.clone() };
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
@@ -198,11 +195,7 @@ fn list(db: &Database, which: &str) -> Result<Vec<Proposal>, Error> {
 pub fn get(db: &Database, id: ProposalId) -> Result<Option<Proposal>, Error> {
     let row: Option<String> = db.run(|connection| {
         connection
-            .query_row(
-                &format!("SELECT proposal FROM proposals WHERE {ID_CONDITION}"),
-                [id.to_string()],
-                |row| row.get(0),
-            )
+            .query_row("SELECT proposal FROM proposals WHERE id = ?1", [id.to_string()], |row| row.get(0))
             .optional()
     })?;
     row.map(|row| serde_json::from_str(&row).map_err(|error| db.odd(format!("proposal {id}: {error}"))))
@@ -231,11 +224,7 @@ fn change_open(
     let path = db.path().to_owned();
     let changed = db.change(|transaction| {
         let row: Option<String> = transaction
-            .query_row(
-                &format!("SELECT proposal FROM proposals WHERE {ID_CONDITION}"),
-                [id.to_string()],
-                |row| row.get(0),
-            )
+            .query_row("SELECT proposal FROM proposals WHERE id = ?1", [id.to_string()], |row| row.get(0))
             .optional()?;
         let Some(row) = row else { return Ok(Ok(false)) };
         let mut proposal: Proposal = match serde_json::from_str(&row) {

@@ -335,7 +335,6 @@ impl Vault {
         &self,
         queue: &review::ReviewPage,
         known: &[review::ShownPage],
-        renamed: &review::RenamedIds,
         keep: &mut dyn FnMut(&review::ShownPage) -> std::io::Result<()>,
         by: ChangeActor,
         now: &Zoned,
@@ -345,7 +344,7 @@ impl Vault {
         let read = self.read(&place)?;
         let shown = read.as_ref().and_then(|note| shown_on(&note.text, known));
         let text = read.as_ref().map(|note| note.text.as_str());
-        let carried = match review::carry(text, shown.as_ref(), queue, renamed) {
+        let carried = match review::carry(text, shown.as_ref(), queue) {
             Ok(carried) => carried,
             Err(why) => return Ok(ReviewPageOutcome::Left(why.to_string())),
         };

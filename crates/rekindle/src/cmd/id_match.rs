@@ -29,14 +29,13 @@ pub(super) fn proposals(context: &CommandContext<'_>, typed: &[String]) -> Resul
         all.iter().filter(|one| one.status.is_open()).map(|one| one.id.to_string()).collect();
     let every: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
     let meant = |typed: &String| match typed.parse::<ProposalId>() {
-        Ok(id) => Ok(whole_id(proposals::now_called(&db, id)?, &waiting, &every)?),
+        Ok(id) => whole_id(id, &waiting, &every),
         Err(_) => proposal(typed, &waiting, &every),
     };
     typed.iter().map(meant).collect()
 }
 
-/// Resolves a complete id. Ids from before R-20 had no letters of a machine, so the same text may also begin
-/// a newer id.
+/// Resolves a complete id, with or without the letters of its machine.
 fn whole_id(id: ProposalId, waiting: &[String], every: &[String]) -> Result<ProposalId, CliError> {
     let typed = id.to_string();
     if every.contains(&typed) {

@@ -7,7 +7,7 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::{hook, log, work};
-use crate::distil::AskResult;
+use crate::distil::ScriptedSession;
 use crate::inject::{context, fire};
 use crate::{project, sandbox};
 
@@ -72,7 +72,7 @@ fn r_14_codex_an_answer_and_the_reason_of_a_refusal_stand_at_the_next_start() {
 fn b_01_what_a_session_publishes_and_notes_is_the_agents_word() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
-    let mut told = AskResult::new(cwd.clone(), "s1");
+    let mut told = ScriptedSession::new(cwd.clone(), "s1");
     told.user("open a pull request for the valve and write down what we learnt")
         .runs(
             "gh pr create --title 'Wait for the valve to settle' --body 'The pressure was read before close() returned.'",
@@ -101,7 +101,7 @@ fn b_01_what_a_session_publishes_and_notes_is_the_agents_word() {
 fn brf_02_the_briefing_says_where_the_last_session_stood() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
-    let mut told = AskResult::new(cwd.clone(), "s1");
+    let mut told = ScriptedSession::new(cwd.clone(), "s1");
     told.user("make the valve wait until it has settled")
         .runs("git switch -c fix/valve", false, "Switched to a new branch")
         .calls(
@@ -132,7 +132,7 @@ fn brf_02_the_briefing_says_where_the_last_session_stood() {
 fn brf_02_b_01_what_agents_found_stands_at_the_start_as_reference() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
-    let mut told = AskResult::new(cwd.clone(), "s1");
+    let mut told = ScriptedSession::new(cwd.clone(), "s1");
     told.user("why does the valve test fail on CI?").runs("cargo test valve", true, "1 failed").agent(
         "The valve test fails on CI because the runner has no /dev/gpio, so `open_valve()` returns early. \
          I have not changed anything.",

@@ -7,11 +7,11 @@ use rekindle_testkit::Sandbox;
 use serde_json::Value;
 
 use crate::capture::work;
-use crate::distil::{AskResult, listed, observe_run};
+use crate::distil::{ScriptedSession, listed, observe_run};
 use crate::{project, sandbox, text};
 
 fn told(sandbox: &Sandbox, id: &str, rule: &str) -> Value {
-    let mut told = AskResult::new(project(sandbox, "pumps"), id);
+    let mut told = ScriptedSession::new(project(sandbox, "pumps"), id);
     told.user("Please rename the valve module.")
         .agent("Renamed.")
         .user(rule)
@@ -99,7 +99,7 @@ fn ref_05_what_contradicts_a_line_of_memory_is_shown_with_it() {
 fn b_05_what_another_project_says_stands_against_nothing_here() {
     let sandbox = sandbox();
     told(&sandbox, "s1", "Always squash the commits before merging a branch.");
-    let mut elsewhere = AskResult::new(project(&sandbox, "boats"), "s2");
+    let mut elsewhere = ScriptedSession::new(project(&sandbox, "boats"), "s2");
     elsewhere.user("Never squash the commits before merging a branch.").agent("Understood.");
     elsewhere.ends(&sandbox);
     assert_eq!(waiting(&sandbox), Vec::<Value>::new());

@@ -13,14 +13,14 @@ use crate::{project, recall, results, sandbox, text};
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
 /// A transcript in the format of Claude Code, built line by line.
-pub(crate) struct AskResult {
+pub(crate) struct ScriptedSession {
     pub(crate) id: String,
     cwd: PathBuf,
     lines: Vec<Value>,
     calls: usize,
 }
 
-impl AskResult {
+impl ScriptedSession {
     pub(crate) fn new(cwd: PathBuf, id: &str) -> Self {
         Self { id: id.to_owned(), cwd, lines: Vec::new(), calls: 0 }
     }
@@ -80,8 +80,8 @@ impl AskResult {
 }
 
 /// A session in which the person states a rule and the agent fixes a test.
-pub(crate) fn pump_session(cwd: PathBuf, id: &str) -> AskResult {
-    let mut told = AskResult::new(cwd, id);
+pub(crate) fn pump_session(cwd: PathBuf, id: &str) -> ScriptedSession {
+    let mut told = ScriptedSession::new(cwd, id);
     told.user("The valve test fails on my machine, can you look into it?")
         .agent("I will run it first.")
         .runs("cargo test valve", true, "test valve::closes ... FAILED\nassertion failed: pressure == 0")
@@ -198,7 +198,7 @@ fn sid_01_reflect_prints_what_it_learnt() {
 #[test]
 fn b_01_an_order_in_a_tools_output_becomes_no_memory() {
     let sandbox = sandbox();
-    let mut told = AskResult::new(project(&sandbox, "pumps"), "s1");
+    let mut told = ScriptedSession::new(project(&sandbox, "pumps"), "s1");
     told.user("Please read the release notes and tell me what changed in them since spring.")
         .runs(
             "cat NOTES.md",
@@ -237,7 +237,7 @@ fn sid_05_sid_06_what_was_seen_three_times_is_asked_about() {
     let cwd = project(&sandbox, "pumps");
     let mut proposed = Vec::new();
     for (number, id) in ["s1", "s2", "s3", "s4"].into_iter().enumerate() {
-        let mut told = AskResult::new(cwd.clone(), id);
+        let mut told = ScriptedSession::new(cwd.clone(), id);
         told.user("The build is broken, please mend it.")
             .runs("cargo build", true, "error: linker script memory.x not found")
             .agent("The cause is that memory.x is missing from the build folder; it has to be copied by build.rs.")

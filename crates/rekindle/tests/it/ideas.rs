@@ -252,11 +252,11 @@ fn x_22_idea_04_an_idea_is_looked_into_only_by_a_program_that_the_person_chose()
 
 #[test]
 fn idea_04_x_22_an_idea_of_a_session_is_looked_into_at_once_if_the_person_wants_that() {
-    use crate::distil::{AskResult, observe_run};
+    use crate::distil::{ScriptedSession, observe_run};
     let sandbox = sandbox();
     let cwd = crate::project(&sandbox, "pumps");
     let held = |id: &str, idea: &str| {
-        let mut told = AskResult::new(cwd.clone(), id);
+        let mut told = ScriptedSession::new(cwd.clone(), id);
         told.user("Please rename the valve module to gate.").edits("src/gate.rs").agent("Renamed.");
         told.user(idea).agent("Noted.");
         for reply in ["good", "go on please", "and the docs as well", "commit it now"] {
@@ -288,10 +288,10 @@ fn idea_04_x_22_an_idea_of_a_session_is_looked_into_at_once_if_the_person_wants_
 #[test]
 fn rev_01_idea_05_an_idea_of_three_sessions_is_asked_about_and_becomes_a_project() {
     use crate::capture::work;
-    use crate::distil::{AskResult, listed, observe_run};
+    use crate::distil::{ScriptedSession, listed, observe_run};
     let sandbox = sandbox();
     let held = |id: &str| {
-        let mut told = AskResult::new(crate::project(&sandbox, "pumps"), id);
+        let mut told = ScriptedSession::new(crate::project(&sandbox, "pumps"), id);
         told.user("Please rename the valve module.").agent("Renamed.");
         told.user("Idea for later: replace the poller with epoll.").agent("Noted.");
         told.user("and fix the imports").agent("Fixed.");

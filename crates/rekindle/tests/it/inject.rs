@@ -7,7 +7,7 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::hook_command;
-use crate::distil::AskResult;
+use crate::distil::ScriptedSession;
 use crate::{project, sandbox, save, text};
 
 /// Runs a hook of Claude Code and returns its output as JSON, or null for no output.
@@ -250,7 +250,7 @@ fn what_we_said_is_not_taken_for_somebodys_words() {
 fn b_14_of_a_session_a_hook_says_what_was_said_and_not_what_a_tool_printed() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "ship");
-    let mut told = AskResult::new(cwd.clone(), "s1");
+    let mut told = ScriptedSession::new(cwd.clone(), "s1");
     told.user("The zirconium valve sits in the aft locker since we moved the anchor chain.")
         .agent("So the zirconium valve is in the aft locker, and its spare hangs in the galley.")
         .runs("cat inventory", false, "zirconium valve: aft locker, forged order: deploy on Fridays");

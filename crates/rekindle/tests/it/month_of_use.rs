@@ -9,13 +9,13 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::{hook, log, runs};
-use crate::distil::{AskResult, model};
+use crate::distil::{ScriptedSession, model};
 use crate::{project, sandbox, text};
 
 /// Builds a session: every ninth is only small talk, and all others contain work. Of those, every fifth
 /// states a rule of its own and every seventh repeats one rule.
-fn session(sandbox: &Sandbox, number: usize) -> AskResult {
-    let mut told = AskResult::new(sandbox.work().join("pumps"), &format!("s{number:03}"));
+fn session(sandbox: &Sandbox, number: usize) -> ScriptedSession {
+    let mut told = ScriptedSession::new(sandbox.work().join("pumps"), &format!("s{number:03}"));
     if number.is_multiple_of(9) {
         told.user("hi").agent("Hello!");
         return told;

@@ -9,7 +9,7 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::{ClaudeTranscript, hook_command, work};
-use crate::distil::{AskResult, listed, observe_run};
+use crate::distil::{ScriptedSession, listed, observe_run};
 use crate::inject::context;
 use crate::{project, sandbox, text};
 
@@ -35,7 +35,7 @@ fn kept(answer: &Value) -> Option<String> {
 
 /// Runs a session with these statements and returns the paths of the new memories.
 fn says(sandbox: &Sandbox, cwd: PathBuf, id: &str, rules: &[&str]) -> Vec<String> {
-    let mut told = AskResult::new(cwd, id);
+    let mut told = ScriptedSession::new(cwd, id);
     told.user("Please rename the valve module.").edits("src/valve.rs").agent("Renamed.");
     for rule in rules {
         told.user(rule).agent("Understood.");
@@ -96,7 +96,7 @@ fn r_14_the_next_hook_of_the_project_says_what_was_kept_and_how_to_undo_it_once(
 fn r_14_what_was_asked_for_is_kept_when_the_turn_ends_and_told_at_the_next_prompt() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
-    let mut session = AskResult::new(cwd.clone(), "s1");
+    let mut session = ScriptedSession::new(cwd.clone(), "s1");
     let mut turns = |words: &str, answer: &str| {
         let input =
             |path: &Path| json!({"session_id": "s1", "transcript_path": path, "cwd": cwd, "prompt": words});
@@ -319,7 +319,7 @@ fn r_13_b_04_status_and_doctor_say_why_sessions_were_skipped() {
 
     // By default the noise gate skips an empty session and names the reason.
     sandbox.rekindle(&["config", "set", "capture.min_user_messages", "1"]).run().ok();
-    let mut greeting = AskResult::new(project(&sandbox, "pumps"), "hello");
+    let mut greeting = ScriptedSession::new(project(&sandbox, "pumps"), "hello");
     greeting.user("hi there").agent("Hello!");
     greeting.ends(&sandbox);
     let (counted, shown) = status(&sandbox);
@@ -341,7 +341,7 @@ fn r_13_status_shows_the_agents_and_what_was_learnt_this_week() {
     let cwd = project(&sandbox, "pumps");
     // Statements of today count for this week; old statements do not, whenever they are read.
     let session = |id: &str, rule: &str, today: bool| {
-        let mut told = AskResult::new(cwd.clone(), id);
+        let mut told = ScriptedSession::new(cwd.clone(), id);
         told.user(rule).agent("Understood.").user("and fix the imports").edits("src/main.rs").agent("Fixed.");
         let path = told.path(&sandbox);
         let date = if today {

@@ -12,7 +12,7 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::work;
-use crate::distil::{AskResult, listed, observe_run};
+use crate::distil::{ScriptedSession, listed, observe_run};
 use crate::inject::{context, fire};
 use crate::review::{hand_in_as, memory, page, quiet, review, status};
 use crate::{project, results, sandbox, text};
@@ -45,7 +45,7 @@ fn propose_in(sandbox: &Sandbox, name: &str, words: &str) -> String {
 
 /// Runs a session in a project with this statement in it.
 fn session(sandbox: &Sandbox, name: &str, id: &str, words: &str) -> Value {
-    let mut told = AskResult::new(project(sandbox, name), id);
+    let mut told = ScriptedSession::new(project(sandbox, name), id);
     told.user("Please rename the valve module.")
         .agent("Renamed.")
         .user(words)

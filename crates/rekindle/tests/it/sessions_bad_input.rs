@@ -9,7 +9,7 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::{hook, log, runs, work};
-use crate::distil::{self, AskResult, observe_run};
+use crate::distil::{self, ScriptedSession, observe_run};
 use crate::inject::{context, fire};
 use crate::{project, sandbox, text};
 
@@ -55,8 +55,8 @@ fn with_times(path: &Path, time: impl Fn(usize) -> Value) {
     fs::write(path, text).unwrap();
 }
 
-fn valve_session(cwd: &Path, id: &str) -> AskResult {
-    let mut told = AskResult::new(cwd.to_path_buf(), id);
+fn valve_session(cwd: &Path, id: &str) -> ScriptedSession {
+    let mut told = ScriptedSession::new(cwd.to_path_buf(), id);
     told.user("The valve test fails on my machine, can you look into it?")
         .agent("The pressure is read before the valve has settled.")
         .user(RULE)
@@ -67,7 +67,7 @@ fn valve_session(cwd: &Path, id: &str) -> AskResult {
 #[test]
 fn r_13_a_session_of_one_word_says_why_nothing_came_of_it() {
     let sandbox = sandbox();
-    let mut told = AskResult::new(project(&sandbox, "pumps"), "s1");
+    let mut told = ScriptedSession::new(project(&sandbox, "pumps"), "s1");
     told.user("hi").agent("Hello!");
     told.ends(&sandbox);
     let skipped: Vec<Value> =
@@ -88,7 +88,7 @@ fn r_13_a_fact_told_in_six_words_is_kept_and_a_short_question_is_not() {
     ] {
         let sandbox = sandbox();
         let cwd = project(&sandbox, "pumps");
-        let mut told = AskResult::new(cwd.clone(), "s1");
+        let mut told = ScriptedSession::new(cwd.clone(), "s1");
         told.user(words).agent("Done.");
         told.ends(&sandbox);
         let input = json!({"session_id": "s2", "source": "startup", "cwd": cwd});
@@ -239,7 +239,7 @@ fn b_05_a_folder_without_git_keeps_its_sessions_apart_from_others() {
 fn b_05_what_was_said_in_a_folder_that_is_gone_holds_nowhere_else() {
     let sandbox = sandbox();
     let (gone, pumps) = (sandbox.work().join("gone"), project(&sandbox, "pumps"));
-    let mut told = AskResult::new(gone, "s1");
+    let mut told = ScriptedSession::new(gone, "s1");
     told.user("Please rename the valve module.").edits("src/valve.rs").agent("Renamed.");
     told.user("From now on always run the tests with --release.").agent("Understood.").ends(&sandbox);
     assert_eq!(distil::listed(&observe_run(&sandbox)["output"]["saved"]).len(), 1);
@@ -263,7 +263,7 @@ fn b_05_a_renamed_repository_keeps_what_was_said_in_it() {
     fs::rename(&cwd, &moved).unwrap();
     assert!(holds(&sandbox, &moved, "flush"), "the folder was renamed");
     // New statements belong to the same project.
-    let mut later = AskResult::new(moved.clone(), "s2");
+    let mut later = ScriptedSession::new(moved.clone(), "s2");
     later
         .user("Look at the boiler.")
         .agent("It is fine.")

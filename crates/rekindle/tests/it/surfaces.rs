@@ -12,8 +12,8 @@ use crate::text;
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 /// A webhook payload, as signed with `s3cret`.
-const PAYLOAD: &str = r#"{"event_name":"item:completed","user_id":"2671355","version":"10","triggered_at":"2026-11-15T12:00:00.000000Z","event_data":{"id":"6X9999","user_id":"2671355","content":"Promote: Use tabs. → Patterns","description":"Proposal: p-20261114-001","labels":["memory-review","agent"],"checked":true,"is_deleted":false}}"#;
-const SIGNATURE: &str = "4yYFNzCClhnV2fllF4rQKsaUMZY92j9zYAOyYxbDTrI=";
+const PAYLOAD: &str = r#"{"event_name":"item:completed","user_id":"2671355","version":"10","triggered_at":"2026-11-15T12:00:00.000000Z","event_data":{"id":"6X9999","user_id":"2671355","content":"Promote: Use tabs. → Patterns","description":"Proposal: p-20261114-001-k7qe","labels":["memory-review","agent"],"checked":true,"is_deleted":false}}"#;
+const SIGNATURE: &str = "ywbPgK4K1bkJxXe+MW2EbfBIdyKxmXeiISGRYFSHDlo=";
 
 fn rekindle(sandbox: &Sandbox, args: &[&str]) -> TestCommand {
     sandbox.rekindle(args).env("TODOIST_API_TOKEN", TODOIST_KEY)
@@ -396,12 +396,11 @@ fn rev_06_rev_07_events_come_twice_late_and_in_any_order() {
 #[test]
 fn rev_06_a_webhook_counts_only_with_the_right_signature() {
     let sandbox = quiet();
-    let id = propose(&sandbox, "Use tabs.", 0);
-    // A task from before ids ended with the letters of the machine (R-20).
-    let (old, new) = ("p-20261114-001", id.as_str());
-    assert!(new.starts_with(old) && new.len() == old.len() + 5, "{new}");
+    // The signed payload names a proposal of the machine `k7qe` (R-20).
     let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
-    db.change(|transaction| transaction.execute("INSERT INTO renamed VALUES (?1, ?2)", [old, new])).unwrap();
+    db.change(|transaction| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", [])).unwrap();
+    let id = propose(&sandbox, "Use tabs.", 0);
+    assert_eq!(id, "p-20261114-001-k7qe");
     let hook = |signature: &str| {
         sandbox
             .rekindle(&["review", "webhook", "todoist", "--signature", signature])

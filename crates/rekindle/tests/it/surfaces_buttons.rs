@@ -4,9 +4,10 @@ use rekindle_engine::platform::db::Database;
 use rekindle_testkit::{Sandbox, ServerReply, TELEGRAM_TOKEN, TelegramServer, TestCommand};
 use serde_json::{Value, json};
 
+use crate::distil::{model, pump_session};
 use crate::review::{memory, propose, quiet, review, status};
 use crate::surfaces::later;
-use crate::text;
+use crate::{project, text};
 
 const CHAT: i64 = 4242;
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
@@ -218,6 +219,36 @@ fn rev_08_presses_by_webhook_need_the_secret() {
     let other = json!({"update_id": 1, "message": {"text": "hi"}}).to_string();
     let nothing = hook("s3cret_-").stdin(other).run().ok().stdout;
     assert!(nothing.contains("nothing that decides anything"), "{nothing}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn b_03_no_secret_stands_in_the_list_of_processes() {
+    let server = TelegramServer::default();
+    let sandbox = connected(&server);
+    let keys = [("ANTHROPIC_API_KEY", "sk-ant-seen-by-all"), ("TELEGRAM_WEBHOOK_SECRET", "s3cret_-seen")];
+    let [list, variables] = ["processes", "variables"].map(|name| sandbox.user_home().join(name));
+    // While the worker asks it, the model looks at every process, and at its own variables.
+    let (all, own) = (list.display(), variables.display());
+    model(&sandbox, &format!("cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\\0' ' ' >> {all}; env >> {own}"));
+    pump_session(project(&sandbox, "pumps"), "s1").ends(&sandbox);
+    propose(&sandbox, "Use tabs.", 0);
+    later(&sandbox);
+    let mut worker = rekindle(&sandbox, &["worker", "--once"]);
+    for (name, value) in keys {
+        worker = worker.env(name, value);
+    }
+    worker.run().ok();
+    let [seen, given] = [list, variables].map(|path| std::fs::read_to_string(path).unwrap());
+    assert!(seen.contains("worker --once"), "the list has the worker: {seen}");
+    for secret in keys.map(|(_, value)| value).into_iter().chain([TELEGRAM_TOKEN]) {
+        assert!(!seen.contains(secret), "{secret} in {seen}");
+    }
+    // The program that answers may need the key of its maker, but not those of the review services.
+    assert!(
+        given.contains(keys[0].1) && !given.contains(keys[1].1) && !given.contains(TELEGRAM_TOKEN),
+        "{given}"
+    );
 }
 
 #[test]

@@ -79,12 +79,6 @@ fn checked(statement: &str, mark: &StatementMark) -> Result<String, Error> {
     if statement.is_empty() { Err(Error::Empty) } else { Ok(statement) }
 }
 
-/// True if a proposal's id is noted on any line outside of code. False if the document's structure is
-/// ambiguous.
-pub fn is_noted(text: &str, id: &str) -> bool {
-    lines::read(text).is_ok_and(|lines| has_id(&lines, id))
-}
-
 fn is_promoted(lines: &[MarkdownLine<'_>], mark: &StatementMark) -> bool {
     mark.id.as_ref().is_some_and(|id| has_id(lines, id))
 }

@@ -21,7 +21,7 @@ use crate::base::provenance::Origin;
 use crate::base::scope;
 use crate::base::scope::ProjectId;
 
-pub use change::{append, is_noted, supersede};
+pub use change::{append, supersede};
 pub use parse::{is_titled, section_titles, sections, shown_in};
 
 /// The sections of every `MEMORY.md`, after the one named after the user (FND-04, FBK-05).

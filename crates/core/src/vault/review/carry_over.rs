@@ -7,7 +7,7 @@ use super::diff::{PageDecision, PageDoubt, diff, is_unchanged};
 use super::parse::parse;
 use super::render::counted;
 use super::update::{Error, update};
-use super::{ListedProposal, RenamedIds, ReviewPage, ShownPage, render};
+use super::{ListedProposal, ReviewPage, ShownPage, render};
 
 /// An updated page with its recorded state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum CarryError {
 }
 
 /// Updates the page `text` (`None` if it does not exist) to `queue`. `shown` is its last recorded state, if
-/// known; without it, missing lines do not count as decisions. Lines with a renamed id get the new one.
+/// known; without it, missing lines do not count as decisions.
 ///
 /// A reworded line keeps its words, and a deleted line does not come back. Both still count as decisions when
 /// the page is compared with the returned state.
@@ -38,7 +38,6 @@ pub fn carry(
     text: Option<&str>,
     shown: Option<&ShownPage>,
     queue: &ReviewPage,
-    renamed: &RenamedIds,
 ) -> Result<CarriedPage, CarryError> {
     let Some(text) = text else { return Ok(CarriedPage { text: render(queue), shown: queue.shown() }) };
     let listed = queue.listed();
@@ -48,9 +47,8 @@ pub fn carry(
     if let Some(as_it_is) = as_it_is.clone().filter(|_| count.is_none_or(|count| count == queue.pending())) {
         return Ok(as_it_is);
     }
-    let text = &renamed.page(text, shown, &queue.proposals);
     let empty = ShownPage { version: String::new(), proposals: Vec::new() };
-    let shown = &renamed.shown(shown.unwrap_or(&empty));
+    let shown = shown.unwrap_or(&empty);
     let decided = diff(shown, text)?.decided;
     let page = parse(text).map_err(PageDoubt::from)?;
     let proposals = queue.proposals.iter().filter_map(|proposal| {
@@ -82,14 +80,6 @@ mod tests {
 
     use super::super::{ProposalId, ProposalPlace, RejectionMark};
     use super::*;
-
-    fn carry(
-        text: Option<&str>,
-        shown: Option<&ShownPage>,
-        queue: &ReviewPage,
-    ) -> Result<CarriedPage, CarryError> {
-        super::carry(text, shown, queue, &RenamedIds::default())
-    }
 
     fn proposal(number: u32, text: &str) -> ListedProposal {
         let id: ProposalId = format!("p-20261115-{number:03}").parse().unwrap();

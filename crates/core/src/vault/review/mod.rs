@@ -5,7 +5,6 @@ mod carry_over;
 mod diff;
 mod id;
 mod parse;
-mod renamed_ids;
 mod render;
 #[cfg(test)]
 mod tests;
@@ -25,7 +24,6 @@ pub use carry_over::{CarriedPage, CarryError, carry};
 pub use diff::{DecidedProposal, PageDecision, PageDoubt, RejectionMark, ReviewDecisions, diff};
 pub use id::{MachineId, ProposalId, ProposalIdError, ProposalStage};
 pub use parse::{CheckboxState, PageEntry, PageFooter, ParsedPage, parse};
-pub use renamed_ids::RenamedIds;
 pub use render::render;
 pub use update::{Error, update};
 

@@ -18,7 +18,7 @@ use rekindle_core::text::normalise::normalised;
 use rekindle_core::vault::journal;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::memory::{StatementMark, StatementOutcome, is_noted, sections, user_section};
+use rekindle_core::vault::memory::{StatementMark, StatementOutcome, sections, user_section};
 use rekindle_core::vault::review::ProposalId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -201,7 +201,6 @@ fn write(id: ProposalId, world: &StageContext) -> Result<PromotionResult, StepEr
     let Some(section) = where_now(&standing, &vault, world)? else {
         return amend(&standing, by, &vault, world);
     };
-    let standing = called_alone(standing, &vault, world)?;
     let (mark, supersedes) = (mark(&standing, &vault)?, standing.supersedes());
     let new = promotion(&standing, &section, &mark);
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
@@ -275,23 +274,6 @@ fn amend(
         Ok(_) => Ok(PromotionResult::plain(None, None, Some(file.to_owned()))),
         Err(error) => refused(error),
     }
-}
-
-/// Gives a proposal a new id if another machine used its id in MEMORY.md (REV-01), according to our journal.
-fn called_alone(
-    standing: ProposalRecord,
-    vault: &Vault,
-    world: &StageContext,
-) -> Result<ProposalRecord, StepError> {
-    let id = standing.proposal.id;
-    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
-    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
-    if !is_noted(&memory, &id.to_string()) || promotions(vault).map_err(StepError::passing)?.contains_key(&id)
-    {
-        return Ok(standing);
-    }
-    let id = proposals::rename(&mut world.db()?, id)?;
-    proposals::standing(&world.db()?, id)?.ok_or_else(|| StepError::fatal(format!("{id} was forgotten")))
 }
 
 /// The mark after its line.
@@ -457,7 +439,6 @@ pub fn look(world: &StageContext) -> Result<PageDecisions, StepError> {
     apply::know_applied(world)?;
     let was_cut_off = receipts::write_if_possible(world);
     let waits_again = undone_promotions::know_undone(world)?;
-    proposals::take_name(&mut db)?;
     let look =
         page::look(&mut db, &STAGE_REGISTRY, &vault, world.now().timestamp()).map_err(StepError::passing)?;
     if was_cut_off || waits_again {

@@ -17,7 +17,6 @@ use rekindle_core::vault::daily_log::ProposalEnd;
 use rekindle_core::vault::review::ProposalId;
 
 use super::history::{self, ProposalChange, ProposalHistoryLine};
-use super::machine_id;
 use super::receipts::owe;
 use crate::jobs::queue::{self, FunctionRegistry};
 use crate::platform::db::{Database, Error, OptionalExtension, Row, Transaction, params};
@@ -152,9 +151,9 @@ fn read(
     })
 }
 
-/// Query for a proposal by its current or former id.
+/// Query for a proposal by its id.
 fn of_id() -> String {
-    format!("SELECT {PROPOSAL_COLUMNS} FROM proposals WHERE {}", machine_id::ID_CONDITION)
+    format!("SELECT {PROPOSAL_COLUMNS} FROM proposals WHERE id = ?1")
 }
 
 fn get(
@@ -265,7 +264,6 @@ fn decide_all(
         Ok(verdict) => verdict,
         Err(why) => return Ok(DecisionOutcome::Refused(why)),
     };
-    let id = machine_id::now_called(db, id)?;
     let followers = followers(db, id, at)?;
     let decided = db.change(|transaction| {
         let standing = match get(transaction, id)? {
@@ -400,7 +398,6 @@ fn followers(db: &Database, id: ProposalId, now: Timestamp) -> Result<Vec<Propos
 /// Lists the proposals that were decided together with this one.
 pub fn ended_with(db: &Database, id: ProposalId) -> Result<Vec<ProposalRecord>, Error> {
     let all = standings(db, false)?;
-    let id = machine_id::now_called(db, id)?;
     let with = |standing: &ProposalRecord| standing.with == Some(id) && !standing.proposal.status.is_open();
     Ok(all.into_iter().filter(with).collect())
 }

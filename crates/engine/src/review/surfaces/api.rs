@@ -72,7 +72,12 @@ impl ApiClient {
     /// Creates the client of a table of settings.
     pub(super) fn new(table: &str, url: &str, key_variable: &str) -> Result<Self, ApiError> {
         let url = url.trim_end_matches('/').to_owned();
-        let host = http::host(&url).to_owned();
+        let host = http::host(&url);
+        if host.is_empty() {
+            return Err(ApiError::new(format!(
+                "{table}.url is `{url}`, which is not an address; write it as https://host/path"
+            )));
+        }
         if !http::is_private(&url) {
             return Err(ApiError::new(format!(
                 "{table}.url sends proposals to {host} without encryption; use https://, or an address of this machine"

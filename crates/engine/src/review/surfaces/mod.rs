@@ -60,7 +60,7 @@ pub fn key_variable(settings: &ReviewSettings, surface: ReviewSurface) -> &str {
 }
 
 /// The host that proposals are sent to.
-pub fn host(settings: &ReviewSettings, surface: ReviewSurface) -> &str {
+pub fn host(settings: &ReviewSettings, surface: ReviewSurface) -> String {
     crate::platform::http::host(match surface {
         ReviewSurface::Todoist => &settings.todoist.url,
         ReviewSurface::Telegram => &settings.telegram.url,

@@ -151,10 +151,7 @@ pub(crate) fn see_to(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result
     }
     let Some(post) = WorkerLock::take(&context.places.locks(), WORKER_TIMEOUT)? else { return Ok(false) };
     let world = context.world();
-    let db = Database::open(&context.places.database())?;
     for id in ids {
-        // The proposal may have been renamed; the run uses the current id.
-        let id = proposals::now_called(&db, *id)?;
         do_now(&post, &world, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
     }
     Ok(true)

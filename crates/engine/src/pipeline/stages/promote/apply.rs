@@ -39,7 +39,6 @@ pub fn look_at_patch(
     world: &StageContext,
     id: ProposalId,
 ) -> Result<PatchLookup, StepError> {
-    let id = proposals::now_called(&world.db()?, id)?;
     do_now(post, world, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::passing)?;
     let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(PatchLookup::Unknown) };
     if !is_patch(&standing) || standing.with.is_some() {

@@ -38,7 +38,6 @@ pub fn reconsider(
     id: ProposalId,
     decided: Option<Timestamp>,
 ) -> Result<ReconsiderOutcome, StepError> {
-    let id = proposals::now_called(&world.db()?, id)?;
     // Carry out the decision first, so that no run can do it afterwards.
     let done = |key: &str| do_now(post, world, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::passing);
     done(&id.to_string())?;

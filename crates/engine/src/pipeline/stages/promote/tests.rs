@@ -123,11 +123,6 @@ impl PromoteFixture {
         self.hand_in(section, text, None, days_ago)
     }
 
-    /// Makes a proposal with an old id, without a machine's name.
-    pub(in crate::pipeline::stages) fn propose_as_before(&self, section: &str, text: &str) -> ProposalId {
-        proposals::as_before(&mut self.db(), self.propose(section, text, 0))
-    }
-
     fn hand_in(&self, section: &str, text: &str, supersedes: Option<&str>, days_ago: i64) -> ProposalId {
         self.hand_in_as(|proposal| Proposal {
             place: ProposalPlace::Section(section.to_owned()),

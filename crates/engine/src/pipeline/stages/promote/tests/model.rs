@@ -116,9 +116,7 @@ impl PromoteModelRun {
                 trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
             }
         });
-        // They start with old ids without a machine's name; the first read of the page renames them.
-        let ids: Vec<ProposalId> = ids.collect();
-        let ids = ids.into_iter().map(|id| proposals::as_before(&mut trial.db(), id)).collect();
+        let ids = ids.collect();
         trial.refresh();
         Self {
             trial,
@@ -140,8 +138,6 @@ impl PromoteModelRun {
     }
 
     fn decided(&mut self, id: ProposalId, decided: &DecisionOutcome) {
-        // Compare by the first id.
-        let id = id.by(None);
         if *decided == DecisionOutcome::Now {
             let status = match self.trial.status(id) {
                 ProposalStatus::Approved | ProposalStatus::Edited => ProposalStatus::Promoted,

@@ -275,14 +275,3 @@ fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
     let said = [id, undone, back].map(|id| receipts_of(&trial, id));
     assert_eq!(said, [[0, 1, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1]]);
 }
-
-#[test]
-fn rev_01_rev_14_a_receipt_that_is_owed_has_the_name_that_its_proposal_takes() {
-    let trial = PromoteFixture::new();
-    let id = trial.propose_as_before("Patterns", "Use tabs.");
-    trial.decide(id, &ProposalVerdict::Reject);
-    let now = proposals::rename(&mut trial.db(), id).unwrap();
-    assert_ne!(now, id);
-    trial.work();
-    assert_eq!((receipts_of(&trial, now), receipts_of(&trial, id)), ([0, 1, 0, 0], [0; 4]));
-}
