@@ -196,6 +196,20 @@ pub struct ReviewSettings {
     pub telegram: TelegramSettings,
 }
 
+impl ReviewSettings {
+    /// The environment variables that hold the secrets of the review services.
+    pub fn secret_variables(&self) -> [&str; 4] {
+        let (todoist, telegram) = (&self.todoist, &self.telegram);
+        let names = [
+            &todoist.key_variable,
+            &todoist.secret_variable,
+            &telegram.key_variable,
+            &telegram.secret_variable,
+        ];
+        names.map(String::as_str)
+    }
+}
+
 /// Review by Todoist tasks (REV-05). Keys are in the environment only (SEC-04).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -102,14 +102,20 @@ impl StageContext {
     /// The language model configured for a job, metered within the daily limits; `None` if no model is
     /// configured and rules must do.
     pub fn model(&self, job: llm::ModelJob) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
-        let model = llm::model(&self.config.llm, job, &llm::ProviderEnvironment::look(&self.places))?;
+        let model = llm::model(
+            &self.config.llm,
+            job,
+            &llm::ProviderEnvironment::look(&self.places, &self.config.review),
+        )?;
         self.metered(model, self.config.llm.provider)
     }
 
     /// The program that researches ideas, metered like the other programs; `None` while it is off.
     pub fn researcher(&self) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
-        let model =
-            llm::researcher(&self.config.ideas.research, &llm::ProviderEnvironment::look(&self.places))?;
+        let model = llm::researcher(
+            &self.config.ideas.research,
+            &llm::ProviderEnvironment::look(&self.places, &self.config.review),
+        )?;
         self.metered(model, LlmProvider::Command)
     }
 

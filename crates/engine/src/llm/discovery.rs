@@ -91,7 +91,7 @@ pub enum DataEgress {
 /// Tells from the settings which data leaves this machine.
 pub fn leaves(settings: &LlmSettings) -> DataEgress {
     let server = |url: &str| {
-        let host = http::host(url).to_owned();
+        let host = http::host(url);
         if http::is_local(&host) { DataEgress::House { host } } else { DataEgress::Server { host } }
     };
     match settings.provider {

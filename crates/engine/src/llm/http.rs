@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{ProviderEnvironment, failure_report};
 use crate::platform::http::{self, HttpMethod, wait};
-pub(super) use crate::platform::http::{host, is_local};
+pub(super) use crate::platform::http::{host, is_encrypted, is_local};
 
 /// The maximum length of a refusal.
 const MAX_ERROR_BYTES: u64 = 64 * 1024;
@@ -100,15 +100,20 @@ impl LlmServer {
         around: &ProviderEnvironment,
     ) -> Result<Self, Error> {
         let (url, variable) = (settings.url.trim_end_matches('/'), &settings.key_variable);
-        let host = host(url).to_owned();
+        let host = host(url);
+        if host.is_empty() {
+            return Err(failure_report::person(format!(
+                "{table}.url is `{url}`, which is not an address; write it as https://host/path"
+            )));
+        }
         let local = is_local(&host);
-        if url.starts_with("http://") && !local {
+        if !is_encrypted(url) && !local {
             return Err(failure_report::person(format!(
                 "{table}.url sends what you said in sessions to {host} without encryption; use https://, or an address \
                  of this machine or of a private network"
             )));
         }
-        let shown = url.starts_with("https://") || !VENDOR_KEY_VARIABLES.contains(&variable.as_str());
+        let shown = is_encrypted(url) || !VENDOR_KEY_VARIABLES.contains(&variable.as_str());
         let key = around.variable(variable).filter(|_| shown).map(|key| key.trim().to_owned());
         match &key {
             None if !local => {

@@ -23,7 +23,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::config::{LlmProvider, LlmSettings, ModelName as Name, ResearchSettings, ResearchWhen};
+use rekindle_core::config::{
+    LlmProvider, LlmSettings, ModelName as Name, ResearchSettings, ResearchWhen, ReviewSettings,
+};
 use rekindle_core::llm::{Error, FailureOwner, LanguageModel, RetryAdvice};
 
 use crate::platform::environment;
@@ -74,12 +76,15 @@ pub struct ProviderEnvironment {
 }
 
 impl ProviderEnvironment {
-    /// Reads the surroundings of this process.
-    pub fn look(places: &DataPaths) -> Self {
+    /// Reads the surroundings of this process, without the secrets of the review services: no model needs
+    /// them (B-03).
+    pub fn look(places: &DataPaths, review: &ReviewSettings) -> Self {
+        let withheld = review.secret_variables();
+        let is_needed = |name: &OsString| name.to_str().is_none_or(|name| !withheld.contains(&name));
         Self {
             scratch: places.state().join("llm"),
             home: environment::home_folder(),
-            variables: environment::everything().collect(),
+            variables: environment::everything().filter(|(name, _)| is_needed(name)).collect(),
         }
     }
 

@@ -177,7 +177,7 @@ fn examine_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
     if config.llm.provider == LlmProvider::Offline {
         return None;
     }
-    let around = ProviderEnvironment::look(&home.places(config).ok()?);
+    let around = ProviderEnvironment::look(&home.places(config).ok()?, &config.review);
     let problem = ModelJob::ALL.iter().find_map(|job| llm::model(&config.llm, *job, &around).err());
     Some(match problem {
         None => DoctorFinding::ok(format!("{} may be asked (`rekindle llm`)", config.llm.provider.word())),

@@ -4,6 +4,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use ureq::http::Uri;
+use ureq::http::uri::Scheme;
+
 /// The longest retry delay that a server may ask for.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -32,7 +35,7 @@ pub(crate) fn ask(
         .max_redirects(0)
         .max_redirects_will_error(false)
         .user_agent(concat!("rekindle/", env!("CARGO_PKG_VERSION")));
-    if is_local(host(url)) {
+    if is_local(&host(url)) {
         // Local requests do not go through a proxy.
         config = config.proxy(None);
     }
@@ -61,17 +64,18 @@ pub(crate) fn wait(headers: &ureq::http::HeaderMap) -> Option<Duration> {
 
 /// True if data may be sent to this address: encrypted, or local.
 pub(crate) fn is_private(url: &str) -> bool {
-    url.starts_with("https://") || is_local(host(url))
+    is_encrypted(url) || is_local(&host(url))
 }
 
-/// The host of an address, without port and brackets.
-pub(crate) fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split('/').next().unwrap_or_default();
-    match authority.strip_prefix('[') {
-        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    }
+/// True if the address begins with `https`.
+pub(crate) fn is_encrypted(url: &str) -> bool {
+    url.parse::<Uri>().is_ok_and(|uri| uri.scheme() == Some(&Scheme::HTTPS))
+}
+
+/// The host of an address, without user, port and brackets; empty if it is no address.
+pub(crate) fn host(url: &str) -> String {
+    let Ok(uri) = url.parse::<Uri>() else { return String::new() };
+    uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned()
 }
 
 /// True if the host is this machine or in a private network. A name says nothing about its address, except
@@ -107,6 +111,8 @@ mod tests {
         }
         assert!(is_private("https://api.example") && is_private("http://127.0.0.1:1/x"));
         assert!(!is_private("http://api.example"));
+        // A user name is not a host.
+        assert!(!is_private("http://127.0.0.1:80@api.example/"));
     }
 
     #[test]
@@ -116,6 +122,9 @@ mod tests {
             ("http://127.0.0.1:11434/v1", "127.0.0.1"),
             ("http://[::1]:80", "::1"),
             ("http://localhost", "localhost"),
+            ("http://127.0.0.1:80@far.example/v1", "far.example"),
+            ("http://127.0.0.1?@far.example", "127.0.0.1"),
+            ("not an address", ""),
         ] {
             assert_eq!(host(url), is);
         }

@@ -73,7 +73,7 @@ impl InitArgs {
         let choices =
             SetupChoices { name: name.as_deref(), notes: notes.as_deref(), read: reading.chosen.as_deref() };
         let items = setup::init(&home, choices, &now)?;
-        let around = ProviderEnvironment::look(&home.places(&settings.config)?);
+        let around = ProviderEnvironment::look(&home.places(&settings.config)?, &settings.config.review);
         let models = AvailableProviders::look(&settings.config.llm, &around);
         if self.json {
             let object =

@@ -120,7 +120,7 @@ impl LlmArgs {
 /// Shows the model in use and the models found on this machine.
 fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), CliError> {
     let settings = &context.settings.config.llm;
-    let around = ProviderEnvironment::look(&context.places);
+    let around = ProviderEnvironment::look(&context.places, &context.settings.config.review);
     let found = AvailableProviders::look(settings, &around);
     let listening = if probe { llm::listening() } else { Vec::new() };
     let state = LlmStatus::of(context, settings)?;
@@ -194,7 +194,7 @@ impl UseArgs {
         // The settings after the change, validated before anything is written.
         let root = project::locate(&context.cwd, None).map(|place| place.root);
         let settings = config::read(&context.home, root.as_deref(), &changes)?.config.llm;
-        let around = ProviderEnvironment::look(&context.places);
+        let around = ProviderEnvironment::look(&context.places, &context.settings.config.review);
         for job in ModelJob::ALL {
             llm::model(&settings, job, &around).map_err(|error| failure(&error))?;
         }
