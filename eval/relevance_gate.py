@@ -42,10 +42,12 @@ def runner(folder):
     """Runs programs with a home in `folder`."""
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "REKINDLE_HOME": str(folder / "home")}
     def run(arguments, cwd, text=None):
-        # What is saved without a terminal is an agent's word; here a person saves it.
+        # A memory saved without a terminal is an agent's word; here a person saves it. Nobody reads the terminal, so
+        # nothing that shows progress may write to it.
         ours, theirs = pty.openpty()
+        stderr = theirs if "save" in arguments else subprocess.DEVNULL
         try:
-            return subprocess.run(arguments, cwd=cwd, env=env, input=text, stdout=subprocess.PIPE, stderr=theirs, text=True,
+            return subprocess.run(arguments, cwd=cwd, env=env, input=text, stdout=subprocess.PIPE, stderr=stderr, text=True,
                                   check=True).stdout
         finally:
             os.close(ours)

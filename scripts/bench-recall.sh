@@ -38,6 +38,7 @@ done
 cargo build --release --package rekindle --bin rekindle
 cargo build --release --package rekindle-testkit --example empty
 cargo build --release --package rekindle-embed --example bulk
+cargo build --release --package rekindle-engine --example synthetic_vectors
 cargo build --release --locked --manifest-path bench/Cargo.toml --target-dir "$target/bench"
 if [ -z "$work" ]; then
   work=$(mktemp -d)
@@ -48,7 +49,7 @@ real() { (cd "$1" && pwd); }
 # As installed: a copy. What a linker wrote lies in memory in small pieces.
 programs="$(real "$work")/programs"
 rm -rf "$programs" && mkdir "$programs"
-cp "$target/release/rekindle" "$target/release/examples/empty" "$target/release/examples/bulk" \
+cp "$target/release/rekindle" "$target/release/examples/empty" "$target/release/examples/bulk" "$target/release/examples/synthetic_vectors" \
   "$target"/bench/release/{measure,corpus,fts5} "$programs"
 # An index that an earlier run left may lie in memory in small pieces by now, where a system takes back what lies idle. Let go
 # of, it is read again in large ones, as after a start of the computer; so is FTS5's file. GNU's `dd` knows how.

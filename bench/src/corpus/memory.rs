@@ -158,7 +158,13 @@ impl TextGenerator {
     }
 
     /// Fills the slots of a template.
-    pub fn fill(&self, template: &str, topic: usize, about: &MemorySubject, random: &mut SplitMix64) -> String {
+    pub fn fill(
+        &self,
+        template: &str,
+        topic: usize,
+        about: &MemorySubject,
+        random: &mut SplitMix64,
+    ) -> String {
         let mut text = String::with_capacity(template.len() * 2);
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {

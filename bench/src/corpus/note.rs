@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::memory::{MAX_WORDS, GeneratedMemory};
+use super::memory::{GeneratedMemory, MAX_WORDS};
 use super::random::SplitMix64;
 use super::words;
 
@@ -29,7 +29,8 @@ impl<'a> GeneratedNote<'a> {
     /// Derives the properties of a memory from the seed of its text.
     pub fn of(memory: &'a GeneratedMemory, seed: u64) -> Self {
         let random = &mut SplitMix64::of(seed.rotate_left(32), memory.index as u64);
-        let session = SplitMix64::of(seed.rotate_left(16), (memory.index / MEMORIES_PER_SESSION) as u64).bits();
+        let session =
+            SplitMix64::of(seed.rotate_left(16), (memory.index / MEMORIES_PER_SESSION) as u64).bits();
         let back = (session as usize) % SPAN_SECONDS;
         // Memories of one session are a minute apart.
         let at = NEWEST_UNIX_SECONDS - back as i64 + 60 * (memory.index % MEMORIES_PER_SESSION) as i64;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::options::MeasureOptions;
 use super::program::fts5_build;
-use super::rekindle::{UNSUPPORTED_TEXT, RekindleProgram};
+use super::rekindle::{RekindleProgram, UNSUPPORTED_TEXT};
 use super::run::{ProgramRun, RunSample};
 use super::store::{BenchStore, say};
 
@@ -35,7 +35,8 @@ pub fn words(options: &MeasureOptions, rekindle: &RekindleProgram, store: &Bench
     gone(&database)?;
     gone(&state)?;
     let of = |samples: &[RunSample], what: fn(&RunSample) -> f64| middle(samples.iter().map(what).collect());
-    let ours_of = |what: fn(&RunSample) -> f64| if ours_too { json!(of(&ours, what)) } else { json!(UNSUPPORTED_TEXT) };
+    let ours_of =
+        |what: fn(&RunSample) -> f64| if ours_too { json!(of(&ours, what)) } else { json!(UNSUPPORTED_TEXT) };
     Ok(json!({
         "memories": store.size,
         "fts5_ms": of(&theirs, |sample| sample.wall),
@@ -91,7 +92,8 @@ fn texts_alone(options: &MeasureOptions, store: &BenchStore) -> Result<f64> {
 fn onnxruntime(model: &Path, store: &BenchStore) -> Result<Value> {
     let script = std::env::current_dir()?.join("scripts").join("embed-onnx.sh");
     let home = std::env::var_os("HOME").unwrap_or_default();
-    let run = ProgramRun::new("bash", store.folder()).env("HOME", home).arg(script).arg(model).arg(store.lines());
+    let run =
+        ProgramRun::new("bash", store.folder()).env("HOME", home).arg(script).arg(model).arg(store.lines());
     let printed = run.printed()?;
     let rate = |line: &str| {
         line.split_once("batches of")?.1.split_once(':')?.1.split_whitespace().next()?.parse().ok()

@@ -131,7 +131,10 @@ mod tests {
     fn growth_needs_two_sizes_and_every_point_is_inside() {
         let mut colds = vec![cold(MeasuredProgram::Empty, 0.7), cold(MeasuredProgram::Fts5(1000), 5.0)];
         assert!(svg(&colds).is_none());
-        colds.extend([cold(MeasuredProgram::Fts5(1_000_000), 3210.0), cold(MeasuredProgram::Recall(1000), 9.0)]);
+        colds.extend([
+            cold(MeasuredProgram::Fts5(1_000_000), 3210.0),
+            cold(MeasuredProgram::Recall(1000), 9.0),
+        ]);
         let picture = svg(&colds).unwrap();
         assert_eq!(picture.matches("<circle").count(), 2 * (2 + 2 + 1));
         for (name, most) in [("cx=\"", WIDTH - RIGHT), ("cy=\"", HEIGHT - BOTTOM)] {

@@ -93,3 +93,13 @@ mod tests {
         );
     }
 }
+
+/// Fills the missing vectors of an index with pseudo-random ones.
+pub fn synthetic_fill(index: &Path, folder: &Path) -> ProgramRun {
+    ProgramRun::new(sibling("synthetic_vectors"), folder).arg("index").arg(index)
+}
+
+/// Ingests lines into a store, with pseudo-random vectors.
+pub fn synthetic_ingest(store: &Path, lines: &Path, folder: &Path) -> ProgramRun {
+    ProgramRun::new(sibling("synthetic_vectors"), folder).arg("ingest").arg(store).input(lines)
+}

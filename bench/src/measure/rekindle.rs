@@ -19,9 +19,8 @@ pub struct RekindleProgram {
     pub indexes: bool,
     /// True if the build has `reindex --no-embed`, which builds the keyword index alone.
     pub indexes_words_only: bool,
-    /// True if the build has `bench ingest --synthetic-vectors` and `bench query`: a line store with vectors
-    /// that nobody computed.
-    pub takes_synthetic: bool,
+    /// True if the build has `bench query`, for a store of lines.
+    pub queries_lines: bool,
 }
 
 impl RekindleProgram {
@@ -34,7 +33,7 @@ impl RekindleProgram {
             recalls: can(&["recall"]),
             indexes: can(&["reindex"]),
             indexes_words_only: can(&["reindex", "--no-embed"]),
-            takes_synthetic: can(&["bench", "ingest", "--synthetic-vectors"]) && can(&["bench", "query"]),
+            queries_lines: can(&["bench", "query"]),
             program: program.to_owned(),
             folder: folder.to_owned(),
         }
@@ -66,9 +65,9 @@ impl RekindleProgram {
         self.run(home, &["reindex"])
     }
 
-    /// Updates the whole index with made-up vectors.
-    pub fn reindex_made_up(&self, home: &Path) -> ProgramRun {
-        self.run(home, &["reindex", "--synthetic-vectors"])
+    /// Updates the keyword index, without vectors.
+    pub fn reindex_words(&self, home: &Path) -> ProgramRun {
+        self.run(home, &["reindex", "--no-embed"])
     }
 
     /// Updates the index with another state folder, so that a build from nothing leaves the good index in
@@ -82,11 +81,6 @@ impl RekindleProgram {
     /// Runs one cold recall, as a person or a hook does.
     pub fn recall(&self, home: &Path, words: &str) -> ProgramRun {
         self.run(home, &["recall", words, "--json"])
-    }
-
-    /// Ingests lines with made-up vectors.
-    pub fn ingest(&self, home: &Path, store: &Path, lines: &Path) -> ProgramRun {
-        self.run(home, &["bench", "ingest", "--synthetic-vectors", "--store"]).arg(store).input(lines)
     }
 
     /// Runs one cold query of a line store; the file with the question is the input.

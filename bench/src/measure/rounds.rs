@@ -9,7 +9,7 @@ use super::options::MeasureOptions;
 use super::program::MeasuredProgram;
 use super::rekindle::RekindleProgram;
 use super::run::{ProgramRun, RunSample};
-use super::store::{StoredQuestion, BenchStore};
+use super::store::{BenchStore, StoredQuestion};
 use crate::corpus::random::SplitMix64;
 
 /// The largest size measured in every round. Beyond it one FTS5 query takes about a second.
@@ -88,7 +88,9 @@ pub fn run(
         }
         for number in &order {
             let cold = &mut colds[*number];
-            if cold.program.size().is_some_and(|size| size > MAX_FREQUENT_SIZE) && round % RARE_TURN_INTERVAL != 0 {
+            if cold.program.size().is_some_and(|size| size > MAX_FREQUENT_SIZE)
+                && round % RARE_TURN_INTERVAL != 0
+            {
                 continue;
             }
             if let Some(run) = command(cold.program, options, rekindle, stores, question) {
@@ -119,7 +121,8 @@ fn command(
 /// load all files into the page cache.
 pub fn found(rekindle: &RekindleProgram, store: &BenchStore, questions: &[StoredQuestion]) -> Result<Value> {
     let mut kinds: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
-    let few = if store.size > MAX_FREQUENT_SIZE { questions.len() / RARE_TURN_INTERVAL } else { questions.len() };
+    let few =
+        if store.size > MAX_FREQUENT_SIZE { questions.len() / RARE_TURN_INTERVAL } else { questions.len() };
     for question in &questions[..few] {
         let counts = kinds.entry(&question.kind).or_default();
         counts[0] += 1;
@@ -152,7 +155,10 @@ mod tests {
         let samples = (1..=100).rev().map(|wall| RunSample { wall: f64::from(wall), ..RunSample::default() });
         let cold = ColdRuns { program: MeasuredProgram::Empty, samples: samples.collect() };
         assert_eq!((cold.p50(), cold.p95()), (50.0, 95.0));
-        let one = ColdRuns { program: MeasuredProgram::Empty, samples: vec![RunSample { wall: 3.0, ..RunSample::default() }] };
+        let one = ColdRuns {
+            program: MeasuredProgram::Empty,
+            samples: vec![RunSample { wall: 3.0, ..RunSample::default() }],
+        };
         assert_eq!((one.p50(), one.p95()), (3.0, 3.0));
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::options::MeasureOptions;
-use super::program::{corpus, fts5_build, fts5_query, thousands};
+use super::program::{corpus, fts5_build, fts5_query, synthetic_fill, synthetic_ingest, thousands};
 use super::rekindle::RekindleProgram;
 use super::run::{ProgramRun, bytes_below};
 use crate::corpus::write::CORPUS_VERSION;
@@ -85,7 +85,8 @@ impl BenchStore {
         let folder = options.work.join(size.to_string());
         let synthetic = options.synthetic.contains(&size);
         let made_up = options.made_up.contains(&size) && !synthetic;
-        let mut key = json!({"format": CORPUS_VERSION, "seed": options.seed, "size": size, "synthetic": synthetic});
+        let mut key =
+            json!({"format": CORPUS_VERSION, "seed": options.seed, "size": size, "synthetic": synthetic});
         if made_up {
             key["made_up"] = json!(options.computed_below(size));
         }
@@ -113,8 +114,7 @@ impl BenchStore {
     }
 
     fn index(&mut self, options: &MeasureOptions, rekindle: &RekindleProgram) -> Result<()> {
-        let able =
-            if self.synthetic { rekindle.takes_synthetic } else { rekindle.recalls && rekindle.indexes };
+        let able = if self.synthetic { rekindle.queries_lines } else { rekindle.recalls && rekindle.indexes };
         if !able {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl BenchStore {
             let built = match self.synthetic {
                 true => {
                     say(&format!("{} memories: ingest with made-up vectors", thousands(self.size)));
-                    rekindle.ingest(&self.home(), &self.lines_store(), &self.lines()).timed()?
+                    synthetic_ingest(&self.lines_store(), &self.lines(), &self.folder).timed()?
                 }
                 false => {
                     say(&format!("{} memories: vault", thousands(self.size)));
@@ -145,8 +145,13 @@ impl BenchStore {
                     let notes = corpus(&self.folder, options.seed).arg("vault").arg(self.size.to_string());
                     notes.arg(vault).timed()?;
                     if self.made_up {
-                        say(&format!("{} memories: index, made-up vectors for what is new", thousands(self.size)));
-                        rekindle.reindex_made_up(&self.home()).timed()?
+                        say(&format!(
+                            "{} memories: index, made-up vectors for what is new",
+                            thousands(self.size)
+                        ));
+                        let built = rekindle.reindex_words(&self.home()).timed()?;
+                        synthetic_fill(&RekindleProgram::index(&self.home()), &self.folder).timed()?;
+                        built
                     } else {
                         say(&format!("{} memories: index with vectors", thousands(self.size)));
                         rekindle.reindex(&self.home()).timed()?
@@ -184,7 +189,12 @@ pub fn questions(options: &MeasureOptions) -> Result<Vec<StoredQuestion>> {
         let asked =
             json!({"ns": field("ns")?, "qid": field("qid")?, "ts": field("ts")?, "query": field("query")?});
         fs::write(&line, format!("{asked}\n"))?;
-        questions.push(StoredQuestion { kind: field("kind")?, gold: field("gold")?, text: field("query")?, line });
+        questions.push(StoredQuestion {
+            kind: field("kind")?,
+            gold: field("gold")?,
+            text: field("query")?,
+            line,
+        });
     }
     Ok(questions)
 }

@@ -64,10 +64,30 @@ pub fn all(colds: &[ColdRuns], words: &Value, vectors: &Value, index_bytes: Opti
         judged: true,
     };
     let mut targets = vec![
-        times("1,000 memories, p50 / empty program", MeasuredProgram::Recall(1000), MeasuredProgram::Empty, 15.0),
-        times("20,000 memories, p50 / empty program", MeasuredProgram::Recall(20_000), MeasuredProgram::Empty, 18.0),
-        times("20,000 memories, p50 / FTS5", MeasuredProgram::Recall(20_000), MeasuredProgram::Fts5(20_000), 0.35),
-        times("100,000 memories, p50 / FTS5", MeasuredProgram::Recall(100_000), MeasuredProgram::Fts5(100_000), 0.1),
+        times(
+            "1,000 memories, p50 / empty program",
+            MeasuredProgram::Recall(1000),
+            MeasuredProgram::Empty,
+            15.0,
+        ),
+        times(
+            "20,000 memories, p50 / empty program",
+            MeasuredProgram::Recall(20_000),
+            MeasuredProgram::Empty,
+            18.0,
+        ),
+        times(
+            "20,000 memories, p50 / FTS5",
+            MeasuredProgram::Recall(20_000),
+            MeasuredProgram::Fts5(20_000),
+            0.35,
+        ),
+        times(
+            "100,000 memories, p50 / FTS5",
+            MeasuredProgram::Recall(100_000),
+            MeasuredProgram::Fts5(100_000),
+            0.1,
+        ),
     ];
     let peak = of(MeasuredProgram::Recall(20_000)).map(|cold| cold.peak() as f64 / 1e6);
     targets.push(CostTarget {

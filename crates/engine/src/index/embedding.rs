@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rekindle_core::base::hash::{ContentHash, checksum};
+use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::{EmbeddingModel, EncoderScratch, QuantisedVector, TextRole, quantise};
 
@@ -87,28 +87,6 @@ impl<'a> Embedder<'a> {
             }
         }
         missing
-    }
-
-    /// Fills missing vectors with pseudo-random ones, derived from the text. They serve to measure time, not
-    /// quality.
-    pub fn fill_made_up<'u>(&self, units: impl IntoIterator<Item = &'u mut PreparedUnit>) {
-        let width = self.model.dim();
-        for prepared in units.into_iter().flat_map(|unit| &mut unit.documents) {
-            let searched = prepared.document.searched();
-            let windows = prepared.windows.iter_mut().chain(&mut prepared.fine);
-            for (window, vector) in windows.filter(|(_, vector)| vector.is_none()) {
-                let text = prepared.document.passage(&searched, *window);
-                let mut state = checksum(text.as_bytes());
-                let mut step = || {
-                    state =
-                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    (state >> 56) as u8
-                };
-                let steps = (0..width).map(|_| step().cast_signed().max(-127)).collect();
-                // The scale gives approximately unit length.
-                *vector = Some(QuantisedVector { steps, scale: 1.0 / (73.0 * (width as f32).sqrt()) });
-            }
-        }
     }
 
     /// Computes all missing vectors, on all cores. `progress` gets the number done and the total, and may

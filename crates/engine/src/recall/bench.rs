@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use super::query_embedding::QueryEmbedding;
 use super::search::{SearchResults, SearchRules, search};
-use crate::index::{Embedder, Error, IndexSnapshot, OldBytes, PreparedDocument, PreparedUnit, RecallIndex};
+use crate::index::{
+    Embedder, Error, IndexSnapshot, OldBytes, PreparedDocument, PreparedUnit, RecallIndex, VectorSpace,
+};
 
 /// A message to ingest.
 #[derive(Clone, Debug, Deserialize)]
@@ -64,15 +66,6 @@ pub struct IngestStats {
     pub bytes: u64,
 }
 
-/// The source of vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VectorSource {
-    /// The vectors of the embedding model.
-    Real,
-    /// Generated vectors, for measuring time with a million memories without embedding them.
-    MadeUp,
-}
-
 /// An error of ingest or query.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
@@ -109,13 +102,12 @@ pub fn index(store: &Path, ns: &str) -> RecallIndex {
     RecallIndex::at(store.join(name))
 }
 
-/// Adds messages. Adding a message again changes nothing.
+/// Adds messages, with the vectors that `fill` gives them. Adding a message again changes nothing.
 pub fn ingest(
     store: &Path,
-    embedder: Embedder<'_>,
+    space: &VectorSpace,
     messages: Vec<BenchMessage>,
-    vectors: VectorSource,
-    progress: &mut dyn FnMut(usize, usize) -> bool,
+    fill: impl FnOnce(&RecallIndex, &mut [&mut PreparedUnit]) -> Result<(), Error>,
 ) -> Result<IngestStats, BenchError> {
     let mut done = IngestStats { messages: messages.len(), ..IngestStats::default() };
     let mut namespaces: BTreeMap<String, Vec<BenchMessage>> = BTreeMap::new();
@@ -123,11 +115,10 @@ pub fn ingest(
         namespaces.entry(message.ns.clone()).or_default().push(message);
     }
     done.namespaces = namespaces.len();
-    let space = embedder.space();
     let mut changed: Vec<(RecallIndex, BTreeMap<String, PreparedUnit>)> = Vec::new();
     for (ns, messages) in namespaces {
         let index = index(store, &ns);
-        let (mut units, _) = index.writer(INGEST_LOCK_TIMEOUT)?.load(&space);
+        let (mut units, _) = index.writer(INGEST_LOCK_TIMEOUT)?.load(space);
         let added = add(&mut units, messages);
         done.added += added;
         if added > 0 {
@@ -138,13 +129,10 @@ pub fn ingest(
     let keeper = RecallIndex::at(store.to_owned());
     let mut all: Vec<&mut PreparedUnit> =
         changed.iter_mut().flat_map(|(_, units)| units.values_mut()).collect();
-    match vectors {
-        VectorSource::Real => drop(embedder.fill_all(&keeper, &mut all, progress)?),
-        VectorSource::MadeUp => embedder.fill_made_up(all.iter_mut().map(|unit| &mut **unit)),
-    }
+    fill(&keeper, &mut all)?;
     for (index, units) in changed {
         index.writer(INGEST_LOCK_TIMEOUT)?.publish(
-            &space,
+            space,
             units.into_values().collect(),
             None,
             None,

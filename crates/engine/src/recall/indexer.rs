@@ -432,21 +432,6 @@ impl Indexer<'_> {
     }
 }
 
-impl Indexer<'_> {
-    /// Fills missing vectors with generated ones, for measuring time where computing them would take hours.
-    pub fn make_up(&self) -> Result<Report, Error> {
-        let space = self.embedder.space();
-        let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
-        let (mut all, basis) = writer.load(&space);
-        self.embedder.fill_made_up(all.values_mut());
-        let seen = basis.as_ref().and_then(IndexSnapshot::seen).cloned();
-        let all = all.into_values().collect();
-        writer.publish(&space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
-        drop(writer);
-        self.with_size(Report::default())
-    }
-}
-
 /// The files that changes touched.
 struct TouchedFiles {
     files: BTreeMap<String, FileChangeKind>,

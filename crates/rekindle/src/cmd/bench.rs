@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use rekindle_core::config::DecayMode;
 use rekindle_embed::EmbeddingModel;
 use rekindle_engine::index::Embedder;
-use rekindle_engine::recall::bench::{self, BenchAnswer, BenchMessage, BenchQuestion, VectorSource};
+use rekindle_engine::recall::bench::{self, BenchAnswer, BenchMessage, BenchQuestion};
 use rekindle_engine::recall::relevance_gate::judge;
 use rekindle_engine::recall::relevance_gate::passage::passage;
 use rekindle_engine::recall::relevance_gate::reading::RescoringMode;
@@ -40,9 +40,6 @@ enum BenchCommand {
         /// The folder of the index
         #[arg(long, value_name = "DIR")]
         store: PathBuf,
-        /// Vectors that say nothing, made in no time: to measure speed, not quality
-        #[arg(long, hide = true)]
-        synthetic_vectors: bool,
     },
     /// Answer questions
     Query {
@@ -73,16 +70,17 @@ impl BenchArgs {
         let embedder =
             Embedder::new(rekindle_engine::index::models::BUILTIN_MODEL, EmbeddingModel::builtin());
         match self.verb {
-            BenchCommand::Ingest { store, synthetic_vectors } => {
+            BenchCommand::Ingest { store } => {
                 let messages: Vec<BenchMessage> =
                     bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;
-                let vectors = if synthetic_vectors { VectorSource::MadeUp } else { VectorSource::Real };
                 let mut progress = ProgressLine::new("embedding");
                 let mut show = |done: usize, of: usize| {
                     progress.show("embedding", done, of);
                     true
                 };
-                let done = bench::ingest(&store, embedder, messages, vectors, &mut show)?;
+                let done = bench::ingest(&store, &embedder.space(), messages, |keeper, units| {
+                    embedder.fill_all(keeper, units, &mut show).map(drop)
+                })?;
                 progress.end();
                 out.json(&done)
             }

@@ -31,9 +31,6 @@ pub(crate) struct ReindexArgs {
     /// Leave the embeddings for later; until then, only keywords find new text
     #[arg(long)]
     no_embed: bool,
-    /// Vectors that say nothing, for measuring time at sizes where computing them takes hours
-    #[arg(long, hide = true)]
-    synthetic_vectors: bool,
     /// On its own, without a word, while nobody waits
     #[arg(long, hide = true)]
     background: bool,
@@ -78,9 +75,7 @@ impl ReindexArgs {
             false => Some(messages.update(&mut |_, _| {})?),
         };
         let files_are_read = !report.stopped;
-        if self.synthetic_vectors {
-            report.pending = indexer.make_up()?.pending;
-        } else if !self.no_embed && report.pending > 0 && files_are_read {
+        if !self.no_embed && report.pending > 0 && files_are_read {
             let mut embedded = indexer.embed(Duration::ZERO, &mut show);
             if matches!(embedded, Err(indexer::Error::Index(index::Error::Busy))) && !self.background {
                 context.out.note("another process is making vectors; waiting for it");
