@@ -125,9 +125,11 @@ class Data:
 
     def __init__(self, tokenizer, files):
         self.tokenizer, self.known = tokenizer, {}
-        self.memories, self.project, self.prompts, self.swaps = {}, defaultdict(list), [], {}
+        self.memories, self.project, self.prompts, self.swaps, self.shared = {}, defaultdict(list), [], {}, set()
         for file in files:
             for row in rows_of(file):
+                if file.startswith("named"):
+                    self.shared.add(row["project"])
                 if row["type"] == "memory":
                     self.memories[row["id"]] = row["text"]
                     self.project[row["project"]].append(row["id"])
@@ -324,7 +326,9 @@ def main():
                                 rows.append((prompt.replace(old, new), text, 0.0, None) if in_prompt else (prompt, text.replace(old, new), 0.0, None))
                         old, new = chance.choice(shared), chance.choice(data.swaps[chance.choice(projects)])
                         rows.append((prompt.replace(old, new), text.replace(old, new), 1.0, sentence and sentence.replace(old, new)))
-                rows += [(prompt, data.memories[one], 0.0, None) for one in chance.sample(others, min(2, len(others)))]
+                # Where modules share properties, the nearest of the others is the property or the module next to it.
+                hardest = others[:1] if row["project"] in data.shared else []
+                rows += [(prompt, data.memories[one], 0.0, None) for one in hardest + chance.sample(others[len(hardest):], min(2, len(others) - len(hardest)))]
             elif row["type"] == "near miss":
                 picked = others[:1] + chance.sample(others[1:6], min(2, len(others[1:6])))
                 rows += [(prompt, data.memories[one], 0.0, None) for one in picked]
