@@ -19,6 +19,21 @@ const COVERAGE_EPSILON: f64 = 1e-9;
 const BM25_K1: f64 = 1.2;
 const BM25_B: f64 = 0.75;
 
+/// The maximum number of raw messages beside notes.
+pub const MAX_MESSAGES: usize = 3;
+/// The rarity of a word that no vocabulary has: as rare as among the messages, on this logarithmic scale.
+pub const MAX_RARITY: f64 = 8.0;
+/// The factor for the score of a raw message.
+const MESSAGE_SCORE_WEIGHT: f32 = 0.5;
+/// The factor that keeps messages below the last note.
+const BELOW_NOTES_FACTOR: f32 = 0.99;
+
+/// The score of a raw message beside notes, of which the last has the score `lowest`: it ranks below the notes
+/// that were distilled from messages.
+pub fn score_below_notes(score: f32, lowest: f32) -> f32 {
+    (score * MESSAGE_SCORE_WEIGHT).min(lowest * BELOW_NOTES_FACTOR)
+}
+
 /// A word of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PromptWord {

@@ -7,6 +7,7 @@
 //! - [`rewrite`]: rewriting a query into better search words with a model
 //! - [`lexical`]: BM25 of a document, its neighbours and its thread
 //! - [`fusion`]: combining lexical and vector scores
+//! - [`memory_usage`]: what signals do to the strength of a memory
 //! - [`score_factors`], [`rank`]: age, usage, review and project, and the resulting order
 //! - [`filter`], [`trust`], [`select`]: the filters, the trust check, and the selection of hits to show
 //! - [`relevance_gate`]: the decision to show the best hits or nothing
@@ -22,6 +23,7 @@ pub mod document;
 pub mod filter;
 pub mod fusion;
 pub mod lexical;
+pub mod memory_usage;
 pub mod merge;
 pub mod message_match;
 pub mod metrics;

@@ -10,68 +10,15 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::time;
 use rekindle_core::base::time::{Timestamp, iso};
 use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::memory_usage::{MemoryUsage, UsageSignal};
 use rekindle_core::recall::select::UsageScore;
 use serde::{Deserialize, Serialize};
 
 use crate::platform::disk::{self, LineFile};
 
-/// The maximum absolute change of strength by observed signals: a person's own judgement weighs more
-/// (FBK-09).
-const OBSERVED_WEIGHT_CAP: f32 = 0.5;
-/// The age in days after which a memory that was never recalled may be outdated (FBK-04).
-const STALE_DAYS: i64 = 90;
 /// The number of appended bytes after which the summary is updated.
 const SUMMARY_INTERVAL_BYTES: u64 = 64 * 1024;
 const VERSION: u32 = 1;
-
-/// A signal about a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UsageSignal {
-    /// A person or an agent says that it helped.
-    Good,
-    /// A person or an agent says that it misled.
-    Wrong,
-    /// A person or an agent says that it is outdated.
-    Stale,
-    /// It was shown in a turn, and the turn used it (FBK-01).
-    Used,
-    /// It was shown in a turn that did not use it.
-    Ignored,
-    /// It was shown in a turn, and its use is unknown.
-    Shown,
-    /// It was among the answers to a query.
-    Recalled,
-    /// The person had to repeat what it says: it should have been shown (FBK-05).
-    Missed,
-    /// It was shown in a turn that the person corrected, and it contradicts the correction.
-    Misled,
-}
-
-impl UsageSignal {
-    /// The change that it makes to a memory's strength.
-    fn worth(self) -> f32 {
-        match self {
-            Self::Good => 0.2,
-            Self::Wrong => -0.4,
-            Self::Stale => -0.2,
-            Self::Used | Self::Missed => 0.1,
-            Self::Ignored => -0.05,
-            Self::Misled => -0.2,
-            Self::Shown | Self::Recalled => 0.0,
-        }
-    }
-
-    /// True for an explicit judgement.
-    fn is_said(self) -> bool {
-        matches!(self, Self::Good | Self::Wrong | Self::Stale)
-    }
-
-    /// True if the memory was recalled.
-    fn is_recall(self) -> bool {
-        matches!(self, Self::Used | Self::Ignored | Self::Shown | Self::Recalled)
-    }
-}
 
 #[derive(Debug, Serialize, Deserialize)]
 struct UsageLine<'a> {
@@ -83,58 +30,6 @@ struct UsageLine<'a> {
     /// The turn of the signal. Each turn adds the same signal to a memory only once.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     turn: Option<Cow<'a, str>>,
-}
-
-/// The usage of one memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct MemoryUsage {
-    /// The sum of the explicit signals.
-    said: f32,
-    /// The sum of the observed signals.
-    seen: f32,
-    /// The number of times it was recalled.
-    pub recall_count: u32,
-    /// The number of times it was used.
-    pub used: u32,
-    /// The number of times it was shown but not used.
-    pub ignored: u32,
-    /// The number of times it should have been shown.
-    pub missed: u32,
-    /// The number of times it misled an agent.
-    pub misled: u32,
-    /// The time of its last use in seconds since 1970.
-    pub last_used_at: Option<i64>,
-}
-
-impl MemoryUsage {
-    /// The strength, between -1 (misled) and 1 (helped).
-    pub fn strength(&self) -> f32 {
-        (self.said + self.seen).clamp(-1.0, 1.0)
-    }
-
-    fn add(&mut self, signal: UsageSignal, at: Option<Timestamp>) {
-        if signal.is_said() {
-            self.said = (self.said + signal.worth()).clamp(-1.0, 1.0);
-        } else {
-            self.seen = (self.seen + signal.worth()).clamp(-OBSERVED_WEIGHT_CAP, OBSERVED_WEIGHT_CAP);
-        }
-        self.recall_count = self.recall_count.saturating_add(signal.is_recall().into());
-        match signal {
-            UsageSignal::Used => {
-                self.used = self.used.saturating_add(1);
-                self.last_used_at = at.map(Timestamp::as_second).max(self.last_used_at);
-            }
-            UsageSignal::Ignored => self.ignored += 1,
-            UsageSignal::Missed => self.missed += 1,
-            UsageSignal::Misled => self.misled += 1,
-            UsageSignal::Good
-            | UsageSignal::Wrong
-            | UsageSignal::Stale
-            | UsageSignal::Shown
-            | UsageSignal::Recalled => {}
-        }
-    }
 }
 
 /// The usage of every memory with a signal.
@@ -250,13 +145,10 @@ impl UsageSummary {
     pub fn lived(&self, document: &Document, now: i64) -> UsageScore {
         let standing = self.standing(&document.id);
         let counts = matches!(document.source, DocumentSource::Entry | DocumentSource::Observation);
-        let old = |from: i64| now.saturating_sub(from) > STALE_DAYS * 86_400;
-        let created = document.created.map(Timestamp::as_second);
-        let stale = counts
-            && standing.recall_count == 0
-            && standing.missed == 0
-            && created.is_some_and(old)
-            && self.since.is_some_and(old);
+        // Times before counting started do not make it outdated.
+        let from =
+            document.created.map(Timestamp::as_second).zip(self.since).map(|(made, since)| made.max(since));
+        let stale = counts && from.is_some_and(|from| standing.is_stale(from, now));
         UsageScore { strength: standing.strength(), stale }
     }
 

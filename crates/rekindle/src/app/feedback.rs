@@ -2,6 +2,7 @@
 
 use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::recall::document::Document;
+use rekindle_core::recall::memory_usage::UsageSignal;
 use rekindle_core::session::command_speaker::CommandSpeaker;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::EntryProperties;
@@ -9,7 +10,7 @@ use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_engine::recall::find;
 use rekindle_engine::recall::messages::MessageStore;
-use rekindle_engine::recall::usage::{UsageSignal, UsageSummary};
+use rekindle_engine::recall::usage::UsageSummary;
 use rekindle_engine::vault::{self, Vault};
 
 use super::CommandContext;

@@ -1,7 +1,8 @@
 //! `rekindle feedback`: rates a memory.
 
 use clap::{Args, ValueEnum};
-use rekindle_engine::recall::usage::{UsageSignal, UsageSummary};
+use rekindle_core::recall::memory_usage::UsageSignal;
+use rekindle_engine::recall::usage::UsageSummary;
 use serde_json::json;
 
 use crate::app::CommandContext;

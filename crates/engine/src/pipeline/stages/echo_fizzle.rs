@@ -17,6 +17,7 @@ use rekindle_core::knowledge::observe::rules::UserCorrection;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource as Came};
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::memory_usage::UsageSignal;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::word_rarity::rarity;
 use rekindle_core::vault::layout;
@@ -37,7 +38,7 @@ use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, S
 use crate::recall::ask::{RecallRequest, ask};
 use crate::recall::relevance_gate::reading::RescoringMode;
 use crate::recall::search::SearchRules;
-use crate::recall::usage::{UsageSignal, UsageSummary};
+use crate::recall::usage::UsageSummary;
 use crate::review::proposals::{self, SubmitOutcome};
 
 /// The section of `MEMORY.md` for lessons (FBK-05).
@@ -267,6 +268,7 @@ impl<'a> TurnJudge<'a> {
             held: &HashSet::new(),
             mentions: true,
             messages: None,
+            reserved_messages: 0,
             leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));

@@ -7,7 +7,7 @@ use rekindle_core::recall::citation::Cited;
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::fusion::RelevanceParts;
-use rekindle_core::recall::message_match::{MessageMatch, MessageQuery, PromptWord};
+use rekindle_core::recall::message_match::{MAX_RARITY, MessageMatch, MessageQuery, PromptWord};
 use rekindle_core::recall::query::RecallQuery;
 use rekindle_core::recall::rank::RankedDocument;
 use rekindle_core::recall::score_factors::{ScoreFactors, decay};
@@ -21,8 +21,6 @@ use crate::recall::search::SearchRules;
 
 /// The number of messages read per result: people repeat themselves.
 const READ_FACTOR: usize = 8;
-/// The rarity of a word if no vocabulary has it: as rare as among the messages, on this logarithmic scale.
-const MAX_RARITY: f64 = 8.0;
 
 /// The filter of a message search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
