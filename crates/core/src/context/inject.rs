@@ -18,10 +18,18 @@ use crate::text::specific_terms::{coverage, words};
 
 /// The maximum length of one memory, in characters.
 pub const MAX_ENTRY_CHARS: usize = 500;
-/// The maximum length of an episode, in characters.
-const MAX_EPISODE_CHARS: usize = 220;
-/// The maximum number of episodes.
-const MAX_EPISODES: usize = 3;
+/// The maximum length of an episode, in characters. One that says enough helps more than two that say little.
+const MAX_EPISODE_CHARS: usize = 340;
+/// The length below which an episode is left out rather than shortened further, in characters.
+const MIN_EPISODE_CHARS: usize = 140;
+/// The maximum number of turn digests.
+const MAX_DIGESTS: usize = 2;
+/// The maximum number of messages.
+const MAX_MESSAGES: usize = 1;
+/// The maximum length of the request that a shortened digest begins with, in characters.
+const MAX_TOPIC_CHARS: usize = 48;
+/// The weight of a sentence of the passage nearest to the question, in words that it shares with it.
+const NEAREST_WEIGHT: usize = 2;
 /// The maximum number of lines in front of a prompt.
 const MAX_LINES: usize = 4;
 /// The overlap with earlier lines above which an episode is left out.
@@ -30,8 +38,8 @@ const MAX_EPISODE_OVERLAP: f64 = 0.6;
 const ID_CHARS: usize = 10;
 /// The index kind of a turn digest.
 const SEGMENT_KIND: &str = "segment";
-/// The maximum length of the block, in characters.
-pub const MAX_BLOCK_CHARS: usize = 4_000;
+/// The maximum length of the lines in front of a prompt, in characters; the best of them always has room.
+const MAX_BLOCK_CHARS: usize = 720;
 /// The maximum length of one memory in the answer to an agent's query, in characters.
 pub const MAX_RESULT_CHARS: usize = 1_200;
 /// The maximum length of that answer, in characters.
@@ -158,6 +166,8 @@ pub struct InjectedMemory<'a> {
     pub document: &'a Document,
     /// The part of the document that is shown.
     pub text: &'a str,
+    /// The passage of the document that is nearest to the question, if known.
+    pub nearest: &'a str,
     /// True if another memory contradicts it.
     pub doubted: bool,
     /// The relevance score of the hit.
@@ -165,10 +175,10 @@ pub struct InjectedMemory<'a> {
 }
 
 impl<'a> InjectedMemory<'a> {
-    /// Wraps a recall hit and the part of it that is shown.
-    pub fn of(hit: &'a RecallHit, text: &'a str) -> Self {
+    /// Wraps a recall hit, the part of it that is shown, and its nearest passage.
+    pub fn of(hit: &'a RecallHit, text: &'a str, nearest: &'a str) -> Self {
         let doubted = !hit.doubts.is_empty();
-        Self { document: &hit.document, text, doubted, score: hit.ranked.score }
+        Self { document: &hit.document, text, nearest, doubted, score: hit.ranked.score }
     }
 }
 
@@ -186,33 +196,36 @@ pub struct InjectionBlock {
 /// Renders the block for the selected memories, best first. `random` belongs to this session.
 pub fn block(chosen: &[InjectedMemory<'_>], question: &str, now: &Zoned, random: &str) -> InjectionBlock {
     let mut body = String::new();
-    let mut room = MAX_BLOCK_CHARS.saturating_sub(INJECTION_HINT.chars().count());
+    let mut room = MAX_BLOCK_CHARS;
     let (mut ids, mut names) = (Vec::new(), Vec::new());
-    let best = chosen.iter().map(|chosen| chosen.score).fold(0.0, f32::max);
-    let mut episodes = 0;
     let mut told: HashSet<u64> = HashSet::new();
-    for InjectedMemory { document, text, doubted, .. } in
-        chosen.iter().filter(|chosen| chosen.score >= MIN_RELATIVE_SCORE * best)
-    {
-        // Tool output is never injected unasked.
-        if document.source == DocumentSource::Message && document.origin == Origin::Tool {
+    let (mut digests, mut messages) = (0, 0);
+    for InjectedMemory { document, text, nearest, doubted, .. } in in_order(chosen) {
+        let is_message = document.source == DocumentSource::Message;
+        let is_digest = document.kind == SEGMENT_KIND;
+        let part = match is_digest || is_message {
+            true => excerpt(text, question, nearest, MAX_EPISODE_CHARS.min(room)),
+            false => (*text).to_owned(),
+        };
+        // An episode adds little to lines with the same content.
+        let known = room < MIN_EPISODE_CHARS || coverage(&words(&part), &told) >= MAX_EPISODE_OVERLAP;
+        if (is_digest && (known || digests == MAX_DIGESTS))
+            || (is_message && (known || messages == MAX_MESSAGES))
+        {
             continue;
         }
-        let is_episode = is_episode(document);
-        let part = if is_episode { excerpt(text, question, MAX_EPISODE_CHARS) } else { (*text).to_owned() };
-        // A digest adds little to statements with the same content.
-        let known = is_episode && coverage(&words(&part), &told) >= MAX_EPISODE_OVERLAP;
-        if is_episode && (known || episodes == MAX_EPISODES) {
-            continue;
-        }
-        episodes += usize::from(is_episode);
+        digests += usize::from(is_digest);
+        messages += usize::from(is_message);
         told.extend(words(&part));
         let entry = injected_line(document, &part, *doubted, now);
         let length = entry.chars().count() + 1;
-        if length > room || ids.len() == MAX_LINES {
+        if ids.len() == MAX_LINES {
             break;
         }
-        room -= length;
+        if length > room && !(is_digest || is_message || ids.is_empty()) {
+            continue;
+        }
+        room = room.saturating_sub(length);
         body.push_str(&format!("{entry}\n"));
         ids.push(document.id.clone());
         names.extend(name(document, text));
@@ -234,37 +247,62 @@ fn name(document: &Document, text: &str) -> Option<String> {
     names.into_iter().find(|name| name.chars().any(char::is_alphanumeric))
 }
 
-/// True for a turn digest or a message. Episodes are shortened, because a statement answers better.
-fn is_episode(document: &Document) -> bool {
-    document.kind == SEGMENT_KIND || document.source == DocumentSource::Message
+/// The memories in the order of their lines: the best note, then the messages, then the rest. Tool output is never injected unasked, nor what fits far less than the best.
+fn in_order<'m, 'a>(chosen: &'m [InjectedMemory<'a>]) -> impl Iterator<Item = &'m InjectedMemory<'a>> {
+    let is_message = |chosen: &&InjectedMemory<'_>| chosen.document.source == DocumentSource::Message;
+    let best = chosen.iter().map(|chosen| chosen.score).fold(0.0, f32::max);
+    let notes = chosen.iter().filter(move |chosen| !is_message(chosen));
+    let notes = notes.filter(move |note| note.score >= MIN_RELATIVE_SCORE * best);
+    // The gate of messages is their own: how much of the question they cover.
+    let messages = chosen.iter().filter(move |chosen| is_message(chosen));
+    let messages = messages.filter(|message| message.document.origin != Origin::Tool);
+    notes.clone().take(1).chain(messages).chain(notes.skip(1))
 }
 
-/// The sentences of an episode that are relevant to a question, in order, up to `most` characters. The first
-/// sentence always says the topic; file names and passed checks follow if there is room.
-pub fn excerpt(text: &str, question: &str, most: usize) -> String {
+/// The sentences of an episode that bear on a question, in order, up to `most` characters: those of the
+/// passage that is nearest to the question and those that share words with it first. The request of a digest
+/// only names the topic; file names, passed checks and list marks count only if there is nothing else.
+pub fn excerpt(text: &str, question: &str, nearest: &str, most: usize) -> String {
     let asked = words(question);
     let sentences: Vec<&str> = sentences::lines(text).into_iter().flat_map(sentences::sentences).collect();
-    let mut places: Vec<usize> = (0..sentences.len()).collect();
+    let request = sentences.first().filter(|first| first.starts_with('“') && sentences.len() > 1);
+    let topic = request.map(|request| one_line(request, MAX_TOPIC_CHARS));
+    let first = usize::from(topic.is_some());
     let worth = |place: usize| {
-        let shared = words(sentences[place]).intersection(&asked).count();
-        (place == 0, !is_furniture(sentences[place]), shared)
+        let sentence = sentences[place];
+        let shared = words(sentence).intersection(&asked).count();
+        let near =
+            usize::from(nearest.contains(sentence) || (!nearest.is_empty() && sentence.contains(nearest)));
+        shared + NEAREST_WEIGHT * near
     };
+    let tells = |place: &usize| !is_furniture(sentences[*place]);
+    let mut places: Vec<usize> = (first..sentences.len()).filter(tells).collect();
+    if places.is_empty() {
+        places = (first..sentences.len()).collect();
+    }
     places.sort_by_key(|place| (std::cmp::Reverse(worth(*place)), *place));
-    let mut room = most;
-    places.retain(|place| {
-        let length = sentences[*place].chars().count() + 1;
-        let fits = length <= room;
-        room -= if fits { length } else { 0 };
-        fits
-    });
-    places.sort_unstable();
-    let kept: Vec<&str> = places.iter().map(|place| sentences[*place]).collect();
-    if kept.is_empty() { one_line(text, most) } else { one_line(&kept.join(" "), most) }
+    let mut room = most.saturating_sub(topic.as_ref().map_or(0, |topic| topic.chars().count() + 1));
+    let mut kept: Vec<(usize, String)> = Vec::new();
+    for place in places {
+        let length = sentences[place].chars().count() + 1;
+        if length <= room {
+            kept.push((place, sentences[place].to_owned()));
+            room -= length;
+        } else if kept.is_empty() {
+            kept.push((place, one_line(sentences[place], room)));
+            break;
+        }
+    }
+    kept.sort_unstable();
+    let told = topic.into_iter().chain(kept.into_iter().map(|(_, sentence)| sentence));
+    one_line(&told.collect::<Vec<_>>().join(" "), most)
 }
 
-/// True for the part of a digest that lists changed files and passed checks.
+/// True for the part of a digest that lists changed files and passed checks, and for a mark without words.
 fn is_furniture(sentence: &str) -> bool {
-    sentence.starts_with("Changed ") || sentence.starts_with('`') && sentence.ends_with("` passed.")
+    sentence.starts_with("Changed ")
+        || sentence.starts_with('`') && sentence.ends_with("` passed.")
+        || sentence.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() < 2
 }
 
 /// True if a document is the result of web research on an idea. Searches show it, but it is never injected
@@ -398,7 +436,12 @@ mod tests {
 
     fn shown(document: &Document, text: &str) -> InjectionBlock {
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
-        block(&[InjectedMemory { document, text, doubted: false, score: 1.0 }], "", &zoned(now), RANDOM)
+        block(
+            &[InjectedMemory { document, text, nearest: "", doubted: false, score: 1.0 }],
+            "",
+            &zoned(now),
+            RANDOM,
+        )
     }
 
     #[test]
@@ -442,8 +485,13 @@ mod tests {
     fn an_episode_is_told_by_what_bears_on_the_question() {
         let text =
             "“the list is empty”. Fixed in the client. The decoder rejected fractional seconds. Tests pass.";
-        let told = excerpt(text, "why did the decoder fail on seconds?", 70);
+        let question = "why did the decoder fail on seconds?";
+        let told = excerpt(text, question, "", 70);
         assert_eq!(told, "“the list is empty”. The decoder rejected fractional seconds.");
+        let near = excerpt(text, "where was it mended?", "Fixed in the client.", 50);
+        assert_eq!(near, "“the list is empty”. Fixed in the client.");
+        let long = format!("“{}”. The decoder rejected fractional seconds.", "the list is empty ".repeat(9));
+        assert!(excerpt(&long, question, "", 100).ends_with("The decoder rejected fractional seconds."));
     }
 
     #[test]
@@ -469,7 +517,9 @@ mod tests {
         let document = document(DocumentSource::Entry, Origin::User);
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
         let text = "word ".repeat(5000);
-        let chosen = [InjectedMemory { document: &document, text: &text, doubted: false, score: 1.0 }; 10];
+        let chosen =
+            [InjectedMemory { document: &document, text: &text, nearest: "", doubted: false, score: 1.0 };
+                10];
         let block = block(&chosen, "", &zoned(now), RANDOM);
         assert!(block.text.chars().count() < MAX_BLOCK_CHARS + 120);
         assert!(!block.ids.is_empty() && block.ids.len() < 10);
@@ -479,7 +529,8 @@ mod tests {
     fn b_06_what_fits_far_less_than_the_best_is_left_out() {
         let document = document(DocumentSource::Entry, Origin::User);
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
-        let one = |text, score| InjectedMemory { document: &document, text, doubted: false, score };
+        let one =
+            |text, score| InjectedMemory { document: &document, text, nearest: "", doubted: false, score };
         let block =
             block(&[one("first", 1.1), one("second", 0.6), one("third", 0.2)], "", &zoned(now), RANDOM);
         assert!(
@@ -492,7 +543,7 @@ mod tests {
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
         let (user, agent) =
             (document(DocumentSource::Entry, Origin::User), document(DocumentSource::Message, Origin::Agent));
-        let one = |document, text| InjectedMemory { document, text, doubted: true, score: 0.1 };
+        let one = |document, text| InjectedMemory { document, text, nearest: "", doubted: true, score: 0.1 };
         let told =
             results(&[one(&user, "Use tabs.\n</rekindle-memory-x>"), one(&agent, "It broke.")], now, RANDOM);
         let head =

@@ -64,6 +64,8 @@ const MAX_STATEMENT_CHARS: usize = 400;
 const MAX_STATEMENTS: usize = 1_000;
 /// The number of the newest agent observations considered for the card.
 const MAX_FINDINGS: usize = 200;
+/// The number of messages to look for beside notes: some are told by a note already.
+const RESERVED_MESSAGES: usize = 2;
 /// A prompt with fewer words is too short to compare by embedding.
 const MIN_EMBEDDED_WORDS: usize = 3;
 
@@ -345,6 +347,7 @@ pub fn prompt(
         held: &held,
         mentions: true,
         messages: (how == RecallDepth::Whole).then_some(&messages),
+        reserved_messages: RESERVED_MESSAGES,
         // The memory that a proposal was made from represents it, and a proposal may belong to another
         // project.
         leave_out: |document| {
@@ -374,7 +377,7 @@ pub fn prompt(
         .filter(|(hit, _)| {
             how != RecallDepth::Words || inject::holds_enough(&hit.document.searched(), &question)
         })
-        .map(|(hit, shown)| InjectedMemory::of(hit, &shown.text))
+        .map(|(hit, shown)| InjectedMemory::of(hit, &shown.text, &shown.nearest))
         .collect();
     let block = inject::block(&chosen, &question, &here.now, &marker);
     let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();

@@ -10,6 +10,7 @@ use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::fusion::MAX_CANDIDATES;
 use rekindle_core::recall::merge::ObservationMention;
+use rekindle_core::recall::message_match::{MAX_MESSAGES, score_below_notes};
 use rekindle_core::recall::rank::RankedDocument;
 use rekindle_core::recall::relevance_gate::RelevanceDecision;
 use rekindle_core::recall::select::{self, DropReason, HitSelection, RecallHit, select};
@@ -59,6 +60,8 @@ pub struct RecallRequest<'a> {
     pub mentions: bool,
     /// The messages of past sessions, which fill in for missing notes; `None` searches only notes.
     pub messages: Option<&'a MessageStore>,
+    /// The number of messages to look for beside notes, even if notes fill all places.
+    pub reserved_messages: usize,
     /// A predicate for documents to leave out.
     pub leave_out: fn(&Document) -> bool,
 }
@@ -137,6 +140,8 @@ pub struct ShownPassage {
     pub lines: Option<(u32, u32)>,
     /// True if the file changed since it was indexed; the passage is from its current text.
     pub refreshed: bool,
+    /// The few words of the document that are nearest to the query; empty if unknown.
+    pub nearest: String,
 }
 
 /// Answers a prompt. Work that needs no vector runs while the model computes the embedding. That includes
@@ -224,6 +229,7 @@ fn answer(
             text: hit.document.text.clone(),
             lines: hit.document.lines,
             refreshed: false,
+            nearest: String::new(),
         }))
         .collect();
     let messages = selection.hits.len() - notes;
@@ -329,7 +335,7 @@ fn said(
     };
     // A search for messages may fill all places; any other gets only a few messages.
     let asked = request.filters.sources.contains(&DocumentSource::Message);
-    let most = if asked { room } else { room.min(MAX_MESSAGES) };
+    let most = if asked { room } else { room.min(MAX_MESSAGES).max(request.reserved_messages) };
     let Some(snapshot) = (most > 0).then(|| messages.open().ok().flatten()).flatten() else {
         return Vec::new();
     };
@@ -345,19 +351,11 @@ fn said(
     });
     unsaid
         .map(|search::FoundMessage { document, mut ranked, .. }| {
-            // Raw messages rank below the notes that were distilled from them.
-            ranked.score = (ranked.score * MESSAGE_SCORE_WEIGHT).min(lowest * BELOW_NOTES_FACTOR);
+            ranked.score = score_below_notes(ranked.score, lowest);
             RecallHit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
         })
         .collect()
 }
-
-/// The maximum number of raw messages beside notes.
-const MAX_MESSAGES: usize = 3;
-/// The factor for the score of a raw message.
-const MESSAGE_SCORE_WEIGHT: f32 = 0.5;
-/// The factor that keeps messages below the last note.
-const BELOW_NOTES_FACTOR: f32 = 0.99;
 
 /// Opens the index; without one, indexes the notes in memory.
 fn open(
@@ -449,7 +447,17 @@ fn shown(
     document: &Document,
     refreshed: bool,
 ) -> ShownPassage {
-    let whole = || ShownPassage { text: document.text.clone(), lines: document.lines, refreshed };
+    let nearest_words = || {
+        let indexed = (!refreshed).then(|| snapshot.best_window(ranked.document, found.vector()?)).flatten();
+        let searched = document.searched();
+        indexed.and_then(|(window, _)| searched.get(window.start..window.end)).unwrap_or_default().to_owned()
+    };
+    let whole = || ShownPassage {
+        text: document.text.clone(),
+        lines: document.lines,
+        refreshed,
+        nearest: nearest_words(),
+    };
     if document.text.len() <= MAX_WHOLE_BYTES {
         return whole();
     }
@@ -464,7 +472,7 @@ fn shown(
         let from = from.max((to + 1).saturating_sub(document.text.lines().count() as u32));
         ((from + first - 1).min(to), (from + last - 1).min(to))
     });
-    ShownPassage { text: text.trim().to_owned(), lines, refreshed }
+    ShownPassage { text: text.trim().to_owned(), lines, refreshed, nearest: nearest_words() }
 }
 
 #[cfg(test)]

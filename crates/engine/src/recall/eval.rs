@@ -242,6 +242,7 @@ pub fn measure(
             held: &HashSet::new(),
             mentions: true,
             messages: None,
+            reserved_messages: 0,
             leave_out: |_| false,
         };
         let start = Instant::now();

@@ -176,6 +176,7 @@ fn search(
         held: &HashSet::new(),
         mentions: false,
         messages: Some(&messages),
+        reserved_messages: 0,
         leave_out: |_| false,
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));

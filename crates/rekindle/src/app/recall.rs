@@ -70,6 +70,7 @@ pub(crate) fn look_up(
         held: &HashSet::new(),
         mentions: true,
         messages: Some(&messages),
+        reserved_messages: 0,
         leave_out: |_| false,
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));

@@ -9,6 +9,7 @@ use rekindle_core::base::scope::Scope;
 use rekindle_core::context::briefing::BriefingMoment;
 use rekindle_core::context::inject::{InjectedMemory, results};
 use rekindle_core::recall::filter::RecallFilters;
+use rekindle_core::recall::memory_usage::UsageSignal;
 use rekindle_core::recall::select::MAX_RESULTS;
 use rekindle_core::session::command_speaker::CommandSpeaker;
 use rekindle_core::text::RedactionCounts;
@@ -16,7 +17,6 @@ use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::layout::{EntryDestination, EntryGroup};
 use rekindle_engine::context::inject::{self, InjectionContext};
-use rekindle_engine::recall::usage::UsageSignal;
 use rekindle_engine::vault::NewEntry;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde::Deserialize;
@@ -298,7 +298,7 @@ fn recalled(call: &CallContext<'_>, asked: &RecallParams) -> Result<String, CliE
         .hits
         .iter()
         .zip(&answer.shown)
-        .map(|(hit, shown)| InjectedMemory::of(hit, &shown.text))
+        .map(|(hit, shown)| InjectedMemory::of(hit, &shown.text, &shown.nearest))
         .collect();
     if chosen.is_empty() {
         return Ok("Nothing in memory answers this.".to_owned());

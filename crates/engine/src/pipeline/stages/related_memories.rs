@@ -73,6 +73,7 @@ impl<'a> RelatedMemories<'a> {
             held: &HashSet::new(),
             mentions: false,
             messages: None,
+            reserved_messages: 0,
             leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));

@@ -59,6 +59,7 @@ impl AskFixture {
             held: &held,
             mentions: false,
             messages: None,
+            reserved_messages: 0,
             leave_out: |_| false,
         };
         let mut answer =
