@@ -5,6 +5,17 @@ use serde::{Deserialize, Serialize};
 use crate::base::provenance::Origin;
 use crate::base::time::Timestamp;
 
+/// First lines of messages with which hosts pass the agent's own plan back to it as a user message.
+const HANDED_BACK_OPENINGS: &[&str] = &[
+    "Implement the following plan:",
+    "A previous agent produced the plan below to accomplish the user's task.",
+];
+
+/// The plan in a message that only passes it back to the agent, in the user's name.
+pub fn handed_back_plan(message: &str) -> Option<&str> {
+    HANDED_BACK_OPENINGS.iter().find_map(|start| message.strip_prefix(start))
+}
+
 /// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -60,6 +71,12 @@ pub struct Message {
 }
 
 impl Message {
+    /// Whose words these are: the agent's if nobody typed them or if they are its own plan (B-01, R-19).
+    pub fn author(&self) -> MessageRole {
+        let typed = !self.automated && handed_back_plan(&self.text).is_none();
+        if self.role == MessageRole::User && !typed { MessageRole::Assistant } else { self.role }
+    }
+
     /// Creates a message with text only.
     pub fn new(
         id: impl Into<String>,

@@ -17,4 +17,4 @@ pub mod serialise;
 pub mod tools;
 
 pub use head::SessionHead;
-pub use message::{Message, MessageRole, ToolCall, ToolOutcome};
+pub use message::{Message, MessageRole, ToolCall, ToolOutcome, handed_back_plan};

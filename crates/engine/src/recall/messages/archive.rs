@@ -119,7 +119,7 @@ fn kept(
     Some(ArchivedMessage {
         id: message.id.clone(),
         at: message.at,
-        role: message.role,
+        role: message.author(),
         text: excerpt.text,
         project: project.cloned(),
         cwd: cwd.cloned(),

@@ -101,6 +101,20 @@ fn b_14_what_was_said_is_found_by_its_words() {
 }
 
 #[test]
+fn b_01_r_19_what_nobody_typed_is_not_found_as_the_users() {
+    let (_folder, messages) = empty();
+    let plan = "Implement the following plan:\n\n# Port of the staging database\n\nMove it to 5434.";
+    let automated = Message {
+        automated: true,
+        ..message("2", MessageRole::User, "Check the port of the staging database every night.")
+    };
+    add(&messages, &session("s"), &[message("1", MessageRole::User, plan), automated]);
+    let mine = MessageFilter { origins: vec![Origin::User], ..any() };
+    assert_eq!(found(&messages, "port of the staging database", &mine), Vec::<String>::new());
+    assert_eq!(found(&messages, "port of the staging database", &any()).len(), 2);
+}
+
+#[test]
 fn rec_03_an_old_message_decays_like_a_note() {
     let (_folder, messages) = empty();
     let at = |id: &str, time: &str, text: &str| Message::new(id, time::parse(time), MessageRole::User, text);

@@ -1,8 +1,7 @@
 //! The sentences that the user typed, without pasted text.
 
-use super::plans;
 use super::session_view::{PersonMessage, SessionView};
-use crate::session::{MessageRole, answer, pasted};
+use crate::session::{MessageRole, answer, handed_back_plan, pasted};
 use crate::text::sentences;
 
 /// The maximum length of a sentence.
@@ -37,7 +36,7 @@ pub(super) struct PersonSentence<'a> {
 /// The user's own sentences in a message.
 pub(super) fn sentences<'a>(view: &SessionView<'_>, said: &'a PersonMessage) -> Vec<PersonSentence<'a>> {
     // The host sends the agent's own plan as a user message when work on it starts.
-    if plans::carried_out(&said.text).is_some() {
+    if handed_back_plan(&said.text).is_some() {
         return Vec::new();
     }
     let typed = pasted::lines(&said.text);

@@ -11,11 +11,6 @@ use crate::session::MessageRole;
 use crate::session::notes::{NoteFileKind, PLAN_TOOLS, place};
 use crate::text::phrases::{MAX_FINDING_CHARS, content, line};
 
-/// First lines of messages with which hosts pass the agent's own plan back to it as a user message.
-const HANDED_BACK_OPENINGS: &[&str] = &[
-    "Implement the following plan:",
-    "A previous agent produced the plan below to accomplish the user's task.",
-];
 /// The user message that Codex writes when a plan is approved.
 const APPROVAL_TEXT: &str = "Implement the plan.";
 /// The tags around a plan in an answer of Codex.
@@ -26,11 +21,6 @@ const APPROVED_TEXTS: &[&str] = &["approved your plan", "The approved implementa
 const MAX_SENTENCES: usize = 3;
 /// The maximum length of a plan's title, in characters.
 const MAX_TITLE_CHARS: usize = 100;
-
-/// The plan in a message that only passes it back to the agent.
-pub(super) fn carried_out(message: &str) -> Option<&str> {
-    HANDED_BACK_OPENINGS.iter().find_map(|start| message.strip_prefix(start))
-}
 
 /// True if a message only approves the agent's plan.
 pub(super) fn approves(message: &str) -> bool {

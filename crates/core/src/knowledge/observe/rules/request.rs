@@ -3,7 +3,7 @@
 use super::plans;
 use super::sentence_verdict::chosen;
 use super::session_view::PersonMessage;
-use crate::session::pasted;
+use crate::session::{handed_back_plan, pasted};
 use crate::text::common_words;
 use crate::text::phrases::{begins, content};
 use crate::text::sentences;
@@ -12,7 +12,7 @@ use crate::text::sentences;
 /// described by the title of the plan.
 pub(super) fn request(said: &PersonMessage) -> Option<&str> {
     // An agent's plan sent as a user message is described by its title.
-    if let Some(plan) = plans::carried_out(&said.text) {
+    if let Some(plan) = handed_back_plan(&said.text) {
         return plans::title(plan);
     }
     if plans::approves(&said.text) {
