@@ -30,7 +30,8 @@ def measures(rows, read):
     reading = np.array([one["reading"] or 0.0 for one in evidence]).clip(*READING_RANGE)
     cosine = np.array([one["bestCosine"] for one in evidence])
     small_talk = np.array([one["smallTalk"] or 0.0 for one in evidence]).clip(*SMALL_TALK_RANGE)
-    return np.stack(([reading] if read else []) + [cosine, -small_talk, np.ones(len(rows))], 1)
+    # Beside a reading the cosine tells nothing: fitted, its weight is slightly negative.
+    return np.stack([reading if read else cosine, -small_talk, np.ones(len(rows))], 1)
 
 
 def helps(row):
@@ -80,7 +81,7 @@ def main():
             answerable = sum(row["type"] == "answerable" for row in rows)
             least = min(least, odds[int(COST / 100 * answerable)])
         threshold = 1 / (1 + np.exp(-least))
-        names = (["reading"] if read else []) + ["cosine", "small_talk", "bias"]
+        names = ["reading" if read else "cosine", "small_talk", "bias"]
         print("READ:  " if read else "UNREAD:", ", ".join(f"{name}: {value:.3f}" for name, value in zip(names, found)), f"threshold: {threshold:.3f}")
         for name, rows in sets.items():
             for half in ("tune", "report"):
