@@ -8,7 +8,7 @@ use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::knowledge::observe::FindingKind;
 use rekindle_core::knowledge::reflect::check::{check, check_summary};
 use rekindle_core::knowledge::reflect::compress::{MAX_COMPRESSION_LEVEL, is_compressed, reflect};
-use rekindle_core::knowledge::reflect::prompt::guidance;
+use rekindle_core::knowledge::reflect::prompt::retry_guidance;
 use rekindle_core::knowledge::reflect::{DraftDropReason, Observation, ReflectionPeriod, TargetSection};
 use rekindle_core::llm::{Error, FailureOwner, LlmAnswer, RetryAdvice};
 use rekindle_testkit::ScriptedLlm;
@@ -50,7 +50,7 @@ fn levels(model: &ScriptedLlm) -> Vec<Option<String>> {
 }
 
 fn wanted(level: u8) -> Option<String> {
-    guidance(level).map(str::to_owned)
+    retry_guidance(level).map(str::to_owned)
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn ver_07_ref_14_if_nothing_helps_the_shortest_is_kept_and_flagged() {
     );
     assert_eq!(model.left(), 1, "it is asked three times and no more");
     // A failure on a later call keeps the earlier answer.
-    let model = ScriptedLlm::new().says(&answer(9)).fails(Error::late(Duration::ZERO));
+    let model = ScriptedLlm::new().says(&answer(9)).fails(Error::timed_out(Duration::ZERO));
     let reflected = reflect(&model, &period(&observations), None).unwrap();
     assert_eq!((reflected.flagged, reflected.answer.claims.len()), (true, 9));
 }
@@ -109,9 +109,10 @@ fn nonsense_is_asked_for_again_and_then_given_up() {
 #[test]
 fn a_model_that_fails_says_whether_to_try_again() {
     let observations = observations();
-    for error in
-        [Error::late(Duration::from_secs(1)), Error::new(FailureOwner::Person, RetryAdvice::Never, "no key")]
-    {
+    for error in [
+        Error::timed_out(Duration::from_secs(1)),
+        Error::new(FailureOwner::Person, RetryAdvice::Never, "no key"),
+    ] {
         let model = ScriptedLlm::new().fails(error.clone());
         assert_eq!(reflect(&model, &period(&observations), None), Err(error));
     }

@@ -84,7 +84,7 @@ impl LanguageModel for HurriedModel {
 #[test]
 fn ver_12_a_slow_model_is_a_failure_at_the_deadline() {
     let slow = HurriedModel(ScriptedLlm::new().says_after(Duration::from_secs(600), "redis TTL"));
-    let late = RewriteFailure::Model(Error::late(Duration::from_millis(20)));
+    let late = RewriteFailure::Model(Error::timed_out(Duration::from_millis(20)));
     assert_eq!(rewrite(QUERY, &TALK, Some(&slow)), RewriteOutcome::Failed { why: late });
     let quick = HurriedModel(ScriptedLlm::new().says_after(Duration::from_millis(1), "redis TTL"));
     assert_eq!(rewrite(QUERY, &TALK, Some(&quick)), RewriteOutcome::Done { query: "redis TTL".to_owned() });

@@ -78,7 +78,7 @@ fn process(program: &FilePath, arguments: &[&str]) -> Duration {
 fn warm() {
     let mut numbers = BenchRng(7);
     for path in KernelPath::available() {
-        let Some(mut scratch) = EncoderScratch::on(path) else { continue };
+        let Some(mut scratch) = EncoderScratch::for_path(path) else { continue };
         let mut line = format!("warm {:10}", format!("{path:?}"));
         for tokens in [8, 20, 64, 256] {
             let text = text_of(&mut numbers, tokens);

@@ -21,6 +21,6 @@ pub(crate) fn cross_encoder() -> &'static [u8] {
     &CROSS_ENCODER.bytes
 }
 
-pub(crate) fn classifier() -> &'static [u8] {
+pub(crate) fn classifier_bytes() -> &'static [u8] {
     &CLASSIFIER_BYTES.bytes
 }

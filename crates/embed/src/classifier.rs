@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use crate::forward::{EncoderScratch, judge};
+use crate::forward::{EncoderScratch, score_pair};
 use crate::layout::{HEADER_BYTES, ModelHeader, ModelKind, ScoringHead, checksum};
 use crate::{EmbeddingModel, Error, builtin};
 
@@ -60,7 +60,7 @@ impl<'a> SentenceClassifier<'a> {
     pub fn builtin() -> &'static SentenceClassifier<'static> {
         static CLASSIFIER: OnceLock<SentenceClassifier<'static>> = OnceLock::new();
         CLASSIFIER.get_or_init(|| {
-            match SentenceClassifier::from_bytes(EmbeddingModel::builtin(), builtin::classifier()) {
+            match SentenceClassifier::from_bytes(EmbeddingModel::builtin(), builtin::classifier_bytes()) {
                 Ok(classifier) => classifier,
                 Err(error) => unreachable!("the tests read the same bytes: {error}"),
             }
@@ -119,7 +119,7 @@ impl<'a> SentenceClassifier<'a> {
         let (first, second) = (cut(first, MAX_CONTEXT_TOKENS), cut(second, MAX_SENTENCE_TOKENS));
         // The second text has no special token at its start.
         let pair = (&*first, &second[1..]);
-        judge(&self.header, self.model.words(), &self.verdict, scratch, &[pair]).swap_remove(0)
+        score_pair(&self.header, self.model.word_embeddings(), &self.verdict, scratch, &[pair]).swap_remove(0)
     }
 }
 

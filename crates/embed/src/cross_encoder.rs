@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::forward::{EncoderScratch, judge};
+use crate::forward::{EncoderScratch, score_pair};
 use crate::layout::{HEADER_BYTES, ModelHeader, ModelKind, ScoringHead, checksum};
 use crate::{EmbeddingModel, Error, builtin};
 
@@ -142,7 +142,7 @@ impl<'a> CrossEncoder<'a> {
         passages: &[Passage],
     ) -> Vec<f32> {
         let pairs: Vec<(&[u32], &[u32])> = passages.iter().map(|passage| (&*prompt.0, &*passage.0)).collect();
-        let logits = judge(&self.header, self.model.words(), &self.verdict, scratch, &pairs);
+        let logits = score_pair(&self.header, self.model.word_embeddings(), &self.verdict, scratch, &pairs);
         logits.into_iter().map(|outputs| outputs[0]).collect()
     }
 

@@ -27,12 +27,12 @@ pub struct EncoderScratch {
 impl EncoderScratch {
     /// Creates buffers for the best path of this processor.
     pub fn new() -> Self {
-        Self::with(kernels::best())
+        Self::with(kernels::best_kernels())
     }
 
     /// Creates buffers for a given path, if this processor supports it.
-    pub fn on(path: KernelPath) -> Option<Self> {
-        kernels::on(path).map(Self::with)
+    pub fn for_path(path: KernelPath) -> Option<Self> {
+        kernels::kernels_for(path).map(Self::with)
     }
 
     /// The path in use.
@@ -82,7 +82,7 @@ pub(crate) fn run(
 
 /// The outputs of a cross-encoder or a classifier for pairs of texts given by their ids, each read as one: a logit for each
 /// output. One pass reads all pairs.
-pub(crate) fn judge(
+pub(crate) fn score_pair(
     header: &ModelHeader,
     words: &WordEmbeddings<'_>,
     verdict: &ScoringHead<'_>,

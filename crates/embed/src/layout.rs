@@ -295,7 +295,7 @@ struct ByteCursor<'a> {
 }
 
 impl<'a> ByteCursor<'a> {
-    fn take<T: PlainNumber>(&mut self, part: &'static str, count: usize) -> Result<&'a [T], Error> {
+    fn read_section<T: PlainNumber>(&mut self, part: &'static str, count: usize) -> Result<&'a [T], Error> {
         let start = self.at.next_multiple_of(ALIGNMENT_BYTES);
         self.at = start + count * size_of::<T>();
         let section = self.bytes.get(start..self.at).ok_or(Error::Length {
@@ -307,7 +307,7 @@ impl<'a> ByteCursor<'a> {
     }
 
     fn norm(&mut self, part: &'static str, hidden: usize) -> Result<NormLayer<'a>, Error> {
-        Ok(NormLayer { weight: self.take(part, hidden)?, bias: self.take(part, hidden)? })
+        Ok(NormLayer { weight: self.read_section(part, hidden)?, bias: self.read_section(part, hidden)? })
     }
 
     fn linear(
@@ -319,10 +319,10 @@ impl<'a> ByteCursor<'a> {
         Ok(LinearLayer {
             outputs,
             inputs,
-            weights: self.take(part, outputs * inputs)?,
-            scale: self.take(part, outputs)?,
-            sum: self.take(part, outputs)?,
-            bias: self.take(part, outputs)?,
+            weights: self.read_section(part, outputs * inputs)?,
+            scale: self.read_section(part, outputs)?,
+            sum: self.read_section(part, outputs)?,
+            bias: self.read_section(part, outputs)?,
         })
     }
 }
@@ -335,7 +335,7 @@ impl<'a> ByteCursor<'a> {
 
     fn encoder(&mut self, header: &ModelHeader) -> Result<TransformerEncoder<'a>, Error> {
         let ModelHeader { hidden, intermediate, .. } = *header;
-        let positions = self.take("the position embeddings", header.max_tokens * hidden)?;
+        let positions = self.read_section("the position embeddings", header.max_tokens * hidden)?;
         let norm = self.norm("the embeddings' norm", hidden)?;
         let mut layers = Vec::with_capacity(header.layers);
         for _ in 0..header.layers {
@@ -365,13 +365,13 @@ impl<'a> EmbedderSections<'a> {
     pub(crate) fn read(header: &ModelHeader, bytes: &'a [u8]) -> Result<Self, Error> {
         let mut cursor = ByteCursor::new(bytes)?;
         let vocabulary = Vocabulary {
-            slots: cursor.take("the vocabulary", header.slots)?,
-            offsets: cursor.take("the vocabulary", header.vocabulary + 1)?,
-            spelling: cursor.take("the vocabulary", header.spelling)?,
+            slots: cursor.read_section("the vocabulary", header.slots)?,
+            offsets: cursor.read_section("the vocabulary", header.vocabulary + 1)?,
+            spelling: cursor.read_section("the vocabulary", header.spelling)?,
         };
         let words = WordEmbeddings {
-            scale: cursor.take("the word embeddings", header.vocabulary)?,
-            steps: cursor.take("the word embeddings", header.vocabulary * header.hidden)?,
+            scale: cursor.read_section("the word embeddings", header.vocabulary)?,
+            steps: cursor.read_section("the word embeddings", header.vocabulary * header.hidden)?,
         };
         let encoder = cursor.encoder(header)?;
         cursor.end()?;
@@ -383,9 +383,9 @@ impl<'a> ScoringHead<'a> {
     pub(crate) fn read(header: &ModelHeader, bytes: &'a [u8], outputs: usize) -> Result<Self, Error> {
         let mut cursor = ByteCursor::new(bytes)?;
         let encoder = cursor.encoder(header)?;
-        let second = cursor.take("the second token type", header.hidden)?;
-        let weight = cursor.take("the verdict", outputs * header.hidden)?;
-        let bias = cursor.take("the verdict", outputs)?;
+        let second = cursor.read_section("the second token type", header.hidden)?;
+        let weight = cursor.read_section("the verdict", outputs * header.hidden)?;
+        let bias = cursor.read_section("the verdict", outputs)?;
         cursor.end()?;
         Ok(Self { encoder, second, weight, bias })
     }

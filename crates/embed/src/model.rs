@@ -71,7 +71,7 @@ impl<'a> EmbeddingModel<'a> {
     }
 
     /// The number of dimensions of a vector.
-    pub fn dim(&self) -> usize {
+    pub fn dimension(&self) -> usize {
         self.header.hidden
     }
 
@@ -97,7 +97,7 @@ impl<'a> EmbeddingModel<'a> {
     }
 
     /// The word embeddings, for a cross-encoder that shares them.
-    pub(crate) fn words(&self) -> &WordEmbeddings<'a> {
+    pub(crate) fn word_embeddings(&self) -> &WordEmbeddings<'a> {
         &self.sections.words
     }
 
@@ -114,7 +114,7 @@ impl<'a> EmbeddingModel<'a> {
 
     /// Touches the layers, the last one first, so that a thread that is embedding a text in a new process
     /// finds them mapped when it gets there. The system maps some pages around each one touched.
-    pub fn warm(&self) {
+    pub fn prefetch_layers(&self) {
         for layer in self.sections.encoder.layers.iter().rev() {
             for weights in [&layer.down, &layer.up, &layer.context, &layer.qkv].map(|linear| linear.weights) {
                 weights.iter().rev().step_by(PAGE_CLUSTER_BYTES).for_each(|weight| {

@@ -71,7 +71,9 @@ impl<'a> SafeTensors<'a> {
             self.body.get(start..end).ok_or_else(|| problem(&format!("{name} goes beyond the end")))?;
         let floats: Vec<f32> = match entry.get("dtype").and_then(Value::as_str) {
             Some("F32") => bytes.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect(),
-            Some("F16") => bytes.as_chunks().0.iter().map(|&two| half(u16::from_le_bytes(two))).collect(),
+            Some("F16") => {
+                bytes.as_chunks().0.iter().map(|&two| half_to_f32(u16::from_le_bytes(two))).collect()
+            }
             Some("BF16") => {
                 let wide = |two| f32::from_bits(u32::from(u16::from_le_bytes(two)) << 16);
                 bytes.as_chunks().0.iter().map(|&two| wide(two)).collect()
@@ -89,7 +91,7 @@ impl<'a> SafeTensors<'a> {
 }
 
 /// Converts a half-precision number to single precision, exactly.
-fn half(bits: u16) -> f32 {
+fn half_to_f32(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let magnitude = u32::from(bits & 0x7fff);
     // Shifting the fields leaves the exponent too small by 112. The product corrects that, subnormals
@@ -121,9 +123,9 @@ mod tests {
             (0x7c00, f32::INFINITY),
         ];
         for (bits, value) in known {
-            assert_eq!(half(bits), value, "{bits:04x}");
+            assert_eq!(half_to_f32(bits), value, "{bits:04x}");
         }
-        assert!(half(0x7e00).is_nan());
+        assert!(half_to_f32(0x7e00).is_nan());
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub fn quantise(vector: &[f32]) -> QuantisedVector {
 /// Computes the dot product of `query` with each row of `rows` (concatenated [`QuantisedVector::steps`]) into
 /// `out`. If the numbers of rows and outputs differ, the excess is ignored.
 pub fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
-    kernels::best().dots(query, rows, out);
+    kernels::best_kernels().dots(query, rows, out);
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
             }
             for path in KernelPath::available() {
                 let mut out = vec![0; count];
-                kernels::on(path).unwrap().dots(&query, &rows, &mut out);
+                kernels::kernels_for(path).unwrap().dots(&query, &rows, &mut out);
                 prop_assert_eq!(&out, &truth, "{:?}", path);
             }
         }

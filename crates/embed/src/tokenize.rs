@@ -32,7 +32,7 @@ pub(crate) fn tokenize(rules: &TokenizerRules<'_>, text: &str) -> Vec<u32> {
     while ids.len() < last {
         let (plain, special) = split_special(rules, &mut rest);
         // Reaching the limit is not an error.
-        let _stopped = words(rules.uncased, plain, &mut |word| {
+        let _stopped = split_words(rules.uncased, plain, &mut |word| {
             add_word(rules, word, &mut ids);
             ids.truncate(last);
             if ids.len() < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -76,7 +76,7 @@ enum ReferenceWord<'w> {
 }
 
 /// Cleans and splits `text`, and passes its words to `each` until that breaks.
-fn words(
+fn split_words(
     uncased: bool,
     text: &str,
     each: &mut impl FnMut(ReferenceWord<'_>) -> ControlFlow<()>,
@@ -155,7 +155,7 @@ fn longest_piece(vocabulary: &Vocabulary<'_>, continued: bool, word: &str) -> Op
     let mut count = 0;
     for ((start, c), (place, end)) in word.char_indices().zip(hashes.iter_mut().zip(&mut ends)) {
         *end = start + c.len_utf8();
-        hash = hash.then(&word.as_bytes()[start..*end]);
+        hash = hash.with_bytes(&word.as_bytes()[start..*end]);
         *place = hash;
         count += 1;
     }
@@ -201,7 +201,7 @@ mod tests {
 
     fn split(text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        let flow = words(true, text, &mut |word| {
+        let flow = split_words(true, text, &mut |word| {
             found.push(match word {
                 ReferenceWord::Whole(word) => word.to_owned(),
                 ReferenceWord::TooLong => "too long".to_owned(),
@@ -261,7 +261,7 @@ mod tests {
     fn a_huge_text_is_only_read_as_far_as_it_counts() {
         let mut read = 0;
         let characters = "word ".repeat(100_000);
-        let flow = words(true, &characters, &mut |_| {
+        let flow = split_words(true, &characters, &mut |_| {
             read += 1;
             if read < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });

@@ -21,10 +21,10 @@ impl SpellingHash {
     /// The hash of the empty spelling, or of the prefix `##` alone.
     pub(crate) fn new(continued: bool) -> Self {
         let empty = Self(0xcbf2_9ce4_8422_2325);
-        if continued { empty.then(CONTINUATION_MARK.as_bytes()) } else { empty }
+        if continued { empty.with_bytes(CONTINUATION_MARK.as_bytes()) } else { empty }
     }
 
-    pub(crate) fn then(self, bytes: &[u8]) -> Self {
+    pub(crate) fn with_bytes(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
@@ -70,7 +70,7 @@ pub(crate) fn build(words: &[&str]) -> (Vec<u32>, Vec<u32>, Vec<u8>) {
     for (id, word) in (1_u32..).zip(words) {
         spelling.extend_from_slice(word.as_bytes());
         offsets.push(spelling.len() as u32);
-        let mut slot = SpellingHash::new(false).then(word.as_bytes()).slot(slots.len());
+        let mut slot = SpellingHash::new(false).with_bytes(word.as_bytes()).slot(slots.len());
         // Of several equal words the first is found; the others need no slot.
         while slots[slot] != 0 && words[slots[slot] as usize - 1] != *word {
             slot = (slot + 1) & (slots.len() - 1);
@@ -94,7 +94,11 @@ mod tests {
         let (slots, offsets, spelling) = build(&words);
         let vocabulary = Vocabulary { slots: &slots, offsets: &offsets, spelling: &spelling };
         let find = |continued, piece: &str| {
-            vocabulary.find(continued, piece.as_bytes(), SpellingHash::new(continued).then(piece.as_bytes()))
+            vocabulary.find(
+                continued,
+                piece.as_bytes(),
+                SpellingHash::new(continued).with_bytes(piece.as_bytes()),
+            )
         };
         for (id, word) in (0_u32..).zip(&words) {
             assert_eq!(find(false, word), Some(id));
@@ -111,7 +115,7 @@ mod tests {
         let (slots, offsets, spelling) = build(&words);
         let vocabulary = Vocabulary { slots: &slots, offsets: &offsets, spelling: &spelling };
         let find = |piece: &str| {
-            vocabulary.find(false, piece.as_bytes(), SpellingHash::new(false).then(piece.as_bytes()))
+            vocabulary.find(false, piece.as_bytes(), SpellingHash::new(false).with_bytes(piece.as_bytes()))
         };
         assert_eq!((find("a"), find("b"), find("c")), (Some(1_000_000), Some(1_000_001), None));
         assert_eq!(slots.iter().filter(|slot| **slot != 0).count(), 3);
@@ -121,7 +125,7 @@ mod tests {
     fn a_full_or_wild_table_ends_the_search() {
         for id in [1, 7, u32::MAX] {
             let vocabulary = Vocabulary { slots: &[id; 8], offsets: &[0, 3], spelling: b"abc" };
-            assert_eq!(vocabulary.find(false, b"abd", SpellingHash::new(false).then(b"abd")), None);
+            assert_eq!(vocabulary.find(false, b"abd", SpellingHash::new(false).with_bytes(b"abd")), None);
         }
         let vocabulary = Vocabulary { slots: &[1; 8], offsets: &[9, 2], spelling: b"abc" };
         assert_eq!(vocabulary.find(false, b"abc", SpellingHash::new(false)), None);

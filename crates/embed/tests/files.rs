@@ -126,7 +126,7 @@ fn say(bytes: &[u8]) -> Result<(), Error> {
     let placed = placed(bytes, 0);
     let model = EmbeddingModel::from_bytes(placed.bytes())?;
     for text in ["", "hello worlds [MASK] and more", "日本 [SEP]"] {
-        assert_eq!(model.embed(&mut EncoderScratch::new(), TextRole::Query, text).len(), model.dim());
+        assert_eq!(model.embed(&mut EncoderScratch::new(), TextRole::Query, text).len(), model.dimension());
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ fn say(bytes: &[u8]) -> Result<(), Error> {
 #[test]
 fn sto_11_the_built_in_model_is_whole_and_says_what_it_is() {
     let model = EmbeddingModel::builtin();
-    assert_eq!((model.id(), model.dim(), model.max_tokens()), ("all-MiniLM-L6-v2", 384, 256));
+    assert_eq!((model.id(), model.dimension(), model.max_tokens()), ("all-MiniLM-L6-v2", 384, 256));
     assert_eq!(model.pooling(), Pooling::Mean);
     model.verify().unwrap();
 }
@@ -146,7 +146,7 @@ fn a_packed_model_reads_back_and_packing_again_gives_the_same_bytes() {
     let placed = placed(&file, 0);
     let model = EmbeddingModel::from_bytes(placed.bytes()).unwrap();
     model.verify().unwrap();
-    assert_eq!((model.id(), model.dim(), model.max_tokens()), ("small", 64, 32));
+    assert_eq!((model.id(), model.dimension(), model.max_tokens()), ("small", 64, 32));
     assert_eq!(model.tokenize("Hello worlds, [MASK]"), [2, 5, 6, 7, 1, 4, 3]);
     let mut scratch = EncoderScratch::new();
     let [a, b] = ["hello", "world"].map(|text| model.embed(&mut scratch, TextRole::Passage, text));

@@ -70,7 +70,7 @@ fn short_texts_give_the_same_bits_on_every_path_and_machine() {
     let texts: Vec<String> = texts().into_iter().filter(|text| text.len() < 40).step_by(9).collect();
     println!("paths here: {:?}, {} texts", KernelPath::available(), texts.len());
     for path in KernelPath::available() {
-        let mut scratch = EncoderScratch::on(path).unwrap();
+        let mut scratch = EncoderScratch::for_path(path).unwrap();
         assert_eq!(scratch.path(), path);
         let vectors: Vec<Vec<f32>> = texts
             .iter()
@@ -88,7 +88,7 @@ fn long_texts_give_the_same_bits_on_every_path_with_vectors() {
     for text in texts().iter().filter(|text| text.len() > 300).step_by(12) {
         let paths = KernelPath::available().into_iter().filter(|&path| path != KernelPath::Scalar);
         let mut vectors = paths.map(|path| {
-            let mut scratch = EncoderScratch::on(path).unwrap();
+            let mut scratch = EncoderScratch::for_path(path).unwrap();
             (path, EmbeddingModel::builtin().embed(&mut scratch, TextRole::Query, text))
         });
         let first = vectors.next();
@@ -136,7 +136,7 @@ fn readings_agree_with_the_reference_and_on_every_path() {
     let cross_encoder = CrossEncoder::builtin();
     let read = |path, (prompt, memory, _): &(String, String, f32)| {
         let (prompt, passage) = (cross_encoder.prompt(prompt), cross_encoder.passage(memory));
-        cross_encoder.score(&mut EncoderScratch::on(path).unwrap(), &prompt, &[passage])[0]
+        cross_encoder.score(&mut EncoderScratch::for_path(path).unwrap(), &prompt, &[passage])[0]
     };
     let paths = KernelPath::available();
     let ours: Vec<f32> = golden.iter().map(|pair| read(paths[0], pair)).collect();

@@ -15,7 +15,7 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::TimeZone;
 use rekindle_core::knowledge::observe;
 use rekindle_core::knowledge::observe::evidence::MessageEvidence;
-use rekindle_core::knowledge::observe::write_gate::judge;
+use rekindle_core::knowledge::observe::write_gate::judge_finding;
 use rekindle_core::knowledge::observe::{Finding, ObservedSession};
 use rekindle_core::session::Message;
 use rekindle_engine::agents::transcripts::{self, SessionHead};
@@ -116,8 +116,8 @@ fn finding_beside(finding: &Finding, messages: &[Message], evidence: &MessageEvi
         finding.strength,
         finding.text
     );
-    let verdict = judge(finding, evidence, &[]);
-    if !verdict.passes() {
+    let verdict = judge_finding(finding, evidence, &[]);
+    if !verdict.is_passing() {
         println!("      the gate doubts it: {:?}", verdict.doubts);
     }
     for message in messages.iter().filter(|message| finding.messages.contains(&message.id)) {
@@ -127,7 +127,7 @@ fn finding_beside(finding: &Finding, messages: &[Message], evidence: &MessageEvi
         let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect();
         println!("      {:?}: {text}", message.role);
     }
-    verdict.passes()
+    verdict.is_passing()
 }
 
 fn time(agent: Agent, path: &Path) -> ObservationsResult {

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let space = Embedder::new(BUILTIN_MODEL, EmbeddingModel::builtin()).space();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["index", folder] => fill_index(&RecallIndex::at(folder.into()), &space),
+        ["index", folder] => fill_index(&RecallIndex::in_folder(folder.into()), &space),
         ["ingest", store] => {
             let messages: Vec<BenchMessage> =
                 bench::lines(std::io::stdin().lock()).collect::<Result<_, _>>()?;
@@ -39,7 +39,7 @@ fn fill_index(index: &RecallIndex, space: &VectorSpace) -> Result<(), Box<dyn Er
     let writer = index.writer(LOCK_TIMEOUT)?;
     let (mut all, basis) = writer.load(space);
     fill(all.values_mut(), space);
-    let seen = basis.as_ref().and_then(IndexSnapshot::seen).cloned();
+    let seen = basis.as_ref().and_then(IndexSnapshot::last_seen_change).cloned();
     let all = all.into_values().collect();
     writer.publish(space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
     Ok(())
@@ -48,7 +48,7 @@ fn fill_index(index: &RecallIndex, space: &VectorSpace) -> Result<(), Box<dyn Er
 /// Derives a vector of approximately unit length from each text that has none.
 fn fill<'u>(units: impl Iterator<Item = &'u mut PreparedUnit>, space: &VectorSpace) {
     for prepared in units.flat_map(|unit| &mut unit.documents) {
-        let searched = prepared.document.searched();
+        let searched = prepared.document.searched_text();
         let windows = prepared.windows.iter_mut().chain(&mut prepared.fine);
         for (window, vector) in windows.filter(|(_, vector)| vector.is_none()) {
             let mut state = checksum(prepared.document.passage(&searched, *window).as_bytes());

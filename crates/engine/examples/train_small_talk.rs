@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use rekindle_core::recall::relevance_gate::small_talk::{SupportVector, nearness, write};
+use rekindle_core::recall::relevance_gate::small_talk::{SupportVector, kernel_value, write};
 use rekindle_embed::{EmbeddingModel, dots};
 use rekindle_engine::index::Embedder;
 use rekindle_engine::index::models::BUILTIN_MODEL;
@@ -95,7 +95,7 @@ impl TrainedSmallTalkModel {
         for (vector, own) in vectors.iter().zip(&scales) {
             dots(vector, &rows, &mut products);
             let cosines = products.iter().zip(&scales).map(|(product, scale)| *product as f32 * scale * own);
-            near.extend(cosines.map(|cosine| nearness(cosine, NARROW)));
+            near.extend(cosines.map(|cosine| kernel_value(cosine, NARROW)));
         }
         let is_everyday = (0..prompts.len()).map(|place| place < everyday).collect();
         Ok(Self { steps, width, scales, is_everyday, near })

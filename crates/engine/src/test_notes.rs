@@ -17,19 +17,19 @@ pub(crate) struct TestNotes {
 }
 
 /// A home in which every note may be read.
-pub(crate) fn places_in(folder: &Path) -> DataPaths {
+pub(crate) fn paths_in(folder: &Path) -> DataPaths {
     let flags = [("recall.notes".to_owned(), "all".to_owned())];
     let settings =
         load(&ConfigLayers { flags: &flags, variables: &|_| None, project: None, user: None }).unwrap();
-    HomeFolder::choose(Some(folder), None, None).unwrap().places(&settings.config).unwrap()
+    HomeFolder::find_with(Some(folder), None, None).unwrap().data_paths(&settings.config).unwrap()
 }
 
 impl TestNotes {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let places = places_in(folder.path());
+        let places = paths_in(folder.path());
         for folder in [places.vault(), places.state()] {
-            disk::make_folder(folder).unwrap();
+            disk::create_private_folder(folder).unwrap();
         }
         let vault = Vault::open(&places).unwrap().in_zone(TimeZone::UTC);
         Self { _folder: folder, places, vault }

@@ -169,7 +169,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), CliError> {
     };
     let context = CommandContext::new(&cli.global, out)?;
     let done = run_in(&context, command);
-    context.settle(done.is_ok());
+    context.index_changes(done.is_ok());
     done
 }
 

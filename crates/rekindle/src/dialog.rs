@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use rekindle_core::text::terminal::safe;
+use rekindle_core::text::terminal::strip_controls;
 
 use crate::error::CliError;
 
@@ -69,7 +69,7 @@ pub(crate) fn choice(
 
 /// Writes a text without control sequences, because it may contain names and words of notes.
 fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
-    write!(out, "{}", safe(text))
+    write!(out, "{}", strip_controls(text))
 }
 
 fn answer(question: &str) -> Result<String, CliError> {

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let printer = output::Printer::new(cli.global.color);
     match cli::run(cli, &printer) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => printer.failure(&failure),
+        Err(failure) => printer.print_failure(&failure),
     }
 }
 

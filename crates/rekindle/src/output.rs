@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rekindle_core::text::terminal::safe;
+use rekindle_core::text::terminal::strip_controls;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -82,7 +82,7 @@ impl Printer {
     /// Prints data unchanged except for control sequences, which are removed.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
         let text = String::from_utf8_lossy(bytes);
-        match io::stdout().lock().write_all(safe(&text).as_bytes()) {
+        match io::stdout().lock().write_all(strip_controls(&text).as_bytes()) {
             // The reader closed the pipe, as `| head` does.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CliError::reported()),
             other => Ok(other?),
@@ -97,11 +97,11 @@ impl Printer {
 
     /// Prints a note for the person on stderr.
     pub(crate) fn note(&self, text: impl Display) {
-        eprintln!("{}", safe(&text.to_string()));
+        eprintln!("{}", strip_controls(&text.to_string()));
     }
 
     /// Runs `work`, and prints `text` if it takes long.
-    pub(crate) fn meanwhile<T>(&self, text: &str, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn with_progress<T>(&self, text: &str, work: impl FnOnce() -> T) -> T {
         let (working, done) = mpsc::channel::<()>();
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -117,15 +117,23 @@ impl Printer {
 
     /// Prints a warning on stderr.
     pub(crate) fn warn(&self, text: impl Display) {
-        eprintln!("{} {}", paint(self.err_colored, TextStyle::Warn, "warning:"), safe(&text.to_string()));
+        eprintln!(
+            "{} {}",
+            paint(self.err_colored, TextStyle::Warn, "warning:"),
+            strip_controls(&text.to_string())
+        );
     }
 
     /// Prints a failure and returns its exit code.
-    pub(crate) fn failure(&self, failure: &CliError) -> ExitCode {
+    pub(crate) fn print_failure(&self, failure: &CliError) -> ExitCode {
         if !failure.silent {
-            eprintln!("{} {}", paint(self.err_colored, TextStyle::Bad, "error:"), safe(&failure.message));
+            eprintln!(
+                "{} {}",
+                paint(self.err_colored, TextStyle::Bad, "error:"),
+                strip_controls(&failure.message)
+            );
             if let Some(hint) = &failure.hint {
-                eprintln!("\n{} {}", paint(self.err_colored, TextStyle::Bold, "hint:"), safe(hint));
+                eprintln!("\n{} {}", paint(self.err_colored, TextStyle::Bold, "hint:"), strip_controls(hint));
             }
         }
         ExitCode::from(failure.code)
@@ -158,7 +166,7 @@ impl ProgressLine {
         Self { shown: io::stderr().is_terminal(), what, last: None }
     }
 
-    pub(crate) fn show(&mut self, what: &'static str, done: usize, of: usize) {
+    pub(crate) fn show_progress(&mut self, what: &'static str, done: usize, of: usize) {
         if self.what != what {
             self.end();
             self.what = what;
@@ -187,13 +195,13 @@ fn paint(colored: bool, style: TextStyle, text: impl Display) -> String {
 }
 
 /// Pads a text to a column width; a longer text is unchanged.
-pub(crate) fn column(text: &str, width: usize) -> String {
+pub(crate) fn pad_column(text: &str, width: usize) -> String {
     let used = text.chars().count();
     format!("{text}{}", " ".repeat(width.saturating_sub(used)))
 }
 
 /// Joins names as `Claude Code, Codex and pi`.
-pub(crate) fn in_a_row(names: &[&str]) -> String {
+pub(crate) fn join_names(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [only] => (*only).to_owned(),
@@ -202,7 +210,7 @@ pub(crate) fn in_a_row(names: &[&str]) -> String {
 }
 
 /// Formats a size as bytes, kB or MB.
-pub(crate) fn size(bytes: usize) -> String {
+pub(crate) fn format_bytes(bytes: usize) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),
         10_000..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),

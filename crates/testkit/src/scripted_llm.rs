@@ -84,7 +84,7 @@ impl LanguageModel for ScriptedLlm {
         let turn = lock(&self.turns).pop_front().ok_or_else(over)?;
         thread::sleep(turn.after.min(request.deadline));
         if turn.after > request.deadline {
-            return Err(Error::late(request.deadline));
+            return Err(Error::timed_out(request.deadline));
         }
         let mut answer = turn.result?;
         if answer.usage.is_none() {

@@ -24,7 +24,7 @@ impl Agent {
     pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Pi];
 
     /// The agent's short name in commands and files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
@@ -46,7 +46,7 @@ impl Agent {
 
 impl fmt::Display for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -56,7 +56,7 @@ impl FromStr for Agent {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()
-            .find(|agent| agent.word() == text)
+            .find(|agent| agent.as_str() == text)
             .ok_or_else(|| format!("`{text}` is not an agent (claude, codex, gemini, pi)"))
     }
 }

@@ -20,7 +20,7 @@ fn most_confidence(origin: Origin) -> f64 {
 }
 
 /// The confidence after support has grown from `before` to `after` sessions (STO-16). It never falls.
-pub(crate) fn risen(so_far: f64, before: usize, after: usize, origin: Origin) -> f64 {
+pub(crate) fn raised_confidence(so_far: f64, before: usize, after: usize, origin: Origin) -> f64 {
     let more = after.saturating_sub(before.max(1));
     so_far.max(confidence(so_far, more + 1, origin))
 }

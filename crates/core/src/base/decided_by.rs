@@ -38,7 +38,7 @@ impl DecidedBy {
     ];
 
     /// The channel's name in the store and in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Command => "command",
             Self::Page => "page",

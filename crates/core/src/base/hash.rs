@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mut sum = ByteChecksum::default();
     sum.add(bytes);
-    sum.so_far()
+    sum.sum()
 }
 
 /// [`checksum`] for bytes that arrive in pieces.
@@ -32,14 +32,14 @@ impl Default for ByteChecksum {
 impl ByteChecksum {
     // Every step is invertible, so no single changed word goes unnoticed. Four lanes keep the multiplier
     // busy.
-    fn mix(sum: u64, word: u64) -> u64 {
+    fn mix_word(sum: u64, word: u64) -> u64 {
         const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
         (sum ^ word).wrapping_mul(MULTIPLIER).rotate_left(29)
     }
 
     fn round(lanes: &mut [u64; 4], chunk: &[u8; 32]) {
         for (lane, word) in lanes.iter_mut().zip(chunk.as_chunks::<8>().0) {
-            *lane = Self::mix(*lane, u64::from_le_bytes(*word));
+            *lane = Self::mix_word(*lane, u64::from_le_bytes(*word));
         }
     }
 
@@ -64,14 +64,14 @@ impl ByteChecksum {
     }
 
     /// The checksum of all bytes added so far.
-    pub fn so_far(&self) -> u64 {
-        let mut sum = self.lanes.into_iter().fold(self.length, Self::mix);
+    pub fn sum(&self) -> u64 {
+        let mut sum = self.lanes.into_iter().fold(self.length, Self::mix_word);
         for part in self.rest[..(self.length % 32) as usize].chunks(8) {
             let mut word = [0; 8];
             word[..part.len()].copy_from_slice(part);
-            sum = Self::mix(sum, u64::from_le_bytes(word));
+            sum = Self::mix_word(sum, u64::from_le_bytes(word));
         }
-        Self::mix(sum, sum >> 32)
+        Self::mix_word(sum, sum >> 32)
     }
 }
 
@@ -81,7 +81,7 @@ pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
     /// The hash of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
@@ -96,7 +96,7 @@ impl ContentHash {
     }
 
     /// The first `digits` hex digits, for use as a short name.
-    pub fn short(&self, digits: usize) -> String {
+    pub fn short_hex(&self, digits: usize) -> String {
         let mut hex = self.to_string();
         hex.truncate(digits);
         hex
@@ -135,7 +135,7 @@ impl ContentHasher {
     }
 
     /// The hash of all bytes added so far.
-    pub fn so_far(&self) -> ContentHash {
+    pub fn current(&self) -> ContentHash {
         ContentHash(self.0.clone().finalize().into())
     }
 }
@@ -148,7 +148,7 @@ impl fmt::Display for ContentHash {
 
 impl fmt::Debug for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.short(12))
+        write!(f, "{}", self.short_hex(12))
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn hashes_read_back_from_json() {
-        let hash = ContentHash::of(b"abc");
+        let hash = ContentHash::of_bytes(b"abc");
         assert_eq!(hash.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         let json = serde_json::to_string(&hash).unwrap();
         assert_eq!(serde_json::from_str::<ContentHash>(&json).unwrap(), hash);
@@ -202,7 +202,7 @@ mod tests {
                 [&bytes[..first], &bytes[first..second], &bytes[second..]]
                     .iter()
                     .for_each(|piece| sum.add(piece));
-                assert_eq!(sum.so_far(), checksum(&bytes), "{first} {second}");
+                assert_eq!(sum.sum(), checksum(&bytes), "{first} {second}");
             }
         }
     }

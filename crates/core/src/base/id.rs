@@ -71,7 +71,7 @@ impl ChangeId {
     }
 
     /// The time of the change, to the millisecond.
-    pub fn at(&self) -> Option<Timestamp> {
+    pub fn created_at(&self) -> Option<Timestamp> {
         const TIME_DIGITS: usize = 10;
         let digit = |byte: u8| CROCKFORD_ALPHABET.iter().position(|ours| *ours == byte.to_ascii_lowercase());
         let digits = self.0.bytes().take(TIME_DIGITS).map(digit);
@@ -84,11 +84,11 @@ impl ChangeId {
     /// A prefix of the whole id does not count, because it encodes the time and recent changes share it.
     pub fn matches(&self, typed: &str) -> bool {
         let typed = typed.to_uppercase();
-        typed.len() >= MIN_ID_CHARS && (self.0.ends_with(&typed) || self.tail().starts_with(&typed))
+        typed.len() >= MIN_ID_CHARS && (self.0.ends_with(&typed) || self.short_id().starts_with(&typed))
     }
 
     /// The last eight characters, as listings show them.
-    pub fn tail(&self) -> &str {
+    pub fn short_id(&self) -> &str {
         self.0.get(self.0.len().saturating_sub(8)..).unwrap_or(&self.0)
     }
 }
@@ -130,10 +130,10 @@ mod tests {
         let late = ChangeId::new("2026-01-01T00:00:00.001Z".parse().unwrap(), [0; 10]);
         assert!(early < late);
         assert_eq!(early.as_str().len(), 26);
-        assert_eq!(late.at(), Some("2026-01-01T00:00:00.001Z".parse().unwrap()));
-        assert!(early.matches(early.tail()) && early.matches(early.as_str()));
-        assert!(early.matches(&early.tail().to_lowercase()));
-        assert!(early.matches(&early.tail()[..4]), "the beginning of what is shown");
+        assert_eq!(late.created_at(), Some("2026-01-01T00:00:00.001Z".parse().unwrap()));
+        assert!(early.matches(early.short_id()) && early.matches(early.as_str()));
+        assert!(early.matches(&early.short_id().to_lowercase()));
+        assert!(early.matches(&early.short_id()[..4]), "the beginning of what is shown");
         assert!(!early.matches("zzz"));
     }
 }

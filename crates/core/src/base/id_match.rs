@@ -45,7 +45,7 @@ pub fn by_prefix<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> IdM
 }
 
 /// The names most similar to `typed`, best first.
-pub fn alike<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn similar_names<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = typed.trim().to_lowercase();
     if wanted.len() < 2 || wanted.len() > 200 {
         return Vec::new();
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn a_name_that_is_almost_right_is_suggested() {
         let names = ["staging-port", "staging-db", "release-day", "x"];
-        assert_eq!(alike("staging", names), ["staging-db", "staging-port"]);
-        assert_eq!(alike("stagign-port", names)[0], "staging-port");
-        assert!(alike("kubernetes", names).is_empty());
-        assert!(alike("", names).is_empty());
+        assert_eq!(similar_names("staging", names), ["staging-db", "staging-port"]);
+        assert_eq!(similar_names("stagign-port", names)[0], "staging-port");
+        assert!(similar_names("kubernetes", names).is_empty());
+        assert!(similar_names("", names).is_empty());
     }
 }

@@ -25,7 +25,7 @@ impl Origin {
     pub const ALL: [Self; 4] = [Self::User, Self::Agent, Self::Import, Self::Tool];
 
     /// The origin's name in files and JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Agent => "agent",
@@ -37,7 +37,7 @@ impl Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -47,7 +47,7 @@ impl FromStr for Origin {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()
-            .find(|origin| origin.word() == text)
+            .find(|origin| origin.as_str() == text)
             .ok_or_else(|| format!("`{text}` is not an origin (user, agent, tool, import)"))
     }
 }
@@ -67,7 +67,7 @@ pub struct Provenance {
 
 impl Provenance {
     /// The provenance of words that the person gave us directly, outside any session.
-    pub fn direct() -> Self {
+    pub fn from_user() -> Self {
         Self { origin: Origin::User, session: None, messages: Vec::new() }
     }
 }

@@ -23,7 +23,7 @@ impl ProjectId {
 
     /// True if a name typed by a person means this project: the whole id, or its last segments after a `/`.
     /// For a project without a remote the folder name is enough.
-    pub fn is_called(&self, name: &str) -> bool {
+    pub fn matches_name(&self, name: &str) -> bool {
         let is_end = |id: &str| {
             id.len().checked_sub(name.len()).is_some_and(|at| {
                 id.is_char_boundary(at)
@@ -45,10 +45,10 @@ impl ProjectId {
 const LOCAL_PREFIX: &str = "local/";
 
 /// True if an item of project `name` may be shown in project `here`. A `name` of `None` means everywhere.
-pub fn is_shown(name: Option<&str>, here: Option<&str>) -> bool {
+pub fn is_project_visible_in(name: Option<&str>, here: Option<&str>) -> bool {
     match (name, here) {
         (None, _) => true,
-        (Some(name), Some(here)) => name == here || ProjectId::new(here).is_called(name),
+        (Some(name), Some(here)) => name == here || ProjectId::new(here).matches_name(name),
         (Some(_), None) => false,
     }
 }
@@ -70,7 +70,7 @@ pub enum Scope {
 
 impl Scope {
     /// `global` or `project`, as in frontmatter and JSON.
-    pub fn word(&self) -> &'static str {
+    pub fn kind_str(&self) -> &'static str {
         match self {
             Self::Global => "global",
             Self::Project(_) => "project",
@@ -78,8 +78,8 @@ impl Scope {
     }
 
     /// True if an item of this scope may be shown in `here`.
-    pub fn is_shown(&self, here: Option<&str>) -> bool {
-        is_shown(self.project().map(ProjectId::as_str), here)
+    pub fn is_visible_in(&self, here: Option<&str>) -> bool {
+        is_project_visible_in(self.project().map(ProjectId::as_str), here)
     }
 
     /// The project, or `None` for a global scope.
@@ -99,23 +99,26 @@ mod tests {
     fn r_15_a_project_is_known_by_the_end_of_its_id() {
         let id = ProjectId::new("github.com/acme/payments");
         for name in ["github.com/acme/payments", "acme/payments", "payments", "Payments"] {
-            assert!(id.is_called(name), "{name}");
+            assert!(id.matches_name(name), "{name}");
         }
         for other in ["", "ments", "/payments", "acme", "other/payments", "x/github.com/acme/payments"] {
-            assert!(!id.is_called(other), "{other}");
+            assert!(!id.matches_name(other), "{other}");
         }
         let local = ProjectId::new("local/my-widgets-1a2b3c4d");
         for name in ["local/my-widgets-1a2b3c4d", "my-widgets-1a2b3c4d", "my-widgets", "local/my-widgets"] {
-            assert!(local.is_called(name), "{name}");
+            assert!(local.matches_name(name), "{name}");
         }
-        assert!(!local.is_called("my") && !local.is_called("widgets"));
+        assert!(!local.matches_name("my") && !local.matches_name("widgets"));
     }
 
     #[test]
     fn r_15_what_belongs_to_a_project_is_shown_only_there() {
-        assert!(is_shown(None, None) && is_shown(None, Some("github.com/acme/payments")));
-        assert!(is_shown(Some("payments"), Some("github.com/acme/payments")));
-        assert!(!is_shown(Some("payments"), Some("github.com/acme/kettles")));
-        assert!(!is_shown(Some("payments"), None));
+        assert!(
+            is_project_visible_in(None, None)
+                && is_project_visible_in(None, Some("github.com/acme/payments"))
+        );
+        assert!(is_project_visible_in(Some("payments"), Some("github.com/acme/payments")));
+        assert!(!is_project_visible_in(Some("payments"), Some("github.com/acme/kettles")));
+        assert!(!is_project_visible_in(Some("payments"), None));
     }
 }

@@ -19,7 +19,7 @@ impl Sentiment {
     pub const ALL: [Self; 3] = [Self::Frustrated, Self::Pleased, Self::Urgent];
 
     /// The sentiment's name in files and JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Frustrated => "frustrated",
             Self::Pleased => "pleased",
@@ -28,7 +28,7 @@ impl Sentiment {
     }
 
     /// Parses a sentiment's name.
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|sentiment| sentiment.word() == word)
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sentiment| sentiment.as_str() == word)
     }
 }

@@ -9,7 +9,7 @@ mod typed;
 pub use typed::{TypedTime, TypedTimeError};
 
 /// Formats an instant as `2026-11-15T02:13:08Z`, in UTC, for frontmatter, logs and JSON.
-pub fn iso(at: Timestamp) -> String {
+pub fn format_utc(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
@@ -24,7 +24,7 @@ pub fn compact_day(date: Date) -> String {
 }
 
 /// Formats the local time as `14:05`, for observations.
-pub fn clock(at: &Zoned) -> String {
+pub fn format_clock(at: &Zoned) -> String {
     at.strftime("%H:%M").to_string()
 }
 
@@ -44,9 +44,9 @@ mod tests {
     #[test]
     fn log_08_times_are_iso_and_read_back() {
         let at: Timestamp = "2026-02-14T17:05:50.648Z".parse().unwrap();
-        assert_eq!(iso(at), "2026-02-14T17:05:50Z");
-        assert_eq!(parse(&iso(at)).map(iso), Some(iso(at)));
-        assert_eq!(parse("2026-02-14").map(iso).as_deref(), Some("2026-02-14T00:00:00Z"));
+        assert_eq!(format_utc(at), "2026-02-14T17:05:50Z");
+        assert_eq!(parse(&format_utc(at)).map(format_utc), Some(format_utc(at)));
+        assert_eq!(parse("2026-02-14").map(format_utc).as_deref(), Some("2026-02-14T00:00:00Z"));
         assert_eq!(parse("last tuesday"), None);
     }
 }

@@ -24,13 +24,13 @@ pub struct TimeOfDayError;
 
 impl TimeOfDay {
     /// The local time of `at`, in its own zone.
-    pub fn of(at: &Zoned) -> Self {
+    pub fn from_zoned(at: &Zoned) -> Self {
         let part = |value: i8| u8::try_from(value).unwrap_or(0);
         Self { hour: part(at.hour()), minute: part(at.minute()) }
     }
 
     /// The instant at which a clock in `zone` shows this time on `date`.
-    pub fn on(self, date: Date, zone: &TimeZone) -> Option<Timestamp> {
+    pub fn on_date(self, date: Date, zone: &TimeZone) -> Option<Timestamp> {
         let part = |value: u8| i8::try_from(value).unwrap_or(0);
         let at = date.at(part(self.hour), part(self.minute), 0, 0);
         Some(at.to_zoned(zone.clone()).ok()?.timestamp())
@@ -90,7 +90,7 @@ const NEAR_END: &str = "near end";
 impl FactTime {
     /// Parses `(14:05)` or one of the phrases at the start of `text`, and returns the rest of the text with
     /// it.
-    pub fn prefix(text: &str) -> Option<(Self, &str)> {
+    pub fn strip_time(text: &str) -> Option<(Self, &str)> {
         let (inside, rest) = text.strip_prefix('(')?.split_once(')')?;
         let when = match inside {
             EARLY_IN_SESSION => Self::EarlyInSession,
@@ -119,15 +119,15 @@ mod tests {
     fn obs_07_times_read_back_and_others_do_not() {
         for text in ["(00:00)", "(23:59)", "(early in session)", "(near end)"] {
             let line = format!("{text} x");
-            let (when, rest) = FactTime::prefix(&line).unwrap();
+            let (when, rest) = FactTime::strip_time(&line).unwrap();
             assert_eq!((when.to_string().as_str(), rest), (text, " x"));
         }
         for text in ["(24:00)", "(9:05)", "(+9:05)", "(later)", "14:05"] {
-            assert_eq!(FactTime::prefix(text), None, "{text}");
+            assert_eq!(FactTime::strip_time(text), None, "{text}");
         }
         let at: Zoned = "2026-02-14T17:05:50+01:00[+01:00]".parse().unwrap();
-        assert_eq!(TimeOfDay::of(&at).to_string(), "17:05");
-        let instant = TimeOfDay::of(&at).on(at.date(), at.time_zone());
-        assert_eq!(instant.map(crate::base::time::iso).as_deref(), Some("2026-02-14T16:05:00Z"));
+        assert_eq!(TimeOfDay::from_zoned(&at).to_string(), "17:05");
+        let instant = TimeOfDay::from_zoned(&at).on_date(at.date(), at.time_zone());
+        assert_eq!(instant.map(crate::base::time::format_utc).as_deref(), Some("2026-02-14T16:05:00Z"));
     }
 }

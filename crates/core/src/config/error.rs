@@ -5,7 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::keys::{PROJECT_KEYS, SettingKey, nearest};
+use super::keys::{PROJECT_KEYS, SettingKey, suggest_key};
 
 /// The layer that a value comes from, strongest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum ConfigSource {
 
 impl ConfigSource {
     /// The layer's name in JSON output.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Flag => "flag",
             Self::Env(_) => "env",
@@ -56,7 +56,7 @@ pub struct ConfigLocation {
 }
 
 impl ConfigLocation {
-    pub(super) fn of(source: ConfigSource) -> Self {
+    pub(super) fn in_source(source: ConfigSource) -> Self {
         Self { source, line: None }
     }
 }
@@ -94,7 +94,7 @@ pub enum Error {
         problem: String,
     },
     /// A key that is not a setting.
-    #[error("{place}: there is no setting {}; {}", shown(key), hint(*nearest))]
+    #[error("{place}: there is no setting {}; {}", printable_key(key), hint(*nearest))]
     UnknownKey {
         /// The position of the key.
         place: ConfigLocation,
@@ -169,11 +169,11 @@ pub enum Error {
 
 impl Error {
     pub(super) fn unknown(key: &str, place: ConfigLocation) -> Self {
-        Self::UnknownKey { place, key: key.to_owned(), nearest: nearest(key) }
+        Self::UnknownKey { place, key: key.to_owned(), nearest: suggest_key(key) }
     }
 
     pub(super) fn bad_value(key: &SettingKey, place: ConfigLocation) -> Self {
-        Self::BadValue { place, key: key.name, allowed: key.kind.allowed() }
+        Self::BadValue { place, key: key.name, allowed: key.kind.allowed_text() }
     }
 }
 
@@ -185,7 +185,7 @@ fn hint(nearest: Option<&str>) -> String {
 }
 
 /// Formats a key for a message. A quoted TOML key can contain anything, terminal escapes included.
-fn shown(key: &str) -> String {
+fn printable_key(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if key.len() <= 64 && !key.is_empty() && key.chars().all(plain) {
         format!("`{key}`")

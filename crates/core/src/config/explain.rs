@@ -9,7 +9,7 @@ use super::value::SettingValue;
 
 /// Parses a value that a person typed for `key`.
 pub fn check(key: &str, text: &str) -> Result<SettingValue, Error> {
-    let place = || ConfigLocation::of(ConfigSource::Flag);
+    let place = || ConfigLocation::in_source(ConfigSource::Flag);
     let key = find(key).ok_or_else(|| Error::unknown(key, place()))?;
     key.kind.read_text(text).ok_or_else(|| Error::bad_value(key, place()))
 }
@@ -56,8 +56,8 @@ pub fn keys() -> Vec<KeyDoc> {
         KeyDoc {
             name: key.name,
             doc: comment_above(entry.place.line.unwrap_or_default()),
-            kind: key.kind.word(),
-            allowed: key.kind.allowed(),
+            kind: key.kind.as_str(),
+            allowed: key.kind.allowed_text(),
             default: entry.value,
             variables,
             in_project: key.in_project(),

@@ -39,7 +39,7 @@ impl SettingKey {
         Self { name, kind, aliases: &[] }
     }
 
-    const fn with(name: &'static str, kind: SettingKind, aliases: &'static [VariableAlias]) -> Self {
+    const fn with_aliases(name: &'static str, kind: SettingKind, aliases: &'static [VariableAlias]) -> Self {
         Self { name, kind, aliases }
     }
 
@@ -53,7 +53,7 @@ impl SettingKey {
     }
 }
 
-const fn ours(name: &'static str) -> VariableAlias {
+const fn own_alias(name: &'static str) -> VariableAlias {
     VariableAlias { name, shared: false }
 }
 
@@ -114,8 +114,8 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("recall.linear.keyword", SettingKind::Weight),
     SettingKey::new("recall.linear.keyword_cap", SettingKind::Whole { min: 0, max: 1000 }),
     SettingKey::new("llm.provider", SettingKind::OneOf(&["offline", "command", "anthropic", "openai"])),
-    SettingKey::with("llm.observer_model", SettingKind::Model, &[ours("OBSERVER_MODEL")]),
-    SettingKey::with("llm.reflector_model", SettingKind::Model, &[ours("REFLECTOR_MODEL")]),
+    SettingKey::with_aliases("llm.observer_model", SettingKind::Model, &[own_alias("OBSERVER_MODEL")]),
+    SettingKey::with_aliases("llm.reflector_model", SettingKind::Model, &[own_alias("REFLECTOR_MODEL")]),
     SettingKey::new("llm.timeout_seconds", SettingKind::Whole { min: 1, max: 3600 }),
     SettingKey::new("llm.context_tokens", SettingKind::Whole { min: 1000, max: 1_000_000 }),
     SettingKey::new("llm.daily_tokens", SettingKind::Whole { min: 0, max: 1_000_000_000 }),
@@ -132,10 +132,10 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("llm.openai.key_variable", SettingKind::Variable),
     SettingKey::new("llm.openai.daily_tokens", SettingKind::Whole { min: 0, max: 1_000_000_000 }),
     SettingKey::new("llm.openai.daily_dollars", SettingKind::Weight),
-    SettingKey::with(
+    SettingKey::with_aliases(
         "embed.model",
         SettingKind::Model,
-        &[ours("AGENT_TOOLKIT_EMBEDDING_MODEL"), shared("EMBEDDING_MODEL")],
+        &[own_alias("AGENT_TOOLKIT_EMBEDDING_MODEL"), shared("EMBEDDING_MODEL")],
     ),
     SettingKey::new("index.background", SettingKind::Bool),
     SettingKey::new("mcp.review_decide", SettingKind::Bool),
@@ -155,7 +155,7 @@ pub(super) fn find(name: &str) -> Option<&'static SettingKey> {
 
 /// The known key most similar to `written`. `None` if nothing is similar, or if the text is too long to be a
 /// typo.
-pub(super) fn nearest(written: &str) -> Option<&'static str> {
+pub(super) fn suggest_key(written: &str) -> Option<&'static str> {
     if written.len() > 64 {
         return None;
     }

@@ -62,7 +62,9 @@ pub struct LoadedConfig {
 impl LoadedConfig {
     /// One setting by key. The error for an unknown key names the most similar one.
     pub fn get(&self, key: &str) -> Result<&ResolvedSetting, Error> {
-        self.settings.get(key).ok_or_else(|| Error::unknown(key, ConfigLocation::of(ConfigSource::Flag)))
+        self.settings
+            .get(key)
+            .ok_or_else(|| Error::unknown(key, ConfigLocation::in_source(ConfigSource::Flag)))
     }
 }
 
@@ -80,7 +82,7 @@ pub fn load(layers: &ConfigLayers<'_>) -> Result<LoadedConfig, Error> {
     for (key, text) in layers.flags {
         let value = check(key, text)?;
         let key = keys::find(key).ok_or(Error::Misfit)?;
-        merge.set(ConfigEntry { key, value, place: ConfigLocation::of(ConfigSource::Flag) });
+        merge.set(ConfigEntry { key, value, place: ConfigLocation::in_source(ConfigSource::Flag) });
     }
     merge.finish()
 }
@@ -133,7 +135,7 @@ impl ConfigMerge {
 
     fn environment(&mut self, variables: &dyn Fn(&str) -> Option<String>) -> Result<(), Error> {
         let variable = |name: &str| variables(name).filter(|text| !text.is_empty());
-        let from = |name: &str| ConfigLocation::of(ConfigSource::Env(name.to_owned()));
+        let from = |name: &str| ConfigLocation::in_source(ConfigSource::Env(name.to_owned()));
 
         if let Some(text) = variable(WORKSPACE_VARIABLE) {
             // A newer variable disables the old one completely: mixing halves would name a third vault.
@@ -176,10 +178,9 @@ impl ConfigMerge {
         if confidence.high < confidence.medium {
             let place = |name| {
                 let setting: Option<&ResolvedSetting> = self.settings.get(name);
-                Box::new(
-                    setting
-                        .map_or(ConfigLocation::of(ConfigSource::Default), |setting| setting.place.clone()),
-                )
+                Box::new(setting.map_or(ConfigLocation::in_source(ConfigSource::Default), |setting| {
+                    setting.place.clone()
+                }))
             };
             return Err(Error::Confidence {
                 high: confidence.high,

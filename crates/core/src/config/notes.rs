@@ -52,12 +52,12 @@ impl ReadNotes {
         match text.trim() {
             "all" => Some(Self::All),
             "" | "none" => Some(Self::Folders(Vec::new())),
-            text => Self::of(text.split([',', super::LIST_SEPARATOR])),
+            text => Self::from_folders(text.split([',', super::LIST_SEPARATOR])),
         }
     }
 
     /// Normalises a list of folders. `None` if one of them is not a folder inside the notes.
-    pub(super) fn of<'a>(folders: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+    pub(super) fn from_folders<'a>(folders: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let tidy = |folder: &str| {
             let folder = folder.trim().trim_end_matches('/');
             is_inside(folder).then(|| folder.to_owned())
@@ -66,7 +66,7 @@ impl ReadNotes {
     }
 
     /// True if the note at this path may be read. The path is relative to the notes folder, with `/`.
-    pub fn allows(&self, path: &str) -> bool {
+    pub fn is_readable(&self, path: &str) -> bool {
         let is_in = |folder: &String| {
             path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/') && rest.len() > 1)
         };
@@ -94,14 +94,14 @@ mod tests {
         let some = ReadNotes::parse("Work/, Private/Recipes").unwrap();
         assert_eq!(some, ReadNotes::Folders(vec!["Work".into(), "Private/Recipes".into()]));
         for path in ["Work/a.md", "Work/deep/b.md", "Private/Recipes/soup.md"] {
-            assert!(some.allows(path), "{path}");
+            assert!(some.is_readable(path), "{path}");
         }
         for path in ["a.md", "Workshop/a.md", "Work", "Work/", "Private/diary.md", "work/a.md"] {
-            assert!(!some.allows(path), "{path}");
+            assert!(!some.is_readable(path), "{path}");
         }
-        assert!(ReadNotes::parse("all").unwrap().allows("a.md"));
+        assert!(ReadNotes::parse("all").unwrap().is_readable("a.md"));
         for none in ["", "none", " none "] {
-            assert!(!ReadNotes::parse(none).unwrap().allows("a.md"), "{none}");
+            assert!(!ReadNotes::parse(none).unwrap().is_readable("a.md"), "{none}");
         }
         for bad in ["../x", "/etc", "Work,,Home", "Work/../Private", "a\\b", "~/x/.."] {
             assert_eq!(ReadNotes::parse(bad), None, "{bad}");

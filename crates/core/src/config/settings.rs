@@ -345,7 +345,7 @@ pub struct LlmSettings {
 
 impl LlmSettings {
     /// The daily limits of a provider: tokens and dollars, each 0 for no limit (B-04).
-    pub fn daily(&self, provider: LlmProvider) -> (u64, f64) {
+    pub fn daily_limits(&self, provider: LlmProvider) -> (u64, f64) {
         match provider {
             LlmProvider::Offline => (0, 0.0),
             LlmProvider::Command => (self.command.daily_tokens, self.command.daily_dollars),
@@ -374,7 +374,7 @@ impl LlmProvider {
     pub const ALL: [Self; 4] = [Self::Offline, Self::Command, Self::Anthropic, Self::Openai];
 
     /// The provider's name in settings.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Offline => "offline",
             Self::Command => "command",
@@ -502,7 +502,7 @@ pub struct ModelName(String);
 
 impl ModelName {
     /// The model of a program that does the work itself, with whatever model it uses.
-    pub fn of_a_program() -> Self {
+    pub fn for_program() -> Self {
         Self("command/program".to_owned())
     }
 

@@ -199,7 +199,7 @@ fn stronger_layers_win_for_every_key() {
         let from = |case: &ConfigCase| {
             let loaded = case.ok();
             let setting = loaded.get(key.name).unwrap();
-            (setting.value.clone(), setting.place.source.word(), setting.place.line)
+            (setting.value.clone(), setting.place.source.as_str(), setting.place.line)
         };
 
         assert_eq!(from(&ConfigCase::default()).1, "default");
@@ -568,7 +568,7 @@ fn a_project_file_sets_its_few_keys_and_no_others() {
             allowed.push(key.name);
             let case = ConfigCase::default().project(&format!("{} = {toml}\n", key.name));
             assert!(case.warnings().is_empty());
-            assert_eq!(case.ok().get(key.name).unwrap().place.source.word(), "project");
+            assert_eq!(case.ok().get(key.name).unwrap().place.source.as_str(), "project");
             continue;
         }
         assert_eq!(

@@ -96,7 +96,7 @@ pub(super) enum SettingKind {
 
 impl SettingKind {
     /// The name of the type for people.
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Bool => "true or false",
             Self::Whole { .. } => "whole number",
@@ -108,7 +108,7 @@ impl SettingKind {
     }
 
     /// The allowed values, to complete the sentence "must be …".
-    pub(super) fn allowed(self) -> String {
+    pub(super) fn allowed_text(self) -> String {
         match self {
             Self::Bool => "true or false".to_owned(),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
@@ -151,10 +151,10 @@ impl SettingKind {
     pub(super) fn read_toml(self, value: &DeValue<'_>) -> Option<SettingValue> {
         let value = match (self, value) {
             (Self::Bool, DeValue::Boolean(value)) => SettingValue::Bool(*value),
-            (Self::Whole { .. }, DeValue::Integer(value)) => SettingValue::Whole(whole(value)?),
+            (Self::Whole { .. }, DeValue::Integer(value)) => SettingValue::Whole(parse_whole(value)?),
             // People write 1 for 1.0.
             (Self::Fraction | Self::Weight, DeValue::Integer(value)) => {
-                SettingValue::Fraction(f64::from(i16::try_from(whole(value)?).ok()?))
+                SettingValue::Fraction(f64::from(i16::try_from(parse_whole(value)?).ok()?))
             }
             (Self::Fraction | Self::Weight, DeValue::Float(value)) => {
                 SettingValue::Fraction(value.as_str().parse().ok()?)
@@ -170,7 +170,7 @@ impl SettingKind {
             }
             (Self::Notes, DeValue::Array(values)) => {
                 let texts = values.iter().map(|value| value.get_ref().as_str());
-                notes(ReadNotes::of(texts.collect::<Option<Vec<_>>>()?)?)
+                notes(ReadNotes::from_folders(texts.collect::<Option<Vec<_>>>()?)?)
             }
             (Self::Notes, value) => notes(ReadNotes::parse(value.as_str()?)?),
             (
@@ -181,7 +181,7 @@ impl SettingKind {
             }
             (_, value) => SettingValue::Text(value.as_str()?.to_owned()),
         };
-        self.allows(&value).then_some(value)
+        self.is_allowed(&value).then_some(value)
     }
 
     /// Parses a value from the environment or the command line. `None` if it is not allowed.
@@ -196,10 +196,10 @@ impl SettingKind {
             Self::Words => SettingValue::Words(text.split_whitespace().map(str::to_owned).collect()),
             _ => SettingValue::Text(text.to_owned()),
         };
-        self.allows(&value).then_some(value)
+        self.is_allowed(&value).then_some(value)
     }
 
-    fn allows(self, value: &SettingValue) -> bool {
+    fn is_allowed(self, value: &SettingValue) -> bool {
         match (self, value) {
             (Self::Bool, SettingValue::Bool(_)) => true,
             (Self::Whole { min, max }, SettingValue::Whole(value)) => (min..=max).contains(value),
@@ -249,7 +249,7 @@ fn notes(notes: ReadNotes) -> SettingValue {
     }
 }
 
-fn whole(value: &DeInteger<'_>) -> Option<i64> {
+fn parse_whole(value: &DeInteger<'_>) -> Option<i64> {
     i64::from_str_radix(value.as_str(), value.radix()).ok()
 }
 

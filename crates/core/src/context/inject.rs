@@ -12,9 +12,9 @@ use crate::recall::select::RecallHit;
 use crate::session::tools;
 use crate::text::clean::one_line;
 use crate::text::fence;
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 use crate::text::sentences;
-use crate::text::specific_terms::{coverage, words};
+use crate::text::specific_terms::{content_words, coverage};
 
 /// The maximum length of one memory, in characters.
 pub const MAX_ENTRY_CHARS: usize = 500;
@@ -76,8 +76,8 @@ pub const MAX_TOOL_MEMORIES: usize = 2;
 const MIN_WORD_COVERAGE: f64 = 0.5;
 
 /// The query for a tool call: the files that it changes, or the command that it runs. `None` for other tools.
-pub fn about_call(tool: &str, input: &serde_json::Value) -> Option<String> {
-    let call = tools::call("", tool, input);
+pub fn call_query(tool: &str, input: &serde_json::Value) -> Option<String> {
+    let call = tools::parse_call("", tool, input);
     if !call.writes.is_empty() {
         let tail = |path: &String| {
             let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
@@ -90,18 +90,18 @@ pub fn about_call(tool: &str, input: &serde_json::Value) -> Option<String> {
 }
 
 /// A fingerprint that finds the prompt again in a transcript, even with other text around it.
-pub fn fingerprint(prompt: &str) -> String {
-    ContentHash::of(normalised(&question(prompt)).as_bytes()).short(16)
+pub fn prompt_fingerprint(prompt: &str) -> String {
+    ContentHash::of_bytes(normalise(&question(prompt)).as_bytes()).short_hex(16)
 }
 
 /// True if a memory contains enough of the question's words, for searches without embeddings.
-pub fn holds_enough(text: &str, question: &str) -> bool {
-    coverage(&words(question), &words(text)) >= MIN_WORD_COVERAGE
+pub fn covers_question(text: &str, question: &str) -> bool {
+    coverage(&content_words(question), &content_words(text)) >= MIN_WORD_COVERAGE
 }
 
 /// The query for a prompt: the prompt without our own injected text and without pasted bulk.
 pub fn question(prompt: &str) -> String {
-    let own = fence::strip(prompt);
+    let own = fence::strip_fenced(prompt);
     let mut kept: Vec<&str> = Vec::new();
     let mut block: Option<Vec<&str>> = None;
     for line in own.lines() {
@@ -154,9 +154,9 @@ fn is_output(line: &str) -> bool {
 }
 
 /// True if an earlier message adds something to the question. The same question again does not answer it.
-pub fn tells_more(said: &str, question: &str) -> bool {
+pub fn adds_to_question(said: &str, question: &str) -> bool {
     let asks = said.trim_end().ends_with(['?', '？']);
-    !asks && coverage(&words(said), &words(question)) < MIN_ECHO_OVERLAP
+    !asks && coverage(&content_words(said), &content_words(question)) < MIN_ECHO_OVERLAP
 }
 
 /// A memory selected for a prompt.
@@ -176,7 +176,7 @@ pub struct InjectedMemory<'a> {
 
 impl<'a> InjectedMemory<'a> {
     /// Wraps a recall hit, the part of it that is shown, and its nearest passage.
-    pub fn of(hit: &'a RecallHit, text: &'a str, nearest: &'a str) -> Self {
+    pub fn from_hit(hit: &'a RecallHit, text: &'a str, nearest: &'a str) -> Self {
         let doubted = !hit.doubts.is_empty();
         Self { document: &hit.document, text, nearest, doubted, score: hit.ranked.score }
     }
@@ -194,7 +194,12 @@ pub struct InjectionBlock {
 }
 
 /// Renders the block for the selected memories, best first. `random` belongs to this session.
-pub fn block(chosen: &[InjectedMemory<'_>], question: &str, now: &Zoned, random: &str) -> InjectionBlock {
+pub fn build_block(
+    chosen: &[InjectedMemory<'_>],
+    question: &str,
+    now: &Zoned,
+    random: &str,
+) -> InjectionBlock {
     let mut body = String::new();
     let mut room = MAX_BLOCK_CHARS;
     let (mut ids, mut names) = (Vec::new(), Vec::new());
@@ -208,7 +213,7 @@ pub fn block(chosen: &[InjectedMemory<'_>], question: &str, now: &Zoned, random:
             false => (*text).to_owned(),
         };
         // An episode adds little to lines with the same content.
-        let known = room < MIN_EPISODE_CHARS || coverage(&words(&part), &told) >= MAX_EPISODE_OVERLAP;
+        let known = room < MIN_EPISODE_CHARS || coverage(&content_words(&part), &told) >= MAX_EPISODE_OVERLAP;
         if (is_digest && (known || digests == MAX_DIGESTS))
             || (is_message && (known || messages == MAX_MESSAGES))
         {
@@ -216,7 +221,7 @@ pub fn block(chosen: &[InjectedMemory<'_>], question: &str, now: &Zoned, random:
         }
         digests += usize::from(is_digest);
         messages += usize::from(is_message);
-        told.extend(words(&part));
+        told.extend(content_words(&part));
         let entry = injected_line(document, &part, *doubted, now);
         let length = entry.chars().count() + 1;
         if ids.len() == MAX_LINES {
@@ -238,7 +243,7 @@ pub fn block(chosen: &[InjectedMemory<'_>], question: &str, now: &Zoned, random:
         true => String::new(),
         false => format!("Loaded {} relevant {what}: {}", ids.len(), names.join("; ")),
     };
-    InjectionBlock { text: fence::wrap(random, &format!("{INJECTION_HINT}\n\n{body}")), line, ids }
+    InjectionBlock { text: fence::fence(random, &format!("{INJECTION_HINT}\n\n{body}")), line, ids }
 }
 
 /// The name of a memory in the user's line: its title, or its first words. `None` if neither is visible.
@@ -263,14 +268,15 @@ fn in_order<'m, 'a>(chosen: &'m [InjectedMemory<'a>]) -> impl Iterator<Item = &'
 /// passage that is nearest to the question and those that share words with it first. The request of a digest
 /// only names the topic; file names, passed checks and list marks count only if there is nothing else.
 pub fn excerpt(text: &str, question: &str, nearest: &str, most: usize) -> String {
-    let asked = words(question);
-    let sentences: Vec<&str> = sentences::lines(text).into_iter().flat_map(sentences::sentences).collect();
+    let asked = content_words(question);
+    let sentences: Vec<&str> =
+        sentences::lines(text).into_iter().flat_map(sentences::split_sentences).collect();
     let request = sentences.first().filter(|first| first.starts_with('“') && sentences.len() > 1);
     let topic = request.map(|request| one_line(request, MAX_TOPIC_CHARS));
     let first = usize::from(topic.is_some());
     let worth = |place: usize| {
         let sentence = sentences[place];
-        let shared = words(sentence).intersection(&asked).count();
+        let shared = content_words(sentence).intersection(&asked).count();
         let near =
             usize::from(nearest.contains(sentence) || (!nearest.is_empty() && sentence.contains(nearest)));
         shared + NEAREST_WEIGHT * near
@@ -313,7 +319,7 @@ pub fn is_research(document: &Document) -> bool {
 
 /// True if a user's observation also exists as a memory of its own. If that memory was changed or archived,
 /// the daily log must not bring the old words back.
-pub fn is_stated_elsewhere(document: &Document) -> bool {
+pub fn is_superseded_by_entry(document: &Document) -> bool {
     document.source == DocumentSource::Observation
         && document.origin == Origin::User
         && document.kind != SEGMENT_KIND
@@ -322,7 +328,7 @@ pub fn is_stated_elsewhere(document: &Document) -> bool {
 
 /// True if an observation states a conclusion or the body of a commit. Actions of a turn, bare subjects,
 /// failed checks and open items are no findings.
-pub fn is_finding(document: &Document) -> bool {
+pub fn is_agent_finding(document: &Document) -> bool {
     let text = &document.text;
     let is_bare_act =
         ["Committed “", "Opened "].iter().any(|act| text.starts_with(act)) && !text.contains("”: ");
@@ -359,7 +365,7 @@ pub fn results(chosen: &[InjectedMemory<'_>], now: Timestamp, random: &str) -> S
     let mut room = MAX_ANSWER_CHARS.saturating_sub(ANSWER_HINT.chars().count());
     let mut left_out = 0;
     for InjectedMemory { document, text, doubted, .. } in chosen {
-        let head = format!("- [{}] ({})", document.id, about(document, *doubted, now));
+        let head = format!("- [{}] ({})", document.id, provenance_note(document, *doubted, now));
         let entry = format!("{head}\n{}", indented(text, MAX_RESULT_CHARS));
         let length = entry.chars().count() + 1;
         if left_out > 0 || length > room {
@@ -372,7 +378,7 @@ pub fn results(chosen: &[InjectedMemory<'_>], now: Timestamp, random: &str) -> S
     if left_out > 0 {
         body.push_str(&format!("({left_out} more left out for room; a narrower question shows them)\n"));
     }
-    fence::wrap(random, &format!("{ANSWER_HINT}\n\n{body}"))
+    fence::fence(random, &format!("{ANSWER_HINT}\n\n{body}"))
 }
 
 /// Indents a text below a line of its own, cut to `most` characters.
@@ -384,7 +390,7 @@ fn indented(text: &str, most: usize) -> String {
 }
 
 /// Describes the source, the review state and the age of a memory.
-fn about(document: &Document, doubted: bool, now: Timestamp) -> String {
+fn provenance_note(document: &Document, doubted: bool, now: Timestamp) -> String {
     let mut parts = vec![document.path.clone()];
     parts.extend(document.created.map(|at| age(at, now)));
     if document.source == DocumentSource::Message && document.origin == Origin::User {
@@ -430,13 +436,17 @@ mod tests {
             created: time::parse("2026-11-12T10:00:00Z"),
             origin,
             reviewed: origin == Origin::User,
-            ..Document::plain(source, "MemoryVault/personal-private/rule/tabs.md", "Use tabs everywhere.")
+            ..Document::unannotated(
+                source,
+                "MemoryVault/personal-private/rule/tabs.md",
+                "Use tabs everywhere.",
+            )
         }
     }
 
     fn shown(document: &Document, text: &str) -> InjectionBlock {
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
-        block(
+        build_block(
             &[InjectedMemory { document, text, nearest: "", doubted: false, score: 1.0 }],
             "",
             &zoned(now),
@@ -474,10 +484,10 @@ mod tests {
             kind: "observation".to_owned(),
             ..document(DocumentSource::Observation, Origin::User)
         };
-        assert!(is_stated_elsewhere(&said));
-        assert!(!is_stated_elsewhere(&Document { text: "Open: the import".to_owned(), ..said.clone() }));
-        assert!(!is_stated_elsewhere(&Document { origin: Origin::Agent, ..said.clone() }));
-        assert!(!is_stated_elsewhere(&Document { kind: SEGMENT_KIND.to_owned(), ..said }));
+        assert!(is_superseded_by_entry(&said));
+        assert!(!is_superseded_by_entry(&Document { text: "Open: the import".to_owned(), ..said.clone() }));
+        assert!(!is_superseded_by_entry(&Document { origin: Origin::Agent, ..said.clone() }));
+        assert!(!is_superseded_by_entry(&Document { kind: SEGMENT_KIND.to_owned(), ..said }));
     }
 
     /// Shortens an episode to the relevant sentences. Requirements: FUT-12.
@@ -504,9 +514,9 @@ mod tests {
     #[test]
     fn the_same_question_again_is_no_answer() {
         let question = "Which port does the ledger database listen on?";
-        assert!(!tells_more("which port does the ledger database listen on", question));
-        assert!(!tells_more("Where does the kettle stand, and why there?", question));
-        assert!(tells_more(
+        assert!(!adds_to_question("which port does the ledger database listen on", question));
+        assert!(!adds_to_question("Where does the kettle stand, and why there?", question));
+        assert!(adds_to_question(
             "The ledger database listens on port 7410 since we moved it to the new host.",
             question
         ));
@@ -520,7 +530,7 @@ mod tests {
         let chosen =
             [InjectedMemory { document: &document, text: &text, nearest: "", doubted: false, score: 1.0 };
                 10];
-        let block = block(&chosen, "", &zoned(now), RANDOM);
+        let block = build_block(&chosen, "", &zoned(now), RANDOM);
         assert!(block.text.chars().count() < MAX_BLOCK_CHARS + 120);
         assert!(!block.ids.is_empty() && block.ids.len() < 10);
     }
@@ -532,7 +542,7 @@ mod tests {
         let one =
             |text, score| InjectedMemory { document: &document, text, nearest: "", doubted: false, score };
         let block =
-            block(&[one("first", 1.1), one("second", 0.6), one("third", 0.2)], "", &zoned(now), RANDOM);
+            build_block(&[one("first", 1.1), one("second", 0.6), one("third", 0.2)], "", &zoned(now), RANDOM);
         assert!(
             block.text.contains("first") && block.text.contains("second") && !block.text.contains("third")
         );
@@ -571,7 +581,7 @@ mod tests {
         assert_eq!(question(log), "it fails:\nwhat now?");
         let only = "2026-11-15T10:00:00Z ERROR pool exhausted";
         assert_eq!(question(only), only, "something is better than nothing");
-        let ours = format!("{}\nwhy?", fence::wrap(RANDOM, "Use tabs."));
+        let ours = format!("{}\nwhy?", fence::fence(RANDOM, "Use tabs."));
         assert_eq!(question(&ours), "why?");
         assert!(question(&"long words ".repeat(3000)).chars().count() <= MAX_QUESTION_CHARS + 1);
         assert_eq!(question("```\nnever closed"), "never closed");
@@ -592,7 +602,7 @@ mod tests {
     #[test]
     fn brf_08_a_call_is_searched_for_by_its_file_or_its_command() {
         use serde_json::json;
-        let about = |tool, input| about_call(tool, &input);
+        let about = |tool, input| call_query(tool, &input);
         assert_eq!(
             about("Edit", json!({"file_path": "/home/dev/app/src/pump/backoff.rs"})).as_deref(),
             Some("src/pump/backoff.rs")
@@ -606,9 +616,9 @@ mod tests {
 
     #[test]
     fn a_prompt_is_known_again_whatever_stands_around_it() {
-        let wrapped = fence::wrap(RANDOM, "something of ours");
-        let mark = fingerprint("which port does the ledger use?");
-        assert_eq!(fingerprint(&format!("{wrapped}\n\nwhich port  does the ledger use?\n")), mark);
-        assert_ne!(fingerprint("which port does the mill use?"), mark);
+        let wrapped = fence::fence(RANDOM, "something of ours");
+        let mark = prompt_fingerprint("which port does the ledger use?");
+        assert_eq!(prompt_fingerprint(&format!("{wrapped}\n\nwhich port  does the ledger use?\n")), mark);
+        assert_ne!(prompt_fingerprint("which port does the mill use?"), mark);
     }
 }

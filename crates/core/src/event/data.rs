@@ -23,7 +23,7 @@ pub enum CaptureTrigger {
 
 impl CaptureTrigger {
     /// The trigger's name in files and JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Compaction => "compaction",
             Self::Shutdown => "shutdown",

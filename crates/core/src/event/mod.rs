@@ -70,24 +70,26 @@ fn suggestion(name: &str) -> String {
 
 /// Checks an event's data against the schema of its name.
 pub fn check(name: &str, value: &Value) -> Result<(), Error> {
-    fn fits<T: for<'a> Deserialize<'a>>(value: &Value) -> Result<(), String> {
+    fn fits_schema<T: for<'a> Deserialize<'a>>(value: &Value) -> Result<(), String> {
         T::deserialize(value).map(drop).map_err(|error| error.to_string())
     }
     let fit = match name {
-        names::CAPTURE_REQUESTED => fits::<CaptureRequested>(value),
-        names::COMPACTION_PENDING | names::SESSION_ENDED => fits::<SessionCaptured>(value)
+        names::CAPTURE_REQUESTED => fits_schema::<CaptureRequested>(value),
+        names::COMPACTION_PENDING | names::SESSION_ENDED => fits_schema::<SessionCaptured>(value)
             .and_then(|()| data::check_trigger(name, value).map_err(str::to_owned)),
-        names::ECHO_REQUESTED => fits::<EchoRequested>(value),
-        names::OBSERVATION_NOTED => fits::<ObservationNoted>(value),
-        names::OBSERVATIONS_ACCUMULATED => fits::<ObservationsAccumulated>(value),
-        names::OBSERVATIONS_REFLECTED => fits::<ObservationsReflected>(value),
-        names::VOICE_CALL_COMPLETED => fits::<VoiceCall>(value),
-        names::PROPOSAL_APPROVED | names::PROPOSAL_REJECTED => fits::<ProposalDecided>(value),
-        names::FRICTION_FIX_COMPLETED => fits::<FixCompleted>(value),
-        names::TASK_COMPLETED | names::TASK_DELETED | names::TASK_UPDATED => fits::<TaskChanged>(value),
-        names::BUTTON_PRESSED => fits::<ButtonPressed>(value),
-        names::PROPOSAL_TRIAGED => fits::<ProposalsTriaged>(value),
-        names::WEEKLY_SUMMARY => fits::<WeeklySummary>(value),
+        names::ECHO_REQUESTED => fits_schema::<EchoRequested>(value),
+        names::OBSERVATION_NOTED => fits_schema::<ObservationNoted>(value),
+        names::OBSERVATIONS_ACCUMULATED => fits_schema::<ObservationsAccumulated>(value),
+        names::OBSERVATIONS_REFLECTED => fits_schema::<ObservationsReflected>(value),
+        names::VOICE_CALL_COMPLETED => fits_schema::<VoiceCall>(value),
+        names::PROPOSAL_APPROVED | names::PROPOSAL_REJECTED => fits_schema::<ProposalDecided>(value),
+        names::FRICTION_FIX_COMPLETED => fits_schema::<FixCompleted>(value),
+        names::TASK_COMPLETED | names::TASK_DELETED | names::TASK_UPDATED => {
+            fits_schema::<TaskChanged>(value)
+        }
+        names::BUTTON_PRESSED => fits_schema::<ButtonPressed>(value),
+        names::PROPOSAL_TRIAGED => fits_schema::<ProposalsTriaged>(value),
+        names::WEEKLY_SUMMARY => fits_schema::<WeeklySummary>(value),
         name if names::ALL.contains(&name) => match value.is_object() {
             true => Ok(()),
             false => Err("an object is expected".to_owned()),
@@ -99,12 +101,12 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
 
 /// The deduplication key of a window, so that the same window is not observed twice (CAP-11).
 pub fn dedupe_key(session: &str, trigger: CaptureTrigger, first_entry: &str) -> String {
-    ContentHash::of(format!("{session}{}{first_entry}", trigger.word()).as_bytes()).to_string()
+    ContentHash::of_bytes(format!("{session}{}{first_entry}", trigger.as_str()).as_bytes()).to_string()
 }
 
 /// Redacts secrets in an event's data before it is stored: in every text, in every field name, and in every
 /// field whose name announces a secret.
-pub fn admit(data: &mut Value) -> RedactionCounts {
+pub fn redact_data(data: &mut Value) -> RedactionCounts {
     admit_under("", data)
 }
 
@@ -121,7 +123,7 @@ fn admit_under(name: &str, value: &mut Value) -> RedactionCounts {
             let mut counts = RedactionCounts::default();
             let admitted = std::mem::take(fields).into_iter().map(|(name, mut value)| {
                 counts.merge(&admit_under(&name, &mut value));
-                let name = text::admit(&name);
+                let name = text::clean_and_redact(&name);
                 counts.merge(&name.redacted);
                 (name.text, value)
             });
@@ -140,7 +142,7 @@ fn admit_under(name: &str, value: &mut Value) -> RedactionCounts {
 
 fn admit_scalar(name: &str, value: &mut Value) -> RedactionCounts {
     if let Value::String(text) = value {
-        let admitted = text::admit(text);
+        let admitted = text::clean_and_redact(text);
         *text = admitted.text;
         if !admitted.redacted.is_empty() {
             return admitted.redacted;
@@ -257,7 +259,7 @@ mod tests {
             "extra": {"password": "swordfish", "note": "plain"},
             "sessionId": "0b5f5c1e-7d7f-4a0e-9b57-0a2b7d1f6c11",
         });
-        let counts = admit(&mut data);
+        let counts = redact_data(&mut data);
         assert_eq!(
             data,
             serde_json::json!({
@@ -268,7 +270,7 @@ mod tests {
             })
         );
         assert_eq!(counts.to_string(), "2 github-token, 1 password");
-        assert!(admit(&mut data).is_empty());
+        assert!(redact_data(&mut data).is_empty());
     }
 
     #[test]
@@ -281,7 +283,7 @@ mod tests {
             "extra": { token: 3, "pin": 48_213 },
             "sizes": { token: {"bytes": 5_105_105_105_105_100_u64} },
         });
-        let counts = admit(&mut data);
+        let counts = redact_data(&mut data);
         assert_eq!(
             data,
             json!({
@@ -293,6 +295,6 @@ mod tests {
             })
         );
         assert_eq!(counts.to_string(), "2 github-token, 2 card-number, 1 password");
-        assert!(admit(&mut data).is_empty());
+        assert!(redact_data(&mut data).is_empty());
     }
 }

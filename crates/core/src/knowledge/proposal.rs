@@ -9,7 +9,7 @@ mod target;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::confidence::risen;
+use crate::base::confidence::raised_confidence;
 use crate::base::provenance::Origin;
 use crate::base::scope::ProjectId;
 use crate::base::time::Timestamp;
@@ -97,10 +97,11 @@ impl Proposal {
 
     /// Adds a sighting; every further session raises the confidence (STO-16). Returns true if its session was
     /// not counted yet.
-    pub fn rest_on(&mut self, evidence: &ProposalEvidence) -> bool {
+    pub fn add_evidence(&mut self, evidence: &ProposalEvidence) -> bool {
         let before = self.evidence.sessions.len();
         let is_new = self.evidence.merge(evidence);
-        self.confidence = risen(self.confidence, before, self.evidence.sessions.len(), self.origin);
+        self.confidence =
+            raised_confidence(self.confidence, before, self.evidence.sessions.len(), self.origin);
         is_new
     }
 }
@@ -158,7 +159,7 @@ impl ProposalStatus {
     ];
 
     /// The word in the store and in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Triaged => "triaged",
@@ -189,7 +190,7 @@ impl ProposalSource {
     ];
 
     /// The word in the store and in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Reflection => "reflection",
             Self::Sidecar => "sidecar",
@@ -250,7 +251,7 @@ impl ProposalEvidence {
 }
 
 /// The title of a replacement: the user sees the old line in the title and the new one in the text.
-pub fn instead_of(old: &str) -> String {
+pub fn replacement_title(old: &str) -> String {
     format!("Instead of: {}", one_line(old, MAX_REPLACED_CHARS))
 }
 
@@ -317,10 +318,10 @@ mod tests {
     #[test]
     fn words_read_back() {
         for status in ProposalStatus::ALL {
-            assert_eq!(serde_json::to_value(status).unwrap(), status.word());
+            assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
         }
         for source in ProposalSource::ALL {
-            assert_eq!(serde_json::to_value(source).unwrap(), source.word());
+            assert_eq!(serde_json::to_value(source).unwrap(), source.as_str());
         }
     }
 }

@@ -67,7 +67,7 @@ impl LlmPrompt {
     /// Builds a prompt and redacts the material, which comes from sessions and notes (B-02, B-03). No caller
     /// can forget to do it.
     pub fn new(template: PromptTemplate, material: &str) -> Self {
-        Self { template, material: text::admit(material).text }
+        Self { template, material: text::clean_and_redact(material).text }
     }
 
     /// The template of the instructions with its version, for logs and for cost per job.
@@ -183,12 +183,12 @@ impl Error {
 
     /// Adds the usage that the failed request was billed for.
     #[must_use]
-    pub fn having_spent(self, usage: Option<TokenUsage>, cost: Option<Cost>) -> Self {
+    pub fn with_usage(self, usage: Option<TokenUsage>, cost: Option<Cost>) -> Self {
         Self { spent: usage.map(|usage| (usage, cost)), ..self }
     }
 
     /// The error for a timeout, the most common failure of every provider.
-    pub fn late(deadline: Duration) -> Self {
+    pub fn timed_out(deadline: Duration) -> Self {
         let message = format!("no answer within {} ms", deadline.as_millis());
         Self::new(FailureOwner::Provider, RetryAdvice::After(Duration::ZERO), message)
     }
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_late_answer_is_the_providers_fault_and_may_be_asked_again() {
-        let late = Error::late(Duration::from_secs(2));
+        let late = Error::timed_out(Duration::from_secs(2));
         assert_eq!((late.fault, late.retry), (FailureOwner::Provider, RetryAdvice::After(Duration::ZERO)));
         assert_eq!(late.to_string(), "no answer within 2000 ms");
     }

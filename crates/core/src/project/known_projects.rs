@@ -117,7 +117,7 @@ struct SightingEvidence {
 
 impl KnownProjects {
     /// Gives a project its id, and one to each repository it was made from. `is_there` says whether a folder still exists.
-    pub fn settle(&self, trail: &ProjectTrail, is_there: &dyn Fn(&str) -> bool) -> IdentifiedTrail {
+    pub fn assign_ids(&self, trail: &ProjectTrail, is_there: &dyn Fn(&str) -> bool) -> IdentifiedTrail {
         let mut upstream: Vec<ProjectSighting> = Vec::with_capacity(trail.upstream.len());
         for marks in &trail.upstream {
             upstream.push(self.sighting(marks, upstream.last(), trail, is_there));
@@ -142,7 +142,7 @@ impl KnownProjects {
         // A folder of this machine that was followed is no name that anybody could claim.
         let claim = if upstream.is_none() { self.claim(&marks, trail, is_there) } else { None };
         let id = |marks: &ProjectMarks| {
-            self.recognise(marks).map_or_else(|| marks.fresh_id(), |(_, known)| known.id.clone())
+            self.recognise(marks).map_or_else(|| marks.new_id(), |(_, known)| known.id.clone())
         };
         if let Some(claim) = claim {
             let without_remote = ProjectMarks { remote: None, ..marks.clone() };
@@ -187,7 +187,7 @@ impl KnownProjects {
         let is_taken = |folder: &FolderMark| {
             taken
                 .iter()
-                .any(|own| own.path == folder.path || own.compared_to(folder) >= FolderRelation::Moved)
+                .any(|own| own.path == folder.path || own.relation_to(folder) >= FolderRelation::Moved)
         };
         let mut others = known.folders.iter().filter(|folder| !is_taken(folder)).map(|folder| &folder.path);
         let folder = others.find(|path| is_there(path))?;
@@ -197,9 +197,9 @@ impl KnownProjects {
 
     /// True if the person said that the project in this folder is not `id`.
     fn is_separate(&self, marks: &ProjectMarks, id: &ProjectId) -> bool {
-        self.projects
-            .iter()
-            .any(|known| known.separate_from.contains(id) && known.place(marks) >= FolderRelation::Moved)
+        self.projects.iter().any(|known| {
+            known.separate_from.contains(id) && known.folder_relation(marks) >= FolderRelation::Moved
+        })
     }
 
     /// Takes down what the person says about the claim of a folder. Does nothing without a claim.
@@ -220,7 +220,7 @@ impl KnownProjects {
 
     /// The project of a folder that no longer exists: the one last seen there or in a parent folder,
     /// worktrees included, but not in `outside` or above, which still exists.
-    pub fn at_path(&self, folder: &Path, outside: &Path) -> Option<&ProjectId> {
+    pub fn find_by_path(&self, folder: &Path, outside: &Path) -> Option<&ProjectId> {
         let roots = self.projects.iter().flat_map(|known| {
             let folders = known.folders.iter().map(|mark| {
                 let path = Path::new(&mark.path);
@@ -234,7 +234,7 @@ impl KnownProjects {
     }
 
     /// True if [`Self::record`] would change nothing.
-    pub fn knows(&self, settled: &IdentifiedTrail) -> bool {
+    pub fn is_recorded(&self, settled: &IdentifiedTrail) -> bool {
         settled.sightings().all(|sighting| self.knows_one(sighting))
     }
 
@@ -253,7 +253,7 @@ impl KnownProjects {
             has(&known.remotes, &sighting.remote_to_keep())
                 && has(&known.initial_commits, &marks.initial_commit)
                 && has(&known.worktrees, &marks.worktree)
-                && known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder))
+                && known.folders.iter().any(|folder| marks.folder.is_subset_of(folder))
         })
     }
 
@@ -266,9 +266,8 @@ impl KnownProjects {
         for known in &mut self.projects {
             let is_other = known.id != *id;
             known.folders.retain(|folder| {
-                let is_same = is_other && marks.folder.compared_to(folder) >= FolderRelation::Moved;
-                let is_replaced =
-                    paths.contains(&Some(&folder.path)) && !marks.folder.adds_nothing_to(folder);
+                let is_same = is_other && marks.folder.relation_to(folder) >= FolderRelation::Moved;
+                let is_replaced = paths.contains(&Some(&folder.path)) && !marks.folder.is_subset_of(folder);
                 !is_same && !is_replaced
             });
             if is_other {
@@ -291,7 +290,7 @@ impl KnownProjects {
         add(&mut known.remotes, sighting.remote_to_keep(), MAX_NAMES);
         add(&mut known.initial_commits, marks.initial_commit.clone(), MAX_NAMES);
         add(&mut known.worktrees, marks.worktree.clone(), MAX_WORKTREES);
-        if !known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder)) {
+        if !known.folders.iter().any(|folder| marks.folder.is_subset_of(folder)) {
             add(&mut known.folders, Some(marks.folder.clone()), MAX_FOLDERS);
         }
         if self.projects.len() > MAX_PROJECTS {
@@ -314,7 +313,7 @@ impl KnownProject {
             let same = self.initial_commits.contains(commit);
             (same || !self.initial_commits.is_empty()).then_some(same)
         });
-        let place = self.place(marks);
+        let place = self.folder_relation(marks);
         let same = match (remote, commit) {
             (Some(true), _) => true,
             (Some(false), Some(false)) => false,
@@ -325,10 +324,10 @@ impl KnownProject {
         same.then_some(SightingEvidence { remote: remote == Some(true), commit: commit == Some(true), place })
     }
 
-    fn place(&self, marks: &ProjectMarks) -> FolderRelation {
+    fn folder_relation(&self, marks: &ProjectMarks) -> FolderRelation {
         let seen = [Some(&marks.folder), marks.before_git.as_ref()];
         let compared =
-            seen.into_iter().flatten().flat_map(|now| self.folders.iter().map(|was| now.compared_to(was)));
+            seen.into_iter().flatten().flat_map(|now| self.folders.iter().map(|was| now.relation_to(was)));
         compared.max().unwrap_or(FolderRelation::Elsewhere)
     }
 }
@@ -376,13 +375,13 @@ mod tests {
     }
 
     fn look(known: &KnownProjects, marks: &ProjectMarks) -> IdentifiedTrail {
-        known.settle(&ProjectTrail { own: marks.clone(), upstream: vec![] }, &|_| true)
+        known.assign_ids(&ProjectTrail { own: marks.clone(), upstream: vec![] }, &|_| true)
     }
 
     fn see(known: &mut KnownProjects, marks: &ProjectMarks) -> String {
         let settled = look(known, marks);
         known.record(&settled);
-        assert!(known.knows(&settled));
+        assert!(known.is_recorded(&settled));
         settled.own.id.as_str().to_owned()
     }
 
@@ -526,11 +525,11 @@ mod tests {
         let mut known = KnownProjects::default();
         let far = with_remote(repository("far", 1), "widgets");
         let trail = ProjectTrail { own: repository("near", 3), upstream: vec![far, repository("mid", 2)] };
-        let settled = known.settle(&trail, &|_| true);
+        let settled = known.assign_ids(&trail, &|_| true);
         assert!(settled.sightings().all(|sighting| sighting.id.as_str() == "github.com/acme/widgets"));
         assert_eq!(settled.own.marks.remote.as_deref(), Some("github.com/acme/widgets"));
 
-        let settled = known.settle(
+        let settled = known.assign_ids(
             &ProjectTrail { own: repository("near", 3), upstream: vec![repository("far", 1)] },
             &|_| true,
         );
@@ -551,10 +550,10 @@ mod tests {
         let main = with_remote(repository("a", 1), "widgets");
         see(&mut known, &main);
         let worktree = ProjectMarks { worktree: Some("/src/a-feature".to_owned()), ..main };
-        assert!(!known.knows(&look(&known, &worktree)), "a new worktree is news");
+        assert!(!known.is_recorded(&look(&known, &worktree)), "a new worktree is news");
         let id = see(&mut known, &worktree);
         let at = |known: &KnownProjects, path: &str| {
-            known.at_path(Path::new(path), Path::new("/src")).map(|id| id.as_str().to_owned())
+            known.find_by_path(Path::new(path), Path::new("/src")).map(|id| id.as_str().to_owned())
         };
         assert_eq!(at(&known, "/src/a-feature/deep"), Some(id));
         assert_eq!(at(&known, "/src/a-feature-2"), None);
@@ -575,7 +574,7 @@ mod tests {
         marks.folder.device = Some(5);
         let settled = look(&known, &marks);
         assert_eq!(settled.own.id.as_str(), id);
-        assert!(!known.knows(&settled));
+        assert!(!known.is_recorded(&settled));
         see(&mut known, &marks);
         assert_eq!(known.projects[0].folders, [marks.folder]);
     }
@@ -637,10 +636,10 @@ mod tests {
         fn what_was_recorded_is_recognised(seen in prop::collection::vec(any_trail(), 1..12)) {
             let mut known = KnownProjects::default();
             for trail in seen {
-                let settled = known.settle(&trail, &|_| true);
+                let settled = known.assign_ids(&trail, &|_| true);
                 known.record(&settled);
-                prop_assert_eq!(known.settle(&trail, &|_| true), settled.clone());
-                prop_assert!(known.knows(&settled));
+                prop_assert_eq!(known.assign_ids(&trail, &|_| true), settled.clone());
+                prop_assert!(known.is_recorded(&settled));
             }
             let json = serde_json::to_string(&known).unwrap();
             prop_assert_eq!(serde_json::from_str::<KnownProjects>(&json).unwrap(), known);

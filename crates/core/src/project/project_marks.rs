@@ -41,7 +41,7 @@ impl ProjectMarks {
     /// Without a remote the digits come from the first commit, so that copies agree, or else from the folder
     /// itself. Random digits would be as unique, but a hook may not write: it would give the same folder
     /// another name on every prompt until something else records one.
-    pub fn fresh_id(&self) -> ProjectId {
+    pub fn new_id(&self) -> ProjectId {
         if let Some(remote) = &self.remote {
             return ProjectId::new(remote.as_str());
         }
@@ -91,14 +91,14 @@ pub(super) enum FolderRelation {
 }
 
 impl FolderMark {
-    pub(super) fn compared_to(&self, before: &Self) -> FolderRelation {
+    pub(super) fn relation_to(&self, before: &Self) -> FolderRelation {
         let same_path = self.path == before.path;
-        let same_birth = both(self.born, before.born);
-        if same_birth == Some(false) || both(self.inode, before.inode) == Some(false) {
+        let same_birth = both_known_and_equal(self.born, before.born);
+        if same_birth == Some(false) || both_known_and_equal(self.inode, before.inode) == Some(false) {
             return FolderRelation::Elsewhere;
         }
-        let same_inode = both(self.inode, before.inode) == Some(true);
-        let same_device = both(self.device, before.device) == Some(true);
+        let same_inode = both_known_and_equal(self.inode, before.inode) == Some(true);
+        let same_device = both_known_and_equal(self.device, before.device) == Some(true);
         // An inode alone may have been reused: without a birth time it proves no move.
         if same_inode && same_device && same_birth == Some(true) {
             if same_path { FolderRelation::Here } else { FolderRelation::Moved }
@@ -112,7 +112,7 @@ impl FolderMark {
     }
 
     /// True if `other` already has everything that this mark says. A folder that is gone has only its path.
-    pub(super) fn adds_nothing_to(&self, other: &Self) -> bool {
+    pub(super) fn is_subset_of(&self, other: &Self) -> bool {
         self == other || (self.path == other.path && self.inode.is_none() && self.born.is_none())
     }
 
@@ -120,7 +120,7 @@ impl FolderMark {
     fn digits(&self) -> String {
         let number = |value: Option<u64>| value.unwrap_or_default().to_le_bytes();
         let born = self.born.unwrap_or_default().to_le_bytes();
-        ContentHash::of_parts(&[self.path.as_bytes(), &number(self.inode), &born]).short(ID_HASH_DIGITS)
+        ContentHash::of_parts(&[self.path.as_bytes(), &number(self.inode), &born]).short_hex(ID_HASH_DIGITS)
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) fn is_local(id: &str) -> bool {
 }
 
 /// True if two values agree; `None` if either is unknown.
-fn both<T: PartialEq>(one: Option<T>, other: Option<T>) -> Option<bool> {
+fn both_known_and_equal<T: PartialEq>(one: Option<T>, other: Option<T>) -> Option<bool> {
     Some(one? == other?)
 }
 
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn b_05_a_folder_is_known_by_number_and_birth() {
         let before = folder("/a", 1, 2, Some(3));
-        let now = |path, device, inode, born| folder(path, device, inode, born).compared_to(&before);
+        let now = |path, device, inode, born| folder(path, device, inode, born).relation_to(&before);
         assert_eq!(now("/a", 1, 2, Some(3)), FolderRelation::Here);
         assert_eq!(now("/b", 1, 2, Some(3)), FolderRelation::Moved);
         assert_eq!(now("/a", 1, 9, Some(3)), FolderRelation::Elsewhere, "another folder took the path");
@@ -201,30 +201,26 @@ mod tests {
         let windows =
             |path: &str, born| FolderMark { path: path.to_owned(), device: None, inode: None, born };
         let before = windows("C:/a", Some(3));
-        assert_eq!(windows("C:/a", Some(3)).compared_to(&before), FolderRelation::Here);
-        assert_eq!(windows("C:/a", Some(4)).compared_to(&before), FolderRelation::Elsewhere);
-        assert_eq!(windows("C:/b", Some(3)).compared_to(&before), FolderRelation::Elsewhere);
-        assert_eq!(windows("C:/a", None).compared_to(&before), FolderRelation::SamePath);
+        assert_eq!(windows("C:/a", Some(3)).relation_to(&before), FolderRelation::Here);
+        assert_eq!(windows("C:/a", Some(4)).relation_to(&before), FolderRelation::Elsewhere);
+        assert_eq!(windows("C:/b", Some(3)).relation_to(&before), FolderRelation::Elsewhere);
+        assert_eq!(windows("C:/a", None).relation_to(&before), FolderRelation::SamePath);
     }
 
     #[test]
     fn b_05_ids_without_a_remote() {
         let mut first = marks("My Widgets!");
-        assert!(first.fresh_id().as_str().starts_with("local/my-widgets-"));
-        assert_eq!(
-            first.fresh_id(),
-            first.fresh_id(),
-            "a hook that cannot write gives the same answer twice"
-        );
-        let unborn = first.fresh_id();
+        assert!(first.new_id().as_str().starts_with("local/my-widgets-"));
+        assert_eq!(first.new_id(), first.new_id(), "a hook that cannot write gives the same answer twice");
+        let unborn = first.new_id();
         first.folder.device = Some(77);
-        assert_eq!(first.fresh_id(), unborn);
+        assert_eq!(first.new_id(), unborn);
         first.folder.born = Some(4);
-        assert_ne!(first.fresh_id(), unborn);
+        assert_ne!(first.new_id(), unborn);
         first.initial_commit = Some("1a2b3c4d5e".repeat(4));
-        assert_eq!(first.fresh_id().as_str(), "local/my-widgets-1a2b3c4d");
+        assert_eq!(first.new_id().as_str(), "local/my-widgets-1a2b3c4d");
         first.remote = Some("github.com/acme/widgets".to_owned());
-        assert_eq!(first.fresh_id().as_str(), "github.com/acme/widgets");
+        assert_eq!(first.new_id().as_str(), "github.com/acme/widgets");
     }
 
     #[test]
@@ -244,7 +240,7 @@ mod tests {
 
         #[test]
         fn any_folder_name_makes_a_safe_id(name in any::<String>()) {
-            let id = marks(&name).fresh_id();
+            let id = marks(&name).new_id();
             let text = id.as_str();
             prop_assert!(text.len() <= "local/".len() + MAX_NAME_BYTES + 1 + ID_HASH_DIGITS);
             prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b)), "{}", text);

@@ -9,10 +9,12 @@ use serde_json::json;
 
 use crate::llm::prompts::ANSWER;
 use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
-use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::clean_and_redact;
 use crate::text::sentences;
-use crate::text::specific_terms::{coverage, plain, specifics, stands_in, words};
+use crate::text::specific_terms::{
+    content_words, coverage, normalise_for_specifics, normalised_contains, specifics,
+};
 
 pub use subject::QuestionSubject;
 
@@ -45,7 +47,7 @@ pub fn candidates(passages: &[String]) -> Vec<CitedSentence> {
     let of = |(place, text): (usize, &String)| {
         let lines = text
             .lines()
-            .flat_map(sentences::sentences)
+            .flat_map(sentences::split_sentences)
             .map(|text| text.trim_start_matches(['-', '*', '#', ' ']));
         let fitting = lines.filter(|text| text.chars().count() <= MAX_SENTENCE_CHARS && text.contains(' '));
         fitting
@@ -58,7 +60,7 @@ pub fn candidates(passages: &[String]) -> Vec<CitedSentence> {
 /// Selects the candidate that answers the question, given the log-odds of each; `None` if none is likely
 /// enough. The order of the passages decides, with newer passages and the user's own words first, unless a
 /// later sentence is clearly likelier.
-pub fn the_answer(candidates: Vec<CitedSentence>, odds: &[f64]) -> Option<CitedSentence> {
+pub fn best_sentence(candidates: Vec<CitedSentence>, odds: &[f64]) -> Option<CitedSentence> {
     let scored =
         candidates.into_iter().zip(odds.iter().copied()).filter(|(_, odds)| *odds >= MIN_SENTENCE_LOG_ODDS);
     let best = scored.reduce(|best, next| {
@@ -95,7 +97,7 @@ pub fn request(question: &str, passages: &[String], deadline: Duration) -> LlmRe
 
 /// Parses an answer and keeps the sentences that their cited passages support. Empty if the model does not
 /// know the answer.
-pub fn believed(answer: &str, passages: &[String]) -> Vec<CitedSentence> {
+pub fn supported_sentences(answer: &str, passages: &[String]) -> Vec<CitedSentence> {
     let body = answer.split_once("<answer>").map_or(answer, |(_, body)| body);
     let body = body.split_once("</answer>").map_or(body, |(body, _)| body);
     let mut believed = Vec::new();
@@ -103,7 +105,7 @@ pub fn believed(answer: &str, passages: &[String]) -> Vec<CitedSentence> {
     // A sentence ends at the citations that follow it.
     while let Some((text, numbers, after)) = next_cited(rest) {
         rest = after;
-        let text = one_line(&admit(text).text, MAX_SENTENCE_CHARS);
+        let text = one_line(&clean_and_redact(text).text, MAX_SENTENCE_CHARS);
         let cited: Vec<usize> =
             numbers.into_iter().filter(|number| (1..=passages.len()).contains(number)).collect();
         if supports(&text, &cited, passages) {
@@ -141,14 +143,17 @@ fn next_cited(text: &str) -> Option<(&str, Vec<usize>, &str)> {
 }
 
 fn supports(text: &str, cited: &[usize], passages: &[String]) -> bool {
-    let texts: Vec<String> =
-        cited.iter().filter_map(|number| passages.get(number - 1)).map(|text| plain(text)).collect();
+    let texts: Vec<String> = cited
+        .iter()
+        .filter_map(|number| passages.get(number - 1))
+        .map(|text| normalise_for_specifics(text))
+        .collect();
     let all = texts.join("\n");
-    let named = specifics(text).iter().all(|name| stands_in(name, &all));
+    let named = specifics(text).iter().all(|name| normalised_contains(name, &all));
     !text.is_empty()
         && !texts.is_empty()
         && named
-        && coverage(&words(text), &words(&all)) >= MIN_CITED_COVERAGE
+        && coverage(&content_words(text), &content_words(&all)) >= MIN_CITED_COVERAGE
 }
 
 #[cfg(test)]
@@ -166,7 +171,7 @@ mod tests {
     fn rec_16_a_sentence_that_its_passages_do_not_say_is_not_passed_on() {
         let answer = "<answer>The Redis TTL is 3600 seconds [1]. Redis runs on port 6379 in staging. [2] It is 7200 in \
                       production [1]. Redis listens on port 6380 [2]. Kafka was replaced last week [1].</answer>";
-        let believed = believed(answer, &passages());
+        let believed = supported_sentences(answer, &passages());
         let texts: Vec<&str> = believed.iter().map(|sentence| sentence.text.as_str()).collect();
         assert_eq!(texts, ["The Redis TTL is 3600 seconds", "Redis runs on port 6379 in staging."]);
         assert_eq!(believed[0].passages, [1]);
@@ -179,16 +184,16 @@ mod tests {
         let candidates = candidates(&all);
         let texts: Vec<&str> = candidates.iter().map(|one| one.text.as_str()).collect();
         assert_eq!(texts, ["Redis moved in May.", "It listens on port 6379."]);
-        let said = the_answer(candidates.clone(), &[-1.0, 4.0]).unwrap();
+        let said = best_sentence(candidates.clone(), &[-1.0, 4.0]).unwrap();
         assert_eq!((said.text.as_str(), said.passages), ("It listens on port 6379.", vec![1]));
-        assert_eq!(the_answer(candidates, &[-1.0, 0.5]), None, "not likely enough to stand alone");
-        assert_eq!(the_answer(Vec::new(), &[]), None);
+        assert_eq!(best_sentence(candidates, &[-1.0, 0.5]), None, "not likely enough to stand alone");
+        assert_eq!(best_sentence(Vec::new(), &[]), None);
     }
 
     #[test]
     fn rec_16_a_later_passage_answers_only_if_it_is_clearly_likelier() {
         let all = vec!["Redis listens on 6380.".to_owned(), "Redis listens on 6379.".to_owned()];
-        let said = |odds: &[f64]| the_answer(candidates(&all), odds).map(|sentence| sentence.passages);
+        let said = |odds: &[f64]| best_sentence(candidates(&all), odds).map(|sentence| sentence.passages);
         assert_eq!(said(&[2.5, 3.5]), Some(vec![1]));
         assert_eq!(said(&[2.5, 5.0]), Some(vec![2]));
         assert_eq!(said(&[1.0, 2.5]), Some(vec![2]), "the first does not answer");
@@ -196,18 +201,20 @@ mod tests {
 
     #[test]
     fn what_cites_nothing_is_not_known() {
-        assert_eq!(believed("I do not know.", &passages()), []);
-        assert_eq!(believed("The Redis TTL is 3600 seconds.", &passages()), []);
-        assert_eq!(believed("The Redis TTL is 3600 seconds [7].", &passages()), []);
-        assert_eq!(believed("", &passages()), []);
+        assert_eq!(supported_sentences("I do not know.", &passages()), []);
+        assert_eq!(supported_sentences("The Redis TTL is 3600 seconds.", &passages()), []);
+        assert_eq!(supported_sentences("The Redis TTL is 3600 seconds [7].", &passages()), []);
+        assert_eq!(supported_sentences("", &passages()), []);
     }
 
     #[test]
     fn several_passages_may_say_it() {
-        let found =
-            believed("Redis runs on port 6379 in staging with a TTL of 3600 seconds [1][2].", &passages());
+        let found = supported_sentences(
+            "Redis runs on port 6379 in staging with a TTL of 3600 seconds [1][2].",
+            &passages(),
+        );
         assert_eq!(found[0].passages, [1, 2]);
-        let found = believed("Keys such as a[0] in Redis have a TTL [1, 2]", &passages());
+        let found = supported_sentences("Keys such as a[0] in Redis have a TTL [1, 2]", &passages());
         assert!(found.len() <= 1);
     }
 }

@@ -57,7 +57,7 @@ impl Citation {
 }
 
 fn key(session: &str, message: &str) -> String {
-    ContentHash::of_parts(&[session.as_bytes(), message.as_bytes()]).short(DIGITS)
+    ContentHash::of_parts(&[session.as_bytes(), message.as_bytes()]).short_hex(DIGITS)
 }
 
 /// All citations, by message.

@@ -20,7 +20,7 @@ impl DocumentFlags {
     const STALE: u32 = 1 << 19;
 
     /// Packs the properties of a document.
-    pub fn of(document: &Document) -> Self {
+    pub fn from_document(document: &Document) -> Self {
         let place = |found: Option<usize>| found.map_or(0, |place| place as u32);
         let source = place(DocumentSource::ALL.iter().position(|source| *source == document.source));
         let origin = place(Origin::ALL.iter().position(|origin| *origin == document.origin));
@@ -45,7 +45,7 @@ impl DocumentFlags {
     }
 
     /// The bits in their file representation.
-    pub fn bits(self) -> u32 {
+    pub fn to_bits(self) -> u32 {
         self.0
     }
 
@@ -154,9 +154,9 @@ mod tests {
     stale,
     confidence,
     priority,
-    ..Document::plain(source, "p", "")
+    ..Document::unannotated(source, "p", "")
     };
-                let flags = DocumentFlags::from_bits(DocumentFlags::of(&document).bits());
+                let flags = DocumentFlags::from_bits(DocumentFlags::from_document(&document).to_bits());
                 prop_assert_eq!(flags.source(), source);
                 prop_assert_eq!(flags.origin(), origin);
                 prop_assert_eq!(flags.confidence(), confidence);

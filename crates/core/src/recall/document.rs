@@ -55,7 +55,7 @@ impl DocumentSource {
     ];
 
     /// The source's word in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Entry => "entry",
             Self::Skill => "skill",
@@ -136,7 +136,7 @@ fn is_false(value: &bool) -> bool {
 
 impl Document {
     /// A document of text that a person wrote in a file, with no other properties.
-    pub fn plain(source: DocumentSource, path: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn unannotated(source: DocumentSource, path: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             id: String::new(),
             source,
@@ -162,7 +162,7 @@ impl Document {
     }
 
     /// The text that search covers: the displayed text with its speaker, title and tags.
-    pub fn searched(&self) -> String {
+    pub fn searched_text(&self) -> String {
         let mut text = String::with_capacity(self.text.len() + 80);
         if let Some(speaker) = &self.speaker {
             text.push_str(speaker);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::collection::DocumentFlags;
 use super::document::{Document, DocumentSource};
 use crate::base::provenance::Origin;
-use crate::base::time::{Timestamp, iso};
+use crate::base::time::{Timestamp, format_utc};
 use crate::vault::priority::Priority;
 
 /// The filters of a search. The default admits every active document.
@@ -46,7 +46,7 @@ pub struct AppliedFilter {
 
 impl RecallFilters {
     /// True if the document passes every filter.
-    pub fn admit(&self, document: &Document) -> bool {
+    pub fn matches(&self, document: &Document) -> bool {
         let one_of =
             |wanted: &[String], is: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == is);
         let since = self.since.is_none_or(|since| document.created.is_some_and(|at| at >= since));
@@ -65,7 +65,7 @@ impl RecallFilters {
     }
 
     /// Decides from the flags alone; `None` if the document has to be read.
-    pub fn admit_by_flags(&self, flags: DocumentFlags) -> Option<bool> {
+    pub fn matches_flags(&self, flags: DocumentFlags) -> Option<bool> {
         let admitted = (self.inactive || flags.is_active())
             && (self.sources.is_empty() || self.sources.contains(&flags.source()))
             && self.priority.is_none_or(|least| flags.priority().is_some_and(|is| is >= least))
@@ -81,17 +81,17 @@ impl RecallFilters {
     }
 
     /// The filters that are set, as diagnostics report them (REC-07).
-    pub fn applied(&self) -> Vec<AppliedFilter> {
+    pub fn applied_filters(&self) -> Vec<AppliedFilter> {
         let mut applied = Vec::new();
         let mut add = |filter: &'static str, value: String| applied.push(AppliedFilter { filter, value });
         self.groups.iter().for_each(|group| add("group", group.clone()));
         self.kinds.iter().for_each(|kind| add("kind", kind.clone()));
-        self.sources.iter().for_each(|source| add("source", source.word().to_owned()));
+        self.sources.iter().for_each(|source| add("source", source.as_str().to_owned()));
         self.tags.iter().for_each(|tag| add("tag", tag.clone()));
-        self.since.into_iter().for_each(|at| add("since", iso(at)));
-        self.until.into_iter().for_each(|at| add("until", iso(at)));
-        self.priority.into_iter().for_each(|priority| add("priority", priority.word().to_owned()));
-        self.origins.iter().for_each(|origin| add("origin", origin.word().to_owned()));
+        self.since.into_iter().for_each(|at| add("since", format_utc(at)));
+        self.until.into_iter().for_each(|at| add("until", format_utc(at)));
+        self.priority.into_iter().for_each(|priority| add("priority", priority.as_str().to_owned()));
+        self.origins.iter().for_each(|origin| add("origin", origin.as_str().to_owned()));
         self.reviewed.into_iter().for_each(|reviewed| add("reviewed", reviewed.to_string()));
         self.stale.into_iter().for_each(|stale| add("stale", stale.to_string()));
         if self.inactive {
@@ -125,7 +125,7 @@ mod tests {
             active,
             stale,
             priority,
-            ..Document::plain(source, "p", "")
+            ..Document::unannotated(source, "p", "")
         }
     }
 
@@ -155,8 +155,8 @@ mod tests {
                 4 => filters.until = Timestamp::from_second(500).ok(),
                 _ => {}
             }
-            let known = filters.admit_by_flags(DocumentFlags::of(&document));
-            prop_assert!(known.is_none_or(|known| known == filters.admit(&document)));
+            let known = filters.matches_flags(DocumentFlags::from_document(&document));
+            prop_assert!(known.is_none_or(|known| known == filters.matches(&document)));
             prop_assert!(rest < 5 || known.is_some());
         }
     }

@@ -163,18 +163,18 @@ impl<'a> FusionInput<'a> {
     }
 
     /// The documents to rescore, among those that `wanted` accepts. Empty if there is nothing to rescore.
-    pub fn worth_a_look(&self, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+    pub fn rescoring_candidates(&self, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         if self.cosines.is_empty() || self.method != FusionMethod::Measured {
             return Vec::new();
         }
-        let mut top = TopDocuments::of(MAX_CANDIDATES);
+        let mut top = TopDocuments::with_capacity(MAX_CANDIDATES);
         let most_beside = self.most_beside();
         let near = self.cosines.iter().zip(&self.lexical.context).zip(&self.columns.visible);
         for (at, ((cosine, context), visible)) in near.enumerate() {
             // Most documents are so dissimilar that the other parts cannot make up for it.
             let most = cosine.max(0.0) + self.words_scale * context + most_beside;
             if *visible && top.would_take(most) && wanted(at as u32) {
-                top.take(self.parts(at).relevance, at as u32);
+                top.offer(self.relevance_parts(at).relevance, at as u32);
             }
         }
         top.documents()
@@ -191,30 +191,30 @@ impl<'a> FusionInput<'a> {
     }
 
     /// Adds the results of rescoring.
-    pub fn look(&mut self, closer: impl IntoIterator<Item = (u32, RescoredSimilarity)>) {
+    pub fn rescore(&mut self, closer: impl IntoIterator<Item = (u32, RescoredSimilarity)>) {
         self.looked_at = closer.into_iter().collect();
         self.floor = f32::INFINITY;
-        let lowest = self.looked_at.keys().map(|at| self.parts(*at as usize).relevance);
+        let lowest = self.looked_at.keys().map(|at| self.relevance_parts(*at as usize).relevance);
         self.floor = lowest.fold(f32::INFINITY, f32::min);
     }
 
     /// The rescored documents, if there are at least `count`: the best are then among them.
-    pub fn looked_at(&self, count: usize) -> Option<Vec<u32>> {
+    pub fn rescored(&self, count: usize) -> Option<Vec<u32>> {
         (self.looked_at.len() >= count.max(1)).then(|| self.looked_at.keys().copied().collect())
     }
 
     /// The best rescored documents, for pseudo-relevance feedback.
     pub fn feedback_docs(&self) -> Vec<u32> {
-        let mut top = TopDocuments::of(FEEDBACK_DOCS);
+        let mut top = TopDocuments::with_capacity(FEEDBACK_DOCS);
         for at in self.looked_at.keys() {
-            top.take(self.parts(*at as usize).relevance, *at);
+            top.offer(self.relevance_parts(*at as usize).relevance, *at);
         }
         top.documents()
     }
 
     /// The weight of `feedback_docs` in the query.
     pub fn feedback_weight(&self, feedback_docs: &[u32]) -> f32 {
-        let sum: f32 = feedback_docs.iter().map(|at| self.parts(*at as usize).relevance).sum();
+        let sum: f32 = feedback_docs.iter().map(|at| self.relevance_parts(*at as usize).relevance).sum();
         let mean = sum / feedback_docs.len().max(1) as f32;
         MAX_FEEDBACK_WEIGHT
             * ((mean - FEEDBACK_RELEVANCE_RANGE.0)
@@ -227,7 +227,7 @@ impl<'a> FusionInput<'a> {
     }
 
     /// Computes the relevance of a document and its parts.
-    pub fn parts(&self, at: usize) -> RelevanceParts {
+    pub fn relevance_parts(&self, at: usize) -> RelevanceParts {
         match self.method {
             FusionMethod::Measured => {
                 let looked_at = self.looked_at.get(&(at as u32));
@@ -273,7 +273,7 @@ impl<'a> FusionInput<'a> {
             time: if self.times.is_empty() || created == NO_TIMESTAMP {
                 0.0
             } else {
-                TIME_WEIGHT * time_expressions::fit(created, self.times)
+                TIME_WEIGHT * time_expressions::time_fit(created, self.times)
             },
             length: -LENGTH_PENALTY * (words / LENGTH_PENALTY_FROM_WORDS).max(1.0).ln(),
             relevance: 0.0,
@@ -292,7 +292,7 @@ struct TopDocuments {
 }
 
 impl TopDocuments {
-    fn of(count: usize) -> Self {
+    fn with_capacity(count: usize) -> Self {
         Self { count, kept: Vec::with_capacity(2 * count), floor: f32::NEG_INFINITY }
     }
 
@@ -300,25 +300,25 @@ impl TopDocuments {
         score >= self.floor
     }
 
-    fn take(&mut self, score: f32, document: u32) {
+    fn offer(&mut self, score: f32, document: u32) {
         if self.would_take(score) {
             self.kept.push((score, document));
         }
         if self.kept.len() == 2 * self.count {
-            best(&mut self.kept, self.count);
+            truncate_to_best(&mut self.kept, self.count);
             self.floor = self.kept.last().map_or(self.floor, |(score, _)| *score);
         }
     }
 
     /// The best documents, in descending order.
     fn documents(mut self) -> Vec<u32> {
-        best(&mut self.kept, self.count);
+        truncate_to_best(&mut self.kept, self.count);
         self.kept.into_iter().map(|(_, document)| document).collect()
     }
 }
 
 /// Keeps the best `count` in descending order; ties go to the lower number.
-fn best(scored: &mut Vec<(f32, u32)>, count: usize) {
+fn truncate_to_best(scored: &mut Vec<(f32, u32)>, count: usize) {
     let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     if scored.len() > count {
         scored.select_nth_unstable_by(count, order);
@@ -432,13 +432,13 @@ mod tests {
         let linear = FusionMethod::Linear { similarity: 0.7, keyword: 0.3, cap: None };
         let fusion = FusionInput::new(linear, &columns, &lexical, &cosines, &asked);
         for (at, truth) in [0.9 * 0.7 + 0.3, 0.1 * 0.7 + 0.6, 0.5 * 0.7].into_iter().enumerate() {
-            assert!((fusion.parts(at).relevance - truth).abs() < 1e-6);
+            assert!((fusion.relevance_parts(at).relevance - truth).abs() < 1e-6);
         }
-        assert!(fusion.worth_a_look(|_| true).is_empty());
+        assert!(fusion.rescoring_candidates(|_| true).is_empty());
         // the number of words is capped.
         let capped = FusionMethod::Linear { similarity: 0.7, keyword: 0.3, cap: Some(1) };
         let fusion = FusionInput::new(capped, &columns, &lexical, &cosines, &asked);
-        assert!((fusion.parts(1).relevance - (0.1 * 0.7 + 0.3)).abs() < 1e-6);
+        assert!((fusion.relevance_parts(1).relevance - (0.1 * 0.7 + 0.3)).abs() < 1e-6);
     }
 
     /// Requirements: OPS-10.
@@ -449,20 +449,20 @@ mod tests {
         let lexical = lexical::score(&columns, &postings);
         let asked = FusionQuery { postings: &postings, identifiers: &[false], times: &[] };
         let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &[], &asked);
-        assert!(fusion.parts(1).relevance > fusion.parts(0).relevance);
-        assert_eq!(fusion.parts(0).relevance, 0.0);
-        assert!(fusion.worth_a_look(|_| true).is_empty());
+        assert!(fusion.relevance_parts(1).relevance > fusion.relevance_parts(0).relevance);
+        assert_eq!(fusion.relevance_parts(0).relevance, 0.0);
+        assert!(fusion.rescoring_candidates(|_| true).is_empty());
     }
 
     proptest! {
         #[test]
         fn the_top_of_many_is_the_top_of_all_sorted(scores in prop::collection::vec(-9_i8..9, 0..60), count in 1_usize..8) {
-            let mut top = TopDocuments::of(count);
+            let mut top = TopDocuments::with_capacity(count);
             let mut all: Vec<(f32, u32)> = (0..).zip(scores).map(|(at, score)| (f32::from(score), at)).collect();
             // The order of arrival does not matter.
             all.sort_by_key(|(_, at)| at.wrapping_mul(2_654_435_761));
-            all.iter().for_each(|(score, at)| top.take(*score, *at));
-            best(&mut all, count);
+            all.iter().for_each(|(score, at)| top.offer(*score, *at));
+            truncate_to_best(&mut all, count);
             prop_assert_eq!(top.documents(), all.into_iter().map(|(_, at)| at).collect::<Vec<_>>());
         }
     }
@@ -494,9 +494,9 @@ mod tests {
             let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &cosines, &asked);
             let wanted = |at: u32| !at.is_multiple_of(7);
             let visible = (0..columns.len()).filter(|at| columns.visible[*at] && wanted(*at as u32));
-            let mut truth: Vec<(f32, u32)> = visible.map(|at| (fusion.parts(at).relevance, at as u32)).collect();
-            best(&mut truth, MAX_CANDIDATES);
-            prop_assert_eq!(fusion.worth_a_look(wanted), truth.into_iter().map(|(_, at)| at).collect::<Vec<_>>());
+            let mut truth: Vec<(f32, u32)> = visible.map(|at| (fusion.relevance_parts(at).relevance, at as u32)).collect();
+            truncate_to_best(&mut truth, MAX_CANDIDATES);
+            prop_assert_eq!(fusion.rescoring_candidates(wanted), truth.into_iter().map(|(_, at)| at).collect::<Vec<_>>());
         }
     }
 
@@ -507,12 +507,15 @@ mod tests {
         let cosines: Vec<f32> = (0..300).map(|at| 0.9 - at as f32 * 0.001).collect();
         let asked = FusionQuery { postings: &[], identifiers: &[], times: &[] };
         let mut fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &cosines, &asked);
-        let looked = fusion.worth_a_look(|document| document != 3);
+        let looked = fusion.rescoring_candidates(|document| document != 3);
         assert_eq!(looked.len(), MAX_CANDIDATES);
         assert!(!looked.contains(&3));
-        fusion.look(looked.iter().map(|at| (*at, RescoredSimilarity { whole: 0.1, fine: 0.1 })));
-        let lowest = looked.iter().map(|at| fusion.parts(*at as usize).relevance).fold(1.0, f32::min);
-        assert!(fusion.parts(3).relevance <= lowest && fusion.parts(299).relevance <= lowest);
+        fusion.rescore(looked.iter().map(|at| (*at, RescoredSimilarity { whole: 0.1, fine: 0.1 })));
+        let lowest =
+            looked.iter().map(|at| fusion.relevance_parts(*at as usize).relevance).fold(1.0, f32::min);
+        assert!(
+            fusion.relevance_parts(3).relevance <= lowest && fusion.relevance_parts(299).relevance <= lowest
+        );
         assert_eq!(fusion.feedback_docs().len(), FEEDBACK_DOCS);
     }
 
@@ -524,8 +527,8 @@ mod tests {
         let lexical = lexical::score(&columns, &postings);
         let asked = FusionQuery { postings: &postings, identifiers: &[false, false, true], times: &[] };
         let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &[], &asked);
-        assert!((fusion.parts(1).identifiers - IDENTIFIER_WEIGHT).abs() < 1e-6);
-        assert_eq!(fusion.parts(0).identifiers, 0.0);
+        assert!((fusion.relevance_parts(1).identifiers - IDENTIFIER_WEIGHT).abs() < 1e-6);
+        assert_eq!(fusion.relevance_parts(0).identifiers, 0.0);
     }
 
     #[test]
@@ -535,7 +538,7 @@ mod tests {
         let cosines = [0.5, 0.5, 0.5];
         let asked = FusionQuery { postings: &[], identifiers: &[], times: &[] };
         let fusion = FusionInput::new(FusionMethod::Measured, &columns, &lexical, &cosines, &asked);
-        assert_eq!(fusion.parts(0).relevance, fusion.parts(1).relevance);
-        assert!(fusion.parts(2).relevance < fusion.parts(1).relevance);
+        assert_eq!(fusion.relevance_parts(0).relevance, fusion.relevance_parts(1).relevance);
+        assert!(fusion.relevance_parts(2).relevance < fusion.relevance_parts(1).relevance);
     }
 }

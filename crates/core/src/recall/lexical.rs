@@ -56,7 +56,7 @@ impl Bm25Weights {
 pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalScores {
     let shape = CollectionShape::of(columns);
     let mut scores = LexicalScores { context: zeros(columns.len()), ..LexicalScores::default() };
-    let holding = |postings: &TermPostings| seen(columns, postings).count();
+    let holding = |postings: &TermPostings| visible_postings(columns, postings).count();
     let holding: Vec<usize> = postings.iter().map(holding).collect();
     scores.idf = holding.iter().map(|holding| idf(shape.visible, *holding)).collect();
     scores.ideal = scores.idf.iter().map(|idf| idf * (BM25_K1 + 1.0)).sum();
@@ -64,7 +64,7 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
     if shape.is_all_alone() {
         let worth = Bm25Weights::of(shape.length * OWN_WORDS_WEIGHT);
         for (postings, idf) in terms {
-            for (at, times) in seen(columns, postings) {
+            for (at, times) in visible_postings(columns, postings) {
                 let length = columns.lengths[at] as f32 * OWN_WORDS_WEIGHT;
                 scores.context[at] += worth.add(*idf, f32::from(times.all) * OWN_WORDS_WEIGHT, length);
             }
@@ -79,7 +79,7 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
     let mut times_there = zeros(columns.len());
     for (postings, idf_own) in terms {
         let mut threads: Vec<(u32, f32)> = Vec::new();
-        for (at, times) in seen(columns, postings) {
+        for (at, times) in visible_postings(columns, postings) {
             let own = f32::from(times.all);
             let thread = around.thread_of[at];
             match threads.last_mut() {
@@ -87,14 +87,14 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
                 _ => threads.push((thread, own)),
             }
             times_there[at] += own * OWN_WORDS_WEIGHT;
-            if let Some(before) = before(columns, at) {
+            if let Some(before) = previous_in_thread(columns, at) {
                 times_there[before] += f32::from(times.head);
             }
             if let Some(after) = after(columns, at) {
                 times_there[after] += f32::from(times.tail);
             }
         }
-        for (at, _) in seen(columns, postings) {
+        for (at, _) in visible_postings(columns, postings) {
             let near = at.saturating_sub(1)..(at + 2).min(columns.len());
             for (times, place) in times_there[near.clone()].iter_mut().zip(near) {
                 let times = std::mem::take(times);
@@ -115,7 +115,7 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
 }
 
 /// The postings of a term in visible documents.
-fn seen<'a>(
+fn visible_postings<'a>(
     columns: &DocumentColumns,
     postings: &'a TermPostings,
 ) -> impl Iterator<Item = (usize, &'a TermCount)> {
@@ -192,7 +192,7 @@ impl SurroundingLengths {
                 *thread += own;
             }
             thread_of[at] = (threads.len() - 1) as u32;
-            let neighbours = [before(columns, at), after(columns, at)];
+            let neighbours = [previous_in_thread(columns, at), after(columns, at)];
             let lent: f32 = neighbours.into_iter().flatten().map(|at| lendable(columns, at)).sum();
             contexts[at] = own * OWN_WORDS_WEIGHT + lent;
             context += f64::from(contexts[at]);
@@ -209,7 +209,7 @@ impl SurroundingLengths {
 }
 
 /// The previous document, if it is visible and in the same thread.
-fn before(columns: &DocumentColumns, at: usize) -> Option<usize> {
+fn previous_in_thread(columns: &DocumentColumns, at: usize) -> Option<usize> {
     at.checked_sub(1).filter(|before| is_neighbour(columns, at, *before))
 }
 

@@ -33,7 +33,7 @@ pub struct ObservationMention {
 
 impl ObservationMention {
     /// The mention that a document represents.
-    pub fn of(document: &Document) -> Self {
+    pub fn from_document(document: &Document) -> Self {
         Self {
             id: document.id.clone(),
             path: document.path.clone(),
@@ -44,7 +44,7 @@ impl ObservationMention {
     }
 
     /// The sort key: oldest first, with a total order.
-    pub fn order(&self) -> (Option<Timestamp>, &str, Option<(u32, u32)>, &str) {
+    pub fn sort_key(&self) -> (Option<Timestamp>, &str, Option<(u32, u32)>, &str) {
         (self.created, &self.path, self.lines, &self.id)
     }
 }
@@ -74,7 +74,10 @@ impl MergeableObservation {
     /// merged.
     pub fn new(document: &Document) -> Option<Self> {
         let single = document.source == DocumentSource::Observation && document.priority.is_some();
-        single.then(|| Self { document: document.clone(), statement: AnalysedStatement::of(&document.text) })
+        single.then(|| Self {
+            document: document.clone(),
+            statement: AnalysedStatement::from_text(&document.text),
+        })
     }
 
     /// True if a document is an observation with the same text, project and origin, which needs no further
@@ -94,7 +97,7 @@ impl MergeableObservation {
         ours.project == theirs.project
             && ours.origin == theirs.origin
             && (self.statement.is_verbatim(&other.statement)
-                || (similar >= MIN_SAME_SIMILARITY && self.statement.agrees(&other.statement)))
+                || (similar >= MIN_SAME_SIMILARITY && self.statement.agrees_with(&other.statement)))
     }
 }
 
@@ -114,7 +117,7 @@ mod tests {
             project: Some(ProjectId::new("github.com/acme/pumps")),
             reviewed: false,
             priority: Some(Priority::High),
-            ..Document::plain(DocumentSource::Observation, "MemoryVault/memory/2026-11-15.md", text)
+            ..Document::unannotated(DocumentSource::Observation, "MemoryVault/memory/2026-11-15.md", text)
         };
         MergeableObservation::new(&document).unwrap()
     }
@@ -159,7 +162,7 @@ mod tests {
     fn sto_16_confidence_rises_with_sessions_up_to_what_the_origin_allows() {
         let mention = |session: usize| {
             let thread = Some(format!("s{session}"));
-            ObservationMention::of(&Document { thread, ..observed("Run the linter").document })
+            ObservationMention::from_document(&Document { thread, ..observed("Run the linter").document })
         };
         let of = |origin, sessions: &[usize]| {
             confidence(origin, &sessions.iter().map(|session| mention(*session)).collect::<Vec<_>>())

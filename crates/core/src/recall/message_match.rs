@@ -90,7 +90,7 @@ impl MessageQuery {
 
     /// A set of words, those in the fewest messages first, of which every match contains at least one. A
     /// message without any of them cannot reach the coverage.
-    pub fn needed(&self, frequency: impl Fn(usize) -> usize) -> Vec<usize> {
+    pub fn required_words(&self, frequency: impl Fn(usize) -> usize) -> Vec<usize> {
         let mut places = self.telling.clone();
         places.sort_by_key(|place| (frequency(*place), *place));
         let mut weight = 0.0;
@@ -106,7 +106,7 @@ impl MessageQuery {
     }
 
     /// The indexes of the words that define the subject, those of the highest weight first.
-    pub fn telling(&self) -> &[usize] {
+    pub fn telling_words(&self) -> &[usize] {
         &self.telling
     }
 
@@ -126,7 +126,7 @@ impl MessageQuery {
     }
 
     /// Ranks a message; `None` if it does not match. `counts` has the occurrences of each word.
-    pub fn judge(
+    pub fn match_message(
         &self,
         counts: &[u8],
         length: u32,
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn b_06_a_message_has_to_cover_what_is_asked() {
         let question = question(&[0.9, 0.8, 0.1]);
-        let judge = |counts: &[u8]| question.judge(counts, 10, 10.0, Origin::User);
+        let judge = |counts: &[u8]| question.match_message(counts, 10, 10.0, Origin::User);
         assert!(judge(&[1, 1, 0]).is_some());
         assert!(judge(&[1, 0, 1]).is_none(), "half of it is not enough");
         assert!(judge(&[0, 0, 9]).is_none());
@@ -190,25 +190,25 @@ mod tests {
 
     #[test]
     fn b_06_a_word_that_everybody_says_is_no_match() {
-        assert_eq!(question(&[]).judge(&[], 1, 1.0, Origin::User), None);
+        assert_eq!(question(&[]).match_message(&[], 1, 1.0, Origin::User), None);
         let common = MessageQuery::new(vec![
             PromptWord::new(0.2, true, false, 90, 100),
             PromptWord::new(0.1, false, false, 95, 100),
         ]);
         // A prompt of common words alone is about those words.
-        assert!(common.judge(&[1, 1], 5, 10.0, Origin::User).is_some());
+        assert!(common.match_message(&[1, 1], 5, 10.0, Origin::User).is_some());
         let one = MessageQuery::new(vec![
             PromptWord::new(0.9, false, false, 1, 100),
             PromptWord::new(0.9, true, false, 50, 100),
         ]);
-        assert!(one.judge(&[0, 3], 5, 10.0, Origin::User).is_none());
-        assert!(one.judge(&[1, 0], 5, 10.0, Origin::User).is_some());
+        assert!(one.match_message(&[0, 3], 5, 10.0, Origin::User).is_none());
+        assert!(one.match_message(&[1, 0], 5, 10.0, Origin::User).is_some());
     }
 
     #[test]
     fn b_01_the_persons_own_words_come_first() {
         let question = question(&[0.9]);
-        let worth = |origin| question.judge(&[1], 10, 10.0, origin).unwrap().worth;
+        let worth = |origin| question.match_message(&[1], 10, 10.0, origin).unwrap().worth;
         assert!(worth(Origin::User) > worth(Origin::Agent) && worth(Origin::Agent) > worth(Origin::Tool));
     }
 
@@ -220,10 +220,10 @@ mod tests {
         ) {
             let question = question(&words.iter().map(|word| word.0).collect::<Vec<_>>());
             let counts: Vec<u8> = words.iter().map(|word| word.1).collect();
-            let needed = question.needed(|place| words[place].2);
-            if let Some(found) = question.judge(&counts, 20, 30.0, Origin::User) {
+            let needed = question.required_words(|place| words[place].2);
+            if let Some(found) = question.match_message(&counts, 20, 30.0, Origin::User) {
                 prop_assert!(needed.iter().any(|place| counts[*place] > 0));
-                prop_assert!(question.covers(|at| counts[question.telling()[at]] > 0));
+                prop_assert!(question.covers(|at| counts[question.telling_words()[at]] > 0));
                 prop_assert!(found.coverage <= 1.0 + 1e-9 && found.worth > 0.0 && found.worth <= 1.01);
             }
         }

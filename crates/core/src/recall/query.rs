@@ -62,7 +62,7 @@ impl RecallQuery {
     }
 
     /// Keeps only the rarest terms if there are too many, by the `rarity` of each hash.
-    pub fn keep_rarest(&mut self, rarity: impl Fn(u64) -> f32) {
+    pub fn retain_rarest(&mut self, rarity: impl Fn(u64) -> f32) {
         if self.terms.len() <= MAX_TERMS {
             return;
         }
@@ -115,7 +115,7 @@ mod tests {
         let prompt: String = (0..200).map(|n| format!("word{n} ")).collect();
         let mut query = RecallQuery::new(&prompt, None);
         let rare = query.terms[150].hash;
-        query.keep_rarest(|hash| if hash == rare { 9.0 } else { 1.0 });
+        query.retain_rarest(|hash| if hash == rare { 9.0 } else { 1.0 });
         assert_eq!(query.terms.len(), MAX_TERMS);
         assert_eq!(query.terms[0].text, "word0");
         assert!(query.terms.iter().any(|term| term.hash == rare));

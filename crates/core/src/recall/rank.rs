@@ -23,11 +23,11 @@ pub struct RankedDocument {
 impl RankedDocument {
     /// Raises the relevance to that of another document with the same text, if that is higher.
     #[must_use]
-    pub fn at_least(self, other: &Self) -> Self {
+    pub fn with_min_of(self, other: &Self) -> Self {
         if other.parts.relevance <= self.parts.relevance {
             return self;
         }
-        Self { score: other.parts.relevance * self.factors.product(), parts: other.parts, ..self }
+        Self { score: other.parts.relevance * self.factors.combined(), parts: other.parts, ..self }
     }
 }
 
@@ -46,13 +46,13 @@ pub fn rank(
 ) -> Vec<RankedDocument> {
     let all =
         || (0..columns.len() as u32).filter(|at| columns.visible[*at as usize] && wanted(*at)).collect();
-    let pool = fusion.looked_at(count).unwrap_or_else(all);
+    let pool = fusion.rescored(count).unwrap_or_else(all);
     let mut scored: Vec<(f32, u32)> = Vec::with_capacity(pool.len());
     for at in pool.into_iter().map(|at| at as usize) {
-        let parts = fusion.parts(at);
+        let parts = fusion.relevance_parts(at);
         if parts.relevance > 0.0 {
-            let factors = of(columns, circumstances, at, &here);
-            scored.push((parts.relevance * factors.product(), at as u32));
+            let factors = score_factors(columns, circumstances, at, &here);
+            scored.push((parts.relevance * factors.combined(), at as u32));
         }
     }
     let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
@@ -72,8 +72,8 @@ pub fn rank(
         RankedDocument {
             document,
             score,
-            parts: fusion.parts(at),
-            factors: of(columns, circumstances, at, &here),
+            parts: fusion.relevance_parts(at),
+            factors: score_factors(columns, circumstances, at, &here),
         }
     };
     scored.into_iter().map(ranked).collect()
@@ -82,7 +82,7 @@ pub fn rank(
 /// The maximum number of ties for the last place.
 pub const MAX_TIED: usize = 4096;
 
-fn of(
+fn score_factors(
     columns: &DocumentColumns,
     circumstances: &FactorContext,
     at: usize,

@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::llm::prompts::REWRITE;
 use crate::llm::{self, AnswerFormat, Cost, LanguageModel, LlmAnswer, LlmBudget, LlmPrompt, LlmRequest};
-use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::clean_and_redact;
 
 /// The maximum number of messages of the conversation to read, from the end.
 pub const MAX_MESSAGES: usize = 5;
@@ -140,20 +140,20 @@ fn attempt(
     if query.chars().nth(MAX_QUERY_CHARS).is_some() {
         return Err(RewriteFailure::Long);
     }
-    let query = one_line(&admit(query).text, MAX_QUERY_CHARS);
+    let query = one_line(&clean_and_redact(query).text, MAX_QUERY_CHARS);
     if query.is_empty() {
         return Err(RewriteFailure::Empty);
     }
-    let recent = last(recent);
+    let recent = last_messages(recent);
     let answer = model.answer(&request(&query, &recent))?;
     Ok(accept(&query, &recent, &answer)?)
 }
 
 /// The last messages, redacted and shortened to one line each.
-fn last(messages: &[RewriteMessage<'_>]) -> Vec<(bool, String)> {
+fn last_messages(messages: &[RewriteMessage<'_>]) -> Vec<(bool, String)> {
     let last = &messages[messages.len().saturating_sub(MAX_MESSAGES)..];
     // Redaction comes first: scanners do not recognise half a secret.
-    let line = |text: &str| one_line(&admit(text).text, MAX_MESSAGE_CHARS);
+    let line = |text: &str| one_line(&clean_and_redact(text).text, MAX_MESSAGE_CHARS);
     last.iter().map(|message| (message.from_user, line(message.text))).collect()
 }
 
@@ -176,8 +176,8 @@ fn accept(query: &str, recent: &[(bool, String)], answer: &LlmAnswer) -> Result<
     if !answer.whole {
         return Err(RejectedRewrite::CutOff);
     }
-    let text = admit(&answer.text).text;
-    let mut lines = inside(&text).lines().map(str::trim).filter(|line| !line.is_empty());
+    let text = clean_and_redact(&answer.text).text;
+    let mut lines = tagged_text(&text).lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.next().ok_or(RejectedRewrite::Empty)?;
     if lines.next().is_some() {
         return Err(RejectedRewrite::SeveralLines);
@@ -207,7 +207,7 @@ fn accept(query: &str, recent: &[(bool, String)], answer: &LlmAnswer) -> Result<
 }
 
 /// The text between the tags, or the whole text without tags.
-fn inside(text: &str) -> &str {
+fn tagged_text(text: &str) -> &str {
     // The last pair counts, because some models think aloud first.
     let Some(start) = text.rfind(QUERY_OPEN_TAG) else { return text };
     let text = &text[start + QUERY_OPEN_TAG.len()..];
@@ -418,7 +418,7 @@ mod tests {
             .enumerate()
             .map(|(n, text)| RewriteMessage { from_user: n % 2 == 0, text })
             .collect();
-        let request = request("what was it", &last(&messages));
+        let request = request("what was it", &last_messages(&messages));
         assert!(!request.prompt.material().contains("ghp_"));
         let sent: serde_json::Value = serde_json::from_str(request.prompt.material()).unwrap();
         let sent_messages = sent["messages"].as_array().unwrap();
@@ -443,7 +443,7 @@ mod tests {
         ) {
             if let Ok(words) = judge(&query, &answer) {
                 prop_assert!(!words.is_empty() && words.chars().count() <= MAX_ANSWER_CHARS);
-                prop_assert_eq!(&one_line(&admit(&words).text, MAX_ANSWER_CHARS), &words);
+                prop_assert_eq!(&one_line(&clean_and_redact(&words).text, MAX_ANSWER_CHARS), &words);
             }
         }
 

@@ -56,7 +56,7 @@ impl ScoreFactors {
     }
 
     /// The product of all factors.
-    pub fn product(&self) -> f32 {
+    pub fn combined(&self) -> f32 {
         self.decay * self.usage * self.stale * self.trust * self.project
     }
 }
@@ -89,7 +89,7 @@ pub fn factors(
         (false, false) => UNREVIEWED_FACTOR,
     };
     ScoreFactors {
-        decay: decay(circumstances.decay, circumstances.now, created),
+        decay: decay_factor(circumstances.decay, circumstances.now, created),
         usage: usage_factor(usage),
         stale: when(flags.is_stale(), STALE_FACTOR),
         trust: unreviewed
@@ -109,7 +109,7 @@ fn usage_factor(usage: f32) -> f32 {
 /// The decay factor of a hit that was created at `created` (REC-03). Both times are seconds since 1970.
 ///
 /// A hit with a future date or without a date does not decay, because a future date means a wrong clock.
-pub fn decay(rule: DecayMode, now: i64, created: i64) -> f32 {
+pub fn decay_factor(rule: DecayMode, now: i64, created: i64) -> f32 {
     if created == NO_TIMESTAMP {
         return 1.0;
     }
@@ -172,8 +172,8 @@ mod tests {
         assert!(trust(REVIEWED_BIT) > trust(0) && trust(0) > trust(inbox));
         assert!(of(DecayMode::Off, REVIEWED_BIT | stale, 0, 0.0, false).stale < 1.0);
         assert!(
-            of(DecayMode::Off, REVIEWED_BIT, 0, 0.0, true).product()
-                > of(DecayMode::Off, REVIEWED_BIT, 0, 0.0, false).product()
+            of(DecayMode::Off, REVIEWED_BIT, 0, 0.0, true).combined()
+                > of(DecayMode::Off, REVIEWED_BIT, 0, 0.0, false).combined()
         );
         let asked = FactorContext { now: NOW, decay: DecayMode::Off, include_inbox: true };
         assert_eq!(factors(&asked, DocumentFlags::from_bits(inbox), NOW, 0.0, false).trust, 1.0);

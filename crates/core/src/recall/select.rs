@@ -11,7 +11,7 @@ use super::filter::RecallFilters;
 use super::merge::ObservationMention;
 use super::rank::RankedDocument;
 use super::trust::{self, TrustCandidate, TrustDoubt};
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 
 /// The maximum number of results for an agent (REC-04).
 pub const MAX_RESULTS: usize = 10;
@@ -91,11 +91,11 @@ pub struct HitSelection {
 
 impl HitSelection {
     /// Moves all hits to the dropped ones.
-    pub fn silence(&mut self) {
+    pub fn drop_all(&mut self) {
         let hits = std::mem::take(&mut self.hits);
         let dropped = hits
             .into_iter()
-            .map(|hit| dropped(&hit.document, hit.ranked.score, DropReason::Silence, hit.doubts));
+            .map(|hit| dropped_hit(&hit.document, hit.ranked.score, DropReason::Silence, hit.doubts));
         self.dropped.splice(0..0, dropped);
     }
 
@@ -116,21 +116,21 @@ impl HitSelection {
     /// Moves a hit to the dropped ones.
     pub fn drop_hit(&mut self, at: usize, rule: DropReason) {
         let hit = self.hits.remove(at);
-        self.dropped.push(dropped(&hit.document, hit.ranked.score, rule, hit.doubts));
+        self.dropped.push(dropped_hit(&hit.document, hit.ranked.score, rule, hit.doubts));
     }
 
     /// Records duplicates of earlier hits as dropped, as far as there is room.
-    pub fn say_merged<'d>(&mut self, merged: impl IntoIterator<Item = (&'d Document, f32)>) {
+    pub fn record_merged<'d>(&mut self, merged: impl IntoIterator<Item = (&'d Document, f32)>) {
         let room = MAX_REPORTED_DROPS.saturating_sub(self.dropped.len());
         let dropped = merged
             .into_iter()
             .take(room)
-            .map(|(document, score)| dropped(document, score, DropReason::Duplicate, Vec::new()));
+            .map(|(document, score)| dropped_hit(document, score, DropReason::Duplicate, Vec::new()));
         self.dropped.extend(dropped);
     }
 
     /// The number of hits that the trust check dropped.
-    pub fn dropped_by_trust(&self) -> usize {
+    pub fn trust_drop_count(&self) -> usize {
         self.dropped.iter().filter(|dropped| dropped.rule == DropReason::Trust).count()
     }
 }
@@ -151,25 +151,30 @@ pub fn select(
     let mut pool: Vec<RecallHit> = Vec::new();
     let mut said: HashMap<String, usize> = HashMap::new();
     let mut held_texts: HashSet<String> = HashSet::new();
-    for (ranked, document) in found.filter(|(_, document)| filters.admit(document)) {
+    for (ranked, document) in found.filter(|(_, document)| filters.matches(document)) {
         if held(&document) {
             selection.held_relevance = selection.held_relevance.max(ranked.parts.relevance);
-            held_texts.insert(normalised(&document.text));
-            selection.dropped.push(dropped(&document, ranked.score, DropReason::Held, Vec::new()));
+            held_texts.insert(normalise(&document.text));
+            selection.dropped.push(dropped_hit(&document, ranked.score, DropReason::Held, Vec::new()));
             continue;
         }
-        match said.entry(normalised(&document.text)) {
+        match said.entry(normalise(&document.text)) {
             Entry::Occupied(same) => {
                 let mut other = (ranked, document);
                 if let Some(shown) = pool.get_mut(*same.get())
-                    && standing(&other.1) > standing(&shown.document)
+                    && precedence(&other.1) > precedence(&shown.document)
                 {
-                    let ranked = other.0.at_least(&shown.ranked);
+                    let ranked = other.0.with_min_of(&shown.ranked);
                     let better = weighed(ranked, other.1, &usage);
                     let worse = std::mem::replace(shown, better);
                     other = (worse.ranked, worse.document);
                 }
-                selection.dropped.push(dropped(&other.1, other.0.score, DropReason::Duplicate, Vec::new()));
+                selection.dropped.push(dropped_hit(
+                    &other.1,
+                    other.0.score,
+                    DropReason::Duplicate,
+                    Vec::new(),
+                ));
                 if selection.dropped.len() > MAX_REPORTED_DROPS {
                     selection.dropped.pop();
                 }
@@ -185,8 +190,8 @@ pub fn select(
         }
     }
     // A log line with the same text as a memory that the session has is a repetition.
-    for hit in pool.extract_if(.., |hit| held_texts.contains(&normalised(&hit.document.text))) {
-        selection.dropped.push(dropped(&hit.document, hit.ranked.score, DropReason::Held, Vec::new()));
+    for hit in pool.extract_if(.., |hit| held_texts.contains(&normalise(&hit.document.text))) {
+        selection.dropped.push(dropped_hit(&hit.document, hit.ranked.score, DropReason::Held, Vec::new()));
     }
     order(&mut pool);
     let verdicts = {
@@ -194,12 +199,12 @@ pub fn select(
             .iter()
             .map(|hit| TrustCandidate { document: &hit.document, score: hit.ranked.score })
             .collect();
-        trust::pass(&candidates, asked)
+        trust::check_trust(&candidates, asked)
     };
     let mut kept = Vec::with_capacity(pool.len());
     for (mut hit, verdict) in pool.into_iter().zip(verdicts) {
         if verdict.dropped {
-            selection.dropped.push(dropped(
+            selection.dropped.push(dropped_hit(
                 &hit.document,
                 hit.ranked.score,
                 DropReason::Trust,
@@ -213,14 +218,14 @@ pub fn select(
     }
     order(&mut kept);
     for hit in kept.split_off(k.min(kept.len())) {
-        selection.dropped.push(dropped(&hit.document, hit.ranked.score, DropReason::Cap, hit.doubts));
+        selection.dropped.push(dropped_hit(&hit.document, hit.ranked.score, DropReason::Cap, hit.doubts));
     }
     selection.hits = kept;
     selection
 }
 
 /// The precedence between duplicates: reviewed documents win, then memories over observations.
-fn standing(document: &Document) -> (bool, bool) {
+fn precedence(document: &Document) -> (bool, bool) {
     (document.reviewed, is_memory(document))
 }
 
@@ -234,13 +239,13 @@ fn weighed(
     mut document: Document,
     usage: impl Fn(&Document) -> UsageScore,
 ) -> RecallHit {
-    let before = ranked.factors.product();
+    let before = ranked.factors.combined();
     let lived = usage(&document);
     document.stale |= lived.stale;
     ranked.factors = ranked.factors.with_usage(lived.strength).with_stale(document.stale);
     // A score that decayed to zero stays zero; dividing by it would give NaN.
     if before > 0.0 {
-        ranked.score *= ranked.factors.product() / before;
+        ranked.score *= ranked.factors.combined() / before;
     }
     RecallHit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
 }
@@ -254,7 +259,7 @@ const MIN_RELEVANCE_BESIDE_HELD: f32 = 0.7;
 /// The maximum number of dropped hits to report.
 const MAX_REPORTED_DROPS: usize = 50;
 
-fn dropped(document: &Document, score: f32, rule: DropReason, doubts: Vec<TrustDoubt>) -> DroppedHit {
+fn dropped_hit(document: &Document, score: f32, rule: DropReason, doubts: Vec<TrustDoubt>) -> DroppedHit {
     DroppedHit { id: document.id.clone(), title: document.title.clone(), score, rule, doubts }
 }
 
@@ -284,7 +289,7 @@ mod tests {
                 let document = Document {
                     id: format!("d{n:05}"),
                     group: if n % 2 == 0 { "even" } else { "odd" }.into(),
-                    ..Document::plain(DocumentSource::Entry, "", text(n))
+                    ..Document::unannotated(DocumentSource::Entry, "", text(n))
                 };
                 (ranked, document)
             })

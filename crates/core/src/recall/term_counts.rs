@@ -22,13 +22,13 @@ impl TermCount {
     const END: u16 = 31;
 
     /// Packs the counts into two bytes: six bits for the whole text, five for each end.
-    pub fn pack(self) -> u16 {
+    pub fn to_bits(self) -> u16 {
         let (all, head, tail) = (u16::from(self.all), u16::from(self.head), u16::from(self.tail));
         all.min(Self::ALL) << 10 | head.min(Self::END) << 5 | tail.min(Self::END)
     }
 
     /// Unpacks counts that [`Self::pack`] packed.
-    pub fn unpack(bits: u16) -> Self {
+    pub fn from_bits(bits: u16) -> Self {
         Self { all: (bits >> 10) as u8, head: (bits >> 5 & Self::END) as u8, tail: (bits & Self::END) as u8 }
     }
 }
@@ -46,7 +46,7 @@ pub struct TermCounts {
 
 /// Counts the terms of a text.
 pub fn count(text: &str, numbers: &mut TermHasher) -> TermCounts {
-    let found = numbers.of(text);
+    let found = numbers.hash_terms(text);
     let words = found.iter().map(|(_, word)| word + 1).max().unwrap_or(0);
     let length = found.len() as u32;
     found.sort_unstable();

@@ -70,7 +70,7 @@ pub fn spans(question: &str, now: i64) -> Vec<TimeSpan> {
 }
 
 /// The fit of a time to the named spans: 1 inside, decreasing with distance; 0 without spans.
-pub fn fit(at: i64, spans: &[TimeSpan]) -> f32 {
+pub fn time_fit(at: i64, spans: &[TimeSpan]) -> f32 {
     let fit = |span: &TimeSpan| {
         let length = (span.to - span.from) as f64 / DAY_SECONDS;
         // The tolerance is larger after the span, because people write things down after they happen.
@@ -93,7 +93,7 @@ struct TimeParser<'a> {
 }
 
 impl TimeParser<'_> {
-    fn word(&self, at: usize) -> &str {
+    fn word_at(&self, at: usize) -> &str {
         self.words.get(at).copied().unwrap_or_default()
     }
 
@@ -102,68 +102,68 @@ impl TimeParser<'_> {
         self.date(at)
             .or_else(|| self.month_or_year(at))
             .or_else(|| self.distance(at))
-            .or_else(|| self.named(at))
+            .or_else(|| self.parse_at(at))
     }
 
     fn date(&self, at: usize) -> Option<(TimeSpan, usize)> {
-        let first = self.word(at);
+        let first = self.word_at(at);
         if let Some(day) = iso(first) {
             return Some((days(day, 1)?, 1));
         }
         if let Some(month) = month(first) {
-            let day = ordinal(self.word(at + 1))?;
-            return match year(self.word(at + 2)) {
+            let day = ordinal(self.word_at(at + 1))?;
+            return match year(self.word_at(at + 2)) {
                 Some(year) => Some((days(Date::new(year, month, day).ok()?, 1)?, 3)),
                 None => Some((days(self.latest(month, day)?, 1)?, 2)),
             };
         }
         let day = ordinal(first)?;
-        let of = usize::from(self.word(at + 1) == "of");
-        let month = month(self.word(at + 1 + of))?;
-        match year(self.word(at + 2 + of)) {
+        let of = usize::from(self.word_at(at + 1) == "of");
+        let month = month(self.word_at(at + 1 + of))?;
+        match year(self.word_at(at + 2 + of)) {
             Some(year) => Some((days(Date::new(year, month, day).ok()?, 1)?, 3 + of)),
             None => Some((days(self.latest(month, day)?, 1)?, 2 + of)),
         }
     }
 
     fn month_or_year(&self, at: usize) -> Option<(TimeSpan, usize)> {
-        let before = at.checked_sub(1).map(|before| self.word(before)).unwrap_or_default();
+        let before = at.checked_sub(1).map(|before| self.word_at(before)).unwrap_or_default();
         let before = before.rsplit('-').next().unwrap_or_default();
-        if let Some(month) = month(self.word(at)) {
-            if let Some(year) = year(self.word(at + 1)) {
+        if let Some(month) = month(self.word_at(at)) {
+            if let Some(year) = year(self.word_at(at + 1)) {
                 return Some((whole_month(year, month)?, 2));
             }
             let first = self.latest(month, 1).filter(|_| MONTH_PREPOSITIONS.contains(&before))?;
             return Some((whole_month(first.year(), month)?, 1));
         }
-        let year = year(self.word(at)).filter(|_| YEAR_PREPOSITIONS.contains(&before))?;
+        let year = year(self.word_at(at)).filter(|_| YEAR_PREPOSITIONS.contains(&before))?;
         let (from, to) = (date(year, 1, 1), Date::new(year + 1, 1, 1).ok()?);
-        Some((TimeSpan { from: second(from)?, to: second(to)? }, 1))
+        Some((TimeSpan { from: day_start_second(from)?, to: day_start_second(to)? }, 1))
     }
 
     /// Parses a relative time: "two weeks ago", "the past three days", "last month".
     fn distance(&self, at: usize) -> Option<(TimeSpan, usize)> {
         if let Some((count, used)) = self.number(at) {
-            let (unit, around) = unit(self.word(at + used))?;
-            if self.word(at + used + 1) != "ago" {
+            let (unit, around) = unit(self.word_at(at + used))?;
+            if self.word_at(at + used + 1) != "ago" {
                 return None;
             }
-            let centre = self.ago(count * unit);
+            let centre = self.days_ago(count * unit);
             let around = (around * DAY_SECONDS) as i64;
             return Some((TimeSpan { from: centre - around, to: centre + around }, used + 2));
         }
-        let word = self.word(at);
+        let word = self.word_at(at);
         if !["past", "last", "previous"].contains(&word) {
             return None;
         }
         if let Some((count, used)) = self.number(at + 1) {
-            let (unit, _) = unit(self.word(at + 1 + used))?;
-            return Some((TimeSpan { from: self.ago(count * unit), to: self.now }, used + 2));
+            let (unit, _) = unit(self.word_at(at + 1 + used))?;
+            return Some((TimeSpan { from: self.days_ago(count * unit), to: self.now }, used + 2));
         }
-        let next = self.word(at + 1);
-        let after_the = at.checked_sub(1).is_some_and(|before| self.word(before) == "the");
+        let next = self.word_at(at + 1);
+        let after_the = at.checked_sub(1).is_some_and(|before| self.word_at(before) == "the");
         if next == "weekend" {
-            return Some((TimeSpan { from: self.ago(9.0), to: self.ago(0.5) }, 2));
+            return Some((TimeSpan { from: self.days_ago(9.0), to: self.days_ago(0.5) }, 2));
         }
         if let Some((_, weekday)) = WEEKDAYS.iter().find(|(name, _)| *name == next) {
             let today = self.today()?;
@@ -179,20 +179,21 @@ impl TimeParser<'_> {
         let (length, _) = unit(next)?;
         let running = word == "past" || after_the;
         let span = if running {
-            TimeSpan { from: self.ago(length + 1.0), to: self.now }
+            TimeSpan { from: self.days_ago(length + 1.0), to: self.now }
         } else {
             TimeSpan {
-                from: self.ago(2.0 * length),
-                to: self.ago(if length > 1.0 { length * 0.5 } else { 0.0 }),
+                from: self.days_ago(2.0 * length),
+                to: self.days_ago(if length > 1.0 { length * 0.5 } else { 0.0 }),
             }
         };
         Some((span, 2))
     }
 
-    fn named(&self, at: usize) -> Option<(TimeSpan, usize)> {
-        let to_now = |days: f64, used: usize| Some((TimeSpan { from: self.ago(days), to: self.now }, used));
-        match (self.word(at), self.word(at + 1)) {
-            ("yesterday", _) => Some((TimeSpan { from: self.ago(2.0), to: self.ago(0.5) }, 1)),
+    fn parse_at(&self, at: usize) -> Option<(TimeSpan, usize)> {
+        let to_now =
+            |days: f64, used: usize| Some((TimeSpan { from: self.days_ago(days), to: self.now }, used));
+        match (self.word_at(at), self.word_at(at + 1)) {
+            ("yesterday", _) => Some((TimeSpan { from: self.days_ago(2.0), to: self.days_ago(0.5) }, 1)),
             ("today" | "tonight", _) => to_now(1.0, 1),
             ("this", "morning") | ("earlier", "today") => to_now(1.0, 2),
             ("this", next) => {
@@ -203,8 +204,9 @@ impl TimeParser<'_> {
     }
 
     fn number(&self, at: usize) -> Option<(f64, usize)> {
-        let skipped = usize::from(self.word(at) == "a" && ["couple", "few"].contains(&self.word(at + 1)));
-        let count = match self.word(at + skipped) {
+        let skipped =
+            usize::from(self.word_at(at) == "a" && ["couple", "few"].contains(&self.word_at(at + 1)));
+        let count = match self.word_at(at + skipped) {
             "a" | "an" | "one" => 1.0,
             "two" | "couple" => 2.0,
             "three" | "few" => 3.0,
@@ -218,11 +220,12 @@ impl TimeParser<'_> {
             digits if digits.len() <= 3 => digits.parse::<u16>().ok().map(f64::from)?,
             _ => return None,
         };
-        let of = usize::from(self.word(at + skipped) == "couple" && self.word(at + skipped + 1) == "of");
+        let of =
+            usize::from(self.word_at(at + skipped) == "couple" && self.word_at(at + skipped + 1) == "of");
         Some((count, skipped + 1 + of))
     }
 
-    fn ago(&self, days: f64) -> i64 {
+    fn days_ago(&self, days: f64) -> i64 {
         self.now.saturating_sub((days * DAY_SECONDS) as i64)
     }
 
@@ -273,12 +276,12 @@ fn unit(word: &str) -> Option<(f64, f64)> {
     })
 }
 
-fn second(date: Date) -> Option<i64> {
+fn day_start_second(date: Date) -> Option<i64> {
     Some(DateTime::from(date).to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
 fn days(from: Date, count: i64) -> Option<TimeSpan> {
-    let from = second(from)?;
+    let from = day_start_second(from)?;
     Some(TimeSpan { from, to: from + count * DAY_SECONDS as i64 })
 }
 
@@ -292,11 +295,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::base::time::{Timestamp, iso, parse};
+    use crate::base::time::{Timestamp, format_utc, parse};
 
     fn read(question: &str) -> Vec<String> {
         let now = parse("2026-11-15T12:00:00Z").unwrap().as_second();
-        let day = |at: i64| iso(Timestamp::from_second(at).unwrap())[..10].to_owned();
+        let day = |at: i64| format_utc(Timestamp::from_second(at).unwrap())[..10].to_owned();
         spans(question, now).iter().map(|span| format!("{}..{}", day(span.from), day(span.to))).collect()
     }
 
@@ -341,10 +344,10 @@ mod tests {
     #[test]
     fn near_a_time_fits_better_than_far_from_it() {
         let span = [TimeSpan { from: 0, to: 86_400 * 7 }];
-        let at = |day: i64| fit(day * 86_400, &span);
+        let at = |day: i64| time_fit(day * 86_400, &span);
         assert_eq!(at(3), 1.0);
         assert!(at(8) > at(12) && at(12) > at(40) && at(-1) > at(-9));
-        assert_eq!(fit(5, &[]), 0.0);
+        assert_eq!(time_fit(5, &[]), 0.0);
     }
 
     proptest! {

@@ -52,10 +52,10 @@ pub struct TrustVerdict {
 
 /// Checks the hits, best first. `asked` are the terms of the query: a hit with a number from the query is not
 /// contradicted by a hit with another number.
-pub fn pass(candidates: &[TrustCandidate<'_>], asked: &BTreeSet<u64>) -> Vec<TrustVerdict> {
+pub fn check_trust(candidates: &[TrustCandidate<'_>], asked: &BTreeSet<u64>) -> Vec<TrustVerdict> {
     let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
     let words: Vec<WordSet> =
-        candidates.iter().map(|candidate| WordSet::of(&candidate.document.text)).collect();
+        candidates.iter().map(|candidate| WordSet::from_text(&candidate.document.text)).collect();
     let mut verdicts: Vec<TrustVerdict> = candidates
         .iter()
         .map(|TrustCandidate { document, score }| {
@@ -75,7 +75,7 @@ pub fn pass(candidates: &[TrustCandidate<'_>], asked: &BTreeSet<u64>) -> Vec<Tru
         .collect();
     for a in 0..candidates.len() {
         for b in a + 1..candidates.len() {
-            if !words[a].contradict(&words[b]) {
+            if !words[a].contradicts(&words[b]) {
                 continue;
             }
             let (loser, winner) =
@@ -113,14 +113,14 @@ mod tests {
             created: crate::base::time::parse(day),
             origin: if reviewed { Origin::User } else { Origin::Tool },
             reviewed,
-            ..Document::plain(DocumentSource::Entry, format!("{id}.md"), text)
+            ..Document::unannotated(DocumentSource::Entry, format!("{id}.md"), text)
         }
     }
 
     fn judged(documents: &[Document]) -> Vec<TrustVerdict> {
         let candidates: Vec<_> =
             documents.iter().map(|document| TrustCandidate { document, score: 1.0 }).collect();
-        pass(&candidates, &BTreeSet::new())
+        check_trust(&candidates, &BTreeSet::new())
     }
 
     #[test]
@@ -156,8 +156,10 @@ mod tests {
             TrustCandidate { document: &seven, score: 1.0 },
             TrustCandidate { document: &eight, score: 0.9 },
         ];
-        assert!(!pass(&candidates, &BTreeSet::new())[0].doubts.is_empty());
-        assert!(pass(&candidates, &BTreeSet::from([crate::text::terms::hash("7")]))[0].doubts.is_empty());
+        assert!(!check_trust(&candidates, &BTreeSet::new())[0].doubts.is_empty());
+        assert!(
+            check_trust(&candidates, &BTreeSet::from([crate::text::terms::hash("7")]))[0].doubts.is_empty()
+        );
         let a = document("a", "Module parser3 owns the grammar of the config files.", true, "2026-01-01");
         let b = document("b", "Module parser4 owns the grammar of the config files.", true, "2026-02-01");
         assert!(judged(&[a, b]).iter().all(|verdict| verdict.doubts.is_empty()));
@@ -179,9 +181,9 @@ mod tests {
         let sure = document("sure", "Builds are cached under target", true, "2026-01-01");
         let weak =
             [TrustCandidate { document: &sure, score: 1.0 }, TrustCandidate { document: &guess, score: 0.5 }];
-        assert!(pass(&weak, &BTreeSet::new())[1].dropped);
+        assert!(check_trust(&weak, &BTreeSet::new())[1].dropped);
         let strong =
             [TrustCandidate { document: &guess, score: 1.0 }, TrustCandidate { document: &sure, score: 0.9 }];
-        assert!(!pass(&strong, &BTreeSet::new())[0].dropped);
+        assert!(!check_trust(&strong, &BTreeSet::new())[0].dropped);
     }
 }

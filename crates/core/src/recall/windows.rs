@@ -1,7 +1,7 @@
 //! Splits a long text into windows for embedding. Each window has the length that a model reads well, and
 //! neighbours overlap, so that text at a border is complete in one of them (STO-13).
 
-use crate::text::byte_runs::leading;
+use crate::text::byte_runs::count_leading;
 use crate::text::terms::is_unspaced;
 
 /// The number of running words in a window.
@@ -59,7 +59,7 @@ pub fn windows(text: &str) -> Vec<TextWindow> {
 }
 
 /// The windows and the fine windows of `text`, from one pass.
-pub fn both(text: &str) -> (Vec<TextWindow>, Vec<TextWindow>) {
+pub fn split_both(text: &str) -> (Vec<TextWindow>, Vec<TextWindow>) {
     let marks = marks(text);
     (windows_by(text, &marks), fine_by(text, &marks))
 }
@@ -96,7 +96,7 @@ const MIN_LAST_FINE_WORDS: usize = 5;
 /// The fine windows of `text`: short sentences joined and long ones cut, so that each holds about one
 /// thought. One thought is lost in the embedding of a whole text but found by its own. Fine windows do not
 /// overlap. A text of one piece has none, because its window is the same.
-pub fn fine(text: &str) -> Vec<TextWindow> {
+pub fn split_fine(text: &str) -> Vec<TextWindow> {
     fine_by(text, &marks(text))
 }
 
@@ -161,7 +161,7 @@ fn marks(text: &str) -> (Vec<WordStart>, usize) {
     while let Some(byte) = text.as_bytes().get(at) {
         // Most text is runs of ASCII letters, which are scanned as a whole.
         if byte.is_ascii_alphanumeric() {
-            let run = leading(&text.as_bytes()[at..], |byte| byte.is_ascii_alphanumeric());
+            let run = count_leading(&text.as_bytes()[at..], |byte| byte.is_ascii_alphanumeric());
             marks.letters(at, run);
             at += run;
         } else if *byte == b' ' {

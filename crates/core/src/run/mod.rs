@@ -28,7 +28,7 @@ impl RunStatus {
     pub const ALL: [Self; 5] = [Self::Running, Self::Completed, Self::Skipped, Self::Failed, Self::Dead];
 
     /// The state's name in the store and in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "RUNNING",
             Self::Completed => "COMPLETED",
@@ -40,7 +40,7 @@ impl RunStatus {
 
     /// Parses a state's name, ignoring case.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(text.trim()))
+        Self::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(text.trim()))
     }
 
     /// True if nothing more will happen without a person.
@@ -51,6 +51,6 @@ impl RunStatus {
 
 impl fmt::Display for RunStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }

@@ -11,7 +11,7 @@ const MAX_PAUSE: SignedDuration = SignedDuration::from_hours(2);
 /// The delay after attempt number `attempt` (from 1), or `None` if it was the last. `random` adds jitter of
 /// up to a quarter either way, to spread runs that failed together. A service's own retry-after time is a
 /// lower bound.
-pub fn pause(attempt: u32, random: u8, wanted: Option<SignedDuration>) -> Option<SignedDuration> {
+pub fn retry_delay(attempt: u32, random: u8, wanted: Option<SignedDuration>) -> Option<SignedDuration> {
     if attempt >= MAX_ATTEMPTS {
         return None;
     }
@@ -29,17 +29,18 @@ mod tests {
 
     #[test]
     fn exe_09_pauses_grow_and_end() {
-        let pauses: Vec<_> = (1..MAX_ATTEMPTS).filter_map(|attempt| pause(attempt, 128, None)).collect();
+        let pauses: Vec<_> =
+            (1..MAX_ATTEMPTS).filter_map(|attempt| retry_delay(attempt, 128, None)).collect();
         assert_eq!(pauses.len() as u32, MAX_ATTEMPTS - 1);
         assert!(pauses.windows(2).all(|pair| pair[0] < pair[1]), "{pauses:?}");
         assert_eq!(pauses[0], FIRST_PAUSE);
         assert!(pauses.iter().all(|pause| *pause <= MAX_PAUSE));
-        assert_eq!(pause(MAX_ATTEMPTS, 128, None), None);
+        assert_eq!(retry_delay(MAX_ATTEMPTS, 128, None), None);
     }
 
     #[test]
     fn runs_that_failed_together_are_spread_by_a_quarter_at_most() {
-        let (least, most) = (pause(2, 0, None).unwrap(), pause(2, 255, None).unwrap());
+        let (least, most) = (retry_delay(2, 0, None).unwrap(), retry_delay(2, 255, None).unwrap());
         assert_eq!(least.as_millis(), 45_000);
         assert!(most.as_millis() > 70_000 && most.as_millis() <= 75_000, "{most:?}");
     }
@@ -47,6 +48,6 @@ mod tests {
     #[test]
     fn who_says_when_is_not_asked_before() {
         let wanted = SignedDuration::from_hours(5);
-        assert_eq!(pause(1, 0, Some(wanted)), Some(wanted));
+        assert_eq!(retry_delay(1, 0, Some(wanted)), Some(wanted));
     }
 }

@@ -37,7 +37,7 @@ impl RunSchedule {
     /// The occurrence that is due at `now` and was not done at `last`: the latest one before now. Missed
     /// occurrences are not made up one by one. A `last` in the future (the clock was set back) blocks the
     /// schedule for at most one period.
-    pub fn due(self, last: Option<Timestamp>, now: &Zoned) -> Option<Timestamp> {
+    pub fn due_at(self, last: Option<Timestamp>, now: &Zoned) -> Option<Timestamp> {
         if let Self::Every { minutes } = self {
             let period = SignedDuration::from_mins(i64::from(minutes));
             let is_due = last.is_none_or(|last| {
@@ -93,31 +93,31 @@ mod tests {
     #[test]
     fn exe_08_a_day_is_the_persons_day() {
         let last = at("2026-03-01T07:00[Europe/Berlin]").timestamp();
-        assert_eq!(SIX.due(Some(last), &at("2026-03-02T05:59[Europe/Berlin]")), None);
-        let due = SIX.due(Some(last), &at("2026-03-02T06:00[Europe/Berlin]")).unwrap();
+        assert_eq!(SIX.due_at(Some(last), &at("2026-03-02T05:59[Europe/Berlin]")), None);
+        let due = SIX.due_at(Some(last), &at("2026-03-02T06:00[Europe/Berlin]")).unwrap();
         assert_eq!(due, at("2026-03-02T06:00[Europe/Berlin]").timestamp());
         // The same instant is still before six elsewhere.
-        assert_eq!(SIX.due(Some(last), &at("2026-03-01T05:59[America/Los_Angeles]")), None);
+        assert_eq!(SIX.due_at(Some(last), &at("2026-03-01T05:59[America/Los_Angeles]")), None);
     }
 
     #[test]
     fn mnt_04_a_laptop_that_slept_makes_up_for_it_once() {
         let last = at("2026-03-01T06:00[Europe/Berlin]").timestamp();
         let now = at("2026-03-09T10:00[Europe/Berlin]");
-        let due = SIX.due(Some(last), &now).unwrap();
+        let due = SIX.due_at(Some(last), &now).unwrap();
         assert_eq!(due, at("2026-03-09T06:00[Europe/Berlin]").timestamp());
-        assert_eq!(SIX.due(Some(due), &now), None);
+        assert_eq!(SIX.due_at(Some(due), &now), None);
     }
 
     #[test]
     fn the_hour_that_summer_time_swallows_is_made_up_for() {
         let two = RunSchedule::Daily { hour: 2, minute: 30 };
         let last = at("2026-03-28T02:30[Europe/Berlin]").timestamp();
-        assert!(two.due(Some(last), &at("2026-03-29T04:00[Europe/Berlin]")).is_some());
+        assert!(two.due_at(Some(last), &at("2026-03-29T04:00[Europe/Berlin]")).is_some());
         // An hour that the clock repeats runs once.
         let last = at("2026-10-24T02:30[Europe/Berlin]").timestamp();
-        let first = two.due(Some(last), &at("2026-10-25T02:45+02:00[Europe/Berlin]")).unwrap();
-        assert_eq!(two.due(Some(first), &at("2026-10-25T02:45+01:00[Europe/Berlin]")), None);
+        let first = two.due_at(Some(last), &at("2026-10-25T02:45+02:00[Europe/Berlin]")).unwrap();
+        assert_eq!(two.due_at(Some(first), &at("2026-10-25T02:45+01:00[Europe/Berlin]")), None);
     }
 
     #[test]
@@ -125,19 +125,19 @@ mod tests {
         let weekly = RunSchedule::Weekly { weekday: Weekday::Sunday, hour: 3 };
         let now = at("2026-11-18T10:00[UTC]");
         let last = at("2026-11-14T03:00[UTC]").timestamp();
-        assert_eq!(weekly.due(Some(last), &now), Some(at("2026-11-15T03:00[UTC]").timestamp()));
+        assert_eq!(weekly.due_at(Some(last), &now), Some(at("2026-11-15T03:00[UTC]").timestamp()));
         let monthly = RunSchedule::Monthly { hour: 4 };
-        assert_eq!(monthly.due(Some(last), &now), None);
+        assert_eq!(monthly.due_at(Some(last), &now), None);
         let last = at("2026-10-31T03:00[UTC]").timestamp();
-        assert_eq!(monthly.due(Some(last), &now), Some(at("2026-11-01T04:00[UTC]").timestamp()));
+        assert_eq!(monthly.due_at(Some(last), &now), Some(at("2026-11-01T04:00[UTC]").timestamp()));
     }
 
     #[test]
     fn a_clock_that_jumps_back_stops_nothing_for_long() {
         let every = RunSchedule::Every { minutes: 30 };
         let now = at("2026-11-15T10:00[UTC]");
-        assert!(every.due(Some(at("2027-01-01T00:00[UTC]").timestamp()), &now).is_some());
-        assert!(every.due(Some(at("2026-11-15T10:05[UTC]").timestamp()), &now).is_none());
-        assert!(SIX.due(Some(at("2027-01-01T00:00[UTC]").timestamp()), &now).is_some());
+        assert!(every.due_at(Some(at("2027-01-01T00:00[UTC]").timestamp()), &now).is_some());
+        assert!(every.due_at(Some(at("2026-11-15T10:05[UTC]").timestamp()), &now).is_none());
+        assert!(SIX.due_at(Some(at("2027-01-01T00:00[UTC]").timestamp()), &now).is_some());
     }
 }

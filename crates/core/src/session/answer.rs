@@ -10,7 +10,7 @@ const MAX_QUESTION_CHARS: usize = 240;
 const MAX_QUESTION_LINE_CHARS: usize = MAX_QUESTION_CHARS + 8;
 
 /// Formats an answer with its question: `Which port? → 7012`.
-pub fn to_question(question: &str, answer: &str) -> String {
+pub fn render_answer(question: &str, answer: &str) -> String {
     let question = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let count = question.chars().count();
     let skipped = count.saturating_sub(MAX_QUESTION_CHARS);
@@ -34,11 +34,11 @@ mod tests {
 
     #[test]
     fn an_answer_keeps_its_question() {
-        let line = to_question("Which database\nshould we use?", "Postgres (Recommended)");
+        let line = render_answer("Which database\nshould we use?", "Postgres (Recommended)");
         assert_eq!(line, "Which database should we use? → Postgres");
         assert_eq!(parse(&line), Some(("Which database should we use?", "Postgres")));
         assert_eq!(parse("a → b"), None);
-        let long = to_question(&format!("{} which one?", "word ".repeat(100)), "the second");
+        let long = render_answer(&format!("{} which one?", "word ".repeat(100)), "the second");
         assert!(long.starts_with('…') && parse(&long).is_some(), "{long}");
     }
 }

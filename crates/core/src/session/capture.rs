@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::time::{TimeZone, Timestamp};
 use crate::session::{Message, MessageRole, ToolCall, serialise};
-use crate::text::admit;
+use crate::text::clean_and_redact;
 
 /// The maximum size of a window. A longer one is split: a model could not read more at once, and memory use
 /// stays flat.
@@ -50,7 +50,7 @@ impl SessionWindow {
     }
 
     /// The files that were read but not changed.
-    pub fn only_read(&self) -> Vec<String> {
+    pub fn read_only_files(&self) -> Vec<String> {
         self.read.difference(&self.modified).cloned().collect()
     }
 
@@ -69,7 +69,8 @@ impl SessionWindow {
             self.modified.extend(call.writes.iter().take(writes).cloned());
         }
         let quoted = || {
-            Some(shorten(&admit(start(&message.text)).text, MAX_QUOTE_CHARS)).filter(|text| !text.is_empty())
+            Some(shorten_line(&clean_and_redact(start(&message.text)).text, MAX_QUOTE_CHARS))
+                .filter(|text| !text.is_empty())
         };
         match message.role {
             MessageRole::User => {
@@ -106,8 +107,8 @@ fn without_words(message: &Message) -> Message {
     let calls = message.calls.iter().take(serialise::MAX_CALLS);
     let calls = calls
         .map(|call| ToolCall {
-            input: admit(&call.input).text,
-            notes: admit(&call.notes).text,
+            input: clean_and_redact(&call.input).text,
+            notes: clean_and_redact(&call.notes).text,
             ..call.clone()
         })
         .collect();
@@ -139,7 +140,7 @@ impl WindowBuilder {
         if message.role == MessageRole::Summary {
             return None;
         }
-        let block = serialise::block(message, &self.zone)?;
+        let block = serialise::render_block(message, &self.zone)?;
         let block = block.text;
         let is_full = self.current.text.len() + block.len() > self.most && !self.current.is_empty();
         let is_later = message.at.is_none() || message.at != self.last_at;
@@ -150,7 +151,7 @@ impl WindowBuilder {
     }
 
     /// Ends the current window and returns it, unless it is empty.
-    pub fn cut(&mut self) -> Option<SessionWindow> {
+    pub fn finish_window(&mut self) -> Option<SessionWindow> {
         Some(std::mem::take(&mut self.current)).filter(|window| !window.is_empty())
     }
 }
@@ -158,7 +159,7 @@ impl WindowBuilder {
 /// A name for an unnamed session, taken from its first request (CAP-19).
 pub fn name(first_request: &str) -> Option<String> {
     let line = first_request.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(shorten(line, MAX_NAME_CHARS))
+    Some(shorten_line(line, MAX_NAME_CHARS))
 }
 
 /// A prefix of a text to quote from. It ends at white space, so that no secret is split: half of one would
@@ -174,7 +175,7 @@ fn start(text: &str) -> &str {
 }
 
 /// The start of a text, on one line.
-fn shorten(text: &str, most: usize) -> String {
+fn shorten_line(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
         None => line,
@@ -199,7 +200,7 @@ mod tests {
         let mut windows = WindowBuilder::of_size(TimeZone::UTC, most);
         let mut all: Vec<SessionWindow> =
             messages.iter().filter_map(|message| windows.push(message)).collect();
-        all.extend(windows.cut());
+        all.extend(windows.finish_window());
         all
     }
 

@@ -50,7 +50,7 @@ impl CommandSpeaker {
 
 /// Identifies the caller from the environment. `at_terminal` means that one of the three standard streams is
 /// a terminal. An agent's shell has none, or sets one of the variables.
-pub fn speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> CommandSpeaker {
+pub fn detect_speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> CommandSpeaker {
     match at_terminal && !is_agent_shell(is_set) {
         true => CommandSpeaker::Person,
         false => CommandSpeaker::Agent,
@@ -69,10 +69,10 @@ mod tests {
 
     #[test]
     fn r_19_only_a_person_at_a_terminal_is_the_person() {
-        assert_eq!(speaker(|_| false, true), CommandSpeaker::Person);
-        assert_eq!(speaker(|_| false, false), CommandSpeaker::Agent, "nobody watches");
+        assert_eq!(detect_speaker(|_| false, true), CommandSpeaker::Person);
+        assert_eq!(detect_speaker(|_| false, false), CommandSpeaker::Agent, "nobody watches");
         for variable in AGENT_VARIABLES {
-            assert_eq!(speaker(|name| name == *variable, true), CommandSpeaker::Agent, "{variable}");
+            assert_eq!(detect_speaker(|name| name == *variable, true), CommandSpeaker::Agent, "{variable}");
             assert!(is_agent_shell(|name| name == *variable), "{variable}");
         }
         assert!(!is_agent_shell(|_| false), "a cron job is no agent");

@@ -75,7 +75,7 @@ impl SessionCounts {
         match message.role {
             MessageRole::User => {
                 self.user_messages += 1;
-                self.user_words += words(&message.text);
+                self.user_words += count_words(&message.text);
                 self.asked += remember_requests::find(&message.text).len() as u64;
             }
             MessageRole::Assistant => {
@@ -92,7 +92,7 @@ impl SessionCounts {
     }
 
     /// The reason why there is nothing to learn. `None` if there may be something.
-    pub fn noise(&self) -> Option<NoiseReason> {
+    pub fn noise_reason(&self) -> Option<NoiseReason> {
         if self.user_messages == 0 {
             return Some(NoiseReason::Silent);
         }
@@ -115,7 +115,7 @@ impl SessionCounts {
 }
 
 /// The number of words in `text`. In scripts without spaces two characters count as one word.
-fn words(text: &str) -> u64 {
+fn count_words(text: &str) -> u64 {
     let (mut words, mut dense) = (0_u64, 0_u64);
     for word in text.split_whitespace() {
         let signs =
@@ -157,13 +157,13 @@ mod tests {
     fn b_04_nothing_to_learn_is_said_in_words() {
         let hi = message(MessageRole::User, "hi there");
         let answer = message(MessageRole::Assistant, "Hello!");
-        assert_eq!(facts(&[]).noise(), Some(NoiseReason::Silent));
-        assert_eq!(facts(std::slice::from_ref(&answer)).noise(), Some(NoiseReason::Silent));
-        assert_eq!(facts(std::slice::from_ref(&hi)).noise(), Some(NoiseReason::Unanswered));
-        let noise = facts(&[hi, answer.clone()]).noise().unwrap();
+        assert_eq!(facts(&[]).noise_reason(), Some(NoiseReason::Silent));
+        assert_eq!(facts(std::slice::from_ref(&answer)).noise_reason(), Some(NoiseReason::Silent));
+        assert_eq!(facts(std::slice::from_ref(&hi)).noise_reason(), Some(NoiseReason::Unanswered));
+        let noise = facts(&[hi, answer.clone()]).noise_reason().unwrap();
         assert_eq!(noise.to_string(), "only 2 words were said and no file was changed");
         let lookup = message(MessageRole::User, "which of the two functions in the parser is called first");
-        let noise = facts(&[lookup, answer]).noise().unwrap();
+        let noise = facts(&[lookup, answer]).noise_reason().unwrap();
         assert_eq!(noise.to_string(), "one request of 11 words, answered without a change or a failure");
     }
 
@@ -171,26 +171,26 @@ mod tests {
     fn b_04_whatever_may_hold_something_stays() {
         let hi = message(MessageRole::User, "fix it");
         let answer = message(MessageRole::Assistant, "Done.");
-        assert_eq!(facts(&[hi.clone(), call(&["a.rs"])]).noise(), None);
+        assert_eq!(facts(&[hi.clone(), call(&["a.rs"])]).noise_reason(), None);
         let failed = ToolOutcome { failed: true, ..ToolOutcome::default() };
         let failure = Message { outcome: Some(failed), ..message(MessageRole::Tool, "boom") };
-        assert_eq!(facts(&[hi.clone(), call(&[]), failure]).noise(), None);
-        assert!(facts(&[hi.clone(), call(&[])]).noise().is_some());
+        assert_eq!(facts(&[hi.clone(), call(&[]), failure]).noise_reason(), None);
+        assert!(facts(&[hi.clone(), call(&[])]).noise_reason().is_some());
         let asked = message(MessageRole::User, "Remember that we deploy on Tuesdays.");
-        assert_eq!(facts(&[asked]).noise(), None);
+        assert_eq!(facts(&[asked]).noise_reason(), None);
         let summary = message(MessageRole::Summary, "…");
-        assert_eq!(facts(&[hi, summary, answer.clone()]).noise(), None);
+        assert_eq!(facts(&[hi, summary, answer.clone()]).noise_reason(), None);
         let request = message(
             MessageRole::User,
             "we use tabs here because the formatter of the old editor breaks on spaces",
         );
-        assert_eq!(facts(&[request.clone(), answer.clone(), request, answer]).noise(), None);
+        assert_eq!(facts(&[request.clone(), answer.clone(), request, answer]).noise_reason(), None);
     }
 
     #[test]
     fn words_are_counted_in_every_script() {
-        assert_eq!(words("one two  three\n"), 3);
-        assert_eq!(words("今後はタブを使ってください"), 7);
-        assert_eq!(words(""), 0);
+        assert_eq!(count_words("one two  three\n"), 3);
+        assert_eq!(count_words("今後はタブを使ってください"), 7);
+        assert_eq!(count_words(""), 0);
     }
 }

@@ -45,7 +45,7 @@ pub enum NoteFileKind {
 }
 
 /// The type of notes that the file at `path` holds, if any.
-pub fn place(path: &str) -> Option<NoteFileKind> {
+pub fn note_file_kind(path: &str) -> Option<NoteFileKind> {
     let path = path.replace('\\', "/").to_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let inside = |folder: &str| path.starts_with(&folder[1..]) || path.contains(folder);
@@ -66,7 +66,12 @@ pub fn place(path: &str) -> Option<NoteFileKind> {
 }
 
 /// The notes that a call of `tool` writes for later, and the files that a command appends them to.
-pub(super) fn of(tool: &str, arguments: &Value, command: &str, patch: Option<&str>) -> (String, Vec<String>) {
+pub(super) fn notes_of_call(
+    tool: &str,
+    arguments: &Value,
+    command: &str,
+    patch: Option<&str>,
+) -> (String, Vec<String>) {
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
     let is_publishing = PUBLISHING_TOOLS.iter().any(|name| tool.ends_with(name));
     let (notes, files) = if PLAN_TOOLS.contains(&tool) {
@@ -82,7 +87,7 @@ pub(super) fn of(tool: &str, arguments: &Value, command: &str, patch: Option<&st
         (patched(patch), Vec::new())
     } else {
         let path = ["file_path", "path", "absolute_path"].iter().find_map(|key| text(key));
-        match path.filter(|path| place(path).is_some()) {
+        match path.filter(|path| note_file_kind(path).is_some()) {
             Some(_) => (added(arguments), Vec::new()),
             None if arguments.get("command").or(arguments.get("cmd")).is_some() => appended(command),
             None => (String::new(), Vec::new()),
@@ -121,7 +126,7 @@ fn patched(patch: &str) -> String {
     for line in patch.lines() {
         let file = ["*** Add File: ", "*** Update File: "].iter().find_map(|start| line.strip_prefix(start));
         if let Some(file) = file {
-            inside = place(file.trim()).is_some();
+            inside = note_file_kind(file.trim()).is_some();
         } else if line.starts_with("*** ") && !line.starts_with("*** Move to") {
             inside = false;
         } else if let Some(added) = line.strip_prefix('+').filter(|_| inside) {
@@ -139,7 +144,7 @@ fn appended(command: &str) -> (String, Vec<String>) {
     let end = target.find(|c: char| c.is_whitespace() || matches!(c, '<' | ';' | '&' | '|'));
     let (file, rest) = target.split_at(end.unwrap_or(target.len()));
     let file = file.trim_matches(['"', '\'']);
-    if place(file).is_none() {
+    if note_file_kind(file).is_none() {
         return nothing;
     }
     let text = match rest.trim_start().strip_prefix("<<") {
@@ -198,13 +203,13 @@ mod tests {
             ("README.md", None),
             ("memory/CLAUDE.md.bak", None),
         ] {
-            assert_eq!(place(path), expected, "{path}");
+            assert_eq!(note_file_kind(path), expected, "{path}");
         }
     }
 
     #[test]
     fn only_added_lines_are_noted() {
-        let of = |tool: &str, arguments: Value| super::super::tools::call("1", tool, &arguments).notes;
+        let of = |tool: &str, arguments: Value| super::super::tools::parse_call("1", tool, &arguments).notes;
         let edit = json!({"file_path": "CLAUDE.md", "old_string": "- Use tabs.", "new_string": "- Use tabs.\n- Use pnpm."});
         assert_eq!(of("Edit", edit), "- Use pnpm.");
         assert_eq!(of("Edit", json!({"file_path": "a.rs", "old_string": "", "new_string": "x"})), "");
@@ -215,7 +220,7 @@ mod tests {
         let here =
             json!({"command": "cd x && cat >> CLAUDE.md <<'EOF'\nThe API listens on 7012.\nEOF\ngit add ."});
         assert_eq!(of("Bash", here.clone()), "The API listens on 7012.");
-        assert_eq!(super::super::tools::call("1", "Bash", &here).writes, ["CLAUDE.md"]);
+        assert_eq!(super::super::tools::parse_call("1", "Bash", &here).writes, ["CLAUDE.md"]);
         let echo = json!({"cmd": "echo \"- Redis is on 6380\" >> .learnings/notes.md"});
         assert_eq!(of("exec_command", echo), "- Redis is on 6380");
         assert_eq!(of("Bash", json!({"command": "echo hi > out.txt"})), "");

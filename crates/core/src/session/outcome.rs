@@ -34,7 +34,7 @@ pub enum SessionOutcome {
 }
 
 /// The outcome of a session, from its runs in order. `open` means that the session goes on.
-pub fn became(attempts: &[SessionRun], open: bool) -> SessionOutcome {
+pub fn session_outcome(attempts: &[SessionRun], open: bool) -> SessionOutcome {
     if attempts.iter().any(|attempt| attempt.found > 0) {
         return SessionOutcome::Learnt;
     }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     fn why(attempts: &[SessionRun]) -> String {
-        match became(attempts, false) {
+        match session_outcome(attempts, false) {
             SessionOutcome::Skipped(why) => why,
             other => panic!("{other:?}"),
         }
@@ -94,14 +94,17 @@ mod tests {
     fn r_13_a_session_was_learnt_from_if_anything_came_of_it() {
         let captured = attempt(RunStatus::Completed, None, 0);
         let all = [captured.clone(), attempt(RunStatus::Completed, None, 3), skipped(NOTHING_NEW_REASON)];
-        assert_eq!(became(&all, true), SessionOutcome::Learnt);
-        assert_eq!(became(&[], false), SessionOutcome::Waiting);
-        assert_eq!(became(&[skipped(NOTHING_NEW_REASON)], true), SessionOutcome::Waiting);
+        assert_eq!(session_outcome(&all, true), SessionOutcome::Learnt);
+        assert_eq!(session_outcome(&[], false), SessionOutcome::Waiting);
+        assert_eq!(session_outcome(&[skipped(NOTHING_NEW_REASON)], true), SessionOutcome::Waiting);
         assert_eq!(
-            became(&[captured.clone(), attempt(RunStatus::Failed, None, 0)], false),
+            session_outcome(&[captured.clone(), attempt(RunStatus::Failed, None, 0)], false),
             SessionOutcome::Waiting
         );
-        assert_eq!(became(&[captured, attempt(RunStatus::Dead, None, 0)], false), SessionOutcome::GivenUp);
+        assert_eq!(
+            session_outcome(&[captured, attempt(RunStatus::Dead, None, 0)], false),
+            SessionOutcome::GivenUp
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl MessageBlock {
 /// capture, which gives the date for a text that has only times of day.
 pub fn restore(text: &str, turns: &[Message], captured: &Zoned) -> Vec<Message> {
     let blocks = blocks(text);
-    together(&blocks, turns).unwrap_or_else(|| numbered(&blocks, captured))
+    join_blocks_and_turns(&blocks, turns).unwrap_or_else(|| numbered(&blocks, captured))
 }
 
 fn blocks(text: &str) -> Vec<MessageBlock> {
@@ -65,7 +65,7 @@ fn head(line: &str) -> Option<(Option<TimeOfDay>, &'static str, &str)> {
 }
 
 /// Joins the blocks' text with the turns. `None` if the two do not match.
-fn together(blocks: &[MessageBlock], turns: &[Message]) -> Option<Vec<Message>> {
+fn join_blocks_and_turns(blocks: &[MessageBlock], turns: &[Message]) -> Option<Vec<Message>> {
     let mut messages = Vec::with_capacity(turns.len());
     let mut rest = blocks.iter().peekable();
     for turn in turns {
@@ -99,7 +99,7 @@ fn failure(text: &str) -> Option<(Option<i32>, &str)> {
 fn numbered(blocks: &[MessageBlock], captured: &Zoned) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     for block in blocks {
-        let at = block.clock.and_then(|clock| clock.on(captured.date(), captured.time_zone()));
+        let at = block.clock.and_then(|clock| clock.on_date(captured.date(), captured.time_zone()));
         let calls = if block.label == CALLS_LABEL { calls(&block.text) } else { Vec::new() };
         let spoke =
             messages.last_mut().filter(|last| last.role == MessageRole::Assistant && last.calls.is_empty());
@@ -171,7 +171,7 @@ mod tests {
     fn through(messages: &[Message]) -> Vec<Message> {
         let mut windows = WindowBuilder::new(TimeZone::UTC);
         messages.iter().for_each(|message| drop(windows.push(message)));
-        let Some(window) = windows.cut() else { return Vec::new() };
+        let Some(window) = windows.finish_window() else { return Vec::new() };
         restore(&window.text, &window.turns, &captured())
     }
 

@@ -40,7 +40,7 @@ pub struct SerialisedBlock {
 
 /// Serialises `message` as a block, or as two if an agent both spoke and called tools. `None` if it has no
 /// content.
-pub fn block(message: &Message, zone: &TimeZone) -> Option<SerialisedBlock> {
+pub fn render_block(message: &Message, zone: &TimeZone) -> Option<SerialisedBlock> {
     let mut block = SerialisedBlock::default();
     let (label, most) = match message.role {
         MessageRole::User => (USER_LABEL, MAX_MESSAGE_CHARS),
@@ -54,8 +54,8 @@ pub fn block(message: &Message, zone: &TimeZone) -> Option<SerialisedBlock> {
             None => "(failed) ".to_owned(),
         });
     if !message.text.trim().is_empty() || how.is_some() {
-        let said = passage(&message.text, most);
-        block.redacted = both(&block.redacted, &said.redacted);
+        let said = render_excerpt(&message.text, most);
+        block.redacted = add_counts(&block.redacted, &said.redacted);
         let said = [how.unwrap_or_default(), said.text].concat();
         add(&mut block.text, message.at, zone, label, said.trim_end());
     }
@@ -65,14 +65,14 @@ pub fn block(message: &Message, zone: &TimeZone) -> Option<SerialisedBlock> {
         if message.calls.len() > MAX_CALLS {
             calls.push(format!("{} more", message.calls.len() - MAX_CALLS));
         }
-        let said = passage(&calls.join("; "), MAX_MESSAGE_CHARS);
-        block.redacted = both(&block.redacted, &said.redacted);
+        let said = render_excerpt(&calls.join("; "), MAX_MESSAGE_CHARS);
+        block.redacted = add_counts(&block.redacted, &said.redacted);
         add(&mut block.text, message.at, zone, CALLS_LABEL, &said.text);
     }
     (!block.text.is_empty()).then_some(block)
 }
 
-fn both(one: &RedactionCounts, other: &RedactionCounts) -> RedactionCounts {
+fn add_counts(one: &RedactionCounts, other: &RedactionCounts) -> RedactionCounts {
     one.iter().chain(other.iter()).flat_map(|(kind, count)| std::iter::repeat_n(kind, count)).collect()
 }
 
@@ -82,7 +82,7 @@ fn add(text: &mut String, at: Option<Timestamp>, zone: &TimeZone, label: &str, s
     }
     // If the host recorded no time, none is invented.
     if let Some(at) = at {
-        text.push_str(&format!("[{}] ", time::clock(&at.to_zoned(zone.clone()))));
+        text.push_str(&format!("[{}] ", time::format_clock(&at.to_zoned(zone.clone()))));
     }
     text.push_str(label);
     text.push(' ');
@@ -119,7 +119,7 @@ pub(super) fn is_label(line: &str) -> bool {
 }
 
 /// The first `most` characters of `text`, sanitised and redacted, with a note on the length of the rest.
-pub fn passage(text: &str, most: usize) -> SerialisedBlock {
+pub fn render_excerpt(text: &str, most: usize) -> SerialisedBlock {
     let TextExcerpt { mut text, redacted, missing } = excerpt(text, most);
     if missing > 0 {
         text.push_str(&format!("\n[… {missing} more characters]"));
@@ -143,10 +143,10 @@ pub fn excerpt(text: &str, most: usize) -> TextExcerpt {
     let end = |limit: usize| text.char_indices().nth(limit).map(|(end, _)| end);
     let whole = |text::AdmittedText { text, redacted }| TextExcerpt { text, redacted, missing: 0 };
     if text.len() <= most || end(most).is_none() {
-        return whole(text::admit(text));
+        return whole(text::clean_and_redact(text));
     }
     let read = end(most + REDACTION_MARGIN_BYTES).unwrap_or(text.len());
-    let admitted = text::admit(&text[..read]);
+    let admitted = text::clean_and_redact(&text[..read]);
     // Redaction shortens the text. The end of what was read may be half a secret, so it is dropped with the
     // margin.
     let readable = admitted.text.chars().count();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn text(message: &Message) -> String {
-        block(message, &TimeZone::UTC).map(|block| block.text).unwrap_or_default()
+        render_block(message, &TimeZone::UTC).map(|block| block.text).unwrap_or_default()
     }
 
     #[test]
@@ -181,9 +181,9 @@ mod tests {
         assert_eq!(text(&said(MessageRole::Tool, "ok\n")), "[17:05] [Tool result]: ok");
         assert_eq!(text(&said(MessageRole::Summary, "so far")), "[17:05] [Summary]: so far");
         let vienna = TimeZone::get("Europe/Vienna").unwrap();
-        let there = block(&said(MessageRole::User, "hi"), &vienna).unwrap();
+        let there = render_block(&said(MessageRole::User, "hi"), &vienna).unwrap();
         assert_eq!(there.text, "[18:05] [User]: hi");
-        assert_eq!(block(&said(MessageRole::User, "  \n"), &vienna), None);
+        assert_eq!(render_block(&said(MessageRole::User, "  \n"), &vienna), None);
     }
 
     #[test]
@@ -230,19 +230,19 @@ mod tests {
     #[test]
     fn b_03_no_secret_passes_and_none_is_cut_in_two() {
         let message = said(MessageRole::User, &format!("use {TOKEN} for pushes"));
-        let block = block(&message, &TimeZone::UTC).unwrap();
+        let block = render_block(&message, &TimeZone::UTC).unwrap();
         assert_eq!(block.text, "[17:05] [User]: use [redacted:github-token] for pushes");
         assert_eq!(block.redacted.to_string(), "1 github-token");
         for shift in 0..60 {
             let text =
                 format!("{}{TOKEN} {}", " .".repeat((MAX_TOOL_RESULT_CHARS - shift) / 2), "x ".repeat(9000));
-            let kept = passage(&text, MAX_TOOL_RESULT_CHARS).text;
+            let kept = render_excerpt(&text, MAX_TOOL_RESULT_CHARS).text;
             assert!(!kept.contains("ghp_"), "{shift}");
         }
         // The same at the end of the margin: half a token must not come in because redaction shortened the
         // text before it.
         let tokens = format!("{TOKEN} ").repeat(400);
-        assert!(!passage(&tokens, MAX_TOOL_RESULT_CHARS).text.contains("ghp_"));
+        assert!(!render_excerpt(&tokens, MAX_TOOL_RESULT_CHARS).text.contains("ghp_"));
     }
 
     #[test]

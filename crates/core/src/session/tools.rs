@@ -40,13 +40,13 @@ const SUMMARY_KEYS: &[&str] = &[
 ];
 
 /// Builds a call from the tool's name and its arguments.
-pub fn call(id: &str, tool: &str, arguments: &Value) -> ToolCall {
-    let input = telling(arguments);
+pub fn parse_call(id: &str, tool: &str, arguments: &Value) -> ToolCall {
+    let input = summary_argument(arguments);
     let is_reasoned = REASONED_TOOLS.iter().any(|command| input.contains(command));
     let mut call = ToolCall {
         id: id.to_owned(),
         tool: tool.to_owned(),
-        input: cut(&input, if is_reasoned { MAX_REASONED_INPUT_CHARS } else { MAX_INPUT_CHARS }),
+        input: truncate_chars(&input, if is_reasoned { MAX_REASONED_INPUT_CHARS } else { MAX_INPUT_CHARS }),
         ..ToolCall::default()
     };
     if READING_TOOLS.contains(&tool) {
@@ -56,27 +56,27 @@ pub fn call(id: &str, tool: &str, arguments: &Value) -> ToolCall {
     }
     // In Codex a patch is a tool of its own, or a command that receives one.
     let patch = patch(tool, arguments);
-    let (noted, files) = notes::of(tool, arguments, &input, patch);
+    let (noted, files) = notes::notes_of_call(tool, arguments, &input, patch);
     call.notes = noted;
     if call.writes.is_empty() {
         call.writes = files;
     }
     if let Some(patch) = patch {
         call.writes = patched(patch);
-        call.input = cut(&format!("apply_patch {}", call.writes.join(" ")), MAX_INPUT_CHARS);
+        call.input = truncate_chars(&format!("apply_patch {}", call.writes.join(" ")), MAX_INPUT_CHARS);
     }
     call
 }
 
 /// The first `most` characters of `text`.
-fn cut(text: &str, most: usize) -> String {
+fn truncate_chars(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-fn telling(arguments: &Value) -> String {
+fn summary_argument(arguments: &Value) -> String {
     if let Value::String(text) = arguments {
         return text.clone();
     }
@@ -201,7 +201,7 @@ mod tests {
                 vec!["d"],
             ),
         ] {
-            let call = call("1", tool, &arguments);
+            let call = parse_call("1", tool, &arguments);
             assert_eq!(
                 (call.reads, call.writes),
                 (
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_a_call_is_about_in_short() {
-        let input = |tool: &str, arguments: Value| call("1", tool, &arguments).input;
+        let input = |tool: &str, arguments: Value| parse_call("1", tool, &arguments).input;
         assert_eq!(input("Bash", json!({"command": "ls -l", "description": "list"})), "ls -l");
         assert_eq!(input("shell", json!({"command": ["bash", "-lc", "make"]})), "make");
         assert_eq!(input("shell", json!({"command": ["git", "status"]})), "git status");

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::decided_by::DecidedBy;
 use crate::knowledge::proposal::Proposal;
-use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::clean_and_redact;
 
 /// The maximum length of a section name in a message, in characters.
 const MAX_SECTION_CHARS: usize = 100;
@@ -35,7 +35,7 @@ impl ReviewSurface {
     pub const ALL: [Self; 2] = [Self::Todoist, Self::Telegram];
 
     /// The channel's name in settings, in the store and on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Todoist => "todoist",
             Self::Telegram => "telegram",
@@ -51,7 +51,7 @@ impl ReviewSurface {
     }
 
     /// The origin recorded for a decision made in this channel.
-    pub fn by(self) -> DecidedBy {
+    pub fn decided_by(self) -> DecidedBy {
         match self {
             Self::Todoist => DecidedBy::Todoist,
             Self::Telegram => DecidedBy::Telegram,
@@ -71,18 +71,18 @@ pub struct SurfaceQuestion<'a> {
 
 impl SurfaceQuestion<'_> {
     /// The text that would be written, redacted.
-    fn words(&self) -> String {
-        admit(self.text).text.trim().to_owned()
+    fn sendable_text(&self) -> String {
+        clean_and_redact(self.text).text.trim().to_owned()
     }
 
     /// The section that it would be written to.
     pub fn section(&self) -> String {
-        one_line(&admit(&self.proposal.aim()).text, MAX_SECTION_CHARS)
+        one_line(&clean_and_redact(&self.proposal.describe_target()).text, MAX_SECTION_CHARS)
     }
 
     /// The line that it would replace, redacted.
     fn instead_of(&self) -> Option<String> {
-        self.proposal.supersedes.as_ref().map(|old| one_line(&admit(old).text, MAX_QUOTE_CHARS))
+        self.proposal.supersedes.as_ref().map(|old| one_line(&clean_and_redact(old).text, MAX_QUOTE_CHARS))
     }
 
     /// The further step that the person has to take if approval alone is not enough (IDN-05).
@@ -97,7 +97,7 @@ impl SurfaceQuestion<'_> {
     /// Short quotes from the evidence.
     fn quotes(&self) -> Vec<String> {
         let quotes = self.proposal.evidence.quotes.iter().take(MAX_QUOTES);
-        quotes.map(|quote| one_line(&admit(quote).text, MAX_QUOTE_CHARS)).collect()
+        quotes.map(|quote| one_line(&clean_and_redact(quote).text, MAX_QUOTE_CHARS)).collect()
     }
 }
 

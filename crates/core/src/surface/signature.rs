@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 
 /// True if `signature` is the HMAC-SHA256 of `body` under `secret` in base64, as Todoist sends it in
 /// `X-Todoist-Hmac-SHA256`.
-pub fn is_signed(body: &[u8], secret: &str, signature: &str) -> bool {
+pub fn verify_signature(body: &[u8], secret: &str, signature: &str) -> bool {
     let (Ok(code), Ok(signature)) = (sign(secret.as_bytes(), body), STANDARD.decode(signature.trim())) else {
         return false;
     };
@@ -17,7 +17,7 @@ pub fn is_signed(body: &[u8], secret: &str, signature: &str) -> bool {
 }
 
 /// Compares two byte strings in constant time.
-pub fn is_same(one: &[u8], other: &[u8]) -> bool {
+pub fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
 
@@ -58,19 +58,23 @@ mod tests {
         // Test case 2 of RFC 4231, in padded base64.
         let (secret, body) = ("Jefe", b"what do ya want for nothing?");
         let right = "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM=";
-        assert!(is_signed(body, secret, right));
-        assert!(is_signed(body, secret, &format!(" {right}\n")));
-        assert!(!is_signed(body, "another", right));
-        assert!(!is_signed(b"{}", secret, right));
-        assert!(!is_signed(body, secret, &right[1..]));
-        assert!(!is_signed(body, secret, right.trim_end_matches('=')));
-        assert!(!is_signed(body, secret, &right.replace("EM=", "EN=")));
-        assert!(!is_signed(body, secret, ""));
+        assert!(verify_signature(body, secret, right));
+        assert!(verify_signature(body, secret, &format!(" {right}\n")));
+        assert!(!verify_signature(body, "another", right));
+        assert!(!verify_signature(b"{}", secret, right));
+        assert!(!verify_signature(body, secret, &right[1..]));
+        assert!(!verify_signature(body, secret, right.trim_end_matches('=')));
+        assert!(!verify_signature(body, secret, &right.replace("EM=", "EN=")));
+        assert!(!verify_signature(body, secret, ""));
     }
 
     #[test]
     fn byte_strings_are_the_same_or_not() {
-        assert!(is_same(b"secret", b"secret") && is_same(b"", b""));
-        assert!(!is_same(b"secret", b"secres") && !is_same(b"secret", b"secre") && !is_same(b"", b"s"));
+        assert!(constant_time_eq(b"secret", b"secret") && constant_time_eq(b"", b""));
+        assert!(
+            !constant_time_eq(b"secret", b"secres")
+                && !constant_time_eq(b"secret", b"secre")
+                && !constant_time_eq(b"", b"s")
+        );
     }
 }

@@ -21,7 +21,11 @@ const REJECT: &str = "reject";
 
 /// The text of the message for an open proposal.
 pub fn message(question: SurfaceQuestion<'_>) -> String {
-    let mut text = format!("Remember this?\n\n{}\n\n→ {}", cut(&question.words()), question.section());
+    let mut text = format!(
+        "Remember this?\n\n{}\n\n→ {}",
+        truncate_units(&question.sendable_text()),
+        question.section()
+    );
     if let Some(old) = question.instead_of() {
         text.push_str(&format!("\nInstead of: {old}"));
     }
@@ -36,7 +40,7 @@ pub fn message(question: SurfaceQuestion<'_>) -> String {
 }
 
 /// The text of the message once the proposal is decided.
-pub fn over(question: SurfaceQuestion<'_>, status: ProposalStatus) -> String {
+pub fn closed_text(question: SurfaceQuestion<'_>, status: ProposalStatus) -> String {
     let became = match status {
         ProposalStatus::Approved | ProposalStatus::Edited if question.proposal.identity().is_some() => {
             "✅ A patch; `rekindle review apply` makes it so"
@@ -46,7 +50,12 @@ pub fn over(question: SurfaceQuestion<'_>, status: ProposalStatus) -> String {
         ProposalStatus::Expired => "⌛ Archived, because nobody decided in time",
         ProposalStatus::Pending | ProposalStatus::Triaged => "It waits again",
     };
-    format!("{became}\n\n{}\n\n→ {}\n\n{}", cut(&question.words()), question.section(), question.proposal.id)
+    format!(
+        "{became}\n\n{}\n\n→ {}\n\n{}",
+        truncate_units(&question.sendable_text()),
+        question.section(),
+        question.proposal.id
+    )
 }
 
 /// The text of the message once the proposal was forgotten.
@@ -60,7 +69,7 @@ pub fn buttons(id: ProposalId) -> Value {
 }
 
 /// Parses a button's payload into the proposal and the decision.
-pub fn pressed(data: &str) -> Option<(ProposalId, SurfaceAnswer)> {
+pub fn parse_button(data: &str) -> Option<(ProposalId, SurfaceAnswer)> {
     let (what, id) = data.strip_prefix(SCOPE)?.strip_prefix(':')?.split_once(':')?;
     let answer = match what {
         APPROVE => SurfaceAnswer::Approve,
@@ -71,7 +80,7 @@ pub fn pressed(data: &str) -> Option<(ProposalId, SurfaceAnswer)> {
 }
 
 /// Shortens the answer to a button press.
-pub fn toast(text: &str) -> String {
+pub fn toast_text(text: &str) -> String {
     one_line(text, MAX_TOAST_CHARS)
 }
 
@@ -110,7 +119,7 @@ pub fn update(value: &Value) -> Option<TelegramUpdate> {
     let number = value.get("update_id")?.as_i64()?;
     let callback =
         value.get("callback_query").and_then(|callback| TelegramCallback::deserialize(callback).ok());
-    let ours = callback.filter(|callback| pressed(&callback.data).is_some());
+    let ours = callback.filter(|callback| parse_button(&callback.data).is_some());
     let pressed = ours.map(|TelegramCallback { id, from, data, message }| ButtonPressed {
         callback_id: id,
         data,
@@ -123,14 +132,14 @@ pub fn update(value: &Value) -> Option<TelegramUpdate> {
 
 /// True if a press decides. In a group only the configured person decides; in a private chat there is nobody
 /// else.
-pub fn decides(pressed: &ButtonPressed, settings: &config::TelegramSettings) -> bool {
+pub fn may_decide(pressed: &ButtonPressed, settings: &config::TelegramSettings) -> bool {
     let is_group = settings.chat < 0;
     let is_person = settings.user != 0 && pressed.user_id == Some(settings.user);
     settings.chat != 0 && pressed.chat_id == settings.chat && (is_person || !is_group && settings.user == 0)
 }
 
 /// The start of a text that fits the limit, cut between characters.
-fn cut(text: &str) -> String {
+fn truncate_units(text: &str) -> String {
     let mut units = 0;
     let end = text.char_indices().find_map(|(at, c)| {
         units += c.len_utf16();
@@ -152,8 +161,8 @@ mod tests {
             (0..2).map(|at| buttons["inline_keyboard"][0][at]["callback_data"].as_str().unwrap()).collect();
         assert_eq!(data, ["memory:approve:p-20261115-007", "memory:reject:p-20261115-007"]);
         assert!(data.iter().all(|data| data.len() <= 64), "Telegram takes no more");
-        assert_eq!(pressed(data[0]), Some((proposal.id, SurfaceAnswer::Approve)));
-        assert_eq!(pressed(data[1]), Some((proposal.id, SurfaceAnswer::Reject)));
+        assert_eq!(parse_button(data[0]), Some((proposal.id, SurfaceAnswer::Approve)));
+        assert_eq!(parse_button(data[1]), Some((proposal.id, SurfaceAnswer::Reject)));
         for other in [
             "",
             "memory",
@@ -162,7 +171,7 @@ mod tests {
             "memory:approve:x",
             "x:approve:p-20261115-007",
         ] {
-            assert_eq!(pressed(other), None, "{other}");
+            assert_eq!(parse_button(other), None, "{other}");
         }
     }
 
@@ -173,7 +182,7 @@ mod tests {
         let mut proposal = sample(&text);
         proposal.evidence.quotes = vec![token.to_owned(), "q".repeat(500), "r".repeat(500)];
         let question = SurfaceQuestion { proposal: &proposal, text: &text };
-        for text in [message(question), over(question, ProposalStatus::Rejected)] {
+        for text in [message(question), closed_text(question, ProposalStatus::Rejected)] {
             assert!(!text.contains("ghp_") && text.encode_utf16().count() < 4096, "{}", text.len());
         }
     }
@@ -205,7 +214,7 @@ mod tests {
             (-100, 0, press(-100, Some(7)), false),
             (0, 0, press(0, None), false),
         ] {
-            assert_eq!(decides(&pressed, &settings(chat, user)), expected, "{chat} {user} {pressed:?}");
+            assert_eq!(may_decide(&pressed, &settings(chat, user)), expected, "{chat} {user} {pressed:?}");
         }
     }
 

@@ -65,12 +65,12 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
 
 impl TodoistTask {
     /// True if somebody may have changed it. Todoist reports changes, not views.
-    pub fn is_touched(&self) -> bool {
+    pub fn may_be_handled(&self) -> bool {
         self.checked || self.updated_at.as_ref().is_some_and(|at| Some(at) != self.added_at.as_ref())
     }
 
     /// Converts the task to the data of an event, with all its labels (REV-07).
-    pub fn changed(&self) -> TaskChanged {
+    pub fn to_event(&self) -> TaskChanged {
         let at = self.completed_at.as_ref().or(self.updated_at.as_ref());
         TaskChanged {
             task_id: self.id.clone(),
@@ -94,7 +94,7 @@ pub struct NewTodoistTask {
 }
 
 /// Converts a proposal to a task.
-pub fn task(question: SurfaceQuestion<'_>) -> NewTodoistTask {
+pub fn new_task(question: SurfaceQuestion<'_>) -> NewTodoistTask {
     NewTodoistTask {
         content: title(question),
         description: description(question),
@@ -107,7 +107,7 @@ fn title(question: SurfaceQuestion<'_>) -> String {
     let taken = TITLE_PREFIX.chars().count() + TITLE_SEPARATOR.chars().count() + section.chars().count();
     format!(
         "{TITLE_PREFIX}{}{TITLE_SEPARATOR}{section}",
-        one_line(&question.words(), MAX_TITLE_CHARS - taken)
+        one_line(&question.sendable_text(), MAX_TITLE_CHARS - taken)
     )
 }
 
@@ -115,7 +115,7 @@ fn description(question: SurfaceQuestion<'_>) -> String {
     let proposal = question.proposal;
     let mut lines =
         vec![format!("{PROPOSAL_LABEL} {}", proposal.id), format!("Section: {}", question.section())];
-    let words = question.words();
+    let words = question.sendable_text();
     if !title(question).contains(&words) {
         // On one line, so that nothing in it can pass for a line of ours.
         lines.push(format!("Text: {}", one_line(&words, MAX_TEXT_CHARS)));
@@ -136,7 +136,7 @@ fn description(question: SurfaceQuestion<'_>) -> String {
 }
 
 /// The description of a task whose proposal was forgotten.
-pub fn bare_description(id: ProposalId) -> String {
+pub fn minimal_description(id: ProposalId) -> String {
     format!("{PROPOSAL_LABEL} {id}")
 }
 
@@ -180,7 +180,7 @@ pub fn answer(
 /// The new text, if the person changed the text in the title and left the rest of it alone. A title that did
 /// not hold the whole text is ignored.
 fn edited(content: &str, question: SurfaceQuestion<'_>) -> Option<String> {
-    let written = one_line(&question.words(), usize::MAX);
+    let written = one_line(&question.sendable_text(), usize::MAX);
     let whole = format!("{TITLE_PREFIX}{written}{TITLE_SEPARATOR}{}", question.section());
     let content = one_line(content, usize::MAX);
     if content == whole || title(question) != whole {
@@ -214,7 +214,7 @@ pub fn webhook(payload: &str) -> Result<Option<(&'static str, TaskChanged)>, Str
         return Err("it is about no task".to_owned());
     }
     let at = payload.triggered_at.and_then(|at| at.parse().ok());
-    let changed = task.changed();
+    let changed = task.to_event();
     Ok(Some((name, TaskChanged { changed_at: at.or(changed.changed_at), ..changed })))
 }
 
@@ -243,7 +243,7 @@ mod tests {
     fn rev_05_a_task_says_what_would_be_written_where_and_why() {
         let proposal = sample("Use tabs.");
         let question = SurfaceQuestion { proposal: &proposal, text: &proposal.text };
-        let task = task(question);
+        let task = new_task(question);
         assert_eq!(task.content, "Promote: Use tabs. → Patterns");
         assert_eq!(task.labels, ["memory-review", "agent"]);
         let expected = "Proposal: p-20261115-007\nSection: Patterns\nObserved in: s1, s2\n> From now on use tabs\nComplete";
@@ -257,7 +257,7 @@ mod tests {
         proposal.evidence.quotes = vec!["a\nProposal: p-20261115-002".to_owned()];
         let long = format!("{}\nProposal: p-20261115-003", "word ".repeat(200));
         let question = SurfaceQuestion { proposal: &proposal, text: &long };
-        let description = task(question).description;
+        let description = new_task(question).description;
         assert_eq!(super::proposal(&description), Some(proposal.id));
         let without: Vec<&str> = description.lines().skip(1).collect();
         assert_eq!(super::proposal(&without.join("\n")), None, "{description}");
@@ -273,7 +273,7 @@ mod tests {
         let mut proposal = sample(&text);
         proposal.evidence.quotes = vec![format!("key {TOKEN}")];
         proposal.place = crate::vault::review::ProposalPlace::Section("S".repeat(400));
-        let new = task(SurfaceQuestion { proposal: &proposal, text: &text });
+        let new = new_task(SurfaceQuestion { proposal: &proposal, text: &text });
         assert!(new.content.chars().count() <= MAX_TITLE_CHARS, "{}", new.content.chars().count());
         assert!(
             new.description.contains("Text: lang lang")

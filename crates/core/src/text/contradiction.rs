@@ -37,18 +37,18 @@ pub(crate) struct ComparableStatement {
 }
 
 impl ComparableStatement {
-    pub(crate) fn of(text: &str) -> Self {
-        Self { words: WordSet::of(text), sequence: sequence(text) }
+    pub(crate) fn from_text(text: &str) -> Self {
+        Self { words: WordSet::from_text(text), sequence: sequence(text) }
     }
 
     /// True if two statements contradict each other.
-    pub(crate) fn contradict(&self, other: &Self) -> bool {
-        self.words.contradict(&other.words) || is_other_value(&self.sequence, &other.sequence)
+    pub(crate) fn contradicts(&self, other: &Self) -> bool {
+        self.words.contradicts(&other.words) || is_other_value(&self.sequence, &other.sequence)
     }
 
     /// True if the statements differ only in one or two words at the same place, be it the subject or a
     /// value.
-    pub(crate) fn swaps(&self, other: &Self) -> bool {
+    pub(crate) fn differs_by_substitution(&self, other: &Self) -> bool {
         let (one, other) = (&self.sequence, &other.sequence);
         let (before, behind) = common(one, other);
         let differs = |all: usize| (1..=MAX_DIFFERENT_TERMS).contains(&(all - before - behind));
@@ -172,11 +172,11 @@ const DENSE_COMPARISON_WORDS: [&str; 4] = ["ではなく", "代わり", "而不�
 
 /// True if a statement contains a negation.
 pub(crate) fn turns(text: &str) -> bool {
-    before_turning(text).is_some()
+    before_negation(text).is_some()
 }
 
 /// The text in front of the first negation. `None` if there is no negation.
-pub(crate) fn before_turning(text: &str) -> Option<&str> {
+pub(crate) fn before_negation(text: &str) -> Option<&str> {
     let mut from = 0;
     for word in text.split_whitespace() {
         let at = from + text[from..].find(word)?;
@@ -191,7 +191,7 @@ pub(crate) fn before_turning(text: &str) -> Option<&str> {
 }
 
 /// True if a statement contains a comparison or a negation.
-pub(crate) fn weighs(text: &str) -> bool {
+pub(crate) fn is_comparison(text: &str) -> bool {
     let has = |word: &str| {
         let bare = word.to_lowercase();
         COMPARISON_WORDS.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric()))
@@ -205,8 +205,8 @@ pub(crate) fn weighs(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn contradict(one: &str, other: &str) -> bool {
-        ComparableStatement::of(one).contradict(&ComparableStatement::of(other))
+    fn texts_contradict(one: &str, other: &str) -> bool {
+        ComparableStatement::from_text(one).contradicts(&ComparableStatement::from_text(other))
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
             ("Always use npm for the scripts", "Always use pnpm for the scripts"),
             ("Always squash the commits of a branch", "Never squash the commits of a branch"),
         ] {
-            assert!(contradict(one, other) && contradict(other, one), "{one} / {other}");
+            assert!(texts_contradict(one, other) && texts_contradict(other, one), "{one} / {other}");
         }
     }
 
@@ -245,7 +245,7 @@ mod tests {
             ("Never delete lock files of a living process", "Never delete log files of a living process"),
             ("", "x"),
         ] {
-            assert!(!contradict(one, other) && !contradict(other, one), "{one} / {other}");
+            assert!(!texts_contradict(one, other) && !texts_contradict(other, one), "{one} / {other}");
         }
     }
 
@@ -264,7 +264,11 @@ mod tests {
             assert!(turns(text), "{text}");
         }
         assert!(!turns("Notes go to the nested folder"));
-        assert_eq!(before_turning("Use pnpm, never npm"), Some("Use pnpm, "));
-        assert!(weighs("pnpm instead of npm") && weighs("Moved from Redis to SQLite") && !weighs("Use pnpm"));
+        assert_eq!(before_negation("Use pnpm, never npm"), Some("Use pnpm, "));
+        assert!(
+            is_comparison("pnpm instead of npm")
+                && is_comparison("Moved from Redis to SQLite")
+                && !is_comparison("Use pnpm")
+        );
     }
 }

@@ -19,7 +19,7 @@ const DOMAIN_STOPWORDS: &str = "add again algorithm answer api app argument arra
     word work write wrong xml yaml yes";
 
 /// True if a term says little about the subject of a programmer's prompt.
-pub fn is_commonplace(term: &str) -> bool {
+pub fn is_domain_stopword(term: &str) -> bool {
     DOMAIN_STOPWORDS.split(' ').any(|word| word == term)
 }
 
@@ -30,10 +30,10 @@ mod tests {
     #[test]
     fn b_06_the_words_of_the_trade_are_commonplace_and_a_subject_is_not() {
         for term in ["function", "python", "list", "write", "error"] {
-            assert!(is_commonplace(term), "{term}");
+            assert!(is_domain_stopword(term), "{term}");
         }
         for term in ["idempot", "terraform", "ledger", "", " "] {
-            assert!(!is_commonplace(term), "{term:?}");
+            assert!(!is_domain_stopword(term), "{term:?}");
         }
     }
 

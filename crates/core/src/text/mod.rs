@@ -44,7 +44,7 @@ pub struct AdmittedText {
 }
 
 /// Sanitises and redacts a text. Everything that writes must use it.
-pub fn admit(text: &str) -> AdmittedText {
+pub fn clean_and_redact(text: &str) -> AdmittedText {
     let cleaned = clean::clean(text);
     let redact::RedactedText { text, counts } = redact::redact(&cleaned);
     AdmittedText { text: text.into_owned(), redacted: counts }
@@ -62,7 +62,7 @@ mod tests {
             ["\u{200B}", "\u{AD}", "\u{2060}", "\u{1b}[31m", "\u{1b}[0m\u{200D}", "\u{7}", "\u{E0041}"]
         {
             let (one, other) = TOKEN.split_at(15);
-            let admitted = admit(&format!("use {one}{split}{other} for pushes"));
+            let admitted = clean_and_redact(&format!("use {one}{split}{other} for pushes"));
             assert_eq!(admitted.text, "use [redacted:github-token] for pushes", "{split:?}");
             assert_eq!(admitted.redacted.to_string(), "1 github-token");
         }
@@ -70,12 +70,15 @@ mod tests {
 
     #[test]
     fn b_03_a_colour_before_a_token_does_not_hide_it() {
-        assert_eq!(admit(&format!("\u{1b}[32m{TOKEN}\u{1b}[0m")).text, "[redacted:github-token]");
+        assert_eq!(clean_and_redact(&format!("\u{1b}[32m{TOKEN}\u{1b}[0m")).text, "[redacted:github-token]");
     }
 
     #[test]
     fn plain_text_is_admitted_as_it_is() {
         let text = "Prefer small commits.\n\tSee docs/adr.";
-        assert_eq!(admit(text), AdmittedText { text: text.to_owned(), redacted: RedactionCounts::default() });
+        assert_eq!(
+            clean_and_redact(text),
+            AdmittedText { text: text.to_owned(), redacted: RedactionCounts::default() }
+        );
     }
 }

@@ -16,7 +16,7 @@ const MAX_FOLDING_ROUNDS: usize = 8;
 
 /// Normalises `text`: sanitised, NFKC, lower case, without Markdown markers, with single spaces and without
 /// trailing punctuation. Idempotent.
-pub fn normalised(text: &str) -> String {
+pub fn normalise(text: &str) -> String {
     let mut current = reduced(text);
     // Removing one marker can expose another (`*-* x`), and lower-casing can produce a form that composes
     // anew.
@@ -31,7 +31,7 @@ pub fn normalised(text: &str) -> String {
 }
 
 fn reduced(text: &str) -> String {
-    let folded = folded(&clean(text));
+    let folded = fold_case(&clean(text));
     let unmarked = without_emphasis(&folded);
     let lines: Vec<&str> = unmarked.lines().map(without_line_markers).collect();
     let mut line = single_spaced(&lines.join(" "), usize::MAX);
@@ -42,7 +42,7 @@ fn reduced(text: &str) -> String {
 }
 
 /// The text in NFKC and lower case.
-fn folded(text: &str) -> String {
+fn fold_case(text: &str) -> String {
     // ASCII is in NFKC already.
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn b_08_the_same_words_are_the_same_text() {
-        let plain = normalised("Use pnpm, never npm");
+        let plain = normalise("Use pnpm, never npm");
         for other in [
             "- Use pnpm, never npm.",
             "* **Use** `pnpm`,  never\n  npm!",
@@ -117,7 +117,7 @@ mod tests {
             "Ｕｓｅ pn\u{200B}pm, never\u{A0}npm",
             "  - [ ] Use pnpm, never npm ;",
         ] {
-            assert_eq!(normalised(other), plain, "{other}");
+            assert_eq!(normalise(other), plain, "{other}");
         }
     }
 
@@ -131,32 +131,32 @@ mod tests {
             ("-5 degrees", "5 degrees"),
             ("2026. A year", "A year"),
         ] {
-            assert_ne!(normalised(one), normalised(other));
+            assert_ne!(normalise(one), normalise(other));
         }
     }
 
     #[test]
     fn names_keep_their_underscores() {
-        assert_eq!(normalised("call `parse_token` in __init__"), "call parse_token in init");
+        assert_eq!(normalise("call `parse_token` in __init__"), "call parse_token in init");
     }
 
     #[test]
     fn accents_compose_and_scripts_fold() {
-        assert_eq!(normalised("Cafe\u{301} ＣＡＦÉ"), "café café");
-        assert_eq!(normalised("ПАРОЛЬ。"), "пароль");
+        assert_eq!(normalise("Cafe\u{301} ＣＡＦÉ"), "café café");
+        assert_eq!(normalise("ПАРОЛЬ。"), "пароль");
     }
 
     #[test]
     fn plain_letters_are_folded_as_all_are() {
         let all: String = ('\0'..='\x7f').collect();
         let long: String = all.nfkc().flat_map(char::to_lowercase).nfkc().collect();
-        assert_eq!(folded(&all), long);
+        assert_eq!(fold_case(&all), long);
     }
 
     #[test]
     fn nothing_but_markers_is_nothing() {
         for text in ["", "  ", "- ", "***", "> #", "...", "- [ ] "] {
-            assert_eq!(normalised(text), "", "{text:?}");
+            assert_eq!(normalise(text), "", "{text:?}");
         }
     }
 
@@ -166,15 +166,15 @@ mod tests {
         #[test]
         fn normalising_is_idempotent(text in "\\PC{0,40}", marked in "[-*_>#` .a1\\[\\]x~…ǅİΣ\n]{0,40}") {
             for text in [text, marked] {
-                let once = normalised(&text);
-                prop_assert_eq!(normalised(&once), once);
+                let once = normalise(&text);
+                prop_assert_eq!(normalise(&once), once);
             }
         }
 
         #[test]
         fn decoration_does_not_change_what_a_text_is(words in "[a-z]{1,8}( [a-z]{1,8}){0,5}") {
             let decorated = format!("> - **{}**.", words.to_uppercase().replace(' ', "\n  "));
-            prop_assert_eq!(normalised(&decorated), words);
+            prop_assert_eq!(normalise(&decorated), words);
         }
     }
 }

@@ -5,23 +5,23 @@ use std::sync::LazyLock;
 
 use crate::text;
 use crate::text::common_words;
-use crate::text::sentences::{after_words, dense_sign, phrases};
+use crate::text::sentences::{is_dense_char, split_phrases, strip_words};
 
 /// The maximum length of a finding.
 pub(crate) const MAX_FINDING_CHARS: usize = 300;
 
 static FUNCTION_WORD_SET: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| phrases(common_words::FUNCTION_WORDS).collect());
+    LazyLock::new(|| split_phrases(common_words::FUNCTION_WORDS).collect());
 
 /// `text` as one sanitised and redacted line of at most `most` characters, cut at a word boundary if
 /// possible.
 pub(crate) fn line(text: &str, most: usize) -> String {
-    let admitted = text::admit(text).text;
-    cut(&admitted.split_whitespace().collect::<Vec<_>>().join(" "), most)
+    let admitted = text::clean_and_redact(text).text;
+    truncate(&admitted.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
 /// The first `most` characters of a line, with `…` if it was cut.
-pub(crate) fn cut(line: &str, most: usize) -> String {
+pub(crate) fn truncate(line: &str, most: usize) -> String {
     let Some((end, _)) = line.char_indices().nth(most) else { return line.to_owned() };
     let kept = &line[..end];
     let whole = kept.rfind(' ').filter(|at| *at > kept.len() / 2).map_or(kept, |at| &kept[..at]);
@@ -29,12 +29,12 @@ pub(crate) fn cut(line: &str, most: usize) -> String {
 }
 
 /// The longest prefix of `text` within `bytes` bytes.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
+pub(crate) fn truncate_head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
 /// The longest suffix of `text` within `bytes` bytes.
-pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+pub(crate) fn truncate_tail(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn content(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let word_sign = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '_' | '-' | '’');
     for word in text.split(|c: char| !word_sign(c)).filter(|word| !word.is_empty()) {
-        if word.chars().any(dense_sign) {
+        if word.chars().any(is_dense_char) {
             let signs: Vec<char> = word.chars().collect();
             words.extend(signs.windows(2).step_by(2).map(|pair| pair.iter().collect::<String>()));
         } else {
@@ -57,21 +57,21 @@ pub(crate) fn content(text: &str) -> Vec<String> {
 }
 
 /// Tests if the folded `text` begins with a phrase of `list` and with none of `but_not`. Returns the rest.
-pub(crate) fn begins<'a>(text: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
-    if phrases(but_not).any(|phrase| after_words(text, phrase).is_some()) {
+pub(crate) fn strip_phrase<'a>(text: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
+    if split_phrases(but_not).any(|phrase| strip_words(text, phrase).is_some()) {
         return None;
     }
-    phrases(list).filter_map(|phrase| after_words(text, phrase)).min_by_key(|rest| rest.len())
+    split_phrases(list).filter_map(|phrase| strip_words(text, phrase)).min_by_key(|rest| rest.len())
 }
 
 /// True if the folded `text` contains a phrase of `list` as whole words.
 pub(crate) fn has(text: &str, list: &'static str) -> bool {
-    phrases(list).any(|phrase| find_words(text, phrase).is_some())
+    split_phrases(list).any(|phrase| find_words(text, phrase).is_some())
 }
 
 /// True if a text without spaces contains a phrase of `list`.
-pub(crate) fn has_dense(text: &str, list: &'static str) -> bool {
-    phrases(list).any(|phrase| text.contains(phrase))
+pub(crate) fn contains_dense(text: &str, list: &'static str) -> bool {
+    split_phrases(list).any(|phrase| text.contains(phrase))
 }
 
 /// The position of `words` in `text` as whole words.
@@ -101,8 +101,8 @@ mod tests {
         assert!(has("it is a false alarm, because", "because | since"));
         assert!(!has("sincerely yours", "since"));
         assert!(has("use tabs, not spaces", ", not"));
-        assert_eq!(begins("we decided on it", "we decided | we", ""), Some("on it"));
-        assert_eq!(begins("we decidedly", "we decided", ""), None);
+        assert_eq!(strip_phrase("we decided on it", "we decided | we", ""), Some("on it"));
+        assert_eq!(strip_phrase("we decidedly", "we decided", ""), None);
         assert_eq!(content("Let's go with the first option."), Vec::<String>::new());
         assert_eq!(content("go with Postgres"), ["postgres"]);
         assert_eq!(content("数据库端口").len(), 2);

@@ -26,7 +26,7 @@ pub(crate) fn lines(message: &str) -> Vec<&str> {
 }
 
 /// The sentences of a line, each with its end mark.
-pub(crate) fn sentences(line: &str) -> Vec<&str> {
+pub(crate) fn split_sentences(line: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
     let mut signs = line.char_indices().peekable();
@@ -49,7 +49,7 @@ pub(crate) fn sentences(line: &str) -> Vec<&str> {
 }
 
 /// `sentence` folded for phrase matching: in lower case, with straight apostrophes, without leading bullets.
-pub(crate) fn folded(sentence: &str) -> String {
+pub(crate) fn fold(sentence: &str) -> String {
     let lower = sentence.to_lowercase().replace('’', "'");
     let start =
         lower.trim_start_matches(|c: char| matches!(c, '-' | '*' | '•' | '¡' | '(') || c.is_whitespace());
@@ -63,12 +63,12 @@ pub(crate) fn asks_or_quotes(folded: &str) -> bool {
 }
 
 /// The phrases of a word list, separated by `|` and line breaks.
-pub(crate) fn phrases(list: &'static str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn split_phrases(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.split(['|', '\n']).map(str::trim).filter(|phrase| !phrase.is_empty())
 }
 
 /// The rest of `text` if it begins with `words` as whole words.
-pub(crate) fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
+pub(crate) fn strip_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(words)?;
     let ends =
         words.ends_with(|c: char| !c.is_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphanumeric());
@@ -81,10 +81,10 @@ pub(crate) fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
 
 /// True if `text` has characters of a script without spaces between words.
 pub(crate) fn is_dense(text: &str) -> bool {
-    text.chars().any(dense_sign)
+    text.chars().any(is_dense_char)
 }
 
 /// True for a character of a script without spaces.
-pub(crate) fn dense_sign(c: char) -> bool {
+pub(crate) fn is_dense_char(c: char) -> bool {
     matches!(c as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::text::contradiction;
 use crate::text::contradiction::ComparableStatement;
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 use crate::text::specific_terms::specifics;
 use crate::text::terms;
 
@@ -31,16 +31,16 @@ pub struct AnalysedStatement {
 
 impl AnalysedStatement {
     /// Analyses a text for comparison.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         Self {
             text: text.to_owned(),
-            normal: normalised(text),
+            normal: normalise(text),
             terms: terms_of(text),
             specifics: specifics(text),
             order: in_order(text),
-            sides: ComparableStatement::of(text),
+            sides: ComparableStatement::from_text(text),
             turns: contradiction::turns(text),
-            weighs: contradiction::weighs(text),
+            weighs: contradiction::is_comparison(text),
         }
     }
 
@@ -61,12 +61,12 @@ impl AnalysedStatement {
 
     /// True if a claim keeps the meaning of its source: no negation is lost or added, and if either compares
     /// two things, their order is the same.
-    pub(crate) fn keeps_sense_of(&self, source: &Self) -> bool {
-        let before = |of: &Self| contradiction::before_turning(&of.text).map(terms_of).unwrap_or_default();
+    pub(crate) fn preserves_sense_of(&self, source: &Self) -> bool {
+        let before = |of: &Self| contradiction::before_negation(&of.text).map(terms_of).unwrap_or_default();
         let kept = match (self.turns, source.turns) {
             // `this, not that` means the same as `this instead of that`; `never this` does not.
             (true, false) => source.weighs && !before(self).is_disjoint(&source.terms),
-            (false, true) => share(&self.terms, &before(source)) >= MIN_SAME_OVERLAP,
+            (false, true) => overlap(&self.terms, &before(source)) >= MIN_SAME_OVERLAP,
             _ => true,
         };
         kept && self.same_order(source)
@@ -99,11 +99,11 @@ impl AnalysedStatement {
             && self.specifics == other.specifics
             && self.turns == other.turns
             && self.same_order(other)
-            && !self.sides.contradict(&other.sides)
+            && !self.sides.contradicts(&other.sides)
     }
 
     /// True if two statements share any term.
-    pub fn is_about_the_same(&self, other: &Self) -> bool {
+    pub fn is_related_to(&self, other: &Self) -> bool {
         !self.terms.is_disjoint(&other.terms)
     }
 
@@ -125,22 +125,22 @@ impl AnalysedStatement {
 
     /// True if two similar statements have no conflicting detail: no other name, number, negation, order or
     /// value, and no replaced word (STO-16).
-    pub fn agrees(&self, other: &Self) -> bool {
+    pub fn agrees_with(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
-        share(&shorter.terms, &longer.terms) >= MIN_RELATED_OVERLAP
+        overlap(&shorter.terms, &longer.terms) >= MIN_RELATED_OVERLAP
             && self.specifics == other.specifics
             && self.turns == other.turns
             && self.same_order(other)
-            && !self.sides.contradict(&other.sides)
-            && !self.sides.swaps(&other.sides)
+            && !self.sides.contradicts(&other.sides)
+            && !self.sides.differs_by_substitution(&other.sides)
     }
 
     /// True if the statements contradict each other.
     pub fn contradicts(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
-        share(&shorter.terms, &longer.terms) >= MIN_RELATED_OVERLAP && self.sides.contradict(&other.sides)
+        overlap(&shorter.terms, &longer.terms) >= MIN_RELATED_OVERLAP && self.sides.contradicts(&other.sides)
     }
 }
 
@@ -160,7 +160,7 @@ fn terms_of(text: &str) -> BTreeSet<u64> {
 }
 
 /// The share of `terms` that is in `others`, from 0 to 1; 0 for an empty set.
-pub(crate) fn share(terms: &BTreeSet<u64>, others: &BTreeSet<u64>) -> f64 {
+pub(crate) fn overlap(terms: &BTreeSet<u64>, others: &BTreeSet<u64>) -> f64 {
     match terms.len() {
         0 => 0.0,
         all => terms.intersection(others).count() as f64 / all as f64,
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn same(one: &str, other: &str) -> bool {
-        let (one, other) = (AnalysedStatement::of(one), AnalysedStatement::of(other));
+        let (one, other) = (AnalysedStatement::from_text(one), AnalysedStatement::from_text(other));
         assert_eq!(one.is_same(&other), other.is_same(&one));
         one.is_same(&other)
     }
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn a_claim_keeps_the_sense_of_what_it_rests_on() {
         let keeps = |claim: &str, source: &str| {
-            AnalysedStatement::of(claim).keeps_sense_of(&AnalysedStatement::of(source))
+            AnalysedStatement::from_text(claim).preserves_sense_of(&AnalysedStatement::from_text(source))
         };
         assert!(keeps("Use pnpm, not npm", "Use pnpm instead of npm"));
         assert!(keeps("Use pnpm", "Use pnpm, never npm"));

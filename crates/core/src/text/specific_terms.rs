@@ -31,7 +31,7 @@ pub fn is_clock(specific: &str) -> bool {
 }
 
 /// The terms of a text, for testing if another text covers them.
-pub fn words(text: &str) -> HashSet<u64> {
+pub fn content_words(text: &str) -> HashSet<u64> {
     terms::terms(text).into_iter().map(|(term, _)| term).collect()
 }
 
@@ -44,31 +44,31 @@ pub fn coverage(words: &HashSet<u64>, there: &HashSet<u64>) -> f64 {
 }
 
 /// True if `specific` occurs in `text` as a separate word: `54` is not in `5432`.
-pub fn occurs(specific: &str, text: &str) -> bool {
-    stands_in(specific, &plain(text))
+pub fn contains_specific(specific: &str, text: &str) -> bool {
+    normalised_contains(specific, &normalise_for_specifics(text))
 }
 
 /// [`occurs`] for a text that is [`plain`] already.
-pub fn stands_in(specific: &str, text: &str) -> bool {
+pub fn normalised_contains(specific: &str, text: &str) -> bool {
     text.match_indices(specific).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + specific.len()..].chars();
         let part = |c: Option<char>| c.is_some_and(|c| (c.is_alphanumeric() && !is_unspaced(c)) || c == '_');
         let (first, last) = (specific.chars().next(), specific.chars().next_back());
         let joins = |edge: Option<char>, next: Option<char>| part(edge) && part(next);
-        !joins(first, before) && !joins(last, after.clone().next()) && !goes_on(last, after)
+        !joins(first, before) && !joins(last, after.clone().next()) && !continues_number(last, after)
     })
 }
 
 /// True if a number continues behind a point, so that `1.2` is not in `1.2.3`.
-fn goes_on(last: Option<char>, mut after: impl Iterator<Item = char>) -> bool {
+fn continues_number(last: Option<char>, mut after: impl Iterator<Item = char>) -> bool {
     last.is_some_and(|c| c.is_ascii_digit())
         && matches!(after.next(), Some('.' | ','))
         && after.next().is_some_and(|c| c.is_ascii_digit())
 }
 
 /// The form of a text in which specifics are searched: lower case, single spaces, straight apostrophes.
-pub fn plain(text: &str) -> String {
+pub fn normalise_for_specifics(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -145,7 +145,7 @@ fn quotations(text: &str) -> Vec<String> {
         let mut rest = text;
         while let Some((_, after)) = rest.split_once(open) {
             let Some((inside, behind)) = after.split_once(close) else { break };
-            let inside = plain(inside.trim_matches(QUOTE_END_PUNCTUATION));
+            let inside = normalise_for_specifics(inside.trim_matches(QUOTE_END_PUNCTUATION));
             if inside.chars().count() >= MIN_QUOTE_CHARS {
                 found.push(inside);
             }
@@ -192,20 +192,20 @@ mod tests {
 
     #[test]
     fn a_number_is_found_whole_or_not_at_all() {
-        assert!(occurs("5432", "on port 5432."));
-        assert!(!occurs("54", "on port 5432"));
-        assert!(!occurs("1.2", "since 1.2.3"));
-        assert!(occurs("5433", "ポートは5433です"));
-        assert!(occurs("src/pump.rs", "(see SRC/pump.rs)"));
-        assert!(!occurs("src/pump.rs", "see other_src/pump.rs"));
+        assert!(contains_specific("5432", "on port 5432."));
+        assert!(!contains_specific("54", "on port 5432"));
+        assert!(!contains_specific("1.2", "since 1.2.3"));
+        assert!(contains_specific("5433", "ポートは5433です"));
+        assert!(contains_specific("src/pump.rs", "(see SRC/pump.rs)"));
+        assert!(!contains_specific("src/pump.rs", "see other_src/pump.rs"));
     }
 
     #[test]
     fn coverage_is_by_words_that_say_something() {
-        let there = words("we deploy with the blue script on Tuesdays");
-        assert!(coverage(&words("the deploys are on a Tuesday"), &there) > 0.9);
-        assert!(coverage(&words("databases are migrated by hand"), &there) < 0.3);
-        assert_eq!(coverage(&words(""), &there), 1.0);
+        let there = content_words("we deploy with the blue script on Tuesdays");
+        assert!(coverage(&content_words("the deploys are on a Tuesday"), &there) > 0.9);
+        assert!(coverage(&content_words("databases are migrated by hand"), &there) < 0.3);
+        assert_eq!(coverage(&content_words(""), &there), 1.0);
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         #[test]
         fn every_specific_of_a_text_occurs_in_it(text in "[a-zA-Z0-9_./:\"`() -]{0,60}|\\PC{0,40}") {
             for specific in specifics(&text) {
-                prop_assert!(occurs(&specific, &text) , "{specific:?} in {text:?}");
+                prop_assert!(contains_specific(&specific, &text) , "{specific:?} in {text:?}");
             }
         }
     }

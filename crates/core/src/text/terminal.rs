@@ -7,7 +7,7 @@ use std::borrow::Cow;
 const ALLOWED_STYLES: &[&str] = &["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
 
 /// Removes control characters and escape sequences except our own styles. Line breaks and tabs stay.
-pub fn safe(text: &str) -> Cow<'_, str> {
+pub fn strip_controls(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         return Cow::Borrowed(text);
     }
@@ -73,15 +73,15 @@ mod tests {
             ("one\r\ntwo\rthree", "one\r\ntwothree"),
             ("\u{1b}]0;never ends\nnext", "\nnext"),
         ] {
-            assert_eq!(safe(text), left, "{text:?}");
+            assert_eq!(strip_controls(text), left, "{text:?}");
         }
     }
 
     proptest! {
         #[test]
         fn whatever_comes_is_safe_once_and_for_all(text in "[\\x1b\\x07\\[\\]0-9mJ;\\\\ab\n\r\u{9b}]{0,40}") {
-            let once = safe(&text).into_owned();
-            prop_assert_eq!(safe(&once), once.as_str());
+            let once = strip_controls(&text).into_owned();
+            prop_assert_eq!(strip_controls(&once), once.as_str());
         }
     }
 }

@@ -2,7 +2,7 @@
 //! that they are comparable.
 
 /// The estimated number of tokens: one per four letters, and one per Chinese, Japanese or Korean character.
-pub fn estimate(text: &str) -> u64 {
+pub fn estimate_tokens(text: &str) -> u64 {
     let (mut quarters, mut whole) = (0u64, 0u64);
     for c in text.chars() {
         match c {
@@ -24,8 +24,8 @@ mod tests {
 
     #[test]
     fn obs_24_words_and_signs() {
-        assert_eq!(estimate(""), 0);
-        assert_eq!(estimate("four letters are a token"), 6);
-        assert_eq!(estimate("記憶"), 2);
+        assert_eq!(estimate_tokens(""), 0);
+        assert_eq!(estimate_tokens("four letters are a token"), 6);
+        assert_eq!(estimate_tokens("記憶"), 2);
     }
 }

@@ -24,7 +24,7 @@ const NEGATION_WORDS: [&str; 12] = [
 ];
 
 impl WordSet {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         let (mut plain, mut numbers) = (Vec::new(), Vec::new());
         terms::each_term(text, |term| {
             let hash = terms::hash(term.text);
@@ -54,7 +54,7 @@ impl WordSet {
     }
 
     /// True if both have the same subject but say different things.
-    pub(crate) fn contradict(&self, other: &Self) -> bool {
+    pub(crate) fn contradicts(&self, other: &Self) -> bool {
         let least = self.plain.len().min(other.plain.len());
         if self.count.min(other.count) < 3 || least < 2 {
             return false;

@@ -2,7 +2,7 @@
 
 use super::entry::{EntryProperties, is_reviewed};
 use super::frontmatter::ParsedNote;
-use super::layout::{VaultShelf, shelf};
+use super::layout::{VaultShelf, shelf_of};
 use super::path::VaultPath;
 use crate::base::provenance::Origin;
 use crate::base::scope::Scope;
@@ -20,9 +20,9 @@ pub enum AgentEditPermission {
 
 /// The permission of an agent that works in `here` for the note at `path`. `here` is the scope that a memory
 /// saved there would get.
-pub fn agent_edit(path: &VaultPath, note: &ParsedNote<'_>, here: &Scope) -> AgentEditPermission {
+pub fn agent_edit_permission(path: &VaultPath, note: &ParsedNote<'_>, here: &Scope) -> AgentEditPermission {
     let entry = EntryProperties::of(note, path);
-    let loads = shelf(path) == VaultShelf::AlwaysLoad || entry.always_load;
+    let loads = shelf_of(path) == VaultShelf::AlwaysLoad || entry.always_load;
     let vouched = is_vouched_for(path, note);
     match (&entry.scope, here) {
         (Scope::Project(theirs), Scope::Project(ours)) if theirs != ours => AgentEditPermission::OtherProject,
@@ -48,7 +48,7 @@ mod tests {
         let text = format!("---\n{properties}\n---\n\nUse tabs.\n");
         let path = VaultPath::parse(path).unwrap();
         let here = here.map_or(Scope::Global, |id| Scope::Project(ProjectId::new(id)));
-        agent_edit(&path, &ParsedNote::parse(&text).unwrap(), &here)
+        agent_edit_permission(&path, &ParsedNote::parse(&text).unwrap(), &here)
     }
 
     #[test]

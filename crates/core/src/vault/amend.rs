@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::escape::{self, EscapeStyle, tidy_line};
+use super::escape::{self, EscapeStyle, normalise_line};
 use super::lines::{
     self, BrokenDocument, LineInsertion, LineKind, MarkdownLine, heading_words, newline_of, splice,
 };
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 
 /// The section of an identity file for additions, created on demand.
 pub const LEARNED_SECTION: &str = "Learned";
@@ -42,15 +42,15 @@ pub fn amend(
     supersedes: Option<&str>,
     section: Option<&str>,
 ) -> Result<Option<String>, AmendError> {
-    let statement = tidy_line(statement);
-    if normalised(&statement).is_empty() {
+    let statement = normalise_line(statement);
+    if normalise(&statement).is_empty() {
         return Err(AmendError::Empty);
     }
     let lines = lines::read(text)?;
     let units = units(&lines);
     let saying = |words: &str| -> Vec<&Range<usize>> {
-        let wanted = normalised(words);
-        units.iter().filter(|unit| said(&lines, unit) == wanted).collect()
+        let wanted = normalise(words);
+        units.iter().filter(|unit| statement_text(&lines, unit) == wanted).collect()
     };
     if !saying(&statement).is_empty() {
         return Ok(None);
@@ -84,14 +84,14 @@ fn units(lines: &[MarkdownLine<'_>]) -> Vec<Range<usize>> {
 /// The statements of a document, each as one line. Empty if the structure is ambiguous.
 pub fn statements(text: &str) -> Vec<String> {
     let Ok(lines) = lines::read(text) else { return Vec::new() };
-    units(&lines).iter().map(|unit| tidy_line(&words(&lines, unit))).collect()
+    units(&lines).iter().map(|unit| normalise_line(&statement_words(&lines, unit))).collect()
 }
 
-fn said(lines: &[MarkdownLine<'_>], unit: &Range<usize>) -> String {
-    normalised(&words(lines, unit))
+fn statement_text(lines: &[MarkdownLine<'_>], unit: &Range<usize>) -> String {
+    normalise(&statement_words(lines, unit))
 }
 
-fn words(lines: &[MarkdownLine<'_>], unit: &Range<usize>) -> String {
+fn statement_words(lines: &[MarkdownLine<'_>], unit: &Range<usize>) -> String {
     let words = lines.get(unit.clone()).into_iter().flatten().map(|line| match line.kind {
         LineKind::Item { content, .. } => line.text.get(content..).unwrap_or_default(),
         _ => line.text,
@@ -112,13 +112,13 @@ fn replace(
         LineKind::Item { content, .. } => first.text.get(..content).unwrap_or_default(),
         _ => "",
     };
-    let words = if head.is_empty() { escape::line(statement) } else { escape::inline(statement) };
+    let words = if head.is_empty() { escape::line(statement) } else { escape::escape_inline(statement) };
     let changed = splice(text, first.text_start..last.text_end(), &format!("{head}{words}"));
-    let walked = lines::walk(&changed).lines;
+    let walked = lines::parse_lines(&changed).lines;
     let behind = lines.len() - unit.end;
     let moved = walked.len().checked_sub(behind).ok_or(AmendError::Around)?;
     let same = |old: &[MarkdownLine<'_>], new: &[MarkdownLine<'_>]| {
-        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.means_the_same(new))
+        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.has_same_structure(new))
     };
     let kept = moved == unit.start + 1
         && walked.get(..=unit.start).is_some_and(|new| same(&lines[..=unit.start], new))

@@ -5,12 +5,12 @@ const COMMENT_PREFIX: &str = "rekindle";
 
 /// Renders `<!-- rekindle key=value … -->`. Values are encoded, so that they cannot end the comment.
 pub(crate) fn render(pairs: &[(&str, &str)]) -> String {
-    let words: String = pairs.iter().map(|(key, value)| format!(" {}", pair(key, value))).collect();
+    let words: String = pairs.iter().map(|(key, value)| format!(" {}", comment_pair(key, value))).collect();
     format!("<!-- {COMMENT_PREFIX}{words} -->")
 }
 
 /// Renders one key and its encoded value.
-pub(crate) fn pair(key: &str, value: &str) -> String {
+pub(crate) fn comment_pair(key: &str, value: &str) -> String {
     format!("{key}={}", escape(value, b","))
 }
 
@@ -36,12 +36,12 @@ pub(crate) fn list(values: &[String]) -> String {
 }
 
 /// The inverse of [`list`].
-pub(crate) fn unlist(list: &str) -> Vec<String> {
+pub(crate) fn parse_list(list: &str) -> Vec<String> {
     list.split(',').filter(|value| !value.is_empty()).map(decode).collect()
 }
 
 /// The start of the comment that ends `text`, ignoring blanks after it. An escaped opener does not count.
-pub(crate) fn trailing(text: &str) -> Option<usize> {
+pub(crate) fn find_trailing(text: &str) -> Option<usize> {
     let text = text.trim_end();
     let at = text.rfind("<!--").filter(|_| text.ends_with("-->"))?;
     let slashes = at - text[..at].trim_end_matches('\\').len();
@@ -106,7 +106,7 @@ mod tests {
             prop_assert_eq!(comment.matches("--").count(), 2);
             let pairs = parse(&comment).unwrap();
             prop_assert_eq!(value(&pairs, "a"), Some(a.as_str()));
-            prop_assert_eq!(unlist(value(&pairs, "b").unwrap()), full);
+            prop_assert_eq!(parse_list(value(&pairs, "b").unwrap()), full);
         }
     }
 
@@ -114,9 +114,9 @@ mod tests {
     fn only_our_comments_are_read() {
         assert_eq!(parse("<!-- note to self -->"), None);
         assert_eq!(parse("<!-- rekindle -->"), Some(vec![]));
-        assert_eq!(trailing("a <!-- x -->  "), Some(2));
-        assert_eq!(trailing("a \\<!-- x -->"), None);
-        assert_eq!(trailing("a <!-- x --> b -->"), None);
-        assert_eq!(trailing("a"), None);
+        assert_eq!(find_trailing("a <!-- x -->  "), Some(2));
+        assert_eq!(find_trailing("a \\<!-- x -->"), None);
+        assert_eq!(find_trailing("a <!-- x --> b -->"), None);
+        assert_eq!(find_trailing("a"), None);
     }
 }

@@ -8,14 +8,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::frontmatter::{self, ParsedNote, list, scalar};
+use super::frontmatter::{self, ParsedNote, list, render_scalar};
 use super::lines::newline_of;
 use super::path::VaultPath;
 use crate::base::id::EntryId;
 use crate::base::provenance::{Origin, Provenance};
 use crate::base::scope::{ProjectId, Scope};
 use crate::base::sentiment::Sentiment;
-use crate::base::time::{Timestamp, iso, parse};
+use crate::base::time::{Timestamp, format_utc, parse};
 use crate::text::clean::one_line;
 
 /// The maximum size of a saved body. A memory is a few lines; a megabyte is a file.
@@ -40,7 +40,7 @@ pub enum EntryStatus {
 
 impl EntryStatus {
     /// The status word in the frontmatter.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Active => "active",
             Self::Resolved => "resolved",
@@ -51,7 +51,7 @@ impl EntryStatus {
     }
 
     /// Parses a status word. Unknown words are kept as they are.
-    pub fn of(word: &str) -> Self {
+    pub fn from_word(word: &str) -> Self {
         match word {
             "active" => Self::Active,
             "resolved" => Self::Resolved,
@@ -64,13 +64,13 @@ impl EntryStatus {
 
 impl Serialize for EntryStatus {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
+        serializer.serialize_str(self.as_str())
     }
 }
 
 impl fmt::Display for EntryStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -88,7 +88,7 @@ pub enum Confidence {
 
 impl Confidence {
     /// The confidence word in the frontmatter.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::High => "high",
             Self::Medium => "medium",
@@ -96,8 +96,8 @@ impl Confidence {
         }
     }
 
-    fn of(word: &str) -> Option<Self> {
-        [Self::High, Self::Medium, Self::Low].into_iter().find(|confidence| confidence.word() == word)
+    fn from_note(word: &str) -> Option<Self> {
+        [Self::High, Self::Medium, Self::Low].into_iter().find(|confidence| confidence.as_str() == word)
     }
 }
 
@@ -138,7 +138,7 @@ impl EntryProperties {
     /// Reads the properties of a note. `path` supplies defaults for missing ones.
     pub fn of(note: &ParsedNote<'_>, path: &VaultPath) -> Self {
         let text = |key| note.text_of(key).map(str::to_owned);
-        let mut folders = path.parts();
+        let mut folders = path.components();
         let (group, kind) = (folders.next().unwrap_or_default(), folders.next().unwrap_or_default());
         let project = note.text_of("project").filter(|id| !id.is_empty());
         let scope = match (note.text_of("scope"), project) {
@@ -148,7 +148,7 @@ impl EntryProperties {
         Self {
             id: note.text_of("id").and_then(EntryId::parse),
             kind: text("kind").unwrap_or_else(|| kind.trim_start_matches('_').to_owned()),
-            status: note.text_of("status").map_or(EntryStatus::Active, EntryStatus::of),
+            status: note.text_of("status").map_or(EntryStatus::Active, EntryStatus::from_word),
             created: note.text_of("created").and_then(parse),
             updated: note.text_of("updated").and_then(parse),
             tags: note.list_of("tags"),
@@ -157,8 +157,8 @@ impl EntryProperties {
             always_load: note.text_of("always_load") == Some("true"),
             supersedes: text("supersedes"),
             superseded_by: text("superseded_by"),
-            confidence: note.text_of("confidence_rating_at_capture").and_then(Confidence::of),
-            sentiment: note.text_of("sentiment").and_then(Sentiment::of),
+            confidence: note.text_of("confidence_rating_at_capture").and_then(Confidence::from_note),
+            sentiment: note.text_of("sentiment").and_then(Sentiment::from_word),
             provenance: Provenance {
                 // A note without an origin was typed by the vault's owner.
                 origin: note.text_of("origin").and_then(|word| word.parse().ok()).unwrap_or(Origin::User),
@@ -170,36 +170,37 @@ impl EntryProperties {
 
     /// Renders a new note: each property of VLT-02 on its own line, then the body, ended by a newline.
     pub fn render(&self, body: &str) -> String {
-        let time =
-            |at: Option<Timestamp>| at.map_or_else(|| "null".to_owned(), |at| scalar(&iso(at)).into_owned());
+        let time = |at: Option<Timestamp>| {
+            at.map_or_else(|| "null".to_owned(), |at| render_scalar(&format_utc(at)).into_owned())
+        };
         let optional = |text: &Option<String>| {
-            text.as_deref().map_or_else(|| "null".to_owned(), |text| scalar(text).into_owned())
+            text.as_deref().map_or_else(|| "null".to_owned(), |text| render_scalar(text).into_owned())
         };
         let mut lines = vec![
             ("id", self.id.as_ref().map_or("null", EntryId::as_str).to_owned()),
-            ("kind", scalar(&self.kind).into_owned()),
-            ("status", scalar(self.status.word()).into_owned()),
+            ("kind", render_scalar(&self.kind).into_owned()),
+            ("status", render_scalar(self.status.as_str()).into_owned()),
             ("created", time(self.created)),
             ("updated", time(self.updated)),
             ("tags", list(&self.tags)),
-            ("group", scalar(&self.group).into_owned()),
-            ("scope", self.scope.word().to_owned()),
+            ("group", render_scalar(&self.group).into_owned()),
+            ("scope", self.scope.kind_str().to_owned()),
         ];
         if let Some(project) = self.scope.project() {
-            lines.push(("project", scalar(project.as_str()).into_owned()));
+            lines.push(("project", render_scalar(project.as_str()).into_owned()));
         }
         lines.extend([
             ("always_load", self.always_load.to_string()),
             ("supersedes", optional(&self.supersedes)),
             ("superseded_by", optional(&self.superseded_by)),
-            ("confidence_rating_at_capture", self.confidence.map_or("null", Confidence::word).to_owned()),
-            ("origin", self.provenance.origin.word().to_owned()),
+            ("confidence_rating_at_capture", self.confidence.map_or("null", Confidence::as_str).to_owned()),
+            ("origin", self.provenance.origin.as_str().to_owned()),
         ]);
         if let Some(sentiment) = self.sentiment {
-            lines.push(("sentiment", sentiment.word().to_owned()));
+            lines.push(("sentiment", sentiment.as_str().to_owned()));
         }
         if let Some(session) = &self.provenance.session {
-            lines.push(("session", scalar(session).into_owned()));
+            lines.push(("session", render_scalar(session).into_owned()));
         }
         if !self.provenance.messages.is_empty() {
             lines.push(("messages", list(&self.provenance.messages)));
@@ -261,8 +262,8 @@ pub fn is_reviewed(note: &ParsedNote<'_>) -> bool {
 }
 
 /// The archived text of an entry that was replaced by another one.
-pub fn superseded(note: &ParsedNote<'_>, by: &VaultPath) -> Result<String, frontmatter::Error> {
-    let changes = [("status", Some(EntryStatus::Superseded.word())), ("superseded_by", Some(by.as_str()))];
+pub fn mark_superseded(note: &ParsedNote<'_>, by: &VaultPath) -> Result<String, frontmatter::Error> {
+    let changes = [("status", Some(EntryStatus::Superseded.as_str())), ("superseded_by", Some(by.as_str()))];
     Ok(note.head_with(&changes)? + note.body())
 }
 
@@ -270,16 +271,16 @@ pub fn superseded(note: &ParsedNote<'_>, by: &VaultPath) -> Result<String, front
 /// that needs no change. The archived one keeps its body byte for byte.
 pub fn evolve(old: &str, change: &EvolveRequest<'_>) -> Result<EvolvedNotes, frontmatter::Error> {
     let note = ParsedNote::parse(old)?;
-    let at = iso(change.at);
+    let at = format_utc(change.at);
     let newline = newline_of(old);
-    let archived = superseded(&note, change.path)?;
+    let archived = mark_superseded(&note, change.path)?;
     let mut changes = vec![
         ("id", Some(change.id.as_str())),
-        ("status", Some(EntryStatus::Active.word())),
+        ("status", Some(EntryStatus::Active.as_str())),
         ("updated", Some(&at)),
         ("supersedes", Some(change.archive.as_str())),
         ("superseded_by", None),
-        ("origin", Some(change.origin.word())),
+        ("origin", Some(change.origin.as_str())),
         ("evolved_because", Some(change.reason)),
     ];
     // The person reviewed the old words, unless they approved the new ones.
@@ -289,7 +290,7 @@ pub fn evolve(old: &str, change: &EvolveRequest<'_>) -> Result<EvolvedNotes, fro
     }
     // The sentiment belongs to the words.
     match change.sentiment {
-        Some(sentiment) => changes.push(("sentiment", Some(sentiment.word()))),
+        Some(sentiment) => changes.push(("sentiment", Some(sentiment.as_str()))),
         None => changes.extend(note.get("sentiment").map(|_| ("sentiment", None))),
     }
     let mut new = note.head_with(&changes)?;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 
 /// The minimum length of a whole text to search for, in characters of its normal form. A shorter one is too
 /// unspecific.
@@ -41,7 +41,7 @@ impl ErasureTarget {
             }
         };
         for text in texts.iter().map(AsRef::as_ref) {
-            let forms: Vec<String> = blocks(text).into_iter().map(|block| normalised(&text[block])).collect();
+            let forms: Vec<String> = blocks(text).into_iter().map(|block| normalise(&text[block])).collect();
             add(join(&forms), MIN_WHOLE_CHARS);
             forms.into_iter().for_each(|form| add(form, MIN_BLOCK_CHARS));
             let long = |line: &&[u8]| line.len() >= FRAGMENT_BYTES;
@@ -57,17 +57,17 @@ impl ErasureTarget {
     }
 
     /// True if `text` contains the target.
-    pub fn is_in(&self, text: &str) -> bool {
+    pub fn matches_text(&self, text: &str) -> bool {
         !self.matches(text).is_empty()
     }
 
     /// True if a file of any format contains the target: Markdown, JSON lines, or bytes.
-    pub fn is_in_file(&self, bytes: &[u8]) -> bool {
+    pub fn matches_file(&self, bytes: &[u8]) -> bool {
         if !self.may_be_in(bytes) {
             return false;
         }
         let text = String::from_utf8_lossy(bytes);
-        self.is_in_bytes(bytes) || self.is_in(&text) || self.cut_json(&text).is_some()
+        self.is_in_bytes(bytes) || self.matches_text(&text) || self.remove_json_blocks(&text).is_some()
     }
 
     fn may_be_in(&self, bytes: &[u8]) -> bool {
@@ -85,7 +85,7 @@ impl ErasureTarget {
     }
 
     /// True if a short text contains a fragment of the target.
-    pub fn shows_in(&self, text: &str) -> bool {
+    pub fn matches_fragment(&self, text: &str) -> bool {
         text.len() <= MAX_CONTEXT_BYTES
             && text
                 .as_bytes()
@@ -95,7 +95,7 @@ impl ErasureTarget {
 
     /// The document without the blocks that contain the target, or `None` if there are none. Every other byte
     /// stays.
-    pub fn cut(&self, document: &str) -> Option<String> {
+    pub fn remove_blocks(&self, document: &str) -> Option<String> {
         let cuts = self.matches(document);
         if cuts.is_empty() {
             return None;
@@ -110,7 +110,7 @@ impl ErasureTarget {
     }
 
     /// The same for JSON, whole or by line: strings lose the blocks that contain the target.
-    pub fn cut_json(&self, text: &str) -> Option<String> {
+    pub fn remove_json_blocks(&self, text: &str) -> Option<String> {
         let mut changed = false;
         let mut out = String::with_capacity(text.len());
         if let Ok(mut whole) = serde_json::from_str::<Value>(text) {
@@ -133,7 +133,7 @@ impl ErasureTarget {
 
     fn cut_value(&self, value: &mut Value) -> bool {
         match value {
-            Value::String(text) => match self.cut(text) {
+            Value::String(text) => match self.remove_blocks(text) {
                 Some(kept) => {
                     *text = kept;
                     true
@@ -149,7 +149,7 @@ impl ErasureTarget {
     /// The disjoint ranges of whole blocks that a needle touches, in order.
     fn matches(&self, document: &str) -> Vec<Range<usize>> {
         let blocks = blocks(document);
-        let forms: Vec<String> = blocks.iter().map(|block| normalised(&document[block.clone()])).collect();
+        let forms: Vec<String> = blocks.iter().map(|block| normalise(&document[block.clone()])).collect();
         let joined = join(&forms);
         let mut hit = vec![false; blocks.len()];
         for needle in &self.needles {
@@ -253,10 +253,10 @@ mod tests {
             "intro\n\n- the staging host is\n  **hermes**, port 5433\n- other\n",
             "> The staging host is hermes, port 5433.",
         ] {
-            assert!(target.is_in(text), "{text}");
+            assert!(target.matches_text(text), "{text}");
         }
-        assert!(!target.is_in("The staging host is zeus, port 5433."));
-        assert!(!ErasureTarget::new(&["port is 5433"]).is_in("support is 54330"));
+        assert!(!target.matches_text("The staging host is zeus, port 5433."));
+        assert!(!ErasureTarget::new(&["port is 5433"]).matches_text("support is 54330"));
     }
 
     #[test]
@@ -264,19 +264,21 @@ mod tests {
         let target = ErasureTarget::new(&[SECRET]);
         let document =
             "# Log\r\n\r\n- a\r\n- The staging host is hermes,\r\n  port 5433.\r\n- b  \r\n\r\n| x | y |\r\n";
-        assert_eq!(target.cut(document).unwrap(), "# Log\r\n\r\n- a\r\n- b  \r\n\r\n| x | y |\r\n");
-        assert_eq!(target.cut("# Log\n\n- a\n"), None);
+        assert_eq!(target.remove_blocks(document).unwrap(), "# Log\r\n\r\n- a\r\n- b  \r\n\r\n| x | y |\r\n");
+        assert_eq!(target.remove_blocks("# Log\n\n- a\n"), None);
     }
 
     #[test]
     fn a_text_of_several_blocks_goes_as_a_whole_and_by_its_longer_parts() {
         let target = ErasureTarget::new(&["Deploy\n\n1. tag\n2. run the long deployment script twice"]);
         assert_eq!(
-            target.cut("x\n\nDeploy\n\n1. tag\n2. run the long deployment script twice\n\ny\n").unwrap(),
+            target
+                .remove_blocks("x\n\nDeploy\n\n1. tag\n2. run the long deployment script twice\n\ny\n")
+                .unwrap(),
             "x\n\n\n\ny\n"
         );
-        assert!(target.is_in("- run the long deployment script twice"));
-        assert!(!target.is_in("1. tag"));
+        assert!(target.matches_text("- run the long deployment script twice"));
+        assert!(!target.matches_text("1. tag"));
     }
 
     #[test]
@@ -285,11 +287,11 @@ mod tests {
         let line =
             serde_json::json!({"n": 1, "messages": format!("[User]: hi\n\n{SECRET}\n\nbye")}).to_string();
         let file = format!("{line}\n{{\"other\":true}}\nnot json\n");
-        let cut = target.cut_json(&file).unwrap();
+        let cut = target.remove_json_blocks(&file).unwrap();
         assert!(
             !cut.contains("hermes") && cut.contains("bye") && cut.ends_with("{\"other\":true}\nnot json\n")
         );
-        assert!(target.is_in_file(file.as_bytes()) && !target.is_in_file(cut.as_bytes()));
+        assert!(target.matches_file(file.as_bytes()) && !target.matches_file(cut.as_bytes()));
     }
 
     #[test]
@@ -302,8 +304,8 @@ mod tests {
         fn what_is_cut_is_gone_and_the_rest_stays(before in "([a-z ]{0,20}\n){0,6}", after in "([a-z ]{0,20}\n){0,6}") {
             let target = ErasureTarget::new(&[SECRET]);
             let document = format!("{before}\n- {SECRET}\n\n{after}");
-            let cut = target.cut(&document).unwrap();
-            prop_assert!(!target.is_in(&cut));
+            let cut = target.remove_blocks(&document).unwrap();
+            prop_assert!(!target.matches_text(&cut));
             prop_assert_eq!(cut, format!("{before}\n\n{after}"));
         }
 

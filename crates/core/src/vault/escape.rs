@@ -4,7 +4,7 @@
 //! The escapes are Markdown's own: a backslash before the character that would begin a block or a comment. So
 //! the document still shows the original words.
 
-use super::lines::blocks::{closes_fence, fence, hash_heading, is_conflict, is_rule, marker};
+use super::lines::blocks::{closes_fence, is_conflict, is_rule, marker, parse_atx_heading, parse_fence};
 
 /// The structure that a text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum EscapeStyle {
 
 /// The canonical form of a text: `\n` between lines, no control characters, no trailing blanks, no blank
 /// lines around it.
-pub(crate) fn tidy(text: &str) -> String {
+pub(crate) fn normalise_text(text: &str) -> String {
     let text =
         text.replace("\r\n", "\n").replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
     let text: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect();
@@ -26,18 +26,18 @@ pub(crate) fn tidy(text: &str) -> String {
 }
 
 /// [`tidy`] on one line, with single spaces between words.
-pub(crate) fn tidy_line(text: &str) -> String {
+pub(crate) fn normalise_line(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Escapes `<!--` by an odd number of backslashes before it, so that it opens no comment.
-pub(crate) fn inline(text: &str) -> String {
+pub(crate) fn escape_inline(text: &str) -> String {
     rewrite_openers(text, |slashes| 2 * slashes + 1)
 }
 
 /// The inverse of [`inline`]. An opener that a person typed stays as it is.
-pub(crate) fn plain(text: &str) -> String {
+pub(crate) fn unescape_inline(text: &str) -> String {
     rewrite_openers(text, |slashes| if slashes % 2 == 1 { slashes / 2 } else { slashes })
 }
 
@@ -58,7 +58,7 @@ fn rewrite_openers(text: &str, slashes: impl Fn(usize) -> usize) -> String {
 
 /// Escapes a heading: on one line, and with a final `#` as text.
 pub(crate) fn heading(title: &str) -> String {
-    let mut title = inline(&tidy_line(title));
+    let mut title = escape_inline(&normalise_line(title));
     if title.ends_with('#') {
         title.insert(title.len() - 1, '\\');
     }
@@ -66,33 +66,35 @@ pub(crate) fn heading(title: &str) -> String {
 }
 
 /// The inverse of [`heading`].
-pub(crate) fn plain_heading(title: &str) -> String {
-    plain(&title.strip_suffix("\\#").map_or_else(|| title.to_owned(), |before| format!("{before}#")))
+pub(crate) fn unescape_heading(title: &str) -> String {
+    unescape_inline(
+        &title.strip_suffix("\\#").map_or_else(|| title.to_owned(), |before| format!("{before}#")),
+    )
 }
 
 /// Escapes words at the start of a line that would begin a block.
 pub(crate) fn line(text: &str) -> String {
-    escape_start(&inline(text), EscapeStyle::Words)
+    escape_start(&escape_inline(text), EscapeStyle::Words)
 }
 
 /// The inverse of [`line`].
-pub(crate) fn plain_line(text: &str) -> String {
-    plain(&unescape_start(text, EscapeStyle::Words))
+pub(crate) fn unescape_line(text: &str) -> String {
+    unescape_inline(&unescape_start(text, EscapeStyle::Words))
 }
 
 /// Renders a list item: `head` (the marker and any prefix), the words, `tail` at the end of the first line,
 /// and the further lines indented below it. Every line ends in `\n`.
 pub(crate) fn item(head: &str, text: &str, tail: &str, style: EscapeStyle) -> String {
-    let text = tidy(text);
+    let text = normalise_text(text);
     let lines: Vec<&str> = text.split('\n').collect();
     let code = code_lines(&lines, style);
     // A code block cannot begin in the middle of a line, so it begins on the next one.
-    let (first, rest_from) = if code[0] { (String::new(), 0) } else { (inline(lines[0]), 1) };
+    let (first, rest_from) = if code[0] { (String::new(), 0) } else { (escape_inline(lines[0]), 1) };
     let mut out = format!("{head}{first}").trim_end().to_owned();
     out.push_str(tail);
     out.push('\n');
     for (at, text) in lines.iter().enumerate().skip(rest_from) {
-        let text = if code[at] { (*text).to_owned() } else { escape_start(&inline(text), style) };
+        let text = if code[at] { (*text).to_owned() } else { escape_start(&escape_inline(text), style) };
         out.push_str(if text.is_empty() { "" } else { "  " });
         out.push_str(&text);
         out.push('\n');
@@ -102,32 +104,32 @@ pub(crate) fn item(head: &str, text: &str, tail: &str, style: EscapeStyle) -> St
 
 /// The inverse of [`item`], for the words between head and tail and the lines below. `offset` is their
 /// continuation column.
-pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: EscapeStyle) -> String {
+pub(crate) fn unescape_item(first: &str, below: &[&str], offset: usize, style: EscapeStyle) -> String {
     let mut lines = vec![first.trim()];
     lines.extend(below.iter().map(|line| dedent(line, offset)));
     let code = code_lines(&lines, style);
     let words = lines.iter().enumerate().map(|(at, text)| match at {
-        0 => plain(text),
+        0 => unescape_inline(text),
         _ if code[at] => (*text).to_owned(),
-        _ => plain(&unescape_start(text, style)),
+        _ => unescape_inline(&unescape_start(text, style)),
     });
-    tidy(&words.collect::<Vec<_>>().join("\n"))
+    normalise_text(&words.collect::<Vec<_>>().join("\n"))
 }
 
 /// The words of an item of [`EscapeStyle::Words`] on their lines, still escaped by [`inline`].
-pub(crate) fn joined_item(first: &str, below: &[&str], offset: usize) -> String {
+pub(crate) fn join_item(first: &str, below: &[&str], offset: usize) -> String {
     let mut lines = vec![first.trim().to_owned()];
     lines.extend(below.iter().map(|line| unescape_start(dedent(line, offset), EscapeStyle::Words)));
     lines.join("\n")
 }
 
 /// Renders a text as a block quote, ending in `\n`.
-pub(crate) fn quote(text: &str) -> String {
-    tidy(text).split('\n').map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
+pub(crate) fn block_quote(text: &str) -> String {
+    normalise_text(text).split('\n').map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// A quoted line without its mark.
-pub(crate) fn plain_quote(line: &str) -> Option<&str> {
+pub(crate) fn unquote_line(line: &str) -> Option<&str> {
     let quoted = line.strip_prefix('>')?;
     Some(quoted.strip_prefix(' ').unwrap_or(quoted))
 }
@@ -159,7 +161,7 @@ fn code_block(lines: &[&str]) -> Option<usize> {
         (line.len() - rest.len() < 4 && !line.starts_with('\t')).then_some(rest.len())
     };
     let first = lines.first()?;
-    let (mark, length) = fence(&first[first.len() - fence_at(first)?..])?;
+    let (mark, length) = parse_fence(&first[first.len() - fence_at(first)?..])?;
     for (at, line) in lines.iter().enumerate().skip(1) {
         if closes_fence(line.trim_start(), mark, length) {
             return fence_at(line).map(|_| at + 1);
@@ -169,12 +171,12 @@ fn code_block(lines: &[&str]) -> Option<usize> {
 }
 
 /// Splits off the leading blanks.
-fn lead(line: &str) -> (&str, &str) {
+fn split_indent(line: &str) -> (&str, &str) {
     line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len())
 }
 
 fn escape_start(text: &str, style: EscapeStyle) -> String {
-    let (blanks, rest) = lead(text);
+    let (blanks, rest) = split_indent(text);
     if begins_block(rest.trim_start_matches('\\'), style) {
         return format!("{blanks}\\{rest}");
     }
@@ -185,7 +187,7 @@ fn escape_start(text: &str, style: EscapeStyle) -> String {
 }
 
 fn unescape_start(text: &str, style: EscapeStyle) -> String {
-    let (blanks, rest) = lead(text);
+    let (blanks, rest) = split_indent(text);
     if let Some(bare) = rest.strip_prefix('\\')
         && begins_block(bare.trim_start_matches('\\'), style)
     {
@@ -205,7 +207,7 @@ fn begins_block(text: &str, style: EscapeStyle) -> bool {
     underline
         || is_rule(text)
         || is_conflict(text)
-        || hash_heading(text).is_some()
+        || parse_atx_heading(text).is_some()
         || text.starts_with("```")
         || text.starts_with("~~~")
         || style == EscapeStyle::Words && (text.starts_with('>') || matches!(marker(text), Some((_, None))))
@@ -224,7 +226,7 @@ fn numbered(text: &str, style: EscapeStyle) -> Option<usize> {
 pub(crate) mod tests {
     use proptest::prelude::*;
 
-    use super::super::lines::{LineKind, item_lines, walk};
+    use super::super::lines::{LineKind, item_lines, parse_lines};
     use super::*;
 
     /// Texts that imitate document structure.
@@ -281,7 +283,7 @@ pub(crate) mod tests {
     fn back(rendered: &str, head: &str, tail: &str, style: EscapeStyle) -> String {
         let lines: Vec<&str> = rendered.trim_end_matches('\n').split('\n').collect();
         let first = lines[0].strip_suffix(tail).unwrap();
-        plain_item(first.strip_prefix(head.trim_end()).unwrap(), &lines[1..], 2, style)
+        unescape_item(first.strip_prefix(head.trim_end()).unwrap(), &lines[1..], 2, style)
     }
 
     proptest! {
@@ -289,18 +291,18 @@ pub(crate) mod tests {
 
         #[test]
         fn tidying_twice_changes_nothing(text in hostile()) {
-            prop_assert_eq!(tidy(&tidy(&text)), tidy(&text));
-            prop_assert_eq!(tidy_line(&tidy(&text)), tidy_line(&text));
+            prop_assert_eq!(normalise_text(&normalise_text(&text)), normalise_text(&text));
+            prop_assert_eq!(normalise_line(&normalise_text(&text)), normalise_line(&text));
         }
 
         #[test]
         fn every_text_reads_back(text in hostile()) {
-            prop_assert_eq!(plain(&inline(&text)), text.clone());
-            prop_assert_eq!(plain_line(&line(&text)), text.clone());
-            prop_assert_eq!(plain_heading(&heading(&text)), tidy_line(&text));
+            prop_assert_eq!(unescape_inline(&escape_inline(&text)), text.clone());
+            prop_assert_eq!(unescape_line(&line(&text)), text.clone());
+            prop_assert_eq!(unescape_heading(&heading(&text)), normalise_line(&text));
             for style in [EscapeStyle::Words, EscapeStyle::Blocks] {
                 let rendered = item("- x ", &text, " <!-- y -->", style);
-                prop_assert_eq!(back(&rendered, "- x ", " <!-- y -->", style), tidy(&text));
+                prop_assert_eq!(back(&rendered, "- x ", " <!-- y -->", style), normalise_text(&text));
             }
         }
 
@@ -308,7 +310,7 @@ pub(crate) mod tests {
         fn a_text_stays_inside_its_item(text in hostile(), blocks in any::<bool>()) {
             let style = if blocks { EscapeStyle::Blocks } else { EscapeStyle::Words };
             let document = format!("{}- z\n\n# End\n", item("- x ", &text, "", style));
-            let lines = walk(&document).lines;
+            let lines = parse_lines(&document).lines;
             let own = item_lines(&lines, 0);
             let last = lines.len() - 3;
             prop_assert_eq!(own.end, last);
@@ -323,9 +325,9 @@ pub(crate) mod tests {
 
         #[test]
         fn a_quote_reads_back(text in hostile()) {
-            let quoted = quote(&text);
-            let lines: Vec<_> = quoted.lines().map(|line| plain_quote(line).unwrap()).collect();
-            prop_assert_eq!(lines.join("\n"), tidy(&text));
+            let quoted = block_quote(&text);
+            let lines: Vec<_> = quoted.lines().map(|line| unquote_line(line).unwrap()).collect();
+            prop_assert_eq!(lines.join("\n"), normalise_text(&text));
         }
     }
 

@@ -101,7 +101,7 @@ impl<'a> ParsedNote<'a> {
         let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
         let Some(first) = text[start..].split_inclusive('\n').next().filter(|line| line.trim_end() == "---")
         else {
-            return Ok(Self::plain(text));
+            return Ok(Self::body_only(text));
         };
         let yaml = start + first.len();
         let mut at = yaml;
@@ -119,7 +119,7 @@ impl<'a> ParsedNote<'a> {
     }
 
     /// A note without properties: all of `text` is body, however it begins.
-    pub fn plain(text: &'a str) -> Self {
+    pub fn body_only(text: &'a str) -> Self {
         let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
         Self { text, fields: Vec::new(), end_of_fields: start, has_block: false, body: start }
     }
@@ -196,7 +196,7 @@ impl<'a> ParsedNote<'a> {
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut added = String::new();
         for (key, value) in changes {
-            let rendered = value.map_or(Cow::Borrowed("null"), scalar);
+            let rendered = value.map_or(Cow::Borrowed("null"), render_scalar);
             match self.fields.iter().find(|field| field.key == *key) {
                 Some(field) => {
                     let at = field.at.clone().ok_or_else(|| Error::NotEditable {
@@ -245,7 +245,7 @@ fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<PropertyField<'_
     for event in Parser::new_from_str(yaml) {
         let (event, span) = event
             .map_err(|error| Error::Yaml { line: error.marker().line() + 1, why: error.info().to_owned() })?;
-        reader.take(event, span)?;
+        reader.handle_event(event, span)?;
     }
     Ok(reader.fields)
 }
@@ -289,7 +289,7 @@ struct FrontmatterParser<'a> {
 }
 
 impl<'a> FrontmatterParser<'a> {
-    fn take(&mut self, event: Event<'a>, span: Span) -> Result<(), Error> {
+    fn handle_event(&mut self, event: Event<'a>, span: Span) -> Result<(), Error> {
         // The parser counts from the line after the opening `---`, which is line 1 of the file.
         let line = span.start.line() + 1;
         match (event, self.depth) {
@@ -397,7 +397,7 @@ fn closing_quote(rest: &str, quote: char, escape: Option<char>) -> Option<usize>
 }
 
 /// Renders a scalar: plain if every YAML reader takes it for text, double-quoted otherwise.
-pub fn scalar(text: &str) -> Cow<'_, str> {
+pub fn render_scalar(text: &str) -> Cow<'_, str> {
     let plain_char =
         |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '@' | '+' | '(' | ')');
     let speaks_of_something_else = matches!(
@@ -433,7 +433,7 @@ pub fn scalar(text: &str) -> Cow<'_, str> {
 
 /// Renders a list: `[a, "b c: d"]`.
 pub fn list<S: AsRef<str>>(items: &[S]) -> String {
-    let items: Vec<_> = items.iter().map(|item| scalar(item.as_ref())).collect();
+    let items: Vec<_> = items.iter().map(|item| render_scalar(item.as_ref())).collect();
     format!("[{}]", items.join(", "))
 }
 
@@ -538,7 +538,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_value_reads_back(value in any::<String>(), items in prop::collection::vec(any::<String>(), 0..4)) {
-            let text = format!("---\na: {}\nb: {}\n---\nbody", scalar(&value), list(&items));
+            let text = format!("---\na: {}\nb: {}\n---\nbody", render_scalar(&value), list(&items));
             let note = ParsedNote::parse(&text).unwrap();
             let expected = if value.is_empty() { Some("") } else { Some(value.as_str()) };
             prop_assert_eq!(note.text_of("a"), expected);
@@ -549,12 +549,12 @@ mod tests {
 
         #[test]
         fn a_set_value_reads_back_and_the_rest_stays(value in any::<String>(), other in "[ -~]{0,20}", body in any::<String>()) {
-            let text = format!("---\nfirst: {}\nstatus: active\n# note\nlast: x\n---\n{body}", scalar(&other));
+            let text = format!("---\nfirst: {}\nstatus: active\n# note\nlast: x\n---\n{body}", render_scalar(&other));
             let note = ParsedNote::parse(&text).unwrap();
             let changed = note.head_with(&[("status", Some(&value))]).unwrap() + note.body();
             let again = ParsedNote::parse(&changed).unwrap();
             prop_assert_eq!(again.text_of("status"), Some(value.as_str()));
-            let expected = text.replacen("status: active", &format!("status: {}", scalar(&value)), 1);
+            let expected = text.replacen("status: active", &format!("status: {}", render_scalar(&value)), 1);
             prop_assert_eq!(changed, expected);
         }
 

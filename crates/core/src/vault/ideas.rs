@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::as_text;
-use super::escape::{self, tidy_line};
+use super::escape::{self, normalise_line};
 use super::lines::{self, BrokenDocument, LineInsertion, LineKind, MarkdownLine};
 use super::path::VaultPath;
 use super::scope_mark;
@@ -111,7 +111,7 @@ pub fn append(text: &str, vault: &str, idea: &IdeaDraft) -> Result<String, Error
     let mut block = format!("## {}: {}\n\n", day(idea.date), escape::heading(&idea.title));
     let mut summary = paragraph(&idea.summary);
     let scope = idea.project.clone().map_or(Scope::Global, Scope::Project);
-    if let Some(mark) = scope_mark::needed(&summary, &scope) {
+    if let Some(mark) = scope_mark::required_mark(&summary, &scope) {
         summary = format!("{summary} {mark}").trim_start().to_owned();
     }
     if !summary.is_empty() {
@@ -206,7 +206,7 @@ fn heading(title: &str) -> Option<(Date, String)> {
     let date = title.get(..10)?.parse().ok()?;
     let rest = title[10..].trim_start();
     let rest = [":", "—", "–", "-"].iter().find_map(|dash| rest.strip_prefix(dash)).unwrap_or(rest);
-    Some((date, escape::plain_heading(rest.trim())))
+    Some((date, escape::unescape_heading(rest.trim())))
 }
 
 fn entry(lines: &[MarkdownLine<'_>], section: Range<usize>) -> Option<IdeaEntry> {
@@ -252,7 +252,7 @@ fn is_own(line: &str) -> bool {
 
 /// Renders a summary on one line, escaped so that it is neither a block nor a line in a format of ours.
 fn paragraph(summary: &str) -> String {
-    let line = escape::line(&tidy_line(summary));
+    let line = escape::line(&normalise_line(summary));
     let bare = line.trim_start_matches('\\');
     if is_own(bare) { format!("\\{line}") } else { line }
 }
@@ -260,7 +260,7 @@ fn paragraph(summary: &str) -> String {
 /// The inverse of [`paragraph`].
 fn plain_paragraph(line: &str) -> String {
     let bare = line.trim_start_matches('\\');
-    escape::plain_line(if is_own(bare) { line.strip_prefix('\\').unwrap_or(line) } else { line })
+    escape::unescape_line(if is_own(bare) { line.strip_prefix('\\').unwrap_or(line) } else { line })
 }
 
 fn check_link(vault: &str, slug: &str) -> Result<(), Error> {
@@ -314,7 +314,7 @@ mod tests {
             let mut expected: Vec<_> = before.iter().map(told).collect();
             let some = |slug: &str| Some(slug.to_owned());
             let day = date(2026, 11, 15);
-            expected.push((day, tidy_line(&title), tidy_line(&summary), some("one"), Some(date(2026, 12, 1))));
+            expected.push((day, normalise_line(&title), normalise_line(&summary), some("one"), Some(date(2026, 12, 1))));
             expected.push((day, "Two".to_owned(), "Second.".to_owned(), some("two"), None));
             prop_assert_eq!(&after, &expected);
             // Repeating the change has no effect.

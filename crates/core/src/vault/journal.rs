@@ -97,7 +97,7 @@ pub enum ChangeActor {
 
 impl ChangeActor {
     /// The author's name in listings.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "you",
             Self::Agent => "agent",
@@ -132,7 +132,7 @@ pub enum PatchError {
 
 impl RangePatch {
     /// The smallest single range that turns `before` into `after`.
-    pub fn between(before: &str, after: &str) -> Self {
+    pub fn from_texts(before: &str, after: &str) -> Self {
         let shortest = before.len().min(after.len());
         let same = |(a, b): &(u8, u8)| a == b;
         let mut start = before.bytes().zip(after.bytes()).take_while(same).count();
@@ -155,7 +155,7 @@ impl RangePatch {
     }
 
     /// The patch that appends `inserted` to a text of `at` bytes that ends in `end`.
-    pub fn at_end(at: usize, end: &str, inserted: String) -> Self {
+    pub fn from_append(at: usize, end: &str, inserted: String) -> Self {
         let lead = end[ceil(end, end.len().saturating_sub(CONTEXT_BYTES))..].to_owned();
         Self { at, removed: String::new(), inserted, lead, trail: String::new() }
     }
@@ -163,11 +163,11 @@ impl RangePatch {
     /// Reverses the change. If `now` differs from the text after the change, the place is found by the new
     /// text and its context. A place that is gone or ambiguous is an error, never a guess.
     pub fn reverse(&self, now: &str) -> Result<String, PatchError> {
-        let replaced = self.place(now)?;
+        let replaced = self.find_range(now)?;
         Ok([&now[..replaced.start], &self.removed, &now[replaced.end..]].concat())
     }
 
-    fn place(&self, now: &str) -> Result<Range<usize>, PatchError> {
+    fn find_range(&self, now: &str) -> Result<Range<usize>, PatchError> {
         let around = [&self.lead, self.inserted.as_str(), &self.trail].concat();
         let whole = |start: usize| start..start + self.inserted.len();
         let expected = self.at.checked_sub(self.lead.len());
@@ -295,7 +295,7 @@ pub enum FileOperation {
 
 impl FileOperation {
     /// The location of the file; `None` once it is forgotten.
-    pub fn place(&self) -> Option<&ChangedFile> {
+    pub fn changed_file(&self) -> Option<&ChangedFile> {
         match self {
             Self::Create { place, .. }
             | Self::Edit { place, .. }
@@ -307,12 +307,12 @@ impl FileOperation {
     }
 
     /// All locations that it touched.
-    pub fn places(&self) -> impl Iterator<Item = &ChangedFile> {
+    pub fn changed_files(&self) -> impl Iterator<Item = &ChangedFile> {
         let from = match self {
             Self::Move { from, .. } => Some(from),
             _ => None,
         };
-        self.place().into_iter().chain(from)
+        self.changed_file().into_iter().chain(from)
     }
 
     /// True if the operation still has the data to reverse it.
@@ -377,7 +377,7 @@ impl VaultChange {
     }
 
     /// True if a person made it by a command.
-    pub fn is_a_persons(&self) -> bool {
+    pub fn is_by_user(&self) -> bool {
         self.by == ChangeActor::User && !self.is_bookkeeping()
     }
 }
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_patch_holds_only_the_changed_range() {
-        let patch = RangePatch::between("one\ntwo\nthree\n", "one\n2\nthree\n");
+        let patch = RangePatch::from_texts("one\ntwo\nthree\n", "one\n2\nthree\n");
         assert_eq!((patch.removed.as_str(), patch.inserted.as_str()), ("two", "2"));
     }
 
@@ -398,13 +398,13 @@ mod tests {
     fn b_09_a_change_is_taken_back_after_others_came() {
         let before = "# Memory\n\n- a\n";
         let after = "# Memory\n\n- a\n- b\n";
-        let patch = RangePatch::between(before, after);
+        let patch = RangePatch::from_texts(before, after);
         let now = "# Memory of Ada\n\n- zero\n- a\n- b\n- c\n";
         assert_eq!(patch.reverse(now).unwrap(), "# Memory of Ada\n\n- zero\n- a\n- c\n");
         assert_eq!(patch.reverse("# Memory\n\n- a\n- B!\n"), Err(PatchError::Gone));
         assert_eq!(patch.reverse("- b\n x - b\n"), Err(PatchError::Ambiguous));
         // The first line of a list, after others were added below it.
-        let first = RangePatch::between("## A\n\n## B\n", "## A\n\n- a\n\n## B\n");
+        let first = RangePatch::from_texts("## A\n\n## B\n", "## A\n\n- a\n\n## B\n");
         assert_eq!(first.reverse("## A\n\n- a\n- b\n\n## B\n").unwrap(), "## A\n\n- b\n\n## B\n");
         assert_eq!(first.reverse("## A\n\nx - a\n- b\n"), Err(PatchError::Gone));
     }
@@ -413,8 +413,9 @@ mod tests {
     fn log_01_what_was_added_at_the_end_is_the_patch_between() {
         let before = "# Ä day of the log, with more words than a patch keeps around it: äöü\n";
         let after = format!("{before}\n### More\n");
-        let patch = RangePatch::at_end(before.len(), &before[before.len() - 52..], "\n### More\n".to_owned());
-        assert_eq!(patch, RangePatch::between(before, &after));
+        let patch =
+            RangePatch::from_append(before.len(), &before[before.len() - 52..], "\n### More\n".to_owned());
+        assert_eq!(patch, RangePatch::from_texts(before, &after));
         assert_eq!(patch.reverse(&after).unwrap(), before);
     }
 
@@ -430,9 +431,9 @@ mod tests {
     #[test]
     fn idea_05_a_move_touches_two_places_and_reads_back() {
         let place = |path: &str| ChangedFile::vault(VaultPath::parse(path).unwrap());
-        let before = ContentHash::of(b"x");
+        let before = ContentHash::of_bytes(b"x");
         let op = FileOperation::Move { place: place("b/x.pdf"), from: place("a/x.pdf"), before };
-        let touched: Vec<String> = op.places().map(ToString::to_string).collect();
+        let touched: Vec<String> = op.changed_files().map(ToString::to_string).collect();
         assert_eq!((touched.join(" "), op.can_be_undone()), ("b/x.pdf a/x.pdf".to_owned(), true));
         let json = serde_json::to_string(&op).unwrap();
         assert_eq!(serde_json::from_str::<FileOperation>(&json).unwrap(), op);
@@ -443,7 +444,7 @@ mod tests {
         fn every_patch_is_taken_back(start in any::<String>(), old in any::<String>(), new in any::<String>(), end in any::<String>()) {
             let before = format!("{start}{old}{end}");
             let after = format!("{start}{new}{end}");
-            let patch = RangePatch::between(&before, &after);
+            let patch = RangePatch::from_texts(&before, &after);
             prop_assert_eq!(patch.reverse(&after).unwrap(), before);
             prop_assert!(patch.removed.len() <= old.len() + 3 && patch.inserted.len() <= new.len() + 3);
             let json = serde_json::to_string(&patch).unwrap();

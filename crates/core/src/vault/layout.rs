@@ -63,7 +63,7 @@ impl EntryGroup {
     pub const ALL: [Self; 3] = [Self::PersonalPrivate, Self::PersonalProjects, Self::PersonalSkills];
 
     /// The name of the group's folder.
-    pub fn word(self) -> &'static str {
+    pub fn folder_name(self) -> &'static str {
         match self {
             Self::PersonalPrivate => "personal-private",
             Self::PersonalProjects => "personal-projects",
@@ -74,7 +74,7 @@ impl EntryGroup {
 
 impl fmt::Display for EntryGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.folder_name())
     }
 }
 
@@ -82,15 +82,15 @@ impl FromStr for EntryGroup {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|group| group.word() == text).ok_or_else(|| {
+        Self::ALL.into_iter().find(|group| group.folder_name() == text).ok_or_else(|| {
             format!("`{text}` is not a group (personal-private, personal-projects, personal-skills)")
         })
     }
 }
 
 /// The path of a fixed file, by its constant.
-pub fn fixed(name: &'static str) -> VaultPath {
-    VaultPath::of(&[name])
+pub fn fixed_path(name: &'static str) -> VaultPath {
+    VaultPath::from_parts(&[name])
 }
 
 /// The destination of a new entry.
@@ -124,7 +124,7 @@ pub fn entry(to: EntryDestination, kind: &str, name: &str) -> Result<VaultPath, 
         EntryDestination::AlwaysLoad => ALWAYS_LOAD,
         EntryDestination::Inbox => INBOX_FOLDER,
     };
-    Ok(VaultPath::of(&[to.group().word(), folder, &file]))
+    Ok(VaultPath::from_parts(&[to.group().folder_name(), folder, &file]))
 }
 
 /// The archive path of an entry: `personal-private/_archive/<original-path>.YYYYMMDD.md`, then
@@ -133,19 +133,19 @@ pub fn archive(original: &VaultPath, date: Date, nth: usize) -> Result<VaultPath
     let number = if nth > 1 { format!("-{nth}") } else { String::new() };
     VaultPath::parse(&format!(
         "{}/{ARCHIVE}/{original}.{}{number}.md",
-        EntryGroup::PersonalPrivate.word(),
+        EntryGroup::PersonalPrivate.folder_name(),
         compact_day(date)
     ))
 }
 
 /// The folder of an idea in the incubator (IDEA-03).
 pub fn idea_folder(slug: &str) -> Result<VaultPath, Error> {
-    VaultPath::parse(&format!("{}/{INCUBATOR}/{slug}", EntryGroup::PersonalPrivate.word()))
+    VaultPath::parse(&format!("{}/{INCUBATOR}/{slug}", EntryGroup::PersonalPrivate.folder_name()))
 }
 
 /// The folder of an idea that became a project (IDEA-05).
 pub fn project_folder(slug: &str) -> Result<VaultPath, Error> {
-    VaultPath::parse(&format!("{}/{slug}", EntryGroup::PersonalProjects.word()))
+    VaultPath::parse(&format!("{}/{slug}", EntryGroup::PersonalProjects.folder_name()))
 }
 
 /// The archive path of a whole folder: `personal-private/_archive/<original-folder>.YYYYMMDD`, then
@@ -157,12 +157,17 @@ pub fn archived_folder(original: &VaultPath, date: Date, nth: usize) -> Result<V
 
 /// The daily log of a day: `memory/YYYY-MM-DD.md` (LOG-01).
 pub fn daily_log(date: Date) -> VaultPath {
-    VaultPath::of(&["memory", &format!("{}.md", day(date))])
+    VaultPath::from_parts(&["memory", &format!("{}.md", day(date))])
 }
 
 /// The index page of an idea: `personal-private/_idea-incubator/<slug>/_index.md` (IDEA-03).
 pub fn idea(name: &str) -> Result<VaultPath, Error> {
-    Ok(VaultPath::of(&[EntryGroup::PersonalPrivate.word(), INCUBATOR, &slug("title", name)?, "_index.md"]))
+    Ok(VaultPath::from_parts(&[
+        EntryGroup::PersonalPrivate.folder_name(),
+        INCUBATOR,
+        &slug("title", name)?,
+        "_index.md",
+    ]))
 }
 
 /// The classification of a vault path by its location.
@@ -190,8 +195,8 @@ impl VaultShelf {
 }
 
 /// Classifies a path by its location.
-pub fn shelf(path: &VaultPath) -> VaultShelf {
-    let mut parts = path.parts();
+pub fn shelf_of(path: &VaultPath) -> VaultShelf {
+    let mut parts = path.components();
     let Some(group) = parts.next().and_then(|part| part.parse::<EntryGroup>().ok()) else {
         return VaultShelf::Other;
     };
@@ -243,10 +248,10 @@ mod tests {
     fn vlt_01_entries_have_their_place() {
         let path = entry(EntryDestination::Group(EntryGroup::PersonalPrivate), "Fix", "Staging DB").unwrap();
         assert_eq!(path.as_str(), "personal-private/fix/staging-db.md");
-        assert_eq!(shelf(&path), VaultShelf::Entry(EntryGroup::PersonalPrivate));
+        assert_eq!(shelf_of(&path), VaultShelf::Entry(EntryGroup::PersonalPrivate));
         let always = entry(EntryDestination::AlwaysLoad, "rule", "No force push").unwrap();
         assert_eq!(always.as_str(), "personal-private/_always-load/no-force-push.md");
-        assert_eq!(shelf(&always), VaultShelf::AlwaysLoad);
+        assert_eq!(shelf_of(&always), VaultShelf::AlwaysLoad);
     }
 
     #[test]
@@ -260,10 +265,10 @@ mod tests {
             "personal-private/_archive/personal-private/fix/a.md.20261115.md",
             "personal-private/_idea-incubator/a/_index.md",
         ] {
-            assert!(!shelf(&VaultPath::parse(path).unwrap()).holds_memories(), "{path}");
+            assert!(!shelf_of(&VaultPath::parse(path).unwrap()).holds_memories(), "{path}");
         }
         for path in ["personal-private/fix/a.md", "personal-private/_inbox/a.md"] {
-            assert!(shelf(&VaultPath::parse(path).unwrap()).holds_memories(), "{path}");
+            assert!(shelf_of(&VaultPath::parse(path).unwrap()).holds_memories(), "{path}");
         }
     }
 
@@ -276,7 +281,7 @@ mod tests {
             "personal-private/_archive/personal-skills/howto/x.md.20261115.md"
         );
         assert!(archive(&path, date, 2).unwrap().as_str().ends_with("x.md.20261115-2.md"));
-        assert_eq!(shelf(&archive(&path, date, 2).unwrap()), VaultShelf::Archive);
+        assert_eq!(shelf_of(&archive(&path, date, 2).unwrap()), VaultShelf::Archive);
     }
 
     #[test]
@@ -287,7 +292,7 @@ mod tests {
             "personal-private/_archive/personal-private/_idea-incubator/x.20261115-2"
         );
         let page = VaultPath::parse(&format!("{folder}/_index.md")).unwrap();
-        assert_eq!(shelf(&page), VaultShelf::Archive);
+        assert_eq!(shelf_of(&page), VaultShelf::Archive);
         assert!(idea_folder("../x").is_err() && project_folder("").is_err());
     }
 

@@ -1,6 +1,6 @@
 //! Links between notes in the syntax of note apps: `[[path|words]]`.
 
-use super::escape::tidy_line;
+use super::escape::normalise_line;
 use crate::text::clean::one_line;
 
 /// The maximum length of the title in a link.
@@ -16,12 +16,12 @@ pub fn render(path: &str, title: &str) -> Option<String> {
     }
     let words: String =
         title.chars().map(|c| if c.is_control() || "[]|\\".contains(c) { ' ' } else { c }).collect();
-    let words = one_line(&tidy_line(&words), MAX_LINK_WORDS);
+    let words = one_line(&normalise_line(&words), MAX_LINK_WORDS);
     Some(if words.is_empty() { format!("[[{path}]]") } else { format!("[[{path}|{words}]]") })
 }
 
 /// The targets of the links in a text, without their display text and heading.
-pub fn targets(text: &str) -> impl Iterator<Item = &str> {
+pub fn link_targets(text: &str) -> impl Iterator<Item = &str> {
     text.split("[[").skip(1).filter_map(|rest| {
         let inside = rest.split_once("]]")?.0;
         let target = inside.split(['|', '#']).next()?;
@@ -31,14 +31,14 @@ pub fn targets(text: &str) -> impl Iterator<Item = &str> {
 
 /// True if a text refers to the idea `slug` of the incubator: by a link or a path to its folder, or by its
 /// name. A name of one word is too common to count (IDEA-06).
-pub fn speaks_of_idea(text: &str, slug: &str) -> bool {
+pub fn mentions_idea(text: &str, slug: &str) -> bool {
     let edge = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
     let stands_alone = |name: &str| {
         text.match_indices(name).any(|(at, _)| {
             edge(text[..at].chars().next_back()) && edge(text[at + name.len()..].chars().next())
         })
     };
-    let is_linked = || targets(text).any(|target| target == slug);
+    let is_linked = || link_targets(text).any(|target| target == slug);
     stands_alone(&format!("{}/{slug}", super::layout::INCUBATOR))
         || text.contains(&format!("{}/{slug}/", super::layout::INCUBATOR))
         || is_linked()
@@ -56,9 +56,9 @@ mod tests {
         fn a_link_reads_back(path in "[\\PC]{0,30}", title in any::<String>()) {
             if let Some(link) = render(&path, &title) {
                 prop_assert!(!link.contains('\n'));
-                prop_assert_eq!(targets(&link).collect::<Vec<_>>(), [path.as_str()]);
+                prop_assert_eq!(link_targets(&link).collect::<Vec<_>>(), [path.as_str()]);
                 let around = format!("before {link} after [[b]]");
-                prop_assert_eq!(targets(&around).collect::<Vec<_>>(), [path.as_str(), "b"]);
+                prop_assert_eq!(link_targets(&around).collect::<Vec<_>>(), [path.as_str(), "b"]);
             }
         }
     }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn links_of_people_are_read() {
         let text = "See [[Notes/Pumps#Valves|the valves]], [[pumps]] and [[broken\n]] and [[never closed";
-        assert_eq!(targets(text).collect::<Vec<_>>(), ["Notes/Pumps", "pumps"]);
+        assert_eq!(link_targets(text).collect::<Vec<_>>(), ["Notes/Pumps", "pumps"]);
         assert_eq!(render("a]]b", "x"), None);
         assert_eq!(render("V/a.md", "a | [b]\nc").as_deref(), Some("[[V/a.md|a b c]]"));
     }
@@ -79,14 +79,12 @@ mod tests {
             "[[faster-tests]]",
             "this is faster-tests, again",
         ] {
-            assert!(speaks_of_idea(text, "faster-tests"), "{text}");
+            assert!(mentions_idea(text, "faster-tests"), "{text}");
         }
         for text in ["faster tests", "faster-tests-2", "_idea-incubator/faster-tests-2/_index.md", ""] {
-            assert!(!speaks_of_idea(text, "faster-tests"), "{text}");
+            assert!(!mentions_idea(text, "faster-tests"), "{text}");
         }
-        assert!(!speaks_of_idea("a cache is a cache", "cache"));
-        assert!(
-            speaks_of_idea("[[cache]]", "cache") && speaks_of_idea("_idea-incubator/cache/x.md", "cache")
-        );
+        assert!(!mentions_idea("a cache is a cache", "cache"));
+        assert!(mentions_idea("[[cache]]", "cache") && mentions_idea("_idea-incubator/cache/x.md", "cache"));
     }
 }

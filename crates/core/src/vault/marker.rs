@@ -88,7 +88,7 @@ impl SessionMarker {
             self.session.clone()
         } else {
             let readable: String = self.session.to_ascii_lowercase().chars().filter(plain).take(40).collect();
-            format!("{readable}.{}", ContentHash::of(self.session.as_bytes()).short(32))
+            format!("{readable}.{}", ContentHash::of_bytes(self.session.as_bytes()).short_hex(32))
         };
         Ok(format!("{MARKER_PREFIX}{name}{}", self.state.extension()))
     }
@@ -99,20 +99,20 @@ impl SessionMarker {
             return Err(Error::Transcript);
         }
         self.file_name()?;
-        Ok(format!("{}\n{}\n{}\n", time::iso(self.started), self.transcript, self.session))
+        Ok(format!("{}\n{}\n{}\n", time::format_utc(self.started), self.transcript, self.session))
     }
 
     /// A marker whose content was lost, as on a full disk. The name gives the session; `started` is the
     /// file's creation time.
     pub fn from_name(file_name: &str, started: Timestamp) -> Result<Self, Error> {
-        let (session, state) = named(file_name)?;
+        let (session, state) = parse_file_name(file_name)?;
         Ok(Self { session: session.to_owned(), started, transcript: String::new(), state })
     }
 
     /// Parses a marker. One without a third line was written by another program and is identified by its
     /// name.
     pub fn parse(file_name: &str, content: &str) -> Result<Self, Error> {
-        let (name, state) = named(file_name)?;
+        let (name, state) = parse_file_name(file_name)?;
         let mut lines = content.trim_start_matches('\u{feff}').lines();
         let started =
             lines.next().and_then(time::parse).ok_or(Error::Content { line: 1, expected: "a timestamp" })?;
@@ -123,7 +123,7 @@ impl SessionMarker {
 }
 
 /// The session and the state in a marker's name.
-fn named(file_name: &str) -> Result<(&str, MarkerState), Error> {
+fn parse_file_name(file_name: &str) -> Result<(&str, MarkerState), Error> {
     let states = [MarkerState::Start, MarkerState::Reflected];
     let state = states.into_iter().find(|state| file_name.ends_with(state.extension())).ok_or(Error::Name)?;
     let name = file_name.strip_prefix(MARKER_PREFIX).and_then(|name| name.strip_suffix(state.extension()));
@@ -147,7 +147,7 @@ impl Default for IdleLimits {
 
 /// True if a session should be reflected on after the fact: it started long enough ago, was not reflected on,
 /// and has been silent since `last_active`, if known. A long session is not a dead one.
-pub fn due(
+pub fn is_due(
     marker: &SessionMarker,
     last_active: Option<Timestamp>,
     now: Timestamp,
@@ -160,7 +160,7 @@ pub fn due(
 }
 
 /// True if the marker of a reflected session can be removed.
-pub fn expired(marker: &SessionMarker, now: Timestamp, keep_days: u32) -> bool {
+pub fn is_expired(marker: &SessionMarker, now: Timestamp, keep_days: u32) -> bool {
     marker.state == MarkerState::Reflected
         && is_older(marker.started, now, SignedDuration::from_hours(24 * i64::from(keep_days)))
 }
@@ -261,15 +261,15 @@ mod tests {
     fn exe_14_an_hour_makes_it_due_and_thirty_days_make_it_go() {
         let (start, done) = (marker("a", MarkerState::Start), marker("a", MarkerState::Reflected));
         let limits = IdleLimits::default();
-        assert!(!due(&start, None, at("2026-11-15T11:00:00Z"), &limits));
-        assert!(due(&start, None, at("2026-11-15T11:00:01Z"), &limits));
-        assert!(!due(&done, None, at("2026-11-15T12:00:00Z"), &limits));
-        assert!(!due(&start, None, at("2020-01-01T00:00:00Z"), &limits), "a clock set back");
+        assert!(!is_due(&start, None, at("2026-11-15T11:00:00Z"), &limits));
+        assert!(is_due(&start, None, at("2026-11-15T11:00:01Z"), &limits));
+        assert!(!is_due(&done, None, at("2026-11-15T12:00:00Z"), &limits));
+        assert!(!is_due(&start, None, at("2020-01-01T00:00:00Z"), &limits), "a clock set back");
         let busy = Some(at("2026-11-15T12:45:00Z"));
-        assert!(!due(&start, busy, at("2026-11-15T13:15:00Z"), &limits));
-        assert!(due(&start, busy, at("2026-11-15T13:15:01Z"), &limits));
-        assert!(!expired(&done, at("2026-12-15T10:00:00Z"), MARKER_RETENTION_DAYS));
-        assert!(expired(&done, at("2026-12-15T10:00:01Z"), MARKER_RETENTION_DAYS));
-        assert!(!expired(&start, at("2027-12-15T10:00:01Z"), MARKER_RETENTION_DAYS));
+        assert!(!is_due(&start, busy, at("2026-11-15T13:15:00Z"), &limits));
+        assert!(is_due(&start, busy, at("2026-11-15T13:15:01Z"), &limits));
+        assert!(!is_expired(&done, at("2026-12-15T10:00:00Z"), MARKER_RETENTION_DAYS));
+        assert!(is_expired(&done, at("2026-12-15T10:00:01Z"), MARKER_RETENTION_DAYS));
+        assert!(!is_expired(&start, at("2027-12-15T10:00:01Z"), MARKER_RETENTION_DAYS));
     }
 }

@@ -61,7 +61,7 @@ pub fn slug(what: &'static str, given: &str) -> Result<String, Error> {
     }
     if slug.len() > MAX_SLUG_BYTES {
         // Two long titles with the same start must not share a file.
-        let mark = ContentHash::of(slug.as_bytes()).short(8);
+        let mark = ContentHash::of_bytes(slug.as_bytes()).short_hex(8);
         let mut end = MAX_SLUG_BYTES - mark.len() - 1;
         while !slug.is_char_boundary(end) {
             end -= 1;
@@ -86,7 +86,7 @@ fn is_device(name: &str) -> bool {
 }
 
 /// The form in which two names are equal on a file system that ignores case or composition.
-pub fn folded(name: &str) -> String {
+pub fn fold_name(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
@@ -122,7 +122,7 @@ impl VaultPath {
     }
 
     /// Builds a path from valid parts: constants of the layout and slugs.
-    pub(super) fn of(parts: &[&str]) -> Self {
+    pub(super) fn from_parts(parts: &[&str]) -> Self {
         Self(parts.join("/"))
     }
 
@@ -132,7 +132,7 @@ impl VaultPath {
     }
 
     /// The parts of the path, from the top.
-    pub fn parts(&self) -> impl Iterator<Item = &str> {
+    pub fn components(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')
     }
 

@@ -14,11 +14,11 @@ pub fn path(machine: Option<MachineId>) -> VaultPath {
     let file = machine.map_or(format!("{FILE_STEM}{FILE_EXTENSION}"), |machine| {
         format!("{FILE_STEM}-{machine}{FILE_EXTENSION}")
     });
-    VaultPath::of(&[META, &file])
+    VaultPath::from_parts(&[META, &file])
 }
 
 /// True if a vault path is one of these files.
-pub fn is_one(path: &str) -> bool {
+pub fn is_queue_file(path: &str) -> bool {
     let name = path.strip_prefix(META).and_then(|rest| rest.strip_prefix('/')?.strip_prefix(FILE_STEM));
     name.and_then(|rest| rest.strip_suffix(FILE_EXTENSION)).is_some_and(|rest| {
         rest.is_empty() || rest.strip_prefix('-').is_some_and(|name| name.parse::<MachineId>().is_ok())
@@ -65,7 +65,7 @@ mod tests {
         let machine = MachineId::new([1, 2, 3, 4]);
         assert_eq!(path(None).as_str(), "_meta/waiting.jsonl");
         for path in [path(None), path(Some(machine))] {
-            assert!(is_one(path.as_str()), "{path}");
+            assert!(is_queue_file(path.as_str()), "{path}");
         }
         for other in [
             "waiting.jsonl",
@@ -75,7 +75,7 @@ mod tests {
             "_meta/tombstones.jsonl",
             "_meta/waiting.sync-conflict-2026.jsonl",
         ] {
-            assert!(!is_one(other), "{other}");
+            assert!(!is_queue_file(other), "{other}");
         }
     }
 }

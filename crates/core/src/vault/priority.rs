@@ -28,7 +28,7 @@ impl Priority {
     }
 
     /// The priority's name in JSON and metadata (OBS-21).
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::High => "high",
             Self::Medium => "medium",
@@ -37,7 +37,7 @@ impl Priority {
     }
 
     /// Parses the sign at the start of `text`, and returns the rest with it.
-    pub fn prefix(text: &str) -> Option<(Self, &str)> {
+    pub fn strip_emoji(text: &str) -> Option<(Self, &str)> {
         let found =
             Self::ALL.into_iter().find_map(|priority| Some((priority, text.strip_prefix(priority.emoji())?)));
         // Some keyboards add a variation selector for a coloured glyph.
@@ -52,11 +52,11 @@ mod tests {
     #[test]
     fn obs_04_signs_read_back_and_order() {
         for priority in Priority::ALL {
-            assert_eq!(Priority::prefix(&format!("{} x", priority.emoji())), Some((priority, " x")));
-            assert_eq!(serde_json::to_string(&priority).unwrap(), format!("\"{}\"", priority.word()));
+            assert_eq!(Priority::strip_emoji(&format!("{} x", priority.emoji())), Some((priority, " x")));
+            assert_eq!(serde_json::to_string(&priority).unwrap(), format!("\"{}\"", priority.as_str()));
         }
-        assert_eq!(Priority::prefix("🔴\u{fe0f}x"), Some((Priority::High, "x")));
-        assert_eq!(Priority::prefix("x 🔴"), None);
+        assert_eq!(Priority::strip_emoji("🔴\u{fe0f}x"), Some((Priority::High, "x")));
+        assert_eq!(Priority::strip_emoji("x 🔴"), None);
         assert!(Priority::High > Priority::Medium && Priority::Medium > Priority::Low);
     }
 }

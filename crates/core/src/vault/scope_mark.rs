@@ -40,7 +40,7 @@ pub fn split(line: &str) -> Option<(&str, Scope)> {
 }
 
 /// The mark that these words need to parse with this scope. `None` if the words alone do.
-pub(super) fn needed(words: &str, scope: &Scope) -> Option<String> {
+pub(super) fn required_mark(words: &str, scope: &Scope) -> Option<String> {
     (*scope != Scope::Global || split(words).is_some()).then(|| render(scope))
 }
 
@@ -81,7 +81,7 @@ mod tests {
     fn r_15_what_is_marked_reads_back() {
         for scope in [Scope::Global, project("github.com/acme/payments")] {
             for words in ["Use pnpm", "Use pnpm (project: other)", "Use pnpm (everywhere)"] {
-                let line = match needed(words, &scope) {
+                let line = match required_mark(words, &scope) {
                     Some(mark) => format!("{words} {mark}"),
                     None => words.to_owned(),
                 };

@@ -56,7 +56,7 @@ pub fn render(line: &SystemLogLine) -> String {
 }
 
 /// Formats a change as one line of text.
-pub fn in_words(line: &SystemLogLine) -> String {
+pub fn describe_change(line: &SystemLogLine) -> String {
     let what = [&line.action, &line.tool].map(String::as_str);
     let what: Vec<&str> = what.into_iter().filter(|part| !part.trim().is_empty()).collect();
     let detail = if line.detail.trim().is_empty() { String::new() } else { format!(": {}", line.detail) };
@@ -87,7 +87,7 @@ pub fn parse(text: &str) -> SystemLog {
 }
 
 fn write_instant<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&time::iso(*at))
+    serializer.serialize_str(&time::format_utc(*at))
 }
 
 fn read_instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {

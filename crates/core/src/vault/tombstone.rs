@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::ContentHash;
 use crate::base::id::EntryId;
-use crate::base::time::{Timestamp, iso};
-use crate::text::normalise::normalised;
+use crate::base::time::{Timestamp, format_utc};
+use crate::text::normalise::normalise;
 
 /// One line of `_meta/tombstones.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,14 +32,21 @@ pub struct Tombstone {
 }
 
 /// The salted hash of a text.
-pub fn grave(salt: &str, text: &str) -> ContentHash {
-    ContentHash::of_parts(&[salt.as_bytes(), normalised(text).as_bytes()])
+pub fn tombstone_hash(salt: &str, text: &str) -> ContentHash {
+    ContentHash::of_parts(&[salt.as_bytes(), normalise(text).as_bytes()])
 }
 
 impl Tombstone {
     /// Creates a tombstone for `text`.
     pub fn new(at: Timestamp, salt: &str, text: &str, entry: Option<EntryId>, messages: Vec<String>) -> Self {
-        Self { v: 1, at: iso(at), entry, salt: salt.to_owned(), hash: grave(salt, text), messages }
+        Self {
+            v: 1,
+            at: format_utc(at),
+            entry,
+            salt: salt.to_owned(),
+            hash: tombstone_hash(salt, text),
+            messages,
+        }
     }
 
     /// Renders the tombstone as one line.
@@ -99,7 +106,7 @@ impl Graveyard {
 
     /// True if this text was forgotten, ignoring spacing, case and list markers.
     pub fn holds_text(&self, text: &str) -> bool {
-        self.salts.iter().any(|salt| self.hashes.contains(&grave(salt, text)))
+        self.salts.iter().any(|salt| self.hashes.contains(&tombstone_hash(salt, text)))
     }
 
     /// True if the text of this message was forgotten.

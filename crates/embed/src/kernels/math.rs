@@ -67,9 +67,9 @@ pub(super) fn quantise(x: &[f32], width: usize, out: &mut QuantisedRows) {
         let (low, high) = (-largest(0.0, row, |value| -value), largest(0.0, row, |value| value));
         let range = high - low;
         let inverse = if range > 0.0 { 255.0 / range } else { 0.0 };
-        let zero = nearest(-low * inverse);
+        let zero = round_to_u8_range(-low * inverse);
         for (step, value) in steps.iter_mut().zip(row) {
-            *step = nearest(value.mul_add(inverse, zero as f32)) as u8;
+            *step = round_to_u8_range(value.mul_add(inverse, zero as f32)) as u8;
         }
         out.scale[index] = range / 255.0;
         out.zero[index] = zero as i32;
@@ -110,7 +110,7 @@ fn largest(start: f32, row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
 
 /// Rounds to an integer between 0 and 255, ties to even. NaN becomes 0.
 #[inline(always)]
-fn nearest(value: f32) -> u32 {
+fn round_to_u8_range(value: f32) -> u32 {
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 255.0 { value } else { 255.0 };
     // At this magnitude the last bit of a float is worth one, so adding rounds, and the low bits are the

@@ -264,12 +264,12 @@ fn tables() -> impl Iterator<Item = &'static Kernels> {
 }
 
 /// The best kernels for this processor.
-pub(crate) fn best() -> &'static Kernels {
+pub(crate) fn best_kernels() -> &'static Kernels {
     tables().next().unwrap_or(&scalar::SCALAR)
 }
 
 /// The kernels of `path`, if this processor can run them.
-pub(crate) fn on(path: KernelPath) -> Option<&'static Kernels> {
+pub(crate) fn kernels_for(path: KernelPath) -> Option<&'static Kernels> {
     tables().find(|kernels| kernels.path == path)
 }
 

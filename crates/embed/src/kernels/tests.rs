@@ -142,6 +142,6 @@ fn tiles_cover_every_row_once_and_evenly() {
 #[test]
 fn the_scalar_path_is_always_there_and_last() {
     assert_eq!(KernelPath::available().last(), Some(&KernelPath::Scalar));
-    assert_eq!(best().path, KernelPath::available()[0]);
-    assert!(on(KernelPath::Scalar).is_some());
+    assert_eq!(best_kernels().path, KernelPath::available()[0]);
+    assert!(kernels_for(KernelPath::Scalar).is_some());
 }

@@ -15,7 +15,7 @@ const ROTATE_AFTER_DAYS: i32 = 7;
 
 /// Appends a line. It is not synced: the event itself is in the spool.
 pub fn append(logs: &Path, line: &Value) -> io::Result<()> {
-    disk::make_folder(logs)?;
+    disk::create_private_folder(logs)?;
     LineFile::open(&logs.join(FILE_NAME))?.append(&format!("{line}\n"), false)
 }
 
@@ -30,7 +30,7 @@ pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
     let mut files = vec![logs.join(FILE_NAME)];
     for file in std::fs::read_dir(logs).into_iter().flatten() {
         let path = file?.path();
-        files.extend(rotated_on(&path).map(|_| path));
+        files.extend(rotation_date(&path).map(|_| path));
     }
     let lines = files.into_iter().map(|path| BackwardLines::open(&path)).collect::<io::Result<Vec<_>>>()?;
     let lines = lines.into_iter().flatten().flatten();
@@ -38,15 +38,15 @@ pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
 }
 
 /// The day on which a log was rotated.
-fn rotated_on(path: &Path) -> Option<jiff::civil::Date> {
+fn rotation_date(path: &Path) -> Option<jiff::civil::Date> {
     let day = path.file_name()?.to_str()?.strip_prefix("hooks-")?.strip_suffix(".jsonl")?;
     day.parse().ok()
 }
 
 /// Renames a log of a week after its date, and removes those that are too old. Returns the number removed.
-pub fn rotate(logs: &Path, now: &Zoned) -> io::Result<u64> {
+pub fn rotate_log(logs: &Path, now: &Zoned) -> io::Result<u64> {
     let today = now.date();
-    let named = |path: &PathBuf| rotated_on(path);
+    let named = |path: &PathBuf| rotation_date(path);
     let mut rotated: Vec<PathBuf> = Vec::new();
     for file in std::fs::read_dir(logs).into_iter().flatten() {
         let path = file?.path();
@@ -58,7 +58,7 @@ pub fn rotate(logs: &Path, now: &Zoned) -> io::Result<u64> {
     let newest = rotated.iter().filter_map(named).max();
     let current = logs.join(FILE_NAME);
     if current.exists() && newest.is_none_or(|newest| days(newest) >= ROTATE_AFTER_DAYS) {
-        disk::set_aside(&current, &logs.join(format!("hooks-{}.jsonl", compact_day(today))))?;
+        disk::move_aside(&current, &logs.join(format!("hooks-{}.jsonl", compact_day(today))))?;
     }
     let mut removed = 0;
     for path in rotated {
@@ -83,7 +83,7 @@ mod tests {
         let mut most = 0;
         for day in 0..90 {
             append(logs.path(), &json!({"day": day})).unwrap();
-            rotate(logs.path(), &now).unwrap();
+            rotate_log(logs.path(), &now).unwrap();
             now = now.tomorrow().unwrap();
             most = most.max(std::fs::read_dir(logs.path()).unwrap().count());
         }

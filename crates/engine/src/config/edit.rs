@@ -39,7 +39,7 @@ pub(super) fn set(text: &str, key: &str, value: &SettingValue) -> Option<String>
             let at = table.get_values().iter().filter_map(|(_, value)| Some(value.span()?.end)).max();
             match at {
                 Some(at) => Some(splice(text, at..at, &format!(", {entry}"))),
-                None => Some(splice(text, inside(table)?, &format!(" {entry} "))),
+                None => Some(splice(text, inner_range(table)?, &format!(" {entry} "))),
             }
         }
         TableBody::Lines(table) => {
@@ -71,8 +71,8 @@ pub(super) fn unset(text: &str, key: &str) -> Option<String> {
             spans.sort_by_key(|span| span.start);
             let index = spans.iter().position(|span| *span == found)?;
             let gone = match (index, spans.len()) {
-                (0, 1) => inside(table)?,
-                (0, _) => inside(table)?.start..found.end + text[found.end..].find(',')? + 1,
+                (0, 1) => inner_range(table)?,
+                (0, _) => inner_range(table)?.start..found.end + text[found.end..].find(',')? + 1,
                 // Remove the comma before it too.
                 _ => spans[index - 1].end..found.end,
             };
@@ -172,7 +172,7 @@ fn new_table<'a>(path: &str, leaf: &str) -> KeyLocation<'a> {
     KeyLocation { body: TableBody::New(path.to_owned()), name: leaf.to_owned(), key: None, value: None }
 }
 
-fn inside(table: &InlineTable) -> Option<Range<usize>> {
+fn inner_range(table: &InlineTable) -> Option<Range<usize>> {
     let span = table.span()?;
     Some(span.start + 1..span.end.checked_sub(1)?)
 }

@@ -47,5 +47,5 @@ pub(super) fn write(path: &Path, text: &str, before: Option<&str>) -> Result<(),
     if fs::read(&target).ok().as_deref() != before.map(str::as_bytes) {
         return Err(Error::Changed { path: path.to_owned() });
     }
-    disk::write_whole(&target, text.as_bytes()).map_err(|cause| Error::Write { path: target, cause })
+    disk::write_atomic(&target, text.as_bytes()).map_err(|cause| Error::Write { path: target, cause })
 }

@@ -81,7 +81,7 @@ pub fn read(
     project_root: Option<&Path>,
     flags: &[(String, String)],
 ) -> Result<LoadedConfig, Error> {
-    read_with(home, project_root, flags, &environment::raw)
+    read_with(home, project_root, flags, &environment::raw_variable)
 }
 
 /// The same as [`read`], with the environment given.
@@ -146,7 +146,7 @@ pub fn zone(loaded: &LoadedConfig) -> Result<TimeZone, Error> {
 /// Sets one key in the user's file and returns the file's new text. Every other byte stays the same. Nothing
 /// is written if the settings would not load afterwards.
 pub fn set(home: &HomeFolder, key: &str, text: &str) -> Result<String, Error> {
-    set_with(home, key, text, &environment::raw)
+    set_with(home, key, text, &environment::raw_variable)
 }
 
 /// The same as [`set`], with the environment given.
@@ -162,7 +162,7 @@ pub fn set_with(
 /// Removes one key from the user's file, so that its default applies again, and returns the file's new text.
 /// A comment behind the value stays.
 pub fn unset(home: &HomeFolder, key: &str) -> Result<String, Error> {
-    unset_with(home, key, &environment::raw)
+    unset_with(home, key, &environment::raw_variable)
 }
 
 /// The same as [`unset`], with the environment given.
@@ -181,7 +181,7 @@ fn change(
     variables: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<String, Error> {
     let old = read_user_file(home)?.map(|file| file.text);
-    let new = changed(home, old.as_deref().unwrap_or_default(), key, value, variables)?;
+    let new = changed_text(home, old.as_deref().unwrap_or_default(), key, value, variables)?;
     if old.as_ref() != Some(&new) {
         file::write(&home.config_file(), &new, old.as_deref())?;
     }
@@ -189,7 +189,7 @@ fn change(
 }
 
 /// The text of the user's file after the change, if all settings load with it.
-fn changed(
+fn changed_text(
     home: &HomeFolder,
     old: &str,
     key: &str,
@@ -229,7 +229,7 @@ fn changed(
         }
     }
     let merged = merge(Some(&new), None, &[], variables)?.config;
-    let places = home.places(&merged)?;
+    let places = home.data_paths(&merged)?;
     if key == "recall.notes" {
         notes::check(&now.config.recall.notes, places.notes(), &merged.vault.folder)?;
     }

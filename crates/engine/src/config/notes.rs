@@ -12,7 +12,7 @@ const MAX_SCANNED_NAMES: usize = 20_000;
 
 /// A named folder does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no folder `{name}` in {}{}", notes.display(), known(there))]
+#[error("there is no folder `{name}` in {}{}", notes.display(), list_folders(there))]
 pub struct UnknownFolder {
     /// The name as written.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct UnknownFolder {
     pub there: Vec<String>,
 }
 
-fn known(there: &[String]) -> String {
+fn list_folders(there: &[String]) -> String {
     match there {
         [] => "; it has no folders".to_owned(),
         there => format!("; it has {}", there.join(", ")),
@@ -40,11 +40,11 @@ pub struct OtherNotes {
 
 impl OtherNotes {
     /// Searches the names below `notes`.
-    pub fn look(notes: &Path, vault_folder: &str) -> Self {
+    pub fn scan_folders(notes: &Path, vault_folder: &str) -> Self {
         let mut others = Self::default();
         for (name, is_folder) in names(notes) {
             let path = format!("{name}{}", if is_folder { "/" } else { "" });
-            if name == vault_folder || name == layout::IDEAS || !collect::is_wanted(&path, vault_folder) {
+            if name == vault_folder || name == layout::IDEAS || !collect::is_recallable(&path, vault_folder) {
                 continue;
             }
             if !is_folder {
@@ -70,7 +70,9 @@ pub fn check(readable: &ReadNotes, notes: &Path, vault_folder: &str) -> Result<(
         None => Ok(()),
         Some(name) => {
             let there = names(notes).into_iter().filter(|(name, is_folder)| {
-                *is_folder && name != vault_folder && collect::is_wanted(&format!("{name}/"), vault_folder)
+                *is_folder
+                    && name != vault_folder
+                    && collect::is_recallable(&format!("{name}/"), vault_folder)
             });
             let mut there: Vec<String> = there.map(|(name, _)| name).collect();
             there.sort_unstable();
@@ -85,7 +87,7 @@ fn has_notes(folder: &Path, vault_folder: &str) -> bool {
     while let Some(folder) = folders.pop() {
         for (name, is_folder) in names(&folder) {
             left = left.saturating_sub(1);
-            let is_wanted = |path: &str| collect::is_wanted(path, vault_folder);
+            let is_wanted = |path: &str| collect::is_recallable(path, vault_folder);
             if left == 0 || (!is_folder && is_wanted(&name)) {
                 return left > 0;
             }

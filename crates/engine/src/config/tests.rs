@@ -20,7 +20,7 @@ impl ConfigFixture {
     fn new(text: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home =
-            HomeFolder::choose(Some(&folder.path().join("home")), None, Some(folder.path().to_owned()))
+            HomeFolder::find_with(Some(&folder.path().join("home")), None, Some(folder.path().to_owned()))
                 .unwrap();
         let trial = Self { folder, home };
         if let Some(text) = text {
@@ -402,9 +402,9 @@ proptest! {
     fn gen_01_any_name_can_be_set_and_every_other_byte_stays(
         (before, present) in person_file(), name in prop_oneof![4 => any::<String>(), 1 => "(?s).{0,110}"],
     ) {
-        let home = HomeFolder::choose(Some(Path::new("/r")), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(Path::new("/r")), None, None).unwrap();
         let Ok(value) = settings::check("user.name", &name) else { return Ok(()) };
-        let after = changed(&home, &before, "user.name", Some(&value), &nothing).unwrap();
+        let after = changed_text(&home, &before, "user.name", Some(&value), &nothing).unwrap();
         prop_assert_eq!(load_text(&after).config.user.name, name);
         if present {
             prop_assert_eq!(after, before.replacen("'old'", &edit::render(&value), 1));
@@ -415,18 +415,18 @@ proptest! {
 
     #[test]
     fn every_key_can_be_set_and_taken_out_again((before, _) in person_file()) {
-        let home = HomeFolder::choose(Some(Path::new("/r")), None, Some("/u".into())).unwrap();
+        let home = HomeFolder::find_with(Some(Path::new("/r")), None, Some("/u".into())).unwrap();
         let comments = |text: &str| text.matches('#').count();
         let bare_newlines = |text: &str| text.matches('\n').count() - text.matches("\r\n").count();
         for key in keys() {
-            let set = changed(&home, &before, key.name, Some(&key.default), &nothing).unwrap();
-            let unset = changed(&home, &set, key.name, None, &nothing).unwrap();
+            let set = changed_text(&home, &before, key.name, Some(&key.default), &nothing).unwrap();
+            let unset = changed_text(&home, &set, key.name, None, &nothing).unwrap();
             prop_assert_eq!((comments(&set), comments(&unset)), (comments(&before), comments(&before)));
             if before.contains("\r\n") {
                 prop_assert_eq!((bare_newlines(&set), bare_newlines(&unset)), (0, 0));
             }
-            prop_assert_eq!(load_text(&set).get(key.name).unwrap().place.source.word(), "user");
-            prop_assert_eq!(load_text(&unset).get(key.name).unwrap().place.source.word(), "default");
+            prop_assert_eq!(load_text(&set).get(key.name).unwrap().place.source.as_str(), "user");
+            prop_assert_eq!(load_text(&unset).get(key.name).unwrap().place.source.as_str(), "default");
         }
     }
 

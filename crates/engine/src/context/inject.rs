@@ -11,7 +11,7 @@ use std::time::Instant;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::base::scope::{ProjectId, is_shown};
+use rekindle_core::base::scope::{ProjectId, is_project_visible_in};
 use rekindle_core::base::time::{Zoned, day};
 use rekindle_core::config::Config;
 use rekindle_core::context::briefing;
@@ -103,25 +103,29 @@ pub struct InjectionContext {
 }
 
 /// Builds the briefing of a session.
-pub fn start(places: &DataPaths, here: &InjectionContext, moment: BriefingMoment) -> Result<Briefing, Error> {
+pub fn start_briefing(
+    places: &DataPaths,
+    here: &InjectionContext,
+    moment: BriefingMoment,
+) -> Result<Briefing, Error> {
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (secret, marker) = markers(places, &here.session)?;
-    let material = material(&vault, places, here);
-    Ok(briefing::brief(&material, moment, here.agent, &secret, &marker))
+    let material = briefing_material(&vault, places, here);
+    Ok(briefing::build_briefing(&material, moment, here.agent, &secret, &marker))
 }
 
 /// Reads the material of a briefing. An unreadable file counts as missing: a session must always start.
-fn material(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> BriefingMaterial {
+fn briefing_material(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> BriefingMaterial {
     let own = identity::DOCUMENTS.iter().filter(|document| document.read_at_start);
     let (card, findings) = cards(places, here);
     let today = here.now.date();
     let days = (0..DAILY_LOG_DAYS).filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
-    let inside = |name: &str| read_inside(vault.folder(), &vault.folder().join(name));
+    let inside = |name: &str| read_vault_file(vault.folder(), &vault.folder().join(name));
     let log = |date| Some((date, inside(layout::daily_log(date).as_str())?));
     BriefingMaterial {
         identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
         memory: inside(layout::MEMORY),
-        always: always(vault.folder(), here.project.as_ref().map(ProjectId::as_str)),
+        always: always_load_entries(vault.folder(), here.project.as_ref().map(ProjectId::as_str)),
         card,
         findings,
         logs: days.filter_map(log).take(MAX_DAILY_LOGS).collect(),
@@ -135,7 +139,7 @@ fn material(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> Brief
 /// and the identity files (BRF-01, BRF-12).
 fn state(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> Vec<String> {
     let path = vault.folder().join(layout::SYSTEM_LOG);
-    let text = read_inside(vault.folder(), &path).unwrap_or_default();
+    let text = read_vault_file(vault.folder(), &path).unwrap_or_default();
     let newest = text.lines().rev().take(MAX_SYSTEM_LOG_LINES);
     let mut changes: Vec<system_log::SystemLogLine> =
         newest.flat_map(|line| system_log::parse(line).lines).collect();
@@ -143,8 +147,9 @@ fn state(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> Vec<Stri
     let recent = here.now.timestamp() - jiff::SignedDuration::from_hours(24 * SYSTEM_LOG_DAYS);
     let day = |line: &system_log::SystemLogLine| day(line.at.to_zoned(here.now.time_zone().clone()).date());
     let changes = changes.iter().filter(|line| line.at >= recent).take(MAX_SYSTEM_CHANGES);
-    let mut state: Vec<String> =
-        changes.map(|line| format!("System change {}: {}", day(line), system_log::in_words(line))).collect();
+    let mut state: Vec<String> = changes
+        .map(|line| format!("System change {}: {}", day(line), system_log::describe_change(line)))
+        .collect();
     state.extend(health::read(places).line());
     if is_index_behind(vault, places) {
         state.push("Rekindle: the newest notes are not in the index yet (`rekindle reindex`)".to_owned());
@@ -162,8 +167,8 @@ fn state(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> Vec<Stri
 
 /// True if an index exists and lacks the newest change in the journal.
 fn is_index_behind(vault: &Vault, places: &DataPaths) -> bool {
-    let Ok(Some(snapshot)) = RecallIndex::at(places.index()).open() else { return false };
-    indexer::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.seen())
+    let Ok(Some(snapshot)) = RecallIndex::in_folder(places.index()).open() else { return false };
+    indexer::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.last_seen_change())
 }
 
 fn read(path: &Path) -> Option<String> {
@@ -174,15 +179,15 @@ fn read(path: &Path) -> Option<String> {
 
 /// Reads a file of the vault. A link that leads out of the vault is not followed: otherwise a cloned file
 /// could put any file of the machine in front of an agent (B-02).
-fn read_inside(vault: &Path, path: &Path) -> Option<String> {
+fn read_vault_file(vault: &Path, path: &Path) -> Option<String> {
     let real = path.canonicalize().ok()?;
     real.starts_with(vault.canonicalize().ok()?).then(|| read(&real)).flatten()
 }
 
 /// Reads `personal-private/_always-load/*.md`, sorted by name (BRF-06). An entry pinned to another project
 /// loads only there.
-fn always(vault: &Path, here: Option<&str>) -> Vec<AlwaysLoadEntry> {
-    let group = layout::EntryGroup::PersonalPrivate.word();
+fn always_load_entries(vault: &Path, here: Option<&str>) -> Vec<AlwaysLoadEntry> {
+    let group = layout::EntryGroup::PersonalPrivate.folder_name();
     let folder = vault.join(group).join(layout::ALWAYS_LOAD);
     let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = files
@@ -191,14 +196,14 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<AlwaysLoadEntry> {
         .collect();
     names.sort();
     let entry = |name: &String| {
-        let text = read_inside(vault, &folder.join(name))?;
+        let text = read_vault_file(vault, &folder.join(name))?;
         let note = ParsedNote::parse(&text).ok()?;
         let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
         let entry = EntryProperties::of(&note, &path);
         // An agent's entry is found by recall; it loads by itself only after a person has reviewed it (B-01).
         let holds = entry.status == EntryStatus::Active
             && (entry.provenance.origin == Origin::User || is_reviewed(&note))
-            && entry.scope.is_shown(here);
+            && entry.scope.is_visible_in(here);
         let title = name.trim_end_matches(".md").replace('-', " ");
         holds.then(|| AlwaysLoadEntry { title, text: note.body().trim().to_owned() })
     };
@@ -209,8 +214,8 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<AlwaysLoadEntry> {
 /// from the index. Both are empty without an index: a session must always start.
 fn cards(places: &DataPaths, here: &InjectionContext) -> (Vec<CardLine>, Vec<CardLine>) {
     let project = here.project.as_ref().map(ProjectId::as_str);
-    let Ok(Some(snapshot)) = RecallIndex::at(places.index()).open() else { return Default::default() };
-    let columns = snapshot.columns(|name| is_shown(name, project));
+    let Ok(Some(snapshot)) = RecallIndex::in_folder(places.index()).open() else { return Default::default() };
+    let columns = snapshot.columns(|name| is_project_visible_in(name, project));
     let usage = UsageSummary::read(&places.usage());
     let always = format!("/{}/", layout::ALWAYS_LOAD);
     let is_statement = |flags: &DocumentFlags| {
@@ -232,14 +237,15 @@ fn cards(places: &DataPaths, here: &InjectionContext) -> (Vec<CardLine>, Vec<Car
     let stated = newest(&is_statement, MAX_STATEMENTS).into_iter();
     let stated = stated.filter(|document| !document.path.contains(&always));
     let found = newest(&is_finding, MAX_FINDINGS).into_iter();
-    let found = found.filter(|document| document.project == here.project && inject::is_finding(document));
+    let found =
+        found.filter(|document| document.project == here.project && inject::is_agent_finding(document));
     let line = |document| card_line(document, &usage, here);
     (stated.map(line).collect(), found.map(line).collect())
 }
 
 fn card_line(document: Document, usage: &UsageSummary, here: &InjectionContext) -> CardLine {
     let said = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
-    let uses = usage.lived(&document, here.now.timestamp().as_second()).strength;
+    let uses = usage.usage_score(&document, here.now.timestamp().as_second()).strength;
     #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
     let uses = (uses * 100.0) as i64;
     let Document { id, text, kind, project, .. } = document;
@@ -255,11 +261,11 @@ fn markers(places: &DataPaths, session: &str) -> Result<(Vec<u8>, String), Error
         Ok(secret) if secret.len() >= 32 => secret,
         _ => {
             let fresh: [u8; 32] = random::bytes().map_err(failed)?;
-            disk::write_whole(&path, &fresh).map_err(failed)?;
+            disk::write_atomic(&path, &fresh).map_err(failed)?;
             fresh.to_vec()
         }
     };
-    let marker = ContentHash::of_parts(&[&secret, b"session", session.as_bytes()]).short(16);
+    let marker = ContentHash::of_parts(&[&secret, b"session", session.as_bytes()]).short_hex(16);
     Ok((secret, marker))
 }
 
@@ -275,7 +281,7 @@ pub fn is_held_out(places: &DataPaths, session: &str, share: f64) -> Result<bool
         return Ok(false);
     }
     let (secret, _) = markers(places, session)?;
-    let hash = ContentHash::of_parts(&[&secret, b"holdout", session.as_bytes()]).short(8);
+    let hash = ContentHash::of_parts(&[&secret, b"holdout", session.as_bytes()]).short_hex(8);
     let place = u32::from_str_radix(&hash, 16).unwrap_or(u32::MAX);
     Ok(f64::from(place) < share * f64::from(u32::MAX))
 }
@@ -322,18 +328,22 @@ pub fn prompt(
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (_, marker) = markers(places, &here.session)?;
     let told = injection_log::read(places, &here.session);
-    let (held, briefed) = (told.held(), told.is_briefed());
+    let (held, briefed) = (told.held_ids(), told.has_briefing());
     // Without a model, search uses keywords only (REC-11).
     let model = (how != RecallDepth::Words)
         .then(|| ModelStore::open(home).load(config.embed.model.as_str()).ok())
         .flatten();
-    let messages = MessageStore::of(places);
+    let messages = MessageStore::from_paths(places);
     let pace_file = places.reading_pace();
     let request = RecallRequest {
         prompt: &question,
         rewritten: None,
         filters: &RecallFilters::default(),
-        rules: SearchRules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
+        rules: SearchRules::from_settings(
+            &config.recall,
+            here.project.as_ref().map(ProjectId::as_str),
+            &here.now,
+        ),
         k: config.recall.k.min(if how == RecallDepth::Call {
             inject::MAX_TOOL_MEMORIES
         } else {
@@ -353,14 +363,14 @@ pub fn prompt(
         leave_out: |document| {
             document.source == DocumentSource::Proposal
                 || inject::is_research(document)
-                || inject::is_stated_elsewhere(document)
+                || inject::is_superseded_by_entry(document)
         },
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let usage = LazyCell::new(|| UsageSummary::read(&places.usage()));
-    let answer = ask(&vault, &RecallIndex::at(places.index()), embedder, usage, &request)?;
+    let answer = ask(&vault, &RecallIndex::in_folder(places.index()), embedder, usage, &request)?;
     // A short prompt such as "go on" resembles everything, so its words must occur in the memory.
-    let terse = specific_terms::words(&question).len() < MIN_EMBEDDED_WORDS;
+    let terse = specific_terms::content_words(&question).len() < MIN_EMBEDDED_WORDS;
     let always = format!("/{}/", layout::ALWAYS_LOAD);
     let is_told =
         |document: &Document| document.source == DocumentSource::Memory || document.path.contains(&always);
@@ -371,15 +381,15 @@ pub fn prompt(
         .zip(&answer.shown)
         .filter(|(hit, _)| !(briefed && is_told(&hit.document)))
         .filter(|(hit, shown)| {
-            hit.document.source != DocumentSource::Message || inject::tells_more(&shown.text, &question)
+            hit.document.source != DocumentSource::Message || inject::adds_to_question(&shown.text, &question)
         })
         .filter(|(hit, _)| !terse || hit.ranked.parts.words > 0.0)
         .filter(|(hit, _)| {
-            how != RecallDepth::Words || inject::holds_enough(&hit.document.searched(), &question)
+            how != RecallDepth::Words || inject::covers_question(&hit.document.searched_text(), &question)
         })
-        .map(|(hit, shown)| InjectedMemory::of(hit, &shown.text, &shown.nearest))
+        .map(|(hit, shown)| InjectedMemory::from_hit(hit, &shown.text, &shown.nearest))
         .collect();
-    let block = inject::block(&chosen, &question, &here.now, &marker);
+    let block = inject::build_block(&chosen, &question, &here.now, &marker);
     let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();
     Ok(Some(RecalledBlock { block, chosen, answer, question }))
 }

@@ -79,7 +79,7 @@ impl Injection {
     /// Creates a record of an event without any memories.
     pub fn new(what: InjectionMoment, agent: Agent, session: &str, at: Timestamp) -> Self {
         let moment = at.as_nanosecond().to_string();
-        let turn = ContentHash::of_parts(&[b"turn", session.as_bytes(), moment.as_bytes()]).short(16);
+        let turn = ContentHash::of_parts(&[b"turn", session.as_bytes(), moment.as_bytes()]).short_hex(16);
         Self {
             at,
             what,
@@ -146,7 +146,7 @@ pub struct InjectedTurn<'a> {
 
 impl InjectedTurn<'_> {
     /// The memories injected in the turn.
-    pub fn shown(&self) -> impl Iterator<Item = &str> {
+    pub fn shown_ids(&self) -> impl Iterator<Item = &str> {
         let tools = self.tools.iter().flat_map(|told| &told.shown);
         self.prompt.shown.iter().chain(tools).map(String::as_str)
     }
@@ -167,16 +167,16 @@ impl InjectionRecord {
     }
 
     /// The memories injected since the last compaction.
-    pub fn held(&self) -> HashSet<String> {
-        self.since_let_go().flat_map(|told| told.shown.iter().cloned()).collect()
+    pub fn held_ids(&self) -> HashSet<String> {
+        self.since_compaction().flat_map(|told| told.shown.iter().cloned()).collect()
     }
 
     /// True if the session has everything that always loads.
-    pub fn is_briefed(&self) -> bool {
-        self.since_let_go().any(|told| told.whole)
+    pub fn has_briefing(&self) -> bool {
+        self.since_compaction().any(|told| told.whole)
     }
 
-    fn since_let_go(&self) -> impl Iterator<Item = &Injection> {
+    fn since_compaction(&self) -> impl Iterator<Item = &Injection> {
         let from =
             self.told.iter().rposition(|told| told.what == InjectionMoment::LetGo).map_or(0, |at| at + 1);
         self.told[from..].iter()
@@ -196,22 +196,22 @@ impl InjectionRecord {
     }
 
     /// The outcome of a turn.
-    pub fn outcome(&self, turn: &str) -> Option<&TurnOutcome> {
+    pub fn turn_outcome(&self, turn: &str) -> Option<&TurnOutcome> {
         self.came.iter().find(|came| came.turn == turn)
     }
 
     /// The turns that need an outcome and have none yet, as indices into [`turns`](Self::turns).
-    pub fn waiting(&self) -> Vec<usize> {
+    pub fn unjudged_turns(&self) -> Vec<usize> {
         let turns = self.turns();
         let waits = |turn: &InjectedTurn<'_>| {
-            (turn.prompt.corrects || turn.prompt.asks || turn.shown().next().is_some())
-                && self.outcome(&turn.prompt.turn).is_none()
+            (turn.prompt.corrects || turn.prompt.asks || turn.shown_ids().next().is_some())
+                && self.turn_outcome(&turn.prompt.turn).is_none()
         };
         turns.iter().enumerate().filter(|(_, turn)| waits(turn)).map(|(at, _)| at).collect()
     }
 
     /// True if the session belongs to the control group without recall.
-    pub fn held_out(&self) -> bool {
+    pub fn is_held_out(&self) -> bool {
         self.told.iter().any(|told| told.held_out)
     }
 }
@@ -221,7 +221,7 @@ fn folder(places: &DataPaths) -> PathBuf {
 }
 
 fn file(places: &DataPaths, session: &str) -> PathBuf {
-    folder(places).join(format!("{}.jsonl", ContentHash::of(session.as_bytes()).short(24)))
+    folder(places).join(format!("{}.jsonl", ContentHash::of_bytes(session.as_bytes()).short_hex(24)))
 }
 
 fn read_file(path: &Path) -> Option<InjectionRecord> {
@@ -236,14 +236,14 @@ pub fn read(places: &DataPaths, session: &str) -> InjectionRecord {
 }
 
 /// Reads the logs of all sessions.
-pub fn all(places: &DataPaths) -> Vec<InjectionRecord> {
+pub fn all_records(places: &DataPaths) -> Vec<InjectionRecord> {
     let files = std::fs::read_dir(folder(places)).into_iter().flatten().flatten();
     files.filter_map(|file| read_file(&file.path())).collect()
 }
 
 /// Lists the ids of the sessions with a log.
 pub fn sessions(places: &DataPaths) -> Vec<String> {
-    all(places).iter().filter_map(|record| Some(record.told.first()?.session.clone())).collect()
+    all_records(places).iter().filter_map(|record| Some(record.told.first()?.session.clone())).collect()
 }
 
 /// Appends an injection without a sync: a lost line costs a repetition at worst.
@@ -253,7 +253,7 @@ pub fn note(places: &DataPaths, told: Injection) -> io::Result<()> {
 }
 
 /// Appends a compaction: earlier injections may be gone from the agent's context.
-pub fn let_go(places: &DataPaths, agent: Agent, session: &str, at: Timestamp) -> io::Result<()> {
+pub fn record_compaction(places: &DataPaths, agent: Agent, session: &str, at: Timestamp) -> io::Result<()> {
     if !file(places, session).exists() {
         return Ok(());
     }
@@ -261,21 +261,21 @@ pub fn let_go(places: &DataPaths, agent: Agent, session: &str, at: Timestamp) ->
 }
 
 /// Appends the outcome of a turn, once.
-pub fn came(places: &DataPaths, session: &str, outcome: &TurnOutcome) -> io::Result<()> {
-    if read(places, session).outcome(&outcome.turn).is_some() {
+pub fn record_outcome(places: &DataPaths, session: &str, outcome: &TurnOutcome) -> io::Result<()> {
+    if read(places, session).turn_outcome(&outcome.turn).is_some() {
         return Ok(());
     }
     add(places, session, &InjectionLogLine::Came(outcome.clone()), true)
 }
 
 fn add(places: &DataPaths, session: &str, line: &InjectionLogLine, durable: bool) -> io::Result<()> {
-    disk::make_folder(&folder(places))?;
+    disk::create_private_folder(&folder(places))?;
     let text = serde_json::to_string(line)?;
     LineFile::open(&file(places, session))?.append(&format!("{text}\n"), durable)
 }
 
 /// Deletes the logs of inactive sessions and returns their number.
-pub fn sweep(places: &DataPaths, now: Timestamp) -> io::Result<u64> {
+pub fn remove_old_files(places: &DataPaths, now: Timestamp) -> io::Result<u64> {
     let mut swept = 0;
     for file in std::fs::read_dir(folder(places)).into_iter().flatten() {
         let file = file?;
@@ -311,9 +311,9 @@ mod tests {
             ],
             came: Vec::new(),
         };
-        assert_eq!(record.held(), HashSet::from(["b".to_owned(), "c".to_owned()]));
-        assert_eq!(record.waiting(), [0, 1], "what is gone from the session is judged all the same");
-        assert_eq!(record.turns()[1].shown().collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!(record.held_ids(), HashSet::from(["b".to_owned(), "c".to_owned()]));
+        assert_eq!(record.unjudged_turns(), [0, 1], "what is gone from the session is judged all the same");
+        assert_eq!(record.turns()[1].shown_ids().collect::<Vec<_>>(), ["b", "c"]);
     }
 
     #[test]
@@ -326,6 +326,6 @@ mod tests {
         }));
         let text = format!("m-old-line\n{line}\n{{\n{0}\n{0}\n", came.unwrap());
         let record = InjectionRecord::parse(&text);
-        assert_eq!((record.told.len(), record.came.len(), record.waiting().len()), (1, 1, 0));
+        assert_eq!((record.told.len(), record.came.len(), record.unjudged_turns().len()), (1, 1, 0));
     }
 }

@@ -30,7 +30,7 @@ pub fn sessions(logs: &Path, days: u32, now: &Zoned) -> io::Result<Vec<SessionIn
     let first = now.date().checked_sub((i64::from(days) - 1).days()).unwrap_or(Date::MIN);
     let mut found: BTreeMap<(String, String), SessionInjectionStats> = BTreeMap::new();
     for line in hook_log::read_all(logs)? {
-        let Some((day, agent, session, tokens)) = understood(&line, now) else { continue };
+        let Some((day, agent, session, tokens)) = parse_log_line(&line, now) else { continue };
         if day < first {
             continue;
         }
@@ -45,7 +45,7 @@ pub fn sessions(logs: &Path, days: u32, now: &Zoned) -> io::Result<Vec<SessionIn
     Ok(all)
 }
 
-fn understood(line: &Value, now: &Zoned) -> Option<(Date, String, String, u64)> {
+fn parse_log_line(line: &Value, now: &Zoned) -> Option<(Date, String, String, u64)> {
     let at: Timestamp = line["ts"].as_str()?.parse().ok()?;
     let agent = line["hook"].as_str()?.split(' ').next()?.to_owned();
     let tokens = line["tokens_injected"].as_u64().unwrap_or(0);
@@ -71,7 +71,7 @@ mod tests {
             hook_log::append(logs.path(), &line(&now, &format!("s{day}"), 100)).unwrap();
             hook_log::append(logs.path(), &line(&now, &format!("s{day}"), 20)).unwrap();
             hook_log::append(logs.path(), &line(&now, "long", 1)).unwrap();
-            hook_log::rotate(logs.path(), &now).unwrap();
+            hook_log::rotate_log(logs.path(), &now).unwrap();
             now = now.tomorrow().unwrap();
         }
         hook_log::append(logs.path(), &line(&now, "silent", 0)).unwrap();

@@ -47,12 +47,12 @@ struct PendingNotices {
 }
 
 fn file(places: &DataPaths) -> PathBuf {
-    places.notices().join("kept.jsonl")
+    places.notices_file().join("kept.jsonl")
 }
 
 /// The file of announced changes, one per line: a delayed run may report one of them again.
-fn told_file(places: &DataPaths) -> PathBuf {
-    places.notices().join("told")
+fn reported_file(places: &DataPaths) -> PathBuf {
+    places.notices_file().join("told")
 }
 
 fn parse(text: &str) -> Vec<PendingNotices> {
@@ -76,15 +76,15 @@ pub fn add(places: &DataPaths, project: Option<&ProjectId>, kept: &[KeptMemory])
     if kept.is_empty() {
         return Ok(());
     }
-    disk::make_folder(&places.notices())?;
-    let told = std::fs::read_to_string(told_file(places)).unwrap_or_default();
+    disk::create_private_folder(&places.notices_file())?;
+    let told = std::fs::read_to_string(reported_file(places)).unwrap_or_default();
     let kept: Vec<&KeptMemory> =
         kept.iter().filter(|kept| told.lines().all(|told| told != kept.change)).collect();
     if kept.is_empty() {
         return Ok(());
     }
     let project = project.map(ProjectId::as_str);
-    disk::revise(&file(places), WORKER_LOCK_TIMEOUT, |text| {
+    disk::update_locked(&file(places), WORKER_LOCK_TIMEOUT, |text| {
         let mut all = parse(text);
         let place = all.iter().position(|waiting| waiting.project.as_deref() == project);
         let mut waiting = place.map(|place| all.remove(place)).unwrap_or_default();
@@ -106,19 +106,19 @@ pub fn add(places: &DataPaths, project: Option<&ProjectId>, kept: &[KeptMemory])
 
 /// Takes the waiting messages, if a person can see them at this hook. They are announced once. `input` is the
 /// input of the hook.
-pub fn take(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<String> {
+pub fn take_notice(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<String> {
     let path = file(places);
     let waits = matches!(signal.kind, HookKind::Start | HookKind::Prompt | HookKind::Stop)
         && !signal.subagent
         && std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0);
-    if !waits || !is_watched(signal.agent, input) {
+    if !waits || !is_interactive(signal.agent, input) {
         return None;
     }
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
     let place = folder.and_then(|folder| project::locate(&folder, environment::home_folder().as_deref()));
     let known = || project::load(&places.projects_file());
-    let project = place.map(|place| project::identify(&place, &known()).project.id);
-    let found = take_of(&path, project.as_ref().map(ProjectId::as_str)).ok()??;
+    let project = place.map(|place| project::identify_folder(&place, &known()).project.id);
+    let found = take_for_project(&path, project.as_ref().map(ProjectId::as_str)).ok()??;
     note(places, &found.kept).ignore_failure("the notice repeats at worst");
     // A memory that was undone, forgotten or archived in the meantime is not announced.
     let is_there = |kept: &KeptMemory| places.vault().join(&kept.path).is_file();
@@ -129,20 +129,20 @@ pub fn take(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<Str
 /// Asks if the folder of a session is the project that its git configuration names (B-05). It asks once, at a
 /// session start that a person sees; `rekindle status` repeats it. `input` is the input of the hook.
 pub fn claim(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<String> {
-    if signal.kind != HookKind::Start || signal.subagent || !is_watched(signal.agent, input) {
+    if signal.kind != HookKind::Start || signal.subagent || !is_interactive(signal.agent, input) {
         return None;
     }
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok())?;
     let place = project::locate(&folder, environment::home_folder().as_deref())?;
-    let found = project::identify(&place, &project::load(&places.projects_file()));
+    let found = project::identify_folder(&place, &project::load(&places.projects_file()));
     let claim = found.claim?;
     let mark =
         ContentHash::of_parts(&[place.root.as_os_str().as_encoded_bytes(), claim.id.as_str().as_bytes()]);
-    let mark = mark.short(16);
-    let path = places.notices().join("claims");
-    disk::make_folder(&places.notices()).ok()?;
+    let mark = mark.short_hex(16);
+    let path = places.notices_file().join("claims");
+    disk::create_private_folder(&places.notices_file()).ok()?;
     let mut is_new = false;
-    let asked = disk::revise(&path, HOOK_LOCK_TIMEOUT, |text| {
+    let asked = disk::update_locked(&path, HOOK_LOCK_TIMEOUT, |text| {
         is_new = text.lines().all(|line| line != mark);
         let all: Vec<&str> = text.lines().chain([mark.as_str()]).collect();
         let last = &all[all.len().saturating_sub(MAX_REPORTED_CHANGES)..];
@@ -152,9 +152,9 @@ pub fn claim(places: &DataPaths, signal: &HookSignal, input: &[u8]) -> Option<St
 }
 
 /// Removes and returns the messages of a project.
-fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<PendingNotices>> {
+fn take_for_project(path: &Path, project: Option<&str>) -> io::Result<Option<PendingNotices>> {
     let mut taken = None;
-    disk::revise(path, HOOK_LOCK_TIMEOUT, |text| {
+    disk::update_locked(path, HOOK_LOCK_TIMEOUT, |text| {
         let mut all = parse(text);
         let place = all.iter().position(|waiting| waiting.project.as_deref() == project)?;
         taken = Some(all.remove(place));
@@ -165,7 +165,7 @@ fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<PendingNotic
 
 /// Records changes as announced.
 fn note(places: &DataPaths, kept: &[KeptMemory]) -> io::Result<()> {
-    disk::revise(&told_file(places), HOOK_LOCK_TIMEOUT, |text| {
+    disk::update_locked(&reported_file(places), HOOK_LOCK_TIMEOUT, |text| {
         let new = kept.iter().map(|kept| kept.change.as_str());
         let all: Vec<&str> = text.lines().chain(new).collect();
         let last = &all[all.len().saturating_sub(MAX_REPORTED_CHANGES)..];
@@ -175,7 +175,7 @@ fn note(places: &DataPaths, kept: &[KeptMemory]) -> io::Result<()> {
 }
 
 /// True if a person sees the messages of this session's hooks.
-fn is_watched(agent: Agent, input: &[u8]) -> bool {
+fn is_interactive(agent: Agent, input: &[u8]) -> bool {
     match agent {
         Agent::Claude => {
             environment::variable(ENTRYPOINT_VARIABLE).is_none_or(|by| by != HEADLESS_ENTRYPOINT)
@@ -191,9 +191,9 @@ mod tests {
     use crate::platform::home::HomeFolder;
 
     fn places(folder: &Path) -> DataPaths {
-        let home = HomeFolder::choose(Some(folder), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(folder), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
-        home.places(&config).unwrap()
+        home.data_paths(&config).unwrap()
     }
 
     fn kept(number: usize) -> KeptMemory {
@@ -209,11 +209,11 @@ mod tests {
         add(&places, Some(&pumps), &[kept(1), kept(2)]).unwrap();
         add(&places, Some(&pumps), &[kept(2)]).unwrap();
         add(&places, None, &[kept(3)]).unwrap();
-        assert!(take_of(&path, Some("github.com/acme/kettles")).unwrap().is_none());
-        let told = take_of(&path, Some(pumps.as_str())).unwrap().unwrap();
+        assert!(take_for_project(&path, Some("github.com/acme/kettles")).unwrap().is_none());
+        let told = take_for_project(&path, Some(pumps.as_str())).unwrap().unwrap();
         assert_eq!((told.kept, told.more), (vec![kept(1), kept(2)], 0));
-        assert!(take_of(&path, Some(pumps.as_str())).unwrap().is_none());
-        assert_eq!(take_of(&path, None).unwrap().unwrap().kept, [kept(3)]);
+        assert!(take_for_project(&path, Some(pumps.as_str())).unwrap().is_none());
+        assert_eq!(take_for_project(&path, None).unwrap().unwrap().kept, [kept(3)]);
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 0, "nothing waits");
     }
 
@@ -222,14 +222,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
         add(&places, None, &[kept(1)]).unwrap();
-        note(&places, &take_of(&file(&places), None).unwrap().unwrap().kept).unwrap();
+        note(&places, &take_for_project(&file(&places), None).unwrap().unwrap().kept).unwrap();
         add(&places, None, &[kept(1)]).unwrap();
-        assert!(take_of(&file(&places), None).unwrap().is_none());
+        assert!(take_for_project(&file(&places), None).unwrap().is_none());
         add(&places, None, &[kept(1), kept(2)]).unwrap();
-        assert_eq!(take_of(&file(&places), None).unwrap().unwrap().kept, [kept(2)]);
+        assert_eq!(take_for_project(&file(&places), None).unwrap().unwrap().kept, [kept(2)]);
         note(&places, &(0..500).map(kept).collect::<Vec<_>>()).unwrap();
         assert_eq!(
-            std::fs::read_to_string(told_file(&places)).unwrap().lines().count(),
+            std::fs::read_to_string(reported_file(&places)).unwrap().lines().count(),
             MAX_REPORTED_CHANGES
         );
     }
@@ -244,11 +244,11 @@ mod tests {
             add(&places, Some(&project), &many).unwrap();
         }
         assert!(std::fs::metadata(file(&places)).unwrap().len() <= MAX_BYTES as u64);
-        let told = take_of(&file(&places), Some("github.com/acme/199")).unwrap().unwrap();
+        let told = take_for_project(&file(&places), Some("github.com/acme/199")).unwrap().unwrap();
         assert_eq!((told.kept.len() as u64 + told.more, told.kept.len()), (100, MAX_NAMED_NOTICES));
         // A line that is none harms no other.
-        disk::write_whole(&file(&places), b"{\n{\"project\":null,\"kept\":[]}\n").unwrap();
+        disk::write_atomic(&file(&places), b"{\n{\"project\":null,\"kept\":[]}\n").unwrap();
         add(&places, None, &[kept(1)]).unwrap();
-        assert_eq!(take_of(&file(&places), None).unwrap().unwrap().kept, [kept(1)]);
+        assert_eq!(take_for_project(&file(&places), None).unwrap().unwrap().kept, [kept(1)]);
     }
 }

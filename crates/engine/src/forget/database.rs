@@ -60,7 +60,7 @@ fn rows(
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let text: String = row.get(1)?;
-        if target.is_in_file(text.as_bytes()) {
+        if target.matches_file(text.as_bytes()) {
             found.push((row.get(0)?, text));
         }
     }
@@ -81,8 +81,9 @@ impl ErasableStore for ErasableDatabase {
             let mut erased = 0;
             for place @ (table, key, column) in TEXT_COLUMNS {
                 for (row, text) in rows(transaction, place, target)? {
-                    let json = target.cut_json(&text);
-                    let left = target.cut(json.as_deref().unwrap_or(&text)).or(json).unwrap_or_default();
+                    let json = target.remove_json_blocks(&text);
+                    let left =
+                        target.remove_blocks(json.as_deref().unwrap_or(&text)).or(json).unwrap_or_default();
                     transaction.execute(
                         &format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1"),
                         [&row, &left],
@@ -107,7 +108,7 @@ impl ErasableStore for ErasableDatabase {
         Ok(erased)
     }
 
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         let Some(db) = self.open()? else { return Ok(Vec::new()) };
         if target.is_empty() {
             return Ok(Vec::new());

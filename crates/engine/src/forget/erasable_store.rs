@@ -14,5 +14,5 @@ pub(super) trait ErasableStore {
     /// Erases the text. Returns the number of matches.
     fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error>;
     /// The files that still contain the text.
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error>;
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error>;
 }

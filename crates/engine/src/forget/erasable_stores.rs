@@ -25,20 +25,20 @@ const MESSAGES_STORE: &str = "messages";
 pub(super) const VERBATIM_STORES: [&str; 2] = [VAULT_STORE, MESSAGES_STORE];
 
 /// All stores. A store missing here would make `forget` report a false success.
-pub(super) fn all(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
+pub(super) fn all_stores(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
     vec![
         Box::new(ErasableDocuments { vault }),
-        Box::new(ErasableJournal { path: vault.places.journal() }),
-        Box::new(ErasableJsonFolder { name: "spool", folder: vault.places.spool() }),
-        Box::new(ErasableJsonFolder { name: "logs", folder: vault.places.logs() }),
+        Box::new(ErasableJournal { path: vault.places.journal_file() }),
+        Box::new(ErasableJsonFolder { name: "spool", folder: vault.places.spool_folder() }),
+        Box::new(ErasableJsonFolder { name: "logs", folder: vault.places.logs_folder() }),
         Box::new(ErasableJsonFolder { name: "sessions", folder: vault.places.sessions() }),
-        Box::new(ErasableJsonFolder { name: "editing", folder: vault.places.editing() }),
-        Box::new(ErasableJsonFolder { name: "patches", folder: vault.places.patches() }),
-        Box::new(ErasableJsonFolder { name: "notices", folder: vault.places.notices() }),
+        Box::new(ErasableJsonFolder { name: "editing", folder: vault.places.editing_folder() }),
+        Box::new(ErasableJsonFolder { name: "patches", folder: vault.places.patches_folder() }),
+        Box::new(ErasableJsonFolder { name: "notices", folder: vault.places.notices_file() }),
         Box::new(ErasableDatabase { path: vault.places.database() }),
         Box::new(ErasableUsage { vault }),
-        Box::new(ErasableMessages { messages: MessageStore::of(&vault.places) }),
-        Box::new(ErasableIndex { vault, index: RecallIndex::at(vault.places.index()) }),
+        Box::new(ErasableMessages { messages: MessageStore::from_paths(&vault.places) }),
+        Box::new(ErasableIndex { vault, index: RecallIndex::in_folder(vault.places.index()) }),
     ]
 }
 
@@ -50,7 +50,7 @@ struct ErasableDocuments<'a> {
 impl ErasableDocuments<'_> {
     fn files(&self) -> Result<Vec<PathBuf>, Error> {
         let mut files = all_files(self.vault.folder()).map_err(Error::io("read", self.vault.folder()))?;
-        let ideas = ChangedFile { root: ChangeRoot::Notes, path: layout::fixed(layout::IDEAS) };
+        let ideas = ChangedFile { root: ChangeRoot::Notes, path: layout::fixed_path(layout::IDEAS) };
         files.extend(self.vault.file(&ideas).ok().filter(|file| file.is_file()));
         Ok(files)
     }
@@ -64,7 +64,7 @@ impl ErasableStore for ErasableDocuments<'_> {
     fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let mut erased = 0;
         for file in self.files()? {
-            if self.vault.goes_whole(going, &file) || !is_in(&file, target)? {
+            if self.vault.goes_whole(going, &file) || !file_contains(&file, target)? {
                 continue;
             }
             erased += 1;
@@ -73,7 +73,9 @@ impl ErasableStore for ErasableDocuments<'_> {
                 .is_some_and(|n| n.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()));
             let emptied = is_temporary || {
                 let json = file.extension().is_some_and(|extension| extension == "jsonl");
-                let cut = |text: &str| if json { target.cut_json(text) } else { target.cut(text) };
+                let cut = |text: &str| {
+                    if json { target.remove_json_blocks(text) } else { target.remove_blocks(text) }
+                };
                 cut_file(&file, cut)?.is_some_and(|left| self.says_nothing(&file, &left))
             };
             if emptied {
@@ -83,7 +85,7 @@ impl ErasableStore for ErasableDocuments<'_> {
         Ok(erased)
     }
 
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(self.files()?, target)
     }
 }
@@ -92,7 +94,7 @@ impl ErasableDocuments<'_> {
     /// True for an entry that has no other content: it is deleted. Any other document stays, however short.
     fn says_nothing(&self, file: &Path, left: &str) -> bool {
         let is_entry =
-            self.vault.vault_path(file).is_some_and(|path| layout::shelf(&path) != VaultShelf::Other);
+            self.vault.vault_path(file).is_some_and(|path| layout::shelf_of(&path) != VaultShelf::Other);
         is_entry && ParsedNote::parse(left).is_ok_and(|note| note.body().trim().is_empty())
     }
 }
@@ -114,10 +116,10 @@ impl ErasableStore for ErasableJournal {
                 let is_ours = |place: &ChangedFile| {
                     place.root == ChangeRoot::Vault && going.files.contains(&place.path)
                 };
-                if op.places().any(is_ours) {
+                if op.changed_files().any(is_ours) {
                     *op = FileOperation::Forgotten;
                     altered = true;
-                } else if op.any_text(|text| target.is_in(text) || target.shows_in(text)) {
+                } else if op.any_text(|text| target.matches_text(text) || target.matches_fragment(text)) {
                     op.forget_text();
                     altered = true;
                 }
@@ -126,7 +128,7 @@ impl ErasableStore for ErasableJournal {
         })
     }
 
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(vec![self.path.clone()], target)
     }
 }
@@ -149,7 +151,7 @@ impl ErasableStore for ErasableUsage<'_> {
         UsageSummary::erase(&path, goes).map_err(Error::io("change", &path))
     }
 
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(vec![self.vault.places.usage()], target)
     }
 }
@@ -173,8 +175,8 @@ impl ErasableStore for ErasableMessages {
         self.messages.erase(target).map_err(|error| Error::Messages(error.into()))
     }
 
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
-        self.messages.holds(target).map_err(|error| Error::Messages(error.into()))
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        self.messages.files_with(target).map_err(|error| Error::Messages(error.into()))
     }
 }
 
@@ -185,8 +187,10 @@ struct ErasableIndex<'a> {
 }
 
 impl ErasableIndex<'_> {
-    fn says(target: &ErasureTarget, document: &Document) -> bool {
-        [&document.text, &document.title].into_iter().any(|text| target.is_in(text) || target.shows_in(text))
+    fn document_matches(target: &ErasureTarget, document: &Document) -> bool {
+        [&document.text, &document.title]
+            .into_iter()
+            .any(|text| target.matches_text(text) || target.matches_fragment(text))
     }
 }
 
@@ -198,16 +202,17 @@ impl ErasableStore for ErasableIndex<'_> {
     fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let files: Vec<String> =
             going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
-        let gone = |document: &Document| files.contains(&document.path) || Self::says(target, document);
+        let gone =
+            |document: &Document| files.contains(&document.path) || Self::document_matches(target, document);
         self.index.erase(gone).map_err(Error::Index)
     }
 
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         let mut files: Vec<PathBuf> = self
             .index
-            .every_document()
+            .all_documents()
             .into_iter()
-            .filter(|(_, document)| Self::says(target, document))
+            .filter(|(_, document)| Self::document_matches(target, document))
             .map(|(file, _)| file)
             .collect();
         files.dedup();
@@ -241,15 +246,15 @@ impl ErasableStore for ErasableJsonFolder {
             erased += 1;
             // A line that is not JSON has no structure to preserve.
             cut_file(&file, |text| {
-                let json = target.cut_json(text);
+                let json = target.remove_json_blocks(text);
                 let text = json.as_deref().unwrap_or(text);
-                target.cut(text).or_else(|| json.clone())
+                target.remove_blocks(text).or_else(|| json.clone())
             })?;
         }
         Ok(erased)
     }
 
-    fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         holding(self.files()?, target)
     }
 }
@@ -257,16 +262,16 @@ impl ErasableStore for ErasableJsonFolder {
 fn holding(files: Vec<PathBuf>, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
     files
         .into_iter()
-        .filter_map(|file| is_in(&file, target).map(|is_in| is_in.then_some(file)).transpose())
+        .filter_map(|file| file_contains(&file, target).map(|is_in| is_in.then_some(file)).transpose())
         .collect()
 }
 
-pub(super) fn is_in(file: &Path, target: &ErasureTarget) -> Result<bool, Error> {
+pub(super) fn file_contains(file: &Path, target: &ErasureTarget) -> Result<bool, Error> {
     if target.is_empty() {
         return Ok(false);
     }
     match disk::read(file, MAX_NOTE_BYTES).map_err(Error::io("read", file))? {
-        FileContent::Bytes(bytes) => Ok(target.is_in_file(&bytes)),
+        FileContent::Bytes(bytes) => Ok(target.matches_file(&bytes)),
         // A larger file cannot be ours; it is the user's own.
         FileContent::Missing | FileContent::NotAFile | FileContent::TooLarge(_) => Ok(false),
     }

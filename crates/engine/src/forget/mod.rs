@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::id::EntryId;
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
-use rekindle_core::base::time::{Zoned, iso, parse};
+use rekindle_core::base::time::{Zoned, format_utc, parse};
 use rekindle_core::vault::agent_edit::is_vouched_for;
 use rekindle_core::vault::entry::EntryProperties;
 use rekindle_core::vault::erase::ErasureTarget;
@@ -30,7 +30,7 @@ use crate::platform::disk::{self, TEMPORARY_PREFIX};
 use crate::platform::random;
 use crate::vault::commit::VaultWriter;
 use crate::vault::journal::VaultJournal;
-use crate::vault::scan::{all_files, walk};
+use crate::vault::scan::{all_files, walk_files};
 use crate::vault::{ChangeDraft, Error, FileWrite, Vault};
 
 /// The target of a forget.
@@ -68,9 +68,9 @@ impl PendingForget {
         ErasureTarget::new(&self.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>())
     }
 
-    fn keep(&self, note: &Path) -> Result<(), Error> {
+    fn save_pending(&self, note: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec(self).map_err(|error| Error::io("write", note)(error.into()))?;
-        disk::write_whole(note, &text).map_err(Error::io("write", note))
+        disk::write_atomic(note, &text).map_err(Error::io("write", note))
     }
 }
 
@@ -91,8 +91,8 @@ impl Vault {
         let going = self.going(what, ChangeActor::User, String::new())?;
         let target = going.target();
         let mut places = Vec::new();
-        for store in erasable_stores::all(self) {
-            let holding = store.holds(&target)?;
+        for store in erasable_stores::all_stores(self) {
+            let holding = store.files_with(&target)?;
             let others = holding.iter().filter(|file| !self.goes_whole(&going, file)).count();
             places.push((store.name(), others));
         }
@@ -130,11 +130,11 @@ impl Vault {
         now: &Zoned,
     ) -> Result<ForgetReport, Error> {
         let mut writer = self.writer(now)?;
-        let going = self.going(what, by, iso(now.timestamp()))?;
+        let going = self.going(what, by, format_utc(now.timestamp()))?;
         let folder = self.places.forget();
         let id = random::change_id(now.timestamp()).map_err(Error::io("get random bytes for", &folder))?;
         let note = folder.join(format!("{id}.json"));
-        going.keep(&note)?;
+        going.save_pending(&note)?;
         let forgotten = writer.carry_out(&going, &note)?;
         // Also retry earlier forgets that left something behind.
         writer.resume_forgetting(true);
@@ -174,7 +174,7 @@ impl Vault {
 
     /// Adds an entry, its older and newer versions, and their conflict copies.
     fn add_versions(&self, path: &VaultPath, going: &mut PendingForget) -> Result<(), Error> {
-        if layout::shelf(path) == VaultShelf::Other {
+        if layout::shelf_of(path) == VaultShelf::Other {
             return Err(Error::NotAMemory(path.to_string()));
         }
         let mut next = vec![path.clone()];
@@ -197,7 +197,7 @@ impl Vault {
             let linked = [&entry.supersedes, &entry.superseded_by].into_iter().flatten();
             let linked = linked.filter_map(|link| VaultPath::parse(link).ok());
             // A property that names a shared document does not delete that document.
-            next.extend(linked.filter(|path| layout::shelf(path) != VaultShelf::Other));
+            next.extend(linked.filter(|path| layout::shelf_of(path) != VaultShelf::Other));
             next.extend(self.conflict_copies(&path)?);
         }
         if going.files.is_empty() {
@@ -246,13 +246,13 @@ impl Vault {
             return Ok(Vec::new());
         }
         let ideas = self.notes.join(layout::IDEAS);
-        let notes = walk(&self.notes).map_err(Error::io("read", &self.notes))?;
+        let notes = walk_files(&self.notes).map_err(Error::io("read", &self.notes))?;
         notes
             .into_iter()
             .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
             .filter(|file| !file.starts_with(self.folder()) && *file != ideas)
             .filter_map(|file| {
-                erasable_stores::is_in(&file, target).map(|found| found.then_some(file)).transpose()
+                erasable_stores::file_contains(&file, target).map(|found| found.then_some(file)).transpose()
             })
             .collect()
     }
@@ -286,27 +286,27 @@ impl VaultWriter<'_> {
     fn carry_out(&mut self, going: &PendingForget, note: &Path) -> Result<ForgetReport, Error> {
         let vault = self.vault;
         let target = going.target();
-        self.bury(going)?;
+        self.write_tombstones(going)?;
         let mut places = Vec::new();
-        for store in erasable_stores::all(vault) {
+        for store in erasable_stores::all_stores(vault) {
             places.push((store.name(), store.erase(going, &target)?));
         }
         // The journal was rewritten, so open it again.
-        self.journal = VaultJournal::open(&vault.places.journal())?;
+        self.journal = VaultJournal::open(&vault.places.journal_file())?;
         for path in &going.files {
             let file = vault.file(&ChangedFile::vault(path.clone()))?;
             disk::shred(&file).map_err(Error::io("remove", &file))?;
         }
         // We hold the lock, so a temporary file can only come from an interrupted run.
-        for file in vault.left_overs()?.into_iter().chain(vault.torn_out()?) {
+        for file in vault.abandoned_temporaries()?.into_iter().chain(vault.torn_out()?) {
             disk::shred(&file).map_err(Error::io("remove", &file))?;
         }
         let mut left = Vec::new();
-        for store in erasable_stores::all(vault) {
-            left.extend(store.holds(&target)?);
+        for store in erasable_stores::all_stores(vault) {
+            left.extend(store.files_with(&target)?);
         }
         if !left.is_empty() {
-            PendingForget { stuck: true, ..going.clone() }.keep(note)?;
+            PendingForget { stuck: true, ..going.clone() }.save_pending(note)?;
             return Err(Error::StillThere(left));
         }
         disk::shred(note).map_err(Error::io("remove", note))?;
@@ -318,7 +318,7 @@ impl VaultWriter<'_> {
     }
 
     /// Writes the tombstones first: even after a crash nothing learns it again.
-    fn bury(&mut self, going: &PendingForget) -> Result<(), Error> {
+    fn write_tombstones(&mut self, going: &PendingForget) -> Result<(), Error> {
         let graves = self.vault.graveyard()?;
         let fresh =
             || random::bytes::<16>().map(|salt| salt.iter().map(|byte| format!("{byte:02x}")).collect());
@@ -337,10 +337,10 @@ impl VaultWriter<'_> {
         if stones.is_empty() {
             return Ok(());
         }
-        let place = ChangedFile::vault(layout::fixed(layout::TOMBSTONES));
+        let place = ChangedFile::vault(layout::fixed_path(layout::TOMBSTONES));
         let read = self.vault.read(&place)?;
         let text = read.as_ref().map_or_else(String::new, |note| note.text.clone()) + &stones;
-        let mut writes = vec![FileWrite::put(place, read, text)];
+        let mut writes = vec![FileWrite::create_or_replace(place, read, text)];
         writes.extend(going.files.iter().map(|_| FileWrite::Forget));
         if going.files.is_empty() {
             writes.push(FileWrite::Forget);

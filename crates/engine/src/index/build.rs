@@ -44,21 +44,21 @@ pub type EmbeddedWindow = (TextWindow, Option<QuantisedVector>);
 impl PreparedDocument {
     /// Splits a document into windows without vectors.
     pub fn new(document: Document) -> Self {
-        let (windows, fine) = windows::both(&document.searched());
+        let (windows, fine) = windows::split_both(&document.searched_text());
         Self::with(document, bare(windows), bare(fine))
     }
 
     /// Splits a document into windows without vectors and counts its terms at once, instead of when the
     /// segment is built.
-    pub fn counted(document: Document, numbers: &mut TermHasher) -> Self {
-        let searched = document.searched();
-        let (windows, fine) = windows::both(&searched);
-        let written = Some(WrittenDocument::of(&document, &searched, numbers));
+    pub fn with_counts(document: Document, numbers: &mut TermHasher) -> Self {
+        let searched = document.searched_text();
+        let (windows, fine) = windows::split_both(&searched);
+        let written = Some(WrittenDocument::encode_document(&document, &searched, numbers));
         Self { written, ..Self::with(document, bare(windows), bare(fine)) }
     }
 
     /// A document for lexical search only, which never gets vectors.
-    pub fn by_words(document: Document) -> Self {
+    pub fn words_only(document: Document) -> Self {
         Self::with(document, Vec::new(), Vec::new())
     }
 
@@ -73,7 +73,7 @@ fn bare(windows: Vec<TextWindow>) -> Vec<EmbeddedWindow> {
 }
 
 impl WrittenDocument {
-    fn of(document: &Document, searched: &str, numbers: &mut TermHasher) -> Self {
+    fn encode_document(document: &Document, searched: &str, numbers: &mut TermHasher) -> Self {
         let mut kept = Vec::with_capacity(document.text.len() + DOCUMENT_OVERHEAD_BYTES);
         serde_json::to_writer(&mut kept, document).ignore_failure("a document always has a JSON form");
         Self { counted: term_counts::count(searched, numbers), kept }
@@ -94,17 +94,17 @@ pub struct PreparedUnit {
 
 impl From<SourceUnit> for PreparedUnit {
     fn from(unit: SourceUnit) -> Self {
-        Self::by(unit, PreparedDocument::new)
+        Self::prepare_documents(unit, PreparedDocument::new)
     }
 }
 
 impl PreparedUnit {
     /// Prepares a unit and counts the terms of its documents.
-    pub fn counted(unit: SourceUnit, numbers: &mut TermHasher) -> Self {
-        Self::by(unit, |document| PreparedDocument::counted(document, numbers))
+    pub fn with_counts(unit: SourceUnit, numbers: &mut TermHasher) -> Self {
+        Self::prepare_documents(unit, |document| PreparedDocument::with_counts(document, numbers))
     }
 
-    fn by(mut unit: SourceUnit, prepare: impl FnMut(Document) -> PreparedDocument) -> Self {
+    fn prepare_documents(mut unit: SourceUnit, prepare: impl FnMut(Document) -> PreparedDocument) -> Self {
         let documents = std::mem::take(&mut unit.documents).into_iter().map(prepare).collect();
         Self { unit, documents, behind: None }
     }
@@ -144,21 +144,21 @@ impl SegmentLayout {
                 SegmentPart::PostingCounts => {
                     self.postings.iter().try_for_each(|share| parts.put(&share.counts))
                 }
-                SegmentPart::Blob => self.kept().try_for_each(|kept| parts.put(kept)),
+                SegmentPart::Blob => self.kept_parts().try_for_each(|kept| parts.put(kept)),
                 _ => Ok(()),
             }?;
         }
         parts.finish(self.header.clone())
     }
 
-    fn kept(&self) -> impl Iterator<Item = &[u8]> {
+    fn kept_parts(&self) -> impl Iterator<Item = &[u8]> {
         let documents = self.units.iter().flat_map(|unit| &unit.documents);
         documents.filter_map(|prepared| Some(prepared.written.as_ref()?.kept.as_slice()))
     }
 
     /// Frees the memory, on another thread if there is much of it. With many documents that takes as long as
     /// writing them and blocks other allocations, so it comes last.
-    pub(super) fn give_back(self) {
+    pub(super) fn free_in_background(self) {
         if is_shared(self.header.documents as usize) {
             std::thread::Builder::new()
                 .spawn(move || drop(self))
@@ -170,12 +170,12 @@ impl SegmentLayout {
 /// Builds the bytes of a segment.
 pub(super) fn build(space: &VectorSpace, units: Vec<PreparedUnit>) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    lay_out(space, units).write(&mut bytes).ignore_failure("memory takes whatever is written to it");
+    lay_out_segment(space, units).write(&mut bytes).ignore_failure("memory takes whatever is written to it");
     bytes.into_inner()
 }
 
 /// Computes the layout of a segment.
-pub(super) fn lay_out(space: &VectorSpace, mut units: Vec<PreparedUnit>) -> SegmentLayout {
+pub(super) fn lay_out_segment(space: &VectorSpace, mut units: Vec<PreparedUnit>) -> SegmentLayout {
     units.sort_by(|a, b| a.unit.path.cmp(&b.unit.path));
     count_rest(&mut units);
     let mut parts: [Vec<u8>; PART_COUNT] = Default::default();
@@ -206,7 +206,7 @@ pub(super) fn lay_out(space: &VectorSpace, mut units: Vec<PreparedUnit>) -> Segm
         header.fine =
             write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header, half_bytes);
     };
-    let postings = postings::sorted(&counted, PostingsBuilder::of, rest);
+    let postings = postings::sorted_postings(&counted, PostingsBuilder::of, rest);
     header.terms = write_terms(&postings, &mut parts);
     SegmentLayout { header, parts, postings, units }
 }
@@ -289,7 +289,7 @@ fn write_columns(
         put(SegmentPart::Lengths, &counted.length.to_le_bytes());
         put(SegmentPart::Threads, &thread.to_le_bytes());
         put(SegmentPart::Created, &document.created.map_or(NO_TIMESTAMP, Timestamp::as_second).to_le_bytes());
-        put(SegmentPart::Flags, &DocumentFlags::of(document).bits().to_le_bytes());
+        put(SegmentPart::Flags, &DocumentFlags::from_document(document).to_bits().to_le_bytes());
         put(SegmentPart::Scopes, &scope.to_le_bytes());
         put(SegmentPart::Blobs, &blob_bytes.to_le_bytes());
         blob_bytes += kept.len() as u64;
@@ -307,7 +307,7 @@ fn write_windows(
     encode: impl Fn(&QuantisedVector) -> (Vec<u8>, f32),
 ) -> u32 {
     let dimension = header.dimension as usize;
-    let nothing = encode(&none(dimension));
+    let nothing = encode(&missing_vector(dimension));
     let fits = |vector: &&QuantisedVector| vector.steps.len() == dimension;
     let all = || documents.iter().flat_map(|(prepared, _)| of(prepared));
     // The part of the vectors, which is the largest one, stays empty until the first vector.
@@ -336,15 +336,15 @@ fn write_windows(
 }
 
 /// The placeholder of a missing vector.
-fn none(dimension: usize) -> QuantisedVector {
+fn missing_vector(dimension: usize) -> QuantisedVector {
     QuantisedVector { steps: vec![0; dimension], scale: 0.0 }
 }
 
 /// The placeholder in the serialised form of its kind.
-pub(super) fn written_none(kind: WindowKind, dimension: usize) -> Vec<u8> {
+pub(super) fn empty_windows(kind: WindowKind, dimension: usize) -> Vec<u8> {
     match kind {
-        WindowKind::Whole => bytes(&none(dimension)).0,
-        WindowKind::Fine => half_bytes(&none(dimension)).0,
+        WindowKind::Whole => bytes(&missing_vector(dimension)).0,
+        WindowKind::Fine => half_bytes(&missing_vector(dimension)).0,
     }
 }
 
@@ -355,8 +355,8 @@ fn bytes(vector: &QuantisedVector) -> (Vec<u8>, f32) {
 
 /// Serialises a vector for rescoring: half a byte per step.
 fn half_bytes(vector: &QuantisedVector) -> (Vec<u8>, f32) {
-    let coarse = nibbles::coarsen(vector);
-    (nibbles::pack(&coarse.steps), coarse.scale)
+    let coarse = nibbles::quantise_to_nibbles(vector);
+    (nibbles::pack_nibbles(&coarse.steps), coarse.scale)
 }
 
 /// A share of the postings in serialised form.
@@ -384,7 +384,7 @@ impl PostingsBuilder {
                 last = Some(posting.term);
             }
             out.documents.extend_from_slice(&posting.document.to_le_bytes());
-            out.counts.extend_from_slice(&posting.count.pack().to_le_bytes());
+            out.counts.extend_from_slice(&posting.count.to_bits().to_le_bytes());
         }
         out
     }
@@ -409,8 +409,11 @@ fn count_rest(units: &mut [PreparedUnit]) {
     let count = |part: &mut [&mut PreparedDocument]| {
         let mut numbers = TermHasher::default();
         for prepared in part {
-            prepared.written =
-                Some(WrittenDocument::of(&prepared.document, &prepared.document.searched(), &mut numbers));
+            prepared.written = Some(WrittenDocument::encode_document(
+                &prepared.document,
+                &prepared.document.searched_text(),
+                &mut numbers,
+            ));
         }
     };
     let mut rest: Vec<&mut PreparedDocument> = units

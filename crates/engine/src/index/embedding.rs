@@ -38,7 +38,7 @@ impl<'a> Embedder<'a> {
     pub fn space(&self) -> VectorSpace {
         VectorSpace {
             model: format!("{}@{:016x}", self.name, self.model.checksum()),
-            dimension: self.model.dim(),
+            dimension: self.model.dimension(),
         }
     }
 
@@ -48,13 +48,13 @@ impl<'a> Embedder<'a> {
     }
 
     /// Loads the weights that [`Embedder::query`] reads on another thread.
-    pub fn warm(&self) {
-        self.model.warm();
+    pub fn prefetch(&self) {
+        self.model.prefetch_layers();
     }
 
     /// The id of a word in the model's vocabulary, which is ordered by frequency; `None` if the word is not a
     /// single token.
-    pub fn word(&self, word: &str) -> Option<u32> {
+    pub fn word_id(&self, word: &str) -> Option<u32> {
         match self.model.tokenize(word).as_slice() {
             [_, only, _] => Some(*only),
             _ => None,
@@ -63,7 +63,7 @@ impl<'a> Embedder<'a> {
 
     /// Fills in the vectors that `known` has, then computes missing ones until `budget` is spent. Returns the
     /// number of vectors that are still missing.
-    pub fn fill<'u>(
+    pub fn fill_missing<'u>(
         &self,
         units: impl IntoIterator<Item = &'u mut PreparedUnit>,
         known: &VectorCache,
@@ -72,7 +72,7 @@ impl<'a> Embedder<'a> {
         let (start, mut scratch, mut missing) = (Instant::now(), EncoderScratch::default(), 0);
         let mut slowest = Duration::ZERO;
         for prepared in units.into_iter().flat_map(|unit| &mut unit.documents) {
-            let searched = prepared.document.searched();
+            let searched = prepared.document.searched_text();
             let all = prepared.windows.iter_mut().chain(&mut prepared.fine);
             for (window, vector) in all.filter(|(_, vector)| vector.is_none()) {
                 let text = &*prepared.document.passage(&searched, *window);
@@ -102,7 +102,7 @@ impl<'a> Embedder<'a> {
             return Ok(0);
         }
         let partial = EmbeddingCheckpoint { path: index.folder().join(CHECKPOINT_FILE), space: self.space() };
-        disk::make_folder(index.folder()).map_err(Error::io("made", index.folder()))?;
+        disk::create_private_folder(index.folder()).map_err(Error::io("made", index.folder()))?;
         let mut known = partial.read()?;
         let mut wanted: Vec<&str> =
             texts.iter().map(String::as_str).filter(|text| known.get(text).is_none()).collect();
@@ -123,16 +123,16 @@ impl<'a> Embedder<'a> {
             partial.append(batch, &vectors)?;
             made += vectors.len();
             for (text, vector) in batch.iter().zip(vectors) {
-                known.put(text, vector);
+                known.checkpoint_vector(text, vector);
             }
             go_on = progress(done + made, total);
         }
-        self.fill(units.iter_mut().map(|unit| &mut **unit), &known, Duration::ZERO);
+        self.fill_missing(units.iter_mut().map(|unit| &mut **unit), &known, Duration::ZERO);
         Ok(made)
     }
 
     /// Deletes the checkpoint: its vectors are in the index now, or must not be kept.
-    pub fn clear_partial(index: &RecallIndex) -> Result<(), Error> {
+    pub fn clear_checkpoint(index: &RecallIndex) -> Result<(), Error> {
         let path = index.folder().join(CHECKPOINT_FILE);
         disk::shred(&path).map_err(Error::io("removed", &path))
     }
@@ -144,7 +144,7 @@ fn missing_texts(units: &[&mut PreparedUnit]) -> Vec<String> {
         let missing = prepared.windows.iter().chain(&prepared.fine).filter(|(_, vector)| vector.is_none());
         let missing: Vec<TextWindow> = missing.map(|(window, _)| *window).collect();
         if !missing.is_empty() {
-            let searched = prepared.document.searched();
+            let searched = prepared.document.searched_text();
             texts.extend(
                 missing.iter().map(|window| prepared.document.passage(&searched, *window).into_owned()),
             );
@@ -162,10 +162,10 @@ impl VectorCache {
     pub fn of<'a>(units: impl IntoIterator<Item = &'a PreparedUnit>) -> Self {
         let mut known = Self::default();
         for prepared in units.into_iter().flat_map(|unit| &unit.documents) {
-            let searched = prepared.document.searched();
+            let searched = prepared.document.searched_text();
             for (window, vector) in prepared.windows.iter().chain(&prepared.fine) {
                 if let Some(vector) = vector {
-                    known.put(&prepared.document.passage(&searched, *window), vector.clone());
+                    known.checkpoint_vector(&prepared.document.passage(&searched, *window), vector.clone());
                 }
             }
         }
@@ -181,11 +181,11 @@ impl VectorCache {
         if self.0.is_empty() {
             return None;
         }
-        self.0.get(&ContentHash::of(text.as_bytes()))
+        self.0.get(&ContentHash::of_bytes(text.as_bytes()))
     }
 
-    fn put(&mut self, text: &str, vector: QuantisedVector) {
-        self.0.insert(ContentHash::of(text.as_bytes()), vector);
+    fn checkpoint_vector(&mut self, text: &str, vector: QuantisedVector) {
+        self.0.insert(ContentHash::of_bytes(text.as_bytes()), vector);
     }
 }
 
@@ -228,7 +228,7 @@ impl EmbeddingCheckpoint {
     fn append(&self, texts: &[&str], vectors: &[QuantisedVector]) -> Result<(), Error> {
         let mut payload = Vec::new();
         for (text, vector) in texts.iter().zip(vectors) {
-            payload.extend_from_slice(&ContentHash::of(text.as_bytes()).bytes());
+            payload.extend_from_slice(&ContentHash::of_bytes(text.as_bytes()).bytes());
             payload.extend_from_slice(&vector.scale.to_le_bytes());
             payload.extend(vector.steps.iter().map(|step| step.cast_unsigned()));
         }

@@ -192,7 +192,7 @@ impl<'a, W: Write + Seek> SegmentWriter<'a, W> {
 
     fn end(&mut self) -> io::Result<()> {
         if let Some((part, start, sum)) = self.part.take() {
-            self.done[part as usize] = (start, self.at - start, sum.so_far());
+            self.done[part as usize] = (start, self.at - start, sum.sum());
             let used = (self.at % ALIGNMENT as u64) as usize;
             self.fill(used.next_multiple_of(ALIGNMENT) - used)?;
         }

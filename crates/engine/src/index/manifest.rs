@@ -34,5 +34,5 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<Opt
 /// Replaces a manifest atomically.
 pub(crate) fn write<T: Serialize>(path: &Path, current: &T) -> Result<(), Error> {
     let text = serde_json::to_vec(current).map_err(|error| Error::io("written", path)(error.into()))?;
-    disk::write_whole(path, &text).map_err(Error::io("written", path))
+    disk::write_atomic(path, &text).map_err(Error::io("written", path))
 }

@@ -92,7 +92,7 @@ impl<'a> SegmentMerge<'a> {
     }
 
     /// The documents in their new order, each with its segment.
-    fn all(&self) -> impl Iterator<Item = (&'a IndexSegment, u32)> {
+    fn ordered_documents(&self) -> impl Iterator<Item = (&'a IndexSegment, u32)> {
         self.order
             .iter()
             .filter_map(|(segment, local)| Some((*self.segments.get(*segment as usize)?, *local)))
@@ -156,10 +156,13 @@ impl<'a> SegmentMerge<'a> {
     ) -> io::Result<()> {
         for part in [SegmentPart::Words, SegmentPart::Lengths] {
             parts.next(part)?;
-            self.all().try_for_each(|(segment, local)| parts.put(&segment.cell::<4>(part, local)))?;
+            self.ordered_documents()
+                .try_for_each(|(segment, local)| parts.put(&segment.cell::<4>(part, local)))?;
         }
-        header.length =
-            self.all().map(|(segment, local)| u64::from(number(segment, SegmentPart::Lengths, local))).sum();
+        header.length = self
+            .ordered_documents()
+            .map(|(segment, local)| u64::from(number(segment, SegmentPart::Lengths, local)))
+            .sum();
         parts.next(SegmentPart::Threads)?;
         let (mut thread, mut before) = (0_u32, None);
         for at in &self.order {
@@ -168,10 +171,10 @@ impl<'a> SegmentMerge<'a> {
             parts.put(&thread.to_le_bytes())?;
         }
         parts.next(SegmentPart::Created)?;
-        self.all()
+        self.ordered_documents()
             .try_for_each(|(segment, local)| parts.put(&segment.cell::<8>(SegmentPart::Created, local)))?;
         parts.next(SegmentPart::Flags)?;
-        self.all()
+        self.ordered_documents()
             .try_for_each(|(segment, local)| parts.put(&segment.cell::<4>(SegmentPart::Flags, local)))?;
         parts.next(SegmentPart::Scopes)?;
         for (segment, local) in &self.order {
@@ -181,13 +184,14 @@ impl<'a> SegmentMerge<'a> {
         }
         parts.next(SegmentPart::Blobs)?;
         let mut at = 0_u64;
-        for (segment, local) in self.all() {
+        for (segment, local) in self.ordered_documents() {
             parts.put(&at.to_le_bytes())?;
-            at += segment.blob(local).map_or(0, <[u8]>::len) as u64;
+            at += segment.document_blob(local).map_or(0, <[u8]>::len) as u64;
         }
         parts.put(&at.to_le_bytes())?;
         parts.next(SegmentPart::Blob)?;
-        self.all().try_for_each(|(segment, local)| parts.put(segment.blob(local).unwrap_or_default()))
+        self.ordered_documents()
+            .try_for_each(|(segment, local)| parts.put(segment.document_blob(local).unwrap_or_default()))
     }
 
     /// True if a document continues the thread of the previous one.
@@ -213,7 +217,8 @@ impl<'a> SegmentMerge<'a> {
         let dimension = header.dimension as usize;
         for kind in [WindowKind::Whole, WindowKind::Fine] {
             let ([first, windows, vectors], width) = kind.parts(dimension);
-            let written = || self.all().map(|(segment, local)| segment.written_windows(local, kind));
+            let written =
+                || self.ordered_documents().map(|(segment, local)| segment.written_windows(local, kind));
             let (mut count, mut pending) = (0_u32, 0_u32);
             parts.next(first)?;
             for written in written() {
@@ -233,7 +238,7 @@ impl<'a> SegmentMerge<'a> {
             if pending == count {
                 continue;
             }
-            let none = super::build::written_none(kind, dimension);
+            let none = super::build::empty_windows(kind, dimension);
             for written in written() {
                 let there = written.vectors.len() == written.windows.len() * width;
                 parts.put(if there { written.vectors } else { &[] })?;

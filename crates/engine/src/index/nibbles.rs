@@ -12,7 +12,7 @@ pub(super) fn width(dimension: usize) -> usize {
 }
 
 /// Quantises a vector to four bits per step. Doing so twice changes nothing further.
-pub(super) fn coarsen(vector: &QuantisedVector) -> QuantisedVector {
+pub(super) fn quantise_to_nibbles(vector: &QuantisedVector) -> QuantisedVector {
     let largest = vector.steps.iter().map(|step| step.unsigned_abs()).max().unwrap_or(0);
     if largest == 0 {
         return QuantisedVector { steps: vec![0; vector.steps.len()], scale: 0.0 };
@@ -23,13 +23,13 @@ pub(super) fn coarsen(vector: &QuantisedVector) -> QuantisedVector {
 }
 
 /// Packs two steps into a byte.
-pub(super) fn pack(steps: &[i8]) -> Vec<u8> {
+pub(super) fn pack_nibbles(steps: &[i8]) -> Vec<u8> {
     let nibble = |step: &i8| step.cast_unsigned() & 15;
     steps.chunks(2).map(|pair| nibble(&pair[0]) | pair.get(1).map_or(0, nibble) << 4).collect()
 }
 
 /// Unpacks the steps of all vectors in `bytes` and appends them to `steps`.
-pub(super) fn unpack(bytes: &[u8], dimension: usize, steps: &mut Vec<u8>) {
+pub(super) fn unpack_nibbles(bytes: &[u8], dimension: usize, steps: &mut Vec<u8>) {
     let wide = |nibble: u8| (nibble ^ 8).wrapping_sub(8);
     let (width, before) = (width(dimension).max(1), steps.len());
     steps.resize(before + bytes.len() / width * dimension, 0);
@@ -57,14 +57,14 @@ mod tests {
             scale in 0.001_f32..1.0,
             times in 0_usize..4,
         ) {
-            let coarse = coarsen(&QuantisedVector { steps: steps.clone(), scale });
-            let bytes = pack(&coarse.steps);
+            let coarse = quantise_to_nibbles(&QuantisedVector { steps: steps.clone(), scale });
+            let bytes = pack_nibbles(&coarse.steps);
             prop_assert_eq!(bytes.len(), width(steps.len()));
             let mut back = b"before".to_vec();
-            unpack(&bytes.repeat(times), steps.len(), &mut back);
+            unpack_nibbles(&bytes.repeat(times), steps.len(), &mut back);
             let back: Vec<i8> = back.split_off(b"before".len()).into_iter().map(u8::cast_signed).collect();
             prop_assert_eq!(&back, &coarse.steps.repeat(times));
-            prop_assert_eq!(coarsen(&coarse), coarse.clone());
+            prop_assert_eq!(quantise_to_nibbles(&coarse), coarse.clone());
             for (step, coarse_step) in steps.iter().zip(&coarse.steps) {
                 let off = (f32::from(*step) * scale - f32::from(*coarse_step) * coarse.scale).abs();
                 prop_assert!(off <= coarse.scale * 0.51);

@@ -29,7 +29,7 @@ const MIN_PARALLEL_POSTINGS: usize = 100_000;
 
 /// Sorts all postings and applies `make` to each share, in order. `meanwhile` runs concurrently if a thread
 /// is worth it.
-pub(super) fn sorted<T: Send>(
+pub(super) fn sorted_postings<T: Send>(
     counted: &[&TermCounts],
     make: impl Fn(&[Posting]) -> T + Sync,
     meanwhile: impl FnOnce(),
@@ -40,15 +40,15 @@ pub(super) fn sorted<T: Send>(
         && std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1);
     let shares = if is_shared { MAX_THREAD_SHARES } else { 1 };
     let deal = |share| {
-        let documents = part(counted.len(), share, shares);
-        deal(&counted[documents.clone()], documents.start as u32, bits)
+        let documents = share_range(counted.len(), share, shares);
+        distribute(&counted[documents.clone()], documents.start as u32, bits)
     };
     let dealt = in_shares(shares, deal, meanwhile);
-    in_shares(shares, |share| make(&sort(&dealt, part(1 << bits, share, shares))), || ())
+    in_shares(shares, |share| make(&sort(&dealt, share_range(1 << bits, share, shares))), || ())
 }
 
 /// The range of one share.
-fn part(things: usize, share: usize, shares: usize) -> Range<usize> {
+fn share_range(things: usize, share: usize, shares: usize) -> Range<usize> {
     things * share / shares..things * (share + 1) / shares
 }
 
@@ -82,7 +82,7 @@ struct PostingBuckets {
 }
 
 /// Distributes the terms of documents to buckets. The documents are numbered from `first`.
-fn deal(counted: &[&TermCounts], first: u32, bits: u32) -> PostingBuckets {
+fn distribute(counted: &[&TermCounts], first: u32, bits: u32) -> PostingBuckets {
     let heap = |term: u64| term.checked_shr(u64::BITS - bits).unwrap_or(0) as usize;
     let all = || counted.iter().flat_map(|counted| &counted.terms);
     let mut next = vec![0_usize; (1 << bits) + 1];
@@ -149,7 +149,7 @@ mod tests {
 
     fn at_once(counted: &[TermCounts]) -> Vec<Posting> {
         let mut done = 0;
-        let all = sorted(&counted.iter().collect::<Vec<_>>(), <[_]>::to_vec, || done += 1);
+        let all = sorted_postings(&counted.iter().collect::<Vec<_>>(), <[_]>::to_vec, || done += 1);
         assert_eq!(done, 1);
         all.concat()
     }

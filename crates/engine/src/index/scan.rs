@@ -20,7 +20,7 @@ pub(super) const MIN_PARALLEL_ROWS: usize = 20_000;
 /// without vectors.
 pub(super) fn scan(segment: &IndexSegment, query: &QuantisedVector, cosines: &mut [f32]) {
     cosines.fill(f32::NEG_INFINITY);
-    if !segment.is_as_wide(query) || segment.part(SegmentPart::Vectors).is_empty() {
+    if !segment.has_dimension_of(query) || segment.part(SegmentPart::Vectors).is_empty() {
         return;
     }
     let scan = || VectorScan { segment, query, products: Vec::new() };

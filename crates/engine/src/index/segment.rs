@@ -152,7 +152,7 @@ impl IndexSegment {
     }
 
     /// The number of fine windows.
-    pub fn fine(&self) -> u32 {
+    pub fn fine_windows(&self) -> u32 {
         self.header.fine
     }
 
@@ -172,7 +172,7 @@ impl IndexSegment {
     }
 
     /// True if its vectors have the dimension of the query.
-    pub fn is_as_wide(&self, query: &QuantisedVector) -> bool {
+    pub fn has_dimension_of(&self, query: &QuantisedVector) -> bool {
         self.width() == query.steps.len()
     }
 
@@ -230,7 +230,7 @@ impl IndexSegment {
     }
 
     /// The number of running words of each document.
-    pub fn words(&self) -> impl Iterator<Item = u32> {
+    pub fn word_counts(&self) -> impl Iterator<Item = u32> {
         numbers(self.part(SegmentPart::Words))
     }
 
@@ -262,11 +262,11 @@ impl IndexSegment {
 
     /// Parses a document by its number.
     pub fn document(&self, number: u32) -> Option<Document> {
-        serde_json::from_slice(self.blob(number)?).ok()
+        serde_json::from_slice(self.document_blob(number)?).ok()
     }
 
     /// The JSON of a document.
-    pub(super) fn blob(&self, number: u32) -> Option<&[u8]> {
+    pub(super) fn document_blob(&self, number: u32) -> Option<&[u8]> {
         let starts = self.part(SegmentPart::Blobs).as_chunks::<8>().0;
         let start = u64::from_le_bytes(*starts.get(number as usize)?) as usize;
         let end = u64::from_le_bytes(*starts.get(number as usize + 1)?) as usize;
@@ -288,7 +288,7 @@ impl IndexSegment {
         let dimension = self.header.dimension as usize;
         let unpack = move |bytes| {
             let mut steps = Vec::new();
-            nibbles::unpack(bytes, dimension, &mut steps);
+            nibbles::unpack_nibbles(bytes, dimension, &mut steps);
             Cow::Owned(steps)
         };
         self.stored(document, WindowKind::Fine, unpack)
@@ -317,7 +317,13 @@ impl IndexSegment {
     }
 
     /// Appends the scale and the steps of each vector of a document.
-    pub(super) fn gather(&self, document: u32, kind: WindowKind, scales: &mut Vec<f32>, steps: &mut Vec<u8>) {
+    pub(super) fn gather_vectors(
+        &self,
+        document: u32,
+        kind: WindowKind,
+        scales: &mut Vec<f32>,
+        steps: &mut Vec<u8>,
+    ) {
         let WrittenWindows { windows, vectors } = self.written_windows(document, kind);
         let (_, width) = kind.parts(self.width());
         if vectors.len() < windows.len() * width {
@@ -325,7 +331,7 @@ impl IndexSegment {
         }
         match kind {
             WindowKind::Whole => steps.extend_from_slice(vectors),
-            WindowKind::Fine => nibbles::unpack(vectors, self.width(), steps),
+            WindowKind::Fine => nibbles::unpack_nibbles(vectors, self.width(), steps),
         }
         scales.extend(windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0))));
     }
@@ -338,9 +344,9 @@ impl IndexSegment {
     }
 
     /// Advises the system to load the vectors.
-    pub fn will_scan(&self) {
+    pub fn prefetch_vectors(&self) {
         let range = self.header.range(SegmentPart::Vectors);
-        self.bytes.will_need(range.start, range.len());
+        self.bytes.advise_will_need(range.start, range.len());
     }
 
     /// The postings of a term: documents in ascending order, with counts.
@@ -351,7 +357,7 @@ impl IndexSegment {
         let documents = documents.get(range.clone()).unwrap_or_default();
         let counts = counts.get(range).unwrap_or_default();
         let pair = |(document, count): (&[u8; 4], &[u8; 2])| {
-            (u32::from_le_bytes(*document), TermCount::unpack(u16::from_le_bytes(*count)))
+            (u32::from_le_bytes(*document), TermCount::from_bits(u16::from_le_bytes(*count)))
         };
         documents.iter().zip(counts).map(pair)
     }
@@ -366,11 +372,11 @@ impl IndexSegment {
         let documents = self.part(SegmentPart::PostingDocuments).as_chunks::<4>().0.get(range.clone())?;
         let place = documents.binary_search_by_key(&document, |bytes| u32::from_le_bytes(*bytes)).ok()?;
         let counts = self.part(SegmentPart::PostingCounts).as_chunks::<2>().0;
-        Some(TermCount::unpack(u16::from_le_bytes(*counts.get(range.start + place)?)))
+        Some(TermCount::from_bits(u16::from_le_bytes(*counts.get(range.start + place)?)))
     }
 
     /// The properties of a document that are available without parsing it.
-    pub(crate) fn about(&self, document: u32) -> Option<DocumentInfo<'_>> {
+    pub(crate) fn document_info(&self, document: u32) -> Option<DocumentInfo<'_>> {
         let number =
             |part| self.part(part).as_chunks::<4>().0.get(document as usize).map(|b| u32::from_le_bytes(*b));
         let created = self.part(SegmentPart::Created).as_chunks::<8>().0.get(document as usize)?;
@@ -389,7 +395,7 @@ impl IndexSegment {
     }
 
     /// The total number of terms of all documents.
-    pub(crate) fn length(&self) -> u64 {
+    pub(crate) fn total_terms(&self) -> u64 {
         self.header.length
     }
 

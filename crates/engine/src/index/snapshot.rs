@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use rekindle_core::base::id::ChangeId;
-use rekindle_core::base::scope::is_shown;
+use rekindle_core::base::scope::is_project_visible_in;
 use rekindle_core::recall::collection::{DocumentColumns, TermPostings};
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::term_counts::TermCount;
@@ -106,9 +106,9 @@ impl IndexSnapshot {
     }
 
     /// The properties of a document that are available without parsing it.
-    pub(crate) fn about(&self, number: u32) -> Option<DocumentInfo<'_>> {
+    pub(crate) fn document_info(&self, number: u32) -> Option<DocumentInfo<'_>> {
         let (segment, local) = self.locate(number)?;
-        segment.about(local)
+        segment.document_info(local)
     }
 
     /// The number of documents that contain a term, including replaced ones.
@@ -132,7 +132,7 @@ impl IndexSnapshot {
 
     /// The average number of terms per document.
     pub(crate) fn mean_length(&self) -> f32 {
-        let all: u64 = self.segments.iter().map(IndexSegment::length).sum();
+        let all: u64 = self.segments.iter().map(IndexSegment::total_terms).sum();
         all as f32 / (self.replaced.len() as f32).max(1.0)
     }
 
@@ -144,7 +144,7 @@ impl IndexSnapshot {
     }
 
     /// The last change of the vault that it includes.
-    pub fn seen(&self) -> Option<&ChangeId> {
+    pub fn last_seen_change(&self) -> Option<&ChangeId> {
         self.seen.as_ref()
     }
 
@@ -167,7 +167,11 @@ impl IndexSnapshot {
     pub fn size(&self) -> IndexSize {
         IndexSize {
             documents: self.replaced.iter().filter(|replaced| !**replaced).count(),
-            windows: self.segments.iter().map(|segment| (segment.windows() + segment.fine()) as usize).sum(),
+            windows: self
+                .segments
+                .iter()
+                .map(|segment| (segment.windows() + segment.fine_windows()) as usize)
+                .sum(),
             pending: self.segments.iter().map(|segment| segment.pending() as usize).sum(),
             bytes: self.segments.iter().map(IndexSegment::size).sum(),
             segments: self.segments.len().saturating_sub(self.layers),
@@ -176,7 +180,7 @@ impl IndexSnapshot {
     }
 
     /// True if all vectors belong to this space.
-    pub fn is_of(&self, space: &VectorSpace) -> bool {
+    pub fn is_from_model(&self, space: &VectorSpace) -> bool {
         self.segments.iter().all(|segment| segment.windows() == 0 || segment.space() == *space)
     }
 
@@ -198,7 +202,8 @@ impl IndexSnapshot {
         let mut members = Vec::with_capacity(self.replaced.len());
         for segment in &self.segments {
             let names = segment.projects();
-            let ours: Vec<bool> = names.iter().map(|name| is_shown(Some(name), Some(project))).collect();
+            let ours: Vec<bool> =
+                names.iter().map(|name| is_project_visible_in(Some(name), Some(project))).collect();
             let count = segment.documents() as usize;
             let is_ours = |scope: u32| ours.get((scope as usize).wrapping_sub(1)).copied().unwrap_or(false);
             members.extend(segment.scopes().take(count).map(is_ours));
@@ -219,7 +224,7 @@ impl IndexSnapshot {
         let mut threads = 0;
         for (segment, first) in self.segments.iter().zip(&self.first) {
             let count = segment.documents() as usize;
-            columns.words.extend(segment.words().take(count));
+            columns.words.extend(segment.word_counts().take(count));
             columns.lengths.extend(segment.lengths().take(count));
             // Thread numbers start from one in each segment.
             columns.threads.extend(segment.threads().take(count).map(|thread| threads + thread));
@@ -248,8 +253,8 @@ impl IndexSnapshot {
     }
 
     /// Advises the system to load the vectors that [`IndexSnapshot::cosines`] reads.
-    pub fn will_scan(&self) {
-        self.segments.iter().for_each(IndexSegment::will_scan);
+    pub fn prefetch_vectors(&self) {
+        self.segments.iter().for_each(IndexSegment::prefetch_vectors);
     }
 
     /// The highest cosine of each document's windows with the query; [`f32::NEG_INFINITY`] for a document
@@ -267,7 +272,7 @@ impl IndexSnapshot {
 
     /// The window of a document, of either kind, with the highest cosine with the query, and its vector.
     pub fn best_window(&self, number: u32, query: &QuantisedVector) -> Option<(TextWindow, QuantisedVector)> {
-        let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
+        let (segment, local) = self.locate(number).filter(|(segment, _)| segment.has_dimension_of(query))?;
         let closest = |stored: &mut dyn Iterator<Item = StoredWindow<'_>>| {
             let with =
                 stored.filter_map(|stored| Some((stored.cosine(query)?, stored.window, stored.vector()?)));
@@ -287,7 +292,7 @@ impl IndexSnapshot {
     /// The whole window of a document with the highest cosine with the query, which is long enough to read by
     /// itself.
     pub fn best_passage(&self, number: u32, query: &QuantisedVector) -> Option<TextWindow> {
-        let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
+        let (segment, local) = self.locate(number).filter(|(segment, _)| segment.has_dimension_of(query))?;
         let with =
             segment.windows_of(local).filter_map(|stored| Some((stored.cosine(query)?, stored.window)));
         with.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, window)| window)
@@ -309,7 +314,7 @@ impl IndexSnapshot {
 
     /// The cost for readers of the segments above the first: the units to look up and the replaced documents
     /// to skip.
-    pub(super) fn burden(&self) -> (usize, usize) {
+    pub(super) fn upper_layer_cost(&self) -> (usize, usize) {
         let units = self.segments.iter().skip(1).map(|segment| segment.units() as usize).sum();
         (units, self.replaced.iter().filter(|replaced| **replaced).count())
     }

@@ -22,7 +22,7 @@ use rekindle_core::base::id::ChangeId;
 use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 
-use super::build::{PreparedUnit, VectorSpace, build, lay_out};
+use super::build::{PreparedUnit, VectorSpace, build, lay_out_segment};
 use super::format::SegmentDamage;
 use super::frames;
 use super::manifest;
@@ -123,7 +123,7 @@ pub struct GenerationWriter<'a> {
 
 impl RecallIndex {
     /// The index in `folder`, which need not exist.
-    pub fn at(folder: PathBuf) -> Self {
+    pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder }
     }
 
@@ -191,14 +191,14 @@ impl RecallIndex {
     /// briefly.
     pub fn appender(&self) -> Result<DeltaAppender<'_>, Error> {
         let path = self.folder.join("delta.lock");
-        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let lock = disk::lock(&path, APPEND_LOCK_TIMEOUT).map_err(Error::io("locked", &path))?;
         Ok(DeltaAppender { index: self, _lock: lock })
     }
 
     /// Takes the lock for writing a new generation; waits at most `patience`.
     pub fn writer(&self, patience: Duration) -> Result<GenerationWriter<'_>, Error> {
-        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("writer.lock");
         let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
         Ok(GenerationWriter { index: self, _lock: lock })
@@ -207,7 +207,7 @@ impl RecallIndex {
     /// Takes the lock for computing all missing vectors, which one process at a time may do; waits at most
     /// `patience`.
     pub fn embedding(&self, patience: Duration) -> Result<EmbeddingLock, Error> {
-        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("embedding.lock");
         let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
         Ok(EmbeddingLock { _lock: lock })
@@ -216,7 +216,7 @@ impl RecallIndex {
     /// Erases documents permanently (B-08): the rest becomes a new generation, and the old bytes are
     /// overwritten. Returns the number of erased documents.
     pub fn erase(&self, gone: impl Fn(&Document) -> bool) -> Result<usize, Error> {
-        let count = self.every_document().iter().filter(|(_, document)| gone(document)).count();
+        let count = self.all_documents().iter().filter(|(_, document)| gone(document)).count();
         let partial = self.folder.join(CHECKPOINT_FILE);
         disk::shred(&partial).map_err(Error::io("removed", &partial))?;
         if count == 0 {
@@ -226,7 +226,7 @@ impl RecallIndex {
         match self.open() {
             Ok(Some(snapshot)) => {
                 let space = snapshot.space();
-                let mut units = snapshot.all(&space);
+                let mut units = snapshot.all_units(&space);
                 // A file without other documents is removed with its name.
                 units.retain(|_, unit| {
                     let before = unit.documents.len();
@@ -241,7 +241,7 @@ impl RecallIndex {
                     &space,
                     units.into_values().collect(),
                     Some(&snapshot),
-                    snapshot.seen(),
+                    snapshot.last_seen_change(),
                     OldBytes::Shredded,
                 )?;
             }
@@ -253,7 +253,7 @@ impl RecallIndex {
     }
 
     /// Every document in any file of the index, current or left over.
-    pub fn every_document(&self) -> Vec<(PathBuf, Document)> {
+    pub fn all_documents(&self) -> Vec<(PathBuf, Document)> {
         let mut found = Vec::new();
         for path in self.files() {
             let segments: Vec<IndexSegment> = match path.extension().and_then(|extension| extension.to_str())
@@ -283,13 +283,13 @@ impl RecallIndex {
 
     /// The files that killed writers left behind: older generations and temporary files. The next generation
     /// removes them. While one is being written, its own files may be among them.
-    pub fn left_overs(&self) -> Vec<PathBuf> {
+    pub fn abandoned_files(&self) -> Vec<PathBuf> {
         let current = self.current().ok().flatten();
-        current.map(|current| self.needless(Some(&current))).unwrap_or_default()
+        current.map(|current| self.unreferenced_files(Some(&current))).unwrap_or_default()
     }
 
     /// The segments that are not part of `keep`, and the temporary files.
-    fn needless(&self, keep: Option<&IndexManifest>) -> Vec<PathBuf> {
+    fn unreferenced_files(&self, keep: Option<&IndexManifest>) -> Vec<PathBuf> {
         let mut kept: Vec<PathBuf> = keep.map(|keep| self.delta(keep.generation)).into_iter().collect();
         kept.extend(keep.into_iter().flat_map(|keep| &keep.layers).map(|layer| self.base(*layer)));
         let is_needless = |file: &PathBuf| {
@@ -355,7 +355,7 @@ impl GenerationWriter<'_> {
     /// Loads all units of the index; damaged data reads as empty.
     pub fn load(&self, space: &VectorSpace) -> (BTreeMap<String, PreparedUnit>, Option<IndexSnapshot>) {
         match self.index.open() {
-            Ok(Some(snapshot)) => (snapshot.all(space), Some(snapshot)),
+            Ok(Some(snapshot)) => (snapshot.all_units(space), Some(snapshot)),
             Ok(None) | Err(_) => (BTreeMap::new(), None),
         }
     }
@@ -370,9 +370,9 @@ impl GenerationWriter<'_> {
         seen: Option<&ChangeId>,
         old: OldBytes,
     ) -> Result<(), Error> {
-        let laid = lay_out(space, units);
+        let laid = lay_out_segment(space, units);
         let published = self.publish_on(Vec::new(), &mut |file| laid.write(file), basis, seen, old);
-        laid.give_back();
+        laid.free_in_background();
         published
     }
 
@@ -383,7 +383,7 @@ impl GenerationWriter<'_> {
         let Some(current) = self.index.current()? else { return Ok(()) };
         let basis = self.index.open_generation(&current)?;
         let (sizes, mut documents) = basis.layer_sizes();
-        let (units, replaced) = basis.burden();
+        let (units, replaced) = basis.upper_layer_cost();
         let is_much =
             units > MAX_UPPER_UNITS || replaced > MAX_LAYER_UNITS.max(sizes.iter().sum::<usize>() / 4);
         let mut kept = sizes.len();
@@ -399,16 +399,17 @@ impl GenerationWriter<'_> {
             let damaged = |damage| Error::Damaged { path: self.index.folder.clone(), damage };
             merge.verify().map_err(damaged)?;
             let write = &mut |file: &mut File| merge.write(file);
-            return self.publish_on(layers, write, Some(&basis), basis.seen(), OldBytes::Removed);
+            return self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed);
         }
         let units = match kept {
-            0 => basis.all(space),
-            kept => basis.since(kept, space),
+            0 => basis.all_units(space),
+            kept => basis.units_since(kept, space),
         };
-        let laid = lay_out(space, units.into_values().collect());
+        let laid = lay_out_segment(space, units.into_values().collect());
         let write = &mut |file: &mut File| laid.write(file);
-        let published = self.publish_on(layers, write, Some(&basis), basis.seen(), OldBytes::Removed);
-        laid.give_back();
+        let published =
+            self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed);
+        laid.free_in_background();
         published
     }
 
@@ -430,7 +431,7 @@ impl GenerationWriter<'_> {
             .max();
         let generation = newest.map_or(1, |newest| newest + 1);
         let (base, delta) = (self.index.base(generation), self.index.delta(generation));
-        disk::write_whole_with(&base, write).map_err(Error::io("written", &base))?;
+        disk::write_atomic_with(&base, write).map_err(Error::io("written", &base))?;
         // From here on, nothing is appended to the old delta.
         let _appender = self.index.appender()?;
         let tail = match basis {
@@ -442,7 +443,7 @@ impl GenerationWriter<'_> {
             }
             None => Vec::new(),
         };
-        disk::write_whole(&delta, &tail).map_err(Error::io("written", &delta))?;
+        disk::write_atomic(&delta, &tail).map_err(Error::io("written", &delta))?;
         layers.push(generation);
         let current = IndexManifest { format: FORMAT_VERSION, generation, layers, seen: seen.cloned() };
         manifest::write(&self.index.current_file(), &current)?;
@@ -459,7 +460,7 @@ impl GenerationWriter<'_> {
 
     /// Removes files that no generation needs.
     fn sweep(&self, keep: Option<&IndexManifest>, old: OldBytes) -> Result<(), Error> {
-        for file in self.index.needless(keep) {
+        for file in self.index.unreferenced_files(keep) {
             let gone = match old {
                 OldBytes::Removed => disk::remove(&file),
                 OldBytes::Shredded => disk::shred(&file),

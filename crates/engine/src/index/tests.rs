@@ -27,7 +27,7 @@ fn document(path: &str, n: usize, text: &str) -> Document {
         created: Timestamp::from_second(1_000_000 + n as i64).ok(),
         project: n.is_multiple_of(3).then(|| ProjectId::new(format!("p{}", n % 2))),
         thread: (n % 4 < 2).then(|| "thread".to_owned()),
-        ..Document::plain(DocumentSource::Note, path, text)
+        ..Document::unannotated(DocumentSource::Note, path, text)
     }
 }
 
@@ -37,10 +37,11 @@ pub(super) fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
     let documents = (0..count)
         .map(|n| document(path, n, &(0..20).map(|at| word(at * (n + 1))).collect::<Vec<_>>().join(" ")))
         .collect();
-    let stamp = FileStamp { modified: seed as i64, size: count as u64, hash: ContentHash::of(&[seed as u8]) };
+    let stamp =
+        FileStamp { modified: seed as i64, size: count as u64, hash: ContentHash::of_bytes(&[seed as u8]) };
     let mut unit = PreparedUnit::from(SourceUnit { path: path.to_owned(), stamp: Some(stamp), documents });
     for prepared in &mut unit.documents {
-        let text = prepared.document.searched();
+        let text = prepared.document.searched_text();
         for (window, vector) in prepared.windows.iter_mut().chain(&mut prepared.fine) {
             *vector = Some(made_up(&text[window.start..window.end]));
         }
@@ -50,7 +51,7 @@ pub(super) fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
 
 /// A vector that depends on the text alone.
 fn made_up(text: &str) -> QuantisedVector {
-    let hash = ContentHash::of(text.as_bytes()).bytes();
+    let hash = ContentHash::of_bytes(text.as_bytes()).bytes();
     QuantisedVector { steps: hash.iter().map(|byte| byte.cast_signed()).collect(), scale: 0.01 }
 }
 
@@ -64,7 +65,7 @@ fn change(n: u8) -> ChangeId {
 
 /// The similarity of one document after rescoring.
 fn looked_at(snapshot: &IndexSnapshot, number: u32, query: &QuantisedVector) -> RescoredSimilarity {
-    snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
+    snapshot.pick_for_rescoring(&[number], query.steps.len()).close(query).next().unwrap().1
 }
 
 /// Everything that a reader can observe, by the id of each document.
@@ -105,7 +106,8 @@ fn append(index: &RecallIndex, units: Vec<PreparedUnit>, seen: &ChangeId) {
 #[test]
 fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
     let folder = tempfile::tempdir().unwrap();
-    let (grown, fresh) = (RecallIndex::at(folder.path().join("a")), RecallIndex::at(folder.path().join("b")));
+    let (grown, fresh) =
+        (RecallIndex::in_folder(folder.path().join("a")), RecallIndex::in_folder(folder.path().join("b")));
     publish(&grown, &[unit("a.md", 1, 3), unit("b.md", 2, 5), unit("gone.md", 3, 4)]);
     append(&grown, vec![unit("c.md", 4, 2)], &change(1));
     append(&grown, vec![unit("b.md", 5, 1), unit("d.md", 6, 6)], &change(2));
@@ -116,7 +118,7 @@ fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
 
     let (before, truth) = (grown.open().unwrap().unwrap(), fresh.open().unwrap().unwrap());
     assert_eq!(everything(&before), everything(&truth));
-    assert_eq!(before.seen(), Some(&change(4)));
+    assert_eq!(before.last_seen_change(), Some(&change(4)));
     assert_eq!((before.size().documents, before.size().segments), (14, 4));
     assert_eq!(before.stamps(), truth.stamps());
     assert!(before.stamp("gone.md").is_none());
@@ -151,13 +153,13 @@ fn fold(index: &RecallIndex) {
 #[test]
 fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let fresh = RecallIndex::at(folder.path().join("fresh"));
+    let fresh = RecallIndex::in_folder(folder.path().join("fresh"));
     let (long, other) = (unit("log.md", 3, 40), unit("z.md", 5, 3));
     publish(&fresh, &[unit("a.md", 1, 3), long.clone(), other.clone()]);
     let truth = everything(&fresh.open().unwrap().unwrap());
     // Folds after every `every` additions; 0 means never.
     for every in [0, 1, 2, 5] {
-        let grown = RecallIndex::at(folder.path().join(format!("{every}")));
+        let grown = RecallIndex::in_folder(folder.path().join(format!("{every}")));
         publish(&grown, &[unit("a.md", 1, 3), up_to(&long, 2)]);
         append(&grown, vec![unit("gone.md", 9, 2)], &change(1));
         // Threads of the generated documents start at 0, 1, 4, 5 …, so that no thread is cut here.
@@ -182,21 +184,21 @@ fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
         fold(&grown);
         let snapshot = grown.open().unwrap().unwrap();
         assert_eq!(everything(&snapshot), truth, "folded every {every}, and in the end");
-        assert_eq!(snapshot.seen(), Some(&change(4)));
+        assert_eq!(snapshot.last_seen_change(), Some(&change(4)));
         let publish_all = grown.writer(Duration::ZERO).unwrap();
         let (all, basis) = publish_all.load(&space());
         publish_all
             .publish(&space(), all.into_values().collect(), basis.as_ref(), None, OldBytes::Removed)
             .unwrap();
         assert_eq!(everything(&grown.open().unwrap().unwrap()), truth);
-        assert!(grown.left_overs().is_empty());
+        assert!(grown.abandoned_files().is_empty());
     }
 }
 
 #[test]
 fn sto_15_a_fold_leaves_large_segments_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     publish(&index, &[unit("large.md", 1, 3000)]);
     let bases = || {
         let mut files: Vec<_> =
@@ -222,7 +224,7 @@ fn sto_15_a_fold_leaves_large_segments_as_they_are() {
 #[test]
 fn what_is_appended_while_a_generation_is_made_is_not_lost() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 2)]);
     append(&index, vec![unit("b.md", 2, 2)], &change(1));
     let writer = index.writer(Duration::ZERO).unwrap();
@@ -232,14 +234,14 @@ fn what_is_appended_while_a_generation_is_made_is_not_lost() {
         .publish(&space(), all.into_values().collect(), basis.as_ref(), Some(&change(1)), OldBytes::Removed)
         .unwrap();
     let snapshot = index.open().unwrap().unwrap();
-    assert_eq!(snapshot.seen(), Some(&change(2)));
+    assert_eq!(snapshot.last_seen_change(), Some(&change(2)));
     assert_eq!(everything(&snapshot).len(), 1 + 2 + 2);
 }
 
 #[test]
 fn a_reader_keeps_its_generation_while_others_are_published() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 3)]);
     let reader = index.open().unwrap().unwrap();
     let before = everything(&reader);
@@ -253,7 +255,7 @@ fn a_reader_keeps_its_generation_while_others_are_published() {
 #[test]
 fn readers_and_writers_do_not_wait_for_each_other() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 3)]);
     std::thread::scope(|scope| {
         for writer in 0..2_usize {
@@ -288,7 +290,7 @@ fn readers_and_writers_do_not_wait_for_each_other() {
 #[test]
 fn b_05_another_projects_documents_cannot_be_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 8)]);
     let snapshot = index.open().unwrap().unwrap();
     let visible = |sees: &dyn Fn(Option<&str>) -> bool| {
@@ -304,12 +306,12 @@ fn b_05_another_projects_documents_cannot_be_seen() {
 #[test]
 fn sto_11_vectors_of_another_model_are_left_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 3)]);
     let snapshot = index.open().unwrap().unwrap();
     let other = VectorSpace { model: "other/model".to_owned(), dimension: 16 };
-    assert!(snapshot.is_of(&space()) && !snapshot.is_of(&other));
-    let all = snapshot.all(&other);
+    assert!(snapshot.is_from_model(&space()) && !snapshot.is_from_model(&other));
+    let all = snapshot.all_units(&other);
     assert!(
         all["a.md"]
             .documents
@@ -323,7 +325,7 @@ fn sto_11_vectors_of_another_model_are_left_behind() {
 #[test]
 fn b_08_what_is_erased_is_in_no_file_any_more() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     let mut secret = unit("s.md", 1, 2);
     secret.documents[1] = PreparedDocument::new(document("s.md", 1, "the vanishing sentence"));
     let mut alone = unit("alone.md", 1, 1);
@@ -341,13 +343,13 @@ fn b_08_what_is_erased_is_in_no_file_any_more() {
     let snapshot = index.open().unwrap().unwrap();
     assert_eq!(snapshot.stamps().into_keys().collect::<Vec<_>>(), ["a.md", "empty.md", "s.md"]);
     assert_eq!(everything(&snapshot).len(), 4);
-    assert_eq!(snapshot.seen(), Some(&change(1)));
+    assert_eq!(snapshot.last_seen_change(), Some(&change(1)));
 }
 
 #[test]
 fn without_an_index_nothing_is_appended() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().join("deep").join("index"));
+    let index = RecallIndex::in_folder(folder.path().join("deep").join("index"));
     assert!(index.open().unwrap().is_none());
     assert!(!index.appender().unwrap().append(&space(), vec![unit("a.md", 1, 1)], None).unwrap());
     assert!(index.open().unwrap().is_none());
@@ -356,7 +358,7 @@ fn without_an_index_nothing_is_appended() {
 #[test]
 fn damage_is_named_and_never_a_crash() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     publish(&index, &[unit("a.md", 1, 30), unit("b.md", 2, 3)]);
     append(&index, vec![unit("c.md", 3, 2)], &change(1));
     let good: BTreeMap<_, _> = std::fs::read_dir(folder.path())
@@ -365,7 +367,7 @@ fn damage_is_named_and_never_a_crash() {
         .map(|path| (path.clone(), std::fs::read(path).unwrap()))
         .collect();
     let restore =
-        || good.iter().for_each(|(path, bytes)| crate::platform::disk::write_whole(path, bytes).unwrap());
+        || good.iter().for_each(|(path, bytes)| crate::platform::disk::write_atomic(path, bytes).unwrap());
     let query = made_up("x");
     let mut state = 1_u64;
     let mut random = |below: usize| {
@@ -391,7 +393,7 @@ fn damage_is_named_and_never_a_crash() {
                 }
             }
         }
-        crate::platform::disk::write_whole(path, &bytes).unwrap();
+        crate::platform::disk::write_atomic(path, &bytes).unwrap();
         // Damage may give any result but must not panic.
         if let Ok(Some(snapshot)) = index.open() {
             let columns = snapshot.columns(|_| true);
@@ -408,12 +410,12 @@ fn damage_is_named_and_never_a_crash() {
                     snapshot.best_window(number, &query),
                 ));
             }
-            drop((snapshot.stamps(), snapshot.all(&space()), snapshot.verify()));
+            drop((snapshot.stamps(), snapshot.all_units(&space()), snapshot.verify()));
         }
         restore();
     }
     let current = index.folder().join("CURRENT");
-    crate::platform::disk::write_whole(&current, br#"{"format":99,"generation":"x"}"#).unwrap();
+    crate::platform::disk::write_atomic(&current, br#"{"format":99,"generation":"x"}"#).unwrap();
     let error = index.open().unwrap_err();
     assert!(matches!(error, Error::Damaged { damage: SegmentDamage::Version(99), .. }), "{error}");
 }

@@ -54,7 +54,7 @@ impl StageContext {
     }
 
     /// Sets a deadline for the work.
-    pub fn for_at_most(self, limit: Duration) -> Self {
+    pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { until: Some(Instant::now() + limit), ..self }
     }
 
@@ -64,7 +64,7 @@ impl StageContext {
     }
 
     /// An instant in the person's zone.
-    pub fn at(&self, at: Timestamp) -> Zoned {
+    pub fn zoned(&self, at: Timestamp) -> Zoned {
         at.to_zoned(self.zone.clone())
     }
 
@@ -72,11 +72,11 @@ impl StageContext {
     /// late it runs.
     pub fn day_of(&self, event: &Event) -> Date {
         let due = event.data.get("due").and_then(Value::as_str).and_then(|due| due.parse().ok());
-        self.at(due.unwrap_or(event.at)).date()
+        self.zoned(due.unwrap_or(event.at)).date()
     }
 
     /// Asks all work to end at the next chance.
-    pub fn stop(&self) {
+    pub fn request_stop(&self) {
         self.stopped.set(true);
     }
 
@@ -105,7 +105,7 @@ impl StageContext {
         let model = llm::model(
             &self.config.llm,
             job,
-            &llm::ProviderEnvironment::look(&self.places, &self.config.review),
+            &llm::ProviderEnvironment::from_environment(&self.places, &self.config.review),
         )?;
         self.metered(model, self.config.llm.provider)
     }
@@ -114,7 +114,7 @@ impl StageContext {
     pub fn researcher(&self) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
         let model = llm::researcher(
             &self.config.ideas.research,
-            &llm::ProviderEnvironment::look(&self.places, &self.config.review),
+            &llm::ProviderEnvironment::from_environment(&self.places, &self.config.review),
         )?;
         self.metered(model, LlmProvider::Command)
     }
@@ -132,7 +132,7 @@ impl StageContext {
         Ok(Some(MeteredModel::new(
             model,
             db,
-            SpendingCaps::of(&self.config.llm, provider),
+            SpendingCaps::from_settings(&self.config.llm, provider),
             self.zone.clone(),
         )))
     }
@@ -142,13 +142,13 @@ impl StageContext {
     pub fn project(&self, cwd: Option<&str>) -> Option<ProjectId> {
         let known = project::load(&self.places.projects_file());
         let cwd = Path::new(cwd?);
-        let found = project::of_session(cwd, environment::home_folder().as_deref(), &known);
+        let found = project::session_project(cwd, environment::home_folder().as_deref(), &known);
         let is_gone = cwd.is_absolute() && !cwd.is_dir();
-        found.or_else(|| is_gone.then(|| project::settle(&project::gone(cwd, None), &known).own.id))
+        found.or_else(|| is_gone.then(|| project::settle(&project::gone_project(cwd, None), &known).own.id))
     }
 
     /// Runs `work` while no other thread of this process runs such work.
-    pub fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn run_exclusive<T>(&self, work: impl FnOnce() -> T) -> T {
         let _alone = ROUTING_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         work()
     }
@@ -161,34 +161,35 @@ impl StageContext {
             return Ok(());
         };
         let registry = self.places.projects_file();
-        let found = project::identify(&place, &project::load(&registry));
-        project::remember(&registry, &found).map(drop).map_err(StepError::passing)
+        let found = project::identify_folder(&place, &project::load(&registry));
+        project::remember(&registry, &found).map(drop).map_err(StepError::retryable)
     }
 
     /// Registers the deleted, unknown folder `cwd` as a clone of `repository`, the address from the agent's
     /// transcript (B-05).
-    pub fn remember_gone(&self, cwd: Option<&str>, repository: Option<&str>) -> Result<(), StepError> {
+    pub fn remember_gone_folder(&self, cwd: Option<&str>, repository: Option<&str>) -> Result<(), StepError> {
         let (Some(cwd), Some(_)) = (cwd.map(Path::new), repository) else { return Ok(()) };
         let registry = self.places.projects_file();
         let known = project::load(&registry);
-        let is_known = || project::of_session(cwd, environment::home_folder().as_deref(), &known).is_some();
+        let is_known =
+            || project::session_project(cwd, environment::home_folder().as_deref(), &known).is_some();
         if !cwd.is_absolute() || cwd.is_dir() || is_known() {
             return Ok(());
         }
-        let trail = project::gone(cwd, repository);
-        project::remember_gone(&registry, &trail).map(drop).map_err(StepError::passing)
+        let trail = project::gone_project(cwd, repository);
+        project::remember_gone(&registry, &trail).map(drop).map_err(StepError::retryable)
     }
 
     /// Opens the vault for a step that writes to it.
     pub fn vault(&self) -> Result<Vault, StepError> {
-        let vault = Vault::open(&self.places).map_err(StepError::passing)?;
-        vault.resume_forgets(&self.now()).map_err(StepError::passing)?;
-        Ok(vault.in_zone(self.zone.clone()).knowing(Arc::clone(&self.logs)))
+        let vault = Vault::open(&self.places).map_err(StepError::retryable)?;
+        vault.resume_forgets(&self.now()).map_err(StepError::retryable)?;
+        Ok(vault.in_zone(self.zone.clone()).with_log_cache(Arc::clone(&self.logs)))
     }
 }
 
 impl From<db::Error> for StepError {
     fn from(error: db::Error) -> Self {
-        Self::passing(error)
+        Self::retryable(error)
     }
 }

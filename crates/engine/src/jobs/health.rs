@@ -39,13 +39,13 @@ pub fn read(places: &DataPaths) -> RunHealth {
 
 /// Writes the counts if they changed.
 pub fn note(places: &DataPaths, queue: &RunQueue) -> Result<(), db::Error> {
-    let counts = queue.counts()?;
+    let counts = queue.count_by_status()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
     let health = RunHealth { failed: of(RunStatus::Failed), dead: of(RunStatus::Dead) };
     if health != read(places)
         && let Ok(text) = serde_json::to_vec(&health)
     {
-        disk::write_whole(&file(places), &text).ignore_failure("the next worker writes them again");
+        disk::write_atomic(&file(places), &text).ignore_failure("the next worker writes them again");
     }
     Ok(())
 }

@@ -35,8 +35,8 @@ pub enum HookOutcome {
 
 /// Writes a signal to the spool under an id that holds its time. It is durable on return. Idempotent: a
 /// process that resumes after a timeout uses the same id.
-pub fn leave(places: &DataPaths, mut signal: HookSignal, id: &ChangeId) -> Result<HookOutcome, Error> {
-    let at = id.at().unwrap_or(Timestamp::UNIX_EPOCH);
+pub fn spool_signal(places: &DataPaths, mut signal: HookSignal, id: &ChangeId) -> Result<HookOutcome, Error> {
+    let at = id.created_at().unwrap_or(Timestamp::UNIX_EPOCH);
     if signal.subagent || signal.kind == HookKind::BeforeTool {
         return Ok(HookOutcome::Nothing);
     }
@@ -61,41 +61,46 @@ pub fn leave(places: &DataPaths, mut signal: HookSignal, id: &ChangeId) -> Resul
         return Ok(HookOutcome::Nothing);
     }
     if signal.kind == HookKind::Start {
-        sessions::begin(&places.sessions(), &signal, at)
+        sessions::mark_started(&places.sessions(), &signal, at)
             .ignore_failure("the signal matters more than the marker, which the worker writes again");
     }
-    Spool::at(places.spool()).put_as(id, SpoolPayload::Signal { signal, position, messages }, at)?;
+    Spool::in_folder(places.spool_folder()).write_entry_as(
+        id,
+        SpoolPayload::Signal { signal, position, messages },
+        at,
+    )?;
     Ok(HookOutcome::Spooled)
 }
 
 /// True if this is the first call for its event. An agent with both our settings lines and our plugin calls
 /// twice; in doubt it counts as the first. Events that are harmless to repeat always do.
-pub fn is_first(places: &DataPaths, signal: &HookSignal, at: Timestamp) -> bool {
+pub fn is_first_call(places: &DataPaths, signal: &HookSignal, at: Timestamp) -> bool {
     let said = matches!(signal.kind, HookKind::Start | HookKind::Prompt)
         || (signal.kind == HookKind::Stop && signal.transcript.is_none());
     if !said {
         return true;
     }
-    let call = HookCall::of(signal);
+    let call = HookCall::from_signal(signal);
     let path = places.state().join("turns");
-    disk::revise(&path, DUPLICATE_CHECK_TIMEOUT, |list| call.join(list, at.as_millisecond())).unwrap_or(true)
+    disk::update_locked(&path, DUPLICATE_CHECK_TIMEOUT, |list| call.join(list, at.as_millisecond()))
+        .unwrap_or(true)
 }
 
 fn message(session: &str, role: MessageRole, text: &str, at: Timestamp) -> Message {
     let moment = at.as_nanosecond().to_string();
     let parts = [session.as_bytes(), moment.as_bytes(), text.as_bytes()];
-    let id = ContentHash::of_parts(&parts).short(16);
-    Message::new(id, Some(at), role, serialise::passage(text, MAX_MESSAGE_CHARS).text)
+    let id = ContentHash::of_parts(&parts).short_hex(16);
+    Message::new(id, Some(at), role, serialise::render_excerpt(text, MAX_MESSAGE_CHARS).text)
 }
 
 /// Starts a worker in the background, unless one is running. A worker that is about to end checks the spool
 /// once more after it releases its lock.
-pub fn wake(home: &HomeFolder, places: &DataPaths) -> std::io::Result<()> {
-    if worker_lock::is_busy(&places.locks()) || places.stop_file().exists() {
+pub fn wake_worker(home: &HomeFolder, places: &DataPaths) -> std::io::Result<()> {
+    if worker_lock::is_locked(&places.locks_folder()) || places.stop_file().exists() {
         return Ok(());
     }
     let Some(root) = home.root().to_str() else { return Ok(()) };
-    background::start(&["--home", root, "worker", "--background"], places.state())
+    background::start_detached(&["--home", root, "worker", "--background"], places.state())
 }
 
 #[cfg(test)]
@@ -109,9 +114,9 @@ mod tests {
     const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
     fn places(folder: &Path) -> DataPaths {
-        let home = HomeFolder::choose(Some(folder), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(folder), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
-        home.places(&config).unwrap()
+        home.data_paths(&config).unwrap()
     }
 
     fn signal(kind: HookKind, transcript: Option<&Path>) -> HookSignal {
@@ -133,8 +138,8 @@ mod tests {
     }
 
     fn spooled(places: &DataPaths) -> Vec<SpoolPayload> {
-        let spool = Spool::at(places.spool());
-        let files = spool.waiting().unwrap();
+        let spool = Spool::in_folder(places.spool_folder());
+        let files = spool.pending_files().unwrap();
         files.iter().map(|file| spool.read(file).unwrap().unwrap().content.unwrap().what).collect()
     }
 
@@ -145,15 +150,15 @@ mod tests {
         let transcript = folder.path().join("t.jsonl");
         std::fs::write(&transcript, "x".repeat(1234)).unwrap();
         assert_eq!(
-            leave(&places, signal(HookKind::Prompt, Some(&transcript)), &id(0)).unwrap(),
+            spool_signal(&places, signal(HookKind::Prompt, Some(&transcript)), &id(0)).unwrap(),
             HookOutcome::Nothing
         );
         assert_eq!(
-            leave(&places, signal(HookKind::End, Some(&transcript)), &id(0)).unwrap(),
+            spool_signal(&places, signal(HookKind::End, Some(&transcript)), &id(0)).unwrap(),
             HookOutcome::Spooled
         );
         assert_eq!(
-            leave(&places, signal(HookKind::End, Some(&transcript)), &id(0)).unwrap(),
+            spool_signal(&places, signal(HookKind::End, Some(&transcript)), &id(0)).unwrap(),
             HookOutcome::Spooled
         );
         let mut all = spooled(&places);
@@ -167,8 +172,8 @@ mod tests {
     fn b_03_what_a_host_does_not_keep_is_copied_without_its_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
-        leave(&places, signal(HookKind::Prompt, None), &id(0)).unwrap();
-        leave(&places, signal(HookKind::Stop, None), &id(1)).unwrap();
+        spool_signal(&places, signal(HookKind::Prompt, None), &id(0)).unwrap();
+        spool_signal(&places, signal(HookKind::Stop, None), &id(1)).unwrap();
         let roles: Vec<MessageRole> = spooled(&places)
             .into_iter()
             .flat_map(|what| match what {
@@ -178,7 +183,7 @@ mod tests {
             .map(|message| message.role)
             .collect();
         assert_eq!(roles, [MessageRole::User, MessageRole::Assistant]);
-        for file in std::fs::read_dir(places.spool()).unwrap() {
+        for file in std::fs::read_dir(places.spool_folder()).unwrap() {
             assert!(!std::fs::read_to_string(file.unwrap().path()).unwrap().contains(TOKEN));
         }
     }
@@ -188,7 +193,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
         let helper = HookSignal { subagent: true, ..signal(HookKind::End, None) };
-        assert_eq!(leave(&places, helper, &id(0)).unwrap(), HookOutcome::Nothing);
+        assert_eq!(spool_signal(&places, helper, &id(0)).unwrap(), HookOutcome::Nothing);
         assert!(spooled(&places).is_empty());
     }
 }

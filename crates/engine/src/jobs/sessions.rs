@@ -76,7 +76,7 @@ fn paths(folder: &Path, marker: &SessionMarker) -> Option<(PathBuf, PathBuf)> {
     Some((folder.join(name(MarkerState::Start)?), folder.join(name(MarkerState::Reflected)?)))
 }
 
-fn of(signal: &HookSignal, at: Timestamp) -> SessionMarker {
+fn marker_for(signal: &HookSignal, at: Timestamp) -> SessionMarker {
     SessionMarker {
         session: signal.session.clone(),
         started: at,
@@ -86,15 +86,15 @@ fn of(signal: &HookSignal, at: Timestamp) -> SessionMarker {
 }
 
 /// Writes the marker of a new session (EXE-13). An existing marker stays unchanged.
-pub fn begin(folder: &Path, signal: &HookSignal, at: Timestamp) -> io::Result<()> {
-    let marker = of(signal, at);
+pub fn mark_started(folder: &Path, signal: &HookSignal, at: Timestamp) -> io::Result<()> {
+    let marker = marker_for(signal, at);
     let (Some((start, reflected)), Ok(text)) = (paths(folder, &marker), marker.render()) else {
         return Ok(());
     };
     if start.exists() || reflected.exists() {
         return Ok(());
     }
-    disk::make_folder(folder)?;
+    disk::create_private_folder(folder)?;
     // A sync is too slow for a hook, and the spool holds the same data durably.
     match disk::write_unsynced(&start, text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -103,19 +103,19 @@ pub fn begin(folder: &Path, signal: &HookSignal, at: Timestamp) -> io::Result<()
 }
 
 /// Reopens a session after an event, even if it was reflected on.
-pub fn reopen(folder: &Path, signal: &HookSignal, at: Timestamp) -> io::Result<()> {
+pub fn mark_reopened(folder: &Path, signal: &HookSignal, at: Timestamp) -> io::Result<()> {
     if signal.subagent || matches!(signal.kind, HookKind::End) {
         return Ok(());
     }
-    let Some((start, reflected)) = paths(folder, &of(signal, at)) else { return Ok(()) };
+    let Some((start, reflected)) = paths(folder, &marker_for(signal, at)) else { return Ok(()) };
     match reflected.exists() {
-        true => disk::set_aside(&reflected, &start),
-        false => begin(folder, signal, at),
+        true => disk::move_aside(&reflected, &start),
+        false => mark_started(folder, signal, at),
     }
 }
 
 /// Marks a session as fully reflected on.
-pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
+pub fn mark_reflected(folder: &Path, session: &str) -> io::Result<()> {
     let marker = SessionMarker {
         session: session.to_owned(),
         started: Timestamp::UNIX_EPOCH,
@@ -123,19 +123,19 @@ pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
         state: MarkerState::Start,
     };
     let Some((start, reflected)) = paths(folder, &marker) else { return Ok(()) };
-    match disk::set_aside(&start, &reflected) {
+    match disk::move_aside(&start, &reflected) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
 }
 
 /// The host's transcript of a session, if known.
-pub fn transcript(db: &Database, agent: Agent, session: &str) -> Result<Option<String>, db::Error> {
+pub fn transcript_path(db: &Database, agent: Agent, session: &str) -> Result<Option<String>, db::Error> {
     let found = db.run(|connection| {
         connection
             .query_row(
                 "SELECT transcript FROM sessions WHERE agent = ?1 AND id = ?2",
-                params![agent.word(), session],
+                params![agent.as_str(), session],
                 |row| row.get::<_, Option<String>>(0),
             )
             .optional()
@@ -144,7 +144,7 @@ pub fn transcript(db: &Database, agent: Agent, session: &str) -> Result<Option<S
 }
 
 /// Deletes the markers of sessions that were reflected on long ago (EXE-14, MNT-08). Returns their number.
-pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
+pub fn remove_old_markers(folder: &Path, now: Timestamp) -> io::Result<u64> {
     let mut swept = 0;
     let files = match std::fs::read_dir(folder) {
         Ok(files) => files,
@@ -156,7 +156,7 @@ pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let FileContent::Bytes(bytes) = disk::read(&path, MAX_MARKER_BYTES)? else { continue };
         let Ok(marker) = read_marker(&path, &name, &bytes) else { continue };
-        if marker::expired(&marker, now, MARKER_RETENTION_DAYS) {
+        if marker::is_expired(&marker, now, MARKER_RETENTION_DAYS) {
             disk::remove(&path)?;
             swept += 1;
         }
@@ -166,17 +166,17 @@ pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
 
 /// The file for the messages of a session whose host keeps no transcript.
 fn kept_at(places: &DataPaths, agent: Agent, session: &str) -> PathBuf {
-    let name = ContentHash::of(session.as_bytes()).short(32);
+    let name = ContentHash::of_bytes(session.as_bytes()).short_hex(32);
     places.sessions().join("said").join(format!("{agent}-{name}.jsonl"))
 }
 
 /// Stores messages of a session whose host keeps no transcript. A repeated message counts once.
-pub fn keep(places: &DataPaths, signal: &HookSignal, messages: &[Message]) -> io::Result<()> {
+pub fn keep_messages(places: &DataPaths, signal: &HookSignal, messages: &[Message]) -> io::Result<()> {
     let path = kept_at(places, signal.agent, &signal.session);
     let known: HashSet<String> =
-        kept(places, signal.agent, &signal.session)?.into_iter().map(|message| message.id).collect();
+        kept_messages(places, signal.agent, &signal.session)?.into_iter().map(|message| message.id).collect();
     if let Some(folder) = path.parent() {
-        disk::make_folder(folder)?;
+        disk::create_private_folder(folder)?;
     }
     let mut lines = LineFile::open(&path)?;
     for message in messages.iter().filter(|message| !known.contains(&message.id)) {
@@ -186,7 +186,7 @@ pub fn keep(places: &DataPaths, signal: &HookSignal, messages: &[Message]) -> io
 }
 
 /// Reads the stored messages of a session, in order.
-pub fn kept(places: &DataPaths, agent: Agent, session: &str) -> io::Result<Vec<Message>> {
+pub fn kept_messages(places: &DataPaths, agent: Agent, session: &str) -> io::Result<Vec<Message>> {
     match std::fs::read_to_string(kept_at(places, agent, session)) {
         Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -225,14 +225,14 @@ mod tests {
     fn exe_13_a_marker_says_whether_a_session_was_looked_at_and_activity_reopens_it() {
         let folder = tempfile::tempdir().unwrap();
         let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        begin(folder.path(), &signal(HookKind::Start), at).unwrap();
+        mark_started(folder.path(), &signal(HookKind::Start), at).unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.start"]);
-        reflected(folder.path(), "abc").unwrap();
-        reflected(folder.path(), "abc").unwrap();
+        mark_reflected(folder.path(), "abc").unwrap();
+        mark_reflected(folder.path(), "abc").unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.reflected"]);
-        reopen(folder.path(), &signal(HookKind::End), at).unwrap();
+        mark_reopened(folder.path(), &signal(HookKind::End), at).unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.reflected"]);
-        reopen(folder.path(), &signal(HookKind::Stop), at).unwrap();
+        mark_reopened(folder.path(), &signal(HookKind::Stop), at).unwrap();
         assert_eq!(names(folder.path()), ["session-id-abc.start"]);
     }
 
@@ -240,12 +240,12 @@ mod tests {
     fn exe_14_old_markers_of_what_was_looked_at_go() {
         let folder = tempfile::tempdir().unwrap();
         let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        begin(folder.path(), &signal(HookKind::Start), at).unwrap();
+        mark_started(folder.path(), &signal(HookKind::Start), at).unwrap();
         let later: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();
-        assert_eq!(sweep(folder.path(), later).unwrap(), 0);
-        reflected(folder.path(), "abc").unwrap();
-        assert_eq!(sweep(folder.path(), at).unwrap(), 0);
-        assert_eq!(sweep(folder.path(), later).unwrap(), 1);
+        assert_eq!(remove_old_markers(folder.path(), later).unwrap(), 0);
+        mark_reflected(folder.path(), "abc").unwrap();
+        assert_eq!(remove_old_markers(folder.path(), at).unwrap(), 0);
+        assert_eq!(remove_old_markers(folder.path(), later).unwrap(), 1);
         assert!(names(folder.path()).is_empty());
     }
 }

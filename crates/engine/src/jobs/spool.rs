@@ -91,19 +91,19 @@ pub struct SpoolFile {
 
 impl Spool {
     /// Opens the spool in this folder.
-    pub fn at(folder: PathBuf) -> Self {
+    pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder }
     }
 
     /// Writes an entry. It is durable on return.
-    pub fn put(&self, what: SpoolPayload, at: Timestamp) -> Result<String, Error> {
+    pub fn write_entry(&self, what: SpoolPayload, at: Timestamp) -> Result<String, Error> {
         let id = random::change_id(at).map_err(Error::io(&self.folder))?;
-        self.put_as(&id, what, at)?;
+        self.write_entry_as(&id, what, at)?;
         Ok(id.as_str().to_owned())
     }
 
     /// Writes an entry under a given id. Idempotent: an existing file with that id holds the same entry.
-    pub fn put_as(&self, id: &ChangeId, what: SpoolPayload, at: Timestamp) -> Result<(), Error> {
+    pub fn write_entry_as(&self, id: &ChangeId, what: SpoolPayload, at: Timestamp) -> Result<(), Error> {
         let failed = Error::io(&self.folder);
         let id = id.as_str().to_owned();
         let path = self.folder.join(format!("{id}.json"));
@@ -115,12 +115,12 @@ impl Spool {
     }
 
     /// Lists the waiting files, the oldest first.
-    pub fn waiting(&self) -> Result<Vec<PathBuf>, Error> {
-        self.oldest(usize::MAX)
+    pub fn pending_files(&self) -> Result<Vec<PathBuf>, Error> {
+        self.oldest_files(usize::MAX)
     }
 
     /// Lists the `most` oldest files.
-    pub fn oldest(&self, most: usize) -> Result<Vec<PathBuf>, Error> {
+    pub fn oldest_files(&self, most: usize) -> Result<Vec<PathBuf>, Error> {
         let failed = Error::io(&self.folder);
         let files = match std::fs::read_dir(&self.folder) {
             Ok(files) => files,
@@ -162,21 +162,21 @@ impl Spool {
     }
 
     /// Deletes a file whose content is in the database.
-    pub fn done(&self, path: &Path) -> Result<(), Error> {
+    pub fn remove_processed(&self, path: &Path) -> Result<(), Error> {
         disk::remove(path).map_err(Error::io(path))
     }
 
     /// Moves an unreadable file aside, so that it is neither read again nor lost.
-    pub fn set_aside(&self, path: &Path) -> Result<PathBuf, Error> {
+    pub fn quarantine(&self, path: &Path) -> Result<PathBuf, Error> {
         let folder = self.folder.join(BROKEN_FOLDER);
-        disk::make_folder(&folder).map_err(Error::io(&folder))?;
+        disk::create_private_folder(&folder).map_err(Error::io(&folder))?;
         let aside = folder.join(path.file_name().unwrap_or_default());
-        disk::set_aside(path, &aside).map_err(Error::io(path))?;
+        disk::move_aside(path, &aside).map_err(Error::io(path))?;
         Ok(aside)
     }
 
     /// Lists the files that were moved aside.
-    pub fn broken(&self) -> Vec<PathBuf> {
+    pub fn quarantined(&self) -> Vec<PathBuf> {
         let files = std::fs::read_dir(self.folder.join(BROKEN_FOLDER)).into_iter().flatten().flatten();
         files.map(|file| file.path()).collect()
     }
@@ -209,28 +209,31 @@ mod tests {
     #[test]
     fn cap_17_what_was_put_is_read_in_order_and_stays_until_it_is_done() {
         let folder = tempfile::tempdir().unwrap();
-        let spool = Spool::at(folder.path().join("spool"));
-        assert!(spool.waiting().unwrap().is_empty());
+        let spool = Spool::in_folder(folder.path().join("spool"));
+        assert!(spool.pending_files().unwrap().is_empty());
         let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
         let later: Timestamp = "2026-01-01T00:00:01Z".parse().unwrap();
-        let second = spool.put(signal(), later).unwrap();
-        let first = spool.put(signal(), at).unwrap();
-        let files = spool.waiting().unwrap();
+        let second = spool.write_entry(signal(), later).unwrap();
+        let first = spool.write_entry(signal(), at).unwrap();
+        let files = spool.pending_files().unwrap();
         let ids: Vec<_> =
             files.iter().map(|file| spool.read(file).unwrap().unwrap().content.unwrap().id).collect();
         assert_eq!(ids, [first, second]);
-        assert_eq!(spool.oldest(1).unwrap(), files[..1]);
-        assert_eq!((spool.oldest(2).unwrap(), spool.oldest(0).unwrap().len()), (files.clone(), 0));
-        spool.done(&files[0]).unwrap();
-        spool.done(&files[0]).unwrap();
-        assert_eq!(spool.waiting().unwrap().len(), 1);
+        assert_eq!(spool.oldest_files(1).unwrap(), files[..1]);
+        assert_eq!(
+            (spool.oldest_files(2).unwrap(), spool.oldest_files(0).unwrap().len()),
+            (files.clone(), 0)
+        );
+        spool.remove_processed(&files[0]).unwrap();
+        spool.remove_processed(&files[0]).unwrap();
+        assert_eq!(spool.pending_files().unwrap().len(), 1);
         assert!(spool.read(&files[0]).unwrap().is_none());
     }
 
     #[test]
     fn what_cannot_be_read_is_put_aside_and_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let spool = Spool::at(folder.path().to_owned());
+        let spool = Spool::in_folder(folder.path().to_owned());
         let path = folder.path().join("x.json");
         for content in
             ["{", "{}", r#"{"version":99,"id":"a","at":"2026-01-01T00:00:00Z","what":{"event":{}}}"#]
@@ -238,8 +241,8 @@ mod tests {
             std::fs::write(&path, content).unwrap();
             assert!(spool.read(&path).unwrap().unwrap().content.is_err(), "{content}");
         }
-        let aside = spool.set_aside(&path).unwrap();
-        assert!(spool.waiting().unwrap().is_empty());
-        assert_eq!(spool.broken(), [aside]);
+        let aside = spool.quarantine(&path).unwrap();
+        assert!(spool.pending_files().unwrap().is_empty());
+        assert_eq!(spool.quarantined(), [aside]);
     }
 }

@@ -56,7 +56,7 @@ pub struct WorkerLock {
 }
 
 /// True if a worker is running.
-pub fn is_busy(locks: &Path) -> bool {
+pub fn is_locked(locks: &Path) -> bool {
     let path = locks.join(LOCK_FILE);
     path.exists() && disk::lock(&path, Duration::ZERO).is_err()
 }
@@ -64,15 +64,15 @@ pub fn is_busy(locks: &Path) -> bool {
 impl WorkerLock {
     /// Takes the lock, waiting for its holder for at most `patience`; `None` if it stays taken. An older
     /// worker is asked to yield.
-    pub fn take(locks: &Path, patience: Duration) -> Result<Option<Self>, Error> {
+    pub fn acquire(locks: &Path, patience: Duration) -> Result<Option<Self>, Error> {
         let path = locks.join(LOCK_FILE);
         let failed = |cause| Error::Lock { path: path.clone(), cause };
-        disk::make_folder(locks).map_err(failed)?;
+        disk::create_private_folder(locks).map_err(failed)?;
         let file = match disk::lock(&path, Duration::ZERO) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 if generation(&path).is_some_and(|holder| holder < WORKER_GENERATION) {
-                    disk::write_whole(&locks.join(SUCCESSOR_FILE), WORKER_GENERATION.to_string().as_bytes())
+                    disk::write_atomic(&locks.join(SUCCESSOR_FILE), WORKER_GENERATION.to_string().as_bytes())
                         .map_err(failed)?;
                 }
                 match disk::lock(&path, patience) {
@@ -117,7 +117,7 @@ fn generation(path: &Path) -> Option<u32> {
 
 /// Runs one function with this key at once, for a caller that waits. Returns `None` if there is nothing to
 /// do.
-pub fn do_now(
+pub fn run_now(
     _post: &WorkerLock,
     world: &StageContext,
     registry: &FunctionRegistry,
@@ -125,8 +125,8 @@ pub fn do_now(
     key: &str,
 ) -> Result<Option<RunStatus>, Error> {
     let mut queue = RunQueue::new(Database::open(&world.places.database())?);
-    queue.recover(world.now().timestamp())?;
+    queue.release_abandoned(world.now().timestamp())?;
     let Some(claimed) = queue.claim_for(function, key, world.now().timestamp())? else { return Ok(None) };
     let ended = queue::run(&mut queue, registry, &claimed, world);
-    Ok(Some(queue.settle(&claimed, ended, world.now().timestamp())?))
+    Ok(Some(queue.finish_run(&claimed, ended, world.now().timestamp())?))
 }

@@ -4,7 +4,7 @@ use rekindle_core::llm::{AnswerFormat, LlmRequest};
 use serde_json::{Value, json};
 
 /// The instructions. `in_words` adds the schema, for providers that have no field for it.
-pub(super) fn instructions(request: &LlmRequest, in_words: bool) -> String {
+pub(super) fn instructions_with_schema(request: &LlmRequest, in_words: bool) -> String {
     let words = request.prompt.instructions();
     match &request.expects {
         AnswerFormat::Schema(schema) if in_words => format!(
@@ -43,7 +43,7 @@ pub(super) fn is_strict(schema: &Value) -> bool {
 }
 
 /// Strips the thinking that small models write before an answer.
-pub(super) fn without_thoughts(text: &str) -> &str {
+pub(super) fn strip_thinking(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>")) {
         Some((_, answer)) => answer.trim_start(),
         None => text,
@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn thoughts_are_no_answer() {
-        assert_eq!(without_thoughts("\n<think>hm</think>\n\n{}"), "{}");
-        assert_eq!(without_thoughts("a <think>b</think> c"), "a <think>b</think> c");
-        assert_eq!(without_thoughts("<think>cut off"), "<think>cut off");
+        assert_eq!(strip_thinking("\n<think>hm</think>\n\n{}"), "{}");
+        assert_eq!(strip_thinking("a <think>b</think> c"), "a <think>b</think> c");
+        assert_eq!(strip_thinking("<think>cut off"), "<think>cut off");
     }
 }

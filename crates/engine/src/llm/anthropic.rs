@@ -36,7 +36,7 @@ pub(super) struct AnthropicModel {
 impl AnthropicModel {
     pub(super) fn new(server: LlmServer, name: &Name, limit: Duration) -> Self {
         let official = server.host() == "api.anthropic.com";
-        let price = prices::listed("anthropic", name.name()).filter(|_| official);
+        let price = prices::vendor_price("anthropic", name.name()).filter(|_| official);
         Self { server, name: name.clone(), limit, price }
     }
 
@@ -44,7 +44,7 @@ impl AnthropicModel {
         let mut body = json!({
             "model": self.name.name(),
             "max_tokens": request.budget.tokens,
-            "system": answer_format::instructions(request, true),
+            "system": answer_format::instructions_with_schema(request, true),
             "messages": [{"role": "user", "content": request.prompt.material()}],
             "stream": true,
             "temperature": 0,
@@ -72,7 +72,7 @@ impl LanguageModel for AnthropicModel {
         let mut body = self.body(request);
         let response =
             self.server.ask("/v1/messages", &headers, &mut body, OPTIONAL_FIELDS, request, deadline)?;
-        let (heard, broken) = stream::listen::<AnthropicStream>(response, deadline);
+        let (heard, broken) = stream::read_stream::<AnthropicStream>(response, deadline);
         heard.answer(broken, self, request, deadline.length)
     }
 }
@@ -92,7 +92,7 @@ struct AnthropicStream {
 }
 
 impl AnswerParser for AnthropicStream {
-    fn whole(&mut self, bytes: &[u8]) {
+    fn parse_whole(&mut self, bytes: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Value>(bytes) else {
             self.nonsense = true;
             return;
@@ -122,7 +122,7 @@ impl AnswerParser for AnthropicStream {
                 self.stop = event["delta"]["stop_reason"].as_str().map(str::to_owned).or(self.stop.take());
             }
             "error" => {
-                self.failed = Some(http::words(data));
+                self.failed = Some(http::parse_error_body(data));
                 return ControlFlow::Break(());
             }
             _ => {}
@@ -149,18 +149,18 @@ impl AnthropicStream {
     ) -> Result<LlmAnswer, Error> {
         let host = model.server.host();
         // Text received before a break is billed, even if the server did not report its usage.
-        let estimate = prices::estimated(request, &self.text);
+        let estimate = prices::estimate_usage(request, &self.text);
         let output = match (self.output, &self.stop) {
             (Some(output), Some(_)) => output,
             (output, _) => output.unwrap_or(0).max(estimate.output),
         };
         let usage = self.input.map(|input| TokenUsage { input, output });
-        let cost = model.price.map(|price| price.of(usage.unwrap_or(estimate)));
-        let lost = |error: Error| Err(error.having_spent(usage, cost));
+        let cost = model.price.map(|price| price.cost_of(usage.unwrap_or(estimate)));
+        let lost = |error: Error| Err(error.with_usage(usage, cost));
         match self.stop.as_deref() {
-            Some("refusal") => return lost(failure_report::unwilling("the model declined to answer")),
+            Some("refusal") => return lost(failure_report::refusal_error("the model declined to answer")),
             Some("max_tokens" | "model_context_window_exceeded") if self.text.trim().is_empty() => {
-                return lost(failure_report::ours(
+                return lost(failure_report::internal_error(
                     "the model came to the end of its budget before it said anything",
                 ));
             }
@@ -169,12 +169,12 @@ impl AnthropicStream {
         if self.text.trim().is_empty() {
             return lost(match self.failed {
                 Some((kind, said)) => {
-                    let said = failure_report::said(&said, request, model.server.key());
+                    let said = failure_report::reported_text(&said, request, model.server.key());
                     let word =
                         if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
                     failure_report::provider(BUSY_RETRY_AFTER, format!("{host} {word}{said}"))
                 }
-                None => stream::silence(broken, self.nonsense, host, deadline),
+                None => stream::missing_answer_error(broken, self.nonsense, host, deadline),
             });
         }
         let whole = matches!(self.stop.as_deref(), Some("end_turn" | "stop_sequence"))

@@ -58,18 +58,18 @@ impl CommandModel {
     ) -> Result<Self, Error> {
         let named = &settings.command.program;
         if named.is_empty() {
-            return Err(failure_report::person(
+            return Err(failure_report::user_error(
                 "llm.command.program names no program; `rekindle llm use command --program claude` does",
             ));
         }
         let program = around.program(named).ok_or_else(|| {
-            failure_report::person(format!(
+            failure_report::user_error(format!(
                 "{named} (llm.command.program) is no program on the PATH, nor the full path of one"
             ))
         })?;
         let agent = agent(named);
         let model = invocation::model(agent, name).map_err(|expected| {
-            failure_report::person(format!(
+            failure_report::user_error(format!(
                 "{} is {}, which is not a model of {named}; set it to {expected}",
                 job.setting(),
                 name.as_str()
@@ -82,7 +82,7 @@ impl CommandModel {
             model,
             arguments: settings.command.arguments.clone(),
             limit,
-            price: prices::listed(name.provider(), name.name()),
+            price: prices::vendor_price(name.provider(), name.name()),
             around: around.clone(),
         })
     }
@@ -94,11 +94,11 @@ impl CommandModel {
     ) -> Result<Self, Error> {
         let named = &settings.program;
         let program = around.program(named).filter(|_| !named.is_empty()).ok_or_else(|| {
-            failure_report::person(format!(
+            failure_report::user_error(format!(
                 "ideas.research.program is `{named}`, which is no program on the PATH, nor the full path of one"
             ))
         })?;
-        let name = Name::of_a_program();
+        let name = Name::for_program();
         Ok(Self {
             program,
             agent: None,
@@ -112,7 +112,7 @@ impl CommandModel {
     }
 
     fn variables(&self, added: Vec<(&'static str, OsString)>) -> Vec<(OsString, OsString)> {
-        let is_ours = |name: &OsStr| name.to_str().is_none_or(|name| !background::is_of_a_session(name));
+        let is_ours = |name: &OsStr| name.to_str().is_none_or(|name| !background::is_session_variable(name));
         let kept = self.around.variables.iter().filter(|(name, _)| is_ours(name));
         let mut variables: Vec<_> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
         variables.push((GUARD_VARIABLE.into(), "1".into()));
@@ -130,66 +130,73 @@ impl LanguageModel for CommandModel {
         within_budget(self.price, request)?;
         let deadline = AnswerDeadline::new(request, self.limit);
         let unusable = |error| {
-            failure_report::ours(format!("there is no folder for {} to run in: {error}", self.word()))
+            failure_report::internal_error(format!(
+                "there is no folder for {} to run in: {error}",
+                self.display_name()
+            ))
         };
         let scratch = ScratchFolder::new(&self.around.scratch).map_err(unusable)?;
-        let call = invocation::call(self, request, &scratch).map_err(unusable)?;
+        let call = invocation::build_invocation(self, request, &scratch).map_err(unusable)?;
         let variables = self.variables(call.variables);
         let run = |arguments: &[OsString], input: &str, patience| {
-            process::run(&self.program, arguments, scratch.work(), &variables, input, patience)
+            process::run(&self.program, arguments, scratch.work_folder(), &variables, input, patience)
         };
         let kept =
             call.afterwards.as_ref().map_or(Duration::ZERO, |_| MAX_CLEANUP_TIME.min(deadline.length / 3));
-        let result = run(&call.arguments, &call.input, deadline.left().saturating_sub(kept));
+        let result = run(&call.arguments, &call.input, deadline.remaining().saturating_sub(kept));
         if let Some(arguments) = call.afterwards {
-            run(&arguments, "", deadline.left())
+            run(&arguments, "", deadline.remaining())
                 .ignore_failure("the answer counts even if the clean-up fails");
         }
         let ended = result.map_err(|error| {
-            failure_report::person(format!("{} cannot be started: {}", self.program.display(), error.kind()))
+            failure_report::user_error(format!(
+                "{} cannot be started: {}",
+                self.program.display(),
+                error.kind()
+            ))
         })?;
-        self.understand(&ended, request, deadline.length)
+        self.parse_output(&ended, request, deadline.length)
     }
 }
 
 impl CommandModel {
     /// The program's name in messages to the user.
-    fn word(&self) -> String {
+    fn display_name(&self) -> String {
         self.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    fn understand(
+    fn parse_output(
         &self,
         ended: &FinishedProcess,
         request: &LlmRequest,
         deadline: Duration,
     ) -> Result<LlmAnswer, Error> {
-        let word = self.word();
+        let word = self.display_name();
         let heard = output::read(self.agent, &ended.stdout);
-        let cost = heard.cost.or_else(|| Some(self.price?.of(heard.usage?)));
-        let lost = |error: Error| Err(error.having_spent(heard.usage, cost));
+        let cost = heard.cost.or_else(|| Some(self.price?.cost_of(heard.usage?)));
+        let lost = |error: Error| Err(error.with_usage(heard.usage, cost));
         let code = match ended.end {
-            ProcessEnd::Late => return lost(Error::late(deadline)),
+            ProcessEnd::Late => return lost(Error::timed_out(deadline)),
             ProcessEnd::Flood => {
-                return lost(failure_report::unwilling(format!(
+                return lost(failure_report::refusal_error(format!(
                     "{word} prints more than any answer is long"
                 )));
             }
             ProcessEnd::Exit(code) => code,
         };
         if let Some(failure) = &heard.failure {
-            return lost(failure.report(&word, request));
+            return lost(failure.to_error(&word, request));
         }
         if code != Some(0) {
             let how =
                 code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
             return lost(failure_report::provider(
                 FAILURE_RETRY_AFTER,
-                format!("{word} {how}{}", failure_report::said(&ended.stderr, request, None)),
+                format!("{word} {how}{}", failure_report::reported_text(&ended.stderr, request, None)),
             ));
         }
         if heard.text.trim().is_empty() {
-            let said = failure_report::said(&ended.stderr, request, None);
+            let said = failure_report::reported_text(&ended.stderr, request, None);
             return lost(failure_report::provider(Duration::ZERO, format!("{word} answered nothing{said}")));
         }
         Ok(LlmAnswer { text: heard.text, whole: heard.whole, usage: heard.usage, cost })

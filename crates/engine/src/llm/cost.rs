@@ -44,7 +44,7 @@ pub struct DailyLimit {
 
 impl DailyLimit {
     /// Reads the limit from the settings, where 0 is no limit.
-    fn of(tokens: u64, dollars: f64) -> Self {
+    fn from_numbers(tokens: u64, dollars: f64) -> Self {
         let micro_dollars = (dollars * 1e6).round() as u64;
         Self {
             tokens: Some(tokens).filter(|tokens| *tokens > 0),
@@ -54,7 +54,7 @@ impl DailyLimit {
 
     /// The reason why today's limit is reached, or `None`. `table` is the settings table of the limit,
     /// `through` names the provider.
-    fn reached(&self, (tokens, cost): (u64, Cost), table: &str, through: &str) -> Option<String> {
+    fn exceeded_reason(&self, (tokens, cost): (u64, Cost), table: &str, through: &str) -> Option<String> {
         match (self.tokens, self.cost) {
             (Some(most), _) if tokens >= most => Some(format!(
                 "{tokens} tokens were used today{through} and {most} are allowed ({table}.daily_tokens)"
@@ -80,28 +80,28 @@ pub struct SpendingCaps {
 
 impl SpendingCaps {
     /// Reads the limits from the settings.
-    pub fn of(settings: &LlmSettings, provider: LlmProvider) -> Self {
-        let (tokens, dollars) = settings.daily(provider);
+    pub fn from_settings(settings: &LlmSettings, provider: LlmProvider) -> Self {
+        let (tokens, dollars) = settings.daily_limits(provider);
         Self {
             provider,
-            own: DailyLimit::of(tokens, dollars),
-            total: DailyLimit::of(settings.daily_tokens, settings.daily_dollars),
+            own: DailyLimit::from_numbers(tokens, dollars),
+            total: DailyLimit::from_numbers(settings.daily_tokens, settings.daily_dollars),
         }
     }
 
     /// The reason why the provider's limit for today is reached, or `None`.
-    pub fn exhausted(&self, today: &[DailyUsage]) -> Option<String> {
-        let word = self.provider.word();
-        let (own, total) = (used(today, Some(word)), used(today, None));
+    pub fn exhausted_reason(&self, today: &[DailyUsage]) -> Option<String> {
+        let word = self.provider.as_str();
+        let (own, total) = (used_tokens_and_cost(today, Some(word)), used_tokens_and_cost(today, None));
         self.own
-            .reached(own, &format!("llm.{word}"), &format!(" by the provider {word}"))
-            .or_else(|| self.total.reached(total, "llm", ""))
+            .exceeded_reason(own, &format!("llm.{word}"), &format!(" by the provider {word}"))
+            .or_else(|| self.total.exceeded_reason(total, "llm", ""))
     }
 }
 
 /// Sums the usage through one provider, or through all. Usage of an unknown provider counts for each: a limit
 /// that is too low for a day is better than one that does not hold.
-pub fn used(spent: &[DailyUsage], provider: Option<&str>) -> (u64, Cost) {
+pub fn used_tokens_and_cost(spent: &[DailyUsage], provider: Option<&str>) -> (u64, Cost) {
     let counts = |one: &&DailyUsage| {
         one.provider.is_empty() || provider.is_none_or(|provider| one.provider == provider)
     };
@@ -118,7 +118,7 @@ fn midnight(date: Date, zone: &TimeZone) -> i64 {
 }
 
 /// The usage of the last `days` days, newest first.
-pub fn spent(db: &Database, days: u32, now: &Zoned) -> Result<Vec<DailyUsage>, db::Error> {
+pub fn usage_by_day(db: &Database, days: u32, now: &Zoned) -> Result<Vec<DailyUsage>, db::Error> {
     let zone = now.time_zone();
     let mut all = Vec::new();
     for back in 0..days {
@@ -204,14 +204,14 @@ impl<M: LanguageModel> LanguageModel for MeteredModel<M> {
         let uncounted = |error: db::Error| {
             Error::new(FailureOwner::Ours, RetryAdvice::Never, format!("it could not be counted: {error}"))
         };
-        let today = spent(&self.db.borrow(), 1, &now).map_err(uncounted)?;
-        if let Some(why) = self.caps.exhausted(&today) {
+        let today = usage_by_day(&self.db.borrow(), 1, &now).map_err(uncounted)?;
+        if let Some(why) = self.caps.exhausted_reason(&today) {
             let message =
                 format!("{why}; it goes on after {}, and rules do the work until then", day(now.date()));
             return Err(Error::new(FailureOwner::Person, RetryAdvice::Never, message));
         }
         let count = |usage: TokenUsage, cost: Option<Cost>| {
-            let what = (self.caps.provider.word(), self.model.name(), request.prompt.template().name);
+            let what = (self.caps.provider.as_str(), self.model.name(), request.prompt.template().name);
             record(&mut self.db.borrow_mut(), what, usage, cost, now.timestamp()).map_err(uncounted)
         };
         let answer = match self.model.answer(request) {
@@ -226,9 +226,9 @@ impl<M: LanguageModel> LanguageModel for MeteredModel<M> {
         };
         // If a provider does not report its usage, use our own estimate.
         let usage = answer.usage.unwrap_or_else(|| TokenUsage {
-            input: tokens::estimate(request.prompt.instructions())
-                + tokens::estimate(request.prompt.material()),
-            output: tokens::estimate(&answer.text),
+            input: tokens::estimate_tokens(request.prompt.instructions())
+                + tokens::estimate_tokens(request.prompt.material()),
+            output: tokens::estimate_tokens(&answer.text),
         });
         count(usage, answer.cost)?;
         Ok(answer)
@@ -277,10 +277,18 @@ mod tests {
         for call in 0..10 {
             if let Err(error) = metered.answer(&request()) {
                 let now = clock::now(TimeZone::UTC);
-                return (call, error.message, spent(&Database::open(&path).unwrap(), 1, &now).unwrap());
+                return (
+                    call,
+                    error.message,
+                    usage_by_day(&Database::open(&path).unwrap(), 1, &now).unwrap(),
+                );
             }
         }
-        (10, String::new(), spent(&Database::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap())
+        (
+            10,
+            String::new(),
+            usage_by_day(&Database::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap(),
+        )
     }
 
     #[test]
@@ -313,7 +321,7 @@ mod tests {
         fn answer(&self, _: &LlmRequest) -> Result<LlmAnswer, Error> {
             let declined = Error::new(FailureOwner::Provider, RetryAdvice::Never, "declined");
             Err(declined
-                .having_spent(Some(TokenUsage { input: 90, output: 10 }), Some(Cost { micro_dollars: 7 })))
+                .with_usage(Some(TokenUsage { input: 90, output: 10 }), Some(Cost { micro_dollars: 7 })))
         }
     }
 
@@ -329,7 +337,7 @@ mod tests {
             messages[2].contains("200 tokens were used today by the provider openai and 150 are allowed"),
             "{messages:?}"
         );
-        let spent = spent(&Database::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();
+        let spent = usage_by_day(&Database::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();
         assert_eq!((spent[0].calls, spent[0].cost.micro_dollars, spent[0].unpriced), (2, 14, 0));
     }
 
@@ -357,10 +365,14 @@ mod tests {
         let why = ask(LlmProvider::Command, Some(300)).unwrap_err();
         assert!(why.contains("300 tokens were used today and 300 are allowed (llm.daily_tokens)"), "{why}");
         let db = Database::open(&path).unwrap();
-        let today = spent(&db, 1, &clock::now(TimeZone::UTC)).unwrap();
+        let today = usage_by_day(&db, 1, &clock::now(TimeZone::UTC)).unwrap();
         let words: Vec<(&str, u64)> = today.iter().map(|one| (one.provider.as_str(), one.calls)).collect();
         assert_eq!(words, [("command", 1), ("openai", 2)]);
         let unknown = DailyUsage { provider: String::new(), ..today[0].clone() };
-        assert_eq!(used(&[unknown], Some("anthropic")).0, 100, "what nobody knows counts for each");
+        assert_eq!(
+            used_tokens_and_cost(&[unknown], Some("anthropic")).0,
+            100,
+            "what nobody knows counts for each"
+        );
     }
 }

@@ -26,9 +26,9 @@ pub struct AgentProgram {
 }
 
 /// The agents on the search path.
-pub fn programs(around: &ProviderEnvironment) -> Vec<AgentProgram> {
+pub fn agents_on_path(around: &ProviderEnvironment) -> Vec<AgentProgram> {
     let found = |agent: Agent| {
-        let path = around.program(agent.word())?;
+        let path = around.program(agent.as_str())?;
         let machine = InstallEnvironment {
             home: around.home.clone(),
             path: around.variables.get(std::ffi::OsStr::new("PATH")).cloned(),
@@ -57,7 +57,7 @@ const KNOWN_SERVERS: [LocalServer; 4] = [
 ];
 
 /// Finds ports of this machine with a listener that may be a model server. Sends nothing.
-pub fn listening() -> Vec<LocalServer> {
+pub fn listening_servers() -> Vec<LocalServer> {
     let listens = |one: &LocalServer| {
         TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, one.port)), PROBE_TIMEOUT).is_ok()
     };
@@ -89,7 +89,7 @@ pub enum DataEgress {
 }
 
 /// Tells from the settings which data leaves this machine.
-pub fn leaves(settings: &LlmSettings) -> DataEgress {
+pub fn data_egress(settings: &LlmSettings) -> DataEgress {
     let server = |url: &str| {
         let host = http::host(url);
         if http::is_local(&host) { DataEgress::House { host } } else { DataEgress::Server { host } }

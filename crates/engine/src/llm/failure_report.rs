@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use rekindle_core::llm::{Error, FailureOwner, LlmRequest, RetryAdvice};
-use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
+use rekindle_core::text::clean_and_redact;
 
 /// The maximum length of a quoted server message.
 const MAX_REPORTED_CHARS: usize = 300;
 /// The length of a piece of the question that counts as a quotation of it.
 const MIN_ECHO_CHARS: usize = 20;
 
-pub(super) fn person(message: impl Into<String>) -> Error {
+pub(super) fn user_error(message: impl Into<String>) -> Error {
     Error::new(FailureOwner::Person, RetryAdvice::Never, message)
 }
 
-pub(super) fn ours(message: impl Into<String>) -> Error {
+pub(super) fn internal_error(message: impl Into<String>) -> Error {
     Error::new(FailureOwner::Ours, RetryAdvice::Never, message)
 }
 
@@ -24,23 +24,23 @@ pub(super) fn provider(after: Duration, message: impl Into<String>) -> Error {
 }
 
 /// An error for a refusal that no retry changes.
-pub(super) fn unwilling(message: impl Into<String>) -> Error {
+pub(super) fn refusal_error(message: impl Into<String>) -> Error {
     Error::new(FailureOwner::Provider, RetryAdvice::Never, message)
 }
 
 /// Formats `: their message`, on one line, without secrets; empty if it repeats the question. `key` is the
 /// key that we sent.
-pub(super) fn said(text: &str, request: &LlmRequest, key: Option<&str>) -> String {
+pub(super) fn reported_text(text: &str, request: &LlmRequest, key: Option<&str>) -> String {
     let text = match key {
         Some(key) => text.replace(key, "[key]"),
         None => text.to_owned(),
     };
-    let text = one_line(&admit(&text).text, usize::MAX);
+    let text = one_line(&clean_and_redact(&text).text, usize::MAX);
     if text.is_empty() {
         return String::new();
     }
     let asked = one_line(request.prompt.material(), usize::MAX);
-    if repeats(&text, &asked) {
+    if echoes_request(&text, &asked) {
         return " (what it says repeats the question, and is left out)".to_owned();
     }
     // Keep the end: programs put their reason last.
@@ -51,7 +51,7 @@ pub(super) fn said(text: &str, request: &LlmRequest, key: Option<&str>) -> Strin
 
 /// True if a piece of `asked` occurs in `text`. It tries a piece at every tenth character, so that any match
 /// of thirty characters is found.
-fn repeats(text: &str, asked: &str) -> bool {
+fn echoes_request(text: &str, asked: &str) -> bool {
     let asked: Vec<char> = asked.chars().collect();
     if asked.len() < MIN_ECHO_CHARS {
         return asked.len() > 3 && text.contains(&asked.iter().collect::<String>());
@@ -82,7 +82,7 @@ mod tests {
     fn sec_04_what_others_say_holds_no_key_no_secret_and_nothing_that_was_asked() {
         let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
         let asked = request("the heating pump in the cellar\nmakes a humming noise at night");
-        let shown = |text: &str| said(text, &asked, Some("k-123"));
+        let shown = |text: &str| reported_text(text, &asked, Some("k-123"));
         assert_eq!(shown("bad\nthing"), ": bad thing");
         assert_eq!(shown(""), "");
         assert_eq!(shown("wrong key k-123"), ": wrong key [key]");
@@ -94,6 +94,6 @@ mod tests {
         }
         let long = shown(&format!("{} the end", "x ".repeat(1000)));
         assert!(long.chars().count() < 310 && long.ends_with("the end"));
-        assert!(!said("about zebra", &request("zebra"), None).contains("zebra"));
+        assert!(!reported_text("about zebra", &request("zebra"), None).contains("zebra"));
     }
 }

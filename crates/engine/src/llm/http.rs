@@ -9,7 +9,7 @@ use rekindle_core::llm::{Error, LlmRequest};
 use serde_json::{Map, Value};
 
 use super::{ProviderEnvironment, failure_report};
-use crate::platform::http::{self, HttpMethod, wait};
+use crate::platform::http::{self, HttpMethod, retry_after};
 pub(super) use crate::platform::http::{host, is_encrypted, is_local};
 
 /// The maximum length of a refusal.
@@ -48,7 +48,7 @@ impl AnswerDeadline {
         Self { until: Instant::now() + length, length }
     }
 
-    pub(super) fn left(self) -> Duration {
+    pub(super) fn remaining(self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
 }
@@ -63,7 +63,7 @@ pub(super) enum StreamBreak {
 }
 
 impl StreamBreak {
-    pub(super) fn of(error: &io::Error) -> Self {
+    pub(super) fn from_error(error: &io::Error) -> Self {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
         match (error.kind(), inner) {
             (io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock, _) | (_, Some(ureq::Error::Timeout(_))) => {
@@ -102,13 +102,13 @@ impl LlmServer {
         let (url, variable) = (settings.url.trim_end_matches('/'), &settings.key_variable);
         let host = host(url);
         if host.is_empty() {
-            return Err(failure_report::person(format!(
+            return Err(failure_report::user_error(format!(
                 "{table}.url is `{url}`, which is not an address; write it as https://host/path"
             )));
         }
         let local = is_local(&host);
         if !is_encrypted(url) && !local {
-            return Err(failure_report::person(format!(
+            return Err(failure_report::user_error(format!(
                 "{table}.url sends what you said in sessions to {host} without encryption; use https://, or an address \
                  of this machine or of a private network"
             )));
@@ -117,12 +117,12 @@ impl LlmServer {
         let key = around.variable(variable).filter(|_| shown).map(|key| key.trim().to_owned());
         match &key {
             None if !local => {
-                return Err(failure_report::person(format!(
+                return Err(failure_report::user_error(format!(
                     "there is no key: set {variable} in the environment"
                 )));
             }
             Some(key) if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) => {
-                return Err(failure_report::person(format!("what {variable} holds is not a key")));
+                return Err(failure_report::user_error(format!("what {variable} holds is not a key")));
             }
             _ => {}
         }
@@ -155,10 +155,10 @@ impl LlmServer {
                 let is_stream = response.body().mime_type() == Some("text/event-stream");
                 return Ok(LlmResponse { is_stream, body: Box::new(response.into_body().into_reader()) });
             }
-            let wait = wait(response.headers());
+            let wait = retry_after(response.headers());
             let text = refusal(&mut response);
             if matches!(status, 400 | 422 | 501)
-                && let Some(objection) = objection(body, optional, &text)
+                && let Some(objection) = rejected_field(body, optional, &text)
             {
                 let value = body.remove(objection.field);
                 if let (Some(instead), Some(value)) = (objection.instead, value) {
@@ -166,9 +166,9 @@ impl LlmServer {
                 }
                 continue;
             }
-            return Err(self.refused(status, wait, &text, request));
+            return Err(self.refusal_error(status, wait, &text, request));
         }
-        Err(failure_report::ours(format!("{} objects to every form of the question", self.host)))
+        Err(failure_report::internal_error(format!("{} objects to every form of the question", self.host)))
     }
 
     fn post(
@@ -178,9 +178,9 @@ impl LlmServer {
         body: &str,
         deadline: AnswerDeadline,
     ) -> Result<http::HttpResponse, Error> {
-        let left = deadline.left();
+        let left = deadline.remaining();
         if left.is_zero() {
-            return Err(Error::late(deadline.length));
+            return Err(Error::timed_out(deadline.length));
         }
         let url = format!("{}{path}", self.url);
         http::ask(HttpMethod::Post, &url, headers, Some(body), left)
@@ -190,7 +190,7 @@ impl LlmServer {
     fn unreachable(&self, error: &ureq::Error, deadline: Duration) -> Error {
         let (host, table) = (&self.host, self.table);
         match error {
-            ureq::Error::Timeout(_) => Error::late(deadline),
+            ureq::Error::Timeout(_) => Error::timed_out(deadline),
             ureq::Error::HostNotFound => failure_report::provider(
                 UNREACHABLE_RETRY_AFTER,
                 format!("{host} is not known here; is there a network, and is {table}.url right?"),
@@ -206,7 +206,7 @@ impl LlmServer {
                 format!("the line to {host} broke: {}", cause.kind()),
             ),
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
-                failure_report::person(format!("{host} does not show a certificate that is trusted"))
+                failure_report::user_error(format!("{host} does not show a certificate that is trusted"))
             }
             ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => failure_report::provider(
                 SERVER_ERROR_RETRY_AFTER,
@@ -217,13 +217,13 @@ impl LlmServer {
     }
 
     /// Maps a refusal to an error.
-    fn refused(&self, status: u16, wait: Option<Duration>, text: &str, request: &LlmRequest) -> Error {
+    fn refusal_error(&self, status: u16, wait: Option<Duration>, text: &str, request: &LlmRequest) -> Error {
         let host = &self.host;
-        let (kind, words) = words(text);
-        let said = failure_report::said(&words, request, self.key());
+        let (kind, words) = parse_error_body(text);
+        let said = failure_report::reported_text(&words, request, self.key());
         let no_credit = ["insufficient_quota", "billing_error", "credit balance"];
         if no_credit.iter().any(|sign| kind.contains(sign) || words.contains(sign)) {
-            return failure_report::person(format!("{host} wants to be paid first{said}"));
+            return failure_report::user_error(format!("{host} wants to be paid first{said}"));
         }
         match status {
             401 | 403 if self.key.is_none() => {
@@ -235,22 +235,22 @@ impl LlmServer {
                     ),
                     false => format!("set {variable} in the environment"),
                 };
-                failure_report::person(format!("{host} wants a key: {what}{said}"))
+                failure_report::user_error(format!("{host} wants a key: {what}{said}"))
             }
-            401 | 403 => failure_report::person(format!(
+            401 | 403 => failure_report::user_error(format!(
                 "{host} does not accept the key in {} ({status}){said}",
                 self.key_variable
             )),
-            402 => failure_report::person(format!("{host} wants to be paid first{said}")),
-            404 => failure_report::person(format!(
+            402 => failure_report::user_error(format!("{host} wants to be paid first{said}")),
+            404 => failure_report::user_error(format!(
                 "{host} knows no such model, or {}.url is wrong{said}",
                 self.table
             )),
-            300..=399 => failure_report::person(format!(
+            300..=399 => failure_report::user_error(format!(
                 "{host} sends us elsewhere, where nothing is sent; put the final address into {}.url",
                 self.table
             )),
-            413 => failure_report::ours(format!("the question is too long for {host}{said}")),
+            413 => failure_report::internal_error(format!("the question is too long for {host}{said}")),
             408 | 409 | 425 | 429 => failure_report::provider(
                 wait.unwrap_or(BUSY_RETRY_AFTER),
                 format!("{host} is asked too often{said}"),
@@ -263,14 +263,16 @@ impl LlmServer {
                 wait.unwrap_or(SERVER_ERROR_RETRY_AFTER),
                 format!("{host} failed ({status}){said}"),
             ),
-            _ => failure_report::ours(format!("{host} does not understand the question ({status}){said}")),
+            _ => failure_report::internal_error(format!(
+                "{host} does not understand the question ({status}){said}"
+            )),
         }
     }
 }
 
 /// The field that a refusal is about. If none is named, the schema is the most likely: it comes first in the
 /// list.
-fn objection<'a>(
+fn rejected_field<'a>(
     body: &Map<String, Value>,
     optional: &'a [OptionalField],
     text: &str,
@@ -294,7 +296,7 @@ fn refusal(response: &mut http::HttpResponse) -> String {
 }
 
 /// The error type and message of a refusal, in the formats that servers use.
-pub(super) fn words(text: &str) -> (String, String) {
+pub(super) fn parse_error_body(text: &str) -> (String, String) {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
         // The HTML page of a proxy is no use in a message.
         let plain = if text.trim_start().starts_with('<') { "" } else { text };
@@ -332,7 +334,7 @@ mod tests {
             ("{\"error\":{}}", "", ""),
             ("[1]", "", ""),
         ] {
-            assert_eq!(words(text), (kind.to_owned(), said.to_owned()), "{text}");
+            assert_eq!(parse_error_body(text), (kind.to_owned(), said.to_owned()), "{text}");
         }
     }
 }

@@ -31,8 +31,10 @@ use rekindle_core::llm::{Error, FailureOwner, LanguageModel, RetryAdvice};
 use crate::platform::environment;
 use crate::platform::home::DataPaths;
 
-pub use self::discovery::{AgentProgram, DataEgress, LocalServer, leaves, listening, programs};
-pub use self::prices::{ModelPrice, PRICES_DATE, list_price, price};
+pub use self::discovery::{
+    AgentProgram, DataEgress, LocalServer, agents_on_path, data_egress, listening_servers,
+};
+pub use self::prices::{ModelPrice, PRICES_DATE, configured_price, list_price};
 
 /// The job of a model: each has its own setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,13 +80,13 @@ pub struct ProviderEnvironment {
 impl ProviderEnvironment {
     /// Reads the surroundings of this process, without the secrets of the review services: no model needs
     /// them (B-03).
-    pub fn look(places: &DataPaths, review: &ReviewSettings) -> Self {
+    pub fn from_environment(places: &DataPaths, review: &ReviewSettings) -> Self {
         let withheld = review.secret_variables();
         let is_needed = |name: &OsString| name.to_str().is_none_or(|name| !withheld.contains(&name));
         Self {
             scratch: places.state().join("llm"),
             home: environment::home_folder(),
-            variables: environment::everything().filter(|(name, _)| is_needed(name)).collect(),
+            variables: environment::all_variables().filter(|(name, _)| is_needed(name)).collect(),
         }
     }
 
@@ -106,7 +108,7 @@ impl ProviderEnvironment {
             path: self.variables.get(OsStr::new("PATH")).cloned(),
             ..Default::default()
         };
-        machine.program(named)
+        machine.find_program(named)
     }
 }
 
@@ -121,11 +123,11 @@ pub fn model(
     let name = job.model(settings);
     let fits = |expected: &str, fits: bool| match fits {
         true => Ok(()),
-        false => Err(failure_report::person(format!(
+        false => Err(failure_report::user_error(format!(
             "{} is {}, which is not a model of {}; set it to {expected}",
             job.setting(),
             name.as_str(),
-            settings.provider.word(),
+            settings.provider.as_str(),
         ))),
     };
     let model: Box<dyn LanguageModel> = match settings.provider {
@@ -161,7 +163,7 @@ pub fn researcher(
 /// Refuses a request that could exceed its budget, if the price is known.
 fn within_budget(price: Option<ModelPrice>, request: &rekindle_core::llm::LlmRequest) -> Result<(), Error> {
     let Some(price) = price else { return Ok(()) };
-    let most = price.most(request);
+    let most = price.max_cost(request);
     if most <= request.budget.cost {
         return Ok(());
     }

@@ -38,7 +38,7 @@ pub(super) struct OpenAiModel {
 impl OpenAiModel {
     pub(super) fn new(server: LlmServer, name: &Name, limit: Duration) -> Self {
         let official = server.host() == "api.openai.com";
-        let price = prices::listed("openai", name.name()).filter(|_| official);
+        let price = prices::vendor_price("openai", name.name()).filter(|_| official);
         Self { server, name: name.clone(), limit, price }
     }
 
@@ -46,7 +46,7 @@ impl OpenAiModel {
         let mut body = json!({
             "model": self.name.name(),
             "messages": [
-                {"role": "system", "content": answer_format::instructions(request, true)},
+                {"role": "system", "content": answer_format::instructions_with_schema(request, true)},
                 {"role": "user", "content": request.prompt.material()},
             ],
             "max_tokens": request.budget.tokens,
@@ -81,7 +81,7 @@ impl LanguageModel for OpenAiModel {
         let mut body = self.body(request);
         let response =
             self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL_FIELDS, request, deadline)?;
-        let (heard, broken) = stream::listen::<OpenAiStream>(response, deadline);
+        let (heard, broken) = stream::read_stream::<OpenAiStream>(response, deadline);
         heard.answer(broken, self, request, deadline.length)
     }
 }
@@ -104,23 +104,23 @@ impl AnswerParser for OpenAiStream {
             self.stop.get_or_insert_with(|| "stop".to_owned());
             return ControlFlow::Break(());
         }
-        self.part(data.as_bytes(), "delta");
+        self.parse_part(data.as_bytes(), "delta");
         if self.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn whole(&mut self, bytes: &[u8]) {
-        self.part(bytes, "message");
+    fn parse_whole(&mut self, bytes: &[u8]) {
+        self.parse_part(bytes, "message");
     }
 }
 
 impl OpenAiStream {
-    fn part(&mut self, data: &[u8], field: &str) {
+    fn parse_part(&mut self, data: &[u8], field: &str) {
         let Ok(part) = serde_json::from_slice::<Value>(data) else {
             self.nonsense = true;
             return;
         };
         if part.get("error").is_some_and(|error| !error.is_null()) {
-            self.failed = Some(http::words(&part.to_string()).1);
+            self.failed = Some(http::parse_error_body(&part.to_string()).1);
             return;
         }
         if let (Some(input), Some(output)) =
@@ -145,28 +145,30 @@ impl OpenAiStream {
         deadline: Duration,
     ) -> Result<LlmAnswer, Error> {
         let host = model.server.host();
-        let usage = self.usage.unwrap_or_else(|| prices::estimated(request, &self.text));
-        let cost = model.price.map(|price| price.of(usage));
-        let lost = |error: Error| Err(error.having_spent(self.usage, cost));
+        let usage = self.usage.unwrap_or_else(|| prices::estimate_usage(request, &self.text));
+        let cost = model.price.map(|price| price.cost_of(usage));
+        let lost = |error: Error| Err(error.with_usage(self.usage, cost));
         if self.declined {
-            return lost(failure_report::unwilling("the model declined to answer"));
+            return lost(failure_report::refusal_error("the model declined to answer"));
         }
         if self.stop.as_deref() == Some("content_filter") {
-            return lost(failure_report::unwilling(format!(
+            return lost(failure_report::refusal_error(format!(
                 "{host} holds the answer back: its filter objects to it"
             )));
         }
-        let text = answer_format::without_thoughts(&self.text);
+        let text = answer_format::strip_thinking(&self.text);
         if text.trim().is_empty() {
             return lost(match &self.failed {
                 Some(said) => {
-                    let said = failure_report::said(said, request, model.server.key());
+                    let said = failure_report::reported_text(said, request, model.server.key());
                     failure_report::provider(BUSY_RETRY_AFTER, format!("{host} failed in the middle{said}"))
                 }
                 None if broken.is_none() && self.stop.as_deref() == Some("length") => {
-                    failure_report::ours("the model came to the end of its budget before it said anything")
+                    failure_report::internal_error(
+                        "the model came to the end of its budget before it said anything",
+                    )
                 }
-                None => stream::silence(broken, self.nonsense, host, deadline),
+                None => stream::missing_answer_error(broken, self.nonsense, host, deadline),
             });
         }
         let whole = self.stop.as_deref() == Some("stop") && self.failed.is_none() && broken.is_none();

@@ -18,11 +18,11 @@ pub(super) trait AnswerParser: Default {
     fn event(&mut self, data: &str) -> ControlFlow<()>;
 
     /// Handles a complete answer, from a server that does not stream.
-    fn whole(&mut self, bytes: &[u8]);
+    fn parse_whole(&mut self, bytes: &[u8]);
 }
 
 /// Reads an answer until it ends. Returns the reason if it ended early.
-pub(super) fn listen<H: AnswerParser>(
+pub(super) fn read_stream<H: AnswerParser>(
     response: LlmResponse,
     deadline: AnswerDeadline,
 ) -> (H, Option<StreamBreak>) {
@@ -31,16 +31,16 @@ pub(super) fn listen<H: AnswerParser>(
         let mut bytes = Vec::new();
         return match response.body.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes) {
             Ok(_) => {
-                heard.whole(&bytes);
+                heard.parse_whole(&bytes);
                 (heard, None)
             }
-            Err(error) => (heard, Some(StreamBreak::of(&error))),
+            Err(error) => (heard, Some(StreamBreak::from_error(&error))),
         };
     }
     for event in EventStream::new(response.body) {
         match event {
             Ok(data) if heard.event(&data).is_break() => return (heard, None),
-            Ok(_) if deadline.left().is_zero() => return (heard, Some(StreamBreak::Late)),
+            Ok(_) if deadline.remaining().is_zero() => return (heard, Some(StreamBreak::Late)),
             Ok(_) => {}
             Err(broken) => return (heard, Some(broken)),
         }
@@ -49,9 +49,14 @@ pub(super) fn listen<H: AnswerParser>(
 }
 
 /// The error for an empty answer, if the server gave no reason.
-pub(super) fn silence(broken: Option<StreamBreak>, nonsense: bool, host: &str, deadline: Duration) -> Error {
+pub(super) fn missing_answer_error(
+    broken: Option<StreamBreak>,
+    nonsense: bool,
+    host: &str,
+    deadline: Duration,
+) -> Error {
     match broken {
-        Some(StreamBreak::Late) => Error::late(deadline),
+        Some(StreamBreak::Late) => Error::timed_out(deadline),
         Some(StreamBreak::Cut) => {
             failure_report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
         }
@@ -84,7 +89,7 @@ impl<R: Read> Iterator for EventStream<R> {
                 // An unfinished event is dropped, unless only the blank line is missing.
                 Ok(0) => return data.map(Ok),
                 Ok(_) => {}
-                Err(error) => return Some(Err(StreamBreak::of(&error))),
+                Err(error) => return Some(Err(StreamBreak::from_error(&error))),
             }
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end_matches(['\r', '\n']);

@@ -17,15 +17,15 @@ use rekindle_core::config::{Config, LlmProvider};
 use rekindle_core::text::redact;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::lines::BrokenDocument;
-use rekindle_core::vault::path::folded;
+use rekindle_core::vault::path::fold_name;
 use rekindle_core::vault::{memory, review as page};
 use serde::Serialize;
 
-pub use self::agents::examine_agents;
-pub use self::index::examine_index;
-pub use self::learning_stats::examine_learning;
-pub use self::runs::examine_runs;
-pub use self::surfaces::examine_surfaces;
+pub use self::agents::check_agents;
+pub use self::index::check_index;
+pub use self::learning_stats::check_learning;
+pub use self::runs::check_runs;
+pub use self::surfaces::check_surfaces;
 use crate::agents::identity::{self, IdentityLink};
 use crate::index::models::{self, ModelStore};
 use crate::jobs::sessions;
@@ -107,7 +107,7 @@ const CHECKS: [(&str, CheckFn); 11] = [
 ];
 
 /// Runs every check of the vault and its state.
-pub fn examine(places: &DataPaths) -> Vec<CheckReport> {
+pub fn run_checks(places: &DataPaths) -> Vec<CheckReport> {
     let vault = match Vault::open(places) {
         Ok(vault) => vault,
         Err(error) => {
@@ -142,7 +142,7 @@ pub fn examine(places: &DataPaths) -> Vec<CheckReport> {
 }
 
 /// Checks the models, which do not depend on a vault.
-pub fn examine_models(home: &HomeFolder, config: &Config) -> CheckReport {
+pub fn check_models(home: &HomeFolder, config: &Config) -> CheckReport {
     let models = ModelStore::open(home);
     let failed = |error: &models::Error| DoctorFinding::error(error.to_string(), error.hint());
     let used = config.embed.model.as_str();
@@ -162,25 +162,25 @@ pub fn examine_models(home: &HomeFolder, config: &Config) -> CheckReport {
         Err(error) => findings.push(failed(&error)),
     }
     // The finding above reports a folder that cannot be read.
-    for left in models.left_overs().unwrap_or_default() {
+    for left in models.abandoned_files().unwrap_or_default() {
         findings.push(DoctorFinding::warning(
             format!("{} was left behind", left.display()),
             "it is from a `rekindle model add` that was killed; remove it if none is running",
         ));
     }
-    findings.extend(examine_llm(home, config));
+    findings.extend(check_llm(home, config));
     CheckReport { check: "models", findings }
 }
 
 /// Checks that the configured language model can be called. It makes no call.
-fn examine_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
+fn check_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
     if config.llm.provider == LlmProvider::Offline {
         return None;
     }
-    let around = ProviderEnvironment::look(&home.places(config).ok()?, &config.review);
+    let around = ProviderEnvironment::from_environment(&home.data_paths(config).ok()?, &config.review);
     let problem = ModelJob::ALL.iter().find_map(|job| llm::model(&config.llm, *job, &around).err());
     Some(match problem {
-        None => DoctorFinding::ok(format!("{} may be asked (`rekindle llm`)", config.llm.provider.word())),
+        None => DoctorFinding::ok(format!("{} may be asked (`rekindle llm`)", config.llm.provider.as_str())),
         Some(error) => {
             let what = format!("no language model can be asked: {error}");
             DoctorFinding::warning(
@@ -194,7 +194,7 @@ fn examine_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
 /// Writes a probe file: permissions, quotas and read-only mounts show only on a write.
 fn writable(what: &str, folder: &Path) -> DoctorFinding {
     let probe = folder.join(format!("{}probe-{}.tmp", disk::TEMPORARY_PREFIX, std::process::id()));
-    match disk::stage(&probe, b"", None).and_then(|()| disk::remove(&probe)) {
+    match disk::stage_file(&probe, b"", None).and_then(|()| disk::remove(&probe)) {
         Ok(()) => DoctorFinding::ok(format!("{} can be written", folder.display())),
         Err(error) => DoctorFinding::error(
             format!("{what} at {} cannot be written: {error}", folder.display()),
@@ -230,7 +230,7 @@ fn journal(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
             "the next change finishes it or takes it back",
         ));
     }
-    let left = patient.vault.left_overs()?;
+    let left = patient.vault.abandoned_temporaries()?;
     if !left.is_empty() {
         findings.push(DoctorFinding::warning(
             format!("{} temporary file(s) were left behind, such as {}", left.len(), left[0].display()),
@@ -262,7 +262,7 @@ fn entries(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for found in &scan.entries {
-        names.entry(folded(found.path.as_str())).or_default().push(found.path.to_string());
+        names.entry(fold_name(found.path.as_str())).or_default().push(found.path.to_string());
         if let Some(id) = &found.entry.id {
             ids.entry(id.to_string()).or_default().push(found.path.to_string());
         }
@@ -283,7 +283,7 @@ fn documents(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Er
     let memory: fn(&str) -> Result<(), BrokenDocument> = |text| memory::sections(text).map(|_| ());
     let review: fn(&str) -> Result<(), BrokenDocument> = |text| page::parse(text).map(|_| ());
     for (name, structure) in [(layout::MEMORY, memory), (layout::REVIEW, review)] {
-        let place = rekindle_core::vault::journal::ChangedFile::vault(layout::fixed(name));
+        let place = rekindle_core::vault::journal::ChangedFile::vault(layout::fixed_path(name));
         let missing =
             || DoctorFinding::warning(format!("there is no {name}"), "`rekindle init` makes a new one");
         let finding = match patient.vault.read(&place)? {
@@ -318,7 +318,7 @@ fn forgotten(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Er
             Some("run `rekindle forget` again; it names the files that still hold the text".into()),
         ));
     }
-    for path in patient.vault.returned()? {
+    for path in patient.vault.returned_entries()? {
         findings.push(DoctorFinding::warning(
             format!("{path} was forgotten and is back, probably by sync; nothing shows it"),
             format!("`rekindle forget {path}` removes it again"),
@@ -335,7 +335,7 @@ fn forgotten(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Er
 /// Reports probable secrets. Text that a person typed is not changed (B-03).
 fn secrets(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let mut findings = Vec::new();
-    for (path, text) in patient.vault.texts()? {
+    for (path, text) in patient.vault.all_texts()? {
         for found in redact::find(&text) {
             findings.push(DoctorFinding::warning(
                 format!("{path}, line {}: looks like a secret ({})", found.line, found.kind),

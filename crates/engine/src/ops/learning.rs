@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::SignedDuration;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::run::RunStatus;
-use rekindle_core::session::outcome::{SessionOutcome, SessionRun, became};
+use rekindle_core::session::outcome::{SessionOutcome, SessionRun, session_outcome};
 
 use crate::platform::db::{self, Database};
 
@@ -30,13 +30,13 @@ pub struct LearningStats {
 
 impl LearningStats {
     /// The number of skipped sessions.
-    pub fn skipped(&self) -> u64 {
+    pub fn skipped_sessions(&self) -> u64 {
         self.skipped.iter().map(|(_, count)| count).sum()
     }
 
     /// True if sessions were processed and none led to anything.
-    pub fn is_fruitless(&self) -> bool {
-        self.learnt == 0 && self.skipped() > 0
+    pub fn is_without_findings(&self) -> bool {
+        self.learnt == 0 && self.skipped_sessions() > 0
     }
 }
 
@@ -49,11 +49,11 @@ pub fn look(db: &Database, now: Timestamp) -> Result<LearningStats, db::Error> {
             .query_map([since], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect()
     })?;
-    let attempts = attempts(db, since)?;
+    let attempts = runs_by_session(db, since)?;
     let mut learning = LearningStats { seen: sessions.len() as u64, ..LearningStats::default() };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for (id, open) in sessions {
-        match became(attempts.get(&id).map_or(&[], Vec::as_slice), open) {
+        match session_outcome(attempts.get(&id).map_or(&[], Vec::as_slice), open) {
             SessionOutcome::Learnt => learning.learnt += 1,
             SessionOutcome::Waiting => learning.waiting += 1,
             SessionOutcome::GivenUp => learning.given_up += 1,
@@ -66,7 +66,7 @@ pub fn look(db: &Database, now: Timestamp) -> Result<LearningStats, db::Error> {
 }
 
 /// Reads the runs of each session, in order.
-fn attempts(db: &Database, since: i64) -> Result<HashMap<String, Vec<SessionRun>>, db::Error> {
+fn runs_by_session(db: &Database, since: i64) -> Result<HashMap<String, Vec<SessionRun>>, db::Error> {
     let rows: Vec<(String, String, Option<String>, i64)> = db.run(|connection| {
         connection
             .prepare(

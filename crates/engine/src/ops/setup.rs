@@ -64,7 +64,7 @@ pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result
     let notes_text = notes.map(|folder| folder.to_string_lossy().into_owned());
     if new_config {
         let text = config::user_file(name.unwrap_or_default(), notes_text.as_deref())?;
-        disk::write_whole(&config_file, text.as_bytes()).map_err(vault::Error::io("write", &config_file))?;
+        disk::write_atomic(&config_file, text.as_bytes()).map_err(vault::Error::io("write", &config_file))?;
     } else {
         for (key, value) in [("user.name", name), ("vault.notes", notes_text.as_deref())] {
             if let Some(value) = value {
@@ -76,11 +76,11 @@ pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result
         config::set(home, "recall.notes", read)?;
     }
     let loaded = config::read(home, None, &[])?;
-    let places = home.places(&loaded.config)?;
+    let places = home.data_paths(&loaded.config)?;
 
     let mut items = vec![SetupItem { what: "settings", path: config_file, made: new_config }];
     items.push(folder("state", places.state())?);
-    for part in [places.locks(), places.spool(), places.sessions(), places.logs()] {
+    for part in [places.locks_folder(), places.spool_folder(), places.sessions(), places.logs_folder()] {
         folder("state", &part)?;
     }
     items.push(folder("vault", places.vault())?);
@@ -94,7 +94,7 @@ pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result
 
 fn folder(what: &'static str, path: &Path) -> Result<SetupItem, Error> {
     let made = !path.exists();
-    disk::make_folder(path).map_err(vault::Error::io("make", path))?;
+    disk::create_private_folder(path).map_err(vault::Error::io("make", path))?;
     Ok(SetupItem { what, path: path.to_owned(), made })
 }
 
@@ -104,14 +104,14 @@ fn documents(places: &DataPaths, name: &str, now: &Zoned) -> Result<Vec<SetupIte
     let (mut items, mut writes) = (Vec::new(), Vec::new());
     let mut begin = |what, place: ChangedFile, text: String| -> Result<(), vault::Error> {
         let path = vault.file(&place)?;
-        let made = !disk::is_taken(&path).map_err(vault::Error::io("read", &path))?;
+        let made = !disk::name_exists(&path).map_err(vault::Error::io("read", &path))?;
         items.push(SetupItem { what, path, made });
         if made {
             writes.push(FileWrite::Create { place, text });
         }
         Ok(())
     };
-    begin("memory", ChangedFile::vault(layout::fixed(layout::MEMORY)), memory::render_new(name))?;
+    begin("memory", ChangedFile::vault(layout::fixed_path(layout::MEMORY)), memory::render_new(name))?;
     let queue = ReviewPage {
         reviewer: name.to_owned(),
         date: now.date(),
@@ -119,7 +119,7 @@ fn documents(places: &DataPaths, name: &str, now: &Zoned) -> Result<Vec<SetupIte
         proposals: Vec::new(),
         later: 0,
     };
-    begin("review", ChangedFile::vault(layout::fixed(layout::REVIEW)), review::render(&queue))?;
+    begin("review", ChangedFile::vault(layout::fixed_path(layout::REVIEW)), review::render(&queue))?;
     for document in DOCUMENTS {
         let path = VaultPath::parse(document.name).map_err(vault::Error::from)?;
         begin("identity", ChangedFile { root: ChangeRoot::Identity, path }, document.starter.to_owned())?;

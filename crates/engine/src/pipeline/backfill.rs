@@ -124,7 +124,7 @@ impl BackfillContext<'_> {
         worlds: &(dyn Fn() -> StageContext + Sync),
         progress: &mut dyn FnMut(BackfillProgress) -> bool,
     ) -> Result<BackfillReport, Error> {
-        disk::make_folder(&self.places.messages()).map_err(self.failed())?;
+        disk::create_private_folder(&self.places.messages()).map_err(self.failed())?;
         let mut state = disk::LineFile::open(&self.state_file()).map_err(self.failed())?;
         let mut note = |done: &BackfilledFile| {
             let line = serde_json::to_string(done).unwrap_or_default() + "\n";
@@ -136,7 +136,7 @@ impl BackfillContext<'_> {
             note(&BackfilledFile { path, size: *size, modified: *modified, unknown, learnt: false })?;
         }
         let mut report = BackfillReport { unknown: plan.unknown.clone(), ..BackfillReport::default() };
-        let (messages, pace) = (MessageStore::of(self.places), Throttle::default());
+        let (messages, pace) = (MessageStore::from_paths(self.places), Throttle::default());
         let mut waiting = &plan.candidates[..];
         while !waiting.is_empty() {
             let done = plan.candidates.len() - waiting.len();
@@ -145,12 +145,12 @@ impl BackfillContext<'_> {
                 report.stopped = true;
                 break;
             }
-            let Some(post) = self.post(progress)? else {
+            let Some(post) = self.acquire_lock(progress)? else {
                 report.stopped = true;
                 break;
             };
-            let (turn, rest) = waiting.split_at(turn(waiting));
-            let undone = self.learn(turn, &post, live, worlds, &mut report)?;
+            let (turn, rest) = waiting.split_at(turn_size(waiting));
+            let undone = self.learn_from_sessions(turn, &post, live, worlds, &mut report)?;
             for candidate in turn.iter().filter(|candidate| !undone.contains(&candidate.session())) {
                 let TranscriptFile { path, size, modified, .. } = &candidate.found;
                 note(&BackfilledFile {
@@ -166,7 +166,7 @@ impl BackfillContext<'_> {
                 report.stopped = !waiting.is_empty();
                 break;
             }
-            pace.sometimes(|| messages.update(&mut |_, _| {}).map(drop)).transpose()?;
+            pace.run_throttled(|| messages.update(&mut |_, _| {}).map(drop)).transpose()?;
             drop(post);
             std::thread::sleep(TURN_PAUSE);
         }
@@ -176,10 +176,13 @@ impl BackfillContext<'_> {
     }
 
     /// Waits for the worker's lock. Returns `None` if asked to stop.
-    fn post(&self, progress: &mut dyn FnMut(BackfillProgress) -> bool) -> Result<Option<WorkerLock>, Error> {
+    fn acquire_lock(
+        &self,
+        progress: &mut dyn FnMut(BackfillProgress) -> bool,
+    ) -> Result<Option<WorkerLock>, Error> {
         let began = Instant::now();
         loop {
-            if let Some(post) = WorkerLock::take(&self.places.locks(), WORKER_LOCK_TIMEOUT)? {
+            if let Some(post) = WorkerLock::acquire(&self.places.locks_folder(), WORKER_LOCK_TIMEOUT)? {
                 return Ok(Some(post));
             }
             if !progress(BackfillProgress::Waiting(began.elapsed())) {
@@ -189,7 +192,7 @@ impl BackfillContext<'_> {
     }
 
     /// Learns from some sessions. Returns those with a run that must be retried later.
-    fn learn(
+    fn learn_from_sessions(
         &self,
         turn: &[BackfillCandidate],
         post: &WorkerLock,
@@ -208,10 +211,10 @@ impl BackfillContext<'_> {
         let heard = Mutex::new(std::mem::take(report));
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let learnt =
-            worker::learn(post, live, worlds, &STAGE_REGISTRY, &events, threads, &|claimed, ended| {
+            worker::run_backfill(post, live, worlds, &STAGE_REGISTRY, &events, threads, &|claimed, ended| {
                 let candidate = claimed.event.session().and_then(|session| sessions.get(session));
                 if let Some(candidate) = candidate {
-                    heard.lock().unwrap_or_else(PoisonError::into_inner).hear(claimed, ended, candidate);
+                    heard.lock().unwrap_or_else(PoisonError::into_inner).add_run(claimed, ended, candidate);
                 }
             });
         *report = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -236,7 +239,7 @@ impl BackfillContext<'_> {
 }
 
 /// The number of sessions in the next turn.
-fn turn(waiting: &[BackfillCandidate]) -> usize {
+fn turn_size(waiting: &[BackfillCandidate]) -> usize {
     let mut bytes = 0;
     let fits = |candidate: &&BackfillCandidate| {
         bytes += candidate.found.size;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rekindle_core::base::id::point_id;
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::base::time::{Date, TimeZone, Timestamp, day, iso};
+use rekindle_core::base::time::{Date, TimeZone, Timestamp, day, format_utc};
 use rekindle_core::knowledge::observe::ObservedSession;
 use rekindle_core::knowledge::observe::write_gate::GateCounts;
 use rekindle_core::text::tokens;
@@ -47,7 +47,7 @@ pub struct ObservationRecord {
 
 impl ObservationRecord {
     /// The highest priority of its findings (OBS-21).
-    pub fn priority(&self) -> Priority {
+    pub fn max_priority(&self) -> Priority {
         self.observed.findings().map(|finding| finding.priority).max().unwrap_or(Priority::Low)
     }
 
@@ -88,12 +88,12 @@ impl ObservationRecord {
             "sessionId": self.session,
             "project": self.project.as_ref().map(ProjectId::as_str),
             "trigger": self.trigger,
-            "priority": self.priority(),
+            "priority": self.max_priority(),
             "day": day(self.day),
             "observations": self.observed.parts,
             "currentTask": self.observed.current_task,
             "suggestedResponse": self.observed.suggested_response,
-            "timestamp": iso(self.at),
+            "timestamp": format_utc(self.at),
             "tokenCount": self.tokens,
             "schemaVersion": self.schema_version,
         })
@@ -102,8 +102,8 @@ impl ObservationRecord {
 
 /// Estimates the tokens of an observation (OBS-24).
 pub fn tokens_in(observed: &ObservedSession) -> u64 {
-    let narratives = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>();
-    narratives + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>()
+    let narratives = observed.parts.iter().map(|part| tokens::estimate_tokens(&part.narrative)).sum::<u64>();
+    narratives + observed.findings().map(|finding| tokens::estimate_tokens(&finding.text)).sum::<u64>()
 }
 
 /// Adds an entry; false if the window is already in the list (CAP-14).
@@ -121,7 +121,7 @@ pub fn add(db: &mut Database, entry: &ObservationRecord) -> Result<bool, Error> 
                 entry.trigger,
                 day(entry.day),
                 entry.at.as_millisecond(),
-                entry.priority().word(),
+                entry.max_priority().as_str(),
                 observed,
                 i64::try_from(entry.tokens).unwrap_or(i64::MAX),
                 entry.schema_version,
@@ -183,7 +183,7 @@ pub fn replace(db: &mut Database, entry: &ObservationRecord) -> Result<bool, Err
                 entry.dedupe_key,
                 observed,
                 i64::try_from(entry.tokens).unwrap_or(i64::MAX),
-                entry.priority().word(),
+                entry.max_priority().as_str(),
                 entry.distilled,
             ],
         )
@@ -192,16 +192,16 @@ pub fn replace(db: &mut Database, entry: &ObservationRecord) -> Result<bool, Err
 }
 
 fn serialised(db: &Database, entry: &ObservationRecord) -> Result<String, Error> {
-    serde_json::to_string(&entry.observed).map_err(|error| db.odd(error.to_string()))
+    serde_json::to_string(&entry.observed).map_err(|error| db.corrupt_value(error.to_string()))
 }
 
 /// Lists the observations from one day to another, both included, in order, without forgotten ones.
-pub fn between(db: &Database, from: Date, to: Date) -> Result<Vec<ObservationRecord>, Error> {
+pub fn in_date_range(db: &Database, from: Date, to: Date) -> Result<Vec<ObservationRecord>, Error> {
     list(db, "day >= ?1 AND day <= ?2", [day(from), day(to)])
 }
 
 /// Lists the observations of a session in order.
-pub fn of_session(db: &Database, session: &str) -> Result<Vec<ObservationRecord>, Error> {
+pub fn in_session(db: &Database, session: &str) -> Result<Vec<ObservationRecord>, Error> {
     list(db, "session = ?1", [session])
 }
 
@@ -218,7 +218,7 @@ fn list(db: &Database, which: &str, params: impl rusqlite::Params) -> Result<Vec
     })?;
     rows.into_iter()
         .map(|(entry, observed)| {
-            let odd = |what: String| db.odd(format!("observation {}: {what}", entry.dedupe_key));
+            let odd = |what: String| db.corrupt_value(format!("observation {}: {what}", entry.dedupe_key));
             if entry.schema_version > SCHEMA_VERSION {
                 return Err(odd(format!("a newer Rekindle wrote it (schema {})", entry.schema_version)));
             }
@@ -249,7 +249,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(ObservationRecord, String)> {
 }
 
 /// Counts the tokens and windows observed on a day (REF-01).
-pub fn tokens_of(db: &Database, date: Date) -> Result<(u64, u64), Error> {
+pub fn daily_tokens(db: &Database, date: Date) -> Result<(u64, u64), Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT coalesce(sum(tokens), 0), count(*) FROM observations WHERE day = ?1",
@@ -263,7 +263,7 @@ pub fn tokens_of(db: &Database, date: Date) -> Result<(u64, u64), Error> {
 }
 
 /// Counts the verdicts of the write gate per day, in order (FBK-08).
-pub fn judged(db: &Database, from: Date, to: Date) -> Result<BTreeMap<Date, GateCounts>, Error> {
+pub fn gate_verdicts(db: &Database, from: Date, to: Date) -> Result<BTreeMap<Date, GateCounts>, Error> {
     db.run(|connection| {
         connection
             .prepare_cached(
@@ -287,7 +287,7 @@ pub fn judged(db: &Database, from: Date, to: Date) -> Result<BTreeMap<Date, Gate
 
 /// Adds to the counts of a day. They outlive the list, which forgets and shortens.
 fn count(transaction: &rusqlite::Transaction<'_>, entry: &ObservationRecord) -> rusqlite::Result<()> {
-    let counts = GateCounts::of(&entry.observed);
+    let counts = GateCounts::count(&entry.observed);
     let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     transaction.execute(
         "INSERT INTO gated (day, judged, passed, unverifiable, useless, conflicting) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -330,7 +330,7 @@ pub fn mark_reflected(db: &mut Database, keys: &[String]) -> Result<(), Error> {
 }
 
 /// Deletes entries that are too old for the list; the logs still hold them.
-pub fn tidy(db: &mut Database, today: Date) -> Result<usize, Error> {
+pub fn remove_expired(db: &mut Database, today: Date) -> Result<usize, Error> {
     let Ok(oldest) = today.checked_sub(jiff::Span::new().days(RETENTION_DAYS)) else { return Ok(0) };
     db.change(|transaction| transaction.execute("DELETE FROM observations WHERE day < ?1", [day(oldest)]))
 }
@@ -386,14 +386,14 @@ pub(crate) mod tests {
         let one = window("a", 14, Priority::High);
         assert!(add(&mut db, &one).unwrap());
         assert!(!add(&mut db, &ObservationRecord { tokens: 99, ..one.clone() }).unwrap());
-        assert_eq!(between(&db, date(1), date(30)).unwrap(), [one]);
+        assert_eq!(in_date_range(&db, date(1), date(30)).unwrap(), [one]);
     }
 
     #[test]
     fn sto_02_sto_07_an_entry_has_its_fields_its_version_and_its_point() {
         let (_folder, mut db) = open();
         add(&mut db, &window("a", 14, Priority::High)).unwrap();
-        let [entry] = between(&db, date(14), date(14)).unwrap().try_into().unwrap();
+        let [entry] = in_date_range(&db, date(14), date(14)).unwrap().try_into().unwrap();
         let json = entry.json();
         let fields = ["dedupeKey", "sessionId", "trigger", "priority", "observations", "currentTask"];
         let more = ["suggestedResponse", "timestamp", "tokenCount", "schemaVersion", "pointId"];
@@ -403,7 +403,7 @@ pub(crate) mod tests {
         assert_eq!((&json["schemaVersion"], &json["priority"]), (&json!(1), &json!("high")));
         assert_eq!(json["pointId"], json!(point_id("a")));
         db.change(|t| t.execute("UPDATE observations SET schema_version = 2", [])).unwrap();
-        let error = between(&db, date(14), date(14)).unwrap_err().to_string();
+        let error = in_date_range(&db, date(14), date(14)).unwrap_err().to_string();
         assert!(error.contains("observation a") && error.contains("newer Rekindle"), "{error}");
     }
 
@@ -413,11 +413,14 @@ pub(crate) mod tests {
         for (key, day) in [("b", 14), ("a", 14), ("c", 15), ("d", 16)] {
             add(&mut db, &window(key, day, Priority::Low)).unwrap();
         }
-        let keys: Vec<String> =
-            between(&db, date(14), date(15)).unwrap().into_iter().map(|entry| entry.dedupe_key).collect();
+        let keys: Vec<String> = in_date_range(&db, date(14), date(15))
+            .unwrap()
+            .into_iter()
+            .map(|entry| entry.dedupe_key)
+            .collect();
         assert_eq!(keys, ["b", "a", "c"]);
-        assert_eq!(tokens_of(&db, date(14)).unwrap(), (20, 2));
-        assert_eq!(tokens_of(&db, date(13)).unwrap(), (0, 0));
+        assert_eq!(daily_tokens(&db, date(14)).unwrap(), (20, 2));
+        assert_eq!(daily_tokens(&db, date(13)).unwrap(), (0, 0));
     }
 
     #[test]
@@ -436,7 +439,7 @@ pub(crate) mod tests {
             !replace(&mut db, &ObservationRecord { distilled: 1, ..full.clone() }).unwrap(),
             "it does not grow again"
         );
-        assert_eq!(between(&db, date(10), date(10)).unwrap(), [short]);
+        assert_eq!(in_date_range(&db, date(10), date(10)).unwrap(), [short]);
         assert!(!replace(&mut db, &window("other", 10, Priority::High)).unwrap());
     }
 
@@ -458,10 +461,10 @@ pub(crate) mod tests {
             add(&mut db, &window(key, 14, Priority::High)).unwrap();
         }
         db.change(|t| t.execute("UPDATE observations SET observed = '' WHERE dedupe_key = 'a'", [])).unwrap();
-        assert_eq!(between(&db, date(14), date(14)).unwrap().len(), 1);
+        assert_eq!(in_date_range(&db, date(14), date(14)).unwrap().len(), 1);
         db.change(|t| t.execute("UPDATE observations SET observed = '{' WHERE dedupe_key = 'b'", []))
             .unwrap();
-        assert!(between(&db, date(14), date(14)).unwrap_err().to_string().contains("observation b"));
+        assert!(in_date_range(&db, date(14), date(14)).unwrap_err().to_string().contains("observation b"));
     }
 
     #[test]
@@ -470,8 +473,8 @@ pub(crate) mod tests {
         for (key, day) in [("old", 1), ("new", 30)] {
             add(&mut db, &window(key, day, Priority::High)).unwrap();
         }
-        assert_eq!(tidy(&mut db, Date::constant(2026, 12, 1)).unwrap(), 0);
-        assert_eq!(tidy(&mut db, Date::constant(2026, 12, 2)).unwrap(), 1);
-        assert_eq!(between(&db, date(1), date(30)).unwrap().len(), 1);
+        assert_eq!(remove_expired(&mut db, Date::constant(2026, 12, 1)).unwrap(), 0);
+        assert_eq!(remove_expired(&mut db, Date::constant(2026, 12, 2)).unwrap(), 1);
+        assert_eq!(in_date_range(&db, date(1), date(30)).unwrap().len(), 1);
     }
 }

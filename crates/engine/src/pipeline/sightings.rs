@@ -3,7 +3,7 @@
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::ProposalEvidence;
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::text::similarity::AnalysedStatement;
 
 use crate::platform::db::{Database, Error, Row, params};
@@ -56,18 +56,21 @@ pub struct NewSighting<'a> {
 
 /// Finds the same statement, in this project or everywhere.
 pub fn find(db: &Database, seen: &NewSighting<'_>) -> Result<Option<StoredSighting>, Error> {
-    best(db, seen, PROJECT_CONDITION)
+    best_match(db, seen, PROJECT_CONDITION)
 }
 
 /// Finds the same wish in another project.
-pub fn elsewhere(db: &Database, seen: &NewSighting<'_>) -> Result<Option<StoredSighting>, Error> {
-    best(db, seen, "project IS NOT NULL AND project IS NOT ?1")
+pub fn find_in_other_projects(
+    db: &Database,
+    seen: &NewSighting<'_>,
+) -> Result<Option<StoredSighting>, Error> {
+    best_match(db, seen, "project IS NOT NULL AND project IS NOT ?1")
 }
 
 /// Finds the most similar equivalent statement in `reach`.
-fn best(db: &Database, seen: &NewSighting<'_>, reach: &str) -> Result<Option<StoredSighting>, Error> {
-    let said = normalised(seen.text);
-    let claim = AnalysedStatement::of(seen.text);
+fn best_match(db: &Database, seen: &NewSighting<'_>, reach: &str) -> Result<Option<StoredSighting>, Error> {
+    let said = normalise(seen.text);
+    let claim = AnalysedStatement::from_text(seen.text);
     let mut best: Option<(f32, StoredSighting)> = None;
     compare_newest(db, seen, reach, |likeness, row| {
         let theirs: String = row.get(4)?;
@@ -75,7 +78,8 @@ fn best(db: &Database, seen: &NewSighting<'_>, reach: &str) -> Result<Option<Sto
         let likeness = if is_same_text { 1.0 } else { likeness };
         // "Valve 1 is blue" and "valve 2 is blue" have almost the same embedding, as have "always" and
         // "never"; they are different statements.
-        let agrees = || AnalysedStatement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
+        let agrees =
+            || AnalysedStatement::from_text(&row.get::<_, String>(1).unwrap_or_default()).agrees_with(&claim);
         let is_same = likeness >= MIN_SAME_SIMILARITY && (is_same_text || agrees());
         if is_same && best.as_ref().is_none_or(|(best, _)| likeness > *best) {
             best = Some((likeness, read(row)?));
@@ -86,7 +90,7 @@ fn best(db: &Database, seen: &NewSighting<'_>, reach: &str) -> Result<Option<Sto
 }
 
 /// Finds the nearest statements, in this project or everywhere, the nearest first.
-pub fn nearest(
+pub fn nearest_statements(
     db: &Database,
     seen: &NewSighting<'_>,
     most: usize,
@@ -165,7 +169,7 @@ pub fn add(db: &mut Database, seen: &NewSighting<'_>, became: Option<&str>) -> R
     let evidence = json(db, seen.evidence)?;
     let vector: Option<Vec<u8>> =
         (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
-    let said = normalised(seen.text);
+    let said = normalise(seen.text);
     db.change(|transaction| {
         // The table has each text once, so the same text in another project gets a key of its own.
         let taken: bool = transaction.query_row(
@@ -198,7 +202,7 @@ pub fn add(db: &mut Database, seen: &NewSighting<'_>, became: Option<&str>) -> R
 }
 
 /// Stores another sighting of a known statement: keeps the latest wording and merges the evidence.
-pub fn again(
+pub fn add_sighting(
     db: &mut Database,
     known: &StoredSighting,
     seen: &NewSighting<'_>,
@@ -229,7 +233,7 @@ pub struct FrequentSighting {
 }
 
 /// Lists the statements seen in the most sessions, the most frequent first.
-pub fn frequent(db: &Database, most: u32) -> Result<Vec<FrequentSighting>, Error> {
+pub fn most_frequent(db: &Database, most: u32) -> Result<Vec<FrequentSighting>, Error> {
     db.run(|connection| {
         connection
             .prepare(
@@ -244,14 +248,14 @@ pub fn frequent(db: &Database, most: u32) -> Result<Vec<FrequentSighting>, Error
 }
 
 /// Updates the outcome of an entry that moved.
-pub fn moved(db: &mut Database, from: &str, to: &str) -> Result<usize, Error> {
+pub fn follow_move(db: &mut Database, from: &str, to: &str) -> Result<usize, Error> {
     db.change(|transaction| {
         transaction.execute("UPDATE sightings SET became = ?2 WHERE became = ?1", params![from, to])
     })
 }
 
 /// True if a statement has this outcome, even if the entry is gone.
-pub fn is_of(db: &Database, became: &str) -> Result<bool, Error> {
+pub fn has_become(db: &Database, became: &str) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row("SELECT EXISTS (SELECT 1 FROM sightings WHERE became = ?1)", [became], |row| {
             row.get(0)
@@ -260,7 +264,7 @@ pub fn is_of(db: &Database, became: &str) -> Result<bool, Error> {
 }
 
 fn json(db: &Database, evidence: &ProposalEvidence) -> Result<String, Error> {
-    serde_json::to_string(evidence).map_err(|error| db.odd(error.to_string()))
+    serde_json::to_string(evidence).map_err(|error| db.corrupt_value(error.to_string()))
 }
 
 #[cfg(test)]
@@ -297,7 +301,7 @@ mod tests {
         };
         let known = find(&db, &other).unwrap().unwrap();
         assert_eq!(known.became.as_deref(), Some("personal-private/_inbox/tabs.md"));
-        let merged = again(&mut db, &known, &other, None).unwrap();
+        let merged = add_sighting(&mut db, &known, &other, None).unwrap();
         assert_eq!(merged.sessions, ["a", "b"]);
         let known = find(&db, &first).unwrap().unwrap();
         assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Use tabs everywhere", 2));
@@ -351,10 +355,10 @@ mod tests {
         let older = NewSighting { text: "use TABS", evidence: &two, at: at(100), ends: false, ..newer };
         let known = find(&db, &older).unwrap().unwrap();
         assert_eq!((known.last, known.ends), (at(200), true));
-        again(&mut db, &known, &older, None).unwrap();
+        add_sighting(&mut db, &known, &older, None).unwrap();
         let known = find(&db, &older).unwrap().unwrap();
         assert_eq!((known.text.as_str(), known.last, known.ends), ("Use tabs!", at(200), true));
-        let most = frequent(&db, 3).unwrap();
+        let most = most_frequent(&db, 3).unwrap();
         assert_eq!((most.len(), most[0].sessions), (1, 2));
     }
 }

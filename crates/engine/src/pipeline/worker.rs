@@ -76,39 +76,40 @@ pub enum WorkerPhase {
 
 /// Drains the spool, runs everything due, and returns. Later retries stay in the queue. `at` receives the
 /// moments for other work.
-pub fn drain(
+pub fn run_pending(
     post: &WorkerLock,
     world: &StageContext,
     registry: &FunctionRegistry,
     at: &mut dyn FnMut(WorkerPhase),
 ) -> Result<WorkerStats, Error> {
     let mut did = WorkerStats::default();
-    let spool = Spool::at(world.places.spool());
+    let spool = Spool::in_folder(world.places.spool_folder());
     // A step whose result is lost in a power cut runs again; all steps are idempotent.
-    let mut queue = RunQueue::new(Database::open(&world.places.database())?.relaxed()?);
-    queue.recover(world.now().timestamp())?;
+    let mut queue = RunQueue::new(Database::open(&world.places.database())?.with_relaxed_sync()?);
+    queue.release_abandoned(world.now().timestamp())?;
     restore_hot_list(world, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     // Decisions on the page count when a worker runs (REV-03).
-    promote::look(world).ignore_failure("an unreadable page is read later, and `doctor` reports it");
-    let (watchdog, pace) = (Watchdog::start(RUN_TIMEOUT, give_up), Throttle::default());
+    promote::read_review_decisions(world)
+        .ignore_failure("an unreadable page is read later, and `doctor` reports it");
+    let (watchdog, pace) = (Watchdog::start(RUN_TIMEOUT, abort_process), Throttle::default());
     while !world.should_stop() {
         if post.is_wanted() {
-            world.stop();
+            world.request_stop();
             break;
         }
         let begun = did.begun;
-        let taken = take_in(&spool, &mut queue, registry, world, &mut did)?;
+        let taken = ingest_batch(&spool, &mut queue, registry, world, &mut did)?;
         if did.begun > begun {
             at(WorkerPhase::Began);
         }
-        let worked = work(&mut queue, registry, world, &watchdog, &mut did, &|_, _| {})?;
+        let worked = run_due(&mut queue, registry, world, &watchdog, &mut did, &|_, _| {})?;
         if worked {
-            pace.sometimes(|| at(WorkerPhase::Worked));
-        } else if taken == 0 && !remind(&mut queue, registry, world)? {
+            pace.run_throttled(|| at(WorkerPhase::Worked));
+        } else if taken == 0 && !enqueue_scheduled(&mut queue, registry, world)? {
             break;
         }
     }
-    pace.if_owed(|| at(WorkerPhase::Worked));
+    pace.run_if_postponed(|| at(WorkerPhase::Worked));
     health::note(&world.places, &queue)?;
     queue.db().checkpoint()?;
     Ok(did)
@@ -133,7 +134,7 @@ fn restore_hot_list(world: &StageContext, queue: &mut RunQueue) -> Result<(), Er
 /// Learns from past sessions (DIS-01) on several threads, each with a context from `worlds`. Events of hooks
 /// come first, in the context `live`, so that no session waits longer than one call. `heard` receives the end
 /// of every run.
-pub fn learn(
+pub fn run_backfill(
     post: &WorkerLock,
     live: &StageContext,
     worlds: &(dyn Fn() -> StageContext + Sync),
@@ -143,31 +144,34 @@ pub fn learn(
     heard: &(dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>) + Sync),
 ) -> Result<WorkerStats, Error> {
     let mut did = WorkerStats::default();
-    let mut queue = RunQueue::new(Database::open(&live.places.database())?.relaxed()?);
-    queue.recover(live.now().timestamp())?;
+    let mut queue = RunQueue::new(Database::open(&live.places.database())?.with_relaxed_sync()?);
+    queue.release_abandoned(live.now().timestamp())?;
     restore_hot_list(live, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
-    let spool = Spool::at(live.places.spool());
+    let spool = Spool::in_folder(live.places.spool_folder());
     let work_off = |world: &StageContext, queue: &mut RunQueue| {
-        let (watchdog, mut did) = (Watchdog::start(RUN_TIMEOUT, give_up), WorkerStats::default());
-        while !post.is_wanted() && work(queue, registry, world, &watchdog, &mut did, heard)? {}
+        let (watchdog, mut did) = (Watchdog::start(RUN_TIMEOUT, abort_process), WorkerStats::default());
+        while !post.is_wanted() && run_due(queue, registry, world, &watchdog, &mut did, heard)? {}
         Ok::<_, Error>(did)
     };
-    while !post.is_wanted() && take_in(&spool, &mut queue, registry, live, &mut did)? > 0 {}
-    did = did.and(work_off(live, &mut queue)?);
-    queue.accept(registry, events, live.now().timestamp())?;
+    while !post.is_wanted() && ingest_batch(&spool, &mut queue, registry, live, &mut did)? > 0 {}
+    did = did.merge(work_off(live, &mut queue)?);
+    queue.enqueue(registry, events, live.now().timestamp())?;
     let world = worlds();
     std::thread::scope(|scope| {
         let helper = || {
             let world = worlds();
-            work_off(&world, &mut RunQueue::new(Database::open(&world.places.database())?.relaxed()?))
+            work_off(
+                &world,
+                &mut RunQueue::new(Database::open(&world.places.database())?.with_relaxed_sync()?),
+            )
         };
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(helper)).collect();
-        did = did.and(work_off(&world, &mut queue)?);
+        did = did.merge(work_off(&world, &mut queue)?);
         for helper in helpers {
-            did = did.and(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            did = did.merge(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
         // The events of the last runs.
-        did = did.and(work_off(&world, &mut queue)?);
+        did = did.merge(work_off(&world, &mut queue)?);
         Ok::<_, Error>(())
     })?;
     queue.db().checkpoint()?;
@@ -175,7 +179,7 @@ pub fn learn(
 }
 
 /// Runs until asked to stop, for a worker that stays.
-pub fn watch(
+pub fn run_forever(
     post: &WorkerLock,
     world: &StageContext,
     registry: &FunctionRegistry,
@@ -183,8 +187,8 @@ pub fn watch(
 ) -> Result<WorkerStats, Error> {
     let mut all = WorkerStats::default();
     loop {
-        let did = drain(post, world, registry, at)?;
-        all = all.and(did);
+        let did = run_pending(post, world, registry, at)?;
+        all = all.merge(did);
         if world.should_stop() {
             return Ok(all);
         }
@@ -194,7 +198,7 @@ pub fn watch(
 
 impl WorkerStats {
     /// Adds the counts of two workers.
-    pub fn and(self, other: Self) -> Self {
+    pub fn merge(self, other: Self) -> Self {
         Self {
             taken: self.taken + other.taken,
             broken: self.broken + other.broken,
@@ -209,14 +213,14 @@ impl WorkerStats {
 
 /// Takes a batch of files from the spool into the database. It deletes a file only after its content is
 /// committed durably; after a crash in between, the next worker finds known events.
-fn take_in(
+fn ingest_batch(
     spool: &Spool,
     queue: &mut RunQueue,
     registry: &FunctionRegistry,
     world: &StageContext,
     did: &mut WorkerStats,
 ) -> Result<u64, Error> {
-    let batch = gather(spool, did)?;
+    let batch = read_batch(spool, did)?;
     let sessions_failed = |cause| Error::Sessions { path: world.places.sessions(), cause };
     let mut events = Vec::new();
     for (_, spooled) in &batch.files {
@@ -224,28 +228,28 @@ fn take_in(
             SpoolPayload::Event(event) => events.push(event.clone()),
             SpoolPayload::Signal { signal, position, messages } => {
                 if !messages.is_empty() {
-                    sessions::keep(&world.places, signal, messages).map_err(sessions_failed)?;
+                    sessions::keep_messages(&world.places, signal, messages).map_err(sessions_failed)?;
                 }
                 let told = injection_log::read(&world.places, &signal.session);
-                events.extend(hook_signals::echo(signal, *position, &told, spooled.at));
-                events.extend(hook_signals::request(signal, *position, &spooled.id, spooled.at));
+                events.extend(hook_signals::echo_request(signal, *position, &told, spooled.at));
+                events.extend(hook_signals::capture_request(signal, *position, &spooled.id, spooled.at));
             }
         }
     }
     if !batch.files.is_empty() {
-        queue.accept_for_good(registry, &events, world.now().timestamp(), |transaction| {
-            batch
-                .signals()
-                .try_for_each(|(signal, position, at)| hook_signals::note(transaction, signal, position, at))
+        queue.enqueue_durably(registry, &events, world.now().timestamp(), |transaction| {
+            batch.signals().try_for_each(|(signal, position, at)| {
+                hook_signals::record_signal(transaction, signal, position, at)
+            })
         })?;
     }
     remember_projects(&batch, world);
     for (signal, _, at) in batch.signals() {
-        sessions::reopen(&world.places.sessions(), signal, at).map_err(sessions_failed)?;
+        sessions::mark_reopened(&world.places.sessions(), signal, at).map_err(sessions_failed)?;
         did.begun += u64::from(signal.kind == HookKind::Start && !signal.subagent);
     }
     for (path, _) in &batch.files {
-        spool.done(path)?;
+        spool.remove_processed(path)?;
     }
     did.taken += batch.files.len() as u64;
     Ok(batch.looked_at)
@@ -283,9 +287,9 @@ impl SpoolBatch {
 
 /// Reads the next files of the spool in small batches, so that memory use stays flat. Unreadable files are
 /// moved aside.
-fn gather(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error> {
+fn read_batch(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error> {
     let (mut taken, mut bytes) = (SpoolBatch::default(), 0);
-    for path in spool.oldest(MAX_BATCH_FILES)? {
+    for path in spool.oldest_files(MAX_BATCH_FILES)? {
         let Some(file) = spool.read(&path)? else { continue };
         taken.looked_at += 1;
         match file.content {
@@ -294,7 +298,7 @@ fn gather(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error> {
                 taken.files.push((path, spooled));
             }
             Err(_) => {
-                spool.set_aside(&path)?;
+                spool.quarantine(&path)?;
                 did.broken += 1;
             }
         }
@@ -307,9 +311,13 @@ fn gather(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error> {
 
 /// Queues the scheduled work: due functions, idle sessions (MNT-04, EXE-15), and syncs of the review surfaces
 /// (REV-06).
-fn remind(queue: &mut RunQueue, registry: &FunctionRegistry, world: &StageContext) -> Result<bool, Error> {
+fn enqueue_scheduled(
+    queue: &mut RunQueue,
+    registry: &FunctionRegistry,
+    world: &StageContext,
+) -> Result<bool, Error> {
     let now = world.now();
-    let mut events = idle_sessions::requests(queue.db(), world, now.timestamp())?;
+    let mut events = idle_sessions::idle_session_requests(queue.db(), world, now.timestamp())?;
     let mut begun = Vec::new();
     for function in registry.functions {
         let Some(schedule) = function.schedule else { continue };
@@ -319,7 +327,7 @@ fn remind(queue: &mut RunQueue, registry: &FunctionRegistry, world: &StageContex
                 .optional()
         })?;
         let last = last.and_then(|last| Timestamp::from_millisecond(last).ok());
-        match schedule.due(last, &now) {
+        match schedule.due_at(last, &now) {
             Some(due) => {
                 let id = format!("schedule-{}-{}", function.name, due.as_millisecond());
                 let data = json!({"function": function.name, "due": due.to_string()});
@@ -338,7 +346,7 @@ fn remind(queue: &mut RunQueue, registry: &FunctionRegistry, world: &StageContex
     }
     events.extend(surfaces::request(queue.db(), &world.config.review, now.timestamp())?);
     // A repeated request does not keep the worker alive: a session stamped in the future stays open and idle.
-    let new = queue.accept(registry, &events, now.timestamp())?;
+    let new = queue.enqueue(registry, &events, now.timestamp())?;
     queue.db().change(|transaction| {
         for (name, at) in &begun {
             transaction.execute(
@@ -352,7 +360,7 @@ fn remind(queue: &mut RunQueue, registry: &FunctionRegistry, world: &StageContex
 }
 
 /// Runs everything due and passes the end of each run to `heard`. Returns true if there was any.
-fn work(
+fn run_due(
     queue: &mut RunQueue,
     registry: &FunctionRegistry,
     world: &StageContext,
@@ -365,13 +373,13 @@ fn work(
         if world.should_stop() {
             break;
         }
-        let Some(claimed) = queue.claim(world.now().timestamp())? else { break };
+        let Some(claimed) = queue.claim_next(world.now().timestamp())? else { break };
         any = true;
-        watchdog.begin();
+        watchdog.mark_begun();
         let ended = queue::run(queue, registry, &claimed, world);
         watchdog.end();
         heard(&claimed, &ended);
-        match queue.settle(&claimed, ended, world.now().timestamp())? {
+        match queue.finish_run(&claimed, ended, world.now().timestamp())? {
             RunStatus::Completed => did.completed += 1,
             RunStatus::Skipped => did.skipped += 1,
             RunStatus::Failed => did.failed += 1,
@@ -408,7 +416,7 @@ impl Watchdog {
         watchdog
     }
 
-    fn begin(&self) {
+    fn mark_begun(&self) {
         let at = (self.began.elapsed() + self.limit).as_millis();
         self.deadline.store(u64::try_from(at).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
@@ -419,7 +427,7 @@ impl Watchdog {
 }
 
 /// Exits at once; the lease, the database and the spool all survive that.
-fn give_up() {
+fn abort_process() {
     std::process::exit(70);
 }
 
@@ -435,13 +443,13 @@ mod tests {
         let watchdog =
             Watchdog::start(Duration::from_millis(60), move || bitten.send(()).unwrap_or_default());
         for _ in 0..10 {
-            watchdog.begin();
+            watchdog.mark_begun();
             std::thread::sleep(Duration::from_millis(10));
             watchdog.end();
         }
         std::thread::sleep(Duration::from_millis(120));
         assert!(bites.try_recv().is_err(), "nothing has hung, and nothing is running now");
-        watchdog.begin();
+        watchdog.mark_begun();
         assert!(bites.recv_timeout(Duration::from_secs(10)).is_ok(), "this one hangs");
     }
 }

@@ -20,7 +20,7 @@ const KEPT_VARIABLES: &[&str] =
 const KEPT_VARIABLE_PREFIXES: &[&str] = &["CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", "CLAUDE_CODE_DISABLE_"];
 
 /// True if a variable belongs to an agent's session and not to the user.
-pub(crate) fn is_of_a_session(name: &str) -> bool {
+pub(crate) fn is_session_variable(name: &str) -> bool {
     let is_key = (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && !name.contains("_SESSION_");
     let is_setting = is_key
         || KEPT_VARIABLES.contains(&name)
@@ -31,7 +31,7 @@ pub(crate) fn is_of_a_session(name: &str) -> bool {
 /// Marks all file descriptors that an agent left open as close-on-exec. The agent may wait for the end of a
 /// pipe, and a lock lives as long as its last copy.
 #[cfg(unix)]
-fn keep_nothing_open() {
+fn close_inherited_files() {
     use std::os::fd::{BorrowedFd, RawFd};
     let list = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
     let names = std::fs::read_dir(list).into_iter().flatten().flatten();
@@ -53,8 +53,8 @@ fn keep_nothing_open() {}
 
 /// Starts this program again with `arguments`, detached: no terminal, no pipes, no busy working folder. It
 /// leaves its session as soon as it runs ([`detach`]), so closing a terminal does not end it.
-pub fn start(arguments: &[&str], folder: &Path) -> io::Result<()> {
-    let mut command = again()?;
+pub fn start_detached(arguments: &[&str], folder: &Path) -> io::Result<()> {
+    let mut command = detached_command()?;
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
     // Do not wait for it: the parent is about to end, and the system reaps both.
     command.spawn().map(drop)
@@ -63,22 +63,22 @@ pub fn start(arguments: &[&str], folder: &Path) -> io::Result<()> {
 /// Starts this program again, detached, in the same folder, with the same arguments plus `more`, and writes
 /// `input` to its stdin: for a process that has to end before its work is done. Returns once the input is in
 /// the pipe.
-pub fn hand_over(more: &[&str], input: &[u8]) -> io::Result<()> {
-    let mut command = again()?;
+pub fn restart_detached(more: &[&str], input: &[u8]) -> io::Result<()> {
+    let mut command = detached_command()?;
     command.args(environment::arguments()).args(more).stdin(Stdio::piped());
     let mut child = command.spawn()?;
     child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
 }
 
 /// A command that runs this program, without an agent's session variables and open files.
-fn again() -> io::Result<Command> {
+fn detached_command() -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    for (name, _) in environment::all() {
-        if is_of_a_session(&name) {
+    for (name, _) in environment::utf8_variables() {
+        if is_session_variable(&name) {
             command.env_remove(name);
         }
     }
-    keep_nothing_open();
+    close_inherited_files();
     command.stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command)
 }
@@ -98,7 +98,7 @@ pub fn detach() {
 }
 
 /// Lowers the priority of this process, so that agents and their hooks do not feel a long run.
-pub fn give_way() {
+pub fn lower_priority() {
     #[cfg(unix)]
     rustix::process::nice(10).ignore_failure("if refused, the process keeps its normal priority");
 }
@@ -117,7 +117,7 @@ mod tests {
             "PI_OFFLINE",
             "CLAUDE_CODE_SESSION_ACCESS_TOKEN",
         ] {
-            assert!(is_of_a_session(name), "{name}");
+            assert!(is_session_variable(name), "{name}");
         }
         for name in [
             "PATH",
@@ -129,7 +129,7 @@ mod tests {
             "CLAUDE_CODE_USE_BEDROCK",
             "CLAUDE_CODE_OAUTH_TOKEN",
         ] {
-            assert!(!is_of_a_session(name), "{name}");
+            assert!(!is_session_variable(name), "{name}");
         }
     }
 }

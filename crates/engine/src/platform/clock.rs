@@ -23,11 +23,11 @@ const MAX_UNIX_SECONDS: i64 = 253_339_228_800;
 /// The current time in a zone.
 #[expect(clippy::disallowed_methods, reason = "this is the room that may")]
 pub fn now(zone: TimeZone) -> Zoned {
-    moment(SystemTime::now()).to_zoned(zone)
+    clamp_to_timestamp(SystemTime::now()).to_zoned(zone)
 }
 
 /// Converts a clock's time, clamped to the range of a timestamp.
-fn moment(clock: SystemTime) -> Timestamp {
+fn clamp_to_timestamp(clock: SystemTime) -> Timestamp {
     let latest = Timestamp::from_second(MAX_UNIX_SECONDS).unwrap_or(Timestamp::UNIX_EPOCH);
     match Timestamp::try_from(clock) {
         Ok(at) => at.min(latest),
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn a_clock_beyond_the_year_9999_does_not_panic() {
         let beyond = SystemTime::UNIX_EPOCH + Duration::from_secs(300_000_000_000);
-        assert_eq!(moment(beyond).to_string(), "9998-01-01T00:00:00Z");
+        assert_eq!(clamp_to_timestamp(beyond).to_string(), "9998-01-01T00:00:00Z");
         let today = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-        assert_eq!(moment(today).as_second(), 1_700_000_000);
+        assert_eq!(clamp_to_timestamp(today).as_second(), 1_700_000_000);
     }
 
     #[test]

@@ -13,12 +13,14 @@ use std::time::{Duration, SystemTime};
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 
-pub use append_only::{FileIdentity, append, appended, behind, cut, each_piece, hash_of_first};
+pub use append_only::{
+    FileIdentity, append, each_piece, hash_of_first, read_after, undo_append, verify_appended,
+};
 pub use lines::{BackwardLines, LineFile};
 
 /// Creates a folder and its parents, for the owner only (SEC-01). Existing folders keep their mode; the names
 /// of new ones are on the disk when this returns.
-pub fn make_folder(path: &Path) -> io::Result<()> {
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
     let made: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -38,7 +40,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Creates an empty file for the owner only, unless it exists. For libraries that open files themselves.
-pub fn make_private(path: &Path) -> io::Result<()> {
+pub fn create_private_file(path: &Path) -> io::Result<()> {
     match private(OpenOptions::new().write(true).create_new(true)).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other.map(drop),
@@ -86,7 +88,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<FileContent> {
 
 /// Reads a file of at most `limit` bytes that is not a link, with its metadata before the read; `None` for
 /// anything else.
-pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u8>)>> {
+pub fn read_regular_file(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u8>)>> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -132,7 +134,7 @@ pub fn hash(path: &Path) -> io::Result<Option<ContentHash>> {
 }
 
 /// True if anything, even a dangling link, has this name.
-pub fn is_taken(path: &Path) -> io::Result<bool> {
+pub fn name_exists(path: &Path) -> io::Result<bool> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -141,7 +143,7 @@ pub fn is_taken(path: &Path) -> io::Result<bool> {
 }
 
 /// Writes a new file and waits until it is on the disk. It takes the mode of the file `like`, if given.
-pub fn stage(path: &Path, bytes: &[u8], like: Option<&Path>) -> io::Result<()> {
+pub fn stage_file(path: &Path, bytes: &[u8], like: Option<&Path>) -> io::Result<()> {
     stage_with(path, &mut |file| file.write_all(bytes), like)
 }
 
@@ -173,14 +175,14 @@ pub fn publish(staged: &Path, target: &Path) -> io::Result<()> {
     match std::fs::hard_link(staged, target) {
         Ok(()) => std::fs::remove_file(staged),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        Err(_) if is_taken(target)? => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) if name_exists(target)? => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => std::fs::rename(staged, target),
     }
 }
 
 /// Exchanges two files, so that the caller can check the old `target` before it is deleted. If the system
 /// cannot do this, a copy of the target first takes `staged`'s name.
-pub fn exchange(staged: &Path, target: &Path) -> io::Result<()> {
+pub fn swap_files(staged: &Path, target: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -190,7 +192,7 @@ pub fn exchange(staged: &Path, target: &Path) -> io::Result<()> {
         }
     }
     let aside = target.with_extension("rekindle-aside");
-    stage(&aside, &std::fs::read(target)?, Some(target))?;
+    stage_file(&aside, &std::fs::read(target)?, Some(target))?;
     std::fs::rename(staged, target)?;
     std::fs::rename(&aside, staged)
 }
@@ -240,14 +242,14 @@ pub fn shred(path: &Path) -> io::Result<()> {
 }
 
 /// Replaces one of our own files (configuration, registry) atomically.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_whole_with(path, &mut |file| file.write_all(bytes))
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_atomic_with(path, &mut |file| file.write_all(bytes))
 }
 
 /// Replaces a file like [`write_whole`], for data too large for memory.
-pub fn write_whole_with(path: &Path, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> io::Result<()> {
+pub fn write_atomic_with(path: &Path, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
+    create_private_folder(folder)?;
     let staged = free_name(folder, "write-")?;
     let like = path.exists().then_some(path);
     stage_with(&staged, write, like).and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
@@ -260,9 +262,9 @@ pub fn write_whole_with(path: &Path, write: &mut dyn FnMut(&mut File) -> io::Res
 /// nothing.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
+    create_private_folder(folder)?;
     let staged = free_name(folder, "write-")?;
-    stage(&staged, bytes, None).and_then(|()| publish(&staged, path)).inspect_err(|_| {
+    stage_file(&staged, bytes, None).and_then(|()| publish(&staged, path)).inspect_err(|_| {
         remove(&staged).ignore_failure("the first error is reported; `doctor` sweeps the left-over");
     })?;
     sync_folder(folder)
@@ -278,11 +280,11 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn replace_shredding(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let staged = free_name(folder, REPLACING_PREFIX)?;
-    stage(&staged, new, Some(path))?;
-    exchange(&staged, path)?;
+    stage_file(&staged, new, Some(path))?;
+    swap_files(&staged, path)?;
     let ours = std::fs::read(&staged)? == old;
     if !ours {
-        exchange(&staged, path)?;
+        swap_files(&staged, path)?;
     }
     sync_folder(folder)?;
     shred(&staged)?;
@@ -297,8 +299,8 @@ pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     let staged = free_name(folder, "write-")?;
-    let replaced = stage(&staged, new, Some(path)).and_then(|()| {
-        exchange(&staged, path)?;
+    let replaced = stage_file(&staged, new, Some(path)).and_then(|()| {
+        swap_files(&staged, path)?;
         if std::fs::read(&staged)? == old {
             return Ok(true);
         }
@@ -307,7 +309,7 @@ pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
         let mut ours = new.to_vec();
         loop {
             let theirs = std::fs::read(&staged)?;
-            exchange(&staged, path)?;
+            swap_files(&staged, path)?;
             if std::fs::read(&staged)? == ours {
                 return Ok(false);
             }
@@ -350,7 +352,7 @@ pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Moves an unusable file of ours aside. An earlier one there is replaced.
-pub fn set_aside(path: &Path, aside: &Path) -> io::Result<()> {
+pub fn move_aside(path: &Path, aside: &Path) -> io::Result<()> {
     std::fs::rename(path, aside)
 }
 
@@ -382,7 +384,7 @@ pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
 /// Rewrites a small file of ours in place, under its own lock and without waiting for the disk, for
 /// short-lived data: a kill here may leave a partial write. `change` gets the old text and may decline.
 /// Returns true if the file was changed.
-pub fn revise(
+pub fn update_locked(
     path: &Path,
     patience: Duration,
     change: impl FnOnce(&str) -> Option<String>,
@@ -411,7 +413,7 @@ const REMOVING_PREFIX: &str = "remove-";
 
 /// Removes the temporary files in a folder that were last written before `before`: the processes that made
 /// them were killed (MNT-08). `deep` includes subfolders. Returns the number of files removed.
-pub fn sweep_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::Result<u64> {
+pub fn remove_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::Result<u64> {
     let (mut swept, mut folders) = (0, vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         let items = match std::fs::read_dir(&folder) {
@@ -466,8 +468,8 @@ mod tests {
     fn publish_never_replaces() {
         let folder = folder();
         let (a, b) = (folder.path().join("a"), folder.path().join("b"));
-        stage(&a, b"ours", None).unwrap();
-        stage(&b, b"theirs", None).unwrap();
+        stage_file(&a, b"ours", None).unwrap();
+        stage_file(&b, b"theirs", None).unwrap();
         assert_eq!(publish(&a, &b).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read(&b).unwrap(), b"theirs");
         publish(&a, &folder.path().join("c")).unwrap();
@@ -544,11 +546,11 @@ mod tests {
         }
         let modified = std::fs::metadata(at("note.md")).unwrap().modified().unwrap();
         let day = Duration::from_secs(24 * 3600);
-        assert_eq!(sweep_temporaries(folder.path(), modified - day, true).unwrap(), 0);
-        assert_eq!(sweep_temporaries(folder.path(), modified + day, false).unwrap(), 2);
-        assert_eq!(sweep_temporaries(folder.path(), modified + day, true).unwrap(), 1);
+        assert_eq!(remove_temporaries(folder.path(), modified - day, true).unwrap(), 0);
+        assert_eq!(remove_temporaries(folder.path(), modified + day, false).unwrap(), 2);
+        assert_eq!(remove_temporaries(folder.path(), modified + day, true).unwrap(), 1);
         assert!(old.iter().all(|name| !at(name).exists()) && kept.iter().all(|name| at(name).exists()));
-        assert_eq!(sweep_temporaries(&at("missing"), modified, true).unwrap(), 0);
+        assert_eq!(remove_temporaries(&at("missing"), modified, true).unwrap(), 0);
     }
 
     #[test]
@@ -566,13 +568,13 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = folder();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        make_folder(&folder.path().join("x/y")).unwrap();
+        create_private_folder(&folder.path().join("x/y")).unwrap();
         assert_eq!(mode(&folder.path().join("x/y")), 0o700);
         let file = folder.path().join("f");
-        write_whole(&file, b"1").unwrap();
+        write_atomic(&file, b"1").unwrap();
         assert_eq!(mode(&file), 0o600);
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-        write_whole(&file, b"2").unwrap();
+        write_atomic(&file, b"2").unwrap();
         assert_eq!((mode(&file), std::fs::read(&file).unwrap()), (0o644, b"2".to_vec()));
     }
 

@@ -47,18 +47,18 @@ pub enum Error {
 }
 
 /// The editor that the environment names, if any.
-pub fn named() -> Option<String> {
+pub fn configured_editor() -> Option<String> {
     let set = |name| environment::variable(name).filter(|value| !value.trim().is_empty());
     set("VISUAL").or_else(|| set("EDITOR"))
 }
 
 /// Lets the user edit `text`, in a file of `folder` whose name begins with `name`, and returns the result.
 pub fn edit(folder: &Path, name: &str, text: &str) -> Result<String, Error> {
-    let editor = named().unwrap_or_else(|| "vi".to_owned());
+    let editor = configured_editor().unwrap_or_else(|| "vi".to_owned());
     let path = folder.join(format!("{name}-{}.md", std::process::id()));
     let file = |cause| Error::File { path: path.clone(), cause };
-    sweep(folder).map_err(file)?;
-    disk::write_whole(&path, format!("{}\n", text.trim_end()).as_bytes()).map_err(file)?;
+    remove_abandoned(folder).map_err(file)?;
+    disk::write_atomic(&path, format!("{}\n", text.trim_end()).as_bytes()).map_err(file)?;
     let left = run(&editor, &path).and_then(|()| disk::read(&path, MAX_EDITED_BYTES).map_err(file));
     if path.exists() {
         disk::shred(&path).map_err(file)?;
@@ -84,7 +84,7 @@ pub fn draft(folder: &Path, name: &str) -> Result<Option<String>, Error> {
 /// Stores a text that could not be saved, until [`drop_draft`], and returns its path.
 pub fn keep_draft(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
     let path = draft_path(folder, name);
-    match disk::write_whole(&path, text.as_bytes()) {
+    match disk::write_atomic(&path, text.as_bytes()) {
         Ok(()) => Ok(path),
         Err(cause) => Err(Error::File { path, cause }),
     }
@@ -121,7 +121,7 @@ fn run(editor: &str, path: &Path) -> Result<(), Error> {
 }
 
 /// Shreds the files that killed processes and their editors left.
-fn sweep(folder: &Path) -> io::Result<()> {
+fn remove_abandoned(folder: &Path) -> io::Result<()> {
     let files = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,

@@ -5,28 +5,28 @@ use std::path::PathBuf;
 
 /// A variable of this process, if its value is valid Unicode. Others cannot be settings.
 pub fn variable(name: &str) -> Option<String> {
-    raw(name)?.into_string().ok()
+    raw_variable(name)?.into_string().ok()
 }
 
 /// A variable as the system stores it, for those that may hold a path.
 #[expect(clippy::disallowed_methods, reason = "this is the room that may")]
-pub fn raw(name: &str) -> Option<OsString> {
+pub fn raw_variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
 /// All variables whose name and value are valid Unicode.
-pub fn all() -> impl Iterator<Item = (String, String)> {
+pub fn utf8_variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 /// All variables as the system stores them.
-pub fn everything() -> impl Iterator<Item = (OsString, OsString)> {
+pub fn all_variables() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os()
 }
 
 /// The user's login name.
-pub fn login() -> Option<String> {
+pub fn login_name() -> Option<String> {
     variable("USER").or_else(|| variable("USERNAME"))
 }
 

@@ -65,11 +65,11 @@ pub struct HomeFolder {
 impl HomeFolder {
     /// Takes `--home DIR`, else `REKINDLE_HOME`, else `~/.rekindle`.
     pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
-        Self::choose(flag, environment::raw(HOME_VARIABLE).as_deref(), environment::home_folder())
+        Self::find_with(flag, environment::raw_variable(HOME_VARIABLE).as_deref(), environment::home_folder())
     }
 
     /// The same as [`HomeFolder::find`], with the environment given.
-    pub fn choose(
+    pub fn find_with(
         flag: Option<&Path>,
         variable: Option<&OsStr>,
         person: Option<PathBuf>,
@@ -110,7 +110,7 @@ impl HomeFolder {
 
     /// The folders that the settings choose. Fails if state and notes would mix (R-02); changes nothing on
     /// disk.
-    pub fn places(&self, config: &Config) -> Result<DataPaths, Error> {
+    pub fn data_paths(&self, config: &Config) -> Result<DataPaths, Error> {
         let notes = self.path("vault.notes", &config.vault.notes, "vault")?;
         let state = self.path("paths.state", &config.paths.state, "state")?;
         let identity = self.path("paths.identity", &config.paths.identity, "agents")?;
@@ -159,7 +159,7 @@ impl DataPaths {
     }
 
     /// The notes outside the vault that recall may read (R-16).
-    pub fn readable(&self) -> &ReadNotes {
+    pub fn readable_notes(&self) -> &ReadNotes {
         &self.readable
     }
 
@@ -184,17 +184,17 @@ impl DataPaths {
     }
 
     /// The folder of lock files.
-    pub fn locks(&self) -> PathBuf {
+    pub fn locks_folder(&self) -> PathBuf {
         self.state.join("locks")
     }
 
     /// The journal of changes, for undo (B-09).
-    pub fn journal(&self) -> PathBuf {
+    pub fn journal_file(&self) -> PathBuf {
         self.state.join("journal.jsonl")
     }
 
     /// The spool: events that hooks left for the worker.
-    pub fn spool(&self) -> PathBuf {
+    pub fn spool_folder(&self) -> PathBuf {
         self.state.join("spool")
     }
 
@@ -214,22 +214,22 @@ impl DataPaths {
     }
 
     /// Texts open in the user's editor.
-    pub fn editing(&self) -> PathBuf {
+    pub fn editing_folder(&self) -> PathBuf {
         self.state.join("editing")
     }
 
     /// Approved changes to identity files that wait to be applied: derived data, may be deleted.
-    pub fn patches(&self) -> PathBuf {
+    pub fn patches_folder(&self) -> PathBuf {
         self.state.join("patches")
     }
 
     /// Messages to the user that wait for a hook that can show them.
-    pub fn notices(&self) -> PathBuf {
+    pub fn notices_file(&self) -> PathBuf {
         self.state.join("notices")
     }
 
     /// The folder of log files.
-    pub fn logs(&self) -> PathBuf {
+    pub fn logs_folder(&self) -> PathBuf {
         self.state.join("logs")
     }
 
@@ -249,7 +249,7 @@ impl DataPaths {
     }
 
     /// The recall quality of each measurement (B-10).
-    pub fn evaluations(&self) -> PathBuf {
+    pub fn evaluations_file(&self) -> PathBuf {
         self.state.join("eval.jsonl")
     }
 
@@ -297,14 +297,17 @@ mod tests {
     }
 
     fn home() -> HomeFolder {
-        HomeFolder::choose(Some(Path::new("/r")), None, Some("/u".into())).unwrap()
+        HomeFolder::find_with(Some(Path::new("/r")), None, Some("/u".into())).unwrap()
     }
 
     #[test]
     fn r_01_flag_then_variable_then_the_hidden_folder() {
         let root = |flag: Option<&str>, variable: Option<&str>, person: Option<&str>| {
-            let home =
-                HomeFolder::choose(flag.map(Path::new), variable.map(OsStr::new), person.map(PathBuf::from));
+            let home = HomeFolder::find_with(
+                flag.map(Path::new),
+                variable.map(OsStr::new),
+                person.map(PathBuf::from),
+            );
             home.map(|home| home.root().to_owned())
         };
         assert_eq!(root(Some("/f"), Some("/v"), Some("/u")).unwrap(), Path::new("/f"));
@@ -326,7 +329,7 @@ mod tests {
     /// Derives all places from one root. Requirements: FND-09.
     #[test]
     fn r_02_two_places_under_one_root() {
-        let places = home().places(&config(&[])).unwrap();
+        let places = home().data_paths(&config(&[])).unwrap();
         assert_eq!(home().config_file(), Path::new("/r/config.toml"));
         assert_eq!(home().models(), Path::new("/r/models"));
         assert_eq!(places.notes(), Path::new("/r/vault"));
@@ -335,14 +338,20 @@ mod tests {
         assert_eq!(places.identity(), Path::new("/r/agents"));
         assert_eq!(places.identity_links()[0], Path::new("/u/.agents"));
         assert_eq!(places.stop_file(), Path::new("/r/state/STOP"));
-        let in_state = [places.locks(), places.journal(), places.spool(), places.sessions(), places.logs()];
+        let in_state = [
+            places.locks_folder(),
+            places.journal_file(),
+            places.spool_folder(),
+            places.sessions(),
+            places.logs_folder(),
+        ];
         assert!(in_state.iter().all(|path| path.starts_with("/r/state")));
     }
 
     #[test]
     fn gen_02_every_path_can_be_elsewhere() {
         let places = home()
-            .places(&config(&[
+            .data_paths(&config(&[
                 ("vault.notes", "~/Notes"),
                 ("vault.folder", "Mind"),
                 ("paths.state", "/var/rk"),
@@ -355,9 +364,9 @@ mod tests {
         assert_eq!(places.identity(), Path::new("/r/who"));
         assert_eq!(places.identity_links(), [Path::new("/r/../x")]);
 
-        let homeless = HomeFolder::choose(Some(Path::new("/r")), None, None).unwrap();
-        assert!(homeless.places(&config(&[])).unwrap().identity_links().is_empty());
-        let error = homeless.places(&config(&[("vault.notes", "~/Notes")])).unwrap_err();
+        let homeless = HomeFolder::find_with(Some(Path::new("/r")), None, None).unwrap();
+        assert!(homeless.data_paths(&config(&[])).unwrap().identity_links().is_empty());
+        let error = homeless.data_paths(&config(&[("vault.notes", "~/Notes")])).unwrap_err();
         assert_eq!(
             error.to_string(),
             "vault.notes begins with ~, but the system knows no home folder; write the whole path"
@@ -367,7 +376,10 @@ mod tests {
     #[test]
     fn r_02_state_and_notes_never_mix() {
         let refused = |notes: &str, state: &str| {
-            home().places(&config(&[("vault.notes", notes), ("paths.state", state)])).unwrap_err().to_string()
+            home()
+                .data_paths(&config(&[("vault.notes", notes), ("paths.state", state)]))
+                .unwrap_err()
+                .to_string()
         };
         for (notes, state) in [("/n", "/n/state"), ("/n", "/n"), (".", ""), ("/n", "/m/../n/x"), ("/", "/s")]
         {
@@ -379,7 +391,7 @@ mod tests {
         }
         assert!(refused("state/notes", "").contains("is inside paths.state"));
         let beside = config(&[("vault.notes", "/notes"), ("paths.state", "/notes-state")]);
-        assert!(home().places(&beside).is_ok());
+        assert!(home().data_paths(&beside).is_ok());
     }
 
     #[cfg(unix)]
@@ -390,6 +402,6 @@ mod tests {
         std::fs::create_dir(at("synced")).unwrap();
         std::os::unix::fs::symlink(at("synced"), at("link")).unwrap();
         let config = config(&[("vault.notes", &at("synced")), ("paths.state", &at("link/deep/state"))]);
-        assert!(matches!(home().places(&config), Err(Error::StateInNotes { .. })));
+        assert!(matches!(home().data_paths(&config), Err(Error::StateInNotes { .. })));
     }
 }

@@ -56,14 +56,14 @@ pub(crate) fn ask(
 }
 
 /// The retry delay that the server asks for.
-pub(crate) fn wait(headers: &ureq::http::HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &ureq::http::HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after").or_else(|| Some(number("retry-after-ms")? / 1000.0))?;
     Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(MAX_RETRY_AFTER))
 }
 
 /// True if data may be sent to this address: encrypted, or local.
-pub(crate) fn is_private(url: &str) -> bool {
+pub(crate) fn is_private_url(url: &str) -> bool {
     is_encrypted(url) || is_local(&host(url))
 }
 
@@ -109,10 +109,10 @@ mod tests {
         {
             assert!(!is_local(far), "{far}");
         }
-        assert!(is_private("https://api.example") && is_private("http://127.0.0.1:1/x"));
-        assert!(!is_private("http://api.example"));
+        assert!(is_private_url("https://api.example") && is_private_url("http://127.0.0.1:1/x"));
+        assert!(!is_private_url("http://api.example"));
         // A user name is not a host.
-        assert!(!is_private("http://127.0.0.1:80@api.example/"));
+        assert!(!is_private_url("http://127.0.0.1:80@api.example/"));
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl MappedFile {
     }
 
     /// Advises the system to load a part of the file at once instead of page by page.
-    pub fn will_need(&self, from: usize, length: usize) {
+    pub fn advise_will_need(&self, from: usize, length: usize) {
         #[cfg(unix)]
         if let MappedBytes::Mapped(pages) = &self.0 {
             let from = from.min(pages.len());
@@ -82,11 +82,11 @@ mod tests {
         let file = folder.path().join("x");
         for length in [0, 1, 4095, 4096, 10_000, 5_000_000] {
             let bytes: Vec<u8> = (0..length).map(|i| (i * 7 % 251) as u8).collect();
-            crate::platform::disk::write_whole(&file, &bytes).unwrap();
+            crate::platform::disk::write_atomic(&file, &bytes).unwrap();
             let mapped = MappedFile::open(&file).unwrap();
-            mapped.will_need(0, length);
-            mapped.will_need(length + 1, 5);
-            mapped.will_need(length / 2, usize::MAX / 2);
+            mapped.advise_will_need(0, length);
+            mapped.advise_will_need(length + 1, 5);
+            mapped.advise_will_need(length / 2, usize::MAX / 2);
             assert_eq!(*mapped, bytes[..]);
         }
         assert!(MappedFile::open(&folder.path().join("missing")).is_err());

@@ -50,24 +50,24 @@ pub struct IdentifiedProject {
 
 impl IdentifiedProject {
     /// True if [`remember`] has something to write.
-    pub fn is_news(&self) -> bool {
+    pub fn needs_saving(&self) -> bool {
         self.is_news
     }
 }
 
 /// Identifies the project at `place`. It reads a few small files and writes nothing, so new marks are known
 /// next time only if a caller runs [`remember`].
-pub fn identify(place: &ProjectFolder, known: &KnownProjects) -> IdentifiedProject {
-    let trail = repository::trail(place);
+pub fn identify_folder(place: &ProjectFolder, known: &KnownProjects) -> IdentifiedProject {
+    let trail = repository::folder_trail(place);
     let settled = settle(&trail, known);
-    let is_news = !known.knows(&settled);
+    let is_news = !known.is_recorded(&settled);
     let claim = settled.own.claim.clone();
     IdentifiedProject { project: Project::new(settled, &place.root), claim, trail, is_news }
 }
 
 /// The ids of a project and of the one that it was cloned from.
 pub(crate) fn settle(trail: &ProjectTrail, known: &KnownProjects) -> IdentifiedTrail {
-    known.settle(trail, &|folder| Path::new(folder).is_dir())
+    known.assign_ids(trail, &|folder| Path::new(folder).is_dir())
 }
 
 /// Records the user's answer to a folder's claim (B-05), and returns the project under its new id.
@@ -82,28 +82,31 @@ pub fn answer_claim(
 
 /// The project of a session, by its folder. A missing folder belongs to the project seen there before, or to
 /// the one around it.
-pub fn of_session(cwd: &Path, home: Option<&Path>, known: &KnownProjects) -> Option<ProjectId> {
+pub fn session_project(cwd: &Path, home: Option<&Path>, known: &KnownProjects) -> Option<ProjectId> {
     if !cwd.is_dir() {
         let left = cwd.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new(""));
-        if let Some(project) = known.at_path(cwd, left) {
+        if let Some(project) = known.find_by_path(cwd, left) {
             return Some(project.clone());
         }
     }
-    Some(identify(&locate(cwd, home)?, known).project.id)
+    Some(identify_folder(&locate(cwd, home)?, known).project.id)
 }
 
 /// True if the project's folder is gone and nothing else is known of it.
-pub fn is_gone(project: &ProjectId) -> bool {
+pub fn is_gone_project(project: &ProjectId) -> bool {
     project.as_str().strip_prefix(GONE_PREFIX).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The marks of a project whose folder is gone: the repository that the session's host recorded, or a name of
 /// its own, so that its messages appear in no other project (B-05).
-pub fn gone(cwd: &Path, repository: Option<&str>) -> ProjectTrail {
+pub fn gone_project(cwd: &Path, repository: Option<&str>) -> ProjectTrail {
     let name = cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let remote = match repository.and_then(normalise_remote) {
         Some(GitRemote::Hosted(remote)) => remote,
-        _ => format!("{GONE_PREFIX}/{name}-{}", ContentHash::of(cwd.as_os_str().as_encoded_bytes()).short(8)),
+        _ => format!(
+            "{GONE_PREFIX}/{name}-{}",
+            ContentHash::of_bytes(cwd.as_os_str().as_encoded_bytes()).short_hex(8)
+        ),
     };
     let path = cwd.to_string_lossy().into_owned();
     let folder = FolderMark { path, device: None, inode: None, born: None };

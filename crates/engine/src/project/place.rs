@@ -80,7 +80,7 @@ fn git_dir(folder: &Path) -> Option<PathBuf> {
     if kind.is_dir() {
         return has_head(&dot_git).then_some(dot_git);
     }
-    let content = read::whole(&dot_git, MAX_POINTER_BYTES)?;
+    let content = read::read_whole(&dot_git, MAX_POINTER_BYTES)?;
     Some(folder.join(path_of(git_file_target(&content)?)))
 }
 
@@ -88,7 +88,7 @@ fn git_dir(folder: &Path) -> Option<PathBuf> {
 /// worktree. If the repository is no longer at the recorded path, the result is that path: it may be the only
 /// mark left.
 fn common_dir(git_dir: &Path) -> PathBuf {
-    let pointer = read::whole(&git_dir.join("commondir"), MAX_POINTER_BYTES);
+    let pointer = read::read_whole(&git_dir.join("commondir"), MAX_POINTER_BYTES);
     let common = match pointer.as_deref().and_then(common_dir_target) {
         Some(target) => git_dir.join(path_of(target)),
         None if git_dir.is_dir() => git_dir.to_owned(),

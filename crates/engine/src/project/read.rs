@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// The first `cap` bytes of a file, and true if that is all of it.
-pub(super) fn beginning(path: &Path, cap: u64) -> io::Result<(Vec<u8>, bool)> {
+pub(super) fn read_beginning(path: &Path, cap: u64) -> io::Result<(Vec<u8>, bool)> {
     // Opening a pipe would wait for a writer that may never come.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -18,14 +18,14 @@ pub(super) fn beginning(path: &Path, cap: u64) -> io::Result<(Vec<u8>, bool)> {
 }
 
 /// The content of a file with at most `cap` bytes.
-pub(super) fn whole(path: &Path, cap: u64) -> Option<Vec<u8>> {
-    beginning(path, cap).ok().filter(|(_, whole)| *whole).map(|(bytes, _)| bytes)
+pub(super) fn read_whole(path: &Path, cap: u64) -> Option<Vec<u8>> {
+    read_beginning(path, cap).ok().filter(|(_, whole)| *whole).map(|(bytes, _)| bytes)
 }
 
 /// The lines within the first `cap` bytes. A truncated last line is dropped: half an address is another
 /// address.
 pub(super) fn lines(path: &Path, cap: u64) -> Option<String> {
-    let (mut bytes, whole) = beginning(path, cap).ok()?;
+    let (mut bytes, whole) = read_beginning(path, cap).ok()?;
     if !whole {
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
     }

@@ -33,13 +33,13 @@ pub struct RegistryError {
 /// Loads the registry; empty if the file is missing, broken or unreadable, because an identity from the
 /// repository alone is better than none.
 pub fn load(registry: &Path) -> KnownProjects {
-    read(registry).ok().and_then(RegistryContent::known).unwrap_or_default()
+    read(registry).ok().and_then(RegistryContent::into_known_projects).unwrap_or_default()
 }
 
 /// Adds new marks to the registry, and returns the resulting ids.
 pub(super) fn record(registry: &Path, trail: &ProjectTrail) -> Result<IdentifiedTrail, RegistryError> {
     change(registry, trail, |known, settled| {
-        let is_news = !known.knows(settled);
+        let is_news = !known.is_recorded(settled);
         if is_news {
             known.record(settled);
         }
@@ -70,24 +70,24 @@ fn change(
         move |source| RegistryError { action, path, source }
     };
     if let Some(folder) = registry.parent() {
-        disk::make_folder(folder).map_err(failed("create", folder))?;
+        disk::create_private_folder(folder).map_err(failed("create", folder))?;
     }
     // The lock is a separate file, because the registry is replaced.
-    let lock_path = beside(registry, ".lock");
+    let lock_path = sibling_path(registry, ".lock");
     let _lock = disk::lock(&lock_path, LOCK_TIMEOUT).map_err(failed("lock", &lock_path))?;
     let mut known = match read(registry).map_err(failed("read", registry))? {
         RegistryContent::Missing => KnownProjects::default(),
         RegistryContent::Known(known) => known,
         RegistryContent::Broken => {
-            let aside = beside(registry, ".broken");
-            disk::set_aside(registry, &aside).map_err(failed("set aside the broken", registry))?;
+            let aside = sibling_path(registry, ".broken");
+            disk::move_aside(registry, &aside).map_err(failed("set aside the broken", registry))?;
             KnownProjects::default()
         }
     };
     let settled = settle(trail, &known);
     if work(&mut known, &settled) {
         let text = serde_json::to_vec(&known).map_err(io::Error::from).map_err(failed("write", registry))?;
-        disk::write_whole(registry, &text).map_err(failed("write", registry))?;
+        disk::write_atomic(registry, &text).map_err(failed("write", registry))?;
     }
     Ok(settle(trail, &known))
 }
@@ -99,7 +99,7 @@ enum RegistryContent {
 }
 
 impl RegistryContent {
-    fn known(self) -> Option<KnownProjects> {
+    fn into_known_projects(self) -> Option<KnownProjects> {
         match self {
             Self::Known(known) => Some(known),
             Self::Missing | Self::Broken => None,
@@ -108,7 +108,7 @@ impl RegistryContent {
 }
 
 fn read(registry: &Path) -> io::Result<RegistryContent> {
-    match read::beginning(registry, MAX_REGISTRY_BYTES) {
+    match read::read_beginning(registry, MAX_REGISTRY_BYTES) {
         Ok((bytes, true)) => {
             Ok(serde_json::from_slice(&bytes).map_or(RegistryContent::Broken, RegistryContent::Known))
         }
@@ -119,7 +119,7 @@ fn read(registry: &Path) -> io::Result<RegistryContent> {
 }
 
 /// Appends to the file name: `projects.json` and `.lock` make `projects.json.lock`.
-fn beside(registry: &Path, suffix: &str) -> PathBuf {
+fn sibling_path(registry: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(registry);
     name.push(suffix);
     PathBuf::from(name)

@@ -24,7 +24,7 @@ const MAX_REFLOG_BYTES: u64 = 4 * 1024;
 const MAX_REMOTE_DEPTH: usize = 4;
 
 /// The marks of a place.
-pub(super) fn trail(place: &ProjectFolder) -> ProjectTrail {
+pub(super) fn folder_trail(place: &ProjectFolder) -> ProjectTrail {
     match &place.common_dir {
         Some(common_dir) => {
             let mut trail = repository_trail(common_dir);
@@ -156,7 +156,7 @@ fn first_commit(common_dir: &Path) -> Option<String> {
 }
 
 fn first_reflog_line(common_dir: &Path) -> Option<String> {
-    let (bytes, _) = read::beginning(&common_dir.join("logs").join("HEAD"), MAX_REFLOG_BYTES).ok()?;
+    let (bytes, _) = read::read_beginning(&common_dir.join("logs").join("HEAD"), MAX_REFLOG_BYTES).ok()?;
     Some(String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next()?).into_owned())
 }
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rekindle_core::base::scope::{ProjectId, is_shown};
+use rekindle_core::base::scope::{ProjectId, is_project_visible_in};
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::fusion::MAX_CANDIDATES;
@@ -15,12 +15,12 @@ use rekindle_core::recall::rank::RankedDocument;
 use rekindle_core::recall::relevance_gate::RelevanceDecision;
 use rekindle_core::recall::select::{self, DropReason, HitSelection, RecallHit, select};
 use rekindle_core::recall::windows::{self, TextWindow};
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::normalise::normalise;
 
 use super::indexer;
 use super::observation_merger::ObservationMerger;
 use super::query_embedding::QueryEmbedding;
-use super::relevance_gate::judge;
+use super::relevance_gate::decide_relevance;
 use super::relevance_gate::passage::passage;
 use super::relevance_gate::reading::RescoringMode;
 use super::search::{SearchResults, SearchRules, search};
@@ -172,10 +172,10 @@ fn answer(
     // If the flags cannot decide, every document is read, because missing one would cost more.
     let filtered: Option<Vec<bool>> = (*request.filters != RecallFilters::default()).then(|| {
         let reads =
-            |number| snapshot.document(number).is_some_and(|document| request.filters.admit(&document));
+            |number| snapshot.document(number).is_some_and(|document| request.filters.matches(&document));
         let admits = |number| {
-            let about = snapshot.about(number);
-            let known = about.and_then(|about| request.filters.admit_by_flags(about.flags));
+            let about = snapshot.document_info(number);
+            let known = about.and_then(|about| request.filters.matches_flags(about.flags));
             known.unwrap_or_else(|| reads(number))
         };
         (0..snapshot.len()).map(admits).collect()
@@ -188,7 +188,7 @@ fn answer(
                 && filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true))
         };
         let found = search(&snapshot, &mut query_embedding, &request.rules, &wanted, MAX_RANKED);
-        let chosen = choose(&found, &snapshot, &mut freshness, usage, request);
+        let chosen = select_hits(&found, &snapshot, &mut freshness, usage, request);
         // An observation with very many mentions must not crowd out everything else.
         let crowded = found.ranked.len() >= MAX_RANKED && chosen.selection.hits.len() < request.k;
         if !(crowded && merged.is_empty() && !chosen.merged.is_empty()) {
@@ -211,20 +211,22 @@ fn answer(
     let passages =
         selection.hits.iter().map(|hit| passage(&snapshot, &found, hit.ranked.document, &hit.document));
     let small_talk = || query_embedding.small_talk();
-    let decision = judge(request.prompt, &found, small_talk, &numbers, passages, &request.reading);
-    let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
+    let decision = decide_relevance(request.prompt, &found, small_talk, &numbers, passages, &request.reading);
+    let abstained = !request.anyway && decision.is_some_and(|decision| decision.is_silent());
     if abstained {
-        selection.silence();
+        selection.drop_all();
     } else if !request.anyway {
         selection.drop_faint();
     }
     let notes = selection.hits.len();
-    let said = said(embedder, request, &selection);
+    let said = message_hits(embedder, request, &selection);
     let abstained = abstained && said.is_empty();
     selection.hits.extend(said);
     let shown = selection.hits[..notes]
         .iter()
-        .map(|hit| shown(&snapshot, &found, &hit.ranked, &hit.document, refreshed.contains(&hit.document.id)))
+        .map(|hit| {
+            shown_passage(&snapshot, &found, &hit.ranked, &hit.document, refreshed.contains(&hit.document.id))
+        })
         .chain(selection.hits[notes..].iter().map(|hit| ShownPassage {
             text: hit.document.text.clone(),
             lines: hit.document.lines,
@@ -258,7 +260,7 @@ struct SelectedHits {
 }
 
 /// Selects hits; observations that say the same become one hit (STO-16).
-fn choose(
+fn select_hits(
     found: &SearchResults,
     snapshot: &IndexSnapshot,
     freshness: &mut FreshnessChecker<'_>,
@@ -274,9 +276,9 @@ fn choose(
         let (document, is_new) = freshness.current(indexed?)?;
         // An edit by hand may have moved it to another project (B-05).
         let rules = &request.rules;
-        let is_seen =
-            rules.all_projects || is_shown(document.project.as_ref().map(ProjectId::as_str), rules.project);
-        let unwanted = !request.filters.admit(&document) || (request.leave_out)(&document);
+        let is_seen = rules.all_projects
+            || is_project_visible_in(document.project.as_ref().map(ProjectId::as_str), rules.project);
+        let unwanted = !request.filters.matches(&document) || (request.leave_out)(&document);
         if !is_seen || unwanted {
             return None;
         }
@@ -289,11 +291,11 @@ fn choose(
         documents,
         request.filters,
         request.k,
-        |document| usage.lived(document, request.rules.now),
+        |document| usage.usage_score(document, request.rules.now),
         |document| request.held.contains(&document.id),
         &found.terms.iter().map(|(term, _)| term.hash).collect(),
     );
-    selection.say_merged(merger.absorbed.iter().map(|(_, document, score)| (document, *score)));
+    selection.record_merged(merger.absorbed.iter().map(|(_, document, score)| (document, *score)));
     let mut taken: HashSet<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
     let mut merged: HashSet<u32> = merger.absorbed.iter().map(|(number, ..)| *number).collect();
     let mut at = 0;
@@ -302,7 +304,7 @@ fn choose(
             // Replaced documents still have vectors in the index.
             found.columns.visible.get(number as usize).filter(|visible| **visible)?;
             let (document, _) = freshness.current(snapshot.document(number)?)?;
-            let asked = request.filters.admit(&document);
+            let asked = request.filters.matches(&document);
             asked.then_some(document)
         });
         let own = hit.ranked.document;
@@ -313,7 +315,8 @@ fn choose(
             continue;
         }
         if let Some((_, newest)) = all.last().filter(|_| all.len() > 1) {
-            hit.lineage = all.iter().map(|(_, document)| ObservationMention::of(document)).collect();
+            hit.lineage =
+                all.iter().map(|(_, document)| ObservationMention::from_document(document)).collect();
             // The hit shows the newest mention.
             hit.document = newest.clone();
         }
@@ -324,13 +327,14 @@ fn choose(
 
 /// Finds messages of past sessions to fill the places below the notes. Errors are ignored, so that they do
 /// not affect the notes.
-fn said(
+fn message_hits(
     embedder: Option<Embedder<'_>>,
     request: &RecallRequest<'_>,
     selection: &HitSelection,
 ) -> Vec<RecallHit> {
     let room = request.k.min(select::MAX_LISTED_RESULTS).saturating_sub(selection.hits.len());
-    let (Some(messages), Some(mut wanted)) = (request.messages, MessageFilter::by(request.filters)) else {
+    let (Some(messages), Some(mut wanted)) = (request.messages, MessageFilter::from_filters(request.filters))
+    else {
         return Vec::new();
     };
     // A search for messages may fill all places; any other gets only a few messages.
@@ -340,14 +344,14 @@ fn said(
         return Vec::new();
     };
     if !asked {
-        wanted.cited = messages.cited();
+        wanted.cited = messages.citation_index();
     }
     let found =
         search::find(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, most);
-    let known: HashSet<String> = selection.hits.iter().map(|hit| normalised(&hit.document.text)).collect();
+    let known: HashSet<String> = selection.hits.iter().map(|hit| normalise(&hit.document.text)).collect();
     let lowest = selection.hits.iter().map(|hit| hit.ranked.score).fold(f32::INFINITY, f32::min);
     let unsaid = found.into_iter().filter(|found| {
-        !request.held.contains(&found.document.id) && !known.contains(&normalised(&found.document.text))
+        !request.held.contains(&found.document.id) && !known.contains(&normalise(&found.document.text))
     });
     unsaid
         .map(|search::FoundMessage { document, mut ranked, .. }| {
@@ -366,11 +370,11 @@ fn open(
     let mut degraded = Vec::new();
     match index.open() {
         Ok(Some(snapshot)) => {
-            if indexer::newest_change(vault)?.as_ref() != snapshot.seen() || snapshot.is_torn() {
+            if indexer::newest_change(vault)?.as_ref() != snapshot.last_seen_change() || snapshot.is_torn() {
                 degraded.push(DegradationReason::Behind);
             }
             match embedder {
-                Some(embedder) if !snapshot.is_of(&embedder.space()) => {
+                Some(embedder) if !snapshot.is_from_model(&embedder.space()) => {
                     degraded.push(DegradationReason::OtherModel);
                 }
                 _ if snapshot.size().pending > 0 => degraded.push(DegradationReason::Pending),
@@ -384,7 +388,7 @@ fn open(
     }
     let listed = sources::names(vault)?;
     let paths: Vec<&str> = listed.files.iter().map(String::as_str).collect();
-    let (units, _) = sources::read_many(vault, &paths, PreparedUnit::counted, &mut |_| true);
+    let (units, _) = sources::read_many(vault, &paths, PreparedUnit::with_counts, &mut |_| true);
     Ok((IndexSnapshot::in_memory(units), degraded))
 }
 
@@ -428,7 +432,7 @@ impl FreshnessChecker<'_> {
 
 /// The window of a document that is nearest to the query. It is a window of the indexed text, not of newer
 /// text or of a duplicate.
-fn nearest(
+fn nearest_passage(
     snapshot: &IndexSnapshot,
     found: &SearchResults,
     number: u32,
@@ -440,7 +444,7 @@ fn nearest(
 }
 
 /// The passage of a document to show: the whole text, or of a long text the best window, cut at whole lines.
-fn shown(
+fn shown_passage(
     snapshot: &IndexSnapshot,
     found: &SearchResults,
     ranked: &RankedDocument,
@@ -449,7 +453,7 @@ fn shown(
 ) -> ShownPassage {
     let nearest_words = || {
         let indexed = (!refreshed).then(|| snapshot.best_window(ranked.document, found.vector()?)).flatten();
-        let searched = document.searched();
+        let searched = document.searched_text();
         indexed.and_then(|(window, _)| searched.get(window.start..window.end)).unwrap_or_default().to_owned()
     };
     let whole = || ShownPassage {
@@ -461,9 +465,9 @@ fn shown(
     if document.text.len() <= MAX_WHOLE_BYTES {
         return whole();
     }
-    let Some(window) = nearest(snapshot, found, ranked.document, document) else { return whole() };
+    let Some(window) = nearest_passage(snapshot, found, ranked.document, document) else { return whole() };
     // The window is relative to the searched text, which begins with the title and tags.
-    let lead = document.searched().len() - document.text.len();
+    let lead = document.searched_text().len() - document.text.len();
     let part = TextWindow { start: window.start.saturating_sub(lead), end: window.end.saturating_sub(lead) };
     let Some(text) = document.text.get(part.start..part.end.min(document.text.len())) else { return whole() };
     let (first, last) = windows::lines(&document.text, part);

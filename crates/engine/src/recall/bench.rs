@@ -98,8 +98,8 @@ pub fn lines<T: serde::de::DeserializeOwned>(
 
 /// The index of a namespace.
 pub fn index(store: &Path, ns: &str) -> RecallIndex {
-    let name: String = ContentHash::of(ns.as_bytes()).short(16);
-    RecallIndex::at(store.join(name))
+    let name: String = ContentHash::of_bytes(ns.as_bytes()).short_hex(16);
+    RecallIndex::in_folder(store.join(name))
 }
 
 /// Adds messages, with the vectors that `fill` gives them. Adding a message again changes nothing.
@@ -126,7 +126,7 @@ pub fn ingest(
         }
     }
     // The model is fastest on large batches, so texts of all namespaces go together.
-    let keeper = RecallIndex::at(store.to_owned());
+    let keeper = RecallIndex::in_folder(store.to_owned());
     let mut all: Vec<&mut PreparedUnit> =
         changed.iter_mut().flat_map(|(_, units)| units.values_mut()).collect();
     fill(&keeper, &mut all)?;
@@ -139,8 +139,8 @@ pub fn ingest(
             OldBytes::Removed,
         )?;
     }
-    Embedder::clear_partial(&keeper)?;
-    done.bytes = folder_bytes(store);
+    Embedder::clear_checkpoint(&keeper)?;
+    done.bytes = index_folder_bytes(store);
     Ok(done)
 }
 
@@ -173,7 +173,7 @@ fn add(units: &mut BTreeMap<String, PreparedUnit>, messages: Vec<BenchMessage>) 
 }
 
 fn empty(session: &str) -> PreparedUnit {
-    let stamp = FileStamp { modified: 0, size: 0, hash: ContentHash::of(session.as_bytes()) };
+    let stamp = FileStamp { modified: 0, size: 0, hash: ContentHash::of_bytes(session.as_bytes()) };
     SourceUnit { path: session.to_owned(), stamp: Some(stamp), documents: Vec::new() }.into()
 }
 
@@ -185,7 +185,7 @@ fn document(message: BenchMessage) -> Document {
         origin: if message.role == "user" { Origin::User } else { Origin::Agent },
         thread: Some(message.session.clone()),
         speaker: named.then_some(message.role),
-        ..Document::plain(DocumentSource::Message, message.session, message.text)
+        ..Document::unannotated(DocumentSource::Message, message.session, message.text)
     }
 }
 
@@ -223,7 +223,7 @@ pub fn query(
     };
     // The index has a resolution of seconds, so messages of the same second are compared exactly.
     let is_before = |number| {
-        snapshot.about(number).is_none_or(|about| about.created != now)
+        snapshot.document_info(number).is_none_or(|about| about.created != now)
             || snapshot
                 .document(number)
                 .is_none_or(|message| message.created.is_none_or(|at| at <= question.ts))
@@ -236,7 +236,7 @@ pub fn query(
 }
 
 /// The total size in bytes of a folder.
-pub fn folder_bytes(folder: &Path) -> u64 {
+pub fn index_folder_bytes(folder: &Path) -> u64 {
     let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
     let mut bytes = 0;
     while let Some(folder) = folders.pop() {

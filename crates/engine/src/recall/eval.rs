@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use rekindle_core::base::hash::ContentHash;
-use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::base::time::{Timestamp, format_utc};
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::metrics::{self, ExpectedRanks};
 use rekindle_core::recall::select::MAX_RESULTS;
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::normalise::normalise;
 use serde::{Deserialize, Serialize};
 
 use super::ask::{DegradationReason, RecallRequest, ask};
@@ -93,7 +93,7 @@ pub struct GeneratedPairs {
 
 /// Generates at most `limit` pairs, in which the title of a memory should find it. The choice depends on the
 /// ids alone, so that the same notes give the same pairs, and a new memory changes little.
-pub fn make_pairs(snapshot: &IndexSnapshot, limit: usize) -> GeneratedPairs {
+pub fn generate_pairs(snapshot: &IndexSnapshot, limit: usize) -> GeneratedPairs {
     let memories: Vec<Document> = visible(snapshot)
         .filter(|document| {
             matches!(document.source, DocumentSource::Entry | DocumentSource::Skill) && document.active
@@ -101,16 +101,16 @@ pub fn make_pairs(snapshot: &IndexSnapshot, limit: usize) -> GeneratedPairs {
         .collect();
     let mut said: HashMap<String, usize> = HashMap::new();
     for document in &memories {
-        *said.entry(normalised(&document.text)).or_default() += 1;
+        *said.entry(normalise(&document.text)).or_default() += 1;
     }
     let is_fit = |document: &&Document| {
-        let text = normalised(&document.text);
-        let title = normalised(&document.title);
+        let text = normalise(&document.text);
+        let title = normalise(&document.title);
         !title.is_empty() && text != title && said.get(&text) == Some(&1)
     };
     let mut fit: Vec<&Document> = memories.iter().filter(is_fit).collect();
     let skipped = memories.len() - fit.len();
-    fit.sort_by_cached_key(|document| ContentHash::of(document.id.as_bytes()).bytes());
+    fit.sort_by_cached_key(|document| ContentHash::of_bytes(document.id.as_bytes()).bytes());
     let pair = |document: &Document| EvalPair {
         query: document.title.trim_end_matches('…').to_owned(),
         expect: vec![document.id.clone()],
@@ -217,7 +217,7 @@ pub struct EvalResult {
 }
 
 /// Asks every question and scores the answers.
-pub fn measure(
+pub fn run_eval(
     asking: &EvalContext<'_>,
     snapshot: &IndexSnapshot,
     from: PairsOrigin,
@@ -249,9 +249,10 @@ pub fn measure(
         let answer = ask(asking.vault, asking.index, asking.embedder, asking.usage, &request)?;
         times.push(start.elapsed().as_secs_f64() * 1000.0);
         let hits: Vec<&Document> = answer.selection.hits.iter().map(|hit| &hit.document).collect();
-        let standing =
-            ExpectedRanks::of(&hits, &pair.expect, |hit, name| is_named(&hit.id, &hit.path, name, &folder));
-        if answer.decision.is_some_and(|decision| decision.silent()) {
+        let standing = ExpectedRanks::expected_ranks(&hits, &pair.expect, |hit, name| {
+            is_named(&hit.id, &hit.path, name, &folder)
+        });
+        if answer.decision.is_some_and(|decision| decision.is_silent()) {
             silent += 1;
             hidden += usize::from(standing.is_hit(asking.k));
         }
@@ -269,9 +270,9 @@ pub fn measure(
     progress(pairs.len(), pairs.len());
     let size = snapshot.size();
     let space = asking.embedder.map(|embedder| embedder.space());
-    let model = space.filter(|space| snapshot.is_of(space)).map(|space| space.model);
+    let model = space.filter(|space| snapshot.is_from_model(space)).map(|space| space.model);
     let run = EvalRun {
-        at: iso(at),
+        at: format_utc(at),
         from,
         pairs: pairs.len(),
         k: asking.k,

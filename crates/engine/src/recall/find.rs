@@ -6,13 +6,17 @@ use crate::index::{IndexSnapshot, RecallIndex};
 use crate::recall::messages::{Error, MessageStore};
 
 /// The document with that id, as indexed; `None` if there is none.
-pub fn by_id(index: &RecallIndex, messages: &MessageStore, id: &str) -> Result<Option<Document>, Error> {
-    if let Some(found) = index.open()?.and_then(|snapshot| among(&snapshot, id)) {
+pub fn document_by_id(
+    index: &RecallIndex,
+    messages: &MessageStore,
+    id: &str,
+) -> Result<Option<Document>, Error> {
+    if let Some(found) = index.open()?.and_then(|snapshot| find_in_snapshot(&snapshot, id)) {
         return Ok(Some(found));
     }
-    Ok(messages.open()?.and_then(|snapshot| among(&snapshot, id)))
+    Ok(messages.open()?.and_then(|snapshot| find_in_snapshot(&snapshot, id)))
 }
 
-fn among(snapshot: &IndexSnapshot, id: &str) -> Option<Document> {
+fn find_in_snapshot(snapshot: &IndexSnapshot, id: &str) -> Option<Document> {
     (0..snapshot.len()).filter_map(|number| snapshot.document(number)).find(|document| document.id == id)
 }

@@ -37,7 +37,7 @@ pub struct UsableIndex {
 
 impl UsableIndex {
     /// The word for its condition: the first deficiency, or that it is current.
-    pub fn word(&self) -> &'static str {
+    pub fn label(&self) -> &'static str {
         match self {
             Self { other_model: true, .. } => "other-model",
             Self { behind: true, .. } => "behind",
@@ -49,7 +49,7 @@ impl UsableIndex {
 }
 
 /// Checks the index. `space` is that of the current model, if it can be loaded.
-pub fn look(
+pub fn index_condition(
     vault: &Vault,
     index: &RecallIndex,
     space: Option<&VectorSpace>,
@@ -60,20 +60,20 @@ pub fn look(
         Err(error @ IndexError::Damaged { .. }) => return Ok(IndexCondition::Damaged(error.to_string())),
         Err(error) => return Err(error.into()),
     };
-    let behind = newest_change(vault)?.as_ref() != snapshot.seen() || snapshot.is_torn();
+    let behind = newest_change(vault)?.as_ref() != snapshot.last_seen_change() || snapshot.is_torn();
     Ok(IndexCondition::Usable(UsableIndex {
         size: snapshot.size(),
         model: snapshot.space().model,
         behind,
-        other_model: space.is_some_and(|space| !snapshot.is_of(space)),
-        changed: changed(vault, &snapshot)?,
+        other_model: space.is_some_and(|space| !snapshot.is_from_model(space)),
+        changed: count_changed_files(vault, &snapshot)?,
         snapshot,
     }))
 }
 
 /// The number of files that differ from the index. A file with a new time but the same content does not
 /// differ.
-fn changed(vault: &Vault, snapshot: &IndexSnapshot) -> Result<usize, Error> {
+fn count_changed_files(vault: &Vault, snapshot: &IndexSnapshot) -> Result<usize, Error> {
     let listed = sources::list(vault)?;
     let mut known = snapshot.stamps();
     let is_same = |file: &SourceFile, stamp: &FileStamp| {

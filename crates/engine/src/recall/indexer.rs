@@ -131,7 +131,9 @@ impl Indexer<'_> {
             Ok(None) | Err(IndexError::Damaged { .. }) => return Ok(CatchUpOutcome::Behind),
             Err(error) => return Err(error.into()),
         };
-        let Some(TouchedFiles { files: touched, newest }) = self.touched_since(snapshot.seen())? else {
+        let Some(TouchedFiles { files: touched, newest }) =
+            self.touched_since(snapshot.last_seen_change())?
+        else {
             return Ok(CatchUpOutcome::Behind);
         };
         if newest.is_none() {
@@ -140,10 +142,10 @@ impl Indexer<'_> {
         let (mut units, mut before) = (Vec::with_capacity(touched.len()), Vec::new());
         for (path, how) in &touched {
             if let FileChangeKind::Grew(growth) = how
-                && let Some(unit) = self.grown(&snapshot, path, growth)?
+                && let Some(unit) = self.appended_documents(&snapshot, path, growth)?
             {
                 units.push(unit);
-                before.extend(snapshot.recent(path));
+                before.extend(snapshot.small_segment_unit(path));
             } else {
                 let unit = PreparedUnit::from(sources::read(self.vault, path)?);
                 // Deleted and oversized files need no vectors.
@@ -151,7 +153,8 @@ impl Indexer<'_> {
                 units.push(unit);
             }
         }
-        let pending = self.embedder.fill(&mut units, &self.known(&snapshot, &before), SAVE_BUDGET);
+        let pending =
+            self.embedder.fill_missing(&mut units, &self.known_vectors(&snapshot, &before), SAVE_BUDGET);
         let files = units.len();
         if !appender.append(&self.embedder.space(), units, newest.as_ref())? {
             return Ok(CatchUpOutcome::Behind);
@@ -172,9 +175,11 @@ impl Indexer<'_> {
 
     /// Does the indexing that a command can do in passing: appends its changes, or builds the index of a
     /// small vault.
-    pub fn settle(&self) -> Result<SettleOutcome, Error> {
+    pub fn index_pending(&self) -> Result<SettleOutcome, Error> {
         match self.catch_up()? {
-            CatchUpOutcome::Current | CatchUpOutcome::Appended { pending: 0, .. } => return self.left_over(),
+            CatchUpOutcome::Current | CatchUpOutcome::Appended { pending: 0, .. } => {
+                return self.has_pending_vectors();
+            }
             CatchUpOutcome::Appended { .. } => return Ok(SettleOutcome::Later),
             CatchUpOutcome::Behind => {}
         }
@@ -190,20 +195,25 @@ impl Indexer<'_> {
     }
 
     /// Checks for earlier documents that still have no vectors (STO-15).
-    fn left_over(&self) -> Result<SettleOutcome, Error> {
-        let is_whole =
-            |snapshot: IndexSnapshot| snapshot.size().pending == 0 && snapshot.is_of(&self.embedder.space());
+    fn has_pending_vectors(&self) -> Result<SettleOutcome, Error> {
+        let is_whole = |snapshot: IndexSnapshot| {
+            snapshot.size().pending == 0 && snapshot.is_from_model(&self.embedder.space())
+        };
         let is_current = self.index.open()?.is_none_or(is_whole);
         Ok(if is_current { SettleOutcome::Current } else { SettleOutcome::Later })
     }
 
     /// Collects vectors of the same text and model, which need not be computed again.
-    fn known<'u>(
+    fn known_vectors<'u>(
         &self,
         snapshot: &IndexSnapshot,
         units: impl IntoIterator<Item = &'u PreparedUnit>,
     ) -> VectorCache {
-        if snapshot.is_of(&self.embedder.space()) { VectorCache::of(units) } else { VectorCache::default() }
+        if snapshot.is_from_model(&self.embedder.space()) {
+            VectorCache::of(units)
+        } else {
+            VectorCache::default()
+        }
     }
 
     /// The files that changes after `seen` touched, and the last of those changes. `None` if the journal does
@@ -221,9 +231,9 @@ impl Indexer<'_> {
             }
             newest.get_or_insert(record.change.id);
             for op in &record.change.ops {
-                for path in op.places().filter_map(|place| self.path_of(place)) {
+                for path in op.changed_files().filter_map(|place| self.path_of(place)) {
                     let newer = touched.remove(&path);
-                    touched.insert(path, FileChangeKind::before(newer, op));
+                    touched.insert(path, FileChangeKind::merge_older(newer, op));
                 }
             }
         }
@@ -232,7 +242,7 @@ impl Indexer<'_> {
 
     /// The documents that were appended to a daily log, to follow the indexed ones. The last thread is
     /// indexed again if it continues, so that it stays in one piece. `None` if the whole log has to be read.
-    fn grown(
+    fn appended_documents(
         &self,
         snapshot: &IndexSnapshot,
         path: &str,
@@ -240,7 +250,7 @@ impl Indexer<'_> {
     ) -> Result<Option<PreparedUnit>, Error> {
         let is_before = |stamp: &FileStamp| (stamp.hash, stamp.size) == (growth.before, growth.size);
         let Some(stamp) = snapshot.stamp(path).filter(is_before) else { return Ok(None) };
-        let Some(unit) = sources::read_grown(self.vault, path, &stamp, growth.after)? else {
+        let Some(unit) = sources::read_appended(self.vault, path, &stamp, growth.after)? else {
             return Ok(None);
         };
         let thread = unit.documents.first().and_then(|document| document.thread.as_deref());
@@ -304,7 +314,7 @@ impl Indexer<'_> {
             !told_to_stop
         };
         let (mut units, problems) = match changed.is_empty() || go_on(0) {
-            true => sources::read_many(self.vault, &changed, PreparedUnit::counted, &mut go_on),
+            true => sources::read_many(self.vault, &changed, PreparedUnit::with_counts, &mut go_on),
             false => Default::default(),
         };
         report.problems.extend(problems);
@@ -323,25 +333,25 @@ impl Indexer<'_> {
         let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len()
             <= MAX_APPENDED_DOCUMENTS;
         match &opened {
-            Some(snapshot) if few && extent == RefreshExtent::Changed && snapshot.is_of(&space) => {
+            Some(snapshot) if few && extent == RefreshExtent::Changed && snapshot.is_from_model(&space) => {
                 let is_current = units.is_empty()
                     && gone.is_empty()
                     && !snapshot.is_torn()
-                    && snapshot.seen() == newest.as_ref();
+                    && snapshot.last_seen_change() == newest.as_ref();
                 if !is_current {
                     let before: Vec<_> = changed.iter().filter_map(|path| snapshot.unit(path)).collect();
-                    self.embedder.fill(&mut units, &VectorCache::of(&before), SAVE_BUDGET);
-                    units.extend(gone.into_iter().map(absent));
+                    self.embedder.fill_missing(&mut units, &VectorCache::of(&before), SAVE_BUDGET);
+                    units.extend(gone.into_iter().map(empty_unit));
                     self.index.appender()?.append(&space, units, newest.as_ref())?;
                 }
             }
             _ => {
-                let mut all = opened.as_ref().map(|snapshot| snapshot.all(&space)).unwrap_or_default();
+                let mut all = opened.as_ref().map(|snapshot| snapshot.all_units(&space)).unwrap_or_default();
                 let known = VectorCache::of(all.values());
                 // After many files were read, the few vectors within a save's budget would not matter.
                 let budget = if units.len() > MAX_SETTLED_FILES { Duration::ZERO } else { SAVE_BUDGET };
                 if !known.is_empty() || !budget.is_zero() {
-                    self.embedder.fill(&mut units, &known, budget);
+                    self.embedder.fill_missing(&mut units, &known, budget);
                 }
                 if extent == RefreshExtent::Everything {
                     all.clear();
@@ -403,8 +413,8 @@ impl Indexer<'_> {
         let _lock = self.index.embedding(patience)?;
         let Some(snapshot) = self.index.open()? else { return Ok(report) };
         let mut told_to_stop = false;
-        if snapshot.size().pending > 0 || !snapshot.is_of(&space) {
-            let mut units: Vec<PreparedUnit> = snapshot.all(&space).into_values().collect();
+        if snapshot.size().pending > 0 || !snapshot.is_from_model(&space) {
+            let mut units: Vec<PreparedUnit> = snapshot.all_units(&space).into_values().collect();
             drop(snapshot);
             report.embedded = self.embedder.fill_all(
                 self.index,
@@ -420,11 +430,11 @@ impl Indexer<'_> {
             let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
             let (all, basis) = writer.load(&space);
             let mut all: Vec<PreparedUnit> = all.into_values().collect();
-            let missing = self.embedder.fill(&mut all, &made, Duration::ZERO);
-            let seen = basis.as_ref().and_then(IndexSnapshot::seen).cloned();
+            let missing = self.embedder.fill_missing(&mut all, &made, Duration::ZERO);
+            let seen = basis.as_ref().and_then(IndexSnapshot::last_seen_change).cloned();
             writer.publish(&space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
             if missing == 0 {
-                Embedder::clear_partial(self.index)?;
+                Embedder::clear_checkpoint(self.index)?;
             }
         }
         let report = self.with_size(report)?;
@@ -456,7 +466,7 @@ struct FileGrowth {
 
 impl FileChangeKind {
     /// Combines an older change with the newer ones.
-    fn before(newer: Option<Self>, op: &FileOperation) -> Self {
+    fn merge_older(newer: Option<Self>, op: &FileOperation) -> Self {
         match (newer, op) {
             (None, FileOperation::Append { before, size, after, .. }) => {
                 Self::Grew(FileGrowth { before: *before, size: *size, after: *after })
@@ -471,7 +481,7 @@ impl FileChangeKind {
     }
 }
 
-fn absent(path: String) -> PreparedUnit {
+fn empty_unit(path: String) -> PreparedUnit {
     let unit = rekindle_core::recall::document::SourceUnit { path, stamp: None, documents: Vec::new() };
     PreparedUnit { unit, documents: Vec::new(), behind: None }
 }

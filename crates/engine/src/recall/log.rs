@@ -19,17 +19,17 @@ pub struct RecallLog {
 
 impl RecallLog {
     /// The log in the folder of logs.
-    pub fn at(logs: &Path) -> Self {
+    pub fn in_folder(logs: &Path) -> Self {
         Self { path: logs.join("recall.jsonl") }
     }
 
     /// Appends a line to the log.
     pub fn append(&self, line: &Value) -> io::Result<()> {
         if let Some(folder) = self.path.parent() {
-            disk::make_folder(folder)?;
+            disk::create_private_folder(folder)?;
         }
         if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES) {
-            disk::set_aside(&self.path, &self.path.with_extension("old.jsonl"))?;
+            disk::move_aside(&self.path, &self.path.with_extension("old.jsonl"))?;
         }
         LineFile::open(&self.path)?.append(&format!("{line}\n"), false)
     }

@@ -75,7 +75,9 @@ impl<'a> ObservationMerger<'a> {
             }
         }
         all.sort_by(|(_, a), (_, b)| {
-            ObservationMention::of(a).order().cmp(&ObservationMention::of(b).order())
+            ObservationMention::from_document(a)
+                .sort_key()
+                .cmp(&ObservationMention::from_document(b).sort_key())
         });
         all
     }

@@ -54,7 +54,7 @@ impl<'scope> QueryEmbedding<'scope> {
         let worker = embedder.filter(|_| !embedded.trim().is_empty()).map(|embedder| {
             let (memories, given) = channel();
             let (found, compared) = channel();
-            let small_talk = scope.spawn(move || think(embedder, prompt, &embedded, &given, &found));
+            let small_talk = scope.spawn(move || embed_query(embedder, prompt, &embedded, &given, &found));
             EmbeddingWorker { embedder, memories, compared, small_talk }
         });
         Self { query, worker, compared: None }
@@ -62,20 +62,20 @@ impl<'scope> QueryEmbedding<'scope> {
 
     /// Provides the snapshot to compare with. If its vectors are from another model, the embedding is
     /// discarded.
-    pub(super) fn meet(&mut self, snapshot: &Arc<IndexSnapshot>) {
-        let is_comparable = |worker: &EmbeddingWorker<'_>| snapshot.is_of(&worker.embedder.space());
+    pub(super) fn compare_with(&mut self, snapshot: &Arc<IndexSnapshot>) {
+        let is_comparable = |worker: &EmbeddingWorker<'_>| snapshot.is_from_model(&worker.embedder.space());
         self.worker = self.worker.take().filter(is_comparable);
         if let Some(worker) = &self.worker {
             worker.memories.send(Arc::clone(snapshot)).ignore_failure("the thread has ended");
-            snapshot.will_scan();
+            snapshot.prefetch_vectors();
         }
     }
 
     /// The embedding and its cosines; `None` without a model. It waits for the result, and warms the model
     /// meanwhile.
-    pub(super) fn compared(&mut self) -> Option<Arc<ComparedQuery>> {
+    pub(super) fn embedding(&mut self) -> Option<Arc<ComparedQuery>> {
         if let (None, Some(worker)) = (&self.compared, &self.worker) {
-            worker.embedder.warm();
+            worker.embedder.prefetch();
             self.compared = worker.compared.recv().ok().map(Arc::new);
         }
         self.compared.clone()
@@ -87,7 +87,7 @@ impl<'scope> QueryEmbedding<'scope> {
     }
 }
 
-fn think(
+fn embed_query(
     embedder: Embedder<'_>,
     prompt: &str,
     embedded: &str,
@@ -99,5 +99,5 @@ fn think(
     let embedding = start.elapsed();
     let cosines = memories.recv().ok()?.cosines(&vector);
     found.send(ComparedQuery { vector: vector.clone(), cosines, embedding }).ok()?;
-    small_talk::margin(embedder, prompt, &vector)
+    small_talk::small_talk_margin(embedder, prompt, &vector)
 }

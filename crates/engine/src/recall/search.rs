@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rekindle_core::base::scope::is_shown;
+use rekindle_core::base::scope::is_project_visible_in;
 use rekindle_core::base::time::Zoned;
 use rekindle_core::config::{self, DecayMode};
 use rekindle_core::recall::collection::{DocumentColumns, TermPostings};
@@ -42,7 +42,7 @@ pub struct SearchRules<'a> {
 
 impl<'a> SearchRules<'a> {
     /// The rules from the settings, for a query in a project at `now`.
-    pub fn of(settings: &config::RecallSettings, project: Option<&'a str>, now: &Zoned) -> Self {
+    pub fn from_settings(settings: &config::RecallSettings, project: Option<&'a str>, now: &Zoned) -> Self {
         let method = match settings.fusion {
             config::FusionMode::Default => FusionMethod::Measured,
             config::FusionMode::Linear => FusionMethod::Linear {
@@ -104,25 +104,28 @@ pub fn search(
     count: usize,
 ) -> SearchResults {
     let start = Instant::now();
-    query_embedding.meet(snapshot);
-    query_embedding.query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
-    let mut columns = snapshot.columns(|project| rules.all_projects || is_shown(project, rules.project));
-    hide(&mut columns, rules);
+    query_embedding.compare_with(snapshot);
+    query_embedding.query.retain_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
+    let mut columns =
+        snapshot.columns(|project| rules.all_projects || is_project_visible_in(project, rules.project));
+    hide_invisible(&mut columns, rules);
     let terms = &query_embedding.query.terms;
     let postings: Vec<TermPostings> = terms.iter().map(|term| snapshot.postings(term.hash)).collect();
     let lexical = lexical::score(&columns, &postings);
     let identifiers: Vec<bool> = terms.iter().map(|term| term.identifier).collect();
     let times = time_expressions::spans(&query_embedding.query.text, rules.now);
-    let compared = query_embedding.compared();
+    let compared = query_embedding.embedding();
     let cosines: &[f32] = compared.as_ref().map_or(&[], |compared| &compared.cosines);
     let asked = FusionQuery { postings: &postings, identifiers: &identifiers, times: &times };
     let mut fusion = FusionInput::new(rules.method, &columns, &lexical, cosines, &asked);
     if let Some(ComparedQuery { vector, .. }) = compared.as_deref() {
-        let picked = snapshot.pick(&fusion.worth_a_look(wanted), vector.steps.len());
-        fusion.look(picked.close(vector));
+        let picked = snapshot.pick_for_rescoring(&fusion.rescoring_candidates(wanted), vector.steps.len());
+        fusion.rescore(picked.close(vector));
         let feedback_docs = fusion.feedback_docs();
-        if let Some(moved) = lean(snapshot, vector, &feedback_docs, fusion.feedback_weight(&feedback_docs)) {
-            fusion.look(picked.close(&moved));
+        if let Some(moved) =
+            feedback_query(snapshot, vector, &feedback_docs, fusion.feedback_weight(&feedback_docs))
+        {
+            fusion.rescore(picked.close(&moved));
         }
     }
     let circumstances =
@@ -134,7 +137,7 @@ pub fn search(
 }
 
 /// Hides inactive documents and those written too late.
-fn hide(columns: &mut DocumentColumns, rules: &SearchRules<'_>) {
+fn hide_invisible(columns: &mut DocumentColumns, rules: &SearchRules<'_>) {
     for at in 0..columns.len() {
         let holds = rules.inactive || columns.flags[at].is_active();
         let in_time = rules.until.is_none_or(|until| columns.created[at] <= until);
@@ -144,7 +147,7 @@ fn hide(columns: &mut DocumentColumns, rules: &SearchRules<'_>) {
 
 /// Moves the query towards the best documents (pseudo-relevance feedback), to find more documents with their
 /// words.
-fn lean(
+fn feedback_query(
     snapshot: &IndexSnapshot,
     question: &QuantisedVector,
     feedback_docs: &[u32],

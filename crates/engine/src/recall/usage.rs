@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use rekindle_core::base::time;
-use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::base::time::{Timestamp, format_utc};
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::memory_usage::{MemoryUsage, UsageSignal};
 use rekindle_core::recall::select::UsageScore;
@@ -66,17 +66,17 @@ pub struct UsageCounts {
 impl UsageSummary {
     /// Reads the usage. Unreadable lines are skipped.
     pub fn read(path: &Path) -> Self {
-        let mut usage = Self::settled(path).unwrap_or_default();
+        let mut usage = Self::load_summary(path).unwrap_or_default();
         let Ok(added) = tail(path, usage.bytes) else { return usage };
-        for line in parsed(&added) {
+        for line in parse_lines(&added) {
             usage.add(&line);
         }
         usage
     }
 
     /// Reads the summary, if it is still valid.
-    fn settled(path: &Path) -> Option<Self> {
-        let text = std::fs::read(beside(path)).ok()?;
+    fn load_summary(path: &Path) -> Option<Self> {
+        let text = std::fs::read(summary_path(path)).ok()?;
         let usage: Self = serde_json::from_slice(&text).ok()?;
         let whole = std::fs::metadata(path).ok()?.len();
         (usage.version == VERSION && usage.bytes <= whole).then_some(usage)
@@ -96,8 +96,8 @@ impl UsageSummary {
     }
 
     /// Updates the summary if many lines were appended since.
-    pub fn settle(path: &Path) -> io::Result<()> {
-        let before = Self::settled(path).unwrap_or_default();
+    pub fn write_summary(path: &Path) -> io::Result<()> {
+        let before = Self::load_summary(path).unwrap_or_default();
         let added = match tail(path, before.bytes) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             added => added?,
@@ -107,15 +107,15 @@ impl UsageSummary {
             return Ok(());
         }
         let mut usage = Self { version: VERSION, bytes: before.bytes + whole as u64, ..before };
-        parsed(&added[..whole]).for_each(|line| usage.add(&line));
-        disk::write_whole(&beside(path), &serde_json::to_vec(&usage)?)
+        parse_lines(&added[..whole]).for_each(|line| usage.add(&line));
+        disk::write_atomic(&summary_path(path), &serde_json::to_vec(&usage)?)
     }
 
     /// Counts the signals of each type over all memories.
-    pub fn said(path: &Path) -> UsageCounts {
+    pub fn usage_counts(path: &Path) -> UsageCounts {
         let text = std::fs::read(path).unwrap_or_default();
         let mut said = UsageCounts::default();
-        for line in parsed(&text) {
+        for line in parse_lines(&text) {
             *match line.signal {
                 UsageSignal::Good => &mut said.good,
                 UsageSignal::Wrong => &mut said.wrong,
@@ -132,18 +132,18 @@ impl UsageSummary {
 
     /// The strength of a memory, between -1 (misled) and 1 (helped).
     pub fn strength(&self, id: &str) -> f32 {
-        self.standing(id).strength()
+        self.memory_usage(id).strength()
     }
 
     /// The usage of one memory.
-    pub fn standing(&self, id: &str) -> MemoryUsage {
+    pub fn memory_usage(&self, id: &str) -> MemoryUsage {
         self.standings.get(id).copied().unwrap_or_default()
     }
 
     /// The usage that ranking reads: the strength of a document, and if it has been unused for so long that
     /// it may be outdated (FBK-04). Times before counting started do not make it outdated.
-    pub fn lived(&self, document: &Document, now: i64) -> UsageScore {
-        let standing = self.standing(&document.id);
+    pub fn usage_score(&self, document: &Document, now: i64) -> UsageScore {
+        let standing = self.memory_usage(&document.id);
         let counts = matches!(document.source, DocumentSource::Entry | DocumentSource::Observation);
         // Times before counting started do not make it outdated.
         let from =
@@ -154,12 +154,12 @@ impl UsageSummary {
 
     /// Appends a signal about a memory.
     pub fn record(path: &Path, id: &str, signal: UsageSignal, at: Timestamp) -> io::Result<()> {
-        append(path, &[UsageLine { at: iso(at).into(), id: id.into(), signal, turn: None }], true)
+        append(path, &[UsageLine { at: format_utc(at).into(), id: id.into(), signal, turn: None }], true)
     }
 
     /// Records that memories were shown as answers. It does not wait for the disk.
-    pub fn recalled(path: &Path, ids: &[&str], at: Timestamp) -> io::Result<()> {
-        let at = iso(at);
+    pub fn record_recalled(path: &Path, ids: &[&str], at: Timestamp) -> io::Result<()> {
+        let at = format_utc(at);
         let lines = ids.iter().map(|id| UsageLine {
             at: at.as_str().into(),
             id: (*id).into(),
@@ -183,12 +183,12 @@ impl UsageSummary {
         };
         let text = String::from_utf8_lossy(&text);
         let of_turn =
-            text.lines().filter(|line| line.contains(turn)).flat_map(|line| parsed(line.as_bytes()));
+            text.lines().filter(|line| line.contains(turn)).flat_map(|line| parse_lines(line.as_bytes()));
         let known: Vec<UsageLine<'_>> = of_turn.filter(|line| line.turn.as_deref() == Some(turn)).collect();
         let is_new = |(id, signal): &&(String, UsageSignal)| {
             !known.iter().any(|line| line.id == *id && line.signal == *signal)
         };
-        let at = iso(at);
+        let at = format_utc(at);
         let lines: Vec<UsageLine<'_>> = shown
             .iter()
             .filter(is_new)
@@ -210,7 +210,7 @@ impl UsageSummary {
         };
         let (mut left, mut gone) = (Vec::with_capacity(text.len()), 0);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
-            if parsed(line).any(|line| goes(&line.id)) {
+            if parse_lines(line).any(|line| goes(&line.id)) {
                 gone += 1;
             } else {
                 left.extend_from_slice(line);
@@ -218,7 +218,7 @@ impl UsageSummary {
         }
         if gone > 0 {
             disk::replace_shredding(path, &text, &left)?;
-            match disk::shred(&beside(path)) {
+            match disk::shred(&summary_path(path)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -227,12 +227,12 @@ impl UsageSummary {
     }
 }
 
-fn beside(path: &Path) -> PathBuf {
+fn summary_path(path: &Path) -> PathBuf {
     path.with_extension("json")
 }
 
 /// The readable lines; a damaged line affects no other.
-fn parsed(text: &[u8]) -> impl Iterator<Item = UsageLine<'_>> {
+fn parse_lines(text: &[u8]) -> impl Iterator<Item = UsageLine<'_>> {
     text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::time::{Timestamp, Zoned};
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, aim};
-use rekindle_core::knowledge::proposal::review_priority::{FoldedProposal, asked, ranked};
+use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, rebase_proposal};
+use rekindle_core::knowledge::proposal::review_priority::{FoldedProposal, rank_proposals, select_asked};
 use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::{self, PageDecision, ProposalId, ReviewPage, ShownPage, diff};
@@ -43,13 +43,13 @@ pub struct ReviewQueue {
 
 /// Splits the queue into today's proposals and the rest (B-07).
 pub fn asked_today(db: &Database, per_day: usize, now: &Zoned) -> Result<ReviewQueue, db::Error> {
-    let standings = proposals::standings(db, true)?;
+    let standings = proposals::list_proposals(db, true)?;
     let open: Vec<Proposal> = standings.iter().map(|standing| standing.proposal.clone()).collect();
-    let on_page = on_page(db)?;
+    let on_page = ids_on_page(db)?;
     let day_began = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
     let decided = proposals::decided_since(db, day_began)?;
-    let ranked = ranked(&open, &on_page, now.timestamp());
-    let today = asked(&ranked, &on_page, per_day, decided);
+    let ranked = rank_proposals(&open, &on_page, now.timestamp());
+    let today = select_asked(&ranked, &on_page, per_day, decided);
     let shown: HashSet<ProposalId> = today.iter().map(|folded| folded.proposal.id).collect();
     let find = |folded: &FoldedProposal<'_>| {
         let standing = standings.iter().find(|standing| standing.proposal.id == folded.proposal.id)?;
@@ -62,28 +62,28 @@ pub fn asked_today(db: &Database, per_day: usize, now: &Zoned) -> Result<ReviewQ
 }
 
 /// The ids of the proposals on the current page.
-pub fn on_page(db: &Database) -> Result<HashSet<ProposalId>, db::Error> {
+pub fn ids_on_page(db: &Database) -> Result<HashSet<ProposalId>, db::Error> {
     Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
 }
 
 /// Updates open proposals whose target section or line of MEMORY.md moved (B-07). Returns those with a lost
 /// target, and the reason.
-pub fn rebase(db: &mut Database, vault: &Vault) -> Result<HashMap<ProposalId, String>, Error> {
-    let memory = vault.read(&ChangedFile::vault(layout::fixed(layout::MEMORY)))?;
+pub fn rebase_proposals(db: &mut Database, vault: &Vault) -> Result<HashMap<ProposalId, String>, Error> {
+    let memory = vault.read(&ChangedFile::vault(layout::fixed_path(layout::MEMORY)))?;
     let memory = memory.map(|note| note.text).unwrap_or_default();
-    let all = proposals::all(db)?;
-    let meant_for = meant_for(&all);
+    let all = proposals::all_proposals(db)?;
+    let meant_for = target_section(&all);
     let mut lost = HashMap::new();
     for proposal in all.iter().filter(|proposal| proposal.status.is_open()) {
         if proposal.section().is_none() {
             let Proposal { text, supersedes, .. } = proposal;
             let new = Amendment { proposal, statement: text, supersedes: supersedes.as_deref() };
-            if let Err(error) = vault.amended(&new) {
+            if let Err(error) = vault.preview_amendment(&new) {
                 lost.insert(proposal.id, error.to_string());
             }
             continue;
         }
-        match aim(proposal, &memory, &meant_for) {
+        match rebase_proposal(proposal, &memory, &meant_for) {
             RebaseOutcome::Same => {}
             RebaseOutcome::Moved(moved) => {
                 proposals::retarget(db, &moved)?;
@@ -97,7 +97,7 @@ pub fn rebase(db: &mut Database, vault: &Vault) -> Result<HashMap<ProposalId, St
 }
 
 /// Looks up the target section of a promoted proposal.
-pub fn meant_for(all: &[Proposal]) -> impl Fn(ProposalId) -> Option<String> {
+pub fn target_section(all: &[Proposal]) -> impl Fn(ProposalId) -> Option<String> {
     move |id| {
         let known = all.iter().find(|known| known.id == id)?;
         let named = matches!(known.place, review::ProposalPlace::Section(_)) || known.target.is_some();
@@ -106,7 +106,7 @@ pub fn meant_for(all: &[Proposal]) -> impl Fn(ProposalId) -> Option<String> {
 }
 
 /// Rewrites the page to match the store.
-pub fn refresh(
+pub fn refresh_page(
     db: &mut Database,
     vault: &Vault,
     reviewer: &str,
@@ -114,7 +114,7 @@ pub fn refresh(
     by: ChangeActor,
     now: &Zoned,
 ) -> Result<ReviewPageOutcome, Error> {
-    rebase(db, vault)?;
+    rebase_proposals(db, vault)?;
     let asked = asked_today(db, per_day, now)?;
     let queue = ReviewPage {
         reviewer: reviewer.to_owned(),
@@ -124,13 +124,14 @@ pub fn refresh(
         later: asked.later.len(),
     };
     let later: Vec<review::ListedProposal> = asked.later.iter().map(|(standing, _)| line(standing)).collect();
-    vault.show_waiting(&later, proposals::machine(db)?, by, now)?;
+    vault.show_waiting(&later, proposals::machine_id(db)?, by, now)?;
     let known = known(db)?;
     if queue.proposals.is_empty() && known.is_empty() {
         // No page is created for an empty queue.
         return Ok(ReviewPageOutcome::Unchanged);
     }
-    let mut remember = |shown: &ShownPage| keep(db, shown, now.timestamp()).map_err(std::io::Error::other);
+    let mut remember =
+        |shown: &ShownPage| save_shown_page(db, shown, now.timestamp()).map_err(std::io::Error::other);
     Ok(vault.show_review(&queue, &known, &mut remember, by, now)?)
 }
 
@@ -163,11 +164,11 @@ pub fn look(
     vault: &Vault,
     now: Timestamp,
 ) -> Result<PageDecisions, Error> {
-    let Some(page) = vault.read(&ChangedFile::vault(layout::fixed(layout::REVIEW)))? else {
+    let Some(page) = vault.read(&ChangedFile::vault(layout::fixed_path(layout::REVIEW)))? else {
         return Ok(PageDecisions::default());
     };
     let hash = page.hash.to_string();
-    let (seen, doubt) = seen(db)?.unzip();
+    let (seen, doubt) = last_seen_page(db)?.unzip();
     if seen.as_ref() == Some(&hash) {
         return Ok(PageDecisions { decided: Vec::new(), doubt: doubt.flatten() });
     }
@@ -177,7 +178,7 @@ pub fn look(
         Ok(decisions) => decisions,
         Err(doubt) => {
             let doubt = Some(doubt.to_string());
-            see(db, &hash, doubt.as_deref(), now)?;
+            mark_page_seen(db, &hash, doubt.as_deref(), now)?;
             return Ok(PageDecisions { decided: Vec::new(), doubt });
         }
     };
@@ -194,16 +195,16 @@ pub fn look(
         let scope = one.scope.as_ref();
         decided.push((
             one.id,
-            proposals::decide_in(db, registry, one.id, &verdict, scope, DecidedBy::Page, now)?,
+            proposals::decide_with_scope(db, registry, one.id, &verdict, scope, DecidedBy::Page, now)?,
         ));
     }
     // Last, because a crash before this only reads the page again and decides nothing twice.
-    see(db, &hash, None, now)?;
+    mark_page_seen(db, &hash, None, now)?;
     Ok(PageDecisions { decided, doubt: None })
 }
 
 /// The hash of the page read last, and the reason it was ignored.
-fn seen(db: &Database) -> Result<Option<(String, Option<String>)>, db::Error> {
+fn last_seen_page(db: &Database) -> Result<Option<(String, Option<String>)>, db::Error> {
     db.run(|connection| {
         connection
             .query_row("SELECT hash, doubt FROM review_seen", [], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -212,11 +213,16 @@ fn seen(db: &Database) -> Result<Option<(String, Option<String>)>, db::Error> {
 }
 
 /// The reason the page read last was ignored.
-pub fn doubt(db: &Database) -> Result<Option<String>, db::Error> {
-    Ok(seen(db)?.and_then(|(_, doubt)| doubt))
+pub fn page_doubt(db: &Database) -> Result<Option<String>, db::Error> {
+    Ok(last_seen_page(db)?.and_then(|(_, doubt)| doubt))
 }
 
-fn see(db: &mut Database, hash: &str, doubt: Option<&str>, now: Timestamp) -> Result<(), db::Error> {
+fn mark_page_seen(
+    db: &mut Database,
+    hash: &str,
+    doubt: Option<&str>,
+    now: Timestamp,
+) -> Result<(), db::Error> {
     db.change(|transaction| {
         transaction.execute(
             "INSERT INTO review_seen VALUES (1, ?1, ?2, ?3)
@@ -238,8 +244,8 @@ pub fn known(db: &Database) -> Result<Vec<ShownPage>, db::Error> {
 }
 
 /// Remembers the content of a page as the newest.
-fn keep(db: &mut Database, shown: &ShownPage, now: Timestamp) -> Result<(), db::Error> {
-    let json = serde_json::to_string(shown).map_err(|error| db.odd(error.to_string()))?;
+fn save_shown_page(db: &mut Database, shown: &ShownPage, now: Timestamp) -> Result<(), db::Error> {
+    let json = serde_json::to_string(shown).map_err(|error| db.corrupt_value(error.to_string()))?;
     db.change(|transaction| {
         let last: i64 =
             transaction

@@ -45,7 +45,11 @@ pub struct PendingPatch {
 
 /// Converts a proposal to an amendment.
 pub fn amendment(standing: &ProposalRecord) -> Amendment<'_> {
-    Amendment { proposal: &standing.proposal, statement: standing.text(), supersedes: standing.supersedes() }
+    Amendment {
+        proposal: &standing.proposal,
+        statement: standing.text(),
+        supersedes: standing.superseded_line(),
+    }
 }
 
 /// True if the proposal is approved and its patch is not yet applied.
@@ -56,11 +60,11 @@ pub fn is_patch(standing: &ProposalRecord) -> bool {
 
 /// Lists the patches to be applied, the oldest first. A proposal that was decided together with another has
 /// none.
-pub fn waiting(db: &Database, vault: &Vault) -> Result<Vec<PendingPatch>, db::Error> {
-    let all = proposals::standings(db, false)?.into_iter();
+pub fn pending_patches(db: &Database, vault: &Vault) -> Result<Vec<PendingPatch>, db::Error> {
+    let all = proposals::list_proposals(db, false)?.into_iter();
     let patches = all.filter(|standing| is_patch(standing) && standing.with.is_none());
     Ok(patches
-        .map(|standing| PendingPatch { fits: vault.amended(&amendment(&standing)), standing })
+        .map(|standing| PendingPatch { fits: vault.preview_amendment(&amendment(&standing)), standing })
         .collect())
 }
 
@@ -71,24 +75,24 @@ pub fn path(folder: &Path, id: ProposalId) -> PathBuf {
 
 /// Renders the change as a patch that `git apply` and `patch -p1` accept in the identity folder.
 pub fn text(standing: &ProposalRecord, amended: &AmendedFile) -> String {
-    diff::patch(standing.proposal.file(), amended.before.as_deref(), Some(&amended.after))
+    diff::git_patch(standing.proposal.file(), amended.before.as_deref(), Some(&amended.after))
 }
 
 /// Rewrites the folder to match the waiting patches. A change that does not apply any more has no file;
 /// `rekindle review` reports it.
-pub fn refresh(db: &Database, vault: &Vault, folder: &Path) -> Result<(), Error> {
+pub fn refresh_folder(db: &Database, vault: &Vault, folder: &Path) -> Result<(), Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |cause| Error::Folder { path, cause }
     };
     let mut wanted = HashSet::new();
-    for PendingPatch { standing, fits } in waiting(db, vault)? {
+    for PendingPatch { standing, fits } in pending_patches(db, vault)? {
         let Some(amended) = fits.ok().filter(|amended| !amended.is_there()) else { continue };
         let path = path(folder, standing.proposal.id);
         let text = text(&standing, &amended);
         if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
-            disk::make_folder(folder).map_err(failed(folder))?;
-            disk::write_whole(&path, text.as_bytes()).map_err(failed(&path))?;
+            disk::create_private_folder(folder).map_err(failed(folder))?;
+            disk::write_atomic(&path, text.as_bytes()).map_err(failed(&path))?;
         }
         wanted.insert(path);
     }

@@ -13,7 +13,7 @@ use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, names};
 use rekindle_core::knowledge::proposal::ProposalGrade;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalStatus};
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::vault::review::{MachineId, ProposalId};
 use serde_json::json;
 
@@ -22,14 +22,15 @@ use crate::platform::db::{Database, Error, OptionalExtension, Transaction, param
 use crate::platform::random;
 
 pub use decide::{
-    DecisionOutcome, ProposalRecord, ProposalVerdict, decide, decide_because, decide_in, decided_since, due,
-    ended_with, expire, mark_promoted, mark_triaged, reopen, retarget, standing, standings,
+    DecisionOutcome, ProposalRecord, ProposalVerdict, decide, decide_with_reason, decide_with_scope,
+    decided_since, due_for_expiry, ended_with, expire, find_proposal, list_proposals, mark_promoted,
+    mark_triaged, reopen, retarget,
 };
-pub use history::{ProposalChange, ProposalHistoryLine, accepted, automatic, check};
-pub use journal_position::{see, seen};
-pub use machine_id::machine;
-pub use receipts::{PendingReceipts, owed, owes, paid, try_on};
-pub use revise::revise;
+pub use history::{ProposalChange, ProposalHistoryLine, acceptance_stats, automatic_decisions, check};
+pub use journal_position::{last_seen_change, mark_seen};
+pub use machine_id::machine_id;
+pub use receipts::{PendingReceipts, has_pending, mark_written, reschedule, take_pending};
+pub use revise::propose_version;
 
 /// The result of submitting a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub enum SubmitOutcome {
 /// Submits the proposals of a run in one transaction. The store numbers them: of a given id only kind and day
 /// count. A duplicate is folded into the existing proposal (B-07). The same submission of a run gets the same
 /// result (EXE-18). For new ones it sends the event that starts triage (REV-09).
-pub fn hand_in(
+pub fn submit(
     db: &mut Database,
     registry: &FunctionRegistry,
     run: &str,
@@ -63,7 +64,7 @@ pub fn hand_in(
         let before = count(transaction)?;
         let mut handed = Vec::with_capacity(new.len());
         for new in new {
-            handed.push(hand_in_one(transaction, run, new, machine)?);
+            handed.push(submit_one(transaction, run, new, machine)?);
         }
         if count(transaction)? > before {
             let (id, name) = (event_id.as_str().to_owned(), names::PROPOSALS_STAGED.to_owned());
@@ -78,13 +79,13 @@ pub fn hand_in(
         .map_err(|what| Error::Content { path: path.clone(), what })
 }
 
-fn hand_in_one(
+fn submit_one(
     transaction: &Transaction<'_>,
     run: &str,
     new: &Proposal,
     machine: MachineId,
 ) -> rusqlite::Result<Result<SubmitOutcome, String>> {
-    let said = said(new);
+    let said = statement_key(new);
     let same: Option<(String, Option<String>)> = transaction
         .query_row(
             // The same statement in another project is a different proposal (R-15), except for one about all
@@ -92,7 +93,7 @@ fn hand_in_one(
             "SELECT proposal, run FROM proposals WHERE said = ?1
                 AND (?3 OR proposal ->> '$.project' IS NULL OR proposal ->> '$.project' IS ?2)
              ORDER BY created DESC, id DESC LIMIT 1",
-            params![said, new.project.as_ref().map(ProjectId::as_str), new.widened().is_some()],
+            params![said, new.project.as_ref().map(ProjectId::as_str), new.global_entry().is_some()],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
@@ -110,13 +111,13 @@ fn hand_in_one(
         there.explicit |= new.explicit;
         there.origin = more_trusted(there.origin, new.origin);
         let mut theirs = Proposal { origin: there.origin, ..new.clone() };
-        theirs.rest_on(&there.evidence);
-        there.rest_on(&new.evidence);
+        theirs.add_evidence(&there.evidence);
+        there.add_evidence(&new.evidence);
         there.confidence = there.confidence.max(theirs.confidence);
         write(transaction, &there, &said)?;
         return Ok(Ok(SubmitOutcome::Folded(there.id)));
     }
-    let prefix = ProposalId::uncounted(new.id.kind, new.id.date).to_string();
+    let prefix = ProposalId::unnumbered(new.id.kind, new.id.date).to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
         // The id of a proposal that was decided and then forgotten is never reused.
@@ -127,7 +128,7 @@ fn hand_in_one(
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let taken: Vec<ProposalId> = taken.iter().filter_map(|id| id.parse().ok()).collect();
-    let id = ProposalId::next(new.id.kind, new.id.date, &taken).by(Some(machine));
+    let id = ProposalId::next_free(new.id.kind, new.id.date, &taken).with_machine(Some(machine));
     let proposal = Proposal { id, ..new.clone() };
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
@@ -136,12 +137,12 @@ fn hand_in_one(
 
 /// The key of a proposal for finding duplicates. The same text for another file is a different proposal; an
 /// idea that becomes a project is one proposal in any words.
-fn said(proposal: &Proposal) -> String {
-    let text = normalised(&proposal.text);
-    if proposal.widened().is_some() {
+fn statement_key(proposal: &Proposal) -> String {
+    let text = normalise(&proposal.text);
+    if proposal.global_entry().is_some() {
         return format!("everywhere: {text}");
     }
-    match (proposal.section(), proposal.idea()) {
+    match (proposal.section(), proposal.idea_slug()) {
         (Some(_), _) => text,
         (None, Some(idea)) => format!("{}: {idea}", proposal.file()),
         (None, None) => format!("{}: {text}", proposal.file()),
@@ -161,7 +162,7 @@ fn write(transaction: &Transaction<'_>, proposal: &Proposal, said: &str) -> rusq
          ON CONFLICT (id) DO UPDATE SET status = ?2, said = ?3, proposal = ?5",
         params![
             proposal.id.to_string(),
-            proposal.status.word(),
+            proposal.status.as_str(),
             said,
             proposal.created.as_millisecond(),
             json
@@ -175,7 +176,7 @@ pub fn open(db: &Database) -> Result<Vec<Proposal>, Error> {
 }
 
 /// Lists all proposals ever made.
-pub fn all(db: &Database) -> Result<Vec<Proposal>, Error> {
+pub fn all_proposals(db: &Database) -> Result<Vec<Proposal>, Error> {
     list(db, "ORDER BY created, id")
 }
 
@@ -187,7 +188,9 @@ fn list(db: &Database, which: &str) -> Result<Vec<Proposal>, Error> {
             .collect()
     })?;
     rows.iter()
-        .map(|row| serde_json::from_str(row).map_err(|error| db.odd(format!("a proposal: {error}"))))
+        .map(|row| {
+            serde_json::from_str(row).map_err(|error| db.corrupt_value(format!("a proposal: {error}")))
+        })
         .collect()
 }
 
@@ -198,17 +201,19 @@ pub fn get(db: &Database, id: ProposalId) -> Result<Option<Proposal>, Error> {
             .query_row("SELECT proposal FROM proposals WHERE id = ?1", [id.to_string()], |row| row.get(0))
             .optional()
     })?;
-    row.map(|row| serde_json::from_str(&row).map_err(|error| db.odd(format!("proposal {id}: {error}"))))
-        .transpose()
+    row.map(|row| {
+        serde_json::from_str(&row).map_err(|error| db.corrupt_value(format!("proposal {id}: {error}")))
+    })
+    .transpose()
 }
 
 /// Adds evidence to an open proposal. Returns true if it comes from another session.
-pub fn support(db: &mut Database, id: ProposalId, evidence: &ProposalEvidence) -> Result<bool, Error> {
-    change_open(db, id, |proposal| proposal.rest_on(evidence))
+pub fn add_evidence(db: &mut Database, id: ProposalId, evidence: &ProposalEvidence) -> Result<bool, Error> {
+    change_open(db, id, |proposal| proposal.add_evidence(evidence))
 }
 
 /// Stores an evaluator's grade of an open proposal (SID-09). Returns true if it is still open.
-pub fn grade(db: &mut Database, id: ProposalId, grade: &ProposalGrade) -> Result<bool, Error> {
+pub fn save_grade(db: &mut Database, id: ProposalId, grade: &ProposalGrade) -> Result<bool, Error> {
     change_open(db, id, |proposal| {
         proposal.grade = Some(grade.clone());
         true
@@ -235,14 +240,14 @@ fn change_open(
             return Ok(Ok(false));
         }
         let answer = change(&mut proposal);
-        write(transaction, &proposal, &said(&proposal))?;
+        write(transaction, &proposal, &statement_key(&proposal))?;
         Ok(Ok(answer))
     })?;
     changed.map_err(|what| Error::Content { path, what })
 }
 
 /// The number of open proposals and the time of the oldest.
-pub fn waiting(db: &Database) -> Result<(u64, Option<Timestamp>), Error> {
+pub fn pending_count(db: &Database) -> Result<(u64, Option<Timestamp>), Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT count(*), min(created) FROM proposals WHERE status IN ('pending', 'triaged')",
@@ -285,12 +290,12 @@ mod tests {
 
     fn id(number: u32) -> ProposalId {
         ProposalId::new(ProposalStage::Reflection, Date::constant(2026, 11, 10), number)
-            .by("k7qe".parse().ok())
+            .with_machine("k7qe".parse().ok())
     }
 
     fn become_of(db: &mut Database, id: ProposalId, status: ProposalStatus) {
         let proposal = Proposal { status, ..get(db, id).unwrap().unwrap() };
-        let said = normalised(&proposal.text);
+        let said = normalise(&proposal.text);
         db.change(|transaction| write(transaction, &proposal, &said)).unwrap();
     }
 
@@ -299,26 +304,23 @@ mod tests {
         let (_folder, mut db) = open_db();
         let first = [new("Use tabs.", "a", Origin::User), new("Use make.", "a", Origin::User)];
         assert_eq!(
-            hand_in(&mut db, &STAGE_REGISTRY, "r1", &first).unwrap(),
+            submit(&mut db, &STAGE_REGISTRY, "r1", &first).unwrap(),
             [SubmitOutcome::Proposed(id(1)), SubmitOutcome::Proposed(id(2))]
         );
         let third = [new("Use rust.", "a", Origin::User)];
-        assert_eq!(
-            hand_in(&mut db, &STAGE_REGISTRY, "r2", &third).unwrap(),
-            [SubmitOutcome::Proposed(id(3))]
-        );
+        assert_eq!(submit(&mut db, &STAGE_REGISTRY, "r2", &third).unwrap(), [SubmitOutcome::Proposed(id(3))]);
         assert_eq!(id(1).to_string(), "p-20261110-001-k7qe");
         let other_day = Proposal {
-            id: ProposalId::uncounted(ProposalStage::Reflection, Date::constant(2026, 11, 11)),
+            id: ProposalId::unnumbered(ProposalStage::Reflection, Date::constant(2026, 11, 11)),
             ..new("Use go.", "a", Origin::User)
         };
         let [SubmitOutcome::Proposed(other)] =
-            hand_in(&mut db, &STAGE_REGISTRY, "r3", &[other_day]).unwrap()[..]
+            submit(&mut db, &STAGE_REGISTRY, "r3", &[other_day]).unwrap()[..]
         else {
             panic!()
         };
         assert_eq!(other.to_string(), "p-20261111-001-k7qe");
-        assert_eq!((all(&db).unwrap().len(), waiting(&db).unwrap().0), (4, 4));
+        assert_eq!((all_proposals(&db).unwrap().len(), pending_count(&db).unwrap().0), (4, 4));
     }
 
     #[test]
@@ -328,12 +330,12 @@ mod tests {
             target: Some(ProposalTarget::Idea(slug.to_owned())),
             ..new(text, "a", Origin::User)
         };
-        hand_in(&mut db, &STAGE_REGISTRY, "r1", &[about("epoll", "Make it a project.")]).unwrap();
+        submit(&mut db, &STAGE_REGISTRY, "r1", &[about("epoll", "Make it a project.")]).unwrap();
         let again =
-            hand_in(&mut db, &STAGE_REGISTRY, "r2", &[about("epoll", "Make it a project, it is faster.")])
+            submit(&mut db, &STAGE_REGISTRY, "r2", &[about("epoll", "Make it a project, it is faster.")])
                 .unwrap();
         assert_eq!(again, [SubmitOutcome::Folded(id(1))]);
-        let other = hand_in(&mut db, &STAGE_REGISTRY, "r3", &[about("uring", "Make it a project.")]).unwrap();
+        let other = submit(&mut db, &STAGE_REGISTRY, "r3", &[about("uring", "Make it a project.")]).unwrap();
         assert_eq!(other, [SubmitOutcome::Proposed(id(2))]);
     }
 
@@ -341,13 +343,13 @@ mod tests {
     fn exe_18_a_run_that_hands_in_twice_proposes_once() {
         let (_folder, mut db) = open_db();
         let new = [new("Use tabs.", "a", Origin::User), new("Use make.", "b", Origin::Tool)];
-        let first = hand_in(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap();
-        let stored = all(&db).unwrap();
-        assert_eq!(hand_in(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap(), first);
-        assert_eq!(all(&db).unwrap(), stored);
+        let first = submit(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap();
+        let stored = all_proposals(&db).unwrap();
+        assert_eq!(submit(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap(), first);
+        assert_eq!(all_proposals(&db).unwrap(), stored);
         become_of(&mut db, id(1), ProposalStatus::Rejected);
         assert_eq!(
-            hand_in(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap(),
+            submit(&mut db, &STAGE_REGISTRY, "r1", &new).unwrap(),
             first,
             "even if it was decided meanwhile"
         );
@@ -357,17 +359,17 @@ mod tests {
     #[test]
     fn b_07_the_same_again_adds_to_what_waits() {
         let (_folder, mut db) = open_db();
-        hand_in(&mut db, &STAGE_REGISTRY, "r1", &[new("Use tabs.", "a", Origin::Tool)]).unwrap();
+        submit(&mut db, &STAGE_REGISTRY, "r1", &[new("Use tabs.", "a", Origin::Tool)]).unwrap();
         let again = [new("- use **tabs**", "b", Origin::User)];
-        assert_eq!(hand_in(&mut db, &STAGE_REGISTRY, "r2", &again).unwrap(), [SubmitOutcome::Folded(id(1))]);
+        assert_eq!(submit(&mut db, &STAGE_REGISTRY, "r2", &again).unwrap(), [SubmitOutcome::Folded(id(1))]);
         let [one] = open(&db).unwrap().try_into().unwrap();
         assert_eq!(
             (one.evidence.sessions.len(), one.origin, one.text.as_str()),
             (2, Origin::User, "Use tabs.")
         );
-        assert!(support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
-        assert!(!support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
-        assert!(!support(&mut db, id(9), &ProposalEvidence::default()).unwrap());
+        assert!(add_evidence(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
+        assert!(!add_evidence(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
+        assert!(!add_evidence(&mut db, id(9), &ProposalEvidence::default()).unwrap());
         assert_eq!(get(&db, id(1)).unwrap().unwrap().evidence.sessions, ["a", "b", "c"]);
     }
 
@@ -375,19 +377,19 @@ mod tests {
     fn rev_10_nobody_is_asked_twice_also_if_nobody_answered() {
         let (_folder, mut db) = open_db();
         for status in [ProposalStatus::Rejected, ProposalStatus::Promoted, ProposalStatus::Expired] {
-            let text = format!("Use {} tools.", status.word());
+            let text = format!("Use {} tools.", status.as_str());
             let SubmitOutcome::Proposed(first) =
-                hand_in(&mut db, &STAGE_REGISTRY, "r1", &[new(&text, "a", Origin::User)]).unwrap()[0]
+                submit(&mut db, &STAGE_REGISTRY, "r1", &[new(&text, "a", Origin::User)]).unwrap()[0]
             else {
                 panic!("it is new")
             };
             become_of(&mut db, first, status);
             let again =
-                hand_in(&mut db, &STAGE_REGISTRY, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
+                submit(&mut db, &STAGE_REGISTRY, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
             assert_eq!(again, SubmitOutcome::Decided(first, status));
-            assert!(!support(&mut db, first, &ProposalEvidence::default()).unwrap());
+            assert!(!add_evidence(&mut db, first, &ProposalEvidence::default()).unwrap());
         }
-        assert_eq!(waiting(&db).unwrap(), (0, None));
+        assert_eq!(pending_count(&db).unwrap(), (0, None));
     }
 
     #[test]
@@ -397,24 +399,24 @@ mod tests {
             project: Some(ProjectId::new(name)),
             ..new("Use tabs.", name, Origin::User)
         };
-        let first = hand_in(&mut db, &STAGE_REGISTRY, "r1", &[said_in("acme/pumps")]).unwrap();
-        let second = hand_in(&mut db, &STAGE_REGISTRY, "r2", &[said_in("acme/boats")]).unwrap();
+        let first = submit(&mut db, &STAGE_REGISTRY, "r1", &[said_in("acme/pumps")]).unwrap();
+        let second = submit(&mut db, &STAGE_REGISTRY, "r2", &[said_in("acme/boats")]).unwrap();
         assert_eq!(
             (&first[..], &second[..]),
             (&[SubmitOutcome::Proposed(id(1))][..], &[SubmitOutcome::Proposed(id(2))][..])
         );
-        let again = hand_in(&mut db, &STAGE_REGISTRY, "r3", &[said_in("acme/boats")]).unwrap();
+        let again = submit(&mut db, &STAGE_REGISTRY, "r3", &[said_in("acme/boats")]).unwrap();
         assert_eq!(again, [SubmitOutcome::Folded(id(2))]);
         let asks = |name: &str| Proposal {
             target: Some(ProposalTarget::Everywhere(format!("personal-private/rule/{name}.md"))),
             ..said_in(name)
         };
         assert_eq!(
-            hand_in(&mut db, &STAGE_REGISTRY, "r4", &[asks("acme/pumps")]).unwrap(),
+            submit(&mut db, &STAGE_REGISTRY, "r4", &[asks("acme/pumps")]).unwrap(),
             [SubmitOutcome::Proposed(id(3))]
         );
         assert_eq!(
-            hand_in(&mut db, &STAGE_REGISTRY, "r5", &[asks("acme/boats")]).unwrap(),
+            submit(&mut db, &STAGE_REGISTRY, "r5", &[asks("acme/boats")]).unwrap(),
             [SubmitOutcome::Folded(id(3))]
         );
         assert_eq!(get(&db, id(3)).unwrap().unwrap().evidence.sessions.len(), 2);

@@ -9,18 +9,18 @@ use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Zoned;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalTarget};
-use rekindle_core::text::admit;
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::clean_and_redact;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::vault::amend::{LEARNED_SECTION, amend};
-use rekindle_core::vault::entry::{EntryProperties, superseded};
+use rekindle_core::vault::entry::{EntryProperties, mark_superseded};
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::identity::DOCUMENTS;
 use rekindle_core::vault::journal::{ChangeActor, ChangeRoot, ChangedFile, WritePermission};
 use rekindle_core::vault::layout::VaultShelf;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::shelf_moves::dropped;
+use rekindle_core::vault::shelf_moves::drop_note;
 
-use super::documents::structure;
+use super::documents::structure_error;
 use super::entries::NewVersion;
 use super::{ChangeDraft, CommittedChange, Error, FileWrite, NoteText, PROMOTE_VERB, Vault};
 
@@ -75,19 +75,19 @@ impl Amendment<'_> {
     }
 
     /// The text of the file with the line in it.
-    fn made_of(&self, place: &ChangedFile, text: &str) -> Result<String, Error> {
+    fn amended_text(&self, place: &ChangedFile, text: &str) -> Result<String, Error> {
         let section = (place.root == ChangeRoot::Identity).then_some(LEARNED_SECTION);
-        let amended = amend(text, &admit(self.statement).text, self.supersedes, section);
-        Ok(amended.map_err(|why| structure(place)(&why))?.unwrap_or_else(|| text.to_owned()))
+        let amended = amend(text, &clean_and_redact(self.statement).text, self.supersedes, section);
+        Ok(amended.map_err(|why| structure_error(place)(&why))?.unwrap_or_else(|| text.to_owned()))
     }
 }
 
 impl Vault {
     /// Computes the result of an amendment to the current file.
-    pub fn amended(&self, new: &Amendment<'_>) -> Result<AmendedFile, Error> {
-        if let Some(slug) = new.proposal.idea() {
+    pub fn preview_amendment(&self, new: &Amendment<'_>) -> Result<AmendedFile, Error> {
+        if let Some(slug) = new.proposal.idea_slug() {
             let day = new.proposal.created.to_zoned(self.zone().clone()).date();
-            return self.idea_promotion(slug, day);
+            return self.preview_idea_promotion(slug, day);
         }
         let place = new.place()?;
         let file = self.file(&place)?;
@@ -95,15 +95,15 @@ impl Vault {
         let hash = read.as_ref().map(|read| read.hash);
         let before = read.map(|NoteText { text, .. }| text);
         let after = match (&before, place.root) {
-            (Some(text), ChangeRoot::Identity) => new.made_of(&place, text)?,
-            (Some(text), _) if new.proposal.widened().is_some() => widened(&place, text)?,
+            (Some(text), ChangeRoot::Identity) => new.amended_text(&place, text)?,
+            (Some(text), _) if new.proposal.global_entry().is_some() => global_text(&place, text)?,
             (Some(text), _) => {
                 let document = |source| Error::Document { path: place.to_string(), source };
                 let body = ParsedNote::parse(text).map_err(document)?.body().to_owned();
                 let head = text.strip_suffix(&body).unwrap_or_default();
-                format!("{head}{}", new.made_of(&place, &body)?)
+                format!("{head}{}", new.amended_text(&place, &body)?)
             }
-            (None, ChangeRoot::Identity) => new.made_of(&place, starter(&place))?,
+            (None, ChangeRoot::Identity) => new.amended_text(&place, starter_text(&place))?,
             (None, _) => return Err(Error::NotFound(place.to_string())),
         };
         Ok(AmendedFile { file, before, after, hash })
@@ -123,7 +123,7 @@ impl Vault {
         if read.as_ref().map(|read| read.hash) != seen.hash {
             return Err(Error::Changed(place.to_string()));
         }
-        let write = FileWrite::put(place, read, seen.after.clone());
+        let write = FileWrite::create_or_replace(place, read, seen.after.clone());
         writer.commit(ChangeDraft {
             permission: Some(WritePermission::Asked),
             about: Some(new.proposal.id.to_string()),
@@ -134,11 +134,11 @@ impl Vault {
     /// Gives a memory a new version with the line in it. Returns false if the line was there already.
     pub fn amend_entry(&self, new: &Amendment<'_>, by: ChangeActor, now: &Zoned) -> Result<bool, Error> {
         let place = new.place()?;
-        if self.amended(new)?.is_there() {
+        if self.preview_amendment(new)?.is_there() {
             return Ok(false);
         }
         let id = new.proposal.id.to_string();
-        let twin = self.twin(new.proposal, &place.path)?;
+        let twin = self.find_twin(new.proposal, &place.path)?;
         let version = NewVersion {
             path: &place.path,
             reason: &format!("approved: {id}"),
@@ -149,19 +149,19 @@ impl Vault {
             said_at: None,
             sentiment: None,
         };
-        self.evolve_with(&version, &mut |body| new.made_of(&place, body), now)?;
+        self.evolve_with(&version, &mut |body| new.amended_text(&place, body), now)?;
         Ok(true)
     }
 
     /// Extends a memory of one project to all projects. Copies of it in other projects become
     /// redundant and are archived. Returns true if anything changed.
-    pub fn widen_entry(&self, proposal: &Proposal, by: ChangeActor, now: &Zoned) -> Result<bool, Error> {
+    pub fn make_global(&self, proposal: &Proposal, by: ChangeActor, now: &Zoned) -> Result<bool, Error> {
         let new = Amendment { proposal, statement: &proposal.text, supersedes: None };
         let place = new.place()?;
-        let twins = self.said_in_sessions(&proposal.text)?;
+        let twins = self.entries_with_statement(&proposal.text)?;
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?.ok_or_else(|| Error::NotFound(place.to_string()))?;
-        let text = widened(&place, &read.text)?;
+        let text = global_text(&place, &read.text)?;
         if text == read.text {
             return Ok(false);
         }
@@ -169,10 +169,12 @@ impl Vault {
         for twin in twins.into_iter().filter(|twin| *twin != place.path) {
             let read = self.read_entry(&twin)?;
             let document = |source| Error::Document { path: twin.to_string(), source };
-            let text = superseded(&ParsedNote::parse(&read.text).map_err(document)?, &place.path)
+            let text = mark_superseded(&ParsedNote::parse(&read.text).map_err(document)?, &place.path)
                 .map_err(document)?;
-            writes
-                .push(FileWrite::Create { place: ChangedFile::vault(self.free_archive(&twin, now)?), text });
+            writes.push(FileWrite::Create {
+                place: ChangedFile::vault(self.free_archive_path(&twin, now)?),
+                text,
+            });
             writes.push(FileWrite::Remove { place: ChangedFile::vault(twin), read });
         }
         let about = Some(proposal.id.to_string());
@@ -182,26 +184,29 @@ impl Vault {
 
     /// Archives the memories with the text of a rejected proposal, as one undoable change. Only those made
     /// from its words: memories that a user saved or reworded stay. Returns their old paths.
-    pub fn put_away(
+    pub fn archive_rejected(
         &self,
         proposal: &Proposal,
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<Vec<VaultPath>, Error> {
         let here = proposal.project.as_ref().map(ProjectId::as_str);
-        let mut paths = self.said_in_sessions(&proposal.text)?;
+        let mut paths = self.entries_with_statement(&proposal.text)?;
         paths.retain(|path| {
             let read = self.read_entry(path).ok();
             let note = read.as_ref().and_then(|read| ParsedNote::parse(&read.text).ok());
-            note.is_some_and(|note| EntryProperties::of(&note, path).scope.is_shown(here))
+            note.is_some_and(|note| EntryProperties::of(&note, path).scope.is_visible_in(here))
         });
         let mut writer = self.writer(now)?;
         let mut writes = Vec::new();
         for path in &paths {
             let read = self.read_entry(path)?;
             let document = |source| Error::Document { path: path.to_string(), source };
-            let text = dropped(&read.text).map_err(document)?;
-            writes.push(FileWrite::Create { place: ChangedFile::vault(self.free_archive(path, now)?), text });
+            let text = drop_note(&read.text).map_err(document)?;
+            writes.push(FileWrite::Create {
+                place: ChangedFile::vault(self.free_archive_path(path, now)?),
+                text,
+            });
             writes.push(FileWrite::Remove { place: ChangedFile::vault(path.clone()), read });
         }
         if !writes.is_empty() {
@@ -212,15 +217,15 @@ impl Vault {
     }
 
     /// The memories that were made from these words in sessions and still say nothing else.
-    fn said_in_sessions(&self, text: &str) -> Result<Vec<VaultPath>, Error> {
-        let said = normalised(text);
+    fn entries_with_statement(&self, text: &str) -> Result<Vec<VaultPath>, Error> {
+        let said = normalise(text);
         let mut found = Vec::new();
         for one in self.scan(false)?.entries {
             if one.entry.provenance.session.is_none() || one.shelf == VaultShelf::Archive {
                 continue;
             }
             let read = self.read_entry(&one.path)?;
-            if ParsedNote::parse(&read.text).is_ok_and(|note| normalised(note.body()) == said) {
+            if ParsedNote::parse(&read.text).is_ok_and(|note| normalise(note.body()) == said) {
                 found.push(one.path);
             }
         }
@@ -228,7 +233,7 @@ impl Vault {
     }
 
     /// The memory made from the same words before the user was asked.
-    fn twin(&self, proposal: &Proposal, target: &VaultPath) -> Result<Option<VaultPath>, Error> {
+    fn find_twin(&self, proposal: &Proposal, target: &VaultPath) -> Result<Option<VaultPath>, Error> {
         let said = |session: &Option<String>| {
             session.as_ref().is_some_and(|session| proposal.evidence.sessions.contains(session))
         };
@@ -254,17 +259,17 @@ impl Vault {
 }
 
 /// The text of a memory with the scope of all projects.
-fn widened(place: &ChangedFile, text: &str) -> Result<String, Error> {
+fn global_text(place: &ChangedFile, text: &str) -> Result<String, Error> {
     let document = |source| Error::Document { path: place.to_string(), source };
     let note = ParsedNote::parse(text).map_err(document)?;
     if EntryProperties::of(&note, &place.path).scope.project().is_none() {
         return Ok(text.to_owned());
     }
-    Ok(note.head_with(&[("scope", Some(Scope::Global.word()))]).map_err(document)? + note.body())
+    Ok(note.head_with(&[("scope", Some(Scope::Global.kind_str()))]).map_err(document)? + note.body())
 }
 
 /// The initial text of a new identity file.
-fn starter(place: &ChangedFile) -> &'static str {
+fn starter_text(place: &ChangedFile) -> &'static str {
     let known = DOCUMENTS.iter().find(|document| document.name == place.path.as_str());
     known.map_or("", |document| document.starter)
 }

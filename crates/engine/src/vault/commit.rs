@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
-use rekindle_core::base::time::{Zoned, iso};
+use rekindle_core::base::time::{Zoned, format_utc};
 use rekindle_core::vault::journal::{
     ChangeActor, ChangeRoot, ChangedFile, FileOperation, RangePatch, VaultChange, WritePermission,
 };
@@ -79,7 +79,7 @@ pub enum FileWrite {
 
 impl FileWrite {
     /// Replaces a note that was read, or creates one that did not exist.
-    pub fn put(place: ChangedFile, read: Option<NoteText>, text: String) -> Self {
+    pub fn create_or_replace(place: ChangedFile, read: Option<NoteText>, text: String) -> Self {
         match read {
             Some(read) => Self::Replace { place, read, text },
             None => Self::Create { place, text },
@@ -100,13 +100,13 @@ impl FileWrite {
     fn op(&self) -> FileOperation {
         match self {
             Self::Create { place, text } => {
-                FileOperation::Create { place: place.clone(), after: ContentHash::of(text.as_bytes()) }
+                FileOperation::Create { place: place.clone(), after: ContentHash::of_bytes(text.as_bytes()) }
             }
             Self::Replace { place, read, text } => FileOperation::Edit {
                 place: place.clone(),
                 before: read.hash,
-                after: ContentHash::of(text.as_bytes()),
-                patch: Some(RangePatch::between(&read.text, text)),
+                after: ContentHash::of_bytes(text.as_bytes()),
+                patch: Some(RangePatch::from_texts(&read.text, text)),
             },
             Self::Append { place, end, text } => FileOperation::Append {
                 place: place.clone(),
@@ -189,10 +189,10 @@ pub(super) struct SettledCommit {
 impl Vault {
     /// Waits for the lock and finishes the work of a killed writer.
     pub fn writer(&self, now: &Zoned) -> Result<VaultWriter<'_>, Error> {
-        let lock = VaultLock::take(&self.places.locks())?;
-        let journal = VaultJournal::open(&self.places.journal())?;
+        let lock = VaultLock::acquire(&self.places.locks_folder())?;
+        let journal = VaultJournal::open(&self.places.journal_file())?;
         let mut writer = VaultWriter { vault: self, lock, journal, now: now.clone() };
-        writer.recover()?;
+        writer.recover_interrupted()?;
         Ok(writer)
     }
 
@@ -202,7 +202,7 @@ impl Vault {
             .ops
             .iter()
             .enumerate()
-            .filter_map(|(number, op)| Some((number, op, op.place()?.clone())))
+            .filter_map(|(number, op)| Some((number, op, op.changed_file()?.clone())))
             .map(|(number, op, place)| {
                 let target = self.file(&place)?;
                 let staged = match op {
@@ -231,13 +231,13 @@ impl VaultWriter<'_> {
             random::change_id(at).map_err(Error::io("get random bytes for", self.vault.places.state()))?;
         let ops = writes.iter().map(FileWrite::op).collect();
         let change =
-            VaultChange { id, at: iso(at), verb: verb.to_owned(), by, permission, undoes, about, ops };
+            VaultChange { id, at: format_utc(at), verb: verb.to_owned(), by, permission, undoes, about, ops };
         let steps = self.vault.steps(&change)?;
 
-        let temporaries = steps.iter().filter_map(CommitStep::temporary).map(Path::to_owned).collect();
-        self.lock.announce(&InFlightChange { change: change.id.clone(), temporaries })?;
+        let temporaries = steps.iter().filter_map(CommitStep::temporary_file).map(Path::to_owned).collect();
+        self.lock.record_in_flight(&InFlightChange { change: change.id.clone(), temporaries })?;
         if let Err(error) = stage_all(&steps, &writes).and_then(|()| self.journal.begin(&change)) {
-            for temporary in steps.iter().filter_map(CommitStep::temporary) {
+            for temporary in steps.iter().filter_map(CommitStep::temporary_file) {
                 disk::remove(temporary)
                     .ignore_failure("the lock announces left-over files, and the next writer removes them");
             }
@@ -250,7 +250,7 @@ impl VaultWriter<'_> {
             }
             return Err(error);
         }
-        let settled = self.settle(&steps)?;
+        let settled = self.make_durable(&steps)?;
         if settled.is_clean {
             self.close(&change.id, ChangeOutcome::Done);
         }
@@ -278,7 +278,7 @@ impl VaultWriter<'_> {
         if let FileWrite::Append { end, .. } = write {
             // Our own writers wait for the lock; writes of others change the metadata.
             let now = std::fs::metadata(&target).map_err(Error::io("read", &target))?;
-            return match disk::FileIdentity::of(&now) == end.identity {
+            return match disk::FileIdentity::from_metadata(&now) == end.identity {
                 true => Ok(()),
                 false => Err(Error::Changed(place.to_string())),
             };
@@ -286,10 +286,10 @@ impl VaultWriter<'_> {
         let there = disk::hash(&target).map_err(Error::io("read", &target))?;
         match write {
             FileWrite::Create { .. } | FileWrite::Move { .. } => {
-                if there.is_some() || disk::is_taken(&target).map_err(Error::io("read", &target))? {
+                if there.is_some() || disk::name_exists(&target).map_err(Error::io("read", &target))? {
                     return Err(Error::Exists(place.to_string()));
                 }
-                if let Some(there) = path_guard::collision(&target) {
+                if let Some(there) = path_guard::case_collision(&target) {
                     return Err(Error::Collides { wanted: place.path.name().to_owned(), there });
                 }
             }
@@ -313,7 +313,7 @@ impl VaultWriter<'_> {
     }
 
     /// Checks the files that came out, makes the new names durable, and removes temporary files.
-    pub(super) fn settle(&self, steps: &[CommitStep]) -> Result<SettledCommit, Error> {
+    pub(super) fn make_durable(&self, steps: &[CommitStep]) -> Result<SettledCommit, Error> {
         let (mut conflicts, mut is_clean) = (Vec::new(), true);
         for step in steps {
             conflicts.extend(self.keep_foreign(step)?);
@@ -330,7 +330,7 @@ impl VaultWriter<'_> {
             // it.
             conflicts.extend(self.keep_foreign(step)?);
             // The change is durable; an old version that cannot be removed now is left to the next writer.
-            is_clean &= step.temporary().is_none_or(|temporary| disk::remove(temporary).is_ok());
+            is_clean &= step.temporary_file().is_none_or(|temporary| disk::remove(temporary).is_ok());
         }
         Ok(SettledCommit { conflicts, is_clean })
     }
@@ -338,7 +338,7 @@ impl VaultWriter<'_> {
     /// Keeps a user's edit: if the file under the temporary name is neither the old nor the new text, it
     /// becomes a conflict copy beside the note.
     fn keep_foreign(&self, step: &CommitStep) -> Result<Option<PathBuf>, Error> {
-        let Some(temporary) = step.temporary() else { return Ok(None) };
+        let Some(temporary) = step.temporary_file() else { return Ok(None) };
         let Some(out) = disk::hash(temporary).map_err(Error::io("read", temporary))? else {
             return Ok(None);
         };
@@ -374,11 +374,13 @@ fn stage_all(steps: &[CommitStep], writes: &[FileWrite]) -> Result<(), Error> {
     let on_files = writes.iter().filter(|write| write.place().is_some());
     for (step, write) in steps.iter().zip(on_files) {
         if let Some(folder) = step.target.parent() {
-            disk::make_folder(folder).map_err(Error::io("make", folder))?;
+            disk::create_private_folder(folder).map_err(Error::io("make", folder))?;
         }
         let staged = match write {
-            FileWrite::Create { text, .. } => disk::stage(&step.staged, text.as_bytes(), None),
-            FileWrite::Replace { text, .. } => disk::stage(&step.staged, text.as_bytes(), Some(&step.target)),
+            FileWrite::Create { text, .. } => disk::stage_file(&step.staged, text.as_bytes(), None),
+            FileWrite::Replace { text, .. } => {
+                disk::stage_file(&step.staged, text.as_bytes(), Some(&step.target))
+            }
             FileWrite::Append { .. }
             | FileWrite::Remove { .. }
             | FileWrite::Move { .. }
@@ -394,9 +396,9 @@ fn apply_all(steps: &[CommitStep]) -> Result<(), Error> {
     for (number, step) in steps.iter().enumerate() {
         if let Err(error) = step.apply() {
             for done in steps[..number].iter().rev() {
-                done.take_back()?;
+                done.revert()?;
             }
-            for temporary in steps.iter().filter_map(CommitStep::temporary) {
+            for temporary in steps.iter().filter_map(CommitStep::temporary_file) {
                 disk::remove(temporary).map_err(Error::io("remove", temporary))?;
             }
             return Err(error);
@@ -408,7 +410,7 @@ fn apply_all(steps: &[CommitStep]) -> Result<(), Error> {
 impl CommitStep {
     /// The temporary file, which is removed after the change; `None` for a move or an append, which have
     /// none.
-    pub(super) fn temporary(&self) -> Option<&Path> {
+    pub(super) fn temporary_file(&self) -> Option<&Path> {
         (!matches!(self.op, FileOperation::Move { .. } | FileOperation::Append { .. }))
             .then_some(&self.staged)
     }
@@ -417,7 +419,7 @@ impl CommitStep {
     fn is_torn(&self) -> bool {
         match &self.op {
             FileOperation::Append { size, patch: Some(patch), .. } => {
-                let there = disk::appended(&self.target, *size, patch.inserted().as_bytes());
+                let there = disk::verify_appended(&self.target, *size, patch.inserted().as_bytes());
                 there.ok().flatten().is_some_and(|there| there > 0)
             }
             _ => false,
@@ -429,7 +431,7 @@ impl CommitStep {
             FileOperation::Create { .. } | FileOperation::Move { .. } => {
                 disk::publish(&self.staged, &self.target)
             }
-            FileOperation::Edit { .. } => disk::exchange(&self.staged, &self.target),
+            FileOperation::Edit { .. } => disk::swap_files(&self.staged, &self.target),
             FileOperation::Append { size, patch: Some(patch), .. } => {
                 disk::append(&self.target, *size, patch.inserted().as_bytes())
             }
@@ -446,15 +448,15 @@ impl CommitStep {
     }
 
     /// Reverses [`CommitStep::apply`], while the temporary file still exists.
-    pub(super) fn take_back(&self) -> Result<(), Error> {
+    pub(super) fn revert(&self) -> Result<(), Error> {
         let taken = match &self.op {
             FileOperation::Create { .. } | FileOperation::Move { .. } => {
                 disk::publish(&self.target, &self.staged)
             }
             FileOperation::Remove { .. } => disk::publish(&self.staged, &self.target),
-            FileOperation::Edit { .. } => disk::exchange(&self.staged, &self.target),
+            FileOperation::Edit { .. } => disk::swap_files(&self.staged, &self.target),
             FileOperation::Append { size, patch: Some(patch), .. } => {
-                disk::cut(&self.target, *size, patch.inserted().as_bytes())
+                disk::undo_append(&self.target, *size, patch.inserted().as_bytes())
             }
             FileOperation::Append { patch: None, .. } | FileOperation::Forgotten => Ok(()),
         };
@@ -474,12 +476,12 @@ mod tests {
     use rekindle_core::vault::path::VaultPath;
 
     use super::*;
-    use crate::test_notes::places_in;
+    use crate::test_notes::paths_in;
 
     fn vault(root: &Path) -> Vault {
-        let places = places_in(root);
+        let places = paths_in(root);
         for folder in [places.vault(), places.identity(), places.state()] {
-            disk::make_folder(folder).unwrap();
+            disk::create_private_folder(folder).unwrap();
         }
         Vault::open(&places).unwrap()
     }
@@ -521,7 +523,7 @@ mod tests {
         writer.commit(create(ChangeRoot::Vault, "a.md", None)).unwrap();
         let place = ChangedFile::vault(VaultPath::parse("a.md").unwrap());
         let read = vault.read(&place).unwrap().unwrap();
-        disk::write_whole(&vault.file(&place).unwrap(), b"by hand").unwrap();
+        disk::write_atomic(&vault.file(&place).unwrap(), b"by hand").unwrap();
         let write = FileWrite::Replace { place: place.clone(), read, text: "ours".to_owned() };
         let refused = writer.commit(ChangeDraft::new("test", ChangeActor::User, vec![write]));
         assert!(matches!(refused, Err(Error::Changed(_))));
@@ -538,12 +540,12 @@ mod tests {
         let place = ChangedFile::vault(VaultPath::parse("a.md").unwrap());
         let (target, old) = (vault.file(&place).unwrap(), vault.read(&place).unwrap().unwrap());
         let staged = target.with_file_name(".rekindle-test.tmp");
-        disk::stage(&staged, b"ours", None).unwrap();
-        disk::write_whole(&target, b"theirs").unwrap();
+        disk::stage_file(&staged, b"ours", None).unwrap();
+        disk::write_atomic(&target, b"theirs").unwrap();
         let op = FileWrite::Replace { place: place.clone(), read: old, text: "ours".to_owned() }.op();
         let step = CommitStep { op, place: place.clone(), target, staged };
         step.apply().unwrap();
-        let settled = writer.settle(&[step]).unwrap();
+        let settled = writer.make_durable(&[step]).unwrap();
         assert_eq!(vault.read(&place).unwrap().unwrap().text, "ours");
         let [copy] = settled.conflicts.as_slice() else { panic!("{:?}", settled.conflicts) };
         assert!(copy.ends_with("a (conflict 20261115-021308).md"));

@@ -8,8 +8,8 @@ use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::provenance::Provenance;
 use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::{Date, Timestamp, Zoned};
-use rekindle_core::text::admit;
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::clean_and_redact;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::text::redact::RedactionCounts;
 use rekindle_core::vault::entry::{EntryProperties, EntryStatus};
 use rekindle_core::vault::frontmatter::ParsedNote;
@@ -106,25 +106,25 @@ pub struct PromotionPreview {
 }
 
 /// MEMORY.md with an approved statement in it, and true if a line was struck for it.
-fn promoted(
+fn promoted_text(
     place: &ChangedFile,
     text: &str,
     new: &Promotion<'_>,
     statement: &str,
     now: &Zoned,
 ) -> Result<(memory::MemoryChange, bool), Error> {
-    let (broken, date) = (structure(place), new.day(now));
+    let (broken, date) = (structure_error(place), new.day(now));
     let old = memory::sections(text).map_err(|error| broken(&error))?;
     let items = old.iter().flat_map(|section| &section.items);
     // A line with a wider scope than the new one stays: elsewhere nothing replaces it.
     let reaches = |item: &memory::MemoryItem| match (&item.project, &new.mark.project) {
         (_, None) => true,
-        (Some(old), Some(new)) => new.is_called(old.as_str()),
+        (Some(old), Some(new)) => new.matches_name(old.as_str()),
         (None, Some(_)) => false,
     };
     let replaced = new.supersedes.and_then(|gone| {
         let mut standing = items.clone().filter(|item| item.superseded.is_none() && reaches(item));
-        standing.find(|item| normalised(&item.text) == normalised(gone))
+        standing.find(|item| normalise(&item.text) == normalise(gone))
     });
     let changed = match replaced {
         Some(item) => memory::supersede(text, item, date, statement, new.mark),
@@ -157,7 +157,7 @@ pub enum ReviewPageOutcome {
 /// The proposals that a page showed when it was written: by its version, or by the latest version if the user
 /// removed the mark. For an older copy only its remaining proposals count as shown, so that none it lacks
 /// counts as deleted by the user.
-fn shown_on(text: &str, known: &[review::ShownPage]) -> Option<review::ShownPage> {
+fn find_shown_page(text: &str, known: &[review::ShownPage]) -> Option<review::ShownPage> {
     let page = review::parse(text).ok()?;
     let version = page.footer.and_then(|footer| footer.version);
     let (last, older) = known.split_last()?;
@@ -169,11 +169,11 @@ fn shown_on(text: &str, known: &[review::ShownPage]) -> Option<review::ShownPage
     Some(shown)
 }
 
-pub(super) fn ideas_place() -> ChangedFile {
-    ChangedFile { root: ChangeRoot::Notes, path: layout::fixed(layout::IDEAS) }
+pub(super) fn ideas_file() -> ChangedFile {
+    ChangedFile { root: ChangeRoot::Notes, path: layout::fixed_path(layout::IDEAS) }
 }
 
-pub(super) fn structure(place: &ChangedFile) -> impl Fn(&dyn std::fmt::Display) -> Error + use<> {
+pub(super) fn structure_error(place: &ChangedFile) -> impl Fn(&dyn std::fmt::Display) -> Error + use<> {
     let path = place.to_string();
     move |why| Error::Structure { path: path.clone(), why: why.to_string() }
 }
@@ -189,14 +189,14 @@ impl Vault {
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<AddedLine<memory::StatementOutcome>, Error> {
-        let admitted = admit(statement);
-        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
+        let admitted = clean_and_redact(statement);
+        let place = ChangedFile::vault(layout::fixed_path(layout::MEMORY));
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
         let text = read.as_ref().map_or_else(|| memory::render_new(user), |note| note.text.clone());
         let changed = memory::append(&text, section, now.date(), &admitted.text, mark)
-            .map_err(|error| structure(&place)(&error))?;
-        let write = FileWrite::put(place, read, changed.text);
+            .map_err(|error| structure_error(&place)(&error))?;
+        let write = FileWrite::create_or_replace(place, read, changed.text);
         let committed = writer.commit(ChangeDraft::new("memory", by, vec![write]))?;
         Ok(AddedLine::new(changed.outcome, admitted.redacted, committed))
     }
@@ -210,8 +210,8 @@ impl Vault {
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<AddedLine<PromotionOutcome>, Error> {
-        let admitted = admit(new.statement);
-        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
+        let admitted = clean_and_redact(new.statement);
+        let place = ChangedFile::vault(layout::fixed_path(layout::MEMORY));
         let mut writer = self.writer(now)?;
         if self.read(&place)?.is_none() {
             // A separate change, so that undoing the promotion keeps the file.
@@ -223,7 +223,7 @@ impl Vault {
             ))?;
         }
         let read = self.read(&place)?.ok_or_else(|| Error::NotFound(place.to_string()))?;
-        let (changed, replaced) = promoted(&place, &read.text, new, &admitted.text, now)?;
+        let (changed, replaced) = promoted_text(&place, &read.text, new, &admitted.text, now)?;
         let outcome = PromotionOutcome { outcome: changed.outcome, replaced };
         let write = FileWrite::Replace { place, read, text: changed.text };
         let committed = writer.commit(ChangeDraft::new(PROMOTE_VERB, by, vec![write]))?;
@@ -231,11 +231,17 @@ impl Vault {
     }
 
     /// The current MEMORY.md, and the result of [`Vault::promote`].
-    pub fn preview(&self, user: &str, new: &Promotion<'_>, now: &Zoned) -> Result<PromotionPreview, Error> {
-        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
+    pub fn preview_promotion(
+        &self,
+        user: &str,
+        new: &Promotion<'_>,
+        now: &Zoned,
+    ) -> Result<PromotionPreview, Error> {
+        let place = ChangedFile::vault(layout::fixed_path(layout::MEMORY));
         let read = self.read(&place)?;
         let before = read.map_or_else(|| memory::render_new(user), |note| note.text);
-        let (changed, replaced) = promoted(&place, &before, new, &admit(new.statement).text, now)?;
+        let (changed, replaced) =
+            promoted_text(&place, &before, new, &clean_and_redact(new.statement).text, now)?;
         let outcome = PromotionOutcome { outcome: changed.outcome, replaced };
         Ok(PromotionPreview { before, after: changed.text, outcome })
     }
@@ -247,16 +253,16 @@ impl Vault {
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<CommittedChange, Error> {
-        let place = ChangedFile::vault(layout::fixed(layout::SYSTEM_LOG));
+        let place = ChangedFile::vault(layout::fixed_path(layout::SYSTEM_LOG));
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
         let text = system_log::append(read.as_ref().map_or("", |note| &note.text), line);
-        writer.commit(ChangeDraft::new("slog", by, vec![FileWrite::put(place, read, text)]))
+        writer.commit(ChangeDraft::new("slog", by, vec![FileWrite::create_or_replace(place, read, text)]))
     }
 
     /// Reads the system log.
     pub fn system_log(&self) -> Result<system_log::SystemLog, Error> {
-        let read = self.read(&ChangedFile::vault(layout::fixed(layout::SYSTEM_LOG)))?;
+        let read = self.read(&ChangedFile::vault(layout::fixed_path(layout::SYSTEM_LOG)))?;
         Ok(read.map(|note| system_log::parse(&note.text)).unwrap_or_default())
     }
 
@@ -267,7 +273,7 @@ impl Vault {
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<AddedLine<String>, Error> {
-        let (title, summary) = (admit(new.title), admit(new.summary));
+        let (title, summary) = (clean_and_redact(new.title), clean_and_redact(new.summary));
         let mut redacted = title.redacted;
         redacted.merge(&summary.redacted);
         let said_at = new.said_at.unwrap_or_else(|| now.timestamp());
@@ -286,7 +292,7 @@ impl Vault {
             created: Some(said_at),
             updated: Some(said_at),
             tags: Vec::new(),
-            group: EntryGroup::PersonalPrivate.word().to_owned(),
+            group: EntryGroup::PersonalPrivate.folder_name().to_owned(),
             scope: new.scope.clone(),
             always_load: false,
             supersedes: None,
@@ -296,11 +302,11 @@ impl Vault {
             provenance: new.provenance.clone(),
         };
         let index = ChangedFile::vault(layout::idea(&idea.slug)?);
-        let ledger = ideas_place();
+        let ledger = ideas_file();
         let mut writer = self.writer(now)?;
         let read = self.read(&ledger)?;
         let text = ideas::append(read.as_ref().map_or("", |note| &note.text), &self.folder_name(), &idea)
-            .map_err(|error| structure(&ledger)(&error))?;
+            .map_err(|error| structure_error(&ledger)(&error))?;
         let mut body = format!("# {}\n\n{}\n", idea.title, idea.summary);
         if !new.related.is_empty() {
             body.push_str("\n## Related\n\n");
@@ -312,7 +318,10 @@ impl Vault {
                 .and_then(|note| Ok(note.head_with(&[(SURFACED_PROPERTY, Some(session))])? + note.body()))
                 .map_err(|source| Error::Document { path: index.to_string(), source })?;
         }
-        let writes = vec![FileWrite::Create { place: index, text: page }, FileWrite::put(ledger, read, text)];
+        let writes = vec![
+            FileWrite::Create { place: index, text: page },
+            FileWrite::create_or_replace(ledger, read, text),
+        ];
         let draft = ChangeDraft {
             permission: Some(WritePermission::Standing),
             ..ChangeDraft::new("idea", by, writes)
@@ -323,9 +332,9 @@ impl Vault {
 
     /// The ideas in Ideas.md.
     pub fn ideas(&self) -> Result<Vec<ideas::IdeaEntry>, Error> {
-        let place = ideas_place();
+        let place = ideas_file();
         let Some(note) = self.read(&place)? else { return Ok(Vec::new()) };
-        ideas::parse(&note.text).map_err(|error| structure(&place)(&error))
+        ideas::parse(&note.text).map_err(|error| structure_error(&place)(&error))
     }
 
     /// Updates REVIEW.md to `queue` without losing concurrent edits of the user (REV-02, REV-03). `known` are
@@ -339,12 +348,12 @@ impl Vault {
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<ReviewPageOutcome, Error> {
-        let place = ChangedFile::vault(layout::fixed(layout::REVIEW));
+        let place = ChangedFile::vault(layout::fixed_path(layout::REVIEW));
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
-        let shown = read.as_ref().and_then(|note| shown_on(&note.text, known));
+        let shown = read.as_ref().and_then(|note| find_shown_page(&note.text, known));
         let text = read.as_ref().map(|note| note.text.as_str());
-        let carried = match review::carry(text, shown.as_ref(), queue) {
+        let carried = match review::carry_page(text, shown.as_ref(), queue) {
             Ok(carried) => carried,
             Err(why) => return Ok(ReviewPageOutcome::Left(why.to_string())),
         };
@@ -357,8 +366,11 @@ impl Vault {
             return Ok(ReviewPageOutcome::Unchanged);
         }
         keep(&carried.shown).map_err(remember)?;
-        let committed =
-            writer.commit(ChangeDraft::new("review", by, vec![FileWrite::put(place, read, carried.text)]))?;
+        let committed = writer.commit(ChangeDraft::new(
+            "review",
+            by,
+            vec![FileWrite::create_or_replace(place, read, carried.text)],
+        ))?;
         Ok(ReviewPageOutcome::Written(committed))
     }
 
@@ -383,7 +395,7 @@ impl Vault {
                 Some(read) if text.is_empty() => writes.push(FileWrite::Remove { place, read }),
                 Some(read) if read.text == text => {}
                 None if text.is_empty() => {}
-                read => writes.push(FileWrite::put(place, read, text)),
+                read => writes.push(FileWrite::create_or_replace(place, read, text)),
             }
         }
         if !writes.is_empty() {
@@ -395,12 +407,12 @@ impl Vault {
     /// The number of pending proposals: undecided on REVIEW.md, or waiting behind it. Reads files only,
     /// because hooks and the status line open no database.
     pub fn pending_review(&self) -> Result<usize, Error> {
-        let place = ChangedFile::vault(layout::fixed(layout::REVIEW));
+        let place = ChangedFile::vault(layout::fixed_path(layout::REVIEW));
         let mut ids: HashSet<review::ProposalId> = HashSet::new();
         // A proposal decided on the page does not wait behind it either.
         let mut decided: HashSet<review::ProposalId> = HashSet::new();
         if let Some(note) = self.read(&place)? {
-            let parsed = review::parse(&note.text).map_err(|error| structure(&place)(&error))?;
+            let parsed = review::parse(&note.text).map_err(|error| structure_error(&place)(&error))?;
             for entry in &parsed.entries {
                 let is_open = entry.state == review::CheckboxState::Pending;
                 if is_open {
@@ -424,7 +436,7 @@ impl Vault {
         let names = files.filter_map(|file| file.file_name().into_string().ok());
         let paths = names.map(|name| format!("{}/{name}", layout::META));
         paths
-            .filter(|path| pending_proposals::is_one(path))
+            .filter(|path| pending_proposals::is_queue_file(path))
             .filter_map(|path| VaultPath::parse(&path).ok())
             .collect()
     }

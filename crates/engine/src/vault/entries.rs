@@ -7,10 +7,11 @@ use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::Scope;
 use rekindle_core::base::sentiment::Sentiment;
 use rekindle_core::base::time::{Timestamp, Zoned};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::text::redact::RedactionCounts;
 use rekindle_core::vault::entry::{
-    Confidence, EntryProperties, EntryStatus, EvolveRequest, EvolvedNotes, MAX_BODY_BYTES, evolve, superseded,
+    Confidence, EntryProperties, EntryStatus, EvolveRequest, EvolvedNotes, MAX_BODY_BYTES, evolve,
+    mark_superseded,
 };
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
@@ -109,11 +110,11 @@ pub struct Edited {
 impl Vault {
     /// Saves a new memory (VLT-01). It never overwrites an existing one.
     pub fn save(&self, new: &NewEntry, by: ChangeActor, now: &Zoned) -> Result<SavedEntry, Error> {
-        self.save_said(new, None, by, now)
+        self.save_statement(new, None, by, now)
     }
 
     /// The same as [`Vault::save`] for session text, with the user's sentiment (FBK-07).
-    pub fn save_said(
+    pub fn save_statement(
         &self,
         new: &NewEntry,
         sentiment: Option<Sentiment>,
@@ -130,8 +131,8 @@ impl Vault {
             status: EntryStatus::Active,
             created: Some(new.said_at.unwrap_or_else(|| now.timestamp())),
             updated: Some(new.said_at.unwrap_or_else(|| now.timestamp())),
-            tags: new.tags.iter().map(|tag| admit(tag).text).collect(),
-            group: new.to.group().word().to_owned(),
+            tags: new.tags.iter().map(|tag| clean_and_redact(tag).text).collect(),
+            group: new.to.group().folder_name().to_owned(),
             scope: new.scope.clone(),
             always_load,
             supersedes: None,
@@ -164,7 +165,7 @@ impl Vault {
 
     /// The same as [`Vault::evolve`] for the user's words from a session: the new version has the date of the
     /// statement.
-    pub fn evolve_said(
+    pub fn evolve_statement(
         &self,
         path: &VaultPath,
         body: &str,
@@ -186,13 +187,13 @@ impl Vault {
         now: &Zoned,
     ) -> Result<EvolvedEntry, Error> {
         let NewVersion { path, reason, origin, about, twin, by, said_at, sentiment } = *version;
-        if layout::shelf(path) == VaultShelf::Archive {
+        if layout::shelf_of(path) == VaultShelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
-        if layout::shelf(path) == VaultShelf::Other {
+        if layout::shelf_of(path) == VaultShelf::Other {
             return Err(Error::NotAMemory(path.to_string()));
         }
-        let reason = admit(reason);
+        let reason = clean_and_redact(reason);
         let mut redacted = RedactionCounts::default();
         redacted.merge(&reason.redacted);
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
@@ -204,7 +205,7 @@ impl Vault {
         let (body, found) =
             admitted("the body", &make(ParsedNote::parse(&read.text).map_err(document)?.body())?)?;
         redacted.merge(&found);
-        let archive = self.free_archive(path, now)?;
+        let archive = self.free_archive_path(path, now)?;
         let change = EvolveRequest {
             body: &body,
             reason: &reason.text,
@@ -225,8 +226,11 @@ impl Vault {
             let read = self.read_entry(twin)?;
             let document = |source| Error::Document { path: twin.to_string(), source };
             let note = ParsedNote::parse(&read.text).map_err(document)?;
-            let text = superseded(&note, path).map_err(document)?;
-            writes.push(FileWrite::Create { place: ChangedFile::vault(self.free_archive(twin, now)?), text });
+            let text = mark_superseded(&note, path).map_err(document)?;
+            writes.push(FileWrite::Create {
+                place: ChangedFile::vault(self.free_archive_path(twin, now)?),
+                text,
+            });
             writes.push(FileWrite::Remove { place: ChangedFile::vault(twin.clone()), read });
         }
         let about = about.map(str::to_owned);
@@ -251,10 +255,10 @@ impl Vault {
         text: &str,
         now: &Zoned,
     ) -> Result<Edited, Error> {
-        if layout::shelf(path) == VaultShelf::Archive {
+        if layout::shelf_of(path) == VaultShelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
-        if layout::shelf(path) == VaultShelf::Other {
+        if layout::shelf_of(path) == VaultShelf::Other {
             return Err(Error::NotAMemory(path.to_string()));
         }
         let document = |source| Error::Document { path: path.to_string(), source };
@@ -268,7 +272,7 @@ impl Vault {
             if read.text.lines().any(|before| before == line) {
                 edited.push_str(line);
             } else {
-                let admitted = admit(line);
+                let admitted = clean_and_redact(line);
                 redacted.merge(&admitted.redacted);
                 edited.push_str(&admitted.text);
             }
@@ -288,11 +292,11 @@ impl Vault {
     }
 
     /// The first unused archive name of the day.
-    pub(super) fn free_archive(&self, path: &VaultPath, now: &Zoned) -> Result<VaultPath, Error> {
+    pub(super) fn free_archive_path(&self, path: &VaultPath, now: &Zoned) -> Result<VaultPath, Error> {
         for number in 1..=MAX_VERSIONS_PER_DAY {
             let archive = layout::archive(path, now.date(), number)?;
             let file = self.file(&ChangedFile::vault(archive.clone()))?;
-            if !crate::platform::disk::is_taken(&file).map_err(Error::io("read", &file))? {
+            if !crate::platform::disk::name_exists(&file).map_err(Error::io("read", &file))? {
                 return Ok(archive);
             }
         }
@@ -306,6 +310,6 @@ fn admitted(what: &str, body: &str) -> Result<(String, RedactionCounts), Error> 
         let (bytes, limit) = (body.len() as u64, MAX_BODY_BYTES as u64);
         return Err(Error::TooLarge { what: what.to_owned(), bytes, limit });
     }
-    let admitted = admit(body);
+    let admitted = clean_and_redact(body);
     Ok((admitted.text, admitted.redacted))
 }

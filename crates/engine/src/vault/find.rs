@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use rekindle_core::base::id::EntryId;
-use rekindle_core::base::id_match::{IdMatch, alike, by_prefix};
+use rekindle_core::base::id_match::{IdMatch, by_prefix, similar_names};
 use rekindle_core::base::scope::Scope;
-use rekindle_core::vault::agent_edit::{AgentEditPermission, agent_edit};
+use rekindle_core::vault::agent_edit::{AgentEditPermission, agent_edit_permission};
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::layout::{self, VaultShelf};
-use rekindle_core::vault::path::{VaultPath, folded};
+use rekindle_core::vault::path::{VaultPath, fold_name};
 
 use super::{Error, ScannedEntry, Vault};
 
@@ -23,10 +23,10 @@ impl Vault {
         if let Some(path) = self.find_path(reference, cwd) {
             return Ok(path);
         }
-        let wanted = folded(reference.strip_suffix(".md").unwrap_or(reference));
+        let wanted = fold_name(reference.strip_suffix(".md").unwrap_or(reference));
         let entries = self.scan(false)?.entries;
         let matches: Vec<&ScannedEntry> =
-            entries.iter().filter(|found| folded(found.path.stem()) == wanted).collect();
+            entries.iter().filter(|found| fold_name(found.path.stem()) == wanted).collect();
         match matches.as_slice() {
             [] => match by_beginning(reference, &entries)? {
                 Some(path) => Ok(path),
@@ -50,13 +50,13 @@ impl Vault {
         here: &Scope,
     ) -> Result<(VaultPath, AgentEditPermission), Error> {
         let path = self.find(reference, cwd)?;
-        if !layout::shelf(&path).holds_memories() {
+        if !layout::shelf_of(&path).holds_memories() {
             return Err(Error::NotAMemory(path.to_string()));
         }
         let read = self.read_entry(&path)?;
         let note = ParsedNote::parse(&read.text);
         let note = note.map_err(|source| Error::Document { path: path.to_string(), source })?;
-        match agent_edit(&path, &note, here) {
+        match agent_edit_permission(&path, &note, here) {
             AgentEditPermission::OtherProject => Err(Error::OtherProject(path.to_string())),
             edit => Ok((path, edit)),
         }
@@ -104,7 +104,7 @@ fn by_beginning(reference: &str, entries: &[ScannedEntry]) -> Result<Option<Vaul
 
 /// The error for an unknown reference, with similar names if there are any.
 fn unknown(reference: &str, entries: &[ScannedEntry]) -> Error {
-    let alike = alike(reference, entries.iter().map(|found| found.path.stem()));
+    let alike = similar_names(reference, entries.iter().map(|found| found.path.stem()));
     let alike: Vec<String> = alike.into_iter().map(str::to_owned).collect();
     match alike.is_empty() {
         true => Error::NotFound(reference.to_owned()),

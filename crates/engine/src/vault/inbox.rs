@@ -10,7 +10,7 @@ use rekindle_core::vault::entry::EntryProperties;
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout::{self, EntryDestination, EntryGroup, VaultShelf};
-use rekindle_core::vault::path::{VaultPath, folded, slug};
+use rekindle_core::vault::path::{VaultPath, fold_name, slug};
 use rekindle_core::vault::shelf_moves;
 
 use super::{ChangeDraft, Error, FileWrite, NoteText, ScannedEntry, Vault};
@@ -62,14 +62,14 @@ impl Vault {
     /// The path of the inbox entry that `reference` names: an id, a path or a slug. A slug prefers the inbox,
     /// even if another memory has the same name.
     pub fn find_in_inbox(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
-        let wanted = folded(reference.strip_suffix(".md").unwrap_or(reference));
+        let wanted = fold_name(reference.strip_suffix(".md").unwrap_or(reference));
         let mut named = self.inbox()?;
-        named.retain(|found| folded(found.path.stem()) == wanted);
+        named.retain(|found| fold_name(found.path.stem()) == wanted);
         if let [only] = named.as_slice() {
             return Ok(only.path.clone());
         }
         let path = self.find(reference, cwd)?;
-        match layout::shelf(&path) {
+        match layout::shelf_of(&path) {
             VaultShelf::Inbox => Ok(path),
             _ => Err(Error::NotInInbox(path.to_string())),
         }
@@ -85,7 +85,7 @@ impl Vault {
     ) -> Result<ShelveResult, Error> {
         let mut taken = BTreeSet::new();
         let kind = how.kind.as_deref().map(|kind| slug("kind", kind)).transpose()?;
-        self.shelve("keep", paths, by, now, |path, read, note| {
+        self.shelve_entries("keep", paths, by, now, |path, read, note| {
             let own = note.text_of("kind").filter(|kind| !kind.trim().is_empty());
             let folder = kind.as_deref().or(own).ok_or_else(|| Error::NoKind(path.to_string()))?.to_owned();
             let to = match how.always_load {
@@ -94,7 +94,7 @@ impl Vault {
             };
             let to = self.free_name(to, &folder, path.stem(), &taken)?;
             taken.insert(to.clone());
-            let text = shelf_moves::kept(&read.text, kind.as_deref(), how.always_load, now.timestamp());
+            let text = shelf_moves::keep_note(&read.text, kind.as_deref(), how.always_load, now.timestamp());
             Ok((to, text.map_err(|source| Error::Document { path: path.to_string(), source })?))
         })
     }
@@ -106,16 +106,16 @@ impl Vault {
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<ShelveResult, Error> {
-        self.shelve("drop", paths, by, now, |path, read, _| {
-            let text = shelf_moves::dropped(&read.text);
+        self.shelve_entries("drop", paths, by, now, |path, read, _| {
+            let text = shelf_moves::drop_note(&read.text);
             let text = text.map_err(|source| Error::Document { path: path.to_string(), source })?;
-            Ok((self.free_archive(path, now)?, text))
+            Ok((self.free_archive_path(path, now)?, text))
         })
     }
 
     /// Moves all entries in one change. Every note is read under the lock, so that the user's latest edit is
     /// included.
-    fn shelve(
+    fn shelve_entries(
         &self,
         verb: &'static str,
         paths: &[VaultPath],
@@ -129,7 +129,7 @@ impl Vault {
             if entries.iter().any(|entry| entry.from == *path) {
                 continue;
             }
-            if layout::shelf(path) != VaultShelf::Inbox {
+            if layout::shelf_of(path) != VaultShelf::Inbox {
                 return Err(Error::NotInInbox(path.to_string()));
             }
             let read = self.read_entry(path)?;
@@ -158,7 +158,7 @@ impl Vault {
             let name = if number == 1 { name.to_owned() } else { format!("{name} {number}") };
             let path = layout::entry(to, kind, &name)?;
             let file = self.file(&ChangedFile::vault(path.clone()))?;
-            if !taken.contains(&path) && !disk::is_taken(&file).map_err(Error::io("read", &file))? {
+            if !taken.contains(&path) && !disk::name_exists(&file).map_err(Error::io("read", &file))? {
                 return Ok(path);
             }
         }

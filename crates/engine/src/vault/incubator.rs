@@ -10,12 +10,12 @@ use rekindle_core::vault::frontmatter::{self, ParsedNote};
 use rekindle_core::vault::ideas::{self, IdeaEntry};
 use rekindle_core::vault::journal::{ChangeActor, ChangedFile, WritePermission};
 use rekindle_core::vault::layout;
-use rekindle_core::vault::link::speaks_of_idea;
-use rekindle_core::vault::path::{VaultPath, folded, slug};
+use rekindle_core::vault::link::mentions_idea;
+use rekindle_core::vault::path::{VaultPath, fold_name, slug};
 use rekindle_core::vault::shelf_moves;
 use serde::Serialize;
 
-use super::documents::{ideas_place, structure};
+use super::documents::{ideas_file, structure_error};
 use super::scan::all_files;
 use super::{AmendedFile, ChangeDraft, Error, FileWrite, NoteText, Vault};
 use crate::platform::disk::{self, TEMPORARY_PREFIX};
@@ -86,33 +86,34 @@ impl Vault {
         }
         let to = layout::project_folder(&known.slug)?;
         let folder = self.file(&ChangedFile::vault(to.clone()))?;
-        if disk::is_taken(&folder).map_err(Error::io("read", &folder))? && !all_files_in(&folder)?.is_empty()
+        if disk::name_exists(&folder).map_err(Error::io("read", &folder))?
+            && !all_files_in(&folder)?.is_empty()
         {
             return Err(Error::Exists(format!("{to}/")));
         }
-        let mut writes =
-            self.relocate(&known.slug, &to, &|text| shelf_moves::promoted(text, now.timestamp()))?;
+        let mut writes = self
+            .relocate_idea(&known.slug, &to, &|text| shelf_moves::promote_idea_page(text, now.timestamp()))?;
         if writes.is_empty() {
             return Err(Error::NoFolder(known.slug));
         }
         let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, now.date());
         writes.push(ledger(&known, text)?);
-        let committed = writer.commit(ChangeDraft { about, ..standing("promote", by, writes) })?;
-        self.tidy_away(&known.slug)?;
-        Ok(known.moved(Some(to), committed))
+        let committed = writer.commit(ChangeDraft { about, ..ideas_draft("promote", by, writes) })?;
+        self.remove_empty_folders(&known.slug)?;
+        Ok(known.into_moved(Some(to), committed))
     }
 
     /// Previews the promotion's effect on Ideas.md; the folder moves unchanged.
-    pub fn idea_promotion(&self, reference: &str, today: Date) -> Result<AmendedFile, Error> {
+    pub fn preview_idea_promotion(&self, reference: &str, today: Date) -> Result<AmendedFile, Error> {
         let known = self.open_idea(reference)?;
         let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, today);
-        let after = text.map_err(|error| structure(&ideas_place())(&error))?;
-        let file = self.file(&ideas_place())?;
+        let after = text.map_err(|error| structure_error(&ideas_file())(&error))?;
+        let file = self.file(&ideas_file())?;
         Ok(AmendedFile { file, before: Some(known.read.text), after, hash: Some(known.read.hash) })
     }
 
     /// Records on the idea's page that it came up in this session too. Returns all sessions recorded so far.
-    pub fn idea_surfaced(
+    pub fn record_idea_session(
         &self,
         reference: &str,
         session: &str,
@@ -121,7 +122,7 @@ impl Vault {
     ) -> Result<Vec<String>, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
-        let place = ChangedFile::vault(page(&known.slug)?);
+        let place = ChangedFile::vault(idea_page_path(&known.slug)?);
         let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
         let note = ParsedNote::parse(&read.text).map_err(document(&place))?;
         let before = note.text_of(SURFACED_PROPERTY).unwrap_or_default();
@@ -143,12 +144,12 @@ impl Vault {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
         let to = self.free_archived_folder(&known.slug, now.date())?;
-        let mut writes = self.relocate(&known.slug, &to, &shelf_moves::archived)?;
+        let mut writes = self.relocate_idea(&known.slug, &to, &shelf_moves::archive_idea_page)?;
         let text = ideas::mark_archived(&known.read.text, &self.folder_name(), &known.slug, &to, now.date());
         writes.push(ledger(&known, text)?);
-        let committed = writer.commit(standing("archive", by, writes))?;
-        self.tidy_away(&known.slug)?;
-        Ok(known.moved(Some(to), committed))
+        let committed = writer.commit(ideas_draft("archive", by, writes))?;
+        self.remove_empty_folders(&known.slug)?;
+        Ok(known.into_moved(Some(to), committed))
     }
 
     /// Deletes an idea with its folder and section. `undo` restores both, so files that are not text are
@@ -163,33 +164,33 @@ impl Vault {
             writes.push(FileWrite::Remove { place, read });
         }
         writes.push(ledger(&known, ideas::remove(&known.read.text, &known.slug))?);
-        let committed = writer.commit(standing("delete", by, writes))?;
-        self.tidy_away(&known.slug)?;
-        Ok(known.moved(None, committed))
+        let committed = writer.commit(ideas_draft("delete", by, writes))?;
+        self.remove_empty_folders(&known.slug)?;
+        Ok(known.into_moved(None, committed))
     }
 
     /// Keeps an idea in the incubator: its age counts from today.
     pub fn keep_idea(&self, reference: &str, by: ChangeActor, now: &Zoned) -> Result<MovedIdea, Error> {
         let mut writer = self.writer(now)?;
         let known = self.open_idea(reference)?;
-        let place = ChangedFile::vault(page(&known.slug)?);
+        let place = ChangedFile::vault(idea_page_path(&known.slug)?);
         let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
-        let text = shelf_moves::looked_at(&read.text, now.timestamp()).map_err(document(&place))?;
+        let text = shelf_moves::keep_idea_page(&read.text, now.timestamp()).map_err(document(&place))?;
         let committed =
             writer.commit(ChangeDraft::new("keep", by, vec![FileWrite::Replace { place, read, text }]))?;
-        Ok(known.moved(None, committed))
+        Ok(known.into_moved(None, committed))
     }
 
     /// The ideas from before `before` that are neither promoted nor archived, and that no other note
     /// mentions, oldest first.
     pub fn overdue_ideas(&self, before: Date, today: Date) -> Result<Vec<OverdueIdea>, Error> {
-        let place = ideas_place();
+        let place = ideas_file();
         let Some(ledger) = self.read(&place)? else { return Ok(Vec::new()) };
-        let all = ideas::parse(&ledger.text).map_err(|error| structure(&place)(&error))?;
+        let all = ideas::parse(&ledger.text).map_err(|error| structure_error(&place)(&error))?;
         let mut overdue = Vec::new();
         for idea in all.iter().filter(|idea| idea.is_open() && idea.date < before) {
             let Some(slug) = &idea.slug else { continue };
-            let since = self.kept_since(slug)?.map_or(idea.date, |kept| kept.max(idea.date));
+            let since = self.last_kept(slug)?.map_or(idea.date, |kept| kept.max(idea.date));
             if since < before {
                 overdue.push((since, idea, slug));
             }
@@ -202,8 +203,8 @@ impl Vault {
             let own = format!("{}/{slug}/", layout::INCUBATOR);
             let rest = [&ledger.text[..idea.range.start], "\n", &ledger.text[idea.range.end..]].concat();
             let is_other = |path: &str| !path.contains(&own);
-            !speaks_of_idea(&rest, slug)
-                && !others.iter().any(|(path, text)| is_other(path) && speaks_of_idea(text, slug))
+            !mentions_idea(&rest, slug)
+                && !others.iter().any(|(path, text)| is_other(path) && mentions_idea(text, slug))
         });
         overdue.sort_by_key(|(since, ..)| *since);
         let told = overdue.into_iter().map(|(since, idea, slug)| OverdueIdea {
@@ -236,8 +237,8 @@ impl Vault {
     }
 
     /// The day on which the user last chose to keep an idea.
-    fn kept_since(&self, slug: &str) -> Result<Option<Date>, Error> {
-        let Ok(page) = page(slug) else { return Ok(None) };
+    fn last_kept(&self, slug: &str) -> Result<Option<Date>, Error> {
+        let Ok(page) = idea_page_path(slug) else { return Ok(None) };
         let Some(read) = self.read(&ChangedFile::vault(page))? else { return Ok(None) };
         let at = ParsedNote::parse(&read.text).ok().and_then(|note| parse(note.text_of("reviewed")?));
         Ok(at.map(|at| at.to_zoned(TimeZone::clone(self.zone())).date()))
@@ -245,16 +246,16 @@ impl Vault {
 
     /// Finds an idea by its name in the incubator or by its title.
     fn known_idea(&self, reference: &str) -> Result<IdeaInFile, Error> {
-        let place = ideas_place();
+        let place = ideas_file();
         let no_such = || Error::NoIdea(reference.to_owned());
         let read = self.read(&place)?.ok_or_else(no_such)?;
-        let all = ideas::parse(&read.text).map_err(|error| structure(&place)(&error))?;
-        let wanted = folded(reference.trim());
+        let all = ideas::parse(&read.text).map_err(|error| structure_error(&place)(&error))?;
+        let wanted = fold_name(reference.trim());
         let as_slug = slug("title", reference).ok();
         let by_slug = |idea: &&IdeaEntry| {
-            idea.slug.as_ref().is_some_and(|slug| folded(slug) == wanted || Some(slug) == as_slug.as_ref())
+            idea.slug.as_ref().is_some_and(|slug| fold_name(slug) == wanted || Some(slug) == as_slug.as_ref())
         };
-        let by_title = |idea: &&IdeaEntry| folded(&idea.title) == wanted;
+        let by_title = |idea: &&IdeaEntry| fold_name(&idea.title) == wanted;
         let mut found: Vec<&IdeaEntry> = all.iter().filter(by_slug).collect();
         if found.is_empty() {
             found = all.iter().filter(by_title).collect();
@@ -291,13 +292,13 @@ impl Vault {
     }
 
     /// The writes that move the folder of an idea to `to`, with a new main page.
-    fn relocate(
+    fn relocate_idea(
         &self,
         slug: &str,
         to: &VaultPath,
         turn: &dyn Fn(&str) -> Result<String, frontmatter::Error>,
     ) -> Result<Vec<FileWrite>, Error> {
-        let (from, page) = (layout::idea_folder(slug)?, page(slug)?);
+        let (from, page) = (layout::idea_folder(slug)?, idea_page_path(slug)?);
         let (mut writes, mut last) = (Vec::new(), None);
         for path in self.idea_files(slug)? {
             let below = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
@@ -324,7 +325,7 @@ impl Vault {
         for number in 1.. {
             let folder = layout::archived_folder(&from, today, number)?;
             let file = self.file(&ChangedFile::vault(folder.clone()))?;
-            if !disk::is_taken(&file).map_err(Error::io("read", &file))? {
+            if !disk::name_exists(&file).map_err(Error::io("read", &file))? {
                 return Ok(folder);
             }
         }
@@ -332,7 +333,7 @@ impl Vault {
     }
 
     /// Removes empty folders. A folder that cannot be removed is empty and harmless.
-    fn tidy_away(&self, slug: &str) -> Result<(), Error> {
+    fn remove_empty_folders(&self, slug: &str) -> Result<(), Error> {
         let root = self.file(&ChangedFile::vault(layout::idea_folder(slug)?))?;
         let mut folders = vec![root];
         let mut at = 0;
@@ -350,7 +351,7 @@ impl Vault {
 }
 
 impl IdeaInFile {
-    fn moved(self, folder: Option<VaultPath>, committed: super::CommittedChange) -> MovedIdea {
+    fn into_moved(self, folder: Option<VaultPath>, committed: super::CommittedChange) -> MovedIdea {
         MovedIdea {
             slug: self.slug,
             title: self.idea.title,
@@ -374,7 +375,7 @@ fn all_files_in(folder: &std::path::Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-pub(super) fn page(slug: &str) -> Result<VaultPath, Error> {
+pub(super) fn idea_page_path(slug: &str) -> Result<VaultPath, Error> {
     Ok(VaultPath::parse(&format!("{}/{IDEA_PAGE}", layout::idea_folder(slug)?))?)
 }
 
@@ -385,12 +386,12 @@ pub(super) fn document(place: &ChangedFile) -> impl FnOnce(frontmatter::Error) -
 
 /// The change to Ideas.md.
 fn ledger(known: &IdeaInFile, text: Result<String, ideas::Error>) -> Result<FileWrite, Error> {
-    let place = ideas_place();
-    let text = text.map_err(|error| structure(&place)(&error))?;
+    let place = ideas_file();
+    let text = text.map_err(|error| structure_error(&place)(&error))?;
     Ok(FileWrite::Replace { place, read: known.read.clone(), text })
 }
 
 /// A change that may write to Ideas.md, the one standing exception (VLT-07).
-fn standing(verb: &'static str, by: ChangeActor, writes: Vec<FileWrite>) -> ChangeDraft {
+fn ideas_draft(verb: &'static str, by: ChangeActor, writes: Vec<FileWrite>) -> ChangeDraft {
     ChangeDraft { permission: Some(WritePermission::Standing), ..ChangeDraft::new(verb, by, writes) }
 }

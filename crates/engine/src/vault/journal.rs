@@ -73,7 +73,7 @@ impl VaultJournal {
     }
 
     /// The newest change, if it has not ended.
-    pub(super) fn pending(&self) -> Result<Option<VaultChange>, Error> {
+    pub(super) fn pending_change(&self) -> Result<Option<VaultChange>, Error> {
         let Some(mut lines) = BackwardLines::open(&self.path).map_err(Error::io("read", &self.path))? else {
             return Ok(None);
         };

@@ -33,8 +33,8 @@ pub(super) struct VaultLock {
 
 impl VaultLock {
     /// Takes the lock, with a short wait for another holder.
-    pub(super) fn take(folder: &Path) -> Result<Self, Error> {
-        disk::make_folder(folder).map_err(Error::io("make", folder))?;
+    pub(super) fn acquire(folder: &Path) -> Result<Self, Error> {
+        disk::create_private_folder(folder).map_err(Error::io("make", folder))?;
         let path = folder.join("vault.lock");
         match disk::lock(&path, LOCK_TIMEOUT) {
             Ok(file) => Ok(Self { file, path }),
@@ -44,7 +44,7 @@ impl VaultLock {
     }
 
     /// The note of a killed holder, if there is one.
-    pub(super) fn left_over(&mut self) -> Result<Option<InFlightChange>, Error> {
+    pub(super) fn interrupted_change(&mut self) -> Result<Option<InFlightChange>, Error> {
         let mut note = String::new();
         self.file
             .seek(SeekFrom::Start(0))
@@ -56,7 +56,7 @@ impl VaultLock {
 
     /// Announces the temporary files. Not synced: the note survives a killed process, and the journal
     /// survives a power cut.
-    pub(super) fn announce(&mut self, note: &InFlightChange) -> Result<(), Error> {
+    pub(super) fn record_in_flight(&mut self, note: &InFlightChange) -> Result<(), Error> {
         let note = serde_json::to_vec(note).map_err(|error| Error::io("write", &self.path)(error.into()))?;
         self.file
             .set_len(0)

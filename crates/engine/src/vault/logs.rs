@@ -41,12 +41,12 @@ impl LogEnd {
     pub(super) fn hash_with(&self, more: &str) -> ContentHash {
         let mut hashing = self.hashing.clone();
         hashing.add(more.as_bytes());
-        hashing.so_far()
+        hashing.current()
     }
 
     pub(super) fn patch(&self, more: &str) -> RangePatch {
         let at = usize::try_from(self.identity.size).unwrap_or(usize::MAX);
-        RangePatch::at_end(at, &self.lead, more.to_owned())
+        RangePatch::from_append(at, &self.lead, more.to_owned())
     }
 }
 
@@ -83,7 +83,7 @@ impl LogCache {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("read", file)(error)),
         };
-        let identity = FileIdentity::of(&metadata);
+        let identity = FileIdentity::from_metadata(&metadata);
         let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = match logs.iter().position(|known| known.file == file && known.identity == identity) {
             Some(at) => at,
@@ -101,9 +101,9 @@ impl LogCache {
     }
 
     /// The current state of a file; `None` if it does not exist.
-    pub fn whole(&self, file: &Path) -> Result<Option<LogSummary>, Error> {
+    pub fn summarise_log(&self, file: &Path) -> Result<Option<LogSummary>, Error> {
         self.ask(file, |known| LogSummary {
-            hash: known.hashing.so_far(),
+            hash: known.hashing.current(),
             lines: known.tail.lines(),
             size: known.identity.size,
         })
@@ -128,18 +128,19 @@ impl LogCache {
     /// The text that adds a section to a log, and the end of the log to append it to; `None` if there is no
     /// log.
     fn addition(&self, file: &Path, section: &LogSection) -> Result<Option<(LogEnd, String)>, Error> {
-        let known =
-            self.ask(file, |known| (known.identity, known.hashing.clone(), known.tail.addition(section)))?;
+        let known = self.ask(file, |known| {
+            (known.identity, known.hashing.clone(), known.tail.render_addition(section))
+        })?;
         let Some((identity, hashing, text)) = known else { return Ok(None) };
         let lead = last_characters(file, identity.size).map_err(Error::io("read", file))?;
-        Ok(Some((LogEnd { identity, hash: hashing.so_far(), hashing, lead }, text)))
+        Ok(Some((LogEnd { identity, hash: hashing.current(), hashing, lead }, text)))
     }
 
     /// Updates the cache after an append. After any other change the file will be read again.
     fn grew(&self, file: &Path, before: &FileIdentity, text: &str) {
         let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(at) = logs.iter().position(|known| known.file == file) else { return };
-        let now = std::fs::metadata(file).map(|metadata| FileIdentity::of(&metadata));
+        let now = std::fs::metadata(file).map(|metadata| FileIdentity::from_metadata(&metadata));
         let known = &mut logs[at];
         let whole_lines = known.tail.is_ended() && text.ends_with('\n');
         match now {
@@ -163,7 +164,7 @@ fn read(file: &Path) -> Result<KnownLog, Error> {
     let failed = |error| Error::io("read", file)(error);
     let mut open = File::open(file).map_err(failed)?;
     // Take the identity before the read: a concurrent write changes it.
-    let identity = FileIdentity::of(&open.metadata().map_err(failed)?);
+    let identity = FileIdentity::from_metadata(&open.metadata().map_err(failed)?);
     let (mut tail, mut hashing, mut bad_line) = (LogTail::default(), ContentHasher::default(), None);
     disk::each_piece(&mut open, |piece| {
         match std::str::from_utf8(piece) {
@@ -254,7 +255,7 @@ impl Vault {
         let Some((end, text)) = addition else {
             let read = self.read(&place)?;
             let text = read.as_ref().map_or_else(|| daily_log::render_new(date), |note| note.text.clone());
-            let write = FileWrite::put(place, read, daily_log::append(&text, section));
+            let write = FileWrite::create_or_replace(place, read, daily_log::append(&text, section));
             return writer.commit(ChangeDraft::new(verb, by, vec![write]));
         };
         let before = end.identity;

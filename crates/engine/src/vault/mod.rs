@@ -107,7 +107,7 @@ impl Vault {
     }
 
     /// The same vault with another one's cache of daily logs.
-    pub fn knowing(self, logs: Arc<LogCache>) -> Self {
+    pub fn with_log_cache(self, logs: Arc<LogCache>) -> Self {
         Self { logs, ..self }
     }
 
@@ -132,8 +132,8 @@ impl Vault {
     }
 
     /// The notes outside the vault folder that recall may read.
-    pub fn readable(&self) -> &ReadNotes {
-        self.places.readable()
+    pub fn readable_notes(&self) -> &ReadNotes {
+        self.places.readable_notes()
     }
 
     /// The name of the vault folder, as links in the notes spell it.
@@ -153,7 +153,7 @@ impl Vault {
     /// place that the user chose (IDN-02).
     pub fn file(&self, place: &ChangedFile) -> Result<PathBuf, Error> {
         if place.root == ChangeRoot::Identity {
-            return path_guard::follow(&self.identity, &place.path);
+            return path_guard::resolve_path(&self.identity, &place.path);
         }
         path_guard::resolve(self.root(place.root), &place.path)
     }
@@ -168,7 +168,7 @@ impl Vault {
                 Err(Error::TooLarge { what: place.to_string(), bytes, limit: MAX_NOTE_BYTES })
             }
             FileContent::Bytes(bytes) => {
-                let hash = ContentHash::of(&bytes);
+                let hash = ContentHash::of_bytes(&bytes);
                 Ok(Some(NoteText { text: text(&place.to_string(), bytes)?, hash }))
             }
         }
@@ -181,13 +181,13 @@ impl Vault {
 
     /// The texts forgotten in this vault.
     pub fn graveyard(&self) -> Result<Graveyard, Error> {
-        let stones = self.read(&ChangedFile::vault(layout::fixed(layout::TOMBSTONES)))?;
+        let stones = self.read(&ChangedFile::vault(layout::fixed_path(layout::TOMBSTONES)))?;
         Ok(stones.map(|note| Graveyard::parse(&note.text)).unwrap_or_default())
     }
 
     /// The changes made to this vault on this machine, newest first.
     pub fn changes(&self) -> Result<impl Iterator<Item = Result<ChangeRecord, Error>>, Error> {
-        journal::changes(&self.places.journal())
+        journal::changes(&self.places.journal_file())
     }
 }
 

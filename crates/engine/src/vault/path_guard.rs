@@ -3,14 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::vault::path::{VaultPath, folded};
+use rekindle_core::vault::path::{VaultPath, fold_name};
 
 use super::Error;
 
 /// The file below `root` (itself resolved) that `path` names. It need not exist.
 pub(super) fn resolve(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
     let mut at = root.to_owned();
-    let mut parts = path.parts();
+    let mut parts = path.components();
     while let Some(part) = parts.next() {
         at.push(part);
         match std::fs::symlink_metadata(&at) {
@@ -39,8 +39,8 @@ pub(super) fn resolve(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
 }
 
 /// The file that `path` names below `root`, with a final link resolved to any target.
-pub(super) fn follow(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
-    let at = path.parts().fold(root.to_owned(), |at, part| at.join(part));
+pub(super) fn resolve_path(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
+    let at = path.components().fold(root.to_owned(), |at, part| at.join(part));
     match std::fs::symlink_metadata(&at) {
         Ok(metadata) if metadata.file_type().is_symlink() => {
             at.canonicalize().map_err(Error::io("open", &at))
@@ -50,11 +50,11 @@ pub(super) fn follow(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
 }
 
 /// A name in the same folder that another system would treat as the same file.
-pub(super) fn collision(file: &Path) -> Option<String> {
+pub(super) fn case_collision(file: &Path) -> Option<String> {
     let (folder, name) = (file.parent()?, file.file_name()?.to_str()?);
-    let wanted = folded(name);
+    let wanted = fold_name(name);
     std::fs::read_dir(folder).ok()?.filter_map(Result::ok).find_map(|there| {
         let there = there.file_name().into_string().ok()?;
-        (there != name && folded(&there) == wanted).then_some(there)
+        (there != name && fold_name(&there) == wanted).then_some(there)
     })
 }

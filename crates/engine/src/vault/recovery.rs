@@ -20,9 +20,9 @@ enum RecoveryProgress {
 }
 
 impl VaultWriter<'_> {
-    pub(super) fn recover(&mut self) -> Result<(), Error> {
-        let left = self.lock.left_over()?;
-        if let Some(change) = self.journal.pending()? {
+    pub(super) fn recover_interrupted(&mut self) -> Result<(), Error> {
+        let left = self.lock.interrupted_change()?;
+        if let Some(change) = self.journal.pending_change()? {
             let outcome = match self.vault.steps(&change) {
                 Ok(steps) => self.conclude(&steps)?,
                 // A folder was replaced by a link that leads outside. The change was never reported as done,
@@ -59,7 +59,7 @@ impl VaultWriter<'_> {
                 step.apply()?;
             }
         }
-        self.settle(steps)?;
+        self.make_durable(steps)?;
         Ok(ChangeOutcome::Done)
     }
 
@@ -70,10 +70,10 @@ impl VaultWriter<'_> {
     ) -> Result<ChangeOutcome, Error> {
         for (step, progress) in steps.iter().zip(progress).rev() {
             if *progress == RecoveryProgress::Applied && step.is_untouched()? {
-                step.take_back()?;
+                step.revert()?;
             }
         }
-        self.settle(steps)?;
+        self.make_durable(steps)?;
         Ok(ChangeOutcome::Aborted)
     }
 }
@@ -99,7 +99,7 @@ impl CommitStep {
                 }
             }
             FileOperation::Append { before, size, after, patch: Some(patch), .. } => {
-                return self.grown(target, (*before, *size), *after, patch.inserted());
+                return self.append_progress(target, (*before, *size), *after, patch.inserted());
             }
             FileOperation::Remove { before, .. } if staged.is_none() => match target {
                 None => RecoveryProgress::Applied,
@@ -118,7 +118,7 @@ impl CommitStep {
 
     /// The state of an append: complete, missing, partial, or with edits of others. In the last case the file
     /// stays as edited, with our text or without.
-    fn grown(
+    fn append_progress(
         &self,
         target: Option<ContentHash>,
         (before, size): (ContentHash, u64),
@@ -129,7 +129,7 @@ impl CommitStep {
             return Ok(RecoveryProgress::Applied);
         }
         let read = |error| Error::io("read", &self.target)(error);
-        let begun = disk::appended(&self.target, size, added.as_bytes()).map_err(read)?.is_some();
+        let begun = disk::verify_appended(&self.target, size, added.as_bytes()).map_err(read)?.is_some();
         if begun && disk::hash_of_first(&self.target, size).map_err(read)? == Some(before) {
             return Ok(RecoveryProgress::Waiting);
         }

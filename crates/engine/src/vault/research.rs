@@ -10,7 +10,7 @@ use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout::{self, EntryGroup};
 use rekindle_core::vault::path::VaultPath;
 
-use super::incubator::{document, page};
+use super::incubator::{document, idea_page_path};
 use super::{ChangeDraft, Error, FileWrite, Vault};
 use crate::platform::random;
 
@@ -31,10 +31,10 @@ pub struct ResearchableIdea {
 
 impl Vault {
     /// An open idea that has no research yet.
-    pub fn researchable(&self, reference: &str) -> Result<ResearchableIdea, Error> {
+    pub fn find_researchable(&self, reference: &str) -> Result<ResearchableIdea, Error> {
         let known = self.open_idea(reference)?;
         let (place, found) =
-            (ChangedFile::vault(page(&known.slug)?), ChangedFile::vault(found_page(&known.slug)?));
+            (ChangedFile::vault(idea_page_path(&known.slug)?), ChangedFile::vault(found_page(&known.slug)?));
         if self.read(&found)?.is_some() {
             return Err(Error::Exists(found.path.to_string()));
         }
@@ -69,7 +69,7 @@ impl Vault {
             created: Some(now.timestamp()),
             updated: Some(now.timestamp()),
             tags: Vec::new(),
-            group: EntryGroup::PersonalPrivate.word().to_owned(),
+            group: EntryGroup::PersonalPrivate.folder_name().to_owned(),
             scope: idea.scope.clone(),
             always_load: false,
             supersedes: None,

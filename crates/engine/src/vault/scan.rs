@@ -71,7 +71,7 @@ impl Vault {
     }
 
     /// The messages that entries and their archived versions cite.
-    pub fn citations(&self) -> Result<Vec<Citation>, Error> {
+    pub fn message_citations(&self) -> Result<Vec<Citation>, Error> {
         let mut citations = Vec::new();
         let kept = |found: &ScannedEntry| found.shelf != VaultShelf::Inbox;
         for ScannedEntry { shelf, entry, title, .. } in self.scan(true)?.entries.into_iter().filter(kept) {
@@ -91,8 +91,8 @@ impl Vault {
     fn walk_groups(&self, with_archive: bool) -> Result<VaultScan, Error> {
         let mut files = Vec::new();
         for group in EntryGroup::ALL {
-            let folder = self.folder().join(group.word());
-            match walk(&folder) {
+            let folder = self.folder().join(group.folder_name());
+            match walk_files(&folder) {
                 Ok(found) => files.extend(found),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(Error::io("read", &folder)(error)),
@@ -103,7 +103,7 @@ impl Vault {
         let share = files.len().div_ceil(threads).max(MIN_FILES_PER_THREAD);
         let read = |files: &[PathBuf]| {
             let mut part = VaultScan::default();
-            files.iter().for_each(|file| self.take(file, with_archive, &mut part));
+            files.iter().for_each(|file| self.scan_file(file, with_archive, &mut part));
             part
         };
         let mut shares = files.chunks(share);
@@ -123,7 +123,7 @@ impl Vault {
     }
 
     /// The forgotten entries that exist again.
-    pub fn returned(&self) -> Result<Vec<VaultPath>, Error> {
+    pub fn returned_entries(&self) -> Result<Vec<VaultPath>, Error> {
         let graves = self.graveyard()?;
         if graves.is_empty() {
             return Ok(Vec::new());
@@ -137,7 +137,7 @@ impl Vault {
     }
 
     /// Our temporary files that are no longer in use. Valid only while no other command runs.
-    pub fn left_overs(&self) -> Result<Vec<PathBuf>, Error> {
+    pub fn abandoned_temporaries(&self) -> Result<Vec<PathBuf>, Error> {
         let files = all_files(self.folder()).map_err(Error::io("read", self.folder()))?;
         let ours = |file: &PathBuf| {
             file.file_name()
@@ -148,17 +148,17 @@ impl Vault {
 
     /// Removes temporary files from before `before` in the vault and beside it. Takes the lock, which
     /// finishes interrupted changes.
-    pub fn sweep_temporaries(&self, before: SystemTime, now: &Zoned) -> Result<u64, Error> {
+    pub fn remove_temporaries(&self, before: SystemTime, now: &Zoned) -> Result<u64, Error> {
         let _writer = self.writer(now)?;
-        let inside = disk::sweep_temporaries(self.folder(), before, true);
+        let inside = disk::remove_temporaries(self.folder(), before, true);
         let inside = inside.map_err(Error::io("sweep", self.folder()))?;
-        let beside = disk::sweep_temporaries(&self.notes, before, false);
+        let beside = disk::remove_temporaries(&self.notes, before, false);
         Ok(inside + beside.map_err(Error::io("sweep", &self.notes))?)
     }
 
     /// All texts of the vault within the size limit, with their paths.
-    pub fn texts(&self) -> Result<Vec<(VaultPath, String)>, Error> {
-        let files = walk(self.folder()).map_err(Error::io("read", self.folder()))?;
+    pub fn all_texts(&self) -> Result<Vec<(VaultPath, String)>, Error> {
+        let files = walk_files(self.folder()).map_err(Error::io("read", self.folder()))?;
         let mut texts = Vec::new();
         for file in files {
             let Some(path) = self.vault_path(&file) else { continue };
@@ -172,7 +172,7 @@ impl Vault {
         Ok(texts)
     }
 
-    fn take(&self, file: &Path, with_archive: bool, scan: &mut VaultScan) {
+    fn scan_file(&self, file: &Path, with_archive: bool, scan: &mut VaultScan) {
         let problem = |what: String| NoteProblem { path: file.to_owned(), what };
         let Some(path) = self.vault_path(file) else {
             scan.problems.push(problem("its name is not one that every system can hold".into()));
@@ -185,7 +185,7 @@ impl Vault {
             scan.conflicts.push(file.to_owned());
             return;
         }
-        let shelf = layout::shelf(&path);
+        let shelf = layout::shelf_of(&path);
         if shelf == VaultShelf::Other || (shelf == VaultShelf::Archive && !with_archive) {
             return;
         }
@@ -211,7 +211,7 @@ impl Vault {
 
 /// All files below a folder. Links are not followed: their target is either inside and found there, or
 /// outside and not ours. Hidden names belong to other programs.
-pub(crate) fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn walk_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files_below(folder, |name| !name.starts_with(b"."))
 }
 

@@ -20,7 +20,7 @@ use rekindle_core::base::time::{TimeZone, Timestamp};
 use rekindle_core::config::ReadNotes;
 use rekindle_core::recall::collect::{self, CollectContext, MAX_FILE_BYTES};
 use rekindle_core::recall::document::{Document, FileStamp, SourceUnit};
-use rekindle_core::vault::lines::walk;
+use rekindle_core::vault::lines::parse_lines;
 use rekindle_core::vault::tombstone::Graveyard;
 
 use crate::platform::disk::{self, FileContent};
@@ -68,7 +68,8 @@ pub type SourceProblems = Vec<(String, String)>;
 /// folder is reported as a problem, not as a failure.
 pub fn names(vault: &Vault) -> Result<SourceListing<String>, Error> {
     let mut files = Vec::new();
-    let walk = SourceWalk::below(vault, |found, _| files.extend(found.into_iter().map(|(_, path)| path)))?;
+    let walk =
+        SourceWalk::walk_below(vault, |found, _| files.extend(found.into_iter().map(|(_, path)| path)))?;
     files.sort_unstable();
     Ok(SourceListing { files, problems: walk.problems })
 }
@@ -76,8 +77,8 @@ pub fn names(vault: &Vault) -> Result<SourceListing<String>, Error> {
 /// The same files as [`names`], with time and size.
 pub fn list(vault: &Vault) -> Result<SourceListing<SourceFile>, Error> {
     let mut files = Vec::new();
-    let walk = SourceWalk::below(vault, |found, problems| {
-        for (metadata, (_, path)) in look(&found).into_iter().zip(found) {
+    let walk = SourceWalk::walk_below(vault, |found, problems| {
+        for (metadata, (_, path)) in read_metadata(&found).into_iter().zip(found) {
             match metadata {
                 Ok(metadata) if metadata.len() > MAX_FILE_BYTES => problems.push((path, too_large())),
                 Ok(metadata) => {
@@ -113,14 +114,14 @@ struct SourceWalk {
 
 impl SourceWalk {
     /// Passes all files below the notes to `take`, in batches, with the problems so far.
-    fn below(
+    fn walk_below(
         vault: &Vault,
         mut take: impl FnMut(Vec<(DirEntry, String)>, &mut SourceProblems),
     ) -> Result<Self, Error> {
         let mut walk = Self { vault_folder: vault.folder_name(), ..Self::default() };
         let vault_path = format!("{}/", walk.vault_folder);
         for (folder, path) in
-            std::iter::once((vault.folder().to_owned(), vault_path)).chain(walk.begins(vault))
+            std::iter::once((vault.folder().to_owned(), vault_path)).chain(walk.walk_roots(vault))
         {
             std::fs::read_dir(&folder).map_err(Error::io("read", &folder))?;
             walk.folders.push((folder, path, 0));
@@ -139,8 +140,8 @@ impl SourceWalk {
     }
 
     /// The starting points outside the vault: all notes, or the folders that may be read.
-    fn begins(&mut self, vault: &Vault) -> Vec<(PathBuf, String)> {
-        let ReadNotes::Folders(folders) = vault.readable() else {
+    fn walk_roots(&mut self, vault: &Vault) -> Vec<(PathBuf, String)> {
+        let ReadNotes::Folders(folders) = vault.readable_notes() else {
             return vec![(vault.notes().to_owned(), String::new())];
         };
         let mut begins: Vec<(PathBuf, String)> = Vec::new();
@@ -151,7 +152,7 @@ impl SourceWalk {
             // The vault is walked separately.
             if is_known
                 || in_vault(name, &self.vault_folder)
-                || !collect::is_wanted(&path, &self.vault_folder)
+                || !collect::is_recallable(&path, &self.vault_folder)
             {
                 continue;
             }
@@ -179,7 +180,7 @@ impl SourceWalk {
             // The vault was walked separately.
             let is_vault = path.is_empty() && name == self.vault_folder;
             let below = format!("{path}{name}{}", if kind.is_dir() { "/" } else { "" });
-            if is_vault || !collect::is_wanted(&below, &self.vault_folder) {
+            if is_vault || !collect::is_recallable(&below, &self.vault_folder) {
                 continue;
             }
             if kind.is_dir() && depth < MAX_DEPTH {
@@ -204,7 +205,7 @@ impl SourceWalk {
 }
 
 /// Reads the metadata of a batch of files.
-fn look(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
+fn read_metadata(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
     let look =
         |files: &[(DirEntry, String)]| files.iter().map(|(file, _)| file.metadata()).collect::<Vec<_>>();
     if files.len() < MIN_PARALLEL_FILES {
@@ -226,7 +227,7 @@ pub fn read(vault: &Vault, path: &str) -> Result<SourceUnit, Error> {
 
 /// The documents added to a daily log since `before`, if the log has only grown up to the stamp `now`; `None`
 /// if it must be read as a whole.
-pub fn read_grown(
+pub fn read_appended(
     vault: &Vault,
     path: &str,
     before: &FileStamp,
@@ -238,19 +239,19 @@ pub fn read_grown(
     let Some(metadata) = plain_file(&file).map_err(io)? else { return Ok(None) };
     let stamp = FileStamp { modified: modified(&metadata), size: metadata.len(), hash: now };
     let is_that = |whole: &LogSummary| (whole.hash, whole.size) == (now, stamp.size);
-    let Some(whole) = vault.logs.whole(&file)?.filter(is_that) else { return Ok(None) };
+    let Some(whole) = vault.logs.summarise_log(&file)?.filter(is_that) else { return Ok(None) };
     if stamp.size > MAX_FILE_BYTES || before.size == 0 || before.size > stamp.size {
         return Ok(None);
     }
-    let Some(added) = disk::behind(&file, before.size).map_err(Error::io("read", &file))? else {
+    let Some(added) = disk::read_after(&file, before.size).map_err(Error::io("read", &file))? else {
         return Ok(None);
     };
     let Ok(added) = std::str::from_utf8(&added) else { return Ok(None) };
-    let lines_before = whole.lines.saturating_sub(walk(added).lines.len());
+    let lines_before = whole.lines.saturating_sub(parse_lines(added).lines.len());
     let SourceReader { graves, zone, .. } = &SourceReader::new(vault)?;
     let modified = Timestamp::from_nanosecond(i128::from(stamp.modified)).ok();
     let context = CollectContext { zone, modified, graves };
-    let documents = collect::added_to_log(path, &vault_folder, added, lines_before, &context);
+    let documents = collect::collect_appended(path, &vault_folder, added, lines_before, &context);
     Ok(documents.map(|documents| SourceUnit { path: path.to_owned(), stamp: Some(stamp), documents }))
 }
 
@@ -319,7 +320,7 @@ fn in_vault(path: &str, vault_folder: &str) -> bool {
 
 /// True if a file may be read: it is in the vault, or in a folder that the user allows.
 pub fn is_readable(vault: &Vault, path: &str) -> bool {
-    in_vault(path, &vault.folder_name()) || vault.readable().allows(path)
+    in_vault(path, &vault.folder_name()) || vault.readable_notes().is_readable(path)
 }
 
 /// True if a file is unchanged since `stamp`: by time and size, or by content if only the time differs. False
@@ -330,7 +331,7 @@ pub fn is_unchanged(vault: &Vault, path: &str, stamp: &FileStamp) -> bool {
     match plain_file(&file) {
         Ok(Some(metadata)) if metadata.len() == stamp.size => {
             modified(&metadata) == stamp.modified
-                || matches!(disk::read(&file, MAX_FILE_BYTES), Ok(FileContent::Bytes(bytes)) if ContentHash::of(&bytes) == stamp.hash)
+                || matches!(disk::read(&file, MAX_FILE_BYTES), Ok(FileContent::Bytes(bytes)) if ContentHash::of_bytes(&bytes) == stamp.hash)
         }
         _ => false,
     }
@@ -352,7 +353,7 @@ impl<'a> SourceReader<'a> {
     /// Reads a file's unit, and the problem if there was one.
     fn read(&self, path: &str, beside: &mut FolderCache) -> (SourceUnit, Option<String>) {
         let unit = |stamp, documents| SourceUnit { path: path.to_owned(), stamp, documents };
-        if !collect::is_wanted(path, &self.vault_folder) || !is_readable(self.vault, path) {
+        if !collect::is_recallable(path, &self.vault_folder) || !is_readable(self.vault, path) {
             return (unit(None, Vec::new()), None);
         }
         match self.bytes(path, beside) {
@@ -372,11 +373,11 @@ impl<'a> SourceReader<'a> {
         let failed = |error: io::Error| format!("it could not be read: {error}");
         // The metadata is from before the read: a concurrent change is newer than the stamp and will be
         // noticed.
-        let Some((metadata, bytes)) = disk::read_plain(&file, MAX_FILE_BYTES).map_err(failed)? else {
+        let Some((metadata, bytes)) = disk::read_regular_file(&file, MAX_FILE_BYTES).map_err(failed)? else {
             let is_large = plain_file(&file).map_err(failed)?.is_some_and(|file| file.len() > MAX_FILE_BYTES);
             return if is_large { Err(too_large()) } else { Ok(None) };
         };
-        let hash = ContentHash::of(&bytes);
+        let hash = ContentHash::of_bytes(&bytes);
         Ok(Some((FileStamp { modified: modified(&metadata), size: metadata.len(), hash }, bytes)))
     }
 
@@ -410,12 +411,12 @@ impl FolderCache {
             self.folder = folder_of(vault, vault_folder, folder);
             self.path = Some(folder.to_owned());
         }
-        is_plain(name).then_some(self.folder.as_ref()?.join(name))
+        is_safe_component(name).then_some(self.folder.as_ref()?.join(name))
     }
 }
 
 /// True if a part of a path stays inside its folder.
-fn is_plain(part: &str) -> bool {
+fn is_safe_component(part: &str) -> bool {
     !part.is_empty() && part != "." && part != ".." && !(cfg!(windows) && part.contains(['\\', ':']))
 }
 
@@ -430,7 +431,7 @@ fn folder_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
         None => vault.notes().to_owned(),
     };
     for part in parts {
-        if !is_plain(part) {
+        if !is_safe_component(part) {
             return None;
         }
         folder.push(part);

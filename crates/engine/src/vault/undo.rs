@@ -27,7 +27,7 @@ impl Vault {
         let mut writer = self.writer(now)?;
         let change = self.undoable(reference)?;
         if by == ChangeActor::Agent && change.by != ChangeActor::Agent {
-            return Err(Error::NotTheAgents(change.id.tail().to_owned()));
+            return Err(Error::NotTheAgents(change.id.short_id().to_owned()));
         }
         if !change.ops.iter().all(FileOperation::can_be_undone) {
             return Err(Error::Forgotten(change.id.to_string()));
@@ -111,7 +111,7 @@ impl Vault {
                 let hash = disk::hash(&file).map_err(Error::io("read", &file))?;
                 let hash = hash.ok_or_else(|| cannot(place, "it is not there any more"))?;
                 let old = self.file(from)?;
-                match disk::is_taken(&old).map_err(Error::io("read", &old))? {
+                match disk::name_exists(&old).map_err(Error::io("read", &old))? {
                     true => Err(cannot(from, "something else has its name now")),
                     false => Ok(FileWrite::Move { from: place.clone(), to: from.clone(), hash }),
                 }

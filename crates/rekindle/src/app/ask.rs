@@ -9,18 +9,18 @@ use rekindle_core::recall::answer;
 use rekindle_core::recall::answer::{CitedSentence, QuestionSubject};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::select::MAX_RESULTS;
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::llm::ModelJob;
 use rekindle_engine::recall::ask::{RecallAnswer, RecallRequest, ask};
 use rekindle_engine::recall::messages::MessageStore;
-use rekindle_engine::recall::relevance_gate::reading::{RescoringMode, odds};
+use rekindle_engine::recall::relevance_gate::reading::{RescoringMode, answer_log_odds};
 use rekindle_engine::recall::search::SearchRules;
 use rekindle_engine::recall::usage::UsageSummary;
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::recall::place;
+use super::recall::hit_location;
 use crate::error::CliError;
 
 /// The most near misses that are shown when nothing answers.
@@ -38,31 +38,31 @@ pub(crate) struct CitedAnswer {
 }
 
 /// Retrieves the passages that answer the question; a language model, if one is set up, composes the answer.
-pub(crate) fn answered(
+pub(crate) fn answer_question(
     context: &CommandContext<'_>,
     question: &str,
     all_projects: bool,
 ) -> Result<CitedAnswer, CliError> {
     let mut found = search(context, question, all_projects)?;
-    let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
+    let passages: Vec<String> = found.shown.iter().map(|shown| clean_and_redact(&shown.text).text).collect();
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
-    let subject = QuestionSubject::of(question);
+    let subject = QuestionSubject::of_question(question);
     let titles = found.selection.hits.iter().map(|hit| hit.document.title.as_str());
-    let related: Vec<bool> = odds(question, &texts).into_iter().map(answer::is_answer).collect();
-    let about = titles.zip(&texts).map(|(title, text)| subject.is_in(&format!("{title}\n{text}")));
+    let related: Vec<bool> = answer_log_odds(question, &texts).into_iter().map(answer::is_answer).collect();
+    let about = titles.zip(&texts).map(|(title, text)| subject.is_covered_by(&format!("{title}\n{text}")));
     let answers: Vec<bool> = related.iter().zip(about).map(|(related, about)| *related && about).collect();
     let near = answers.iter().filter(|answers| !**answers).count();
     let related: Vec<bool> =
         related.iter().zip(&answers).map(|(related, answers)| *related && !answers).collect();
     let shown = found.shown.iter().zip(&found.selection.hits).zip(&related).filter(|(_, related)| **related);
-    let closest = shown
-        .take(MAX_CLOSEST)
-        .map(|((shown, hit), _)| (place(&hit.document, shown), admit(shown.text.trim()).text));
+    let closest = shown.take(MAX_CLOSEST).map(|((shown, hit), _)| {
+        (hit_location(&hit.document, shown), clean_and_redact(shown.text.trim()).text)
+    });
     let closest = closest.collect();
-    let passages = kept(passages, &answers);
-    found.selection.hits = kept(found.selection.hits, &answers);
-    found.shown = kept(found.shown, &answers);
-    let composed = put_together(context, question, &passages);
+    let passages = retain_marked(passages, &answers);
+    found.selection.hits = retain_marked(found.selection.hits, &answers);
+    found.shown = retain_marked(found.shown, &answers);
+    let composed = compose_answer(context, question, &passages);
     let composed = if matches!(composed, Composed::Passages) {
         in_a_sentence(question, &subject, &passages)
     } else {
@@ -72,17 +72,17 @@ pub(crate) fn answered(
 }
 
 /// Filters the items by their marks.
-fn kept<T>(all: Vec<T>, marks: &[bool]) -> Vec<T> {
+fn retain_marked<T>(all: Vec<T>, marks: &[bool]) -> Vec<T> {
     all.into_iter().zip(marks).filter_map(|(one, kept)| kept.then_some(one)).collect()
 }
 
 /// Selects the one sentence of the passages that answers by itself, if there is one.
 fn in_a_sentence(question: &str, subject: &QuestionSubject, passages: &[String]) -> Composed {
     let mut candidates = answer::candidates(passages);
-    candidates.retain(|candidate| subject.is_not_contradicted_by(&candidate.text));
+    candidates.retain(|candidate| subject.agrees_with(&candidate.text));
     let texts: Vec<&str> = candidates.iter().map(|candidate| candidate.text.as_str()).collect();
-    let odds = odds(question, &texts);
-    answer::the_answer(candidates, &odds).map_or(Composed::Passages, Composed::Quoted)
+    let odds = answer_log_odds(question, &texts);
+    answer::best_sentence(candidates, &odds).map_or(Composed::Passages, Composed::Quoted)
 }
 
 impl CitedAnswer {
@@ -141,9 +141,11 @@ impl CitedAnswer {
                 continue;
             }
             let unreviewed = if hit.document.reviewed { "" } else { " (unreviewed)" };
-            lines.push(head(format!("[{number}] {}{unreviewed}", place(&hit.document, shown))));
+            lines.push(head(format!("[{number}] {}{unreviewed}", hit_location(&hit.document, shown))));
             if !cited.contains(&number) {
-                lines.extend(shown.text.trim().lines().map(|line| format!("  {}", admit(line).text)));
+                lines.extend(
+                    shown.text.trim().lines().map(|line| format!("  {}", clean_and_redact(line).text)),
+                );
             }
         }
         lines
@@ -158,7 +160,7 @@ fn search(
     let vault = context.vault()?;
     let (model, index) = (context.model_if_any(), context.index());
     let usage = UsageSummary::read(&context.places.usage());
-    let messages = MessageStore::of(&context.places);
+    let messages = MessageStore::from_paths(&context.places);
     let rewrite = context.rewrite(question);
     let project = context.project_id().map(ProjectId::as_str);
     let request = RecallRequest {
@@ -168,7 +170,7 @@ fn search(
         rules: SearchRules {
             include_inbox: true,
             all_projects,
-            ..SearchRules::of(&context.settings.config.recall, project, &context.now)
+            ..SearchRules::from_settings(&context.settings.config.recall, project, &context.now)
         },
         k: MAX_RESULTS,
         anyway: false,
@@ -201,11 +203,11 @@ enum Composed {
     Answer { model: String, sentences: Vec<CitedSentence> },
 }
 
-fn put_together(context: &CommandContext<'_>, question: &str, passages: &[String]) -> Composed {
+fn compose_answer(context: &CommandContext<'_>, question: &str, passages: &[String]) -> Composed {
     if passages.is_empty() {
         return Composed::Passages;
     }
-    let model = match context.world().model(ModelJob::Observer) {
+    let model = match context.stage_context().model(ModelJob::Observer) {
         Ok(Some(model)) => model,
         Ok(None) => return Composed::Passages,
         Err(error) => return Composed::Failed(error.message),
@@ -213,7 +215,7 @@ fn put_together(context: &CommandContext<'_>, question: &str, passages: &[String
     let deadline = Duration::from_secs(context.settings.config.llm.timeout_seconds.into());
     match model.answer(&answer::request(question, passages, deadline)) {
         Ok(said) => {
-            let sentences = answer::believed(&said.text, passages);
+            let sentences = answer::supported_sentences(&said.text, passages);
             let model = model.name().to_owned();
             if sentences.is_empty() {
                 Composed::Unknown { model }
@@ -246,7 +248,7 @@ fn report(question: &str, found: &RecallAnswer, passages: &[String], composed: &
     };
     let known = !passages.is_empty() && !matches!(composed, Composed::Unknown { .. });
     json!({
-        "question": admit(question).text, "known": known, "answer": answer, "model": model, "failed": failed,
+        "question": clean_and_redact(question).text, "known": known, "answer": answer, "model": model, "failed": failed,
         "citations": citations, "degraded": found.degraded,
     })
 }

@@ -10,7 +10,7 @@ use rekindle_core::config::{LoadedConfig, ScopeRule};
 use rekindle_core::project::Claim;
 use rekindle_core::recall::rewrite::{MAX_MESSAGES, RewriteMessage, RewriteOutcome, rewrite};
 use rekindle_core::session::MessageRole;
-use rekindle_core::session::command_speaker::{CommandSpeaker, is_agent_shell, speaker};
+use rekindle_core::session::command_speaker::{CommandSpeaker, detect_speaker, is_agent_shell};
 use rekindle_core::text::RedactionCounts;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_engine::config;
@@ -66,8 +66,9 @@ impl<'a> CommandContext<'a> {
         for warning in &settings.warnings {
             out.warn(warning);
         }
-        let places = home.places(&settings.config)?;
-        let project = place.map(|place| project::identify(&place, &project::load(&places.projects_file())));
+        let places = home.data_paths(&settings.config)?;
+        let project =
+            place.map(|place| project::identify_folder(&place, &project::load(&places.projects_file())));
         let now = clock::now(config::zone(&settings)?);
         Ok(Self { home, settings, places, project, now, cwd, out, changing: Cell::new(false) })
     }
@@ -79,7 +80,7 @@ impl<'a> CommandContext<'a> {
 
     /// Opens the vault for a command that changes it, which the kill switch forbids (OPS-03). `forget` is
     /// exempt, because deletion is always allowed.
-    pub(crate) fn vault_to_change(&self) -> Result<Vault, CliError> {
+    pub(crate) fn writable_vault(&self) -> Result<Vault, CliError> {
         if !self.settings.config.memory.enabled {
             let place = self.settings.get("memory.enabled")?.place.to_string();
             return Err(CliError::new(format!("memory is switched off by memory.enabled ({place}), so nothing is written"))
@@ -92,7 +93,7 @@ impl<'a> CommandContext<'a> {
     }
 
     /// Opens the vault for `forget`, which ignores the kill switch.
-    pub(crate) fn vault_to_forget(&self) -> Result<Vault, CliError> {
+    pub(crate) fn vault_for_forget(&self) -> Result<Vault, CliError> {
         self.changing.set(true);
         self.vault()
     }
@@ -122,7 +123,7 @@ impl<'a> CommandContext<'a> {
     }
 
     /// Determines the scope without recording the project.
-    pub(crate) fn here(&self) -> Scope {
+    pub(crate) fn save_scope(&self) -> Scope {
         match self.project_id() {
             Some(project) if self.settings.config.memory.scope != ScopeRule::Global => {
                 Scope::Project(project.clone())
@@ -135,7 +136,7 @@ impl<'a> CommandContext<'a> {
     pub(crate) fn speaker(&self) -> CommandSpeaker {
         let at_terminal =
             io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
-        speaker(is_set, at_terminal)
+        detect_speaker(is_set, at_terminal)
     }
 
     /// True if an agent started the shell that runs this command.
@@ -153,14 +154,14 @@ impl<'a> CommandContext<'a> {
 
     /// Refuses an action that only the person may take. `what` completes "an agent cannot": "approve a
     /// proposal".
-    pub(crate) fn only_the_person(&self, what: &str) -> Result<(), CliError> {
-        only_the_person(what)
+    pub(crate) fn require_person(&self, what: &str) -> Result<(), CliError> {
+        require_person(what)
     }
 
     /// Refuses words that may not be the person's: an agent's, or those of a program without a terminal
     /// (R-19).
-    pub(crate) fn only_the_persons_words(&self, what: &str) -> Result<(), CliError> {
-        only_the_person(what)?;
+    pub(crate) fn require_person_words(&self, what: &str) -> Result<(), CliError> {
+        require_person(what)?;
         match self.speaker() {
             CommandSpeaker::Person => Ok(()),
             CommandSpeaker::Agent => {
@@ -171,7 +172,7 @@ impl<'a> CommandContext<'a> {
     }
 
     /// The context of the background functions.
-    pub(crate) fn world(&self) -> StageContext {
+    pub(crate) fn stage_context(&self) -> StageContext {
         let zone = self.now.time_zone().clone();
         StageContext::new(self.home.clone(), self.places.clone(), self.settings.config.clone(), zone)
     }
@@ -183,7 +184,7 @@ impl<'a> CommandContext<'a> {
 
     /// The index of the vault and the sessions.
     pub(crate) fn index(&self) -> RecallIndex {
-        RecallIndex::at(self.places.index())
+        RecallIndex::in_folder(self.places.index())
     }
 
     /// Loads the model that the settings name.
@@ -202,10 +203,13 @@ impl<'a> CommandContext<'a> {
         if !self.settings.config.recall.rewrite {
             return RewriteOutcome::Disabled;
         }
-        match self.world().model(ModelJob::Observer) {
+        match self.stage_context().model(ModelJob::Observer) {
             Ok(Some(model)) => {
-                let said =
-                    MessageStore::of(&self.places).recent(&self.cwd, MAX_MESSAGES, self.now.timestamp());
+                let said = MessageStore::from_paths(&self.places).recent_messages(
+                    &self.cwd,
+                    MAX_MESSAGES,
+                    self.now.timestamp(),
+                );
                 let said: Vec<RewriteMessage<'_>> = said
                     .iter()
                     .map(|kept| RewriteMessage {
@@ -226,26 +230,26 @@ impl<'a> CommandContext<'a> {
 
     /// Indexes the changes of this command. The changes are durable, whatever happens here. A failed command
     /// may have written something before the failure, but no new index is created for that.
-    pub(crate) fn settle(&self, succeeded: bool) {
+    pub(crate) fn index_changes(&self, succeeded: bool) {
         if !self.changing.get() || (!succeeded && !self.places.index().exists()) {
             return;
         }
-        if self.bring_in() == Some(SettleOutcome::Later) {
+        if self.index_pending() == Some(SettleOutcome::Later) {
             self.index_later();
         }
     }
 
     /// Indexes the changes in the middle of a command; the rest is left to its end.
-    pub(crate) fn settle_batch(&self) {
+    pub(crate) fn index_batch(&self) {
         self.changing.set(true);
-        self.bring_in();
+        self.index_pending();
     }
 
-    fn bring_in(&self) -> Option<SettleOutcome> {
+    fn index_pending(&self) -> Option<SettleOutcome> {
         let (model, vault) = (self.model_if_any()?, self.vault().ok()?);
         let index = self.index();
         let indexer = Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
-        match indexer.settle() {
+        match indexer.index_pending() {
             Ok(settled) => Some(settled),
             Err(error) => {
                 self.out.warn(format!("it is saved, but not in the index yet: {error}"));
@@ -261,7 +265,7 @@ impl<'a> CommandContext<'a> {
         }
         let Some(home) = self.home.root().to_str() else { return };
         let arguments = ["--home", home, "reindex", "--background"];
-        if let Err(error) = background::start(&arguments, self.places.state()) {
+        if let Err(error) = background::start_detached(&arguments, self.places.state()) {
             self.out.warn(format!("the index could not be left to a process of its own: {error}"));
         }
     }
@@ -277,7 +281,7 @@ impl<'a> CommandContext<'a> {
     }
 
     /// Warns about redacted secrets and about conflict copies.
-    pub(crate) fn mention(&self, redacted: &RedactionCounts, conflicts: &[PathBuf]) {
+    pub(crate) fn report_redactions(&self, redacted: &RedactionCounts, conflicts: &[PathBuf]) {
         if !redacted.is_empty() {
             self.out.warn(format!("left out what looks like a secret: {redacted}"));
         }
@@ -299,7 +303,7 @@ impl<'a> CommandContext<'a> {
 }
 
 /// Refuses an action that only the person may take, even without settings.
-pub(crate) fn only_the_person(what: &str) -> Result<(), CliError> {
+pub(crate) fn require_person(what: &str) -> Result<(), CliError> {
     match is_agent_shell(is_set) {
         false => Ok(()),
         true => Err(CliError::new(format!("an agent cannot {what}"))
@@ -309,5 +313,5 @@ pub(crate) fn only_the_person(what: &str) -> Result<(), CliError> {
 
 /// True if an environment variable has a value.
 fn is_set(name: &str) -> bool {
-    environment::raw(name).is_some_and(|value| !value.is_empty())
+    environment::raw_variable(name).is_some_and(|value| !value.is_empty())
 }

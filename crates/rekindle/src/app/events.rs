@@ -26,13 +26,13 @@ pub(crate) fn leave_as(
     if !context.settings.config.memory.enabled {
         return Err(CliError::new("memory is switched off by memory.enabled, so nothing is sent"));
     }
-    let redacted = event::admit(&mut data);
-    context.mention(&redacted, &[]);
+    let redacted = event::redact_data(&mut data);
+    context.report_redactions(&redacted, &[]);
     let at = context.now.timestamp();
     let event = Event { id: id.to_owned(), name: name.to_owned(), data, at };
-    Spool::at(context.places.spool()).put(SpoolPayload::Event(event), at)?;
+    Spool::in_folder(context.places.spool_folder()).write_entry(SpoolPayload::Event(event), at)?;
     if context.settings.config.capture.background {
-        hooks::wake(&context.home, &context.places)?;
+        hooks::wake_worker(&context.home, &context.places)?;
     }
     Ok(())
 }

@@ -31,14 +31,14 @@ pub(crate) fn renew(
     reason: &str,
 ) -> Result<EvolvedEntry, CliError> {
     check(reason)?;
-    let vault = context.vault_to_change()?;
+    let vault = context.writable_vault()?;
     let path = vault.find(reference, &context.cwd)?;
     Ok(vault.evolve(&path, body, reason, Origin::User, ChangeActor::User, &context.now)?)
 }
 
 /// Gives a memory a new version in an agent's words. The memory must belong to this project. If it is pinned
 /// or holds elsewhere too, the person has to approve (B-01, R-15).
-pub(crate) fn renew_for_agent(
+pub(crate) fn evolve_for_agent(
     context: &CommandContext<'_>,
     reference: &str,
     body: &str,
@@ -46,17 +46,24 @@ pub(crate) fn renew_for_agent(
     session: &str,
 ) -> Result<EvolveOutcome, CliError> {
     check(reason)?;
-    let vault = context.vault_to_change()?;
-    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
+    let vault = context.writable_vault()?;
+    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.save_scope())?;
     if edit != AgentEditPermission::NeedsApproval {
         let evolved = vault.evolve(&path, body, reason, Origin::Agent, ChangeActor::Agent, &context.now)?;
         return Ok(EvolveOutcome::Evolved(evolved));
     }
     let mut db = Database::open(&context.places.database())?;
-    let (id, waits) =
-        proposals::revise(&mut db, &STAGE_REGISTRY, &vault, &path, (body, reason), session, &context.now)
-            .map_err(CliError::new)?;
-    route_candidates::show(&context.world()).map_err(CliError::new)?;
+    let (id, waits) = proposals::propose_version(
+        &mut db,
+        &STAGE_REGISTRY,
+        &vault,
+        &path,
+        (body, reason),
+        session,
+        &context.now,
+    )
+    .map_err(CliError::new)?;
+    route_candidates::refresh_review_page(&context.stage_context()).map_err(CliError::new)?;
     Ok(if waits { EvolveOutcome::Proposed(id) } else { EvolveOutcome::TurnedDown(id) })
 }
 

@@ -1,6 +1,6 @@
 //! Records whether a memory helped.
 
-use rekindle_core::base::scope::{ProjectId, is_shown};
+use rekindle_core::base::scope::{ProjectId, is_project_visible_in};
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::memory_usage::UsageSignal;
 use rekindle_core::session::command_speaker::CommandSpeaker;
@@ -42,7 +42,7 @@ fn id(context: &CommandContext<'_>, memory: &str, find: &EntryLookup<'_>) -> Res
     if memory.contains('#') {
         return Ok(memory.to_owned());
     }
-    let vault = context.vault_to_change()?;
+    let vault = context.writable_vault()?;
     id_of(&vault, &find(&vault)?)
 }
 
@@ -55,12 +55,14 @@ pub(crate) fn id_of(vault: &Vault, path: &VaultPath) -> Result<String, CliError>
 
 /// Returns the id of a document that an agent can see from here.
 fn id_for_agent(context: &CommandContext<'_>, memory: &str) -> Result<String, CliError> {
-    let here = context.here();
+    let here = context.save_scope();
     if memory.contains('#') {
-        let found = find::by_id(&context.index(), &MessageStore::of(&context.places), memory)?;
+        let found =
+            find::document_by_id(&context.index(), &MessageStore::from_paths(&context.places), memory)?;
         let project = context.project_id().map(ProjectId::as_str);
-        let is_here =
-            |document: &Document| is_shown(document.project.as_ref().map(ProjectId::as_str), project);
+        let is_here = |document: &Document| {
+            is_project_visible_in(document.project.as_ref().map(ProjectId::as_str), project)
+        };
         return found.filter(is_here).map(|found| found.id).ok_or_else(|| {
             CliError::usage(format!("nothing here is called `{}`", one_line(memory, 80)))
                 .hint("`recall` cites the id of what it finds")

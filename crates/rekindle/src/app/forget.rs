@@ -14,8 +14,8 @@ pub(crate) fn forget_for_agent(
     context: &CommandContext<'_>,
     reference: &str,
 ) -> Result<ForgetReport, CliError> {
-    let vault = context.vault_to_forget()?;
-    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
+    let vault = context.vault_for_forget()?;
+    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.save_scope())?;
     let what = ForgetRequest::Entry(&path);
     if edit == AgentEditPermission::NeedsApproval || !vault.agent_may_forget(&vault.plan_forget(what)?)? {
         return Err(CliError::new(format!("only the user can forget {path}")).hint(format!(

@@ -2,7 +2,7 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{ObservationNoted, names};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 
 use super::{CommandContext, events};
 use crate::error::CliError;
@@ -14,11 +14,11 @@ pub(crate) fn note(
     origin: Origin,
     session_id: Option<String>,
 ) -> Result<String, CliError> {
-    let admitted = admit(text);
+    let admitted = clean_and_redact(text);
     if admitted.text.trim().is_empty() {
         return Err(CliError::usage("there is nothing to note").hint("rekindle note \"what to note\""));
     }
-    context.mention(&admitted.redacted, &[]);
+    context.report_redactions(&admitted.redacted, &[]);
     let noted = ObservationNoted {
         text: admitted.text,
         origin,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
-use rekindle_core::base::time::iso;
+use rekindle_core::base::time::format_utc;
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::merge;
@@ -40,7 +40,7 @@ pub(crate) struct RecallQuestion<'a> {
 }
 
 /// Searches, reports the ranking (REC-07), and adds a line to the recall log; `by` names the caller.
-pub(crate) fn look_up(
+pub(crate) fn recall_and_log(
     context: &CommandContext<'_>,
     wanted: &RecallQuestion<'_>,
     by: &str,
@@ -53,7 +53,7 @@ pub(crate) fn look_up(
     let named = wanted.project.clone().filter(|project| project != "all");
     let project = named.or(here);
     let rewrite = context.rewrite(wanted.query);
-    let messages = MessageStore::of(&context.places);
+    let messages = MessageStore::from_paths(&context.places);
     let request = RecallRequest {
         prompt: wanted.query,
         rewritten: rewrite.rewritten(),
@@ -62,7 +62,7 @@ pub(crate) fn look_up(
             include_inbox: wanted.include_inbox,
             all_projects: wanted.project.as_deref() == Some("all"),
             inactive: wanted.filters.inactive,
-            ..SearchRules::of(&context.settings.config.recall, project.as_deref(), &context.now)
+            ..SearchRules::from_settings(&context.settings.config.recall, project.as_deref(), &context.now)
         },
         k: wanted.k,
         anyway: wanted.anyway,
@@ -76,11 +76,11 @@ pub(crate) fn look_up(
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let answer = ask(&vault, &index, embedder, usage, &request)?;
     let took = start.elapsed().as_secs_f64() * 1000.0;
-    let report = report(wanted.query, &rewrite, &wanted.filters, &answer, took);
+    let report = recall_report(wanted.query, &rewrite, &wanted.filters, &answer, took);
     log(context, &report, by);
     let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
     // The number of recalls decides if a memory is outdated (FBK-04).
-    UsageSummary::recalled(&context.places.usage(), &shown, context.now.timestamp())
+    UsageSummary::record_recalled(&context.places.usage(), &shown, context.now.timestamp())
         .ignore_failure("the answer matters more than the count");
     if answer.is_worth_indexing() {
         context.index_later();
@@ -91,20 +91,20 @@ pub(crate) fn look_up(
 /// Adds a recall to the log (REC-23). A failed write does not stop the answer.
 fn log(context: &CommandContext<'_>, report: &Value, by: &str) {
     let mut line = json!({
-        "at": iso(context.now.timestamp()),
+        "at": format_utc(context.now.timestamp()),
         "project": context.project_id(),
         "by": by,
     });
     if let (Some(line), Some(report)) = (line.as_object_mut(), report.as_object()) {
         line.extend(report.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
-    if let Err(error) = RecallLog::at(&context.places.logs()).append(&line) {
+    if let Err(error) = RecallLog::in_folder(&context.places.logs_folder()).append(&line) {
         context.out.warn(format!("what was recalled could not be written down: {error}"));
     }
 }
 
 /// The place of a hit in the form that editors accept.
-pub(crate) fn place(document: &Document, shown: &ShownPassage) -> String {
+pub(crate) fn hit_location(document: &Document, shown: &ShownPassage) -> String {
     match shown.lines {
         Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
         Some((first, _)) => format!("{}:{first}", document.path),
@@ -114,7 +114,7 @@ pub(crate) fn place(document: &Document, shown: &ShownPassage) -> String {
 
 /// Builds the answer of REC-07 and REC-15. Quotations are redacted again (B-03), because a file may have
 /// changed since it was indexed.
-pub(crate) fn report(
+pub(crate) fn recall_report(
     query: &str,
     rewrite: &RewriteOutcome,
     filters: &RecallFilters,
@@ -130,8 +130,8 @@ pub(crate) fn report(
             RewriteOutcome::Failed { why } => Some(why.to_string()),
             RewriteOutcome::Disabled | RewriteOutcome::Done { .. } => None,
         },
-        "filtersApplied": filters.applied(),
-        "droppedByTrustPass": answer.selection.dropped_by_trust(),
+        "filtersApplied": filters.applied_filters(),
+        "droppedByTrustPass": answer.selection.trust_drop_count(),
         "abstained": answer.abstained,
         "silence": answer.decision,
         "degraded": answer.degraded,
@@ -150,7 +150,7 @@ pub(crate) fn result(hit: &RecallHit, shown: &ShownPassage) -> Value {
         "path": document.path,
         "lines": shown.lines,
         "title": document.title,
-        "text": text::admit(&shown.text).text,
+        "text": text::clean_and_redact(&shown.text).text,
         "score": hit.ranked.score,
         "parts": hit.ranked.parts,
         "factors": hit.ranked.factors,
@@ -164,7 +164,7 @@ pub(crate) fn result(hit: &RecallHit, shown: &ShownPassage) -> Value {
         "inbox": document.inbox,
         "stale": document.stale,
         "priority": document.priority,
-        "created": document.created.map(iso),
+        "created": document.created.map(format_utc),
         "doubts": hit.doubts,
         "refreshed": shown.refreshed,
         "confidence": (document.source == DocumentSource::Observation)
@@ -172,8 +172,8 @@ pub(crate) fn result(hit: &RecallHit, shown: &ShownPassage) -> Value {
         "observed": (!hit.lineage.is_empty()).then(|| json!({
             "times": hit.lineage.len(),
             "sessions": merge::sessions(&hit.lineage),
-            "first": hit.lineage.first().and_then(|mention| mention.created).map(iso),
-            "last": hit.lineage.last().and_then(|mention| mention.created).map(iso),
+            "first": hit.lineage.first().and_then(|mention| mention.created).map(format_utc),
+            "last": hit.lineage.last().and_then(|mention| mention.created).map(format_utc),
             "places": hit.lineage,
         })),
     })
@@ -181,5 +181,5 @@ pub(crate) fn result(hit: &RecallHit, shown: &ShownPassage) -> Value {
 
 /// The beginning of a query, redacted.
 pub(crate) fn quoted(query: &str) -> String {
-    text::admit(query).text.chars().take(MAX_QUOTED_CHARS).collect()
+    text::clean_and_redact(query).text.chars().take(MAX_QUOTED_CHARS).collect()
 }

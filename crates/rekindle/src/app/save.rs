@@ -3,7 +3,7 @@
 use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::Scope;
 use rekindle_core::knowledge::statement::{self, MAX_SENTENCE_CHARS, StatementContext};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::layout::EntryDestination;
@@ -24,17 +24,17 @@ pub(crate) fn keep_for_agent(
 ) -> Result<(SavedEntry, Scope), CliError> {
     let provenance = Provenance { origin: Origin::Agent, ..new.provenance };
     let new = NewEntry { provenance, confidence: Confidence::Medium, ..new };
-    keep(context, new, false, ChangeActor::Agent)
+    save_entry(context, new, false, ChangeActor::Agent)
 }
 
 /// Saves a memory for the current project, or globally, and returns its scope.
-pub(crate) fn keep(
+pub(crate) fn save_entry(
     context: &CommandContext<'_>,
     new: NewEntry,
     global: bool,
     by: ChangeActor,
 ) -> Result<(SavedEntry, Scope), CliError> {
-    let vault = context.vault_to_change()?;
+    let vault = context.writable_vault()?;
     // A pinned memory outside any project loads everywhere.
     let pinned = new.to == EntryDestination::AlwaysLoad && context.project_id().is_none();
     let scope = context.scope(global || pinned)?;
@@ -44,7 +44,7 @@ pub(crate) fn keep(
 
 /// Infers the kind of a memory from its text: the classifier's label, or `note` if it is unsure.
 pub(crate) fn infer_kind(text: &str) -> String {
-    let admitted = admit(text).text;
+    let admitted = clean_and_redact(text).text;
     let sentence: String = admitted.trim().chars().take(MAX_SENTENCE_CHARS).collect();
     let context = statement::context(statement::StatementSpeaker::User, &StatementContext::default());
     StatementClassifier::builtin().label(&context, &sentence).entry_kind().unwrap_or("note").to_owned()
@@ -52,7 +52,7 @@ pub(crate) fn infer_kind(text: &str) -> String {
 
 /// Builds the slug of a memory from its first words, without secrets.
 pub(crate) fn infer_slug(text: &str) -> String {
-    let admitted = admit(text).text;
+    let admitted = clean_and_redact(text).text;
     let words: Vec<&str> = admitted.split_whitespace().take(SLUG_WORDS).collect();
     slug("slug", &words.join(" ")).unwrap_or_else(|_| "memory".to_owned())
 }

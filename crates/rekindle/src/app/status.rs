@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use rekindle_core::base::agent::Agent;
-use rekindle_core::base::time::{Timestamp, day, iso};
+use rekindle_core::base::time::{Timestamp, day, format_utc};
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::layout::VaultShelf;
 use rekindle_engine::agents::install::{self, InstallEnvironment, InstallState, Installer};
@@ -53,7 +53,7 @@ impl<'a> LearningReport<'a> {
     }
 
     /// Adds the report to the answer of `--json`.
-    pub(crate) fn add_to(&self, answer: &mut Value) {
+    pub(crate) fn add_to_json(&self, answer: &mut Value) {
         let agent = |status: &install::InstallStatus| {
             json!({
                 "agent": status.agent,
@@ -68,7 +68,7 @@ impl<'a> LearningReport<'a> {
         let reasons = skipped.iter().map(|(reason, count)| json!({"reason": reason, "count": count}));
         let memory = |(at, found): &(Timestamp, &ScannedEntry)| {
             json!({
-                "at": iso(*at),
+                "at": format_utc(*at),
                 "path": found.path,
                 "title": found.title,
                 "project": found.entry.scope.project(),
@@ -79,7 +79,7 @@ impl<'a> LearningReport<'a> {
             "days": learning::LEARNING_DAYS,
             "seen": seen,
             "learnt": learnt,
-            "skipped": self.sessions.skipped(),
+            "skipped": self.sessions.skipped_sessions(),
             "skipped_because": reasons.collect::<Vec<_>>(),
             "waiting": waiting,
             "given_up": given_up,
@@ -132,7 +132,7 @@ impl<'a> LearningReport<'a> {
 
     fn counts(&self) -> String {
         let LearningStats { seen, learnt, waiting, given_up, .. } = &self.sessions;
-        let skipped = self.sessions.skipped();
+        let skipped = self.sessions.skipped_sessions();
         if *seen == 0 {
             return format!("none in {} days", learning::LEARNING_DAYS);
         }
@@ -153,7 +153,7 @@ impl<'a> LearningReport<'a> {
 
 /// The state of every agent; `None` if there is no home folder to look in.
 fn agents(context: &CommandContext<'_>) -> Option<Vec<install::InstallStatus>> {
-    let machine = InstallEnvironment::look();
+    let machine = InstallEnvironment::from_environment();
     let before_tools = context.settings.config.recall.before_tools;
     let invocation = install::invocation(&machine, &context.home, before_tools).ok()?;
     let installer = Installer::new(&machine, &context.places, &invocation);

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::text_argument;
 use crate::app::CommandContext;
-use crate::app::ask::answered;
+use crate::app::ask::answer_question;
 use crate::error::CliError;
 use crate::output::TextStyle;
 
@@ -31,7 +31,7 @@ pub(crate) struct AskArgs {
 impl AskArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let question = text_argument::prompt(&self.question, &context.cwd)?;
-        let answer = answered(context, &question, self.all_projects)?;
+        let answer = answer_question(context, &question, self.all_projects)?;
         if let Some(why) = answer.model_failure() {
             context.out.warn(format!("the model did not answer ({why}); these are the passages"));
         }

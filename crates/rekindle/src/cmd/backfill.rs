@@ -24,7 +24,7 @@ use super::reflect::LEARN;
 use crate::app::CommandContext;
 use crate::dialog;
 use crate::error::CliError;
-use crate::output::{ProgressLine, TextStyle, column, in_a_row, size};
+use crate::output::{ProgressLine, TextStyle, format_bytes, join_names, pad_column};
 
 /// The number of frequent statements that are printed.
 const MAX_FREQUENT: u32 = 3;
@@ -75,17 +75,17 @@ impl BackfillArgs {
             return Err(CliError::new("memory is switched off by memory.enabled, so nothing is written")
                 .hint("`rekindle config set memory.enabled true`"));
         }
-        let mut extent = everything(context);
+        let mut extent = all_closed(context);
         extent.since = self.since.map(|since| since.start(&context.now));
         if !self.agent.is_empty() {
             extent.agents = self.agent;
         }
         let plan = plan(context, &extent)?;
         if self.json && !self.yes {
-            return context.out.json(&told(&plan));
+            return context.out.json(&plan_json(&plan));
         }
         if !self.json && !self.yes {
-            say(context, &plan)?;
+            print_plan(context, &plan)?;
             let asks = !self.dry_run && !plan.candidates.is_empty() && dialog::is_possible();
             if !asks || !dialog::yes("Learn from them now?", true)? {
                 if asks {
@@ -96,13 +96,13 @@ impl BackfillArgs {
                 return Ok(());
             }
         }
-        let report = learn(context, &plan, self.with_model)?;
+        let report = run_plan(context, &plan, self.with_model)?;
         let frequent = frequent(context)?;
         if self.json {
-            let mut answer = told(&plan);
+            let mut answer = plan_json(&plan);
             answer["dryRun"] = json!(false);
             answer["unknown"] = unknown(&report.unknown);
-            answer["done"] = done(&report, &frequent);
+            answer["done"] = report_json(&report, &frequent);
             return context.out.json(&answer);
         }
         sum_up(context, &report, &frequent)
@@ -110,8 +110,8 @@ impl BackfillArgs {
 }
 
 /// The extent of a full backfill: every finished session.
-fn everything(context: &CommandContext<'_>) -> BackfillScope {
-    BackfillScope::everything(context.now.timestamp(), context.settings.config.capture.idle_minutes)
+fn all_closed(context: &CommandContext<'_>) -> BackfillScope {
+    BackfillScope::all_closed(context.now.timestamp(), context.settings.config.capture.idle_minutes)
 }
 
 fn plan(context: &CommandContext<'_>, extent: &BackfillScope) -> Result<BackfillPlan, CliError> {
@@ -122,42 +122,42 @@ fn plan(context: &CommandContext<'_>, extent: &BackfillScope) -> Result<Backfill
 }
 
 /// Learns from all planned sessions for `rekindle init`, and prints the outcome.
-pub(super) fn learn_everything(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), CliError> {
-    let report = learn(context, plan, false)?;
+pub(super) fn backfill_all(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), CliError> {
+    let report = run_plan(context, plan, false)?;
     sum_up(context, &report, &frequent(context)?)
 }
 
 /// The sessions that `rekindle init` offers to learn from.
 pub(super) fn find(context: &CommandContext<'_>) -> Result<BackfillPlan, CliError> {
-    plan(context, &everything(context))
+    plan(context, &all_closed(context))
 }
 
 /// Describes a plan: `212 sessions of Claude Code and Codex in 6 projects`.
-pub(super) fn in_words(plan: &BackfillPlan) -> String {
+pub(super) fn describe_plan(plan: &BackfillPlan) -> String {
     let names: Vec<&str> = plan.agents().iter().map(|agent| agent.name()).collect();
-    let agents = in_a_row(&names);
-    let projects = match plan.projects() {
+    let agents = join_names(&names);
+    let projects = match plan.project_count() {
         0 => String::new(),
-        count => format!(" in {}", counted(count as u64, "project")),
+        count => format!(" in {}", count_phrase(count as u64, "project")),
     };
-    format!("{} of {agents}{projects}", counted(plan.candidates.len() as u64, "session"))
+    format!("{} of {agents}{projects}", count_phrase(plan.candidates.len() as u64, "session"))
 }
 
-fn counted(count: u64, what: &str) -> String {
+fn count_phrase(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn learn(
+fn run_plan(
     context: &CommandContext<'_>,
     plan: &BackfillPlan,
     with_model: bool,
 ) -> Result<BackfillReport, CliError> {
-    context.only_the_person(LEARN)?;
+    context.require_person(LEARN)?;
     // The vault is opened for a change, so that the index is updated at the end of the command.
-    context.vault_to_change()?;
+    context.writable_vault()?;
     let home = environment::home_folder().ok_or_else(|| CliError::new("there is no home folder"))?;
     let projects = project::load(&context.places.projects_file());
-    background::give_way();
+    background::lower_priority();
     let (places, mut config) = (context.places.clone(), context.settings.config.clone());
     if !with_model {
         config.llm.provider = LlmProvider::Offline;
@@ -167,9 +167,9 @@ fn learn(
     let mut bar = ProgressLine::new("learning from sessions");
     let mut waited = false;
     let engine = Engine { places: &context.places, home: &home, projects: &projects };
-    let report = engine.run(plan, &context.world(), &worlds, &mut |step| {
+    let report = engine.run(plan, &context.stage_context(), &worlds, &mut |step| {
         match step {
-            Step::Sessions(done, of) => bar.show("learning from sessions", done, of),
+            Step::Sessions(done, of) => bar.show_progress("learning from sessions", done, of),
             Step::Waiting(since) if since > Duration::from_secs(1) && !waited => {
                 waited = true;
                 context.out.note("Another worker is learning from a session; waiting for it.");
@@ -184,14 +184,14 @@ fn learn(
 
 fn frequent(context: &CommandContext<'_>) -> Result<Vec<FrequentSighting>, CliError> {
     match Database::open_existing(&context.places.database())? {
-        Some(db) => Ok(sightings::frequent(&db, MAX_FREQUENT)?),
+        Some(db) => Ok(sightings::most_frequent(&db, MAX_FREQUENT)?),
         None => Ok(Vec::new()),
     }
 }
 
-fn told(plan: &BackfillPlan) -> Value {
+fn plan_json(plan: &BackfillPlan) -> Value {
     let shares: Vec<Value> = plan
-        .shares()
+        .shares_by_project()
         .into_iter()
         .map(|((agent, project), share)| {
             json!({"agent": agent, "project": project, "sessions": share.sessions, "bytes": share.bytes})
@@ -204,7 +204,7 @@ fn told(plan: &BackfillPlan) -> Value {
         "shares": shares,
         "alreadyDone": plan.done,
         "stillOpen": plan.open,
-        "folderGone": plan.gone(),
+        "folderGone": plan.gone_folders(),
         "leftOut": plan.subagents,
         "unknown": unknown(&plan.unknown),
         "unknownBefore": plan.unknown_before,
@@ -215,7 +215,7 @@ fn unknown(unknown: &[UnknownTranscript]) -> Value {
     unknown.iter().map(|one| json!({"agent": one.agent, "path": one.path, "why": one.seen})).collect()
 }
 
-fn done(report: &BackfillReport, frequent: &[FrequentSighting]) -> Value {
+fn report_json(report: &BackfillReport, frequent: &[FrequentSighting]) -> Value {
     let problems: Vec<Value> =
         report.problems.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
     let projects: Vec<Value> = report
@@ -253,32 +253,35 @@ fn done(report: &BackfillReport, frequent: &[FrequentSighting]) -> Value {
     })
 }
 
-fn say(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), CliError> {
+fn print_plan(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), CliError> {
     let out = context.out;
-    let shares = plan.shares();
+    let shares = plan.shares_by_project();
     let width =
         shares.keys().map(|(_, project)| project_name(project.as_ref()).chars().count()).max().unwrap_or(0);
     for ((agent, project), share) in &shares {
-        let project = column(project_name(project.as_ref()), width);
+        let project = pad_column(project_name(project.as_ref()), width);
         let much = format!(
             "{:>6} sessions  {:>9}",
             share.sessions,
-            size(usize::try_from(share.bytes).unwrap_or(usize::MAX))
+            format_bytes(usize::try_from(share.bytes).unwrap_or(usize::MAX))
         );
-        out.line(format!("{}  {project}  {much}", out.styled(TextStyle::Bold, column(agent.word(), 6))))?;
+        out.line(format!(
+            "{}  {project}  {much}",
+            out.styled(TextStyle::Bold, pad_column(agent.as_str(), 6))
+        ))?;
     }
     name_unknown(context, &plan.unknown);
     let mut said = match plan.candidates.len() {
         0 => "There is nothing new to read.".to_owned(),
         _ => {
-            let bytes = size(usize::try_from(plan.bytes()).unwrap_or(usize::MAX));
-            format!("{}, {bytes}.", in_words(plan))
+            let bytes = format_bytes(usize::try_from(plan.bytes()).unwrap_or(usize::MAX));
+            format!("{}, {bytes}.", describe_plan(plan))
         }
     };
     for (count, what) in [
         (plan.done, "learnt from before and unchanged"),
         (plan.open, "still going on; read when they end"),
-        (plan.gone(), "held in folders that are gone; kept apart from your projects"),
+        (plan.gone_folders(), "held in folders that are gone; kept apart from your projects"),
     ] {
         if count > 0 {
             said.push_str(&format!(" {count} {what}."));
@@ -302,13 +305,13 @@ fn sum_up(
     let taught: usize = report.projects.values().map(|learnt| learnt.sessions.len()).sum();
     out.line(format!(
         "Read {} and learnt from {taught}; {} messages can be found now.",
-        counted(report.sessions, "session"),
+        count_phrase(report.sessions, "session"),
         report.found
     ))?;
     let rows: Vec<_> = report.projects.iter().filter(|(_, learnt)| !learnt.sessions.is_empty()).collect();
     let width = rows.iter().map(|(project, _)| project_name(project.as_ref()).chars().count()).max();
     for (project, learnt) in rows {
-        let name = column(project_name(project.as_ref()), width.unwrap_or(0));
+        let name = pad_column(project_name(project.as_ref()), width.unwrap_or(0));
         out.line(format!("  {}  {}", out.styled(TextStyle::Bold, name), learnt_words(learnt)))?;
     }
     if !frequent.is_empty() {
@@ -316,24 +319,27 @@ fn sum_up(
         for one in frequent {
             let place = one.project.as_deref().map_or_else(String::new, |project| format!(" · {project}"));
             let text = one_line(&one.text, MAX_FREQUENT_CHARS);
-            out.line(format!("  “{text}” ({}{place})", counted(u64::from(one.sessions), "session")))?;
+            out.line(format!("  “{text}” ({}{place})", count_phrase(u64::from(one.sessions), "session")))?;
         }
     }
     for (reason, count) in &report.skipped {
-        out.note(format!("{} taught nothing: {reason}.", counted(*count, "session")));
+        out.note(format!("{} taught nothing: {reason}.", count_phrase(*count, "session")));
     }
     if !report.silent.is_empty() {
-        out.note(format!("{} held nothing worth keeping.", counted(report.silent.len() as u64, "session")));
+        out.note(format!(
+            "{} held nothing worth keeping.",
+            count_phrase(report.silent.len() as u64, "session")
+        ));
     }
     if !report.gone.is_empty() {
         out.note(format!(
             "{} held in folders that are gone and belong to no known project; what was learnt there is kept under \
              `gone/…` and shown in no project.",
-            counted(report.gone.len() as u64, "session")
+            count_phrase(report.gone.len() as u64, "session")
         ));
     }
     if report.redacted > 0 {
-        out.note(format!("{} left out.", counted(report.redacted, "secret")));
+        out.note(format!("{} left out.", count_phrase(report.redacted, "secret")));
     }
     if report.stopped {
         out.note("Stopped before the end; `rekindle backfill` goes on from here.");
@@ -352,9 +358,9 @@ fn learnt_words(learnt: &ProjectLearnings) -> String {
     let mut said: Vec<String> =
         named.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect();
     if said.is_empty() {
-        said.push(format!("{} in the daily logs", counted(learnt.observations, "line")));
+        said.push(format!("{} in the daily logs", count_phrase(learnt.observations, "line")));
     }
-    format!("{} from {}", said.join(", "), counted(learnt.sessions.len() as u64, "session"))
+    format!("{} from {}", said.join(", "), count_phrase(learnt.sessions.len() as u64, "session"))
 }
 
 fn project_name(project: Option<&ProjectId>) -> &str {

@@ -8,7 +8,7 @@ use rekindle_core::config::DecayMode;
 use rekindle_embed::EmbeddingModel;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::bench::{self, BenchAnswer, BenchMessage, BenchQuestion};
-use rekindle_engine::recall::relevance_gate::judge;
+use rekindle_engine::recall::relevance_gate::decide_relevance;
 use rekindle_engine::recall::relevance_gate::passage::passage;
 use rekindle_engine::recall::relevance_gate::reading::RescoringMode;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ impl BenchArgs {
                     bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;
                 let mut progress = ProgressLine::new("embedding");
                 let mut show = |done: usize, of: usize| {
-                    progress.show("embedding", done, of);
+                    progress.show_progress("embedding", done, of);
                     true
                 };
                 let done = bench::ingest(&store, &embedder.space(), messages, |keeper, units| {
@@ -122,7 +122,7 @@ fn answer(
         .iter()
         .filter_map(|number| Some(passage(&snapshot, &found, *number, &snapshot.document(*number)?)));
     let (prompt, how) = (&question.query, RescoringMode::Thorough);
-    let decision = judge(prompt, &found, || small_talk, &top, passages, &how);
+    let decision = decide_relevance(prompt, &found, || small_talk, &top, passages, &how);
     let shown: usize =
         documents.iter().take(SHOWN_HITS).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
@@ -132,7 +132,7 @@ fn answer(
         "results": results,
         "latency_ms": found.searching.as_secs_f64() * 1000.0,
         "context_tokens": shown.div_ceil(CHARS_PER_TOKEN),
-        "abstain": decision.is_none_or(|decision| decision.silent()),
+        "abstain": decision.is_none_or(|decision| decision.is_silent()),
         "silence": decision,
     }))
 }

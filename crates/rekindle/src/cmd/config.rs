@@ -8,10 +8,10 @@ use rekindle_engine::platform::home::HomeFolder;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
-use crate::app::context::only_the_person;
+use crate::app::context::require_person;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column};
+use crate::output::{Printer, TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -64,18 +64,18 @@ impl ConfigArgs {
         if matches!(self.verb, Some(ConfigCommand::Set { .. } | ConfigCommand::Unset { .. })) {
             // A setting may allow an agent to decide on proposals, switch memory off, or name a program to
             // run (R-19).
-            only_the_person("change the settings")?;
+            require_person("change the settings")?;
         }
         // This must work with broken settings, because it is the way to find and repair them.
         match &self.verb {
             Some(ConfigCommand::Path) => return out.line(home.config_file().display()),
             Some(ConfigCommand::Set { key, value }) => {
                 config::set(&home, key, value)?;
-                return self.changed(out, key);
+                return self.report_change(out, key);
             }
             Some(ConfigCommand::Unset { key }) => {
                 config::unset(&home, key)?;
-                return self.changed(out, key);
+                return self.report_change(out, key);
             }
             _ => {}
         }
@@ -99,7 +99,7 @@ impl ConfigArgs {
             rows.push(json!({
                 "key": key.name,
                 "value": setting.value,
-                "source": setting.place.source.word(),
+                "source": setting.place.source.as_str(),
                 "place": setting.place.to_string(),
                 "default": key.default,
                 "allowed": key.allowed,
@@ -108,14 +108,14 @@ impl ConfigArgs {
                 "about": key.doc,
             }));
             if !self.json {
-                let source = match setting.place.source.word() {
+                let source = match setting.place.source.as_str() {
                     "default" => String::new(),
                     _ => format!("({})", setting.place),
                 };
                 let value = setting.value.to_string();
                 let value = if value.is_empty() { "\"\"".to_owned() } else { value };
                 out.line(
-                    format!("{} {value}  {}", column(key.name, 28), out.styled(TextStyle::Dim, source))
+                    format!("{} {value}  {}", pad_column(key.name, 28), out.styled(TextStyle::Dim, source))
                         .trim_end(),
                 )?;
             }
@@ -123,7 +123,7 @@ impl ConfigArgs {
         if self.json { out.json(&Value::Array(rows)) } else { Ok(()) }
     }
 
-    fn changed(&self, out: &Printer, key: &str) -> Result<(), CliError> {
+    fn report_change(&self, out: &Printer, key: &str) -> Result<(), CliError> {
         if self.json { out.json(&json!({"changed": key})) } else { Ok(()) }
     }
 }

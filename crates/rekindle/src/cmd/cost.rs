@@ -6,13 +6,13 @@ use clap::Args;
 use rekindle_core::base::time::day;
 use rekindle_core::config::{LlmProvider, LlmSettings as Settings};
 use rekindle_core::llm::Cost as Money;
-use rekindle_engine::llm::cost::{DailyLimit, DailyUsage, SpendingCaps, spent, used};
+use rekindle_engine::llm::cost::{DailyLimit, DailyUsage, SpendingCaps, usage_by_day, used_tokens_and_cost};
 use rekindle_engine::platform::db::Database;
 use serde_json::{Value, json};
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::column;
+use crate::output::pad_column;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -45,17 +45,18 @@ pub(crate) struct CostArgs {
 impl CostArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.memory {
-            return memory::show(context, self.days, self.model.as_deref(), self.json);
+            return memory::show_memory_cost(context, self.days, self.model.as_deref(), self.json);
         }
         let settings = &context.settings.config.llm;
         let db = Database::open_existing(&context.places.database())?;
-        let spent = |days| db.as_ref().map_or_else(|| Ok(Vec::new()), |db| spent(db, days, &context.now));
+        let spent =
+            |days| db.as_ref().map_or_else(|| Ok(Vec::new()), |db| usage_by_day(db, days, &context.now));
         let (all, today) = (spent(self.days)?, spent(1)?);
         let asked = LlmProvider::ALL.into_iter().filter(|provider| *provider != LlmProvider::Offline);
         let shares: Vec<ProviderShare> =
-            asked.map(|provider| ProviderShare::of(provider, settings, &today)).collect();
+            asked.map(|provider| ProviderShare::provider_share(provider, settings, &today)).collect();
         if self.json {
-            let total = SpendingCaps::of(settings, settings.provider).total;
+            let total = SpendingCaps::from_settings(settings, settings.provider).total;
             return context.out.json(&json!({
                 "spent": all.iter().map(object).collect::<Vec<Value>>(),
                 "daily": limit(total),
@@ -70,8 +71,8 @@ impl CostArgs {
             context.out.line(format!(
                 "{}  {}  {}  {:>5} calls  {:>9} tokens in  {:>8} out  {}{unpriced}",
                 day(one.day),
-                column(if one.provider.is_empty() { "-" } else { &one.provider }, 9),
-                column(&one.model, 32),
+                pad_column(if one.provider.is_empty() { "-" } else { &one.provider }, 9),
+                pad_column(&one.model, 32),
                 one.calls,
                 one.usage.input,
                 one.usage.output,
@@ -84,12 +85,12 @@ impl CostArgs {
         for share in &shares {
             let (tokens, cost) = share.used;
             let allowed = allowed(share.caps.own);
-            let word = share.caps.provider.word();
+            let word = share.caps.provider.as_str();
             context
                 .out
                 .note(format!("{word}: {tokens} tokens and {cost} today; allowed in a day: {allowed}."));
         }
-        let total = SpendingCaps::of(settings, settings.provider).total;
+        let total = SpendingCaps::from_settings(settings, settings.provider).total;
         context.out.note(format!("All together may use {} in a day.", allowed(total)));
         for why in shares.iter().filter_map(|share| share.exhausted.as_ref()) {
             context.out.warn(format!("{why}; until tomorrow rules do the work"));
@@ -106,12 +107,12 @@ struct ProviderShare {
 }
 
 impl ProviderShare {
-    fn of(provider: LlmProvider, settings: &Settings, today: &[DailyUsage]) -> Self {
-        let caps = SpendingCaps::of(settings, provider);
-        let used = used(today, Some(provider.word()));
+    fn provider_share(provider: LlmProvider, settings: &Settings, today: &[DailyUsage]) -> Self {
+        let caps = SpendingCaps::from_settings(settings, provider);
+        let used = used_tokens_and_cost(today, Some(provider.as_str()));
         // An exhausted quota matters only for the provider in use, or one that was used today.
         let matters = provider == settings.provider || used.0 > 0;
-        Self { caps, used, exhausted: caps.exhausted(today).filter(|_| matters) }
+        Self { caps, used, exhausted: caps.exhausted_reason(today).filter(|_| matters) }
     }
 
     fn json(&self) -> (String, Value) {
@@ -121,7 +122,7 @@ impl ProviderShare {
             "daily": limit(self.caps.own),
             "exhausted": self.exhausted,
         });
-        (self.caps.provider.word().to_owned(), object)
+        (self.caps.provider.as_str().to_owned(), object)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::time::{Date, TypedTime, day};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::daily_log::{LogMark, LogSection, LoggedNote, SectionSource, TimeOfDay, parse};
 use serde_json::json;
 
@@ -69,18 +69,18 @@ fn show(context: &CommandContext<'_>, date: Date, as_json: bool) -> Result<(), C
 }
 
 fn add(context: &CommandContext<'_>, text: &str, as_json: bool) -> Result<(), CliError> {
-    let admitted = admit(&text_argument::read(text, &context.cwd)?);
-    context.mention(&admitted.redacted, &[]);
+    let admitted = clean_and_redact(&text_argument::read(text, &context.cwd)?);
+    context.report_redactions(&admitted.redacted, &[]);
     let note = LoggedNote {
         source: SectionSource {
             project: context.project_id().map(|project| project.as_str().to_owned()),
             ..SectionSource::default()
         },
-        time: TimeOfDay::of(&context.now),
+        time: TimeOfDay::from_zoned(&context.now),
         text: admitted.text,
         mark: LogMark { id: None, origin: Some(context.speaker().origin()), ..LogMark::default() },
     };
-    let committed = context.vault_to_change()?.log(&LogSection::Note(note), context.actor(), &context.now)?;
+    let committed = context.writable_vault()?.log(&LogSection::Note(note), context.actor(), &context.now)?;
     let date = day(context.now.date());
     match as_json {
         true => context.out.json(&json!({"date": date, "change": committed.change})),

@@ -4,8 +4,8 @@ use clap::Args;
 use rekindle_core::base::time::TimeZone;
 use rekindle_engine::config;
 use rekindle_engine::ops::doctor::{
-    FindingSeverity, examine, examine_agents, examine_index, examine_learning, examine_models, examine_runs,
-    examine_surfaces,
+    FindingSeverity, check_agents, check_index, check_learning, check_models, check_runs, check_surfaces,
+    run_checks,
 };
 use rekindle_engine::platform::clock;
 use rekindle_engine::platform::home::HomeFolder;
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::install::InstallContext;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column};
+use crate::output::{Printer, TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -39,16 +39,16 @@ impl DoctorArgs {
     pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
         let home = HomeFolder::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
-        let places = home.places(&settings.config)?;
-        let mut checks = examine(&places);
-        checks.extend(examine_index(&home, &settings.config, &places));
-        checks.push(examine_runs(&places));
-        checks.push(examine_learning(&places, clock::now(TimeZone::UTC).timestamp()));
-        checks.extend(examine_surfaces(&places, &settings.config));
-        checks.push(examine_models(&home, &settings.config));
+        let places = home.data_paths(&settings.config)?;
+        let mut checks = run_checks(&places);
+        checks.extend(check_index(&home, &settings.config, &places));
+        checks.push(check_runs(&places));
+        checks.push(check_learning(&places, clock::now(TimeZone::UTC).timestamp()));
+        checks.extend(check_surfaces(&places, &settings.config));
+        checks.push(check_models(&home, &settings.config));
         // Without a home folder there are no agents to check.
         if let Ok(here) = InstallContext::find(global) {
-            checks.extend(examine_agents(&here.installer()));
+            checks.extend(check_agents(&here.installer()));
         }
         let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
         let healthy = worst < Some(FindingSeverity::Error);
@@ -66,7 +66,7 @@ impl DoctorArgs {
                         FindingSeverity::Warning => out.styled(TextStyle::Warn, "warning"),
                         FindingSeverity::Error => out.styled(TextStyle::Bad, "error  "),
                     };
-                    out.line(format!("{word}  {}  {}", column(check.check, 10), finding.what))?;
+                    out.line(format!("{word}  {}  {}", pad_column(check.check, 10), finding.what))?;
                     if let Some(hint) = &finding.hint {
                         out.line(format!("{}{}", " ".repeat(21), out.styled(TextStyle::Dim, hint)))?;
                     }

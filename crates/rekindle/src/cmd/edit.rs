@@ -66,14 +66,14 @@ impl EditArgs {
     }
 
     fn memory(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.only_the_persons_words("edit a memory")?;
+        context.require_person_words("edit a memory")?;
         if self.reach.everywhere || self.reach.this_project {
             return Err(CliError::usage("--everywhere and --this-project are for proposals"));
         }
-        let vault = context.vault_to_change()?;
+        let vault = context.writable_vault()?;
         let path = vault.find(&self.id, &context.cwd)?;
         let read = vault.read_entry(&path)?;
-        let (folder, name) = (context.places.editing(), draft_name(&path));
+        let (folder, name) = (context.places.editing_folder(), draft_name(&path));
         let draft = editor::draft(&folder, &name).map_err(CliError::new)?;
         if draft.is_some() {
             context.out.note(format!("Your last edit of {path} was not saved. It opens again."));
@@ -103,7 +103,7 @@ impl EditArgs {
             }
         };
         editor::drop_draft(&folder, &name).map_err(CliError::new)?;
-        context.mention(&edited.redacted, &edited.conflicts);
+        context.report_redactions(&edited.redacted, &edited.conflicts);
         if self.json {
             return context.out.json(&json!({
                 "path": path,
@@ -119,9 +119,9 @@ impl EditArgs {
 
 /// Lets the person edit the text of a proposal; `None` if it was not changed.
 fn proposal_words(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<Option<String>, CliError> {
-    context.only_the_person("decide on proposals with a command")?;
+    context.require_person("decide on proposals with a command")?;
     let [id] = ids else { return Ok(None) };
-    let standing = proposals::standing(&Database::open(&context.places.database())?, *id)?;
+    let standing = proposals::find_proposal(&Database::open(&context.places.database())?, *id)?;
     let standing = standing.ok_or_else(|| CliError::usage(format!("there is no proposal {id}")))?;
     let before = standing.text();
     let after = edit_text(context, &id.to_string(), before)?;
@@ -130,14 +130,14 @@ fn proposal_words(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<Op
 }
 
 fn edit_text(context: &CommandContext<'_>, name: &str, text: &str) -> Result<String, CliError> {
-    if editor::named().is_none() && !dialog::has_screen() {
+    if editor::configured_editor().is_none() && !dialog::has_screen() {
         return Err(CliError::usage("there is no terminal for an editor")
             .hint("set EDITOR, or use `rekindle evolve` (a memory) or `--text` (a proposal)"));
     }
-    editor::edit(&context.places.editing(), name, text).map_err(CliError::new)
+    editor::edit(&context.places.editing_folder(), name, text).map_err(CliError::new)
 }
 
 /// The name of a memory's draft: its file name, and a hash that distinguishes equal names.
 fn draft_name(path: &VaultPath) -> String {
-    format!("{}-{}", path.stem(), ContentHash::of(path.as_str().as_bytes()).short(8))
+    format!("{}-{}", path.stem(), ContentHash::of_bytes(path.as_str().as_bytes()).short_hex(8))
 }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{ProgressLine, TextStyle, column, size};
+use crate::output::{ProgressLine, TextStyle, format_bytes, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -88,7 +88,7 @@ impl EvalArgs {
             index: &index,
             embedder: model.as_ref().map(|model| Embedder::new(model.name(), model)),
             usage: &usage,
-            rules: SearchRules::of(
+            rules: SearchRules::from_settings(
                 &context.settings.config.recall,
                 context.project_id().map(ProjectId::as_str),
                 &context.now,
@@ -96,14 +96,14 @@ impl EvalArgs {
             k: self.k,
         };
         let mut progress = ProgressLine::new("asking");
-        let mut show = |done: usize, of: usize| progress.show("asking", done, of);
+        let mut show = |done: usize, of: usize| progress.show_progress("asking", done, of);
         let now = context.now.timestamp();
-        let measured = eval::measure(&asking, &snapshot, from, &pairs, now, &mut show);
+        let measured = eval::run_eval(&asking, &snapshot, from, &pairs, now, &mut show);
         progress.end();
         let measured = measured?;
         self.report(context, &measured, skipped)?;
         // Recorded last, so that only a reported run counts.
-        if let Err(error) = eval::record(&context.places.evaluations(), &measured.run) {
+        if let Err(error) = eval::record(&context.places.evaluations_file(), &measured.run) {
             context.out.warn(format!("the run could not be added to the history: {error}"));
         }
         Ok(())
@@ -118,9 +118,9 @@ impl EvalArgs {
         if let Some(file) = &self.pairs {
             let mut pairs = read(file, &context.cwd)?;
             pairs.truncate(self.limit.unwrap_or(usize::MAX));
-            return Ok((PairsOrigin::File, some(pairs)?, 0));
+            return Ok((PairsOrigin::File, require_pairs(pairs)?, 0));
         }
-        let made = eval::make_pairs(snapshot, self.limit.unwrap_or(MAX_GENERATED_PAIRS));
+        let made = eval::generate_pairs(snapshot, self.limit.unwrap_or(MAX_GENERATED_PAIRS));
         if made.pairs.is_empty() && self.limit != Some(0) {
             let what = match made.skipped {
                 0 => "there is no memory to ask for yet".to_owned(),
@@ -134,7 +134,7 @@ impl EvalArgs {
                 CliError::new(what).hint("`--pairs FILE` asks questions of your own; `--help` shows one")
             );
         }
-        Ok((PairsOrigin::Titles, some(made.pairs)?, made.skipped))
+        Ok((PairsOrigin::Titles, require_pairs(made.pairs)?, made.skipped))
     }
 
     fn report(
@@ -156,7 +156,7 @@ impl EvalArgs {
             return out.json(&report);
         }
         let row = |name: &str, value: String| {
-            out.line(format!("{}  {value}", out.styled(TextStyle::Dim, column(name, 10))))
+            out.line(format!("{}  {value}", out.styled(TextStyle::Dim, pad_column(name, 10))))
         };
         let from = match (run.from, skipped) {
             (PairsOrigin::File, _) => "from a file".to_owned(),
@@ -177,11 +177,14 @@ impl EvalArgs {
             "time",
             format!("{:.1} ms in the middle, {:.1} ms for the slowest twentieth", run.p50_ms, run.p95_ms),
         )?;
-        row("index", format!("{} documents in {} windows, {}", run.documents, run.windows, size(run.bytes)))?;
+        row(
+            "index",
+            format!("{} documents in {} windows, {}", run.documents, run.windows, format_bytes(run.bytes)),
+        )?;
         row("model", if run.model.is_empty() { "none".into() } else { run.model.clone() })?;
         row("lived", lived.text())?;
         for miss in measured.misses.iter().take(MAX_SHOWN_MISSES) {
-            let query = text::admit(&miss.query).text.replace('\n', " ");
+            let query = text::clean_and_redact(&miss.query).text.replace('\n', " ");
             row("missed", format!("{query} ({})", miss.expect.join(", ")))?;
         }
         if measured.misses.len() > MAX_SHOWN_MISSES {
@@ -198,7 +201,7 @@ impl EvalArgs {
 
     fn list(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let out = context.out;
-        let runs: Vec<EvalRun> = eval::history(&context.places.evaluations())?.collect();
+        let runs: Vec<EvalRun> = eval::history(&context.places.evaluations_file())?.collect();
         if self.json {
             return out.json(&runs);
         }
@@ -213,7 +216,7 @@ impl EvalArgs {
             let asked = format!("{}{}", run.pairs, if run.from == PairsOrigin::File { "f" } else { "" });
             out.line(format!(
                 "{}  {asked:>5}  {:.3}  {:.3}  {:>2}  {:.3}  {:>6}  {:>6}  {:>6.1}  {:>6.1}  {:>9}  {}  {}",
-                column(&run.at, 20),
+                pad_column(&run.at, 20),
                 run.hit_at_1,
                 run.hit_at_k,
                 run.k,
@@ -223,7 +226,7 @@ impl EvalArgs {
                 run.p50_ms,
                 run.p95_ms,
                 run.documents,
-                column(&size(run.bytes), 8),
+                pad_column(&format_bytes(run.bytes), 8),
                 if name.is_empty() { "none" } else { name },
             ))?;
         }
@@ -232,7 +235,7 @@ impl EvalArgs {
 }
 
 /// Refuses an empty list of questions.
-fn some(pairs: Vec<EvalPair>) -> Result<Vec<EvalPair>, CliError> {
+fn require_pairs(pairs: Vec<EvalPair>) -> Result<Vec<EvalPair>, CliError> {
     if pairs.is_empty() { Err(CliError::usage("--limit 0 leaves nothing to ask")) } else { Ok(pairs) }
 }
 
@@ -264,9 +267,9 @@ struct LiveUsage {
 }
 
 fn lived(context: &CommandContext<'_>) -> Result<LiveUsage, CliError> {
-    let said = UsageSummary::said(&context.places.usage());
+    let said = UsageSummary::usage_counts(&context.places.usage());
     let mut lived = LiveUsage { shown: 0, injected: 0, said };
-    for line in RecallLog::at(&context.places.logs()).read()? {
+    for line in RecallLog::in_folder(&context.places.logs_folder()).read()? {
         let count = line["results"].as_array().map_or(0, Vec::len);
         match line["by"].as_str() {
             Some("command") => lived.shown += count,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::text_argument;
 use crate::app::CommandContext;
-use crate::app::evolve::{EvolveOutcome, renew, renew_for_agent};
+use crate::app::evolve::{EvolveOutcome, evolve_for_agent, renew};
 use crate::error::CliError;
 
 /// The session name of an agent that runs the command instead of calling the tool.
@@ -43,14 +43,14 @@ impl EvolveArgs {
         let evolved = match context.speaker() {
             CommandSpeaker::Person => renew(context, reference, &body, reason)?,
             CommandSpeaker::Agent => {
-                match renew_for_agent(context, reference, &body, reason, SHELL_ORIGIN)? {
+                match evolve_for_agent(context, reference, &body, reason, SHELL_ORIGIN)? {
                     EvolveOutcome::Evolved(evolved) => evolved,
                     EvolveOutcome::Proposed(id) => return self.proposed(context, id, true),
                     EvolveOutcome::TurnedDown(id) => return self.proposed(context, id, false),
                 }
             }
         };
-        context.mention(&evolved.redacted, &evolved.conflicts);
+        context.report_redactions(&evolved.redacted, &evolved.conflicts);
         if self.json {
             return context.out.json(&json!({
                 "id": evolved.id,

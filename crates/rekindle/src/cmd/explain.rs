@@ -4,7 +4,7 @@
 use rekindle_core::recall::relevance_gate::{DecisionBasis, RelevanceDecision, RelevanceReason};
 use serde_json::{Value, json};
 
-use crate::output::column;
+use crate::output::pad_column;
 
 /// The parts whose sum is the relevance (`parts`).
 const PART_LABELS: [(&str, &str); 7] = [
@@ -56,7 +56,7 @@ pub(super) fn score_table(ranked: &Value) -> Vec<String> {
         let values = ranked[list].as_object().cloned().unwrap_or_default();
         let row = |(name, meaning): &(&str, &str)| {
             let value = values.get(*name)?.as_f64()?;
-            Some(format!("{}  {value:>7.3}  {meaning}", column(name, 11)))
+            Some(format!("{}  {value:>7.3}  {meaning}", pad_column(name, 11)))
         };
         words.iter().filter_map(row).collect::<Vec<_>>()
     };
@@ -71,7 +71,7 @@ fn confidence(ranked: &Value) -> Option<String> {
     let value = ranked["confidence"].as_f64()?;
     let sessions = ranked["observed"]["sessions"].as_u64().unwrap_or(1);
     let plural = if sessions == 1 { "" } else { "s" };
-    Some(format!("{}  {value:>7.3}  observed in {sessions} session{plural}", column("confidence", 11)))
+    Some(format!("{}  {value:>7.3}  observed in {sessions} session{plural}", pad_column("confidence", 11)))
 }
 
 /// Explains the rule that dropped a memory.
@@ -101,17 +101,17 @@ pub(super) fn gate(decision: &RelevanceDecision) -> String {
 }
 
 /// The reason why nothing was shown, in words.
-pub(super) fn silence(word: &str) -> String {
+pub(super) fn silence_reason(word: &str) -> String {
     serde_json::from_value(json!(word))
         .map_or_else(|_| word.to_owned(), |reason: RelevanceReason| reason.explain().to_owned())
 }
 
 /// Explains these outcomes, one a line, in the order of the list.
-pub(super) fn outcomes(shown: &[String]) -> Vec<String> {
+pub(super) fn outcome_meanings(shown: &[String]) -> Vec<String> {
     let wanted = |word: &&(&str, &str)| shown.iter().any(|shown| shown == word.0);
     OUTCOME_LABELS
         .iter()
         .filter(wanted)
-        .map(|(word, meaning)| format!("{}  {meaning}", column(word, 10)))
+        .map(|(word, meaning)| format!("{}  {meaning}", pad_column(word, 10)))
         .collect()
 }

@@ -48,7 +48,7 @@ impl FeedbackArgs {
         };
         let (id, strength) = record(context, &self.memory, signal, context.speaker())?;
         if self.json {
-            let standing = UsageSummary::read(&context.places.usage()).standing(&id);
+            let standing = UsageSummary::read(&context.places.usage()).memory_usage(&id);
             return context.out.json(&json!({"id": id, "strength": strength, "usage": standing}));
         }
         context.out.line(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1)."))

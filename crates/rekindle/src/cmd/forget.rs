@@ -49,7 +49,7 @@ impl ForgetArgs {
         if context.is_agent_shell() && !self.dry_run {
             return self.for_agent(context);
         }
-        let vault = context.vault_to_forget()?;
+        let vault = context.vault_for_forget()?;
         // Documents other than entries have only the id that `recall` printed. The statement behind it is
         // deleted everywhere.
         let (line, entry) = match self.reference {
@@ -88,7 +88,7 @@ impl ForgetArgs {
 impl ForgetArgs {
     fn for_agent(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let Some(reference) = self.reference.filter(|reference| !reference.contains('#')) else {
-            return context.only_the_person("forget a statement wherever it stands");
+            return context.require_person("forget a statement wherever it stands");
         };
         let forgotten = forget_for_agent(context, &reference)?;
         match self.json {
@@ -100,7 +100,7 @@ impl ForgetArgs {
 
 /// Returns the text of a line, a section or a message by its `recall` id.
 fn statement(context: &CommandContext<'_>, id: &str) -> Result<String, CliError> {
-    match find::by_id(&context.index(), &MessageStore::of(&context.places), id)? {
+    match find::document_by_id(&context.index(), &MessageStore::from_paths(&context.places), id)? {
         Some(document) => Ok(document.text),
         None => Err(CliError::new(format!("nothing is called `{id}`"))
             .hint("`rekindle recall --json` names what it finds; `--text` forgets a statement by its words")),

@@ -39,7 +39,7 @@ pub(crate) struct FrictionArgs {
 
 impl FrictionArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.vault_to_change()?;
+        context.writable_vault()?;
         let at = context.now.timestamp();
         let event = Event {
             id: random::change_id(at)?.as_str().to_owned(),
@@ -48,8 +48,8 @@ impl FrictionArgs {
             at,
         };
         let mut queue = RunQueue::new(Database::open(&context.places.database())?);
-        queue.accept(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
-        if worker::work(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
+        queue.enqueue(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
+        if worker::run_worker(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
             return Err(CliError::new("another worker has been at it for too long")
                 .hint("`rekindle runs` shows what it does; the look is in the queue and will be done"));
         }

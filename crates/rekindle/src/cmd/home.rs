@@ -13,7 +13,7 @@ use crate::app::CommandContext;
 use crate::app::status::LearningReport;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column};
+use crate::output::{Printer, TextStyle, pad_column};
 
 /// Shows the connected agents, this week's memories, the open proposals and the next step.
 pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
@@ -32,13 +32,15 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), CliError
     let entries = vault.scan(false)?.entries;
     let db = Database::open_existing(&context.places.database())?;
     let proposals = match &db {
-        Some(db) => proposals::waiting(db)?.0,
+        Some(db) => proposals::pending_count(db)?.0,
         None => 0,
     };
     let failed = match context.queue()? {
-        Some(queue) => {
-            queue.counts()?.iter().find(|(is, _)| *is == RunStatus::Dead).map_or(0, |(_, count)| *count)
-        }
+        Some(queue) => queue
+            .count_by_status()?
+            .iter()
+            .find(|(is, _)| *is == RunStatus::Dead)
+            .map_or(0, |(_, count)| *count),
         None => 0,
     };
     let inbox = entries.iter().filter(|found| found.shelf == VaultShelf::Inbox).count();
@@ -48,7 +50,7 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), CliError
         Overview { off: off.is_some(), report: &report, proposals, failed, memories: entries.len() - inbox };
 
     let row = |name: &str, value: String| {
-        out.line(format!("{}  {value}", out.styled(TextStyle::Dim, column(name, 8))))
+        out.line(format!("{}  {value}", out.styled(TextStyle::Dim, pad_column(name, 8))))
     };
     let memory = off.map_or_else(|| format!("on, {} saved", state.memories), |why| format!("off: {why}"));
     row("memory", memory)?;
@@ -94,7 +96,7 @@ impl Overview<'_> {
 fn is_set_up(global: &GlobalOptions) -> Result<bool, CliError> {
     let home = HomeFolder::find(global.home.as_deref())?;
     let settings = config::read(&home, None, &global.settings)?;
-    Ok(Vault::open(&home.places(&settings.config)?).is_ok())
+    Ok(Vault::open(&home.data_paths(&settings.config)?).is_ok())
 }
 
 /// Repeats `--home DIR`, so that the next step uses the same home.

@@ -15,7 +15,7 @@ pub(super) fn session<'a>(
 ) -> Result<Option<String>, CliError> {
     match by_prefix(typed, known) {
         IdMatch::One(session) => Ok(Some(session)),
-        IdMatch::Several(all) => Err(several("sessions", typed, &all)),
+        IdMatch::Several(all) => Err(ambiguous_error("sessions", typed, &all)),
         IdMatch::Nothing => Ok(None),
     }
 }
@@ -24,7 +24,7 @@ pub(super) fn session<'a>(
 /// open ones.
 pub(super) fn proposals(context: &CommandContext<'_>, typed: &[String]) -> Result<Vec<ProposalId>, CliError> {
     let db = Database::open(&context.places.database())?;
-    let all = proposals::all(&db)?;
+    let all = proposals::all_proposals(&db)?;
     let waiting: Vec<String> =
         all.iter().filter(|one| one.status.is_open()).map(|one| one.id.to_string()).collect();
     let every: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
@@ -45,7 +45,7 @@ fn whole_id(id: ProposalId, waiting: &[String], every: &[String]) -> Result<Prop
     for ids in [waiting, every] {
         match by_prefix(&longer, ids.iter().map(String::as_str)) {
             IdMatch::One(id) => return id.parse().map_err(|_| unknown(&typed, "give the whole id")),
-            IdMatch::Several(all) => return Err(several("proposals", &typed, &all)),
+            IdMatch::Several(all) => return Err(ambiguous_error("proposals", &typed, &all)),
             IdMatch::Nothing => {}
         }
     }
@@ -64,13 +64,13 @@ fn proposal(typed: &str, waiting: &[String], every: &[String]) -> Result<Proposa
     for ids in [waiting, every] {
         match by_prefix(typed, ids.iter().map(String::as_str)) {
             IdMatch::One(id) => return whole(&id),
-            IdMatch::Several(all) => return Err(several("proposals", typed, &all)),
+            IdMatch::Several(all) => return Err(ambiguous_error("proposals", typed, &all)),
             IdMatch::Nothing => {}
         }
     }
     match numbered.is_empty() {
         true => Err(unknown(typed, "an id looks like p-20261115-001; use at least four characters of it")),
-        false => Err(several("proposals", typed, &numbered.into_iter().cloned().collect::<Vec<_>>())),
+        false => Err(ambiguous_error("proposals", typed, &numbered.into_iter().cloned().collect::<Vec<_>>())),
     }
 }
 
@@ -85,7 +85,7 @@ fn unknown(typed: &str, hint: &str) -> CliError {
         .hint(format!("`rekindle review --list` shows them; {hint}"))
 }
 
-fn several(what: &str, typed: &str, all: &[String]) -> CliError {
+fn ambiguous_error(what: &str, typed: &str, all: &[String]) -> CliError {
     const MAX_NAMED: usize = 5;
     let more = if all.len() > MAX_NAMED { ", …" } else { "" };
     let names = all.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use rekindle_core::base::provenance::Provenance;
-use rekindle_core::base::scope::{ProjectId, is_shown};
+use rekindle_core::base::scope::{ProjectId, is_project_visible_in};
 use rekindle_core::base::time::{Date, day};
 use rekindle_core::text::RedactionCounts;
 use rekindle_core::vault::ideas::{IdeaEntry, MAX_UNPROMOTED_IDEAS};
@@ -14,7 +14,7 @@ use super::text_argument;
 use crate::app::CommandContext;
 use crate::dialog;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 /// The action that agents may not take.
 const REMOVE_ACTION: &str = "remove an idea";
@@ -124,7 +124,7 @@ fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     // A person sees all ideas; an agent only those of its project.
     if context.is_agent_shell() {
         let here = context.project_id().map(ProjectId::as_str);
-        ideas.retain(|idea| is_shown(idea.project.as_ref().map(ProjectId::as_str), here));
+        ideas.retain(|idea| is_project_visible_in(idea.project.as_ref().map(ProjectId::as_str), here));
     }
     if as_json {
         context.out.json(&ideas)?;
@@ -142,12 +142,12 @@ fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
             context.out.note("No ideas yet. `rekindle ideas add --help` shows how to begin.");
         }
     }
-    remind(context, &ideas);
+    remind_if_many(context, &ideas);
     Ok(())
 }
 
 /// Reminds the person once there are too many open ideas (IDEA-07).
-fn remind(context: &CommandContext<'_>, ideas: &[IdeaEntry]) {
+fn remind_if_many(context: &CommandContext<'_>, ideas: &[IdeaEntry]) {
     let open = ideas.iter().filter(|idea| idea.is_open()).count();
     if open > MAX_UNPROMOTED_IDEAS {
         context.out.warn(format!(
@@ -161,14 +161,14 @@ fn add(context: &CommandContext<'_>, title: &str, summary: &str, as_json: bool) 
     let new = NewIdea {
         title,
         summary: &summary,
-        provenance: Provenance { origin: context.speaker().origin(), ..Provenance::direct() },
+        provenance: Provenance { origin: context.speaker().origin(), ..Provenance::from_user() },
         // Without another scope, an idea belongs to the current project.
         scope: context.scope(false)?,
         related: Vec::new(),
         said_at: None,
     };
-    let added = context.vault_to_change()?.add_idea(&new, context.actor(), &context.now)?;
-    context.mention(&added.redacted, &added.conflicts);
+    let added = context.writable_vault()?.add_idea(&new, context.actor(), &context.now)?;
+    context.report_redactions(&added.redacted, &added.conflicts);
     match as_json {
         true => context.out.json(&json!({"slug": added.outcome, "change": added.change})),
         false => {
@@ -178,7 +178,7 @@ fn add(context: &CommandContext<'_>, title: &str, summary: &str, as_json: bool) 
 }
 
 fn promote(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<(), CliError> {
-    let promoted = match context.vault_to_change()?.promote_idea(idea, context.actor(), &context.now) {
+    let promoted = match context.writable_vault()?.promote_idea(idea, context.actor(), &context.now) {
         Err(error @ Error::Exists(_)) => {
             return Err(
                 CliError::usage(error).hint("rename that folder, then promote again; nothing was changed")
@@ -186,7 +186,7 @@ fn promote(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<()
         }
         other => other?,
     };
-    context.mention(&RedactionCounts::default(), &promoted.conflicts);
+    context.report_redactions(&RedactionCounts::default(), &promoted.conflicts);
     if as_json {
         return context.out.json(&object("promoted", &promoted));
     }
@@ -195,9 +195,9 @@ fn promote(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<()
 }
 
 fn look_into(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<(), CliError> {
-    context.vault_to_change()?;
-    let world = context.world();
-    let found = context.out.meanwhile("looking into it …", || research(idea, context.actor(), &world));
+    context.writable_vault()?;
+    let world = context.stage_context();
+    let found = context.out.with_progress("looking into it …", || research(idea, context.actor(), &world));
     let path = match found {
         Ok(path) => path,
         Err(error @ research::Error::Off) => {
@@ -238,10 +238,10 @@ impl GcArgs {
             .chain(self.delete.iter().map(|slug| (slug, GcDecision::Delete)))
             .collect();
         if !self.delete.is_empty() {
-            context.only_the_person(REMOVE_ACTION)?;
+            context.require_person(REMOVE_ACTION)?;
         }
         if !decisions.is_empty() {
-            let vault = context.vault_to_change()?;
+            let vault = context.writable_vault()?;
             let mut done = Vec::new();
             for (slug, decision) in decisions {
                 done.extend(self.decide(context, &vault, slug, decision, as_json)?);
@@ -249,7 +249,7 @@ impl GcArgs {
             return if as_json { context.out.json(&done) } else { Ok(()) };
         }
         let today = context.now.date();
-        let overdue = context.vault()?.overdue_ideas(self.before(context, today)?, today)?;
+        let overdue = context.vault()?.overdue_ideas(self.cutoff_date(context, today)?, today)?;
         if as_json {
             return context.out.json(&overdue);
         }
@@ -266,7 +266,7 @@ impl GcArgs {
                 .note("Nothing was done. --keep, --archive or --delete SLUG decide; `--help` shows how.");
             return Ok(());
         }
-        let vault = context.vault_to_change()?;
+        let vault = context.writable_vault()?;
         for idea in &overdue {
             let question = format!("{}: [k]eep, [a]rchive, [d]elete, or nothing for now?", idea.title);
             let answer = dialog::text(&question, None)?.unwrap_or_default().to_lowercase();
@@ -282,7 +282,7 @@ impl GcArgs {
     }
 
     /// The day before which an idea is old.
-    fn before(&self, context: &CommandContext<'_>, today: Date) -> Result<Date, CliError> {
+    fn cutoff_date(&self, context: &CommandContext<'_>, today: Date) -> Result<Date, CliError> {
         let span = match self.older_than {
             Some(days) => jiff::Span::new().days(days),
             None => {
@@ -303,7 +303,7 @@ impl GcArgs {
     ) -> Result<Option<Value>, CliError> {
         let question = format!("Remove the folder and the section of `{slug}`?");
         if matches!(decision, GcDecision::Delete) {
-            context.only_the_person(REMOVE_ACTION)?;
+            context.require_person(REMOVE_ACTION)?;
         }
         let asks = matches!(decision, GcDecision::Delete) && !self.yes && dialog::is_possible();
         if asks && !dialog::yes(&question, false)? {
@@ -321,7 +321,7 @@ impl GcArgs {
                 other => ("deleted", other?),
             },
         };
-        context.mention(&RedactionCounts::default(), &moved.conflicts);
+        context.report_redactions(&RedactionCounts::default(), &moved.conflicts);
         if !as_json {
             let now_at =
                 moved.folder.as_ref().map_or_else(String::new, |folder| format!(": now at {folder}/"));
@@ -335,8 +335,8 @@ fn row(context: &CommandContext<'_>, idea: &OverdueIdea) -> String {
     let age = format!("{} days", idea.days);
     format!(
         "{}  {}  {}",
-        column(&age, 10),
-        column(&idea.slug, 30),
+        pad_column(&age, 10),
+        pad_column(&idea.slug, 30),
         context.out.styled(TextStyle::Bold, &idea.title)
     )
 }

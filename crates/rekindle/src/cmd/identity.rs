@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -63,7 +63,7 @@ impl IdentityArgs {
         } else {
             for (document, path, there) in &report.files {
                 let mark = if *there { "" } else { "  (not there)" };
-                context.out.line(format!("{}  {}{mark}", column(document.about, 46), path.display()))?;
+                context.out.line(format!("{}  {}{mark}", pad_column(document.about, 46), path.display()))?;
             }
             for (path, link) in &report.links {
                 let word = match link {
@@ -73,7 +73,7 @@ impl IdentityArgs {
                     IdentityLink::Absent => continue,
                 };
                 let style = if *link == IdentityLink::Differs { TextStyle::Bad } else { TextStyle::Dim };
-                let word = context.out.styled(style, column(word, 46));
+                let word = context.out.styled(style, pad_column(word, 46));
                 context.out.line(format!("{word}  {}", path.display()))?;
             }
         }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::list;
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -79,7 +79,7 @@ impl InboxArgs {
         match self.verb {
             Some(InboxCommand::Keep { references, kind, always_load, all }) => {
                 let keeping = KeepRequest { kind, always_load };
-                keep(context, &references, &keeping, all, self.json)
+                keep_entries(context, &references, &keeping, all, self.json)
             }
             Some(InboxCommand::Drop { references }) => drop_some(context, &references, self.json),
             Some(InboxCommand::List) | None => list(context, self.json),
@@ -104,9 +104,9 @@ fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
         let about = format!(" [{}, {}]", found.entry.provenance.origin, how(found));
         context.out.line(format!(
             "{}  {}  {}  {}{}",
-            context.out.styled(TextStyle::Dim, column(id, 14)),
-            column(&old, 8),
-            column(&found.entry.kind, 12),
+            context.out.styled(TextStyle::Dim, pad_column(id, 14)),
+            pad_column(&old, 8),
+            pad_column(&found.entry.kind, 12),
             found.title,
             context.out.styled(TextStyle::Dim, about),
         ))?;
@@ -114,11 +114,12 @@ fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     if waiting.is_empty() {
         context.out.note("Nothing waits in the inbox.");
     } else {
-        context
-            .out
-            .note(format!("{}. `rekindle inbox keep` and `drop` decide.", tally(&waiting, &context.now)));
+        context.out.note(format!(
+            "{}. `rekindle inbox keep` and `drop` decide.",
+            describe_inbox(&waiting, &context.now)
+        ));
     }
-    remind(context, &waiting);
+    remind_if_full(context, &waiting);
     Ok(())
 }
 
@@ -159,7 +160,7 @@ fn days(days: i64) -> String {
 }
 
 /// The number of memories in the inbox, with the age of the oldest.
-pub(crate) fn tally(waiting: &[ScannedEntry], now: &Zoned) -> String {
+pub(crate) fn describe_inbox(waiting: &[ScannedEntry], now: &Zoned) -> String {
     let count = format!("{} in the inbox", waiting.len());
     match oldest(waiting, now) {
         None => count,
@@ -169,24 +170,24 @@ pub(crate) fn tally(waiting: &[ScannedEntry], now: &Zoned) -> String {
 }
 
 /// Reminds the person once the inbox is too long to review in passing (SID-08).
-pub(crate) fn remind(context: &CommandContext<'_>, waiting: &[ScannedEntry]) {
+pub(crate) fn remind_if_full(context: &CommandContext<'_>, waiting: &[ScannedEntry]) {
     if waiting.len() > MAX_INBOX_ENTRIES {
         let count = waiting.len();
         context.out.warn(format!("{count} memories wait in the inbox; `rekindle inbox` shows them"));
     }
 }
 
-fn keep(
+fn keep_entries(
     context: &CommandContext<'_>,
     references: &[String],
     how: &KeepRequest,
     all: bool,
     as_json: bool,
 ) -> Result<(), CliError> {
-    context.only_the_person("vouch for what waits in the inbox")?;
-    let vault = context.vault_to_change()?;
+    context.require_person("vouch for what waits in the inbox")?;
+    let vault = context.writable_vault()?;
     let (paths, mut left) = match all {
-        true => willing(vault.inbox()?, how),
+        true => split_keepable(vault.inbox()?, how),
         false => (find(context, &vault, references)?, Vec::new()),
     };
     if all {
@@ -197,12 +198,12 @@ fn keep(
         left.extend(unread.map(|problem| (problem.path.display().to_string(), problem.what)));
     }
     let kept = vault.keep_inboxed(&paths, how, ChangeActor::User, &context.now)?;
-    follow(context, &kept);
-    tell(context, &kept, "Kept", "kept", &left, as_json)
+    move_sightings(context, &kept);
+    print_shelved(context, &kept, "Kept", "kept", &left, as_json)
 }
 
 /// Separates the memories that can be kept at once from the rest, which get a reason.
-fn willing(waiting: Vec<ScannedEntry>, how: &KeepRequest) -> (Vec<VaultPath>, Vec<(String, String)>) {
+fn split_keepable(waiting: Vec<ScannedEntry>, how: &KeepRequest) -> (Vec<VaultPath>, Vec<(String, String)>) {
     let (mut paths, mut left) = (Vec::new(), Vec::new());
     for found in waiting {
         // Without a kind, a note takes the name of its folder as kind.
@@ -216,11 +217,11 @@ fn willing(waiting: Vec<ScannedEntry>, how: &KeepRequest) -> (Vec<VaultPath>, Ve
 }
 
 fn drop_some(context: &CommandContext<'_>, references: &[String], as_json: bool) -> Result<(), CliError> {
-    context.only_the_person("drop what waits in the inbox")?;
-    let vault = context.vault_to_change()?;
+    context.require_person("drop what waits in the inbox")?;
+    let vault = context.writable_vault()?;
     let paths = find(context, &vault, references)?;
     let dropped = vault.drop_inboxed(&paths, ChangeActor::User, &context.now)?;
-    tell(context, &dropped, "Dropped", "dropped", &[], as_json)
+    print_shelved(context, &dropped, "Dropped", "dropped", &[], as_json)
 }
 
 fn find(
@@ -240,16 +241,16 @@ fn find(
 
 /// Moves the sightings of a memory to its new path. A failure only warns: a sighting with the old path
 /// restores nothing.
-fn follow(context: &CommandContext<'_>, kept: &ShelveResult) {
+fn move_sightings(context: &CommandContext<'_>, kept: &ShelveResult) {
     let Ok(Some(mut db)) = Database::open_existing(&context.places.database()) else { return };
     for entry in &kept.entries {
-        if let Err(error) = sightings::moved(&mut db, entry.from.as_str(), entry.path.as_str()) {
+        if let Err(error) = sightings::follow_move(&mut db, entry.from.as_str(), entry.path.as_str()) {
             context.out.warn(format!("what was seen of {} could not follow it: {error}", entry.path));
         }
     }
 }
 
-fn tell(
+fn print_shelved(
     context: &CommandContext<'_>,
     shelved: &ShelveResult,
     word: &str,
@@ -257,7 +258,7 @@ fn tell(
     left: &[(String, String)],
     as_json: bool,
 ) -> Result<(), CliError> {
-    context.mention(&RedactionCounts::default(), &shelved.conflicts);
+    context.report_redactions(&RedactionCounts::default(), &shelved.conflicts);
     for (path, why) in left {
         context.out.warn(format!("{path} was left in the inbox: {why}"));
     }

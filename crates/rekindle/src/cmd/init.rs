@@ -23,7 +23,7 @@ use crate::app::CommandContext;
 use crate::dialog;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column, in_a_row};
+use crate::output::{Printer, TextStyle, join_names, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -60,27 +60,32 @@ impl InitArgs {
         let asking = !self.json && dialog::is_possible();
         if first_time && asking {
             if name.is_none() {
-                name = dialog::text("What should your agents call you?", environment::login().as_deref())?;
+                name =
+                    dialog::text("What should your agents call you?", environment::login_name().as_deref())?;
             }
             if notes.is_none() {
                 notes = ask_for_notes()?;
             }
         } else if first_time && name.is_none() {
-            name = environment::login();
+            name = environment::login_name();
         }
         let notes = notes.map(|path| absolute(&path)).transpose()?;
-        let reading = NotesAccessChoice::settle(&home, &settings, notes.as_deref(), self.read_notes, asking)?;
+        let reading =
+            NotesAccessChoice::choose_access(&home, &settings, notes.as_deref(), self.read_notes, asking)?;
         let choices =
             SetupChoices { name: name.as_deref(), notes: notes.as_deref(), read: reading.chosen.as_deref() };
         let items = setup::init(&home, choices, &now)?;
-        let around = ProviderEnvironment::look(&home.places(&settings.config)?, &settings.config.review);
-        let models = AvailableProviders::look(&settings.config.llm, &around);
+        let around = ProviderEnvironment::from_environment(
+            &home.data_paths(&settings.config)?,
+            &settings.config.review,
+        );
+        let models = AvailableProviders::detect(&settings.config.llm, &around);
         if self.json {
             let object =
                 |item: &setup::SetupItem| json!({"what": item.what, "path": item.path, "made": item.made});
             let items: Vec<_> = items.iter().map(object).collect();
-            let agents = install::offered(global);
-            let found = found(global, out).map(|plan| told(&plan));
+            let agents = install::offered_agents(global);
+            let found = past_sessions(global, out).map(|plan| plan_json(&plan));
             return out.json(&json!({
                 "home": home.root(), "items": items, "agents": agents, "models": models.json(),
                 "readNotes": reading.reads(), "past": found,
@@ -92,7 +97,7 @@ impl InitArgs {
             } else {
                 out.styled(TextStyle::Dim, "there")
             };
-            out.line(format!("{word}  {}  {}", column(item.what, 8), item.path.display()))?;
+            out.line(format!("{word}  {}  {}", pad_column(item.what, 8), item.path.display()))?;
         }
         out.line("")?;
         if let Some(hint) = reading.hint() {
@@ -100,20 +105,20 @@ impl InitArgs {
             out.line("")?;
         }
         let chosen = settings.config.llm.provider != LlmProvider::Offline;
-        if let Some(found) = models.mention().filter(|_| !chosen) {
+        if let Some(found) = models.describe_found().filter(|_| !chosen) {
             out.line(found)?;
             out.line("")?;
         }
-        let agents = install::offered(global);
+        let agents = install::offered_agents(global);
         let names: Vec<&str> = agents.iter().map(|agent| agent.name()).collect();
         if asking && !agents.is_empty() {
             let question =
-                format!("Connect Rekindle to {}? You'll see every change first.", in_a_row(&names));
+                format!("Connect Rekindle to {}? You'll see every change first.", join_names(&names));
             // The home is set up by now, and the agents can be connected later.
             match dialog::yes(&question, true) {
                 Ok(true) => {
                     let connected = InstallContext::find(global)
-                        .and_then(|here| InstallArgs::offer(agents.clone()).connect(&here, global, out));
+                        .and_then(|here| InstallArgs::from_offer(agents.clone()).connect(&here, global, out));
                     match connected {
                         Ok(true) => return first_hour(global, out, true),
                         Ok(false) => {}
@@ -137,7 +142,7 @@ impl InitArgs {
         ))?;
         out.line(format!("  rekindle{home} list"))?;
         if !agents.is_empty() {
-            let words: Vec<&str> = agents.iter().map(|agent| agent.word()).collect();
+            let words: Vec<&str> = agents.iter().map(|agent| agent.as_str()).collect();
             out.line(format!("  rekindle{home} install {}        connects your agents", words.join(" ")))?;
         }
         out.line(format!("  rekindle{home} doctor        checks that everything is in order"))
@@ -171,7 +176,7 @@ struct NotesAccessChoice {
 
 impl NotesAccessChoice {
     /// Takes the given answer, or asks if there are other notes.
-    fn settle(
+    fn choose_access(
         home: &HomeFolder,
         settings: &LoadedConfig,
         notes: Option<&Path>,
@@ -181,7 +186,7 @@ impl NotesAccessChoice {
         let Config { vault, recall, .. } = &settings.config;
         let notes = match notes {
             Some(notes) => notes.to_owned(),
-            None => home.places(&settings.config)?.notes().to_owned(),
+            None => home.data_paths(&settings.config)?.notes().to_owned(),
         };
         let vault_folder = vault.folder.clone();
         let mut reading = Self { chosen: None, before: recall.notes.clone(), open: false, vault_folder };
@@ -190,10 +195,10 @@ impl NotesAccessChoice {
             reading.chosen = Some(given);
             return Ok(reading);
         }
-        if settings.get("recall.notes")?.place.source.word() != "default" {
+        if settings.get("recall.notes")?.place.source.as_str() != "default" {
             return Ok(reading);
         }
-        let others = OtherNotes::look(&notes, &reading.vault_folder);
+        let others = OtherNotes::scan_folders(&notes, &reading.vault_folder);
         if others.is_empty() {
             return Ok(reading);
         }
@@ -243,21 +248,21 @@ fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), CliError>
 }
 
 /// The sessions of the time before Rekindle, if there are any.
-fn found(global: &GlobalOptions, out: &Printer) -> Option<BackfillPlan> {
+fn past_sessions(global: &GlobalOptions, out: &Printer) -> Option<BackfillPlan> {
     let context = CommandContext::new(global, out).ok()?;
     backfill::find(&context).ok().filter(|plan| !plan.candidates.is_empty())
 }
 
-fn told(plan: &BackfillPlan) -> Value {
+fn plan_json(plan: &BackfillPlan) -> Value {
     let agents: Vec<Agent> = plan.agents().into_iter().collect();
-    json!({"sessions": plan.candidates.len(), "agents": agents, "projects": plan.projects()})
+    json!({"sessions": plan.candidates.len(), "agents": agents, "projects": plan.project_count()})
 }
 
 /// Reports the earlier sessions and offers to learn from them (DIS-01). A failure here leaves the rest of the
 /// set-up in place.
 fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(), CliError> {
-    let Some(plan) = found(global, out) else { return Ok(()) };
-    out.line(format!("Found {}.", backfill::in_words(&plan)))?;
+    let Some(plan) = past_sessions(global, out) else { return Ok(()) };
+    out.line(format!("Found {}.", backfill::describe_plan(&plan)))?;
     let home = global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
     let later = format!("`rekindle{home} backfill` learns from them whenever you like.");
     let context = CommandContext::new(global, out)?;
@@ -269,11 +274,11 @@ fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(),
         out.line(later)?;
         return out.line("");
     }
-    if let Err(failure) = backfill::learn_everything(&context, &plan) {
+    if let Err(failure) = backfill::backfill_all(&context, &plan) {
         out.warn(failure.message);
         out.line(later)?;
     }
-    context.settle(true);
+    context.index_changes(true);
     out.line("")
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::explain;
 use crate::app::{CommandContext, feedback};
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(group(clap::ArgGroup::new("by_day").args(["gate", "observations"])))]
@@ -66,18 +66,18 @@ pub(crate) struct InspectArgs {
 impl InspectArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.gate {
-            return gate::show(context, self.days, self.json);
+            return gate::show_gate(context, self.days, self.json);
         }
         if self.observations {
-            return observations::show(context, self.days, self.json);
+            return observations::show_observations(context, self.days, self.json);
         }
         if let Some(session) = &self.session {
-            return session::show(context, session, self.json);
+            return session::show_session(context, session, self.json);
         }
         if self.holdout {
             return session::compare(context, self.json);
         }
-        let log = RecallLog::at(&context.places.logs());
+        let log = RecallLog::in_folder(&context.places.logs_folder());
         let names = |line: &Value, list: &str| {
             let all = line[list].as_array().into_iter().flatten();
             all.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect::<Vec<_>>()
@@ -101,7 +101,7 @@ impl InspectArgs {
         }
         let lines: Vec<Value> = lines.take(self.limit).collect();
         if let Some(id) = of.as_ref().filter(|_| !self.json) {
-            standing(context, id)?;
+            show_memory_usage(context, id)?;
         }
         if self.json {
             return context.out.json(&json!(lines));
@@ -114,12 +114,12 @@ impl InspectArgs {
             any_silent |= silent;
             let query: String = line["query"].as_str().unwrap_or_default().chars().take(60).collect();
             let at = line["at"].as_str().unwrap_or_default();
-            let number = column(&(number + 1).to_string(), 4);
+            let number = pad_column(&(number + 1).to_string(), 4);
             context.out.line(format!(
                 "{}{}  {}  {}",
                 context.out.styled(TextStyle::Dim, number),
                 context.out.styled(TextStyle::Dim, at),
-                column(&what, 8),
+                pad_column(&what, 8),
                 query.replace('\n', " ")
             ))?;
         }
@@ -144,8 +144,8 @@ fn memory(context: &CommandContext<'_>, of: &str) -> Result<String, CliError> {
 }
 
 /// Shows the usage of a memory (FBK-03).
-fn standing(context: &CommandContext<'_>, id: &str) -> Result<(), CliError> {
-    let standing = UsageSummary::read(&context.places.usage()).standing(id);
+fn show_memory_usage(context: &CommandContext<'_>, id: &str) -> Result<(), CliError> {
+    let standing = UsageSummary::read(&context.places.usage()).memory_usage(id);
     let counts = [
         ("strength", format!("{:+.2}", standing.strength()), "from -1 (misleads) to +1 (helps)"),
         ("recalled", standing.recall_count.to_string(), "times it was found"),
@@ -155,7 +155,8 @@ fn standing(context: &CommandContext<'_>, id: &str) -> Result<(), CliError> {
         ("misled", standing.misled.to_string(), "times you corrected an answer that relied on it"),
     ];
     for (name, value, meaning) in counts {
-        let row = format!("{}  {value:>5}  {}", column(name, 8), context.out.styled(TextStyle::Dim, meaning));
+        let row =
+            format!("{}  {value:>5}  {}", pad_column(name, 8), context.out.styled(TextStyle::Dim, meaning));
         context.out.line(row)?;
     }
     Ok(())
@@ -166,14 +167,18 @@ fn show(context: &CommandContext<'_>, line: &Value) -> Result<(), CliError> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     for (key, name) in [("at", "when"), ("query", "query"), ("project", "project"), ("tookMs", "took (ms)")] {
         if !line[key].is_null() {
-            out.line(format!("{}  {}", out.styled(TextStyle::Dim, column(name, 10)), text(&line[key])))?;
+            out.line(format!("{}  {}", out.styled(TextStyle::Dim, pad_column(name, 10)), text(&line[key])))?;
         }
     }
     for degraded in line["degraded"].as_array().into_iter().flatten() {
-        out.line(format!("{}  {}", out.styled(TextStyle::Warn, column("degraded", 10)), text(degraded)))?;
+        out.line(format!("{}  {}", out.styled(TextStyle::Warn, pad_column("degraded", 10)), text(degraded)))?;
     }
     if let (Some(true), Some(why)) = (line["abstained"].as_bool(), line["silence"]["reason"].as_str()) {
-        out.line(format!("{}  {}", out.styled(TextStyle::Dim, column("silent", 10)), explain::silence(why)))?;
+        out.line(format!(
+            "{}  {}",
+            out.styled(TextStyle::Dim, pad_column("silent", 10)),
+            explain::silence_reason(why)
+        ))?;
     }
     for result in line["results"].as_array().into_iter().flatten() {
         out.line("")?;
@@ -184,7 +189,7 @@ fn show(context: &CommandContext<'_>, line: &Value) -> Result<(), CliError> {
             out.line(format!("  {row}"))?;
         }
         for doubt in result["doubts"].as_array().into_iter().flatten() {
-            out.line(format!("  {}  {doubt}", out.styled(TextStyle::Warn, column("doubt", 8))))?;
+            out.line(format!("  {}  {doubt}", out.styled(TextStyle::Warn, pad_column("doubt", 8))))?;
         }
     }
     let dropped: Vec<&Value> = line["dropped"].as_array().into_iter().flatten().collect();

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::dialog::{self, CANCELLED_TEXT, PromptChoice};
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column};
+use crate::output::{Printer, TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -78,8 +78,8 @@ impl InstallContext {
     pub(super) fn find(global: &GlobalOptions) -> Result<Self, CliError> {
         let home = HomeFolder::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
-        let places = home.places(&settings.config)?;
-        let machine = InstallEnvironment::look();
+        let places = home.data_paths(&settings.config)?;
+        let machine = InstallEnvironment::from_environment();
         let invocation = invocation(&machine, &home, settings.config.recall.before_tools)?;
         Ok(Self { home, places, machine, invocation })
     }
@@ -89,7 +89,7 @@ impl InstallContext {
     }
 
     /// The state of every agent.
-    pub(super) fn all(&self) -> Result<Vec<InstallStatus>, CliError> {
+    pub(super) fn install_statuses(&self) -> Result<Vec<InstallStatus>, CliError> {
         let installer = self.installer();
         Agent::ALL.into_iter().map(|agent| Ok(installer.status(agent)?)).collect()
     }
@@ -101,7 +101,7 @@ impl InstallContext {
         }
         let settings = config::read(&self.home, None, &global.settings)?;
         let now = clock::now(config::zone(&settings)?);
-        let name = if settings.config.user.name.is_empty() { environment::login() } else { None };
+        let name = if settings.config.user.name.is_empty() { environment::login_name() } else { None };
         setup::init(&self.home, SetupChoices { name: name.as_deref(), ..SetupChoices::default() }, &now)?;
         Ok(true)
     }
@@ -109,7 +109,7 @@ impl InstallContext {
 
 impl InstallArgs {
     /// The installation that `rekindle init` offers: these agents, with every question asked.
-    pub(super) fn offer(agents: Vec<Agent>) -> Self {
+    pub(super) fn from_offer(agents: Vec<Agent>) -> Self {
         Self { agents, list: false, as_plugin: None, dry_run: false, yes: false, trust: false, json: false }
     }
 
@@ -122,7 +122,7 @@ impl InstallArgs {
     ) -> Result<(), CliError> {
         let here = InstallContext::find(global)?;
         if self.list {
-            return list(&here.all()?, self.json, out);
+            return list(&here.install_statuses()?, self.json, out);
         }
         if let Some(folder) = &self.as_plugin {
             return plugin::write(&here, folder, cli(), self.json, global, out);
@@ -137,7 +137,7 @@ impl InstallArgs {
         global: &GlobalOptions,
         out: &Printer,
     ) -> Result<bool, CliError> {
-        let agents = if self.agents.is_empty() { found(here)? } else { once(&self.agents) };
+        let agents = if self.agents.is_empty() { found_agents(here)? } else { deduplicate(&self.agents) };
         let installer = here.installer();
         let plans: Vec<InstallPlan> =
             agents.into_iter().map(|agent| installer.plan_install(agent)).collect::<Result<_, _>>()?;
@@ -146,7 +146,7 @@ impl InstallArgs {
             summarise(&plans, "adds Rekindle's hooks and MCP server to", out)?;
         }
         if self.dry_run && !self.json {
-            changes.iter().try_for_each(|change| show(change, out))?;
+            changes.iter().try_for_each(|change| show_change(change, out))?;
         }
         if !changes.is_empty() && !self.dry_run && !self.yes {
             let hint = "`--yes` writes it without asking, `--dry-run` shows what would change";
@@ -185,7 +185,7 @@ impl InstallArgs {
         let Some(change) = &plan.trust else { return Ok(false) };
         if self.trust || self.dry_run {
             if !self.json {
-                show(change, out)?;
+                show_change(change, out)?;
             }
             return Ok(self.trust);
         }
@@ -196,7 +196,7 @@ impl InstallArgs {
             "Codex runs a hook only after you have told it to trust exactly this command, and says nothing",
         )?;
         out.line("when it skips one. It keeps that in its own configuration:")?;
-        show(change, out)?;
+        show_change(change, out)?;
         dialog::yes("Trust these hooks in Codex?", false)
     }
 
@@ -206,11 +206,15 @@ impl InstallArgs {
             false => out.styled(TextStyle::Good, "wrote        "),
         };
         for change in &plan.changes {
-            out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), change.path.display()))?;
+            out.line(format!("{word}  {}  {}", pad_column(plan.agent.name(), 11), change.path.display()))?;
         }
         if plan.changes.is_empty() {
             let word = out.styled(TextStyle::Dim, "already there");
-            out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), status.settings.display()))?;
+            out.line(format!(
+                "{word}  {}  {}",
+                pad_column(plan.agent.name(), 11),
+                status.settings.display()
+            ))?;
         }
         if let Some(obstacle) = &plan.obstacle {
             out.warn(format!("{} will not call us: {obstacle}", plan.agent.name()));
@@ -250,9 +254,9 @@ impl InstallArgs {
 }
 
 /// The agents on this machine.
-fn found(here: &InstallContext) -> Result<Vec<Agent>, CliError> {
+fn found_agents(here: &InstallContext) -> Result<Vec<Agent>, CliError> {
     let found: Vec<Agent> =
-        here.all()?.iter().filter(|status| status.found).map(|status| status.agent).collect();
+        here.install_statuses()?.iter().filter(|status| status.found).map(|status| status.agent).collect();
     if found.is_empty() {
         return Err(CliError::usage("no coding agent was found here")
             .hint("name the ones you will use: `rekindle install claude`; `rekindle install --list` shows where I look"));
@@ -260,14 +264,14 @@ fn found(here: &InstallContext) -> Result<Vec<Agent>, CliError> {
     Ok(found)
 }
 
-pub(super) fn once(agents: &[Agent]) -> Vec<Agent> {
+pub(super) fn deduplicate(agents: &[Agent]) -> Vec<Agent> {
     Agent::ALL.into_iter().filter(|agent| agents.contains(agent)).collect()
 }
 
 /// Prints one line per agent with the planned change, and the affected files.
 pub(super) fn summarise(plans: &[InstallPlan], does: &str, out: &Printer) -> Result<(), CliError> {
     for plan in plans.iter().filter(|plan| !plan.changes.is_empty()) {
-        out.line(format!("{}  {does}", column(plan.agent.name(), 11)))?;
+        out.line(format!("{}  {does}", pad_column(plan.agent.name(), 11)))?;
         for change in &plan.changes {
             out.line(format!("{}  {}", " ".repeat(13), change.path.display()))?;
         }
@@ -303,7 +307,7 @@ pub(super) fn confirm(
                 out.note(CANCELLED_TEXT);
                 return Ok(false);
             }
-            PromptChoice::Other => changes.iter().try_for_each(|change| show(change, out))?,
+            PromptChoice::Other => changes.iter().try_for_each(|change| show_change(change, out))?,
         }
     }
 }
@@ -313,7 +317,7 @@ pub(super) fn change_object(change: &SettingsChange) -> Value {
 }
 
 /// Prints a change as `diff -u` does, with secrets redacted.
-pub(super) fn show(change: &SettingsChange, out: &Printer) -> Result<(), CliError> {
+pub(super) fn show_change(change: &SettingsChange, out: &Printer) -> Result<(), CliError> {
     let diff = change.diff();
     for line in redact(&diff).text.lines() {
         let style = match line.chars().next() {
@@ -344,9 +348,13 @@ fn list(all: &[InstallStatus], json: bool, out: &Printer) -> Result<(), CliError
             InstallState::Outdated => (TextStyle::Warn, "outdated"),
             InstallState::ForeignHome => (TextStyle::Warn, "other home"),
         };
-        let word = out.styled(style, column(word, 13));
+        let word = out.styled(style, pad_column(word, 13));
         let file = status.settings.display();
-        out.line(format!("{}  {}  {word}  {file}", column(status.agent.name(), 11), column(&here, 10)))?;
+        out.line(format!(
+            "{}  {}  {word}  {file}",
+            pad_column(status.agent.name(), 11),
+            pad_column(&here, 10)
+        ))?;
         let more = |text: &str| out.line(format!("{}{}", " ".repeat(13), out.styled(TextStyle::Dim, text)));
         if let Some(problem) = &status.problem {
             more(problem)?;
@@ -380,9 +388,9 @@ fn list(all: &[InstallStatus], json: bool, out: &Printer) -> Result<(), CliError
 }
 
 /// The agents that `rekindle init` could offer.
-pub(super) fn offered(global: &GlobalOptions) -> Vec<Agent> {
+pub(super) fn offered_agents(global: &GlobalOptions) -> Vec<Agent> {
     // `init` must not fail when the agents' folders cannot be found.
-    let statuses = InstallContext::find(global).and_then(|here| here.all()).unwrap_or_default();
+    let statuses = InstallContext::find(global).and_then(|here| here.install_statuses()).unwrap_or_default();
     let wanted = |status: &&InstallStatus| {
         status.found && status.state != InstallState::Current && status.problem.is_none()
     };

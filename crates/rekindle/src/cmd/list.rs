@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::base::time::{Timestamp, format_utc};
 use rekindle_core::vault::entry::EntryStatus;
 use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
 use rekindle_engine::vault::ScannedEntry;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -59,7 +59,7 @@ impl ListArgs {
         let wanted = |found: &ScannedEntry| {
             let entry = &found.entry;
             (self.all || matches!(entry.status, EntryStatus::Active | EntryStatus::Incubating))
-                && self.group.is_none_or(|group| entry.group == group.word())
+                && self.group.is_none_or(|group| entry.group == group.folder_name())
                 && self.kind.as_ref().is_none_or(|kind| entry.kind == *kind)
                 && self.tags.iter().all(|tag| entry.tags.contains(tag))
                 && (!self.project || entry.scope.project() == here)
@@ -115,8 +115,8 @@ fn row(context: &CommandContext<'_>, found: &ScannedEntry) -> String {
     let reach = found.entry.scope.project().map_or_else(String::new, |project| format!(" [{project}]"));
     format!(
         "{}  {day}  {}  {}{}{mark}",
-        context.out.styled(TextStyle::Dim, column(id, 14)),
-        column(&found.entry.kind, 12),
+        context.out.styled(TextStyle::Dim, pad_column(id, 14)),
+        pad_column(&found.entry.kind, 12),
         found.title,
         context.out.styled(TextStyle::Dim, reach),
     )
@@ -125,7 +125,7 @@ fn row(context: &CommandContext<'_>, found: &ScannedEntry) -> String {
 /// Renders one memory as JSON.
 pub(crate) fn object(context: &CommandContext<'_>, found: &ScannedEntry) -> Value {
     let entry = &found.entry;
-    let time = |at: Option<Timestamp>| at.map(iso);
+    let time = |at: Option<Timestamp>| at.map(format_utc);
     json!({
         "id": entry.id,
         "path": found.path,
@@ -135,7 +135,7 @@ pub(crate) fn object(context: &CommandContext<'_>, found: &ScannedEntry) -> Valu
         "group": entry.group,
         "status": entry.status,
         "tags": entry.tags,
-        "scope": entry.scope.word(),
+        "scope": entry.scope.kind_str(),
         "project": entry.scope.project(),
         "always_load": entry.always_load,
         "inbox": found.shelf == VaultShelf::Inbox,

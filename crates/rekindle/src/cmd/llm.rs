@@ -11,7 +11,7 @@ use rekindle_core::llm::{
     RetryAdvice, TokenUsage,
 };
 use rekindle_engine::config;
-use rekindle_engine::llm::cost::{SpendingCaps, spent};
+use rekindle_engine::llm::cost::{SpendingCaps, usage_by_day};
 use rekindle_engine::llm::{self, DataEgress, ModelJob, ProviderEnvironment};
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::project;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::app::CommandContext;
 use crate::dialog;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 /// The word that a test request asks for.
 const PROBE_WORD: &str = "ember";
@@ -120,10 +120,10 @@ impl LlmArgs {
 /// Shows the model in use and the models found on this machine.
 fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), CliError> {
     let settings = &context.settings.config.llm;
-    let around = ProviderEnvironment::look(&context.places, &context.settings.config.review);
-    let found = AvailableProviders::look(settings, &around);
-    let listening = if probe { llm::listening() } else { Vec::new() };
-    let state = LlmStatus::of(context, settings)?;
+    let around = ProviderEnvironment::from_environment(&context.places, &context.settings.config.review);
+    let found = AvailableProviders::detect(settings, &around);
+    let listening = if probe { llm::listening_servers() } else { Vec::new() };
+    let state = LlmStatus::llm_status(context, settings)?;
     let problem = ModelJob::ALL.iter().find_map(|job| llm::model(settings, *job, &around).err());
     if json {
         let mut object = state.json(settings);
@@ -134,13 +134,13 @@ fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), Cli
         return context.out.json(&object);
     }
     let row = |name: &str, value: String| {
-        context.out.line(format!("{}  {value}", context.out.styled(TextStyle::Dim, column(name, 10))))
+        context.out.line(format!("{}  {value}", context.out.styled(TextStyle::Dim, pad_column(name, 10))))
     };
     row("in use", in_use(settings))?;
     if settings.provider != LlmProvider::Offline {
         for job in ModelJob::ALL {
             let model = job.model(settings);
-            let price = llm::price(settings, model).map_or_else(
+            let price = llm::configured_price(settings, model).map_or_else(
                 || "price not known".to_owned(),
                 |price| {
                     format!(
@@ -176,14 +176,14 @@ fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), Cli
     context.out.line("Found on this machine, and not used unless you say so:")?;
     let width = offers.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
     for (what, how) in offers {
-        context.out.line(format!("  {}  rekindle llm use {how}", column(&what, width)))?;
+        context.out.line(format!("  {}  rekindle llm use {how}", pad_column(&what, width)))?;
     }
     Ok(())
 }
 
 impl UseArgs {
     fn run(self, context: &CommandContext<'_>, json: bool) -> Result<(), CliError> {
-        context.only_the_person("choose a language model")?;
+        context.require_person("choose a language model")?;
         let provider = match self.provider {
             ProviderChoice::Offline => LlmProvider::Offline,
             ProviderChoice::Command => LlmProvider::Command,
@@ -194,11 +194,11 @@ impl UseArgs {
         // The settings after the change, validated before anything is written.
         let root = project::locate(&context.cwd, None).map(|place| place.root);
         let settings = config::read(&context.home, root.as_deref(), &changes)?.config.llm;
-        let around = ProviderEnvironment::look(&context.places, &context.settings.config.review);
+        let around = ProviderEnvironment::from_environment(&context.places, &context.settings.config.review);
         for job in ModelJob::ALL {
             llm::model(&settings, job, &around).map_err(|error| failure(&error))?;
         }
-        let state = LlmStatus::of(context, &settings)?;
+        let state = LlmStatus::llm_status(context, &settings)?;
         if provider != LlmProvider::Offline && !self.yes {
             if json || !dialog::is_possible() {
                 return Err(CliError::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
@@ -233,7 +233,7 @@ impl UseArgs {
     /// The changes to the settings. The provider comes last, so that no model is called before the rest is
     /// written.
     fn changes(&self, provider: LlmProvider, now: &Settings) -> Result<Vec<(String, String)>, CliError> {
-        let misplaced = |option: &str| CliError::usage(format!("{option} is not for {}", provider.word()));
+        let misplaced = |option: &str| CliError::usage(format!("{option} is not for {}", provider.as_str()));
         let mut changes: Vec<(&str, String)> = Vec::new();
         match (provider, &self.program) {
             (LlmProvider::Command, Some(program)) => changes.push(("llm.command.program", program.clone())),
@@ -260,7 +260,7 @@ impl UseArgs {
         if let Some(models) = models {
             changes.extend(ModelJob::ALL.map(ModelJob::setting).into_iter().zip(models));
         }
-        changes.push(("llm.provider", provider.word().to_owned()));
+        changes.push(("llm.provider", provider.as_str().to_owned()));
         Ok(changes.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
@@ -306,7 +306,7 @@ impl UseArgs {
 fn test(context: &CommandContext<'_>, reflector: bool, schema: bool, json: bool) -> Result<(), CliError> {
     let settings = &context.settings.config.llm;
     let job = if reflector { ModelJob::Reflector } else { ModelJob::Observer };
-    let Some(model) = context.world().model(job).map_err(|error| failure(&error))? else {
+    let Some(model) = context.stage_context().model(job).map_err(|error| failure(&error))? else {
         return match json {
             true => context.out.json(&json!({"provider": "offline", "ok": true})),
             false => context
@@ -327,23 +327,24 @@ fn test(context: &CommandContext<'_>, reflector: bool, schema: bool, json: bool)
         budget: PROBE_BUDGET,
     };
     let began = Instant::now();
-    let result = context.out.meanwhile(&format!("asking {} …", model.name()), || model.answer(&request));
+    let result =
+        context.out.with_progress(&format!("asking {} …", model.name()), || model.answer(&request));
     let took = began.elapsed();
     let answer = match result {
         Ok(answer) => answer,
         Err(error) if json => {
             context
                 .out
-                .json(&json!({"provider": settings.provider.word(), "model": model.name(), "ok": false,
+                .json(&json!({"provider": settings.provider.as_str(), "model": model.name(), "ok": false,
                 "fault": fault(&error), "retry": error.retry != RetryAdvice::Never, "error": error.message}))?;
             return Err(CliError::reported());
         }
         Err(error) => return Err(failure(&error)),
     };
-    let understood = understood(&answer, schema);
+    let understood = is_expected_answer(&answer, schema);
     if json {
         return context.out.json(&json!({
-            "provider": settings.provider.word(),
+            "provider": settings.provider.as_str(),
             "model": model.name(),
             "ok": true,
             "understood": understood,
@@ -371,7 +372,7 @@ fn test(context: &CommandContext<'_>, reflector: bool, schema: bool, json: bool)
 }
 
 /// True if the word came back in the requested form.
-fn understood(answer: &LlmAnswer, schema: bool) -> bool {
+fn is_expected_answer(answer: &LlmAnswer, schema: bool) -> bool {
     match schema {
         true => {
             serde_json::from_str::<Value>(answer.text.trim()).is_ok_and(|value| value["word"] == PROBE_WORD)
@@ -433,14 +434,14 @@ pub(super) struct AvailableProviders {
 }
 
 impl AvailableProviders {
-    pub(super) fn look(settings: &Settings, around: &ProviderEnvironment) -> Self {
+    pub(super) fn detect(settings: &Settings, around: &ProviderEnvironment) -> Self {
         let keys = [
             (LlmProvider::Anthropic, &settings.anthropic.key_variable),
             (LlmProvider::Openai, &settings.openai.key_variable),
         ];
         let set = keys.into_iter().filter(|(_, name)| around.variable(name).is_some());
         Self {
-            programs: llm::programs(around),
+            programs: llm::agents_on_path(around),
             keys: set.map(|(provider, name)| (provider, name.clone())).collect(),
         }
     }
@@ -462,7 +463,7 @@ impl AvailableProviders {
     }
 
     /// One line for `rekindle init`, if a model was found.
-    pub(super) fn mention(&self) -> Option<String> {
+    pub(super) fn describe_found(&self) -> Option<String> {
         let names: Vec<String> = self.offers().into_iter().map(|(what, _)| what).collect();
         (!names.is_empty()).then(|| {
             format!(
@@ -492,19 +493,19 @@ pub(super) struct LlmStatus {
 }
 
 impl LlmStatus {
-    pub(super) fn of(context: &CommandContext<'_>, settings: &Settings) -> Result<Self, CliError> {
+    pub(super) fn llm_status(context: &CommandContext<'_>, settings: &Settings) -> Result<Self, CliError> {
         let today = match Database::open_existing(&context.places.database())? {
-            Some(db) => spent(&db, 1, &context.now)?,
+            Some(db) => usage_by_day(&db, 1, &context.now)?,
             None => Vec::new(),
         };
         let micro_dollars = today.iter().map(|one| one.cost.micro_dollars).sum();
         Ok(Self {
-            leaves: llm::leaves(settings),
+            leaves: llm::data_egress(settings),
             tokens: today.iter().map(|one| one.usage.input + one.usage.output).sum(),
             cost: Cost { micro_dollars },
             calls: today.iter().map(|one| one.calls).sum(),
-            exhausted: SpendingCaps::of(settings, settings.provider)
-                .exhausted(&today)
+            exhausted: SpendingCaps::from_settings(settings, settings.provider)
+                .exhausted_reason(&today)
                 .filter(|_| settings.provider != LlmProvider::Offline),
         })
     }
@@ -533,11 +534,11 @@ impl LlmStatus {
             DataEgress::Server { host } => ("server", Some(host)),
         };
         let price = |job: ModelJob| {
-            let price = llm::price(settings, job.model(settings))?;
+            let price = llm::configured_price(settings, job.model(settings))?;
             Some(json!({"input": price.input, "output": price.output, "asOf": llm::PRICES_DATE}))
         };
         json!({
-            "provider": settings.provider.word(),
+            "provider": settings.provider.as_str(),
             "observerModel": settings.observer_model.as_str(),
             "reflectorModel": settings.reflector_model.as_str(),
             "dollarsPerMillion": {"observer": price(ModelJob::Observer), "reflector": price(ModelJob::Reflector)},

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,7 +35,7 @@ impl LogArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let vault = context.vault()?;
         let is_shown = |record: &Result<ChangeRecord, _>| match record {
-            Ok(record) => self.all || record.change.is_a_persons(),
+            Ok(record) => self.all || record.change.is_by_user(),
             Err(_) => true,
         };
         let records =
@@ -49,14 +49,15 @@ impl LogArgs {
                 ChangeOutcome::Aborted => " (did not happen)",
                 ChangeOutcome::Pending => " (cut off; the next change finishes it)",
             };
-            let of = change.undoes.as_ref().map_or_else(String::new, |id| format!(" of {}", id.tail()));
-            let by = if self.all { format!("{}  ", column(change.by.word(), 8)) } else { String::new() };
+            let of = change.undoes.as_ref().map_or_else(String::new, |id| format!(" of {}", id.short_id()));
+            let by =
+                if self.all { format!("{}  ", pad_column(change.by.as_str(), 8)) } else { String::new() };
             context.out.line(format!(
                 "{}  {}  {by}{}  {}{of}{mark}",
-                context.out.styled(TextStyle::Dim, change.id.tail()),
-                when(context, change),
-                column(&change.verb, 7),
-                places(change).join(", "),
+                context.out.styled(TextStyle::Dim, change.id.short_id()),
+                change_time(context, change),
+                pad_column(&change.verb, 7),
+                changed_files(change).join(", "),
             ))?;
         }
         if records.is_empty() && !self.all {
@@ -69,20 +70,20 @@ impl LogArgs {
 }
 
 /// Formats the time of a change in the person's time zone (R-17).
-fn when(context: &CommandContext<'_>, change: &VaultChange) -> String {
+fn change_time(context: &CommandContext<'_>, change: &VaultChange) -> String {
     let local = |at: Timestamp| at.to_zoned(context.now.time_zone().clone());
     parse(&change.at)
         .map_or_else(|| change.at.clone(), |at| local(at).strftime("%Y-%m-%dT%H:%M:%S").to_string())
 }
 
 /// Lists the files of a change, for people.
-pub(crate) fn places(change: &VaultChange) -> Vec<String> {
+pub(crate) fn changed_files(change: &VaultChange) -> Vec<String> {
     change
         .ops
         .iter()
         .flat_map(|op| match op {
             FileOperation::Forgotten => vec!["(forgotten)".to_owned()],
-            op => op.places().map(ToString::to_string).collect(),
+            op => op.changed_files().map(ToString::to_string).collect(),
         })
         .collect()
 }
@@ -98,7 +99,7 @@ fn object(record: &ChangeRecord) -> Value {
         "undoes": change.undoes,
         "outcome": outcome,
         "undoable": *outcome == ChangeOutcome::Done && change.ops.iter().all(FileOperation::can_be_undone),
-        "places": places(change),
+        "places": changed_files(change),
         "ops": change.ops.iter().map(operation).collect::<Vec<Value>>(),
     })
 }

@@ -6,7 +6,7 @@ use rekindle_core::base::time::day;
 use rekindle_core::vault::journal::{ChangeActor, ChangedFile};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{
-    StatementMark, StatementOutcome, is_titled, render_new, section_titles, sections, user_section,
+    StatementMark, StatementOutcome, render_new, section_titles, sections, title_matches, user_section,
 };
 use rekindle_engine::vault::{self, Vault};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ impl MemoryArgs {
 
 fn show(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     let vault = context.vault()?;
-    let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
+    let place = ChangedFile::vault(layout::fixed_path(layout::MEMORY));
     let missing = || vault::Error::NotFound(layout::MEMORY.to_owned());
     let note = vault.read(&place)?.ok_or_else(missing)?;
     if !as_json {
@@ -99,7 +99,7 @@ fn add(
     this_project: bool,
     as_json: bool,
 ) -> Result<(), CliError> {
-    context.only_the_persons_words("write to MEMORY.md")?;
+    context.require_person_words("write to MEMORY.md")?;
     let project = match (this_project, context.project_id()) {
         (false, _) => None,
         (true, Some(project)) => Some(project.clone()),
@@ -110,14 +110,14 @@ fn add(
     };
     let statement = text_argument::read(statement, &context.cwd)?;
     let user = &context.settings.config.user.name;
-    let vault = context.vault_to_change()?;
+    let vault = context.writable_vault()?;
     if let Some(section) = &section {
         check_section(&vault, section, user)?;
     }
     let section = section.unwrap_or_else(|| user_section(user));
     let mark = StatementMark { id: None, origin: Origin::User, project };
     let added = vault.remember(user, &section, &statement, &mark, ChangeActor::User, &context.now)?;
-    context.mention(&added.redacted, &added.conflicts);
+    context.report_redactions(&added.redacted, &added.conflicts);
     if as_json {
         return context.out.json(&json!({
             "outcome": added.outcome,
@@ -137,11 +137,11 @@ fn add(
 
 /// Refuses an unknown section: a typo would put the line out of sight.
 fn check_section(vault: &Vault, section: &str, user: &str) -> Result<(), CliError> {
-    let text = vault.read(&ChangedFile::vault(layout::fixed(layout::MEMORY)))?.map(|note| note.text);
+    let text = vault.read(&ChangedFile::vault(layout::fixed_path(layout::MEMORY)))?.map(|note| note.text);
     let text = text.unwrap_or_else(|| render_new(user));
     let titles = section_titles(&text)
         .map_err(|why| vault::Error::Structure { path: layout::MEMORY.to_owned(), why: why.to_string() })?;
-    if titles.iter().any(|title| is_titled(title, section)) {
+    if titles.iter().any(|title| title_matches(title, section)) {
         return Ok(());
     }
     Err(CliError::usage(format!("MEMORY.md has no section `{section}`"))

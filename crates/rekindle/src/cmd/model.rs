@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::text_argument;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column};
+use crate::output::{Printer, TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -106,7 +106,7 @@ impl ModelArgs {
             Some(ModelCommand::Add { folder, name, query_prefix, passage_prefix }) => {
                 let prefixes = ModelPrefixes { query: query_prefix, passage: passage_prefix };
                 let work = || models.add(&folder, name.as_deref(), &prefixes);
-                let added = out.meanwhile(&format!("reading {} …", folder.display()), work)?;
+                let added = out.with_progress(&format!("reading {} …", folder.display()), work)?;
                 say_added(out, json, &added)
             }
             Some(ModelCommand::Remove { name }) => {
@@ -135,7 +135,7 @@ impl ModelArgs {
 }
 
 fn choose(out: &Printer, json: bool, models: &ModelStore, name: &str) -> Result<(), CliError> {
-    let chosen = out.meanwhile("reading the model …", || models.choose(name))?;
+    let chosen = out.with_progress("reading the model …", || models.use_model(name))?;
     if json {
         return out.json(&json!({
             "name": chosen.name,
@@ -176,7 +176,7 @@ fn say_added(out: &Printer, json: bool, added: &AddedModel) -> Result<(), CliErr
 }
 
 fn list(out: &Printer, json: bool, models: &ModelStore, setting: &str, place: &str) -> Result<(), CliError> {
-    let listed = out.meanwhile("reading the models …", || models.list())?;
+    let listed = out.with_progress("reading the models …", || models.list())?;
     let used = models::full_name(setting).unwrap_or_default();
     let in_use = |model: &ListedModel| model.name == used;
     if !listed.iter().any(in_use) {
@@ -191,7 +191,7 @@ fn list(out: &Printer, json: bool, models: &ModelStore, setting: &str, place: &s
     let width = listed.iter().map(|model| model.name.chars().count()).max().unwrap_or(0);
     for model in &listed {
         let used = if in_use(model) { out.styled(TextStyle::Good, ", in use") } else { String::new() };
-        out.line(format!("{}  {}{used}", column(&model.name, width), describe(model)))?;
+        out.line(format!("{}  {}{used}", pad_column(&model.name, width), describe(model)))?;
         if let Err(damage) = &model.about {
             out.line(format!("{}  {}", " ".repeat(width), out.styled(TextStyle::Dim, &damage.hint)))?;
         }

@@ -67,7 +67,7 @@ impl ProjectArgs {
 
     /// Records the person's decision on the claim of this folder (B-05).
     fn answer(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.only_the_person("say which project a folder is")?;
+        context.require_person("say which project a folder is")?;
         let Some((found, claim)) = context.project.as_ref().zip(context.claim()) else {
             return Err(CliError::usage("there is nothing to decide: this folder claims no other project")
                 .hint("`rekindle project` says which project it is"));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{explain, text_argument};
 use crate::app::CommandContext;
-use crate::app::recall::{RecallQuestion, look_up, place, quoted, result};
+use crate::app::recall::{RecallQuestion, hit_location, quoted, recall_and_log, result};
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle};
@@ -91,12 +91,12 @@ pub(crate) struct RecallArgs {
 }
 
 fn priority(text: &str) -> Result<Priority, String> {
-    let found = Priority::ALL.into_iter().find(|priority| priority.word() == text);
+    let found = Priority::ALL.into_iter().find(|priority| priority.as_str() == text);
     found.ok_or_else(|| "a priority is low, medium or high".to_owned())
 }
 
 fn source(text: &str) -> Result<DocumentSource, String> {
-    let found = DocumentSource::ALL.into_iter().find(|source| source.word() == text);
+    let found = DocumentSource::ALL.into_iter().find(|source| source.as_str() == text);
     found.ok_or_else(|| {
         "a source is entry, skill, memory, observation, proposal, idea, daily, note or message".to_owned()
     })
@@ -138,7 +138,7 @@ impl RecallArgs {
             include_inbox: self.include_inbox,
             anyway: self.anyway,
         };
-        let (answer, report) = look_up(context, &wanted, "command")?;
+        let (answer, report) = recall_and_log(context, &wanted, "command")?;
         for degraded in answer.degraded.iter().filter(|_| !self.json) {
             context.out.warn(degraded.explain());
         }
@@ -150,7 +150,7 @@ impl RecallArgs {
 
     fn filters(&self, now: &Zoned) -> RecallFilters {
         RecallFilters {
-            groups: self.group.iter().map(|group| group.word().to_owned()).collect(),
+            groups: self.group.iter().map(|group| group.folder_name().to_owned()).collect(),
             kinds: self.kind.clone(),
             sources: self.source.clone(),
             tags: self.tags.clone(),
@@ -195,7 +195,7 @@ impl RecallArgs {
 fn row(context: &CommandContext<'_>, hit: &RecallHit, shown: &ShownPassage, explain: bool) -> String {
     let out = context.out;
     let document = &hit.document;
-    let place = place(document, shown);
+    let place = hit_location(document, shown);
     let day = document.created.map(|at| context.day(at));
     let marks = [
         (!document.reviewed).then(|| "unreviewed".to_owned()),
@@ -204,7 +204,7 @@ fn row(context: &CommandContext<'_>, hit: &RecallHit, shown: &ShownPassage, expl
         (!document.active).then(|| "no longer holds".to_owned()),
         (!hit.doubts.is_empty()).then(|| "contradicted".to_owned()),
         shown.refreshed.then(|| "changed since it was indexed".to_owned()),
-        seen(context, hit),
+        observation_count(context, hit),
     ];
     let marks: Vec<String> = marks.into_iter().flatten().collect();
     let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
@@ -223,7 +223,7 @@ fn row(context: &CommandContext<'_>, hit: &RecallHit, shown: &ShownPassage, expl
 }
 
 /// The number of observations with their dates, if there are several (STO-16).
-fn seen(context: &CommandContext<'_>, hit: &RecallHit) -> Option<String> {
+fn observation_count(context: &CommandContext<'_>, hit: &RecallHit) -> Option<String> {
     let (first, last) = (hit.lineage.first()?, hit.lineage.last()?);
     let day = |mention: &ObservationMention| mention.created.map(|at| context.day(at));
     let span = match (day(first), day(last)) {

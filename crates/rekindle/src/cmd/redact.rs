@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::Args;
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_engine::vault::{MAX_NOTE_BYTES, text};
 
 use crate::error::CliError;
@@ -26,7 +26,7 @@ impl RedactArgs {
             let (what, bytes) = ("stdin".to_owned(), bytes.len() as u64);
             return Err(rekindle_engine::vault::Error::TooLarge { what, bytes, limit: MAX_NOTE_BYTES }.into());
         }
-        let admitted = admit(&text("stdin", bytes)?);
+        let admitted = clean_and_redact(&text("stdin", bytes)?);
         out.write(admitted.text.as_bytes())?;
         if !admitted.redacted.is_empty() {
             out.note(format!("redacted: {}", admitted.redacted));

@@ -53,10 +53,10 @@ pub(crate) struct ReflectArgs {
 
 impl ReflectArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.only_the_person(LEARN)?;
-        context.vault_to_change()?;
+        context.require_person(LEARN)?;
+        context.writable_vault()?;
         let (agent, path) = self.transcript(context)?;
-        let head = transcripts::head(agent, &path)?;
+        let head = transcripts::read_head(agent, &path)?;
         let name = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let Some(session) = head.session.clone().or_else(name) else {
             return Err(CliError::usage(format!("{} is not a transcript", path.display())));
@@ -78,13 +78,13 @@ impl ReflectArgs {
             at,
         };
         let mut queue = RunQueue::new(Database::open(&context.places.database())?);
-        queue.accept(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
-        if worker::work(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
+        queue.enqueue(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
+        if worker::run_worker(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
             return Err(CliError::new("another worker has been at it for too long").hint(
                 "`rekindle runs` shows what it does; the session is in the queue and will be looked at",
             ));
         }
-        let came = ReflectedSession::of(&session, &event, &queue, context)?;
+        let came = ReflectedSession::reflected_session(&session, &event, &queue, context)?;
         match self.json {
             true => context.out.json(&came.json()),
             false => came.show(context),
@@ -103,7 +103,7 @@ impl ReflectArgs {
             let path = context.cwd.join(path);
             let agent = match self.agent {
                 Some(agent) => Some(agent),
-                None => transcripts::recognise(&path)?,
+                None => transcripts::recognise_agent(&path)?,
             };
             return match agent {
                 Some(agent) => Ok((agent, path)),
@@ -125,7 +125,7 @@ impl ReflectArgs {
             return by_session(typed, &found);
         }
         let here = |agent: Agent, path: &Path| {
-            transcripts::head(agent, path).is_ok_and(|head| {
+            transcripts::read_head(agent, path).is_ok_and(|head| {
                 !head.subagent && head.cwd.is_some_and(|cwd| Path::new(&cwd) == context.cwd)
             })
         };
@@ -147,7 +147,7 @@ fn by_session(
         .filter_map(|one| {
             let (agent, file) = (one.0, &one.1.path);
             let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            let id = transcripts::head(agent, file).ok().and_then(|head| head.session);
+            let id = transcripts::read_head(agent, file).ok().and_then(|head| head.session);
             Some((id.or(name)?, one))
         })
         .collect();
@@ -169,7 +169,7 @@ struct ReflectedSession {
 }
 
 impl ReflectedSession {
-    fn of(
+    fn reflected_session(
         session: &str,
         event: &Event,
         queue: &RunQueue,
@@ -188,7 +188,7 @@ impl ReflectedSession {
             }
         }
         let db = Database::open(&context.places.database())?;
-        let entries = observations::of_session(&db, session)?;
+        let entries = observations::in_session(&db, session)?;
         let findings: Vec<Finding> = entries
             .into_iter()
             .flat_map(|entry| entry.observed.parts)
@@ -221,8 +221,8 @@ impl ReflectedSession {
             .map(|finding| {
                 let gate = finding.gate.as_ref().map(|verdict| {
                     json!({
-                        "verifiable": verdict.verifiable(), "useful": verdict.useful(),
-                        "conflicting": verdict.conflicting(), "doubts": verdict.doubts, "against": verdict.against,
+                        "verifiable": verdict.is_verifiable(), "useful": verdict.is_useful(),
+                        "conflicting": verdict.is_conflicting(), "doubts": verdict.doubts, "against": verdict.against,
                     })
                 });
                 json!({
@@ -253,7 +253,7 @@ impl ReflectedSession {
         if let Some(word) = &self.word {
             out.note(format!("Nothing more: {word}."));
         }
-        inbox::remind(context, &context.vault()?.inbox()?);
+        inbox::remind_if_full(context, &context.vault()?.inbox()?);
         Ok(())
     }
 }

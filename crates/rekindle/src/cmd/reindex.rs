@@ -54,22 +54,22 @@ impl ReindexArgs {
                 return false;
             }
             match step {
-                IndexingProgress::Reading(done, of) => progress.show("reading", done, of),
-                IndexingProgress::Embedding(done, of) => progress.show("embedding", done, of),
+                IndexingProgress::Reading(done, of) => progress.show_progress("reading", done, of),
+                IndexingProgress::Embedding(done, of) => progress.show_progress("embedding", done, of),
             }
             true
         };
         let extent = if self.all { RefreshExtent::Everything } else { RefreshExtent::Changed };
         let mut report = indexer.refresh(extent, &mut show)?;
         // A prompt should not have to read everything that was ever recalled, line by line.
-        if let Err(error) = UsageSummary::settle(&context.places.usage()) {
+        if let Err(error) = UsageSummary::write_summary(&context.places.usage()) {
             context.out.warn(format!("what was recalled so far could not be summed up: {error}"));
         }
-        let messages = MessageStore::of(&context.places);
+        let messages = MessageStore::from_paths(&context.places);
         let said = match self.all {
             _ if report.stopped => None,
             true => {
-                messages.replace_citations(&vault.citations()?)?;
+                messages.replace_citations(&vault.message_citations()?)?;
                 Some(messages.rebuild(&mut |_, _| {})?)
             }
             false => Some(messages.update(&mut |_, _| {})?),

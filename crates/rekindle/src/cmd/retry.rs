@@ -54,11 +54,11 @@ impl RetryArgs {
             }
         };
         let revived = match &mut queue {
-            Some(queue) => queue.revive(&ids)?,
+            Some(queue) => queue.retry_dead(&ids)?,
             None => 0,
         };
         if revived > 0 && context.settings.config.capture.background {
-            hooks::wake(&context.home, &context.places)?;
+            hooks::wake_worker(&context.home, &context.places)?;
         }
         match self.json {
             true => context.out.json(&json!({"revived": revived})),

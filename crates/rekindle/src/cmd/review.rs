@@ -9,7 +9,7 @@ use rekindle_engine::review::patches;
 use serde_json::{Value, json};
 
 use super::review_reports;
-use super::review_show::{json, print, show};
+use super::review_show::{json, print, show_proposals};
 use super::surfaces::ReviewCommand;
 use super::{id_match, review_apply};
 use crate::app::CommandContext;
@@ -81,10 +81,10 @@ impl ReviewArgs {
         let doubt = read_page(context)?;
         let mut db = Database::open(&context.places.database())?;
         if self.automatic {
-            return review_reports::automatic(context, &db, self.json);
+            return review_reports::show_automatic(context, &db, self.json);
         }
         if self.stats {
-            return review_reports::stats(context, &db, self.json);
+            return review_reports::show_stats(context, &db, self.json);
         }
         if self.check {
             return review_reports::check(context, &db, self.json);
@@ -92,14 +92,15 @@ impl ReviewArgs {
         let lost = match may_write(context) {
             true => {
                 let vault = context.vault()?;
-                patches::refresh(&db, &vault, &context.places.patches()).map_err(CliError::new)?;
-                page::rebase(&mut db, &vault).map_err(CliError::new)?
+                patches::refresh_folder(&db, &vault, &context.places.patches_folder())
+                    .map_err(CliError::new)?;
+                page::rebase_proposals(&mut db, &vault).map_err(CliError::new)?
             }
             false => HashMap::new(),
         };
         if !self.ids.is_empty() {
             let ids = id_match::proposals(context, &self.ids)?;
-            return show(context, &db, &ids, &lost, self.json);
+            return show_proposals(context, &db, &ids, &lost, self.json);
         }
         // An agent gets the list even in a terminal, because an interactive review decides for the person
         //
@@ -123,7 +124,7 @@ impl ReviewArgs {
                 today.iter().map(|(standing, same)| json(context, standing, same, &lost)).collect();
             return context.out.json(&json!({
                 "waiting": waiting, "shown": today.len(), "later": later.len(), "doubt": doubt,
-                "proposals": proposals, "patches": review_apply::remind(context, &db)?,
+                "proposals": proposals, "patches": review_apply::pending_patches_json(context, &db)?,
             }));
         }
         for (standing, same) in &today {
@@ -132,7 +133,7 @@ impl ReviewArgs {
         if let Some(doubt) = doubt {
             context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
         }
-        for patch in review_apply::remind(context, &db)? {
+        for patch in review_apply::pending_patches_json(context, &db)? {
             let word = |name: &str| patch[name].as_str().unwrap_or_default().to_owned();
             let (id, file) = (word("id"), word("file"));
             match patch["unfit"].as_str() {

@@ -33,16 +33,19 @@ pub(crate) struct ApplyArgs {
 
 impl ApplyArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.vault_to_change()?;
+        context.writable_vault()?;
         read_page(context)?;
-        let ids =
-            if self.ids.is_empty() { waiting(context)? } else { id_match::proposals(context, &self.ids)? };
+        let ids = if self.ids.is_empty() {
+            pending_ids(context)?
+        } else {
+            id_match::proposals(context, &self.ids)?
+        };
         if ids.is_empty() && !self.json {
             context.out.note("No approved change of an identity file waits.");
         }
         let mut answers = Vec::new();
         for id in ids {
-            answers.push(self.one(context, id)?);
+            answers.push(self.apply_one(context, id)?);
         }
         if self.json {
             context.out.json(&json!({"patches": answers}))?;
@@ -50,8 +53,8 @@ impl ApplyArgs {
         Ok(())
     }
 
-    fn one(&self, context: &CommandContext<'_>, id: ProposalId) -> Result<Value, CliError> {
-        let patch = match look(context, id)? {
+    fn apply_one(&self, context: &CommandContext<'_>, id: ProposalId) -> Result<Value, CliError> {
+        let patch = match preview_patch(context, id)? {
             ApplicablePatch::Patch(patch) => patch,
             // The patch was already applied.
             ApplicablePatch::Applied(standing) => {
@@ -61,7 +64,7 @@ impl ApplyArgs {
             }
         };
         let (name, amended) = (patch.standing.proposal.file(), &patch.amended);
-        let shown = diff::unified(name, amended.before.as_deref(), Some(&amended.after));
+        let shown = diff::unified_diff(name, amended.before.as_deref(), Some(&amended.after));
         let file = amended.file.display().to_string();
         let answer = |applied: bool| json!({"id": id, "file": file, "diff": shown, "applied": applied});
         if !self.json {
@@ -78,9 +81,9 @@ impl ApplyArgs {
                 return Ok(answer(false));
             }
         }
-        context.only_the_person("change an identity file")?;
+        context.require_person("change an identity file")?;
         let post = post(context, id)?;
-        promote::apply(&post, &context.world(), &patch).map_err(|error| {
+        promote::apply(&post, &context.stage_context(), &patch).map_err(|error| {
             CliError::new(format!("{id} was not applied: {error}"))
                 .hint(format!("`rekindle review apply {id}` looks at the file again"))
         })?;
@@ -92,7 +95,7 @@ impl ApplyArgs {
 }
 
 fn post(context: &CommandContext<'_>, id: ProposalId) -> Result<WorkerLock, CliError> {
-    let post = WorkerLock::take(&context.places.locks(), WORKER_TIMEOUT)?;
+    let post = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)?;
     post.ok_or_else(|| {
         CliError::new(format!("{id} was not applied: a worker is running"))
             .hint("try it again when it has ended (`rekindle runs`)")
@@ -107,9 +110,9 @@ enum ApplicablePatch {
 }
 
 /// Looks up a patch. The worker's lock is released before the person reads it.
-fn look(context: &CommandContext<'_>, id: ProposalId) -> Result<ApplicablePatch, CliError> {
+fn preview_patch(context: &CommandContext<'_>, id: ProposalId) -> Result<ApplicablePatch, CliError> {
     let post = post(context, id)?;
-    match promote::look_at_patch(&post, &context.world(), id).map_err(CliError::new)? {
+    match promote::prepare_patch(&post, &context.stage_context(), id).map_err(CliError::new)? {
         PatchLook::Patch(patch) => Ok(ApplicablePatch::Patch(patch)),
         PatchLook::Unfit(error) => Err(CliError::new(format!("{id} does not fit any more: {error}"))
             .hint(format!("`rekindle undo {id}` lets it wait again, to be edited or turned down"))),
@@ -134,18 +137,21 @@ fn look(context: &CommandContext<'_>, id: ProposalId) -> Result<ApplicablePatch,
     }
 }
 
-fn waiting(context: &CommandContext<'_>) -> Result<Vec<ProposalId>, CliError> {
+fn pending_ids(context: &CommandContext<'_>) -> Result<Vec<ProposalId>, CliError> {
     let db = Database::open(&context.places.database())?;
-    let waiting = patches::waiting(&db, &context.vault()?)?;
+    let waiting = patches::pending_patches(&db, &context.vault()?)?;
     Ok(waiting.iter().map(|patch| patch.standing.proposal.id).collect())
 }
 
 /// Prints the patches that wait to be applied, and returns them as JSON.
-pub(super) fn remind(context: &CommandContext<'_>, db: &Database) -> Result<Vec<Value>, CliError> {
-    let waiting = patches::waiting(db, &context.vault()?)?;
+pub(super) fn pending_patches_json(
+    context: &CommandContext<'_>,
+    db: &Database,
+) -> Result<Vec<Value>, CliError> {
+    let waiting = patches::pending_patches(db, &context.vault()?)?;
     let about = |PendingPatch { standing, fits }: &PendingPatch| {
         let id = standing.proposal.id;
-        let path = patches::path(&context.places.patches(), id);
+        let path = patches::path(&context.places.patches_folder(), id);
         let unfit = fits.as_ref().err().map(ToString::to_string);
         json!({"id": id, "file": standing.proposal.file(), "text": standing.text(),
             "patch": path.is_file().then_some(path), "unfit": unfit})

@@ -24,13 +24,13 @@ pub(crate) fn decide(
     reach: ScopeArgs,
     as_json: bool,
 ) -> Result<(), CliError> {
-    context.only_the_person("decide on proposals with a command")?;
+    context.require_person("decide on proposals with a command")?;
     let DecideReport { decided: open, mut wrong, busy } =
         settle(context, ids, verdict, reach, DecidedBy::Command)?;
     let db = Database::open(&context.places.database())?;
     let mut answers = Vec::new();
     for id in open {
-        let Some(standing) = proposals::standing(&db, id)? else { continue };
+        let Some(standing) = proposals::find_proposal(&db, id)? else { continue };
         let status = standing.proposal.status;
         if let Some(note) = standing.note.as_ref().filter(|_| status.is_open()) {
             wrong.push((id, format!("{id} could not be promoted and waits: {note}")));
@@ -38,13 +38,15 @@ pub(crate) fn decide(
         let seen_to =
             !matches!(status, ProposalStatus::Approved | ProposalStatus::Edited) || is_patch(&standing);
         if !seen_to && !busy {
-            wrong.push((id, format!("{id} is {}, but could not be written yet", status.word())));
+            wrong.push((id, format!("{id} is {}, but could not be written yet", status.as_str())));
         }
         match as_json {
             true => answers.push(json(context, &standing, &[], &HashMap::new())),
             false if seen_to && !status.is_open() => context.out.line(said(context, &standing))?,
             false if busy => {
-                context.out.line(format!("{id} {}; the worker that is running sees to it", status.word()))?;
+                context
+                    .out
+                    .line(format!("{id} {}; the worker that is running sees to it", status.as_str()))?;
             }
             false => {}
         }

@@ -1,6 +1,6 @@
 //! Reports of `rekindle review`: automatic decisions, acceptance by category, and a consistency check.
 
-use rekindle_core::base::time::{day, iso};
+use rekindle_core::base::time::{day, format_utc};
 use rekindle_core::text::clean::one_line;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::proposals;
@@ -8,21 +8,25 @@ use serde_json::{Value, json};
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 /// The most characters of a proposal in a list.
 const MAX_TEXT_CHARS: usize = 160;
 
 /// Lists the automatic decisions that were not undone (REV-09).
-pub(super) fn automatic(context: &CommandContext<'_>, db: &Database, as_json: bool) -> Result<(), CliError> {
-    let decided = proposals::automatic(db)?;
+pub(super) fn show_automatic(
+    context: &CommandContext<'_>,
+    db: &Database,
+    as_json: bool,
+) -> Result<(), CliError> {
+    let decided = proposals::automatic_decisions(db)?;
     if as_json {
         let decided: Vec<Value> = decided
             .iter()
             .map(|(standing, line)| {
                 json!({
                     "id": standing.proposal.id, "status": standing.proposal.status, "text": standing.text(),
-                    "why": line.why, "at": iso(line.at), "with": line.with,
+                    "why": line.why, "at": format_utc(line.at), "with": line.with,
                 })
             })
             .collect();
@@ -32,7 +36,7 @@ pub(super) fn automatic(context: &CommandContext<'_>, db: &Database, as_json: bo
         let id = context.out.styled(TextStyle::Bold, standing.proposal.id);
         let date = day(line.at.to_zoned(context.now.time_zone().clone()).date());
         let why = line.why.map_or_else(String::new, |why| format!(": {}", why.phrase()));
-        context.out.line(format!("{id}  {} on {date}{why}", standing.proposal.status.word()))?;
+        context.out.line(format!("{id}  {} on {date}{why}", standing.proposal.status.as_str()))?;
         context.out.line(format!("  {}", one_line(standing.text(), MAX_TEXT_CHARS)))?;
     }
     context.out.note(match decided.len() {
@@ -43,8 +47,8 @@ pub(super) fn automatic(context: &CommandContext<'_>, db: &Database, as_json: bo
 }
 
 /// Shows the person's acceptance by category (FUT-03).
-pub(super) fn stats(context: &CommandContext<'_>, db: &Database, as_json: bool) -> Result<(), CliError> {
-    let accepted = proposals::accepted(db)?;
+pub(super) fn show_stats(context: &CommandContext<'_>, db: &Database, as_json: bool) -> Result<(), CliError> {
+    let accepted = proposals::acceptance_stats(db)?;
     let needed = context.settings.config.review.earn;
     if as_json {
         let categories: Vec<Value> = accepted
@@ -52,7 +56,7 @@ pub(super) fn stats(context: &CommandContext<'_>, db: &Database, as_json: bool) 
             .map(|(category, counts)| {
                 json!({
                     "source": category.source, "section": category.section, "counts": counts,
-                    "rate": counts.rate(), "earned": counts.has_earned(needed),
+                    "rate": counts.acceptance_rate(), "earned": counts.has_earned(needed),
                 })
             })
             .collect();
@@ -63,9 +67,13 @@ pub(super) fn stats(context: &CommandContext<'_>, db: &Database, as_json: bool) 
         return Ok(());
     }
     let head = "approved  edited  rejected  expired  undone  without asking  in a row";
-    context.out.line(format!("{}  {}", column("category", 32), context.out.styled(TextStyle::Dim, head)))?;
+    context.out.line(format!(
+        "{}  {}",
+        pad_column("category", 32),
+        context.out.styled(TextStyle::Dim, head)
+    ))?;
     for (category, counts) in &accepted {
-        let name = column(&format!("{}: {}", category.source, one_line(&category.section, 20)), 32);
+        let name = pad_column(&format!("{}: {}", category.source, one_line(&category.section, 20)), 32);
         let row = if counts.has_earned(needed) {
             format!("{} (promotes itself)", counts.straight)
         } else {

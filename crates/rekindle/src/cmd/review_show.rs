@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rekindle_core::base::time::iso;
+use rekindle_core::base::time::format_utc;
 use rekindle_core::text::clean::{clean, one_line};
 use rekindle_core::vault::review::ProposalId;
 use rekindle_engine::platform::db::Database;
@@ -20,7 +20,7 @@ const MAX_QUOTES: usize = 3;
 const MAX_QUOTE_CHARS: usize = 160;
 
 /// Shows these proposals with their outcomes.
-pub(super) fn show(
+pub(super) fn show_proposals(
     context: &CommandContext<'_>,
     db: &Database,
     ids: &[ProposalId],
@@ -29,7 +29,7 @@ pub(super) fn show(
 ) -> Result<(), CliError> {
     let mut found = Vec::new();
     for id in ids {
-        let Some(standing) = proposals::standing(db, *id)? else {
+        let Some(standing) = proposals::find_proposal(db, *id)? else {
             return Err(CliError::usage(format!("there is no proposal {id}")));
         };
         found.push(standing);
@@ -83,11 +83,11 @@ pub(super) fn print(
     if let Some(project) = would_hold_in(context, standing).filter(|_| proposal.status.is_open()) {
         dim(format!("would hold in {project} only; `--everywhere` keeps it for every project"))?;
     }
-    if let Some(project) = proposal.project.as_ref().filter(|_| proposal.widened().is_some()) {
+    if let Some(project) = proposal.project.as_ref().filter(|_| proposal.global_entry().is_some()) {
         dim(format!("holds in {project} now; approved, it holds in every project"))?;
     }
     if let Some(grade) = &proposal.grade {
-        dim(clean(&grade.sentence()).into_owned())?;
+        dim(clean(&grade.describe_grade()).into_owned())?;
     }
     for quote in proposal.evidence.quotes.iter().take(MAX_QUOTES) {
         dim(format!("> {}", one_line(quote, MAX_QUOTE_CHARS)))?;
@@ -140,14 +140,14 @@ pub(super) fn json(
         "evidence": proposal.evidence,
         "project": proposal.project,
         "holds_in": would_hold_in(context, standing),
-        "created": iso(proposal.created),
+        "created": format_utc(proposal.created),
         "days": standing.days(context.now.timestamp()),
         "expires_in_days": expires(context, standing),
         "same": same,
         "with": standing.with,
         "target_lost": lost.get(&proposal.id),
         "note": standing.note,
-        "decided": standing.decided.map(iso),
+        "decided": standing.decided.map(format_utc),
         "decided_by": standing.by,
     })
 }

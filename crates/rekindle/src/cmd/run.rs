@@ -1,14 +1,14 @@
 //! `rekindle run`: shows one background run.
 
 use clap::Args;
-use rekindle_core::base::time::iso;
+use rekindle_core::base::time::format_utc;
 use rekindle_engine::jobs::queue::{RunQueue, RunRecord as Found};
 use serde_json::{Value, json};
 
 use super::runs::{object, tail};
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -61,17 +61,17 @@ impl RunArgs {
         if let Some(session) = &run.session {
             out.line(format!("  session     {session}"))?;
         }
-        out.line(format!("  asked for   {}, {} attempts", iso(run.created), run.attempts))?;
+        out.line(format!("  asked for   {}, {} attempts", format_utc(run.created), run.attempts))?;
         for (word, text) in [("skipped", &run.reason), ("went wrong", &run.error)] {
             if let Some(text) = text {
-                out.line(format!("  {}  {text}", column(word, 10)))?;
+                out.line(format!("  {}  {text}", pad_column(word, 10)))?;
             }
         }
         if let Some(due) = run.due {
-            out.line(format!("  next        {}", iso(due)))?;
+            out.line(format!("  next        {}", format_utc(due)))?;
         }
         if !run.steps.is_empty() {
-            out.line(format!("  {}  {}  result", column("step", 18), column("took", 8)))?;
+            out.line(format!("  {}  {}  result", pad_column("step", 18), pad_column("took", 8)))?;
         }
         for step in &run.steps {
             let took = step.ended.map_or_else(
@@ -79,14 +79,14 @@ impl RunArgs {
                 |ended| format!("{} ms", ended.duration_since(step.started).as_millis()),
             );
             let how = match (&step.result, &step.error) {
-                (Some(result), _) => short(&in_words(result)),
+                (Some(result), _) => shorten_result(&in_words(result)),
                 (None, Some(error)) => format!("failed: {error}"),
                 (None, None) => String::new(),
             };
             out.line(format!(
                 "  {}  {}  {}",
-                column(&step.name, 18),
-                column(&took, 8),
+                pad_column(&step.name, 18),
+                pad_column(&took, 8),
                 out.styled(TextStyle::Dim, how)
             ))?;
         }
@@ -129,7 +129,7 @@ fn in_words(result: &Value) -> String {
 }
 
 /// Shortens a long result.
-fn short(text: &str) -> String {
+fn shorten_result(text: &str) -> String {
     match text.char_indices().nth(100) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),

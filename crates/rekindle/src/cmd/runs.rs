@@ -2,7 +2,7 @@
 
 use clap::Args;
 use jiff::SignedDuration;
-use rekindle_core::base::time::iso;
+use rekindle_core::base::time::format_utc;
 use rekindle_core::run::RunStatus;
 use rekindle_engine::jobs::queue::{RunFilter, RunQueue, RunRecord, StepRecord};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::id_match;
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -42,7 +42,7 @@ pub(crate) struct RunsArgs {
 
 fn status(text: &str) -> Result<RunStatus, String> {
     RunStatus::parse(text).ok_or_else(|| {
-        let words: Vec<&str> = RunStatus::ALL.iter().map(|status| status.word()).collect();
+        let words: Vec<&str> = RunStatus::ALL.iter().map(|status| status.as_str()).collect();
         format!("one of {}", words.join(", "))
     })
 }
@@ -63,7 +63,7 @@ impl RunsArgs {
             }
             return Ok(());
         };
-        let filter = RunFilter { session: meant(&queue, filter.session)?, ..filter };
+        let filter = RunFilter { session: resolve_session(&queue, filter.session)?, ..filter };
         let runs = queue.history(&filter)?;
         if self.json {
             for run in &runs {
@@ -81,10 +81,10 @@ impl RunsArgs {
             context.out.line(format!(
                 "{}  {}  {}  {}  {}{what}",
                 context.out.styled(TextStyle::Dim, tail(&run.id)),
-                iso(run.created),
-                column(run.status.word(), 9),
-                column(&run.function, 21),
-                column(session, 12),
+                format_utc(run.created),
+                pad_column(run.status.as_str(), 9),
+                pad_column(&run.function, 21),
+                pad_column(session, 12),
             ))?;
         }
         Ok(())
@@ -92,7 +92,7 @@ impl RunsArgs {
 }
 
 /// Resolves the beginning of a session id. An unknown one is kept, and has no runs.
-fn meant(queue: &RunQueue, typed: Option<String>) -> Result<Option<String>, CliError> {
+fn resolve_session(queue: &RunQueue, typed: Option<String>) -> Result<Option<String>, CliError> {
     let Some(typed) = typed else { return Ok(None) };
     let known = queue.sessions()?;
     Ok(id_match::session(&typed, known.iter().map(String::as_str))?.or(Some(typed)))

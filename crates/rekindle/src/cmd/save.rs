@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::text_argument;
 use crate::app::CommandContext;
-use crate::app::save::{infer_kind, infer_slug, keep, keep_for_agent};
+use crate::app::save::{infer_kind, infer_slug, keep_for_agent, save_entry};
 use crate::error::CliError;
 
 #[derive(Args)]
@@ -83,12 +83,12 @@ impl SaveArgs {
             scope: Scope::Global,
             body,
             confidence: Confidence::High,
-            provenance: Provenance::direct(),
+            provenance: Provenance::from_user(),
             said_at: None,
         };
         let by_agent = context.speaker() == CommandSpeaker::Agent;
         let (saved, scope) = match by_agent {
-            false => keep(context, new, self.global, ChangeActor::User)?,
+            false => save_entry(context, new, self.global, ChangeActor::User)?,
             true => keep_for_agent(context, new)?,
         };
         if by_agent && self.global && scope != Scope::Global {
@@ -97,13 +97,13 @@ impl SaveArgs {
         if saved.was_forgotten {
             context.out.warn("this was forgotten before; it is saved again because you asked");
         }
-        context.mention(&saved.redacted, &[]);
+        context.report_redactions(&saved.redacted, &[]);
         if self.json {
             return context.out.json(&json!({
                 "id": saved.id,
                 "path": saved.path,
                 "file": context.file(saved.path.as_str()),
-                "scope": scope.word(),
+                "scope": scope.kind_str(),
                 "project": scope.project(),
                 "origin": if by_agent { Origin::Agent } else { Origin::User },
                 "change": saved.change,

@@ -41,13 +41,13 @@ pub(crate) struct SendArgs {
 impl SendArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if !AGENT_EVENTS.contains(&self.event.as_str()) {
-            context.only_the_person(&format!("send {}", self.event))?;
+            context.require_person(&format!("send {}", self.event))?;
         }
-        let text = text_argument::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
+        let text = text_argument::read_limited(MAX_DATA_BYTES, &self.data, &context.cwd)?;
         let mut data: Value = serde_json::from_str(&text)
             .map_err(|error| CliError::usage(format!("the data is not JSON: {error}")))?;
         event::check(&self.event, &data)?;
-        if !STAGE_REGISTRY.heard().contains(self.event.as_str()) {
+        if !STAGE_REGISTRY.known_events().contains(self.event.as_str()) {
             return Err(CliError::usage(format!("nothing listens to `{}` yet", self.event)));
         }
         // Only the person can send the person's words.

@@ -37,7 +37,7 @@ impl ShowArgs {
         let note = ParsedNote::parse(&read.text)
             .map_err(|source| rekindle_engine::vault::Error::Document { path: path.to_string(), source })?;
         let found = rekindle_engine::vault::ScannedEntry {
-            shelf: layout::shelf(&path),
+            shelf: layout::shelf_of(&path),
             entry: EntryProperties::of(&note, &path),
             title: title(note.body(), &path),
             path,

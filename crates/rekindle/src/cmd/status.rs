@@ -1,7 +1,7 @@
 //! `rekindle status`: shows agents, sessions, memories and the index.
 
 use clap::Args;
-use rekindle_core::base::time::{day, iso};
+use rekindle_core::base::time::{day, format_utc};
 use rekindle_core::run::RunStatus as Run;
 use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
 use rekindle_engine::config;
@@ -10,19 +10,19 @@ use rekindle_engine::jobs::sessions;
 use rekindle_engine::pipeline::stages::weekly_maintenance;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::home::HomeFolder;
-use rekindle_engine::recall::index_condition::{IndexCondition, look};
+use rekindle_engine::recall::index_condition::{IndexCondition, index_condition};
 use rekindle_engine::review::proposals;
 use rekindle_engine::vault::{ScannedEntry, Vault};
 use serde_json::{Value, json};
 
-use super::inbox::tally;
+use super::inbox::describe_inbox;
 use super::llm::LlmStatus;
 use super::surfaces;
 use crate::app::CommandContext;
 use crate::app::status::LearningReport;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column, size};
+use crate::output::{Printer, TextStyle, format_bytes, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -51,7 +51,7 @@ impl StatusArgs {
     /// Prints the line for a status bar (FUT-04). It runs often, so it reads only the page that the briefing
     /// counts on, and reports no errors.
     pub(crate) fn line(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
-        match glance(global) {
+        match status_bar_item(global) {
             Some(StatusBarItem::Off) => out.line("rekindle: memory is off"),
             Some(StatusBarItem::Pending(count)) if count > 0 => {
                 out.line(format!("rekindle: {count} to review"))
@@ -65,24 +65,24 @@ impl StatusArgs {
         let scan = vault.scan(false)?;
         let count =
             |test: &dyn Fn(&ScannedEntry) -> bool| scan.entries.iter().filter(|found| test(found)).count();
-        let groups =
-            EntryGroup::ALL.map(|group| (group.word(), count(&|found| found.entry.group == group.word())));
+        let groups = EntryGroup::ALL
+            .map(|group| (group.folder_name(), count(&|found| found.entry.group == group.folder_name())));
         let always_load = count(&|found| found.shelf == VaultShelf::AlwaysLoad);
         let waits = |found: &&ScannedEntry| found.shelf == VaultShelf::Inbox;
         let inbox: Vec<ScannedEntry> = scan.entries.iter().filter(waits).cloned().collect();
-        let inbox_since = inbox.iter().filter_map(|found| found.entry.created).min().map(iso);
+        let inbox_since = inbox.iter().filter_map(|found| found.entry.created).min().map(format_utc);
         // `doctor` reports an unreadable file.
         let ideas = vault.ideas().map_or(0, |ideas| ideas.iter().filter(|idea| idea.is_open()).count());
         // The store is authoritative, not the page (X-31).
         let db = Database::open_existing(&context.places.database())?;
         let (pending, oldest) = match &db {
-            Some(db) => proposals::waiting(db)?,
+            Some(db) => proposals::pending_count(db)?,
             None => (0, None),
         };
         let learnt = LearningReport::look(context, db.as_ref(), &scan.entries)?;
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
-            Some(queue) => queue.counts()?,
+            Some(queue) => queue.count_by_status()?,
             None => Vec::new(),
         };
         let count_runs = |status| runs.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
@@ -92,7 +92,7 @@ impl StatusArgs {
         let project = context.project_id().map(ToString::to_string);
         let index = index(context, &vault)?;
         let settings = &context.settings.config.llm;
-        let models = LlmStatus::of(context, settings)?;
+        let models = LlmStatus::llm_status(context, settings)?;
         if self.json {
             let mut answer = json!({
                 "home": context.home.root(),
@@ -109,23 +109,23 @@ impl StatusArgs {
                 "inbox_since": inbox_since,
                 "ideas_open": ideas,
                 "review_pending": pending,
-                "review_oldest": oldest.map(iso),
+                "review_oldest": oldest.map(format_utc),
                 "surfaces": surfaces::object(context)?,
                 "open_sessions": sessions,
-                "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
+                "runs": runs.iter().map(|(status, count)| (status.as_str(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
                 "unreadable": scan.problems.len(),
-                "last_week": weekly_maintenance::summaries(&context.places).ok().and_then(|mut weeks| weeks.next()),
+                "last_week": weekly_maintenance::weekly_summaries(&context.places).ok().and_then(|mut weeks| weeks.next()),
                 "last_change": last.as_ref().map(|record| &record.change.at),
                 "index": json(&index),
                 "llm": models.json(settings),
             });
-            learnt.add_to(&mut answer);
+            learnt.add_to_json(&mut answer);
             return context.out.json(&answer);
         }
         let groups: Vec<String> = groups.iter().map(|(group, count)| format!("{count} {group}")).collect();
         let row = |name: &str, value: String| {
-            context.out.line(format!("{}  {value}", context.out.styled(TextStyle::Dim, column(name, 10))))
+            context.out.line(format!("{}  {value}", context.out.styled(TextStyle::Dim, pad_column(name, 10))))
         };
         row("memory", off.clone().map_or_else(|| "on".to_owned(), |why| format!("off: {why}")))?;
         row("vault", vault.folder().display().to_string())?;
@@ -141,7 +141,7 @@ impl StatusArgs {
             )?;
         }
         row("entries", groups.join(", "))?;
-        row("", format!("{always_load} load at every start, {}", tally(&inbox, &context.now)))?;
+        row("", format!("{always_load} load at every start, {}", describe_inbox(&inbox, &context.now)))?;
         if ideas > 0 {
             row("ideas", format!("{ideas} neither promoted nor put away"))?;
         }
@@ -220,10 +220,10 @@ enum StatusBarItem {
 }
 
 /// Reads the status from files alone.
-fn glance(global: &GlobalOptions) -> Option<StatusBarItem> {
+fn status_bar_item(global: &GlobalOptions) -> Option<StatusBarItem> {
     let home = HomeFolder::find(global.home.as_deref()).ok()?;
     let settings = config::read(&home, None, &global.settings).ok()?;
-    let places = home.places(&settings.config).ok()?;
+    let places = home.data_paths(&settings.config).ok()?;
     if !settings.config.memory.enabled || places.stop_file().exists() {
         return Some(StatusBarItem::Off);
     }
@@ -234,7 +234,7 @@ fn glance(global: &GlobalOptions) -> Option<StatusBarItem> {
 fn index(context: &CommandContext<'_>, vault: &Vault) -> Result<IndexCondition, CliError> {
     let model = context.model().ok();
     let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
-    Ok(look(vault, &context.index(), space.as_ref())?)
+    Ok(index_condition(vault, &context.index(), space.as_ref())?)
 }
 
 fn json(index: &IndexCondition) -> Value {
@@ -242,7 +242,7 @@ fn json(index: &IndexCondition) -> Value {
         IndexCondition::Missing => json!({"state": "missing"}),
         IndexCondition::Damaged(why) => json!({"state": "damaged", "why": why}),
         IndexCondition::Usable(index) => json!({
-            "state": index.word(),
+            "state": index.label(),
             "documents": index.size.documents,
             "windows": index.size.windows,
             "bytes": index.size.bytes,
@@ -271,7 +271,7 @@ fn lines(index: &IndexCondition) -> Vec<String> {
     let state = if lacks.is_empty() { "current".to_owned() } else { lacks.join(", ") };
     let name = index.model.split('@').next().unwrap_or_default();
     vec![
-        format!("{} documents, {}, {state}", index.size.documents, size(index.size.bytes)),
+        format!("{} documents, {}, {state}", index.size.documents, format_bytes(index.size.bytes)),
         format!("compared by {}", if name.is_empty() { "words alone" } else { name }),
     ]
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use clap::{Args, Subcommand, ValueEnum};
 use rekindle_core::base::hash::ContentHash;
-use rekindle_core::base::time::iso;
+use rekindle_core::base::time::format_utc;
 use rekindle_core::config::ReviewSettings as Settings;
 use rekindle_core::event::names;
 use rekindle_core::surface::{ReviewSurface, signature, telegram, todoist};
@@ -135,10 +135,10 @@ impl ReviewCommand {
 
 impl ConnectArgs {
     fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.only_the_person("say where proposals are decided")?;
+        context.require_person("say where proposals are decided")?;
         let surface = ReviewSurface::from(self.place);
         let mut changes = Vec::new();
-        let table = format!("review.{}", surface.word());
+        let table = format!("review.{}", surface.as_str());
         changes.extend(self.url.map(|url| (format!("{table}.url"), url)));
         match (surface, self.chat) {
             (ReviewSurface::Telegram, Some(chat)) => {
@@ -165,7 +165,7 @@ impl ConnectArgs {
                 return Ok(());
             }
         }
-        let who = surfaces::who(&settings, surface)
+        let who = surfaces::account_name(&settings, surface)
             .map_err(|trouble| CliError::new(trouble.what).hint("nothing was changed"))?;
         // The switch is set last, so that nothing is sent before the rest is written.
         changes.push((format!("{table}.enabled"), "true".to_owned()));
@@ -188,19 +188,19 @@ impl ConnectArgs {
                  `rekindle config set review.telegram.user NUMBER`",
             );
         }
-        context.out.note(format!("`rekindle review disconnect {}` takes it back.", surface.word()));
+        context.out.note(format!("`rekindle review disconnect {}` takes it back.", surface.as_str()));
         if context.settings.config.capture.background {
-            hooks::wake(&context.home, &context.places)?;
+            hooks::wake_worker(&context.home, &context.places)?;
         }
         Ok(())
     }
 }
 
 fn disconnect(context: &CommandContext<'_>, surface: ReviewSurface) -> Result<(), CliError> {
-    context.only_the_person("say where proposals are decided")?;
-    config::set(&context.home, &format!("review.{}.enabled", surface.word()), "false")?;
+    context.require_person("say where proposals are decided")?;
+    config::set(&context.home, &format!("review.{}.enabled", surface.as_str()), "false")?;
     let open = match Database::open_existing(&context.places.database())? {
-        Some(db) => surfaces::condition(&db, surface)?.open,
+        Some(db) => surfaces::surface_status(&db, surface)?.open,
         None => 0,
     };
     let name = surface.name();
@@ -242,8 +242,10 @@ fn webhook(
         return Err(CliError::usage("it is too long for a webhook; nothing was changed"));
     }
     let genuine = match surface {
-        ReviewSurface::Todoist => signature::is_signed(&body, secret.trim(), &given),
-        ReviewSurface::Telegram => signature::is_same(secret.trim().as_bytes(), given.trim().as_bytes()),
+        ReviewSurface::Todoist => signature::verify_signature(&body, secret.trim(), &given),
+        ReviewSurface::Telegram => {
+            signature::constant_time_eq(secret.trim().as_bytes(), given.trim().as_bytes())
+        }
     };
     if !genuine {
         return Err(CliError::new(format!("the signature is wrong, so it is not from {}", surface.name()))
@@ -258,7 +260,7 @@ fn webhook(
         };
     };
     // A repeated delivery has the same event id.
-    let id = format!("webhook-{}", ContentHash::of(&body).short(32));
+    let id = format!("webhook-{}", ContentHash::of_bytes(&body).short_hex(32));
     events::leave_as(context, &id, name, data)?;
     match as_json {
         true => context.out.json(&json!({"id": id, "event": name})),
@@ -307,7 +309,7 @@ pub(super) fn lines(context: &CommandContext<'_>) -> Result<Vec<String>, CliErro
 pub(super) fn object(context: &CommandContext<'_>) -> Result<Value, CliError> {
     let mut object = json!({});
     for (surface, condition) in connected(context)? {
-        object[surface.word()] = json!({"open": condition.open, "problem": condition.problem, "synced": condition.synced.map(iso)});
+        object[surface.as_str()] = json!({"open": condition.open, "problem": condition.problem, "synced": condition.synced.map(format_utc)});
     }
     Ok(object)
 }
@@ -319,7 +321,7 @@ fn connected(
     let Some(db) = Database::open_existing(&context.places.database())? else { return Ok(Vec::new()) };
     let mut connected = Vec::new();
     for surface in ReviewSurface::ALL.into_iter().filter(|surface| surfaces::is_enabled(settings, *surface)) {
-        connected.push((surface, surfaces::condition(&db, surface)?));
+        connected.push((surface, surfaces::surface_status(&db, surface)?));
     }
     Ok(connected)
 }

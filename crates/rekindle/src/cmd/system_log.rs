@@ -1,14 +1,14 @@
 //! `rekindle slog`: logs changes to infrastructure.
 
 use clap::{Args, Subcommand};
-use rekindle_core::base::time::iso;
-use rekindle_core::text::admit;
+use rekindle_core::base::time::format_utc;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::system_log::SystemLogLine;
 use serde_json::json;
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -60,8 +60,8 @@ impl SystemLogArgs {
                     );
                 }
                 let clean = |text: String| {
-                    let admitted = admit(&text);
-                    context.mention(&admitted.redacted, &[]);
+                    let admitted = clean_and_redact(&text);
+                    context.report_redactions(&admitted.redacted, &[]);
                     admitted.text
                 };
                 let line = SystemLogLine {
@@ -71,8 +71,7 @@ impl SystemLogArgs {
                     detail: clean(detail),
                     reason: reason.map(clean),
                 };
-                let committed =
-                    context.vault_to_change()?.log_system(&line, context.actor(), &context.now)?;
+                let committed = context.writable_vault()?.log_system(&line, context.actor(), &context.now)?;
                 match self.json {
                     true => context.out.json(&json!({"line": line, "change": committed.change})),
                     false => context.out.line("Noted in system-log.jsonl"),
@@ -85,10 +84,10 @@ impl SystemLogArgs {
                     context.out.json(&newest.collect::<Vec<_>>())?;
                 } else {
                     for line in newest {
-                        let at = context.out.styled(TextStyle::Dim, iso(line.at));
+                        let at = context.out.styled(TextStyle::Dim, format_utc(line.at));
                         let reason =
                             line.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
-                        let (action, tool) = (column(&line.action, 12), column(&line.tool, 12));
+                        let (action, tool) = (pad_column(&line.action, 12), pad_column(&line.tool, 12));
                         context.out.line(format!("{at}  {action}  {tool}  {}{reason}", line.detail))?;
                     }
                 }

@@ -11,12 +11,12 @@ use crate::error::CliError;
 
 /// Reads a `--body`. A leading `@@` stands for a literal at sign.
 pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, CliError> {
-    read_up_to(MAX_BODY_BYTES as u64, argument, cwd)
+    read_limited(MAX_BODY_BYTES as u64, argument, cwd)
 }
 
 /// Reads a text of up to `limit` bytes, for data larger than a memory: an event may hold a whole session
 /// (CAP-22).
-pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<String, CliError> {
+pub(crate) fn read_limited(limit: u64, argument: &str, cwd: &Path) -> Result<String, CliError> {
     let body = match argument {
         "-" => {
             let mut bytes = Vec::new();

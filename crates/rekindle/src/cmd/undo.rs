@@ -8,7 +8,7 @@ use rekindle_engine::pipeline::stages::promote::{self, ReconsiderOutcome};
 use serde_json::json;
 
 use super::id_match;
-use super::log::places;
+use super::log::changed_files;
 use crate::app::review::describe::told;
 use crate::app::{CommandContext, review};
 use crate::error::CliError;
@@ -37,12 +37,12 @@ impl UndoArgs {
             let ids = id_match::proposals(context, std::slice::from_ref(typed))?;
             return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
-        let vault = context.vault_to_change()?;
+        let vault = context.writable_vault()?;
         let by = if context.is_agent_shell() { ChangeActor::Agent } else { ChangeActor::User };
         let undone = vault.undo(self.reference.as_deref(), by, &context.now)?;
-        context.mention(&RedactionCounts::default(), &undone.by.conflicts);
+        context.report_redactions(&RedactionCounts::default(), &undone.by.conflicts);
         // An undone promotion makes the proposal open again.
-        let waiting = match promote::take_back(&context.world()) {
+        let waiting = match promote::reverse_undone_promotions(&context.stage_context()) {
             Ok(waiting) => waiting,
             Err(error) => {
                 context.out.warn(format!("it is undone, but the proposals do not know yet: {error}"));
@@ -54,15 +54,19 @@ impl UndoArgs {
                 "undone": undone.change.id,
                 "verb": undone.change.verb,
                 "by": undone.change.by,
-                "places": places(&undone.change),
+                "places": changed_files(&undone.change),
                 "change": undone.by.change,
                 "conflicts": undone.by.conflicts,
                 "waiting": waiting,
             }));
         }
         let VaultChange { verb, id, .. } = &undone.change;
-        let places = places(&undone.change).join(", ");
-        context.out.line(format!("Undone: {} {verb} {} ({places})", whose(undone.change.by), id.tail()))?;
+        let places = changed_files(&undone.change).join(", ");
+        context.out.line(format!(
+            "Undone: {} {verb} {} ({places})",
+            owner_phrase(undone.change.by),
+            id.short_id()
+        ))?;
         for id in waiting {
             context.out.line(format!("{id} is back in your review."))?;
         }
@@ -71,8 +75,8 @@ impl UndoArgs {
 
     /// Takes back the decision on a proposal.
     fn decision(&self, context: &CommandContext<'_>, id: ProposalId) -> Result<(), CliError> {
-        context.only_the_person("take back what was decided on a proposal")?;
-        let standing = match review::reconsider(context, id, None)? {
+        context.require_person("take back what was decided on a proposal")?;
+        let standing = match review::undo_decision(context, id, None)? {
             ReconsiderOutcome::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
             ReconsiderOutcome::Waiting => return context.out.line(format!("{id} is back in your review.")),
             ReconsiderOutcome::Otherwise(standing) => standing,
@@ -86,7 +90,7 @@ impl UndoArgs {
 }
 
 /// Names the author of a change, because the newest may not be the person's.
-fn whose(by: ChangeActor) -> &'static str {
+fn owner_phrase(by: ChangeActor) -> &'static str {
     match by {
         ChangeActor::User => "your",
         ChangeActor::Agent => "an agent's",

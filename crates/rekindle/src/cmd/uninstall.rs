@@ -5,10 +5,10 @@ use rekindle_core::base::agent::Agent;
 use rekindle_engine::agents::install::{InstallPlan, InstallState, SettingsChange};
 use serde_json::json;
 
-use super::install::{InstallContext, change_object, confirm, once, show, summarise};
+use super::install::{InstallContext, change_object, confirm, deduplicate, show_change, summarise};
 use crate::error::CliError;
 use crate::options::GlobalOptions;
-use crate::output::{Printer, TextStyle, column};
+use crate::output::{Printer, TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -39,10 +39,13 @@ impl UninstallArgs {
         let here = InstallContext::find(global)?;
         let agents = match self.agents.is_empty() {
             true => {
-                let installed = here.all()?.into_iter().filter(|status| status.state != InstallState::Absent);
+                let installed = here
+                    .install_statuses()?
+                    .into_iter()
+                    .filter(|status| status.state != InstallState::Absent);
                 installed.map(|status| status.agent).collect()
             }
-            false => once(&self.agents),
+            false => deduplicate(&self.agents),
         };
         let installer = here.installer();
         let plans: Vec<InstallPlan> =
@@ -52,7 +55,7 @@ impl UninstallArgs {
             summarise(&plans, "removes Rekindle's hooks and MCP server from", out)?;
         }
         if self.dry_run && !self.json {
-            changes.iter().try_for_each(|change| show(change, out))?;
+            changes.iter().try_for_each(|change| show_change(change, out))?;
         }
         if !changes.is_empty() && !self.dry_run && !self.yes {
             let hint = "`--yes` does it without asking, `--dry-run` shows what would change";
@@ -71,7 +74,7 @@ impl UninstallArgs {
                 (false, false) => out.styled(TextStyle::Good, "taken out "),
             };
             if !self.json {
-                out.line(format!("{word}  {}", column(plan.agent.name(), 11)))?;
+                out.line(format!("{word}  {}", pad_column(plan.agent.name(), 11)))?;
             }
             done.push(json!({
                 "agent": plan.agent,

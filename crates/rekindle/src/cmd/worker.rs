@@ -56,14 +56,19 @@ pub(crate) enum WorkerMode {
 }
 
 /// Runs the worker; `None` if another one is running.
-pub(crate) fn work(context: &CommandContext<'_>, how: WorkerMode) -> Result<Option<WorkerStats>, CliError> {
+pub(crate) fn run_worker(
+    context: &CommandContext<'_>,
+    how: WorkerMode,
+) -> Result<Option<WorkerStats>, CliError> {
     let mut all: Option<WorkerStats> = None;
     let patience = if let WorkerMode::Drain { patience } = how { patience } else { Duration::ZERO };
     loop {
-        let Some(post) = WorkerLock::take(&context.places.locks(), patience)? else { return Ok(all) };
-        let mut world = context.world();
+        let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), patience)? else {
+            return Ok(all);
+        };
+        let mut world = context.stage_context();
         if how == WorkerMode::Background {
-            world = world.for_at_most(WORKER_LIFETIME);
+            world = world.with_time_limit(WORKER_LIFETIME);
         }
         // Works in batches, so that memory stays flat and a permanent worker can report. After a failure, the
         // next batch or the next worker does the work.
@@ -71,30 +76,31 @@ pub(crate) fn work(context: &CommandContext<'_>, how: WorkerMode) -> Result<Opti
             // A new session should know changes made by other programs (STO-14). If they cannot be read,
             // recall uses the existing index.
             WorkerPhase::Began => {
-                if let Err(error) = index::look_around(&world) {
+                if let Err(error) = index::refresh_index(&world) {
                     let what = "what was changed elsewhere is not in the index yet";
                     context.out.warn(format!("{what}: {}", error.message));
                 }
             }
             WorkerPhase::Worked => {
-                context.settle_batch();
-                if let Err(error) = MessageStore::of(&context.places).update(&mut |_, _| {}) {
+                context.index_batch();
+                if let Err(error) = MessageStore::from_paths(&context.places).update(&mut |_, _| {}) {
                     context.out.warn(error);
                 }
             }
         };
         let done = match how {
-            WorkerMode::Watch => worker::watch(&post, &world, &STAGE_REGISTRY, &mut at)?,
-            _ => worker::drain(&post, &world, &STAGE_REGISTRY, &mut at)?,
+            WorkerMode::Watch => worker::run_forever(&post, &world, &STAGE_REGISTRY, &mut at)?,
+            _ => worker::run_pending(&post, &world, &STAGE_REGISTRY, &mut at)?,
         };
         if done.begun > 0 {
             // Changes found at the session start may need more embeddings than are computed in passing.
-            context.settle_batch();
+            context.index_batch();
         }
-        all = Some(all.unwrap_or_default().and(done));
+        all = Some(all.unwrap_or_default().merge(done));
         drop(post);
         // A hook that arrived during the shutdown saw a running worker and started none.
-        if world.should_stop() || Spool::at(context.places.spool()).oldest(1)?.is_empty() {
+        if world.should_stop() || Spool::in_folder(context.places.spool_folder()).oldest_files(1)?.is_empty()
+        {
             return Ok(all);
         }
     }
@@ -118,7 +124,7 @@ impl WorkerArgs {
             (_, true) => WorkerMode::Background,
             _ => WorkerMode::Drain { patience: if self.once { WORKER_LOCK_TIMEOUT } else { Duration::ZERO } },
         };
-        let Some(did) = work(context, how)? else {
+        let Some(did) = run_worker(context, how)? else {
             if !self.background {
                 context.out.note("Another worker is at it. `--once` waits for it.");
             }
@@ -137,7 +143,7 @@ impl WorkerArgs {
             context.out.warn(format!(
                 "{} files in the spool could not be read; they are kept in {}",
                 did.broken,
-                context.places.spool().join("broken").display()
+                context.places.spool_folder().join("broken").display()
             ));
         }
         let mut said = vec![format!("{} done", did.completed)];

@@ -39,7 +39,7 @@ impl HookDeadline {
     /// Starts the deadline of an event, counted from `began`. `id` is the id under which the signal is
     /// written.
     pub(super) fn start(agent: &str, event: &str, began: Instant, id: &ChangeId) -> Self {
-        let kind = agent.parse::<Agent>().ok().and_then(|agent| HookKind::of(agent, event));
+        let kind = agent.parse::<Agent>().ok().and_then(|agent| HookKind::from_event(agent, event));
         let budget = match kind {
             Some(HookKind::Prompt | HookKind::BeforeTool) => PROMPT_TIMEOUT,
             _ => EVENT_TIMEOUT,
@@ -51,7 +51,7 @@ impl HookDeadline {
             // The lock is held to the end, so that no other thread writes the input that is handed over.
             let mut owed = lock(&owed);
             if let Some(input) = owed.take() {
-                background::hand_over(&["--late", id.as_str()], &input)
+                background::restart_detached(&["--late", id.as_str()], &input)
                     .ignore_failure("the idle time of the session triggers the capture later");
             }
             std::process::exit(0);
@@ -60,12 +60,12 @@ impl HookDeadline {
     }
 
     /// The time left for a lookup.
-    pub(super) fn left(&self) -> Duration {
+    pub(super) fn remaining(&self) -> Duration {
         (self.end - HANDOVER_RESERVE - ANSWER_RESERVE).saturating_duration_since(Instant::now())
     }
 
     /// Cancels the hand-over, because the input is written.
-    pub(super) fn settle(&self) {
+    pub(super) fn disarm(&self) {
         *lock(&self.owed) = None;
     }
 

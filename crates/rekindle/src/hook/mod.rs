@@ -16,16 +16,16 @@ use clap::Args;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
-use rekindle_core::base::time::{TimeZone, iso};
+use rekindle_core::base::time::{TimeZone, format_utc};
 use rekindle_core::config::LoadedConfig;
 use rekindle_core::context::briefing::{Briefing, BriefingMoment};
-use rekindle_core::context::inject::fingerprint;
+use rekindle_core::context::inject::prompt_fingerprint;
 use rekindle_core::hosts::hook;
 use rekindle_core::hosts::hook::{GUARD_VARIABLE, HookKind, HookSignal, PROBE_VARIABLE};
 use rekindle_core::knowledge::feedback::correction;
 use rekindle_core::recall::rewrite::RewriteOutcome;
 use rekindle_core::session::remember_requests;
-use rekindle_core::text::{admit, fence, tokens};
+use rekindle_core::text::{clean_and_redact, fence, tokens};
 use rekindle_engine::agents::hook_log;
 use rekindle_engine::config;
 use rekindle_engine::context::inject::{self, InjectionContext, RecallDepth};
@@ -43,7 +43,7 @@ use rekindle_engine::recall::log::RecallLog;
 use serde_json::{Map, Value, json};
 
 use self::deadline::HookDeadline;
-use crate::app::recall::report;
+use crate::app::recall::recall_report;
 use crate::options::GlobalOptions;
 
 #[derive(Args)]
@@ -73,12 +73,12 @@ struct HookReport {
 }
 
 impl HookReport {
-    fn of(result: &'static str) -> Self {
+    fn with_result(result: &'static str) -> Self {
         Self { result, detail: None, session: None, injected: 0, tokens: 0 }
     }
 
     fn failed(detail: impl std::fmt::Display) -> Self {
-        Self { detail: Some(detail.to_string()), ..Self::of("error") }
+        Self { detail: Some(detail.to_string()), ..Self::with_result("error") }
     }
 }
 
@@ -157,7 +157,7 @@ impl HookArgs {
     pub(crate) fn run(self, global: &GlobalOptions) {
         let began = Instant::now();
         // The agent runs on our behalf, so its hooks do nothing (B-04).
-        if environment::raw(GUARD_VARIABLE).is_some_and(|value| !value.is_empty()) {
+        if environment::raw_variable(GUARD_VARIABLE).is_some_and(|value| !value.is_empty()) {
             return;
         }
         let Ok(home) = HomeFolder::find(global.home.as_deref()) else { return };
@@ -168,14 +168,14 @@ impl HookArgs {
                 let Ok(id) = random::change_id(clock::now(TimeZone::UTC).timestamp()) else { return };
                 let deadline = Arc::new(HookDeadline::start(&self.agent, &self.event, began, &id));
                 let done = self.guarded(&home, || self.answer(&home, global, &deadline, &id));
-                deadline.settle();
+                deadline.disarm();
                 done
             }
         };
         let Some((logs, done)) = done else { return };
         let now = clock::now(TimeZone::UTC);
         let mut line = json!({
-            "ts": iso(now.timestamp()),
+            "ts": format_utc(now.timestamp()),
             "hook": format!("{} {}", self.agent, self.event),
             "duration_ms": (began.elapsed().as_secs_f64() * 1e5).round() / 100.0,
             "result": done.result,
@@ -215,7 +215,7 @@ impl HookArgs {
             Ok(settings) => settings,
             Err(error) => return Err(Some((fallback, HookReport::failed(error)))),
         };
-        let places = match home.places(&settings.config) {
+        let places = match home.data_paths(&settings.config) {
             Ok(places) => places,
             Err(error) => return Err(Some((fallback, HookReport::failed(error)))),
         };
@@ -231,7 +231,9 @@ impl HookArgs {
         let Ok(agent) = self.agent.parse::<Agent>() else {
             return Err(HookReport::failed(format!("`{}` is not an agent", self.agent)));
         };
-        let Some(kind) = HookKind::of(agent, &self.event) else { return Err(HookReport::of("ignored")) };
+        let Some(kind) = HookKind::from_event(agent, &self.event) else {
+            return Err(HookReport::with_result("ignored"));
+        };
         hook::read(agent, kind, input).map_err(HookReport::failed)
     }
 
@@ -248,12 +250,12 @@ impl HookArgs {
             Ok(found) => found,
             Err(instead) => return instead,
         };
-        let logs = places.logs();
+        let logs = places.logs_folder();
         let signal = match input.map_err(HookReport::failed).and_then(|input| self.signal(&input)) {
             Ok(signal) => signal,
             Err(result) => return Some((logs, result)),
         };
-        if environment::raw(PROBE_VARIABLE).is_some_and(|value| !value.is_empty()) {
+        if environment::raw_variable(PROBE_VARIABLE).is_some_and(|value| !value.is_empty()) {
             return None;
         }
         let written = write_down(home, &places, &settings, signal, id);
@@ -278,8 +280,8 @@ impl HookArgs {
             Ok(found) => found,
             Err(instead) => return instead,
         };
-        let logs = places.logs();
-        let input = match input.recv_timeout(deadline.left()) {
+        let logs = places.logs_folder();
+        let input = match input.recv_timeout(deadline.remaining()) {
             Ok(Ok(input)) => input,
             Ok(Err(error)) => return Some((logs, HookReport::failed(error))),
             Err(_) => return Some((logs, HookReport::failed("the agent sent no whole JSON in time"))),
@@ -288,29 +290,33 @@ impl HookArgs {
             Ok(signal) => signal,
             Err(result) => return Some((logs, result)),
         };
-        if environment::raw(PROBE_VARIABLE).is_some_and(|value| !value.is_empty()) {
+        if environment::raw_variable(PROBE_VARIABLE).is_some_and(|value| !value.is_empty()) {
             return None;
         }
         let (agent, session) = (signal.agent, signal.session.clone());
         let now = clock::now(TimeZone::UTC).timestamp();
-        if !hooks::is_first(&places, &signal, now) {
+        if !hooks::is_first_call(&places, &signal, now) {
             let detail = Some("another hook of ours was called for the same".to_owned());
-            return Some((logs, HookReport { session: Some(session), detail, ..HookReport::of("ignored") }));
+            return Some((
+                logs,
+                HookReport { session: Some(session), detail, ..HookReport::with_result("ignored") },
+            ));
         }
-        let (lookup, told) = look_up(&signal, home, &places, &settings, deadline.left());
-        let notices = [notices::take(&places, &signal, &input), notices::claim(&places, &signal, &input)];
+        let (lookup, told) = start_lookup(&signal, home, &places, &settings, deadline.remaining());
+        let notices =
+            [notices::take_notice(&places, &signal, &input), notices::claim(&places, &signal, &input)];
         let notice = notices.into_iter().flatten().reduce(|all, next| format!("{all}\n{next}"));
         let write = {
             let (home, places, settings) = (home.clone(), places.clone(), settings.clone());
             let (deadline, id) = (Arc::clone(deadline), id.clone());
             move || {
                 let written = write_down(&home, &places, &settings, signal, &id);
-                deadline.settle();
+                deadline.disarm();
                 written
             }
         };
         let Some(lookup) = lookup else {
-            self.give(agent, &HookContext::default(), notice.as_deref());
+            self.print_context(agent, &HookContext::default(), notice.as_deref());
             if let Some(told) = told {
                 note(&places, HookContext::default(), Some(told), 0);
             }
@@ -319,9 +325,9 @@ impl HookArgs {
         // A slow write must not delay the answer.
         let writing = std::thread::spawn(write);
         let given = lookup.finish();
-        let (injected, tokens) = (given.entries, tokens::estimate(&given.context));
+        let (injected, tokens) = (given.entries, tokens::estimate_tokens(&given.context));
         let missed = given.failed.clone();
-        self.give(agent, &given, notice.as_deref());
+        self.print_context(agent, &given, notice.as_deref());
         note(&places, given, told, tokens);
         let mut result = HookReport { injected, tokens, ..writing.join().unwrap_or_else(|_| panicked()) };
         if let Some(why) = missed.filter(|_| result.result == "success") {
@@ -333,7 +339,7 @@ impl HookArgs {
     /// Prints the answer for the agent and the message for the person: every agent shows `systemMessage` on
     /// the screen and keeps it from its model. A failed write is ignored, because then nobody reads the
     /// output.
-    fn give(&self, agent: Agent, given: &HookContext, notice: Option<&str>) {
+    fn print_context(&self, agent: Agent, given: &HookContext, notice: Option<&str>) {
         let mut answer = Map::new();
         if !given.context.is_empty() {
             let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
@@ -345,7 +351,8 @@ impl HookArgs {
         let lines = loaded.into_iter().chain(notice).filter(|line| !line.is_empty());
         // The line names memories. It goes to a terminal, and a later version of a host may pass it to its
         // model, so it is redacted and fenced.
-        let lines: Vec<String> = lines.map(|line| fence::harmless(&admit(line).text).into_owned()).collect();
+        let lines: Vec<String> =
+            lines.map(|line| fence::neutralise(&clean_and_redact(line).text).into_owned()).collect();
         if !lines.is_empty() {
             answer.insert("systemMessage".to_owned(), json!(lines.join("\n")));
         }
@@ -367,8 +374,8 @@ fn write_down(
     id: &ChangeId,
 ) -> HookReport {
     let session = Some(signal.session.clone());
-    let woken = match hooks::leave(places, signal, id) {
-        Ok(HookOutcome::Spooled) if settings.config.capture.background => hooks::wake(home, places),
+    let woken = match hooks::spool_signal(places, signal, id) {
+        Ok(HookOutcome::Spooled) if settings.config.capture.background => hooks::wake_worker(home, places),
         Ok(HookOutcome::Spooled | HookOutcome::Nothing) => Ok(()),
         Err(error) => return HookReport { session, ..HookReport::failed(error) },
     };
@@ -376,9 +383,9 @@ fn write_down(
         // The signal is on the disk; the next hook starts a worker again.
         Err(error) => {
             let detail = Some(format!("no worker could be started: {error}"));
-            HookReport { session, detail, ..HookReport::of("partial") }
+            HookReport { session, detail, ..HookReport::with_result("partial") }
         }
-        Ok(()) => HookReport { session, ..HookReport::of("success") },
+        Ok(()) => HookReport { session, ..HookReport::with_result("success") },
     }
 }
 
@@ -389,7 +396,9 @@ fn panicked() -> HookReport {
 /// Records the injected memories and their tokens once the answer is printed.
 fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens: u64) {
     if let Some(report) = &given.report {
-        RecallLog::at(&places.logs()).append(report).ignore_failure("the answer is printed already");
+        RecallLog::in_folder(&places.logs_folder())
+            .append(report)
+            .ignore_failure("the answer is printed already");
     }
     let Some(told) = told else { return };
     // An empty briefing and an empty tool lookup are not recorded; a prompt always counts as a turn.
@@ -403,7 +412,7 @@ fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens:
 
 /// Starts the lookup for a session start, a prompt or a tool call; capture hooks have none. Also returns the
 /// record for the injection log.
-fn look_up(
+fn start_lookup(
     signal: &HookSignal,
     home: &HomeFolder,
     places: &DataPaths,
@@ -426,7 +435,7 @@ fn look_up(
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
     let person = environment::home_folder();
     let place = folder.as_deref().and_then(|folder| project::locate(folder, person.as_deref()));
-    let found = place.map(|place| project::identify(&place, &project::load(&places.projects_file())));
+    let found = place.map(|place| project::identify_folder(&place, &project::load(&places.projects_file())));
     if let Some(found) = &found {
         remember(places, found);
     }
@@ -453,8 +462,8 @@ fn look_up(
                 DeferredLookup::start(limit, asks(RecallDepth::Whole), Some(asks(RecallDepth::Words)))
             });
             let told = Injection {
-                prompt: Some(fingerprint(&words)),
-                corrects: correction::sounds_like(&words),
+                prompt: Some(prompt_fingerprint(&words)),
+                corrects: correction::looks_like_correction(&words),
                 asks: !remember_requests::find(&words).is_empty(),
                 ..told
             };
@@ -473,7 +482,7 @@ fn look_up(
                 _ => BriefingMoment::Fresh,
             };
             // A compaction dropped the injected text, and a new session of the same name never had it.
-            injection_log::let_go(&places, agent, &here.session, now)
+            injection_log::record_compaction(&places, agent, &here.session, now)
                 .ignore_failure("the briefing matters more than the log");
             (Some(DeferredLookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
         }
@@ -483,7 +492,7 @@ fn look_up(
 /// Records a new project or worktree on a separate thread: its folder may be gone before a busy worker
 /// handles this signal (B-05). If the hook ends first, the worker records it.
 fn remember(places: &DataPaths, found: &IdentifiedProject) {
-    if found.is_news() {
+    if found.needs_saving() {
         let (file, found) = (places.projects_file(), found.clone());
         std::thread::spawn(move || project::remember(&file, &found).map(drop).unwrap_or_default());
     }
@@ -494,7 +503,7 @@ fn failed(error: impl std::fmt::Display) -> HookContext {
 }
 
 fn briefing(places: &DataPaths, here: &InjectionContext, moment: BriefingMoment) -> HookContext {
-    match inject::start(places, here, moment) {
+    match inject::start_briefing(places, here, moment) {
         Ok(briefing) => {
             let entries = briefing.entries + briefing.ids.len();
             let what = if entries == 1 { "memory" } else { "memories" };
@@ -529,10 +538,15 @@ fn recalled(
     };
     // Every recall is logged (REC-23).
     let took = start.elapsed().as_secs_f64() * 1000.0;
-    let mut line =
-        report(&recalled.question, &RewriteOutcome::Disabled, &Default::default(), &recalled.answer, took);
+    let mut line = recall_report(
+        &recalled.question,
+        &RewriteOutcome::Disabled,
+        &Default::default(),
+        &recalled.answer,
+        took,
+    );
     if let Value::Object(fields) = &mut line {
-        fields.insert("at".to_owned(), json!(iso(here.now.timestamp())));
+        fields.insert("at".to_owned(), json!(format_utc(here.now.timestamp())));
         fields.insert("project".to_owned(), json!(here.project));
         fields.insert("by".to_owned(), json!("hook"));
         fields.insert("session".to_owned(), json!(here.session));

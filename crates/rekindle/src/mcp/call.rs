@@ -2,7 +2,7 @@
 
 use rekindle_core::config::ConfigSource;
 use rekindle_core::context::inject::MAX_ANSWER_CHARS;
-use rekindle_core::text::{admit, fence};
+use rekindle_core::text::{clean_and_redact, fence};
 use rekindle_engine::context::inject;
 
 use crate::app::CommandContext;
@@ -25,7 +25,7 @@ pub(super) struct CallContext<'a> {
 impl CallContext<'_> {
     /// True if the person lets agents decide on proposals. Only the person's own configuration counts: the
     /// agent that started this server may have set a variable or a flag.
-    pub(super) fn decides(&self) -> bool {
+    pub(super) fn may_decide(&self) -> bool {
         let settings = &self.context.settings;
         let own = |source: &ConfigSource| matches!(source, ConfigSource::User(_));
         settings.config.mcp.review_decide
@@ -33,33 +33,33 @@ impl CallContext<'_> {
     }
 
     /// Wraps text from memory in the fence of this run.
-    pub(super) fn fenced(&self, hint: &str, text: &str) -> Result<String, CliError> {
+    pub(super) fn fence_text(&self, hint: &str, text: &str) -> Result<String, CliError> {
         let marker = inject::marker(&self.context.places, self.session).map_err(CliError::new)?;
         let cut: String = text.chars().take(MAX_ANSWER_CHARS).collect();
         let more = if cut.len() < text.len() { "\n… (cut)" } else { "" };
-        Ok(fence::wrap(&marker, &format!("{hint}\n\n{cut}{more}")))
+        Ok(fence::fence(&marker, &format!("{hint}\n\n{cut}{more}")))
     }
 }
 
 /// Renders a failure for an agent.
-pub(super) fn explained(failure: &CliError) -> String {
+pub(super) fn explain_failure(failure: &CliError) -> String {
     let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    harmless(&format!("{}{hint}", failure.message), MAX_FAILURE_CHARS)
+    neutralise(&format!("{}{hint}", failure.message), MAX_FAILURE_CHARS)
 }
 
 /// Renders a success message for an agent.
-pub(super) fn done(text: &str) -> String {
-    harmless(text, MAX_DONE_CHARS)
+pub(super) fn report_done(text: &str) -> String {
+    neutralise(text, MAX_DONE_CHARS)
 }
 
 /// Redacts and defuses a text that may contain words of a memory, for places without a fence.
-pub(super) fn harmless(text: &str, most: usize) -> String {
-    let cut: String = admit(text).text.chars().take(most).collect();
-    fence::harmless(&cut).into_owned()
+pub(super) fn neutralise(text: &str, most: usize) -> String {
+    let cut: String = clean_and_redact(text).text.chars().take(most).collect();
+    fence::neutralise(&cut).into_owned()
 }
 
 /// Refuses a name that is too long.
-pub(super) fn short(what: &str, name: &str) -> Result<(), CliError> {
+pub(super) fn check_name_length(what: &str, name: &str) -> Result<(), CliError> {
     match name.chars().count() > MAX_NAME_CHARS {
         true => Err(CliError::usage(format!("the {what} is too long"))
             .hint(format!("it has at most {MAX_NAME_CHARS} characters"))),
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_failure_is_short_and_says_what_to_do() {
         let failure = CliError::usage("x".repeat(5_000)).hint("y");
-        assert_eq!(explained(&failure).chars().count(), MAX_FAILURE_CHARS);
-        assert_eq!(explained(&CliError::new("no").hint("yes")), "no\nhint: yes");
+        assert_eq!(explain_failure(&failure).chars().count(), MAX_FAILURE_CHARS);
+        assert_eq!(explain_failure(&CliError::new("no").hint("yes")), "no\nhint: yes");
     }
 }

@@ -41,17 +41,17 @@ pub(super) fn error(id: &Value, code: i32, message: &str) -> Value {
 }
 
 /// The error for a line that is too long.
-pub(super) fn too_long(limit: usize) -> Value {
+pub(super) fn too_long_error(limit: usize) -> Value {
     error(&Value::Null, INVALID_REQUEST, &format!("a message has at most {limit} bytes"))
 }
 
 /// The error for an id with an unanswered request.
-pub(super) fn taken(id: &Value) -> Value {
+pub(super) fn duplicate_id_error(id: &Value) -> Value {
     error(id, INVALID_REQUEST, "a request with this id is being worked on")
 }
 
 /// Judges a line. `open` is true after the handshake.
-pub(super) fn judge(line: &[u8], open: bool) -> LineDecision {
+pub(super) fn decide_line(line: &[u8], open: bool) -> LineDecision {
     if line.trim_ascii().is_empty() {
         return LineDecision::Ignore;
     }
@@ -118,7 +118,7 @@ fn bad_parameters(method: &str, id: &Value) -> LineDecision {
 }
 
 /// True for the message that opens the handshake.
-pub(super) fn introduces(message: &ClientJsonRpcMessage) -> bool {
+pub(super) fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::InitializeRequest(_)))
 }
 
@@ -147,22 +147,22 @@ mod tests {
     fn a_request_before_the_introduction_is_an_unknown_method() {
         for method in [DISCOVER_METHOD, "tools/list", "tools/call", "anything"] {
             let asked = json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": {"_meta": {}}});
-            assert_eq!(code(judge(&line(&asked), false)), i64::from(METHOD_NOT_FOUND), "{method}");
+            assert_eq!(code(decide_line(&line(&asked), false)), i64::from(METHOD_NOT_FOUND), "{method}");
         }
         let ping = json!({"jsonrpc": "2.0", "id": 5, "method": "ping"});
         assert!(
-            matches!(judge(&line(&ping), false), LineDecision::Answer(answer) if answer["result"] == json!({}))
+            matches!(decide_line(&line(&ping), false), LineDecision::Answer(answer) if answer["result"] == json!({}))
         );
         for version in ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"] {
-            let LineDecision::Pass(message) = judge(&line(&initialize(version)), false) else {
+            let LineDecision::Pass(message) = decide_line(&line(&initialize(version)), false) else {
                 panic!("{version}")
             };
-            assert!(introduces(&message));
+            assert!(is_initialize(&message));
         }
         let bad = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
-        assert_eq!(code(judge(&line(&bad), false)), i64::from(INVALID_PARAMS));
+        assert_eq!(code(decide_line(&line(&bad), false)), i64::from(INVALID_PARAMS));
         let early = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert!(matches!(judge(&line(&early), false), LineDecision::Ignore));
+        assert!(matches!(decide_line(&line(&early), false), LineDecision::Ignore));
     }
 
     #[test]
@@ -179,21 +179,21 @@ mod tests {
                 (b"{\"id\":1,\"method\":7}", INVALID_REQUEST),
             ] {
                 assert_eq!(
-                    code(judge(bytes, open)),
+                    code(decide_line(bytes, open)),
                     i64::from(expected),
                     "{}",
                     String::from_utf8_lossy(bytes)
                 );
             }
-            assert!(matches!(judge(b" \r", open), LineDecision::Ignore));
+            assert!(matches!(decide_line(b" \r", open), LineDecision::Ignore));
             assert!(matches!(
-                judge(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}", false),
+                decide_line(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}", false),
                 LineDecision::Ignore
             ));
         }
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": {}}});
-        assert_eq!(code(judge(&line(&call), true)), i64::from(INVALID_PARAMS));
+        assert_eq!(code(decide_line(&line(&call), true)), i64::from(INVALID_PARAMS));
         let unknown = json!({"jsonrpc": "2.0", "id": 1, "method": "no/such"});
-        assert_eq!(code(judge(&line(&unknown), true)), i64::from(METHOD_NOT_FOUND));
+        assert_eq!(code(decide_line(&line(&unknown), true)), i64::from(METHOD_NOT_FOUND));
     }
 }

@@ -78,5 +78,5 @@ fn serve(global: &GlobalOptions) -> Result<(), CliError> {
 fn session() -> Result<String, CliError> {
     let bytes: [u8; 16] = random::bytes()?;
     let at = clock::now(rekindle_core::base::time::TimeZone::UTC).timestamp();
-    Ok(format!("mcp-{}", ContentHash::of_parts(&[&bytes, at.to_string().as_bytes()]).short(24)))
+    Ok(format!("mcp-{}", ContentHash::of_parts(&[&bytes, at.to_string().as_bytes()]).short_hex(24)))
 }

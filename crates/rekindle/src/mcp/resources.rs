@@ -8,12 +8,12 @@ use rekindle_core::text::fence;
 use rekindle_core::vault::entry::{EntryProperties, title};
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::layout::{self, VaultShelf};
-use rekindle_core::vault::memory::shown_in;
+use rekindle_core::vault::memory::visible_in;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_engine::context::inject;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
-use super::call::{CallContext, harmless};
+use super::call::{CallContext, neutralise};
 use crate::error::CliError;
 
 const URI_PREFIX: &str = "rekindle://vault/";
@@ -44,7 +44,7 @@ pub(super) fn list(
     let mut last = None;
     while items.len() < PAGE_SIZE {
         let Some(found) = entries.next() else { return Ok((items, None)) };
-        let title = harmless(&one_line(&found.title, MAX_TITLE_CHARS), MAX_TITLE_CHARS);
+        let title = neutralise(&one_line(&found.title, MAX_TITLE_CHARS), MAX_TITLE_CHARS);
         items.push(resource(found.path.as_str(), found.path.stem()).with_title(title));
         last = Some(found.path.to_string());
     }
@@ -53,7 +53,7 @@ pub(super) fn list(
 }
 
 fn resource(path: &str, name: &str) -> Resource {
-    Resource::new(uri(path), harmless(name, MAX_TITLE_CHARS)).with_mime_type(MARKDOWN_MIME)
+    Resource::new(uri(path), neutralise(name, MAX_TITLE_CHARS)).with_mime_type(MARKDOWN_MIME)
 }
 
 pub(super) fn template() -> ResourceTemplate {
@@ -64,7 +64,7 @@ pub(super) fn template() -> ResourceTemplate {
 
 /// True if an entry is visible in this project (B-05).
 fn visible(call: &CallContext<'_>, entry: &EntryProperties) -> bool {
-    entry.scope.is_shown(call.context.project_id().map(ProjectId::as_str))
+    entry.scope.is_visible_in(call.context.project_id().map(ProjectId::as_str))
 }
 
 /// Reads a resource, fenced like all text for a model.
@@ -75,7 +75,7 @@ pub(super) fn read(call: &CallContext<'_>, uri: &str) -> Result<ResourceContents
     };
     let path = uri.strip_prefix(URI_PREFIX).and_then(decoded).ok_or_else(unknown)?;
     let path = VaultPath::parse(&path).map_err(|_| unknown())?;
-    let is_entry = !matches!(layout::shelf(&path), VaultShelf::Other);
+    let is_entry = !matches!(layout::shelf_of(&path), VaultShelf::Other);
     if !is_entry && path.as_str() != layout::MEMORY {
         return Err(unknown());
     }
@@ -97,10 +97,10 @@ pub(super) fn read(call: &CallContext<'_>, uri: &str) -> Result<ResourceContents
     let name = title(&read.text, &path);
     // Lines of other projects are removed.
     let here = call.context.project_id().map(ProjectId::as_str);
-    let text = if is_entry { read.text } else { shown_in(&read.text, here) };
+    let text = if is_entry { read.text } else { visible_in(&read.text, here) };
     let cut: String = text.chars().take(MAX_RESOURCE_CHARS).collect();
     let more = if cut.len() < text.len() { "\n… (cut; the file has more)" } else { "" };
-    let text = fence::wrap(&marker, &format!("{RESOURCE_HINT} {path}: {name}\n\n{cut}{more}"));
+    let text = fence::fence(&marker, &format!("{RESOURCE_HINT} {path}: {name}\n\n{cut}{more}"));
     Ok(ResourceContents::text(text, uri).with_mime_type(MARKDOWN_MIME))
 }
 

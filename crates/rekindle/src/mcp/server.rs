@@ -16,7 +16,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::call::{CallContext, explained};
+use super::call::{CallContext, explain_failure};
 use super::{resources, tools};
 use crate::app::CommandContext;
 use crate::error::CliError;
@@ -62,7 +62,7 @@ impl MemoryServer {
     }
 
     /// Runs a command's work on a blocking thread. A panic becomes an error answer.
-    async fn work<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&CallContext<'_>) -> Result<T, CliError> + Send + 'static,
     ) -> Result<T, CliError> {
@@ -73,13 +73,13 @@ impl MemoryServer {
             let folder = inner.folder.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let context = CommandContext::in_folder(&inner.global, &out, folder)?;
             // A model that we called ourselves gets nothing from memory (B-04).
-            let ourselves = environment::raw(GUARD_VARIABLE).is_some_and(|value| !value.is_empty());
+            let ourselves = environment::raw_variable(GUARD_VARIABLE).is_some_and(|value| !value.is_empty());
             if ourselves || !context.settings.config.memory.enabled || context.places.stop_file().exists() {
                 return Err(CliError::new("memory is switched off")
                     .hint("the user can switch it on again: `rekindle status` says how it is off"));
             }
             let done = work(&CallContext { context: &context, session: &inner.session });
-            context.settle(done.is_ok());
+            context.index_changes(done.is_ok());
             done
         });
         done.await.unwrap_or_else(|_| Err(CliError::new("something went wrong in Rekindle; this is a bug")))
@@ -106,7 +106,7 @@ impl ServerHandler for MemoryServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         // With unreadable settings, agents may not decide.
-        let decides = self.work(|call| Ok(call.decides())).await.unwrap_or(false);
+        let decides = self.run_blocking(|call| Ok(call.may_decide())).await.unwrap_or(false);
         Ok(ListToolsResult::with_all_items(tools::list(decides)))
     }
 
@@ -117,11 +117,12 @@ impl ServerHandler for MemoryServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
         let arguments = arguments.unwrap_or_default();
-        let done =
-            self.work(move |call| tools::run(tools::parse(&name, arguments, call.decides())?, call)).await;
+        let done = self
+            .run_blocking(move |call| tools::run(tools::parse(&name, arguments, call.may_decide())?, call))
+            .await;
         let result = match done {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Err(failure) => CallToolResult::error(vec![ContentBlock::text(explained(&failure))]),
+            Err(failure) => CallToolResult::error(vec![ContentBlock::text(explain_failure(&failure))]),
         };
         Ok(result.into())
     }
@@ -132,7 +133,7 @@ impl ServerHandler for MemoryServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let after = request.and_then(|request| request.cursor);
-        let page = self.work(move |call| resources::list(call, after.as_deref())).await;
+        let page = self.run_blocking(move |call| resources::list(call, after.as_deref())).await;
         let (items, next) = page.map_err(|failure| refused(&failure))?;
         Ok(ListResourcesResult { next_cursor: next, ..ListResourcesResult::with_all_items(items) })
     }
@@ -150,7 +151,7 @@ impl ServerHandler for MemoryServer {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.work(move |call| resources::read(call, &request.uri)).await;
+        let read = self.run_blocking(move |call| resources::read(call, &request.uri)).await;
         Ok(ReadResourceResult::new(vec![read.map_err(|failure| refused(&failure))?]).into())
     }
 
@@ -187,5 +188,5 @@ impl MemoryServer {
 
 /// Resources have no error form of their own, so a protocol error is returned.
 fn refused(failure: &CliError) -> ErrorData {
-    ErrorData::resource_not_found(explained(failure), None)
+    ErrorData::resource_not_found(explain_failure(failure), None)
 }

@@ -67,7 +67,7 @@ fn next_line(input: &mut impl BufRead) -> io::Result<StdinLine> {
         };
         if chunk.is_empty() {
             let nothing = line.is_empty() && !too_long;
-            return Ok(if nothing { StdinLine::End } else { found(line, too_long) });
+            return Ok(if nothing { StdinLine::End } else { line_or_too_long(line, too_long) });
         }
         let end = chunk.iter().position(|byte| *byte == b'\n');
         let part = &chunk[..end.unwrap_or(chunk.len())];
@@ -79,12 +79,12 @@ fn next_line(input: &mut impl BufRead) -> io::Result<StdinLine> {
         let used = end.map_or(chunk.len(), |end| end + 1);
         input.consume(used);
         if end.is_some() {
-            return Ok(found(line, too_long));
+            return Ok(line_or_too_long(line, too_long));
         }
     }
 }
 
-fn found(line: Vec<u8>, too_long: bool) -> StdinLine {
+fn line_or_too_long(line: Vec<u8>, too_long: bool) -> StdinLine {
     if too_long { StdinLine::TooLong } else { StdinLine::Line(line) }
 }
 
@@ -103,8 +103,8 @@ fn write(message: &impl serde::Serialize) -> io::Result<()> {
 
 impl StdioTransport {
     /// Handles a line; returns the message for the SDK, if there is one.
-    fn take(&mut self, line: &[u8]) -> io::Result<Option<ClientJsonRpcMessage>> {
-        match input_filter::judge(line, self.open) {
+    fn accept_line(&mut self, line: &[u8]) -> io::Result<Option<ClientJsonRpcMessage>> {
+        match input_filter::decide_line(line, self.open) {
             LineDecision::Ignore => Ok(None),
             LineDecision::Answer(answer) => write(&answer).map(|()| None),
             LineDecision::Pass(message) => {
@@ -112,9 +112,9 @@ impl StdioTransport {
                     JsonRpcMessage::Request(request) => {
                         if !lock(&self.asked).insert(request.id.to_string()) {
                             let id = serde_json::to_value(&request.id).unwrap_or(Value::Null);
-                            return write(&input_filter::taken(&id)).map(|()| None);
+                            return write(&input_filter::duplicate_id_error(&id)).map(|()| None);
                         }
-                        self.open |= input_filter::introduces(&message);
+                        self.open |= input_filter::is_initialize(&message);
                     }
                     JsonRpcMessage::Notification(notification) => {
                         if let ClientNotification::CancelledNotification(cancelled) =
@@ -161,8 +161,8 @@ impl Transport<RoleServer> for StdioTransport {
         loop {
             let taken = match self.input.recv().await? {
                 StdinLine::End => return None,
-                StdinLine::TooLong => write(&input_filter::too_long(MAX_LINE_BYTES)).map(|()| None),
-                StdinLine::Line(line) => self.take(&line),
+                StdinLine::TooLong => write(&input_filter::too_long_error(MAX_LINE_BYTES)).map(|()| None),
+                StdinLine::Line(line) => self.accept_line(&line),
             };
             match taken {
                 Ok(Some(message)) => return Some(message),

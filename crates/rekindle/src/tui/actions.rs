@@ -19,7 +19,7 @@ use rekindle_engine::review::proposals::{self, DecisionOutcome, ProposalRecord, 
 use super::card::{CardFacts, CardRow, CardStatus, ProposalCard, rows};
 use crate::app::CommandContext;
 use crate::app::review::describe::{expires, said, section, told};
-use crate::app::review::{read_page, reconsider, see_to};
+use crate::app::review::{read_page, see_to, undo_decision};
 use crate::error::CliError;
 
 /// The outcome of a decision.
@@ -46,7 +46,7 @@ pub(crate) struct ReviewActions<'a> {
 
 impl<'a> ReviewActions<'a> {
     pub(crate) fn new(context: &'a CommandContext<'a>) -> Self {
-        Self { context, world: context.world(), same: HashMap::new() }
+        Self { context, world: context.stage_context(), same: HashMap::new() }
     }
 
     /// Returns today's proposals, and the ones queued behind them.
@@ -79,21 +79,25 @@ impl<'a> ReviewActions<'a> {
     /// The project in which a proposal would hold, if the person can choose it.
     fn holds_in(&self, standing: &ProposalRecord) -> Option<ProjectId> {
         standing.proposal.section()?;
-        promote::holds_in(standing, &self.world.vault().ok()?).ok()?
+        promote::target_project(standing, &self.world.vault().ok()?).ok()?
     }
 
     fn db(&self) -> Result<Database, CliError> {
         Ok(Database::open(&self.context.places.database())?)
     }
 
-    fn standing(&self, id: ProposalId) -> Result<ProposalRecord, CliError> {
-        let standing = proposals::standing(&self.db()?, id)?;
+    fn find_proposal(&self, id: ProposalId) -> Result<ProposalRecord, CliError> {
+        let standing = proposals::find_proposal(&self.db()?, id)?;
         standing.ok_or_else(|| CliError::new(format!("there is no proposal {id} any more")))
     }
 
     /// Reads the details of a proposal as they would be with `scope`.
-    pub(crate) fn look(&self, id: ProposalId, scope: Option<Scope>) -> Result<ProposalDetail, CliError> {
-        let standing = self.standing(id)?;
+    pub(crate) fn proposal_detail(
+        &self,
+        id: ProposalId,
+        scope: Option<Scope>,
+    ) -> Result<ProposalDetail, CliError> {
+        let standing = self.find_proposal(id)?;
         let own = self.holds_in(&standing);
         let standing = ProposalRecord { scope: scope.or(standing.scope.clone()), ..standing };
         let is_open = standing.proposal.status.is_open();
@@ -104,7 +108,8 @@ impl<'a> ReviewActions<'a> {
                 _ => format!("Holds in {own} only; w: everywhere"),
             }),
             same: self.same.get(&id).map_or(&[], Vec::as_slice),
-            preview: promote::preview(&self.world, &standing, true).map_err(|error| error.to_string()),
+            preview: promote::preview_approval(&self.world, &standing, true)
+                .map_err(|error| error.to_string()),
             now: self.world.now().timestamp(),
             expire_days: i64::from(self.context.settings.config.review.expire_days),
             standing: &standing,
@@ -120,13 +125,13 @@ impl<'a> ReviewActions<'a> {
         verdict: &ProposalVerdict,
         scope: Option<&Scope>,
     ) -> Result<ActionResult, CliError> {
-        self.context.only_the_person("decide on proposals")?;
-        self.context.vault_to_change()?;
+        self.context.require_person("decide on proposals")?;
+        self.context.writable_vault()?;
         // A decision on the page was made first.
         read_page(self.context)?;
         let at = self.world.now().timestamp();
         let not = |is_open: bool, told: String| Ok(ActionResult::Not { is_open, told });
-        match proposals::decide_in(
+        match proposals::decide_with_scope(
             &mut self.db()?,
             &STAGE_REGISTRY,
             id,
@@ -143,7 +148,7 @@ impl<'a> ReviewActions<'a> {
             DecisionOutcome::Unknown => return not(false, format!("there is no proposal {id} any more")),
         }
         let busy = !see_to(self.context, &[id])?;
-        let standing = self.standing(id)?;
+        let standing = self.find_proposal(id)?;
         let status = standing.proposal.status;
         let Some(at) = standing.decided.filter(|_| !status.is_open()) else {
             let why = standing.note.unwrap_or_else(|| "it waits again".to_owned());
@@ -151,10 +156,10 @@ impl<'a> ReviewActions<'a> {
         };
         let told = match status {
             ProposalStatus::Approved | ProposalStatus::Edited if busy && !is_patch(&standing) => {
-                format!("{id} is {}; the worker that is running sees to it", status.word())
+                format!("{id} is {}; the worker that is running sees to it", status.as_str())
             }
             ProposalStatus::Approved | ProposalStatus::Edited if !is_patch(&standing) => {
-                format!("{id} is {}, but could not be written yet", status.word())
+                format!("{id} is {}, but could not be written yet", status.as_str())
             }
             _ => said(self.context, &standing),
         };
@@ -162,9 +167,9 @@ impl<'a> ReviewActions<'a> {
     }
 
     /// Takes back a decision made at `at`. Returns the reason if a different one holds now.
-    pub(crate) fn take_back(&self, id: ProposalId, at: Timestamp) -> Result<Option<String>, CliError> {
-        self.context.only_the_person("decide on proposals")?;
-        Ok(match reconsider(self.context, id, Some(at))? {
+    pub(crate) fn undo_decision(&self, id: ProposalId, at: Timestamp) -> Result<Option<String>, CliError> {
+        self.context.require_person("decide on proposals")?;
+        Ok(match undo_decision(self.context, id, Some(at))? {
             ReconsiderOutcome::Waiting => None,
             ReconsiderOutcome::Otherwise(standing) if standing.proposal.status.is_open() => {
                 Some(format!("{id} waits already"))
@@ -175,12 +180,12 @@ impl<'a> ReviewActions<'a> {
     }
 
     /// The text that an approval would write.
-    pub(crate) fn words(&self, id: ProposalId) -> Result<String, CliError> {
-        Ok(self.standing(id)?.text().to_owned())
+    pub(crate) fn proposal_text(&self, id: ProposalId) -> Result<String, CliError> {
+        Ok(self.find_proposal(id)?.text().to_owned())
     }
 
     /// Opens the text in the person's editor.
     pub(crate) fn edit(&self, id: ProposalId, words: &str) -> Result<String, CliError> {
-        editor::edit(&self.context.places.editing(), &id.to_string(), words).map_err(CliError::new)
+        editor::edit(&self.context.places.editing_folder(), &id.to_string(), words).map_err(CliError::new)
     }
 }

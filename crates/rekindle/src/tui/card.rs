@@ -2,14 +2,14 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::base::time::{Timestamp, format_utc};
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::vault::memory::StatementOutcome;
 use rekindle_core::vault::review::ProposalId;
 use rekindle_engine::pipeline::stages::promote::{ApprovalEffect, ApprovalPreview};
 use rekindle_engine::review::proposals::ProposalRecord;
 
-use super::text::shown;
+use super::text::sanitise;
 
 /// The most sessions, messages and near-duplicates that are listed; the rest is counted.
 const MAX_NAMED: usize = 3;
@@ -119,19 +119,19 @@ pub(crate) fn rows(facts: &CardFacts<'_>) -> Vec<CardRow> {
     if let Some(reach) = &facts.reach {
         rows.add(RowTone::Head, reach);
     }
-    rows.gap();
+    rows.add_blank_row();
     change(&mut rows, facts);
-    rows.gap();
+    rows.add_blank_row();
     rests_on(&mut rows, proposal);
-    rows.gap();
-    rows.add(RowTone::Dim, about(proposal));
+    rows.add_blank_row();
+    rows.add(RowTone::Dim, proposal_origin(proposal));
     if let Some(grade) = &proposal.grade {
-        rows.add(RowTone::Dim, grade.sentence());
+        rows.add(RowTone::Dim, grade.describe_grade());
     }
     age(&mut rows, facts);
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
-        rows.add(RowTone::Dim, format!("{} more say nearly the same: {}", same.len(), named(&ids)));
+        rows.add(RowTone::Dim, format!("{} more say nearly the same: {}", same.len(), name_list(&ids)));
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
         rows.add(RowTone::Warn, format!("Waits again: {note}"));
@@ -145,12 +145,12 @@ struct CardRows(Vec<CardRow>);
 impl CardRows {
     /// Adds rows without control characters, which external text may contain.
     fn add(&mut self, tone: RowTone, text: impl AsRef<str>) {
-        for line in shown(text.as_ref()).lines() {
+        for line in sanitise(text.as_ref()).lines() {
             self.0.push(CardRow { tone, text: line.to_owned() });
         }
     }
 
-    fn gap(&mut self) {
+    fn add_blank_row(&mut self) {
         if self.0.last().is_some_and(|row| !row.text.is_empty()) {
             self.0.push(CardRow { tone: RowTone::Plain, text: String::new() });
         }
@@ -220,7 +220,7 @@ fn rests_on(rows: &mut CardRows, proposal: &Proposal) {
     let counted = |items: &[String], one: &str| match items {
         [] => String::new(),
         [only] => format!("1 {one} ({only})"),
-        many => format!("{} {one}s ({})", many.len(), named(many)),
+        many => format!("{} {one}s ({})", many.len(), name_list(many)),
     };
     let both = [counted(&evidence.sessions, "session"), counted(&evidence.messages, "message")];
     let both: Vec<String> = both.into_iter().filter(|part| !part.is_empty()).collect();
@@ -232,7 +232,7 @@ fn rests_on(rows: &mut CardRows, proposal: &Proposal) {
     }
 }
 
-fn named(items: &[String]) -> String {
+fn name_list(items: &[String]) -> String {
     let mut named = items.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
     if items.len() > MAX_NAMED {
         named.push_str(&format!(" and {} more", items.len() - MAX_NAMED));
@@ -240,14 +240,14 @@ fn named(items: &[String]) -> String {
     named
 }
 
-fn about(proposal: &Proposal) -> String {
+fn proposal_origin(proposal: &Proposal) -> String {
     let whose = match proposal.origin {
         Origin::User => "your own words".to_owned(),
         other => format!("words of: {other}"),
     };
     let percent = (proposal.confidence.clamp(0.0, 1.0) * 100.0).round();
     let project = proposal.project.as_ref().map_or_else(String::new, |project| format!(", about {project}"));
-    format!("From {} ({whose}), {percent} % sure{project}", proposal.source.word())
+    format!("From {} ({whose}), {percent} % sure{project}", proposal.source.as_str())
 }
 
 fn age(rows: &mut CardRows, facts: &CardFacts<'_>) {
@@ -264,7 +264,7 @@ fn age(rows: &mut CardRows, facts: &CardFacts<'_>) {
         left if left <= 2 => (RowTone::Warn, format!("is archived in {left} days")),
         left => (RowTone::Dim, format!("is archived in {left} days")),
     };
-    let since = iso(facts.standing.since());
+    let since = format_utc(facts.standing.pending_since());
     let day = since.split('T').next().unwrap_or_default();
     rows.add(tone, format!("{age} ({day}), {ends}"));
 }

@@ -25,13 +25,17 @@ pub(crate) fn run(
 ) -> Result<(), CliError> {
     let mut printed = None;
     loop {
-        model.find_open();
+        model.select_open();
         catch_up(actions, model);
         let asked = model.current().filter(|card| card.fate == CardStatus::Open).cloned();
         match &asked {
             Some(card) => {
                 if printed != Some(card.id) {
-                    context.out.line(format!("\nProposal {} of {}", model.at() + 1, model.cards().len()))?;
+                    context.out.line(format!(
+                        "\nProposal {} of {}",
+                        model.selected() + 1,
+                        model.cards().len()
+                    ))?;
                     print(context, model.detail())?;
                     printed = Some(card.id);
                 }
@@ -120,9 +124,9 @@ fn act(
     while let Some(next) = effect.take() {
         effect = match next {
             UiEffect::Edit(id) => match edited(context, actions, id) {
-                Ok((before, after)) => model.was_edited(id, &before, &after),
+                Ok((before, after)) => model.on_edited(id, &before, &after),
                 Err(failure) => {
-                    model.tell(failure.message, true);
+                    model.set_status(failure.message, true);
                     None
                 }
             },
@@ -150,8 +154,8 @@ fn edited(
     actions: &ReviewActions<'_>,
     id: ProposalId,
 ) -> Result<(String, String), CliError> {
-    let before = actions.words(id)?;
-    let after = match editor::named() {
+    let before = actions.proposal_text(id)?;
+    let after = match editor::configured_editor() {
         Some(_) => actions.edit(id, &before)?,
         None => {
             context.out.line("Your words, in one line; Enter alone decides nothing:")?;

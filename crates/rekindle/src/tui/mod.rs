@@ -32,13 +32,13 @@ pub(crate) fn review(context: &CommandContext<'_>, all: bool, plain: bool) -> Re
     if plain || context.settings.config.review.plain || (simple && cfg!(unix)) {
         line_mode::run(context, &actions, &mut model)?;
     } else {
-        full(context, &actions, &mut model)?;
+        run_full_screen(context, &actions, &mut model)?;
         summary(context, &model)?;
     }
     Ok(true)
 }
 
-fn full(
+fn run_full_screen(
     context: &CommandContext<'_>,
     actions: &ReviewActions<'_>,
     model: &mut ReviewModel,
@@ -54,23 +54,23 @@ fn full(
         if let Some((rows, seen)) = screen.draw(|frame| view::draw(frame, model, colour)).map_err(cannot)? {
             model.set_extent(rows, seen);
         }
-        let Some(key) = screen.next().map_err(cannot)? else { continue };
+        let Some(key) = screen.next_key().map_err(cannot)? else { continue };
         let mut effect = model.update(key);
         while let Some(next) = effect.take() {
             match next {
                 UiEffect::Quit => return Ok(()),
                 UiEffect::Edit(id) => {
-                    let edited = actions.words(id).and_then(|before| {
-                        let after = screen.lend(|| actions.edit(id, &before)).map_err(cannot)??;
+                    let edited = actions.proposal_text(id).and_then(|before| {
+                        let after = screen.suspend(|| actions.edit(id, &before)).map_err(cannot)??;
                         Ok((before, after))
                     });
                     match edited {
-                        Ok((before, after)) => effect = model.was_edited(id, &before, &after),
-                        Err(failure) => model.tell(failure.message, true),
+                        Ok((before, after)) => effect = model.on_edited(id, &before, &after),
+                        Err(failure) => model.set_status(failure.message, true),
                     }
                 }
                 other => {
-                    model.tell("One moment…", false);
+                    model.set_status("One moment…", false);
                     screen.draw(|frame| view::draw(frame, model, colour)).map_err(cannot)?;
                     perform(actions, model, other);
                 }
@@ -81,12 +81,12 @@ fn full(
 
 /// Loads the details of the current proposal if they are missing.
 fn catch_up(actions: &ReviewActions<'_>, model: &mut ReviewModel) {
-    let Some(id) = model.wanted() else { return };
-    match actions.look(id, model.scope(id)) {
-        Ok(known) => model.show(id, known.rows, known.is_open, known.told),
+    let Some(id) = model.missing_detail() else { return };
+    match actions.proposal_detail(id, model.scope(id)) {
+        Ok(known) => model.set_detail(id, known.rows, known.is_open, known.told),
         Err(failure) => {
-            model.show(id, Vec::new(), true, None);
-            model.tell(failure.message, true);
+            model.set_detail(id, Vec::new(), true, None);
+            model.set_status(failure.message, true);
         }
     }
 }
@@ -95,14 +95,14 @@ fn catch_up(actions: &ReviewActions<'_>, model: &mut ReviewModel) {
 fn perform(actions: &ReviewActions<'_>, model: &mut ReviewModel, effect: UiEffect) {
     match effect {
         UiEffect::Decide(id, verdict, fate) => match actions.decide(id, &verdict, model.scope(id).as_ref()) {
-            Ok(ActionResult::Decided { at, told }) => model.was_decided(id, fate, at, &told),
-            Ok(ActionResult::Not { is_open, told }) => model.was_not_decided(id, is_open, told),
-            Err(failure) => model.was_not_decided(id, true, failure.message),
+            Ok(ActionResult::Decided { at, told }) => model.on_decided(id, fate, at, &told),
+            Ok(ActionResult::Not { is_open, told }) => model.on_not_decided(id, is_open, told),
+            Err(failure) => model.on_not_decided(id, true, failure.message),
         },
-        UiEffect::TakeBack(id, at) => match actions.take_back(id, at) {
-            Ok(None) => model.was_taken_back(id),
-            Ok(Some(told)) => model.cannot_be_taken_back(id, told),
-            Err(failure) => model.tell(failure.message, true),
+        UiEffect::TakeBack(id, at) => match actions.undo_decision(id, at) {
+            Ok(None) => model.on_undone(id),
+            Ok(Some(told)) => model.on_undo_failed(id, told),
+            Err(failure) => model.set_status(failure.message, true),
         },
         UiEffect::Edit(_) | UiEffect::Quit => {}
     }
@@ -110,7 +110,7 @@ fn perform(actions: &ReviewActions<'_>, model: &mut ReviewModel, effect: UiEffec
 
 /// Prints the result of the review, in a line that stays on the terminal.
 fn summary(context: &CommandContext<'_>, model: &ReviewModel) -> Result<(), CliError> {
-    let decided: Vec<CardStatus> = model.decided().collect();
+    let decided: Vec<CardStatus> = model.decisions().collect();
     let rejected = decided.iter().filter(|fate| **fate == CardStatus::Rejected).count();
     let waiting = model.open() + model.hidden();
     context.out.line(format!("{} approved, {rejected} rejected, {waiting} waiting", decided.len() - rejected))

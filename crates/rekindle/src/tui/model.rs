@@ -129,7 +129,7 @@ impl ReviewModel {
         self.cards().iter().filter(|card| card.fate.is_open()).count()
     }
 
-    pub(crate) fn at(&self) -> usize {
+    pub(crate) fn selected(&self) -> usize {
         self.at
     }
 
@@ -150,7 +150,7 @@ impl ReviewModel {
     }
 
     /// The outcome of each card that was decided here.
-    pub(crate) fn decided(&self) -> impl Iterator<Item = CardStatus> {
+    pub(crate) fn decisions(&self) -> impl Iterator<Item = CardStatus> {
         self.made.iter().filter_map(|made| self.card(made.id)).map(|card| card.fate)
     }
 
@@ -163,20 +163,26 @@ impl ReviewModel {
     }
 
     /// The proposal with missing details.
-    pub(crate) fn wanted(&self) -> Option<ProposalId> {
+    pub(crate) fn missing_detail(&self) -> Option<ProposalId> {
         let current = self.current()?.id;
         let is_there = self.detail.as_ref().is_some_and(|(id, _)| *id == current);
         (!is_there).then_some(current)
     }
 
     /// Shows the details of a proposal, and marks it if it no longer waits.
-    pub(crate) fn show(&mut self, id: ProposalId, rows: Vec<CardRow>, is_open: bool, told: Option<String>) {
+    pub(crate) fn set_detail(
+        &mut self,
+        id: ProposalId,
+        rows: Vec<CardRow>,
+        is_open: bool,
+        told: Option<String>,
+    ) {
         self.detail = Some((id, rows));
         let ours = self.made.iter().any(|made| made.id == id);
         if !is_open && !ours {
             self.set(id, CardStatus::Elsewhere);
             if let Some(told) = told {
-                self.tell(told, true);
+                self.set_status(told, true);
             }
         }
     }
@@ -187,7 +193,7 @@ impl ReviewModel {
         self.scroll = self.scroll.min(rows.saturating_sub(seen));
     }
 
-    pub(crate) fn tell(&mut self, text: impl Into<String>, wrong: bool) {
+    pub(crate) fn set_status(&mut self, text: impl Into<String>, wrong: bool) {
         self.message = StatusMessage { text: text.into(), wrong };
     }
 
@@ -198,52 +204,55 @@ impl ReviewModel {
     }
 
     /// Records a decision and moves to the next proposal.
-    pub(crate) fn was_decided(&mut self, id: ProposalId, fate: CardStatus, at: Timestamp, told: &str) {
+    pub(crate) fn on_decided(&mut self, id: ProposalId, fate: CardStatus, at: Timestamp, told: &str) {
         self.set(id, fate);
         self.made.push(SessionDecision { id, at });
         self.detail = None;
-        self.go_on();
+        self.select_next();
         let rest = match (self.open(), self.hidden()) {
             (0, 0) => " That was all; q ends.",
             (0, _) => " That was all for today; m shows the rest, q ends.",
             _ => "",
         };
-        self.tell(format!("{told}.{rest}"), false);
+        self.set_status(format!("{told}.{rest}"), false);
     }
 
     /// Records that a proposal was not decided; it still waits, or ended elsewhere.
-    pub(crate) fn was_not_decided(&mut self, id: ProposalId, is_open: bool, told: String) {
+    pub(crate) fn on_not_decided(&mut self, id: ProposalId, is_open: bool, told: String) {
         if !is_open {
             self.set(id, CardStatus::Elsewhere);
         }
         self.detail = None;
-        self.tell(told, true);
+        self.set_status(told, true);
     }
 
     /// Records that a decision was taken back.
-    pub(crate) fn was_taken_back(&mut self, id: ProposalId) {
+    pub(crate) fn on_undone(&mut self, id: ProposalId) {
         self.made.retain(|made| made.id != id);
         self.set(id, CardStatus::Open);
         self.detail = None;
         if let Some(at) = self.cards().iter().position(|card| card.id == id) {
             self.go_to(at);
         }
-        self.tell(format!("{id} waits again."), false);
+        self.set_status(format!("{id} waits again."), false);
     }
 
     /// Records that the last decision can no longer be taken back.
-    pub(crate) fn cannot_be_taken_back(&mut self, id: ProposalId, told: String) {
+    pub(crate) fn on_undo_failed(&mut self, id: ProposalId, told: String) {
         self.made.retain(|made| made.id != id);
-        self.tell(told, true);
+        self.set_status(told, true);
     }
 
     /// Takes the edited text; `before` is the original.
-    pub(crate) fn was_edited(&mut self, id: ProposalId, before: &str, after: &str) -> Option<UiEffect> {
+    pub(crate) fn on_edited(&mut self, id: ProposalId, before: &str, after: &str) -> Option<UiEffect> {
         let (before, after) = (before.trim(), after.trim());
         if after.is_empty() {
-            self.tell(format!("{id} was not decided: there are no words in it."), true);
+            self.set_status(format!("{id} was not decided: there are no words in it."), true);
         } else if after == before {
-            self.tell(format!("{id} was not decided: nothing was changed. a approves it as it is."), true);
+            self.set_status(
+                format!("{id} was not decided: nothing was changed. a approves it as it is."),
+                true,
+            );
         } else if self.card(id).is_some_and(|card| card.names_line) {
             self.mode = InputMode::Which(after.to_owned());
         } else {
@@ -264,7 +273,7 @@ impl ReviewModel {
                 None
             }
             InputMode::Reason(words) => self.reason(words, key),
-            InputMode::Which(words) => self.which(words, &key),
+            InputMode::Which(words) => self.input_key(words, &key),
         }
     }
 
@@ -282,16 +291,16 @@ impl ReviewModel {
             KeyPress::Char('G') | KeyPress::End => self.go_to(usize::MAX),
             KeyPress::PageDown | KeyPress::Char(' ') => self.scroll_to(self.scroll + self.page()),
             KeyPress::PageUp | KeyPress::Char('b') => self.scroll_to(self.scroll.saturating_sub(self.page())),
-            KeyPress::Char('m') => self.more(),
+            KeyPress::Char('m') => self.show_more(),
             KeyPress::Char('u') => match self.made.last() {
                 Some(made) => return Some(UiEffect::TakeBack(made.id, made.at)),
-                None => self.tell("Nothing was decided in this sitting.", true),
+                None => self.set_status("Nothing was decided in this sitting.", true),
             },
             KeyPress::Char('w') => self.widen(),
             KeyPress::Char(letter @ ('a' | 'S' | 'e' | 'r' | 's')) => return self.choose(*letter),
-            KeyPress::Paste(_) => self.tell("A pasted text decides nothing here.", true),
+            KeyPress::Paste(_) => self.set_status("A pasted text decides nothing here.", true),
             KeyPress::Char(other) if !other.is_control() => {
-                self.tell(format!("{other} does nothing; ? shows the keys."), true);
+                self.set_status(format!("{other} does nothing; ? shows the keys."), true);
             }
             _ => {}
         }
@@ -302,16 +311,20 @@ impl ReviewModel {
     fn widen(&mut self) {
         let Some(ProposalCard { id, holds_in, fate, .. }) = self.current().cloned() else { return };
         match holds_in.filter(|_| fate.is_open()) {
-            None if fate.is_open() => self.tell(format!("{id} would not hold in one project only."), true),
-            None => self.tell(format!("{id} is decided already; u takes the last decision back."), true),
+            None if fate.is_open() => {
+                self.set_status(format!("{id} would not hold in one project only."), true)
+            }
+            None => {
+                self.set_status(format!("{id} is decided already; u takes the last decision back."), true)
+            }
             Some(project) => {
                 // The preview depends on the scope.
                 self.detail = None;
                 if self.wide.remove(&id) {
-                    self.tell(format!("{id} would hold in {project} only."), false);
+                    self.set_status(format!("{id} would hold in {project} only."), false);
                 } else {
                     self.wide.insert(id);
-                    self.tell(format!("{id} would hold everywhere."), false);
+                    self.set_status(format!("{id} would hold everywhere."), false);
                 }
             }
         }
@@ -341,7 +354,7 @@ impl ReviewModel {
     fn choose(&mut self, letter: char) -> Option<UiEffect> {
         let ProposalCard { id, names_line, fate, .. } = self.current()?.clone();
         if !fate.is_open() {
-            self.tell(format!("{id} is decided already; u takes the last decision back."), true);
+            self.set_status(format!("{id} is decided already; u takes the last decision back."), true);
             return None;
         }
         match letter {
@@ -352,13 +365,13 @@ impl ReviewModel {
             'S' if names_line => {
                 return Some(UiEffect::Decide(id, ProposalVerdict::Approve, CardStatus::Superseding));
             }
-            'S' => self.tell(format!("{id} names no line of MEMORY.md; a approves it."), true),
+            'S' => self.set_status(format!("{id} names no line of MEMORY.md; a approves it."), true),
             'e' => return Some(UiEffect::Edit(id)),
             'r' => self.mode = InputMode::Reason(String::new()),
             _ => {
                 self.set(id, CardStatus::Skipped);
-                self.go_on();
-                self.tell(format!("{id} is skipped and waits."), false);
+                self.select_next();
+                self.set_status(format!("{id} is skipped and waits."), false);
             }
         }
         None
@@ -377,7 +390,7 @@ impl ReviewModel {
             }
             KeyPress::Escape => {
                 self.mode = InputMode::Browse;
-                self.tell("Nothing was decided.", false);
+                self.set_status("Nothing was decided.", false);
                 return None;
             }
             KeyPress::Backspace => {
@@ -391,13 +404,13 @@ impl ReviewModel {
         None
     }
 
-    fn which(&mut self, words: String, key: &KeyPress) -> Option<UiEffect> {
+    fn input_key(&mut self, words: String, key: &KeyPress) -> Option<UiEffect> {
         let verdict = match key {
             KeyPress::Char('a') => ProposalVerdict::KeepBoth(Some(words)),
             KeyPress::Char('S') => ProposalVerdict::Edit(words),
             KeyPress::Escape => {
                 self.mode = InputMode::Browse;
-                self.tell("Nothing was decided; your words are dropped.", false);
+                self.set_status("Nothing was decided; your words are dropped.", false);
                 return None;
             }
             _ => return None,
@@ -407,9 +420,9 @@ impl ReviewModel {
     }
 
     /// Moves to an open, unskipped proposal if the current one is not.
-    pub(crate) fn find_open(&mut self) {
+    pub(crate) fn select_open(&mut self) {
         if self.current().is_some_and(|card| card.fate != CardStatus::Open) {
-            self.go_on();
+            self.select_next();
         }
     }
 
@@ -423,7 +436,7 @@ impl ReviewModel {
     }
 
     /// Moves to the next open, unskipped proposal, wrapping around.
-    fn go_on(&mut self) {
+    fn select_next(&mut self) {
         let count = self.cards().len();
         let around = (1..=count).map(|step| (self.at + step) % count);
         let next = around.into_iter().find(|at| self.cards()[*at].fate == CardStatus::Open);
@@ -432,9 +445,9 @@ impl ReviewModel {
         }
     }
 
-    fn more(&mut self) {
+    fn show_more(&mut self) {
         if self.cards.len() == self.today {
-            self.tell("There is nothing more.", false);
+            self.set_status("There is nothing more.", false);
             return;
         }
         self.all = !self.all;

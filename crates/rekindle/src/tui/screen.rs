@@ -43,16 +43,16 @@ impl TerminalScreen {
     }
 
     /// Waits for the next key; `None` for another event, which needs a redraw.
-    pub(crate) fn next(&mut self) -> io::Result<Option<KeyPress>> {
+    pub(crate) fn next_key(&mut self) -> io::Result<Option<KeyPress>> {
         Ok(match event::read()? {
-            Event::Key(key) if key.kind != KeyEventKind::Release => understood(key),
+            Event::Key(key) if key.kind != KeyEventKind::Release => parse_key(key),
             Event::Paste(text) => Some(KeyPress::Paste(text)),
             _ => None,
         })
     }
 
     /// Lends the terminal to another program.
-    pub(crate) fn lend<T>(&mut self, to: impl FnOnce() -> T) -> io::Result<T> {
+    pub(crate) fn suspend<T>(&mut self, to: impl FnOnce() -> T) -> io::Result<T> {
         self.away.store(true, Ordering::SeqCst);
         give_back()?;
         self.terminal.show_cursor()?;
@@ -79,7 +79,7 @@ fn give_back() -> io::Result<()> {
     execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, ratatui::crossterm::cursor::Show)
 }
 
-fn understood(key: KeyEvent) -> Option<KeyPress> {
+fn parse_key(key: KeyEvent) -> Option<KeyPress> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     Some(match key.code {
         KeyCode::Char('c') if control => KeyPress::Interrupt,

@@ -4,7 +4,7 @@ use ratatui::text::Span;
 use rekindle_core::text::clean::clean;
 
 /// Removes escape sequences, control and invisible characters; tabs become spaces.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn sanitise(text: &str) -> String {
     clean(text).replace('\t', "    ")
 }
 
@@ -14,11 +14,11 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// Shortens `text` to at most `columns`, with `…` at a cut.
-pub(crate) fn fit(text: &str, columns: usize) -> String {
+pub(crate) fn truncate_columns(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let mut kept = cut(text, columns.saturating_sub(1)).to_owned();
+    let mut kept = fitting_prefix(text, columns.saturating_sub(1)).to_owned();
     if columns > 0 {
         kept.push('…');
     }
@@ -26,7 +26,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
 }
 
 /// The longest prefix of a text that fits.
-fn cut(text: &str, columns: usize) -> &str {
+fn fitting_prefix(text: &str, columns: usize) -> &str {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let fits = |end: &usize| text.get(..*end).is_some_and(|start| width(start) <= columns);
     text.get(..ends.take_while(fits).last().unwrap_or(0)).unwrap_or_default()
@@ -34,14 +34,14 @@ fn cut(text: &str, columns: usize) -> &str {
 
 /// Wraps a line to at most `columns`, between words if possible. Continuation lines are indented like the
 /// first, plus two spaces.
-pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrap_line(line: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let spaces = line.len() - line.trim_start_matches(' ').len();
     let hanging = " ".repeat((spaces + 2).min(columns / 2));
     let mut lines = Vec::new();
     let mut rest = line.to_owned();
     while width(&rest) > columns {
-        let head = cut(&rest, columns);
+        let head = fitting_prefix(&rest, columns);
         // A single character wider than the window still has to be consumed.
         let head = if head.is_empty() { first(&rest) } else { head };
         let words = head.rfind(' ').filter(|space| !head[..*space].trim().is_empty());
@@ -78,30 +78,30 @@ mod tests {
     #[test]
     fn nothing_that_a_terminal_would_act_on_is_shown() {
         let nasty = "a\x1b]0;pwned\x07b\x1b[2Jc\u{9b}31md\re\u{202e}f\tg\x00";
-        assert_eq!(shown(nasty), "abc31md\nef    g".replace("31m", &shown("\u{9b}31m")));
-        assert!(!shown(nasty).chars().any(|c| c.is_control() && c != '\n'));
+        assert_eq!(sanitise(nasty), "abc31md\nef    g".replace("31m", &sanitise("\u{9b}31m")));
+        assert!(!sanitise(nasty).chars().any(|c| c.is_control() && c != '\n'));
     }
 
     #[test]
     fn wide_characters_count_twice() {
         assert_eq!(width("日本"), 4);
-        assert_eq!(fit("日本語", 5), "日本…");
-        assert_eq!(fit("abc", 3), "abc");
-        assert_eq!(fit("abcd", 3), "ab…");
-        assert_eq!(fit("abcd", 0), "");
+        assert_eq!(truncate_columns("日本語", 5), "日本…");
+        assert_eq!(truncate_columns("abc", 3), "abc");
+        assert_eq!(truncate_columns("abcd", 3), "ab…");
+        assert_eq!(truncate_columns("abcd", 0), "");
     }
 
     #[test]
     fn lines_break_between_words_and_hang() {
-        assert_eq!(wrap("  one two three", 10), ["  one two", "    three"]);
-        assert_eq!(wrap("", 10), [""]);
-        assert_eq!(wrap("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
+        assert_eq!(wrap_line("  one two three", 10), ["  one two", "    three"]);
+        assert_eq!(wrap_line("", 10), [""]);
+        assert_eq!(wrap_line("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
     }
 
     proptest! {
         #[test]
         fn every_word_is_shown_in_every_width(line in "[ a-z日é🦀]{0,60}", columns in 2..30usize) {
-            let lines = wrap(&line, columns);
+            let lines = wrap_line(&line, columns);
             prop_assert!(lines.iter().all(|line| width(line) <= columns), "{lines:?}");
             let letters = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
             prop_assert_eq!(letters(&lines.concat()), letters(&line));

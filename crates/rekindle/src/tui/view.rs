@@ -13,7 +13,7 @@ use ratatui::widgets::Paragraph;
 use super::card::{CardRow, ProposalCard, RowTone};
 use super::help::help;
 use super::model::{InputMode, ReviewModel};
-use super::text::{fit, shown, width, wrap};
+use super::text::{sanitise, truncate_columns, width, wrap_line};
 
 /// The smallest screen with the full layout, in columns and rows.
 const DESIGN_SIZE: (u16, u16) = (80, 24);
@@ -32,7 +32,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, model: &ReviewModel, colour: bool) -> 
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let told = format!("{}x{} is too small; q quits", area.width, area.height);
         let lines: Vec<Line<'_>> =
-            wrap(&told, usize::from(area.width.max(1))).into_iter().map(Line::from).collect();
+            wrap_line(&told, usize::from(area.width.max(1))).into_iter().map(Line::from).collect();
         frame.render_widget(Paragraph::new(lines), area);
         return (0, 0);
     }
@@ -43,23 +43,23 @@ pub(crate) fn draw(frame: &mut Frame<'_>, model: &ReviewModel, colour: bool) -> 
     });
     let [title, cards, rule, detail, message, keys] = Layout::vertical(heights).areas(area);
     let columns = usize::from(area.width);
-    one(frame, title, &title_of(model, columns), style(RowTone::Head, colour));
+    draw_line(frame, title, &title_of(model, columns), style(RowTone::Head, colour));
     draw_list(frame, cards, model);
-    one(frame, rule, &"-".repeat(columns), style(RowTone::Dim, colour));
+    draw_line(frame, rule, &"-".repeat(columns), style(RowTone::Dim, colour));
     let extent = draw_detail(frame, detail, model, colour);
     draw_message(frame, message, model, extent, colour);
     let few = columns < width(KEY_HELP);
-    one(frame, keys, if few { SHORT_KEY_HELP } else { KEY_HELP }, style(RowTone::Dim, colour));
+    draw_line(frame, keys, if few { SHORT_KEY_HELP } else { KEY_HELP }, style(RowTone::Dim, colour));
     extent
 }
 
-fn one(frame: &mut Frame<'_>, area: Rect, text: &str, style: Style) {
-    let text = fit(text, usize::from(area.width));
+fn draw_line(frame: &mut Frame<'_>, area: Rect, text: &str, style: Style) {
+    let text = truncate_columns(text, usize::from(area.width));
     frame.render_widget(Paragraph::new(Line::styled(text, style)), area);
 }
 
 fn title_of(model: &ReviewModel, columns: usize) -> String {
-    let place = format!("{}/{}", (model.at() + 1).min(model.cards().len()), model.cards().len());
+    let place = format!("{}/{}", (model.selected() + 1).min(model.cards().len()), model.cards().len());
     let left = match model.hidden() {
         0 => format!("Review {place}, {} to decide", model.open()),
         more => format!("Review {place}, {} to decide today, {more} more wait (m)", model.open()),
@@ -70,7 +70,7 @@ fn title_of(model: &ReviewModel, columns: usize) -> String {
 }
 
 fn draw_list(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel) {
-    let (room, at) = (usize::from(area.height), model.at());
+    let (room, at) = (usize::from(area.height), model.selected());
     let first = (at + 1).saturating_sub(room);
     let lines: Vec<Line<'_>> = model
         .cards()
@@ -96,15 +96,15 @@ fn line_of(card: &ProposalCard, selected: bool, columns: usize) -> String {
         Some(days) => format!(" {days}d left"),
         None => String::new(),
     };
-    let section = fit(&shown(&card.section).replace('\n', " "), columns / 4);
+    let section = truncate_columns(&sanitise(&card.section).replace('\n', " "), columns / 4);
     let right = format!("  {section}{same}{ends}");
     let room = columns.saturating_sub(6 + width(&right));
     // In a narrow window the title has precedence.
     let (right, room) =
         if room < columns / 3 { (String::new(), columns.saturating_sub(6)) } else { (right, room) };
-    let title = fit(&shown(&card.title).replace('\n', " "), room);
+    let title = truncate_columns(&sanitise(&card.title).replace('\n', " "), room);
     let gap = " ".repeat(room.saturating_sub(width(&title)));
-    fit(&format!("{mark} [{}] {title}{gap}{right}", card.fate.letter()), columns)
+    truncate_columns(&format!("{mark} [{}] {title}{gap}{right}", card.fate.letter()), columns)
 }
 
 fn draw_detail(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, colour: bool) -> ScrollExtent {
@@ -115,7 +115,7 @@ fn draw_detail(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, colour: b
         .iter()
         .flat_map(|row| {
             let style = style(row.tone, colour);
-            wrap(&shown(&row.text), columns).into_iter().map(move |text| Line::styled(text, style))
+            wrap_line(&sanitise(&row.text), columns).into_iter().map(move |text| Line::styled(text, style))
         })
         .collect();
     let extent = (lines.len(), usize::from(area.height));
@@ -132,11 +132,11 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: 
             let asked = "Why not? Enter rejects, Esc does not: ";
             let room = columns.saturating_sub(width(asked) + 1).max(columns / 3);
             // The end of the typed text stays visible.
-            let mut tail = shown(words);
+            let mut tail = sanitise(words);
             while width(&tail) > room {
                 tail.remove(0);
             }
-            let asked = fit(asked, columns.saturating_sub(width(&tail) + 1));
+            let asked = truncate_columns(asked, columns.saturating_sub(width(&tail) + 1));
             (RowTone::Head, format!("{asked}{tail}_"))
         }
         InputMode::Which(_) => {
@@ -147,7 +147,7 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: 
             let sign = if message.wrong { "! " } else { "" };
             (
                 if message.wrong { RowTone::Warn } else { RowTone::Head },
-                format!("{sign}{}", shown(&message.text)),
+                format!("{sign}{}", sanitise(&message.text)),
             )
         }
         _ if size.width < DESIGN_SIZE.0 || size.height < DESIGN_SIZE.1 => {
@@ -161,7 +161,7 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: 
         }
         _ => (RowTone::Dim, String::new()),
     };
-    one(frame, area, &text.replace('\n', " "), style(tone, colour));
+    draw_line(frame, area, &text.replace('\n', " "), style(tone, colour));
 }
 
 fn style(tone: RowTone, colour: bool) -> Style {

@@ -404,7 +404,7 @@ fn r_17_a_note_belongs_to_the_day_on_which_it_was_noted() {
     let event = Event { id: "01TEST".to_owned(), name: names::OBSERVATION_NOTED.to_owned(), data, at };
     let db = rekindle_engine::platform::db::Database::open(&sandbox.state().join("rekindle.db")).unwrap();
     let mut queue = rekindle_engine::jobs::queue::RunQueue::new(db);
-    queue.accept(&rekindle_engine::pipeline::stages::STAGE_REGISTRY, &[event], at).unwrap();
+    queue.enqueue(&rekindle_engine::pipeline::stages::STAGE_REGISTRY, &[event], at).unwrap();
     drop(queue);
     sandbox.rekindle(&["worker"]).run().ok();
     let log = sandbox.read("memory/2026-03-14.md");

@@ -91,7 +91,7 @@ fn b_15_a_plugin_is_written_again_and_only_what_is_ours_goes() {
         std::fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
         std::fs::write(folder.join(path), text).unwrap();
     }
-    let hash = |text: &str| json!([rekindle_core::base::hash::ContentHash::of(text.as_bytes())]);
+    let hash = |text: &str| json!([rekindle_core::base::hash::ContentHash::of_bytes(text.as_bytes())]);
     old["files"]["old/a.md"] = hash("a");
     old["files"]["old/deep/b.md"] = hash("b");
     old["files"]["../../outside.md"] = hash("outside");

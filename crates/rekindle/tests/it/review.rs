@@ -53,7 +53,7 @@ pub(crate) fn hand_in_as(sandbox: &Sandbox, as_what: impl Fn(Proposal) -> Propos
     let evidence = ProposalEvidence { messages: vec!["s1-4".to_owned()], ..plain.evidence };
     let proposal = as_what(Proposal { confidence: 0.8, evidence, ..plain });
     let mut db = Database::open(&sandbox.state().join("rekindle.db")).unwrap();
-    match proposals::hand_in(&mut db, &STAGE_REGISTRY, "test", &[proposal]).unwrap().remove(0) {
+    match proposals::submit(&mut db, &STAGE_REGISTRY, "test", &[proposal]).unwrap().remove(0) {
         SubmitOutcome::Proposed(id) => id.to_string(),
         other => panic!("{other:?}"),
     }

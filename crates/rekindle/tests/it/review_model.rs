@@ -175,7 +175,7 @@ impl ReviewModelRun {
         };
         let run = format!("run-{}", self.dice.roll(1_000_000));
         if let SubmitOutcome::Proposed(id) =
-            proposals::hand_in(&mut self.db(), &STAGE_REGISTRY, &run, &[proposal]).unwrap().remove(0)
+            proposals::submit(&mut self.db(), &STAGE_REGISTRY, &run, &[proposal]).unwrap().remove(0)
         {
             self.ids.push(id);
         }
@@ -321,9 +321,9 @@ impl ReviewModelRun {
         let agents = fs::read_to_string(self.agents()).unwrap();
         let entry = fs::read_to_string(self.sandbox.vault().join(&self.entry)).unwrap_or_default();
         let db = self.db();
-        let standings = proposals::standings(&db, false).unwrap();
+        let standings = proposals::list_proposals(&db, false).unwrap();
         for id in &self.ids {
-            let standing = proposals::standing(&db, *id).unwrap().unwrap();
+            let standing = proposals::find_proposal(&db, *id).unwrap().unwrap();
             let status = standing.proposal.status;
             let what = format!("{what}: {id} is {status:?}");
             let approved = matches!(status, ProposalStatus::Approved | ProposalStatus::Edited);
@@ -372,7 +372,7 @@ impl ReviewModelRun {
                 Some(ProposalTarget::Idea(slug)) => {
                     let project = self.sandbox.vault().join("personal-projects").join(slug);
                     let is_there = standings.iter().any(|other| {
-                        other.proposal.idea() == Some(slug.as_str())
+                        other.proposal.idea_slug() == Some(slug.as_str())
                             && other.proposal.status == ProposalStatus::Promoted
                     });
                     assert_eq!(project.join("_index.md").exists(), is_there, "{what}");
@@ -386,7 +386,7 @@ impl ReviewModelRun {
         self.ended = self
             .ids
             .iter()
-            .map(|id| (*id, proposals::standing(&db, *id).unwrap().unwrap().proposal.status))
+            .map(|id| (*id, proposals::find_proposal(&db, *id).unwrap().unwrap().proposal.status))
             .filter(|(_, status)| !status.is_open())
             .collect();
         self.taken_back = false;

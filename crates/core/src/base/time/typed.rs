@@ -84,7 +84,7 @@ impl TypedTime {
         match self {
             Self::At(at) => at.to_zoned(now.time_zone().clone()).date(),
             Self::Day(day) => day,
-            Self::Ago(number, TimeUnit::Hour) => before(now, number).date(),
+            Self::Ago(number, TimeUnit::Hour) => hours_before(now, number).date(),
             Self::Ago(number, unit) => {
                 let number = i64::from(number);
                 let back = match unit {
@@ -102,7 +102,7 @@ impl TypedTime {
     pub fn start(self, now: &Zoned) -> Timestamp {
         match self {
             Self::At(at) => at,
-            Self::Ago(number, TimeUnit::Hour) => before(now, number).timestamp(),
+            Self::Ago(number, TimeUnit::Hour) => hours_before(now, number).timestamp(),
             Self::Day(_) | Self::Ago(..) => midnight(self.day(now), now).unwrap_or(Timestamp::MIN),
         }
     }
@@ -120,7 +120,7 @@ impl TypedTime {
     }
 }
 
-fn before(now: &Zoned, hours: u32) -> Zoned {
+fn hours_before(now: &Zoned, hours: u32) -> Zoned {
     now.saturating_sub(Span::new().hours(i64::from(hours)))
 }
 
@@ -131,7 +131,7 @@ fn midnight(day: Date, now: &Zoned) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::time::iso;
+    use crate::base::time::format_utc;
 
     fn now() -> Zoned {
         "2026-11-18T01:30:00+01:00[Europe/Vienna]".parse().unwrap()
@@ -158,10 +158,10 @@ mod tests {
             assert_eq!(typed(text).day(&now()).to_string(), day, "{text}");
         }
         // Midnight in Vienna, not in UTC.
-        assert_eq!(iso(typed("yesterday").start(&now())), "2026-11-16T23:00:00Z");
-        assert_eq!(iso(typed("yesterday").end(&now())), "2026-11-17T22:59:59Z");
-        assert_eq!(iso(typed("2h").start(&now())), "2026-11-17T22:30:00Z");
-        assert_eq!(iso(typed("2026-10-01T23:30:00Z").start(&now())), "2026-10-01T23:30:00Z");
+        assert_eq!(format_utc(typed("yesterday").start(&now())), "2026-11-16T23:00:00Z");
+        assert_eq!(format_utc(typed("yesterday").end(&now())), "2026-11-17T22:59:59Z");
+        assert_eq!(format_utc(typed("2h").start(&now())), "2026-11-17T22:30:00Z");
+        assert_eq!(format_utc(typed("2026-10-01T23:30:00Z").start(&now())), "2026-10-01T23:30:00Z");
     }
 
     #[test]

@@ -18,16 +18,16 @@ pub struct HookCall {
 
 impl HookCall {
     /// Hashes the parts of a signal that identify the call.
-    pub fn of(signal: &HookSignal) -> Self {
+    pub fn from_signal(signal: &HookSignal) -> Self {
         let HookSignal { agent, session, reason, prompt, answer, .. } = signal;
         let kind = format!("{:?}", signal.kind);
         let said = [reason, prompt, answer].map(|text| text.as_deref().unwrap_or_default());
         let hash = |parts: &[&str]| {
             let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
-            ContentHash::of_parts(&parts).short(24)
+            ContentHash::of_parts(&parts).short_hex(24)
         };
         Self {
-            session: hash(&[agent.word(), session]),
+            session: hash(&[agent.as_str(), session]),
             said: hash(&[kind.as_str(), said[0], said[1], said[2]]),
         }
     }

@@ -37,7 +37,7 @@ pub enum HookKind {
 
 impl HookKind {
     /// Translates an agent's event name. `None` if we don't use the event.
-    pub fn of(agent: Agent, event: &str) -> Option<Self> {
+    pub fn from_event(agent: Agent, event: &str) -> Option<Self> {
         let kinds: &[(&str, Self)] = match agent {
             Agent::Gemini => &[
                 ("SessionStart", Self::Start),

@@ -57,7 +57,7 @@ pub fn read(agent: Agent, kind: HookKind, input: &[u8]) -> Result<HookSignal, Ho
     let wire: HookWire =
         serde_json::from_slice(input).map_err(|error| HookSignalError::Json(error.to_string()))?;
     let prompt = match kind {
-        HookKind::BeforeTool => wire.tool_name.0.and_then(|tool| inject::about_call(&tool, &wire.tool_input)),
+        HookKind::BeforeTool => wire.tool_name.0.and_then(|tool| inject::call_query(&tool, &wire.tool_input)),
         _ => wire.prompt.0,
     };
     let session = wire.session_id.0.filter(|session| !session.chars().any(char::is_control));
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn signal(agent: Agent, event: &str, input: &Value) -> HookSignal {
-        read(agent, HookKind::of(agent, event).unwrap(), input.to_string().as_bytes()).unwrap()
+        read(agent, HookKind::from_event(agent, event).unwrap(), input.to_string().as_bytes()).unwrap()
     }
 
     #[test]
@@ -111,9 +111,9 @@ mod tests {
 
     #[test]
     fn events_that_mean_nothing_to_us_are_none() {
-        assert_eq!(HookKind::of(Agent::Claude, "PostToolUse"), None);
-        assert_eq!(HookKind::of(Agent::Claude, "SomethingNew"), None);
-        assert_eq!(HookKind::of(Agent::Gemini, "Stop"), None);
+        assert_eq!(HookKind::from_event(Agent::Claude, "PostToolUse"), None);
+        assert_eq!(HookKind::from_event(Agent::Claude, "SomethingNew"), None);
+        assert_eq!(HookKind::from_event(Agent::Gemini, "Stop"), None);
     }
 
     #[test]

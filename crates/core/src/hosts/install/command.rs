@@ -15,12 +15,12 @@ pub struct HookInvocation {
 
 impl HookInvocation {
     /// The hook command as separate arguments.
-    pub fn words(&self, agent: Agent, event: &str) -> Vec<String> {
+    pub fn hook_command(&self, agent: Agent, event: &str) -> Vec<String> {
         let mut words = vec![self.program.clone()];
         if let Some(home) = &self.home {
             words.extend(["--home".to_owned(), home.clone()]);
         }
-        words.extend(["hook".to_owned(), agent.word().to_owned(), event.to_owned()]);
+        words.extend(["hook".to_owned(), agent.as_str().to_owned(), event.to_owned()]);
         words
     }
 
@@ -28,13 +28,14 @@ impl HookInvocation {
     /// ignore that key: they would run the bare program and take its usage error as a reason to block the
     /// prompt.
     pub fn line(&self, agent: Agent, event: &str) -> String {
-        let words: Vec<String> = self.words(agent, event).iter().map(|word| quote(word)).collect();
+        let words: Vec<String> =
+            self.hook_command(agent, event).iter().map(|word| shell_quote(word)).collect();
         words.join(" ")
     }
 }
 
 /// Quotes an argument for a shell.
-pub fn quote(word: &str) -> String {
+pub fn shell_quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -87,7 +88,7 @@ pub struct RecognisedCommand {
 
 /// Recognises a hook command of ours, written by any version, folder or home: it calls a program named
 /// `rekindle` with `hook` and the agent.
-pub fn recognise(words: &[String], agent: Agent) -> Option<RecognisedCommand> {
+pub fn recognise_command(words: &[String], agent: Agent) -> Option<RecognisedCommand> {
     let is_prefix = |word: &&String| matches!(word.as_str(), "exec" | "env") || is_assignment(word);
     let skipped = words.iter().take_while(is_prefix).count();
     let (program, rest) = words.get(skipped..)?.split_first()?;
@@ -108,7 +109,7 @@ pub fn recognise(words: &[String], agent: Agent) -> Option<RecognisedCommand> {
             _ => return None,
         }
     }
-    if rest.next()? != agent.word() {
+    if rest.next()? != agent.as_str() {
         return None;
     }
     Some(RecognisedCommand {
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn b_15_our_commands_are_known_again() {
-        let known = |line: &str| recognise(&split(line), Agent::Claude);
+        let known = |line: &str| recognise_command(&split(line), Agent::Claude);
         let plain = known("/usr/bin/rekindle hook claude Stop").unwrap();
         assert_eq!(
             (plain.program.as_str(), plain.home, plain.event.as_str()),
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn b_15_other_peoples_commands_are_not() {
-        let known = |line: &str| recognise(&split(line), Agent::Claude).is_some();
+        let known = |line: &str| recognise_command(&split(line), Agent::Claude).is_some();
         for line in [
             "",
             "rekindle",
@@ -166,7 +167,7 @@ mod tests {
         #[test]
         fn a_quoted_word_is_read_back(words in prop::collection::vec("[^\0]{0,12}", 1..5)) {
             prop_assume!(words.iter().all(|word| !word.contains(":\\") && !word.starts_with("\\\\")));
-            let line: Vec<String> = words.iter().map(|word| quote(word)).collect();
+            let line: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
             prop_assert_eq!(split(&line.join(" ")), words);
         }
 
@@ -175,7 +176,7 @@ mod tests {
             prop_assume!(home.as_ref().is_none_or(|home| !home.contains(":\\")));
             let invocation = HookInvocation { program: format!("{folder}/rekindle"), home, before_tools: false };
             for agent in Agent::ALL {
-                let known = recognise(&split(&invocation.line(agent, "Stop")), agent).unwrap();
+                let known = recognise_command(&split(&invocation.line(agent, "Stop")), agent).unwrap();
                 prop_assert_eq!(&known.program, &invocation.program);
                 prop_assert_eq!(&known.home, &invocation.home);
                 prop_assert_eq!(known.event, "Stop");

@@ -6,13 +6,13 @@ use similar::{Algorithm, capture_diff_slices, group_diff_ops};
 const CONTEXT_LINES: usize = 3;
 
 /// The diff from `old` to `new`; empty if they are equal. `None` means that the file does not exist.
-pub fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
+pub fn unified_diff(name: &str, old: Option<&str>, new: Option<&str>) -> String {
     // A carriage return would move the terminal's cursor.
     render([name, name], old, new, |line| line.trim_end_matches('\r'))
 }
 
 /// The same diff as a byte-exact patch for `git apply` and `patch -p1` in the folder of the file.
-pub fn patch(name: &str, old: Option<&str>, new: Option<&str>) -> String {
+pub fn git_patch(name: &str, old: Option<&str>, new: Option<&str>) -> String {
     render([&format!("a/{name}"), &format!("b/{name}")], old, new, |line| line)
 }
 
@@ -61,7 +61,7 @@ mod tests {
     fn a_change_is_shown_with_its_surroundings() {
         let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
         let new = old.replace("10\n", "ten\nand more\n");
-        insta::assert_snapshot!(unified("f", Some(&old), Some(&new)), @r"
+        insta::assert_snapshot!(unified_diff("f", Some(&old), Some(&new)), @r"
         --- f
         +++ f
         @@ -7,7 +7,8 @@
@@ -79,12 +79,12 @@ mod tests {
 
     #[test]
     fn files_that_come_and_go() {
-        assert_eq!(unified("f", None, Some("a\n")), "--- /dev/null\n+++ f\n@@ -0,0 +1,1 @@\n+a\n");
+        assert_eq!(unified_diff("f", None, Some("a\n")), "--- /dev/null\n+++ f\n@@ -0,0 +1,1 @@\n+a\n");
         assert_eq!(
-            unified("f", Some("a"), None),
+            unified_diff("f", Some("a"), None),
             "--- f\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n\\ No newline at end of file\n"
         );
-        assert_eq!(unified("f", Some("a"), Some("a")), "");
+        assert_eq!(unified_diff("f", Some("a"), Some("a")), "");
     }
 
     /// Applies a patch as `patch` does.
@@ -115,7 +115,7 @@ mod tests {
             old in "([a-d]\n){0,30}",
             new in "([a-d]\n){0,30}",
         ) {
-            let made = patch("f", Some(&old), Some(&new));
+            let made = git_patch("f", Some(&old), Some(&new));
             prop_assert_eq!(made.is_empty(), old == new);
             prop_assert_eq!(applied(&old, &made), new);
         }
@@ -124,7 +124,7 @@ mod tests {
         fn each_line_that_is_kept_is_context(old in "([a-d]\n){0,30}", at in 0..30_usize) {
             let mut new: Vec<&str> = old.split_inclusive('\n').collect();
             new.insert(at.min(new.len()), "new\n");
-            let made = unified("f", Some(&old), Some(&new.concat()));
+            let made = unified_diff("f", Some(&old), Some(&new.concat()));
             prop_assert_eq!(made.lines().filter(|line| line.starts_with(['-', '+'])).count(), 3, "{}", made);
         }
     }

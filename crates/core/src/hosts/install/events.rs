@@ -98,7 +98,7 @@ mod tests {
         for agent in Agent::ALL {
             let kinds = |before_tools| {
                 let all = events(agent, before_tools);
-                all.iter().filter_map(|one| HookKind::of(agent, one.event)).collect::<Vec<_>>()
+                all.iter().filter_map(|one| HookKind::from_event(agent, one.event)).collect::<Vec<_>>()
             };
             assert!(!kinds(false).contains(&HookKind::BeforeTool), "{agent}");
             assert_eq!(
@@ -114,7 +114,11 @@ mod tests {
     fn we_are_called_only_for_what_we_understand() {
         for agent in Agent::ALL {
             for registered in events(agent, true) {
-                assert!(HookKind::of(agent, registered.event).is_some(), "{agent} {}", registered.event);
+                assert!(
+                    HookKind::from_event(agent, registered.event).is_some(),
+                    "{agent} {}",
+                    registered.event
+                );
             }
         }
     }

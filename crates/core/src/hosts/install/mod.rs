@@ -7,5 +7,5 @@ pub mod plugin;
 pub mod servers;
 pub mod settings;
 
-pub use command::{HookInvocation, RecognisedCommand, recognise};
+pub use command::{HookInvocation, RecognisedCommand, recognise_command};
 pub use events::{RegisteredEvent, events};

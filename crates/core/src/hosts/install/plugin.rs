@@ -41,8 +41,8 @@ pub struct PluginContent<'a> {
 impl PluginContent<'_> {
     /// All files, keyed by their path inside the folder.
     pub fn files(&self) -> BTreeMap<String, String> {
-        let hooks = |agent| settings::fresh(agent, self.invocation);
-        let text = |value: &Value| jsonc::fresh(value);
+        let hooks = |agent| settings::new_settings(agent, self.invocation);
+        let text = |value: &Value| jsonc::render_value(value);
         let skill = || self.skill.to_owned();
         let files = [
             ("README.md", self.readme()),
@@ -206,7 +206,7 @@ mod tests {
                 }
             }
             let server =
-                servers::register("", Agent::Claude, &invocation, &mut EmptyContainers::new()).unwrap();
+                servers::add_server("", Agent::Claude, &invocation, &mut EmptyContainers::new()).unwrap();
             assert_eq!(files["plugin/.mcp.json"], server);
             let gemini: Value = serde_json::from_str(&files["gemini/gemini-extension.json"]).unwrap();
             let server: Value = serde_json::from_str(&server).unwrap();

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::command::HookInvocation;
-use super::settings::{EmptyContainers, dialect, is_blank, record, take_out};
+use super::settings::{EmptyContainers, dialect, is_blank, record, remove_value};
 use crate::base::agent::Agent;
 use crate::hosts::jsonc;
 use crate::hosts::jsonc::{BOM, JsonNode, JsonPathStep, JsoncDocument};
@@ -66,7 +66,7 @@ fn find_in(document: &JsoncDocument) -> Vec<String> {
 
 /// Adds our server to a settings text and keeps everything else as it was. Unchanged if others own both of
 /// its names.
-pub fn register(
+pub fn add_server(
     text: &str,
     agent: Agent,
     invocation: &HookInvocation,
@@ -75,7 +75,7 @@ pub fn register(
     let server = server(agent, invocation);
     if is_blank(text) {
         let mark = if text.starts_with(BOM) { BOM.to_string() } else { String::new() };
-        return Ok(mark + &jsonc::fresh(&json!({SERVERS_KEY: entry(agent, invocation)})));
+        return Ok(mark + &jsonc::render_value(&json!({SERVERS_KEY: entry(agent, invocation)})));
     }
     let mut document = JsoncDocument::parse(text, dialect(agent))?;
     let root = document.root();
@@ -110,7 +110,7 @@ pub fn register(
 }
 
 /// Removes our servers from a settings text, and everything that was created for them.
-pub fn unregister(text: &str, agent: Agent, blanks: &EmptyContainers) -> Result<String, jsonc::Error> {
+pub fn remove_servers(text: &str, agent: Agent, blanks: &EmptyContainers) -> Result<String, jsonc::Error> {
     if is_blank(text) {
         return Ok(text.to_owned());
     }
@@ -118,10 +118,10 @@ pub fn unregister(text: &str, agent: Agent, blanks: &EmptyContainers) -> Result<
     for name in find_in(&document) {
         let at = document.get(&[JsonPathStep::Key(SERVERS_KEY)]).and_then(|servers| servers.position(&name));
         if let Some(at) = at
-            && take_out(&mut document, &[JsonPathStep::Key(SERVERS_KEY)], at, blanks)?
+            && remove_value(&mut document, &[JsonPathStep::Key(SERVERS_KEY)], at, blanks)?
             && let Some(at) = document.root().position(SERVERS_KEY)
         {
-            take_out(&mut document, &[], at, blanks)?;
+            remove_value(&mut document, &[], at, blanks)?;
         }
     }
     Ok(document.into_text())
@@ -155,13 +155,13 @@ mod tests {
             "\u{feff}{\"mcpServers\":{ }}",
         ] {
             let mut blanks = EmptyContainers::new();
-            let with = register(text, Agent::Gemini, &invocation(Some("/h")), &mut blanks).unwrap();
+            let with = add_server(text, Agent::Gemini, &invocation(Some("/h")), &mut blanks).unwrap();
             let server = &value(&with)["mcpServers"]["memory"];
             assert_eq!(*server, json!({"command": "/usr/bin/rekindle", "args": ["--home", "/h", "mcp"]}));
             assert_eq!(find(&with, Agent::Gemini).unwrap(), ["memory"]);
-            let again = register(&with, Agent::Gemini, &invocation(Some("/h")), &mut blanks).unwrap();
+            let again = add_server(&with, Agent::Gemini, &invocation(Some("/h")), &mut blanks).unwrap();
             assert_eq!(again, with);
-            assert_eq!(unregister(&with, Agent::Gemini, &blanks).unwrap(), text, "{with}");
+            assert_eq!(remove_servers(&with, Agent::Gemini, &blanks).unwrap(), text, "{with}");
         }
     }
 
@@ -169,24 +169,24 @@ mod tests {
     fn a_new_place_is_written_into_the_server_that_is_there() {
         let mut blanks = EmptyContainers::new();
         let old = r#"{"mcpServers": {"mem": {"command": "/old/rekindle", "args": ["mcp"], "timeout": 5}}}"#;
-        let new = register(old, Agent::Claude, &invocation(Some("/h")), &mut blanks).unwrap();
+        let new = add_server(old, Agent::Claude, &invocation(Some("/h")), &mut blanks).unwrap();
         let server = &value(&new)["mcpServers"]["mem"];
         assert_eq!((&server["command"], &server["timeout"]), (&json!("/usr/bin/rekindle"), &json!(5)));
         assert_eq!(server["args"], json!(["--home", "/h", "mcp"]));
-        assert_eq!(unregister(&new, Agent::Claude, &EmptyContainers::new()).unwrap(), "{}");
+        assert_eq!(remove_servers(&new, Agent::Claude, &EmptyContainers::new()).unwrap(), "{}");
     }
 
     #[test]
     fn b_15_somebody_elses_memory_is_left_alone() {
         let theirs = r#"{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "other"]}}}"#;
         let mut blanks = EmptyContainers::new();
-        let with = register(theirs, Agent::Claude, &invocation(None), &mut blanks).unwrap();
+        let with = add_server(theirs, Agent::Claude, &invocation(None), &mut blanks).unwrap();
         assert_eq!(find(&with, Agent::Claude).unwrap(), ["rekindle"]);
-        assert_eq!(unregister(&with, Agent::Claude, &blanks).unwrap(), theirs);
+        assert_eq!(remove_servers(&with, Agent::Claude, &blanks).unwrap(), theirs);
         let both = r#"{"mcpServers": {"memory": {"command": "x"}, "rekindle": {"url": "y"}}}"#;
-        assert_eq!(register(both, Agent::Claude, &invocation(None), &mut blanks).unwrap(), both);
+        assert_eq!(add_server(both, Agent::Claude, &invocation(None), &mut blanks).unwrap(), both);
         for bad in ["[]", "{\"mcpServers\": []}", "{"] {
-            assert!(register(bad, Agent::Claude, &invocation(None), &mut blanks).is_err(), "{bad}");
+            assert!(add_server(bad, Agent::Claude, &invocation(None), &mut blanks).is_err(), "{bad}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::command::{HookInvocation, RecognisedCommand, recognise, split};
+use super::command::{HookInvocation, RecognisedCommand, recognise_command, split};
 use super::events::{RegisteredEvent, events};
 use crate::base::agent::Agent;
 use crate::hosts::jsonc;
@@ -68,7 +68,7 @@ fn find_in(document: &JsoncDocument, agent: Agent) -> Vec<InstalledHook> {
         for (group, node) in groups.iter().enumerate() {
             let handlers = node.get(HOOKS_KEY).map(JsonNode::items).unwrap_or_default();
             for (handler, one) in handlers.iter().enumerate() {
-                let Some((line, recognised)) = ours(one, agent) else { continue };
+                let Some((line, recognised)) = parse_our_hook(one, agent) else { continue };
                 found.push(InstalledHook {
                     event: key.to_owned(),
                     group,
@@ -91,7 +91,7 @@ const ARGS_KEY: &str = "args";
 const TIMEOUT_KEY: &str = "timeout";
 const MATCHER_KEY: &str = "matcher";
 
-fn ours(handler: &JsonNode, agent: Agent) -> Option<(String, RecognisedCommand)> {
+fn parse_our_hook(handler: &JsonNode, agent: Agent) -> Option<(String, RecognisedCommand)> {
     let line = handler.get(COMMAND_KEY)?.text()?;
     let words = match handler.get(ARGS_KEY) {
         Some(args) => {
@@ -100,7 +100,7 @@ fn ours(handler: &JsonNode, agent: Agent) -> Option<(String, RecognisedCommand)>
         }
         None => split(line),
     };
-    recognise(&words, agent).map(|recognised| (line.to_owned(), recognised))
+    recognise_command(&words, agent).map(|recognised| (line.to_owned(), recognised))
 }
 
 /// Adds all our hooks to a settings text and keeps everything else as it was. `blanks` records the white
@@ -114,7 +114,7 @@ pub fn install(
     let wanted = events(agent, invocation.before_tools);
     if is_blank(text) {
         let mark = if text.starts_with(BOM) { BOM.to_string() } else { String::new() };
-        return Ok(mark + &fresh(agent, invocation));
+        return Ok(mark + &new_settings(agent, invocation));
     }
     let mut document = checked(text, agent)?;
     let stale = |found: &InstalledHook| wanted.iter().all(|one| one.event != found.event);
@@ -134,12 +134,12 @@ pub fn install(
 }
 
 /// A settings file with our hooks and nothing else.
-pub fn fresh(agent: Agent, invocation: &HookInvocation) -> String {
+pub fn new_settings(agent: Agent, invocation: &HookInvocation) -> String {
     let hooks: Map<String, Value> = events(agent, invocation.before_tools)
         .iter()
         .map(|one| (one.event.to_owned(), json!([group(agent, invocation, one)])))
         .collect();
-    jsonc::fresh(&json!({HOOKS_KEY: hooks}))
+    jsonc::render_value(&json!({HOOKS_KEY: hooks}))
 }
 
 /// Removes our hooks from a settings text, and everything that was created for them. The result may be `{}`.
@@ -277,22 +277,22 @@ fn remove(
             )?;
             continue;
         }
-        if !take_out(document, &event, found.group, blanks)? {
+        if !remove_value(document, &event, found.group, blanks)? {
             continue;
         }
         let at = document.get(&event[..1]).and_then(|hooks| hooks.position(&found.event));
         if let Some(at) = at
-            && take_out(document, &event[..1], at, blanks)?
+            && remove_value(document, &event[..1], at, blanks)?
             && let Some(at) = document.root().position(HOOKS_KEY)
         {
-            take_out(document, &[], at, blanks)?;
+            remove_value(document, &[], at, blanks)?;
         }
     }
     Ok(())
 }
 
 /// Removes a value from its container. Returns true if the container is empty now and was created by us.
-pub(super) fn take_out(
+pub(super) fn remove_value(
     document: &mut JsoncDocument,
     container: &[JsonPathStep<'_>],
     index: usize,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::parse::{JsoncToken, JsoncTokenKind, between, parse};
+use super::parse::{JsoncToken, JsoncTokenKind, parse, trivia_from};
 use super::{Error, JsonNode, JsonPathStep, JsoncDocument};
 
 impl JsoncDocument {
@@ -64,8 +64,8 @@ impl JsoncDocument {
             return Err(self.error(node, "there is nothing to remove"));
         };
         let previous = index.checked_sub(1).map(|at| children[at].end);
-        let before = between(&self.text, previous.unwrap_or(open));
-        let after = between(&self.text, ours.end);
+        let before = trivia_from(&self.text, previous.unwrap_or(open));
+        let after = trivia_from(&self.text, ours.end);
         let edge = before.last().map_or(previous.unwrap_or(open), |token| token.span.end);
         let comma =
             |tokens: &[JsoncToken]| tokens.iter().find(|token| token.kind == JsoncTokenKind::Comma).cloned();
@@ -140,7 +140,7 @@ impl JsoncDocument {
     /// The end of the comments that follow a value on its line, or the value's own end if there are none.
     fn end_of_line_comments(&self, end: usize) -> usize {
         let mut at = end;
-        for token in between(&self.text, end) {
+        for token in trivia_from(&self.text, end) {
             if token.kind == JsoncTokenKind::Comma || self.text[at..token.span.end].contains('\n') {
                 break;
             }
@@ -150,7 +150,7 @@ impl JsoncDocument {
     }
 
     fn last_comment(&self, from: usize) -> Option<JsoncToken> {
-        between(&self.text, from).into_iter().rfind(|token| token.kind != JsoncTokenKind::Comma)
+        trivia_from(&self.text, from).into_iter().rfind(|token| token.kind != JsoncTokenKind::Comma)
     }
 
     /// The formatting of a container, taken from its last value.
@@ -196,7 +196,7 @@ impl JsonStyle {
 }
 
 /// A new document with this value, pretty-printed.
-pub fn fresh(value: &Value) -> String {
+pub fn render_value(value: &Value) -> String {
     pretty(value, "  ", "\n", "") + "\n"
 }
 

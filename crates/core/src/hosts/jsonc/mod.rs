@@ -12,7 +12,7 @@ use std::ops::Range;
 use serde_json::Value;
 use thiserror::Error;
 
-pub use edit::fresh;
+pub use edit::render_value;
 
 /// The JSON dialect that the owner of a file understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Error {
 }
 
 impl Error {
-    fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
+    fn error_at(text: &str, offset: usize, what: impl Into<String>) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = before.matches('\n').count() + 1;
@@ -218,7 +218,7 @@ impl JsoncDocument {
 
     /// Creates an error at the position of a value.
     pub fn error(&self, node: &JsonNode, what: impl Into<String>) -> Error {
-        Error::at(&self.text, node.span.start, what)
+        Error::error_at(&self.text, node.span.start, what)
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) enum JsoncTokenKind {
 }
 
 /// The commas and comments from `from` up to the first other token. The text must have been parsed before.
-pub(super) fn between(text: &str, from: usize) -> Vec<JsoncToken> {
+pub(super) fn trivia_from(text: &str, from: usize) -> Vec<JsoncToken> {
     let mut reader = JsoncParser { text, at: from, dialect: JsonDialect::Commented };
     let mut tokens = Vec::new();
     loop {
@@ -32,7 +32,7 @@ pub(super) fn between(text: &str, from: usize) -> Vec<JsoncToken> {
         let start = reader.at;
         let kind = match reader.comment() {
             Ok(Some(kind)) => kind,
-            Ok(None) if reader.eat(b',') => JsoncTokenKind::Comma,
+            Ok(None) if reader.consume_byte(b',') => JsoncTokenKind::Comma,
             Ok(None) | Err(_) => return tokens,
         };
         tokens.push(JsoncToken { span: start..reader.at, kind });
@@ -62,14 +62,14 @@ impl JsoncParser<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn eat(&mut self, byte: u8) -> bool {
+    fn consume_byte(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
     fn fail(&self, offset: usize, what: impl Into<String>) -> Error {
-        Error::at(self.text, offset, what)
+        Error::error_at(self.text, offset, what)
     }
 
     fn unexpected(&self, wanted: &str) -> Error {
@@ -124,7 +124,7 @@ impl JsoncParser<'_> {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
             Some(b'"') => JsonNodeKind::Scalar(Value::String(self.string()?)),
-            Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => self.word()?,
+            Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => self.parse_word()?,
             _ => return Err(self.unexpected("a value")),
         };
         Ok(JsonNode { span: start..self.at, kind })
@@ -139,7 +139,7 @@ impl JsoncParser<'_> {
             }
             let key = reader.string()?;
             reader.skip()?;
-            if !reader.eat(b':') {
+            if !reader.consume_byte(b':') {
                 return Err(reader.unexpected("`:`"));
             }
             reader.skip()?;
@@ -167,16 +167,16 @@ impl JsoncParser<'_> {
     ) -> Result<(), Error> {
         self.at += 1;
         self.skip()?;
-        if self.eat(end) {
+        if self.consume_byte(end) {
             return Ok(());
         }
         loop {
             one(self)?;
             self.skip()?;
-            if self.eat(end) {
+            if self.consume_byte(end) {
                 return Ok(());
             }
-            if !self.eat(b',') {
+            if !self.consume_byte(b',') {
                 return Err(self.unexpected(wanted));
             }
             self.skip()?;
@@ -201,7 +201,7 @@ impl JsoncParser<'_> {
             .ok_or_else(|| self.fail(start, "this is not a valid text"))
     }
 
-    fn word(&mut self) -> Result<JsonNodeKind, Error> {
+    fn parse_word(&mut self) -> Result<JsonNodeKind, Error> {
         let start = self.at;
         while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')) {
             self.at += 1;

@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use crate::knowledge::observe::rules;
 use crate::knowledge::observe::rules::UserCorrection;
 use crate::session::{Message, MessageRole};
-use crate::text::sentences::phrases;
-use crate::text::specific_terms::{coverage, is_clock, is_count, occurs, specifics, words};
+use crate::text::sentences::split_phrases;
+use crate::text::specific_terms::{
+    contains_specific, content_words, coverage, is_clock, is_count, specifics,
+};
 use crate::text::terms;
 use crate::text::word_sets::WordSet;
 
@@ -33,7 +35,7 @@ não | em vez de | ao invés de
 const DENSE_NEGATION_PHRASES: &str = "ではなく | じゃなくて | 不是 | 而不是 | 不要用 | 别用";
 
 /// True if a prompt sounds like a correction, regardless of the message before it.
-pub fn sounds_like(prompt: &str) -> bool {
+pub fn looks_like_correction(prompt: &str) -> bool {
     let messages = [
         Message::new("a", None, MessageRole::Assistant, "Done."),
         Message::new("u", None, MessageRole::User, prompt),
@@ -47,59 +49,59 @@ pub fn corrections(messages: &[Message]) -> Vec<UserCorrection> {
 }
 
 /// True if a memory already contains a correction.
-pub fn covers(memory: &str, correction: &UserCorrection) -> bool {
+pub fn states_correction(memory: &str, correction: &UserCorrection) -> bool {
     let right = &correction.right;
-    if contradicts(memory, correction) {
+    if contradicts_correction(memory, correction) {
         return false;
     }
-    let share = coverage(&words(right), &words(memory));
-    let named = telling(right).iter().any(|specific| occurs(specific, memory));
+    let share = coverage(&content_words(right), &content_words(memory));
+    let named = telling_specifics(right).iter().any(|specific| contains_specific(specific, memory));
     share >= MIN_COVERAGE || (named && share >= MIN_NAMED_COVERAGE)
 }
 
 /// True if a memory says the opposite of a correction.
-pub fn contradicts(memory: &str, correction: &UserCorrection) -> bool {
+pub fn contradicts_correction(memory: &str, correction: &UserCorrection) -> bool {
     let right = &correction.right;
     let affirmed = affirmed(right);
-    denies(memory, right)
-        || differs(memory, affirmed)
-        || WordSet::of(affirmed).contradict(&WordSet::of(memory))
+    contains_denied(memory, right)
+        || has_other_specifics(memory, affirmed)
+        || WordSet::from_text(affirmed).contradicts(&WordSet::from_text(memory))
 }
 
 /// The text before the denial ("…, not 7410"), if it makes sense by itself.
 fn affirmed(right: &str) -> &str {
-    let cues = phrases(NEGATION_PHRASES).filter_map(|cue| right.find(&format!(" {cue} ")));
-    let end = cues.chain(phrases(DENSE_NEGATION_PHRASES).filter_map(|cue| right.find(cue))).min();
-    end.map(|end| &right[..end]).filter(|before| words(before).len() >= 2).unwrap_or(right)
+    let cues = split_phrases(NEGATION_PHRASES).filter_map(|cue| right.find(&format!(" {cue} ")));
+    let end = cues.chain(split_phrases(DENSE_NEGATION_PHRASES).filter_map(|cue| right.find(cue))).min();
+    end.map(|end| &right[..end]).filter(|before| content_words(before).len() >= 2).unwrap_or(right)
 }
 
 /// True if the memory contains the denied part ("…, not 7410") and not the right one.
-fn denies(memory: &str, right: &str) -> bool {
-    let there = words(memory);
+fn contains_denied(memory: &str, right: &str) -> bool {
+    let there = content_words(memory);
     let lower = right.to_lowercase();
-    let spaced = phrases(NEGATION_PHRASES).flat_map(|cue| {
+    let spaced = split_phrases(NEGATION_PHRASES).flat_map(|cue| {
         let cue = format!(" {cue} ");
         let at: Vec<usize> = lower.match_indices(&cue).map(|(at, _)| at + cue.len()).collect();
         at
     });
-    let dense = phrases(DENSE_NEGATION_PHRASES)
+    let dense = split_phrases(DENSE_NEGATION_PHRASES)
         .flat_map(|cue| lower.match_indices(cue).map(|(at, _)| at + cue.len()).collect::<Vec<_>>());
     spaced.chain(dense).any(|at| {
         let behind: Vec<&str> = lower[at..].split_whitespace().take(MAX_NEGATED_WORDS).collect();
-        let denied = words(&behind.join(" "));
-        let instead = words(&lower[..at]);
+        let denied = content_words(&behind.join(" "));
+        let instead = content_words(&lower[..at]);
         let held = denied.iter().any(|term| there.contains(term));
         held && instead.difference(&denied).any(|term| !there.contains(term))
     })
 }
 
 /// True if the memory has the same subject with another number or name.
-fn differs(memory: &str, right: &str) -> bool {
-    let (ours, theirs) = (telling(right), telling(memory));
-    let only_ours = ours.iter().any(|specific| !occurs(specific, memory));
-    let only_theirs = theirs.iter().any(|specific| !occurs(specific, right));
-    let shared = ours.iter().any(|specific| occurs(specific, memory));
-    let subject: HashSet<u64> = words(right)
+fn has_other_specifics(memory: &str, right: &str) -> bool {
+    let (ours, theirs) = (telling_specifics(right), telling_specifics(memory));
+    let only_ours = ours.iter().any(|specific| !contains_specific(specific, memory));
+    let only_theirs = theirs.iter().any(|specific| !contains_specific(specific, right));
+    let shared = ours.iter().any(|specific| contains_specific(specific, memory));
+    let subject: HashSet<u64> = content_words(right)
         .into_iter()
         .filter(|term| !ours.iter().any(|specific| terms::terms(specific).iter().any(|(own, _)| own == term)))
         .collect();
@@ -107,11 +109,11 @@ fn differs(memory: &str, right: &str) -> bool {
         && only_theirs
         && !shared
         && subject.len() >= 2
-        && coverage(&subject, &words(memory)) >= MIN_SAME_SUBJECT_OVERLAP
+        && coverage(&subject, &content_words(memory)) >= MIN_SAME_SUBJECT_OVERLAP
 }
 
 /// The specifics that identify a statement.
-fn telling(text: &str) -> Vec<String> {
+fn telling_specifics(text: &str) -> Vec<String> {
     specifics(text).into_iter().filter(|specific| !is_count(specific) && !is_clock(specific)).collect()
 }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{JudgedMemory, UsageVerdict};
 use crate::session::{Message, MessageRole};
-use crate::text::domain_stopwords::is_commonplace;
-use crate::text::specific_terms::{self, is_clock, is_count, plain, stands_in};
+use crate::text::domain_stopwords::is_domain_stopword;
+use crate::text::specific_terms::{self, is_clock, is_count, normalise_for_specifics, normalised_contains};
 use crate::text::terms;
 
 /// The number of bytes examined of one message or output, from its start.
@@ -68,11 +68,12 @@ impl FeedbackTurn {
     /// Prepares a turn. `known` is the earlier content of the session: the prompt and the messages before.
     /// `messages` follow the prompt.
     pub fn new(known: &[&str], messages: &[Message]) -> Self {
-        let mut pieces: Vec<TurnPiece> = known.iter().map(|text| piece(PieceAuthor::Others, text)).collect();
+        let mut pieces: Vec<TurnPiece> =
+            known.iter().map(|text| turn_piece(PieceAuthor::Others, text)).collect();
         for message in messages {
             match message.role {
                 MessageRole::Assistant => {
-                    pieces.push(piece(PieceAuthor::Words, &message.text));
+                    pieces.push(turn_piece(PieceAuthor::Words, &message.text));
                     let calls = message.calls.iter().map(|call| {
                         let files: Vec<&str> =
                             call.reads.iter().chain(&call.writes).map(String::as_str).collect();
@@ -80,11 +81,11 @@ impl FeedbackTurn {
                     });
                     let calls: Vec<String> = calls.collect();
                     if !calls.is_empty() {
-                        pieces.push(piece(PieceAuthor::Calls, &calls.join("\n")));
+                        pieces.push(turn_piece(PieceAuthor::Calls, &calls.join("\n")));
                     }
                 }
                 MessageRole::User | MessageRole::Tool | MessageRole::Summary => {
-                    pieces.push(piece(PieceAuthor::Others, &message.text));
+                    pieces.push(turn_piece(PieceAuthor::Others, &message.text));
                 }
             }
         }
@@ -102,14 +103,18 @@ impl FeedbackTurn {
     }
 }
 
-fn piece(by: PieceAuthor, text: &str) -> TurnPiece {
+fn turn_piece(by: PieceAuthor, text: &str) -> TurnPiece {
     let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at < MAX_PIECE_BYTES).last();
     let text = if text.len() > MAX_PIECE_BYTES { &text[..end.unwrap_or(0)] } else { text };
-    TurnPiece { by, plain: plain(text), terms: specific_terms::words(text) }
+    TurnPiece { by, plain: normalise_for_specifics(text), terms: specific_terms::content_words(text) }
 }
 
 /// Judges a memory that was shown before a turn. `rarity` returns the general rarity of a word, from 0 to 1.
-pub fn judge(memory: &ShownMemory<'_>, turn: &FeedbackTurn, rarity: &dyn Fn(&str) -> f64) -> JudgedMemory {
+pub fn judge_usage(
+    memory: &ShownMemory<'_>,
+    turn: &FeedbackTurn,
+    rarity: &dyn Fn(&str) -> f64,
+) -> JudgedMemory {
     let mut grounds: Vec<String> = Vec::new();
     let (mut score, mut could) = (0.0, 0.0);
     let mut known_before = false;
@@ -119,7 +124,7 @@ pub fn judge(memory: &ShownMemory<'_>, turn: &FeedbackTurn, rarity: &dyn Fn(&str
             continue;
         }
         known_before = true;
-        match turn.first(|piece| stands_in(&specific, &piece.plain)) {
+        match turn.first(|piece| normalised_contains(&specific, &piece.plain)) {
             Some(PieceAuthor::Others) => {}
             Some(PieceAuthor::Words | PieceAuthor::Calls) => {
                 score += weight;
@@ -223,7 +228,7 @@ fn distinct(text: &str, rarity: &dyn Fn(&str) -> f64) -> BTreeMap<u64, WeightedW
             stems.drain(..stems.len().saturating_sub(1));
         }
         for stem in stems {
-            let common = if is_commonplace(&stem) { COMMON_WORD_FACTOR } else { 1.0 };
+            let common = if is_domain_stopword(&stem) { COMMON_WORD_FACTOR } else { 1.0 };
             let weight = if part { DENSE_PAIR_WEIGHT } else { rarity(&lower) * common };
             let text = if part { stem.clone() } else { lower.clone() };
             words.entry(terms::hash(&stem)).or_insert(WeightedWord { text, weight, part });

@@ -10,8 +10,8 @@ use crate::base::time::Timestamp;
 use crate::knowledge::observe;
 use crate::knowledge::proposal::ProposalEvidence;
 use crate::knowledge::reflect::{MAX_TEXT_CHARS, ReflectionPeriod, SeenFinding, distance, is_forged};
-use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::clean_and_redact;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::memory::sections;
 
@@ -43,7 +43,7 @@ pub fn detect(period: &ReflectionPeriod<'_>) -> Vec<FrictionPattern> {
 fn clusters<'a>(seen: impl Iterator<Item = SeenFinding<'a>>) -> Vec<FindingCluster<'a>> {
     let mut clusters: Vec<FindingCluster<'a>> = Vec::new();
     for seen in seen {
-        let statement = AnalysedStatement::of(&seen.finding.text);
+        let statement = AnalysedStatement::from_text(&seen.finding.text);
         match clusters.iter_mut().find(|cluster| cluster.statement.is_same(&statement)) {
             Some(cluster) => {
                 cluster.seen.push(seen);
@@ -69,7 +69,7 @@ impl FindingCluster<'_> {
         let origin = self.seen.iter().map(|seen| seen.finding.origin).min_by_key(|one| distance(*one))?;
         // The newest words of the most trusted origin: tool output does not speak for the user.
         let told = self.seen.iter().rev().find(|seen| seen.finding.origin == origin)?;
-        let text = one_line(&admit(&told.finding.text).text, usize::MAX);
+        let text = one_line(&clean_and_redact(&told.finding.text).text, usize::MAX);
         if text.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
             return None;
         }
@@ -114,7 +114,7 @@ fn rests_on<'a>(sightings: impl Iterator<Item = FrictionSighting<'a>>) -> (Propo
         evidence.merge(&ProposalEvidence {
             sessions: vec![seen.session.to_owned()],
             messages: seen.messages.to_vec(),
-            quotes: vec![one_line(&admit(seen.quote).text, MAX_QUOTE_CHARS)],
+            quotes: vec![one_line(&clean_and_redact(seen.quote).text, MAX_QUOTE_CHARS)],
             observations: vec![seen.window.to_owned()],
             said: Some(seen.at),
         });
@@ -178,7 +178,7 @@ fn failed(text: &str) -> Option<String> {
     while let Some((_, behind)) = rest.split_once('`') {
         let (command, after) = behind.split_once('`')?;
         let fails = [" failed", " still failed"].iter().any(|word| after.starts_with(word));
-        let command = one_line(&admit(command).text, usize::MAX);
+        let command = one_line(&clean_and_redact(command).text, usize::MAX);
         if fails
             && !command.is_empty()
             && command.chars().count() <= MAX_COMMAND_CHARS
@@ -197,13 +197,13 @@ fn stale(period: &ReflectionPeriod<'_>, seen: &[SeenFinding<'_>]) -> Vec<Frictio
     let mut patterns = Vec::new();
     for section in &sections {
         for item in section.items.iter().filter(|item| item.superseded.is_none()) {
-            let line = AnalysedStatement::of(&item.text);
+            let line = AnalysedStatement::from_text(&item.text);
             let newer = seen.iter().copied().filter(|seen| {
                 // Another project cannot contradict a line of this one.
-                item.is_shown(seen.observation.project.as_ref().map(ProjectId::as_str))
+                item.is_visible_in(seen.observation.project.as_ref().map(ProjectId::as_str))
                     && seen.finding.origin != Origin::Tool
                     && item.date.is_none_or(|since| since < seen.observation.day)
-                    && line.contradicts(&AnalysedStatement::of(&seen.finding.text))
+                    && line.contradicts(&AnalysedStatement::from_text(&seen.finding.text))
             });
             for cluster in clusters(newer) {
                 let pattern = cluster.pattern(FrictionKind::StaleMemory);

@@ -9,28 +9,33 @@ use super::{
 use crate::base::confidence::confidence;
 use crate::base::provenance::Origin;
 use crate::base::time::{Date, Timestamp};
-use crate::knowledge::proposal::{Proposal, ProposalSource, ProposalStatus, ProposalTarget, instead_of};
+use crate::knowledge::proposal::{
+    Proposal, ProposalSource, ProposalStatus, ProposalTarget, replacement_title,
+};
 use crate::knowledge::reflect::is_forged;
 use crate::knowledge::reflect::memory::MemoryDocument;
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::identity::SHARED_DOCUMENT;
 use crate::vault::layout;
 use crate::vault::review::{ProposalId, ProposalPlace, ProposalStage as Letter};
 
 /// The fixes to propose, most severe first, and the reasons for dropping the others.
-pub fn fixes(patterns: Vec<FrictionPattern>, known: &FixContext<'_>) -> FrictionFixes {
+pub fn propose_fixes(patterns: Vec<FrictionPattern>, known: &FixContext<'_>) -> FrictionFixes {
     let memory = MemoryDocument::read(known.period.memory);
-    let before: Vec<(&EarlierProposal, AnalysedStatement)> =
-        known.before.iter().map(|earlier| (earlier, AnalysedStatement::of(&earlier.proposal.text))).collect();
+    let before: Vec<(&EarlierProposal, AnalysedStatement)> = known
+        .before
+        .iter()
+        .map(|earlier| (earlier, AnalysedStatement::from_text(&earlier.proposal.text)))
+        .collect();
     let mut patterns = patterns;
     patterns.sort_by_key(|pattern| (Reverse(pattern.severity()), pattern.kind, pattern.text.clone()));
     let mut found = FrictionFixes::default();
     for pattern in patterns {
-        let (target, statement) = (target(&pattern, known), AnalysedStatement::of(&pattern.text));
+        let (target, statement) = (target(&pattern, known), AnalysedStatement::from_text(&pattern.text));
         let taken =
-            found.fixes.iter().any(|fix| AnalysedStatement::of(&fix.pattern.text).is_same(&statement));
-        let why = match judge(&pattern, &target, &statement, &memory, &before, known) {
+            found.fixes.iter().any(|fix| AnalysedStatement::from_text(&fix.pattern.text).is_same(&statement));
+        let why = match judge_pattern(&pattern, &target, &statement, &memory, &before, known) {
             JudgedPattern::Again(id) => {
                 found.again.push((id, pattern.evidence));
                 FixDropReason::Waiting
@@ -54,7 +59,7 @@ enum JudgedPattern {
     Dropped(FixDropReason),
 }
 
-fn judge(
+fn judge_pattern(
     pattern: &FrictionPattern,
     target: &ProposalTarget,
     statement: &AnalysedStatement,
@@ -67,8 +72,8 @@ fn judge(
     }
     let is_agents = matches!(target, ProposalTarget::Identity(_));
     let said = match (is_agents, known.agents) {
-        (true, Some(agents)) => normalised(agents).contains(&normalised(&pattern.text)),
-        _ => memory.seen_from(pattern.project.as_ref()).says(statement),
+        (true, Some(agents)) => normalise(agents).contains(&normalise(&pattern.text)),
+        _ => memory.visible_in(pattern.project.as_ref()).contains_statement(statement),
     };
     if said {
         return JudgedPattern::Dropped(FixDropReason::Said);
@@ -80,7 +85,7 @@ fn judge(
             // It is in memory and still had to be repeated: an instruction that all agents read is a new
             // proposal.
             ProposalStatus::Promoted if is_agents && proposal.section().is_some() => {
-                if since(pattern, earlier.decided) < known.gate.sessions {
+                if sessions_since(pattern, earlier.decided) < known.gate.sessions {
                     return JudgedPattern::Dropped(FixDropReason::Decided);
                 }
             }
@@ -91,7 +96,7 @@ fn judge(
 }
 
 /// The number of sessions in which it came up after a time.
-fn since(pattern: &FrictionPattern, then: Option<Timestamp>) -> usize {
+fn sessions_since(pattern: &FrictionPattern, then: Option<Timestamp>) -> usize {
     pattern.times.iter().filter(|at| then.is_none_or(|then| **at > then)).count()
 }
 
@@ -131,10 +136,10 @@ impl FrictionFix {
             FrictionKind::Reported => "came up",
         };
         let title = match &pattern.supersedes {
-            Some(old) => instead_of(old),
+            Some(old) => replacement_title(old),
             None => format!("{file}: {what} in {sessions} sessions, severity {}", pattern.severity()),
         };
-        let (id, place) = (ProposalId::uncounted(Letter::Friction, day), ProposalPlace::Friction(day));
+        let (id, place) = (ProposalId::unnumbered(Letter::Friction, day), ProposalPlace::Friction(day));
         Proposal {
             target: Some(target.clone()),
             title,

@@ -21,8 +21,8 @@ use crate::knowledge::reflect::ReflectionPeriod;
 use crate::vault::review::ProposalId;
 
 pub use detect::detect;
-pub use fix::fixes;
-pub use model::{ask, heard};
+pub use fix::propose_fixes;
+pub use model::{ask, parse_patterns};
 
 /// The length of the window, in days (FRI-01).
 pub const WINDOW_DAYS: i64 = 7;
@@ -46,7 +46,7 @@ pub struct FrictionGate {
 
 impl FrictionGate {
     /// The reason why there is too little data; `None` if there is enough.
-    pub fn closed(&self, findings: usize, oldest: Option<Date>, today: Date) -> Option<String> {
+    pub fn closed_reason(&self, findings: usize, oldest: Option<Date>, today: Date) -> Option<String> {
         if findings < self.observations {
             return Some(format!(
                 "{findings} observations are known, and friction.min_observations asks for {}",

@@ -12,7 +12,7 @@ use crate::base::time::{Timestamp, day};
 use crate::knowledge::reflect::{ProposalDraft, ReflectionPeriod, check, parse, prompt};
 use crate::llm::prompts::FRICTION;
 use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
-use crate::text::admit;
+use crate::text::clean_and_redact;
 use crate::vault::memory::{FIXED_SECTIONS, user_section};
 
 /// The maximum length of a document in the prompt; claims are checked against all of it.
@@ -27,7 +27,7 @@ pub fn ask(
     found: &[FrictionPattern],
     deadline: Duration,
 ) -> LlmRequest {
-    let shown = |text: &str| admit(text).text.chars().take(MAX_DOCUMENT_CHARS).collect::<String>();
+    let shown = |text: &str| clean_and_redact(text).text.chars().take(MAX_DOCUMENT_CHARS).collect::<String>();
     let user = user_section(period.user);
     let material = json!({
         "today": day(period.today),
@@ -36,14 +36,18 @@ pub fn ask(
         "memory": shown(period.memory),
         "agents": shown(agents.unwrap_or_default()),
         "found": found.iter().map(|pattern| pattern.text.as_str()).collect::<Vec<_>>(),
-        "days": prompt::material(period).days(),
+        "days": prompt::build_material(period).days(),
     });
     let prompt = LlmPrompt::new(FRICTION, &material.to_string());
     LlmRequest { prompt, expects: AnswerFormat::Tags(&["proposals"]), deadline, budget: BUDGET }
 }
 
 /// The patterns of an answer that the observations support; `None` if the answer is unreadable.
-pub fn heard(answer: &str, whole: bool, period: &ReflectionPeriod<'_>) -> Option<Vec<FrictionPattern>> {
+pub fn parse_patterns(
+    answer: &str,
+    whole: bool,
+    period: &ReflectionPeriod<'_>,
+) -> Option<Vec<FrictionPattern>> {
     let claims = parse::parse(answer, whole)?.claims;
     let drafts = check::check(&claims, period).drafts;
     Some(drafts.iter().map(|draft| pattern(draft, period)).collect())

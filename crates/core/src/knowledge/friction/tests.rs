@@ -31,7 +31,7 @@ fn said(sessions: usize, kind: Found, origin: Origin, text: &str) -> Vec<Observa
 fn look(week: &[Observation], agents: Option<&str>, before: &[EarlierProposal]) -> FrictionFixes {
     let period = ReflectionPeriod { today: TODAY, user: "Ada", memory: MEMORY, observations: week };
     let known = FixContext { period: &period, agents, before, gate: GATE };
-    fixes(detect(&period), &known)
+    propose_fixes(detect(&period), &known)
 }
 
 #[test]
@@ -60,9 +60,9 @@ fn fri_07_fri_08_too_little_says_why() {
     let found = look(&week, Some(AGENTS), &[]);
     assert_eq!((found.fixes.len(), found.dropped[&FixDropReason::Rare]), (0, 1));
     let gate = FrictionGate { observations: 100, days: 3, sessions: 3 };
-    assert!(gate.closed(99, Some(TODAY), TODAY).unwrap().contains("min_observations"));
-    assert!(gate.closed(100, Some(TODAY), TODAY).unwrap().contains("min_days"));
-    assert_eq!(gate.closed(100, Some(Date::constant(2026, 11, 12)), TODAY), None);
+    assert!(gate.closed_reason(99, Some(TODAY), TODAY).unwrap().contains("min_observations"));
+    assert!(gate.closed_reason(100, Some(TODAY), TODAY).unwrap().contains("min_days"));
+    assert_eq!(gate.closed_reason(100, Some(Date::constant(2026, 11, 12)), TODAY), None);
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl MemoryCategory {
     pub const ALL: [Self; 3] = [Self::Preference, Self::Fix, Self::Workflow];
 
     /// The category's word; also the kind of an entry.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Preference => "preference",
             Self::Fix => "fix",
@@ -74,12 +74,12 @@ impl MemoryCandidate {
             FindingKind::Rule => "rule",
             FindingKind::Convention => "convention",
             FindingKind::Fact => "fact",
-            _ => self.category.word(),
+            _ => self.category.as_str(),
         }
     }
 
     /// True if it gives agents an instruction rather than a fact.
-    pub fn instructs(&self) -> bool {
+    pub fn is_instruction(&self) -> bool {
         matches!(
             self.kind,
             FindingKind::Rule

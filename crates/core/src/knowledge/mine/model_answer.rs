@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::candidate::{CandidateThresholds, MemoryCandidate, MemoryCategory, MinedIdea, candidate};
 use crate::base::provenance::Origin;
-use crate::knowledge::observe::check::{MAX_TEXT_CHARS, citations};
+use crate::knowledge::observe::check::{MAX_TEXT_CHARS, parse_citations};
 use crate::knowledge::observe::evidence::{MIN_SUPPORTED_COVERAGE, MessageEvidence};
-use crate::knowledge::observe::noise::{NoiseDetector, says};
+use crate::knowledge::observe::noise::{NoiseDetector, states_finding};
 use crate::knowledge::observe::{FindingKind, ObservedSession};
 use crate::knowledge::proposal::title;
 use crate::llm::prompts;
@@ -18,10 +18,10 @@ use crate::llm::prompts::PromptTemplate;
 use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
 use crate::session::remember_requests::{self, RememberRequest};
 use crate::session::{Message, MessageRole};
-use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::text::normalise::normalised;
-use crate::text::specific_terms::{coverage, words};
+use crate::text::clean_and_redact;
+use crate::text::normalise::normalise;
+use crate::text::specific_terms::{content_words, coverage};
 use crate::vault::entry::Confidence;
 
 /// The maximum length of one pass's answer, in tokens.
@@ -36,13 +36,13 @@ const MAX_MATERIAL_CHARS: usize = 60_000;
 pub const MAX_MINED: usize = 10;
 
 /// The material of both passes: the observations, then the user's messages, numbered as in the session.
-pub fn material(observed: &ObservedSession, messages: &[Message]) -> String {
+pub fn build_material(observed: &ObservedSession, messages: &[Message]) -> String {
     let mut text = String::from("Observations:\n");
     let number = |id: &String| messages.iter().position(|message| message.id == *id).map(|place| place + 1);
     for finding in observed.findings() {
         let numbers: Vec<String> =
             finding.messages.iter().filter_map(number).map(|number| format!("#{number}")).collect();
-        let (sign, origin) = (finding.priority.emoji(), finding.origin.word());
+        let (sign, origin) = (finding.priority.emoji(), finding.origin.as_str());
         text.push_str(&format!("* {sign} ({origin}) {} [{}]\n", finding.text, numbers.join(", ")));
     }
     text.push_str("\nWhat the person said:\n");
@@ -78,7 +78,7 @@ fn request(
 }
 
 /// The request for memories.
-pub fn ask_memories(material: &str, deadline: Duration) -> LlmRequest {
+pub fn memories_request(material: &str, deadline: Duration) -> LlmRequest {
     let item = json!({
         "type": "object", "additionalProperties": false, "required": ["kind", "confidence", "text", "messages"],
         "properties": {
@@ -91,7 +91,7 @@ pub fn ask_memories(material: &str, deadline: Duration) -> LlmRequest {
 }
 
 /// The request for ideas.
-pub fn ask_ideas(material: &str, deadline: Duration) -> LlmRequest {
+pub fn ideas_request(material: &str, deadline: Duration) -> LlmRequest {
     let item = json!({
         "type": "object", "additionalProperties": false, "required": ["title", "summary", "messages"],
         "properties": {
@@ -130,7 +130,7 @@ struct IdeasAnswer {
     ideas: Vec<TitledIdea>,
 }
 
-fn inside<'a>(text: &'a str, tag: &str) -> &'a str {
+fn tagged_text<'a>(text: &'a str, tag: &str) -> &'a str {
     let body = text.split_once(&format!("<{tag}>")).map_or(text, |(_, body)| body);
     body.split_once(&format!("</{tag}>")).map_or(body, |(body, _)| body)
 }
@@ -141,21 +141,22 @@ fn json_of<T: for<'a> Deserialize<'a>>(text: &str) -> Option<T> {
     serde_json::from_str(text.get(start..=end)?).ok()
 }
 
-fn named(text: &str) -> Vec<NamedMemory> {
+fn parse_memories(text: &str) -> Vec<NamedMemory> {
     if let Some(MemoriesAnswer { memories }) = json_of(text) {
         return memories;
     }
     let line = |line: &str| {
         let line = line.trim().trim_start_matches(['*', '-', '•']).trim_start();
         let (kind, rest) = line.split_once(' ')?;
-        let kind =
-            MemoryCategory::ALL.into_iter().find(|category| category.word() == kind.trim_end_matches(':'))?;
+        let kind = MemoryCategory::ALL
+            .into_iter()
+            .find(|category| category.as_str() == kind.trim_end_matches(':'))?;
         let (confidence, rest) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
         let confidence = serde_json::from_value(Value::String(confidence.trim().to_lowercase())).ok()?;
-        let (text, messages) = citations(rest.trim());
+        let (text, messages) = parse_citations(rest.trim());
         Some(NamedMemory { kind, confidence, text: text.to_owned(), messages })
     };
-    inside(text, "memories").lines().filter_map(line).collect()
+    tagged_text(text, "memories").lines().filter_map(line).collect()
 }
 
 fn titled(text: &str) -> Vec<TitledIdea> {
@@ -165,10 +166,10 @@ fn titled(text: &str) -> Vec<TitledIdea> {
     let line = |line: &str| {
         let line = line.trim().strip_prefix(['*', '-', '•'])?.trim_start();
         let (title, rest) = line.split_once('|')?;
-        let (summary, messages) = citations(rest.trim());
+        let (summary, messages) = parse_citations(rest.trim());
         Some(TitledIdea { title: title.trim().to_owned(), summary: summary.to_owned(), messages })
     };
-    inside(text, "ideas").lines().filter_map(line).collect()
+    tagged_text(text, "ideas").lines().filter_map(line).collect()
 }
 
 /// The verified memories of an answer: each is supported by messages, which determine the confidence.
@@ -180,33 +181,33 @@ pub fn memories(
 ) -> Vec<MemoryCandidate> {
     let mut seen = HashSet::new();
     let mut believed = Vec::new();
-    for NamedMemory { kind: category, confidence, text, messages: cited } in named(answer) {
-        let text = one_line(&admit(&text).text, MAX_TEXT_CHARS);
-        let Ok(support) = evidence.support(&text, &cited) else { continue };
+    for NamedMemory { kind: category, confidence, text, messages: cited } in parse_memories(answer) {
+        let text = one_line(&clean_and_redact(&text).text, MAX_TEXT_CHARS);
+        let Ok(support) = evidence.find_support(&text, &cited) else { continue };
         if text.is_empty() || (category == MemoryCategory::Preference && support.origin != Origin::User) {
             continue;
         }
-        if noise.pass(&text, &support).is_err() {
+        if noise.check_noise(&text, &support).is_err() {
             continue;
         }
         // It counts as stated only if the user really used such words (SID-04). Another request in the same
         // message proves nothing, and a possibly pasted one neither.
-        let stated = words(&text);
+        let stated = content_words(&text);
         let lays_down = |wish: &RememberRequest| {
-            wish.certain && coverage(&stated, &words(&wish.text)) >= MIN_SUPPORTED_COVERAGE
+            wish.certain && coverage(&stated, &content_words(&wish.text)) >= MIN_SUPPORTED_COVERAGE
         };
         let theirs = || support.places.iter().filter_map(|place| messages.get(*place));
         let explicit = theirs().any(|message| {
             message.role == MessageRole::User
-                && remember_requests::wishes(&message.text).iter().any(lays_down)
+                && remember_requests::remember_requests(&message.text).iter().any(lays_down)
         });
         let most = match support.origin {
             Origin::User if explicit => Confidence::High,
             Origin::User => Confidence::Medium,
             _ => Confidence::Low,
         };
-        let confidence = if sure(confidence) < sure(most) { confidence } else { most };
-        if believed.len() < MAX_MINED && seen.insert(normalised(&text)) {
+        let confidence = if confidence_rank(confidence) < confidence_rank(most) { confidence } else { most };
+        if believed.len() < MAX_MINED && seen.insert(normalise(&text)) {
             let kind = match (category, explicit && support.origin == Origin::User) {
                 (MemoryCategory::Preference, true) => FindingKind::Rule,
                 (MemoryCategory::Preference, false) => FindingKind::Preference,
@@ -233,15 +234,17 @@ pub fn memories(
 
 /// Adds the user's explicit statements to a model's memories. Their own words replace the model's paraphrase,
 /// and explicit statements are included even if the model missed them (SID-04).
-pub fn completed(
+pub fn merge_user_statements(
     mut believed: Vec<MemoryCandidate>,
     noise: &NoiseDetector<'_>,
     thresholds: CandidateThresholds,
 ) -> Vec<MemoryCandidate> {
-    for finding in noise.lasting() {
+    for finding in noise.user_findings() {
         let Some(own) = candidate(finding, thresholds) else { continue };
-        match believed.iter_mut().find(|known| says(&known.text, finding)) {
-            Some(known) if sure(known.confidence) < sure(own.confidence) => *known = own,
+        match believed.iter_mut().find(|known| states_finding(&known.text, finding)) {
+            Some(known) if confidence_rank(known.confidence) < confidence_rank(own.confidence) => {
+                *known = own
+            }
             Some(_) => {}
             None if own.confidence == Confidence::High => believed.push(own),
             None => {}
@@ -251,7 +254,7 @@ pub fn completed(
 }
 
 /// The confidence as a number.
-fn sure(confidence: Confidence) -> u8 {
+fn confidence_rank(confidence: Confidence) -> u8 {
     match confidence {
         Confidence::High => 2,
         Confidence::Medium => 1,
@@ -264,16 +267,16 @@ pub fn ideas(answer: &str, evidence: &MessageEvidence<'_>, noise: &NoiseDetector
     let mut seen = HashSet::new();
     let mut believed = Vec::new();
     for TitledIdea { title: name, summary, messages } in titled(answer) {
-        let summary = one_line(&admit(&summary).text, MAX_TEXT_CHARS);
-        let name = title(&one_line(&admit(&name).text, MAX_TEXT_CHARS));
-        let Ok(support) = evidence.support(&format!("{name}. {summary}"), &messages) else { continue };
+        let summary = one_line(&clean_and_redact(&summary).text, MAX_TEXT_CHARS);
+        let name = title(&one_line(&clean_and_redact(&name).text, MAX_TEXT_CHARS));
+        let Ok(support) = evidence.find_support(&format!("{name}. {summary}"), &messages) else { continue };
         if name.is_empty() || summary.is_empty() || support.origin == Origin::Tool {
             continue;
         }
-        if !noise.thinks_ahead(&support.places) {
+        if !noise.is_about_future(&support.places) {
             continue;
         }
-        if believed.len() < MAX_MINED && seen.insert(normalised(&name)) {
+        if believed.len() < MAX_MINED && seen.insert(normalise(&name)) {
             let messages = evidence.ids(&support.places);
             believed.push(MinedIdea { title: name, summary, origin: support.origin, messages });
         }
@@ -282,10 +285,10 @@ pub fn ideas(answer: &str, evidence: &MessageEvidence<'_>, noise: &NoiseDetector
 }
 
 /// The candidates of the rules, plus those that only a model found.
-pub fn added(mut known: Vec<MemoryCandidate>, more: Vec<MemoryCandidate>) -> Vec<MemoryCandidate> {
+pub fn merge_candidates(mut known: Vec<MemoryCandidate>, more: Vec<MemoryCandidate>) -> Vec<MemoryCandidate> {
     for one in more {
-        let said = words(&one.text);
-        if !known.iter().any(|known| coverage(&said, &words(&known.text)) >= MIN_SUPPORTED_COVERAGE) {
+        let said = content_words(&one.text);
+        if !known.iter().any(|known| coverage(&said, &content_words(&known.text)) >= MIN_SUPPORTED_COVERAGE) {
             known.push(one);
         }
     }
@@ -369,7 +372,8 @@ mod tests {
             ("* preference (high) Never use sleep in tests, poll the socket instead. [#1]", 0),
             ("* fix (low) The socket was closed twice; guard close() in net.rs [#3]", 1),
         ] {
-            let all = completed(mined(&format!("<memories>\n{said}\n</memories>")), &noise, usual);
+            let all =
+                merge_user_statements(mined(&format!("<memories>\n{said}\n</memories>")), &noise, usual);
             let own: Vec<_> = all.iter().filter(|one| one.text == rule).map(|one| one.confidence).collect();
             assert_eq!((own.as_slice(), all.len()), (&[Confidence::High][..], 1 + others), "{said}: {all:?}");
         }
@@ -379,7 +383,7 @@ mod tests {
     fn json_says_the_same_as_tags() {
         let json = r#"{"memories": [{"kind": "fix", "confidence": "low", "text": "Guard close() in net.rs", "messages": [3]}]}"#;
         let tags = "<memories>\n- fix (low) Guard close() in net.rs [#3]\n</memories>";
-        assert_eq!(named(json), named(tags));
+        assert_eq!(parse_memories(json), parse_memories(tags));
         assert_eq!(mined(json).len(), 1);
         assert_eq!(mined("I have nothing to add."), []);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::ResearchSettings;
 use crate::llm::prompts::RESEARCH;
 use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
-use crate::text::admit;
+use crate::text::clean_and_redact;
 
 /// The maximum cost of researching one idea.
 pub const MAX_COST: Cost = Cost { micro_dollars: 250_000 };
@@ -37,7 +37,7 @@ pub fn quotation(answer: &str, tokens: u32) -> Option<String> {
     let (open, close) = (format!("<{RESEARCH_TAG}>"), format!("</{RESEARCH_TAG}>"));
     let inside = answer.split_once(&open).map_or(answer, |(_, rest)| rest);
     let inside = inside.split_once(&close).map_or(inside, |(inside, _)| inside);
-    let admitted = admit(inside.trim()).text;
+    let admitted = clean_and_redact(inside.trim()).text;
     let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
     let mut text: String = admitted.chars().take(most).collect();
     if text.len() < admitted.len() {

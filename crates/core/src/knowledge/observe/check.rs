@@ -7,14 +7,14 @@ use super::claim_fault::{ClaimFault, FaultCounts};
 use super::evidence::{MAX_MESSAGES, MIN_SUPPORTED_COVERAGE, MessageEvidence, NamedSpecifics};
 use super::finding::{Finding, FindingKind, ObservedSession, ObservedTopic};
 use super::noise::NoiseDetector;
-use super::parse::{ObserverOutput, bullet};
+use super::parse::{ObserverOutput, parse_bullet};
 use crate::base::provenance::Origin;
 use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
 use crate::base::time::{Date, TimeZone};
 use crate::session::Message;
-use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::clean_and_redact;
 use crate::vault::daily_log::FactTime;
 use crate::vault::priority::Priority;
 
@@ -50,7 +50,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     };
     let segments = if output.segments.is_empty() { std::slice::from_ref(&flat) } else { &output.segments };
     for segment in segments {
-        let mut parts = DaySplitter::of(narrative(&segment.narrative, &evidence));
+        let mut parts = DaySplitter::from_segment(narrative(&segment.narrative, &evidence));
         for line in &segment.facts {
             let Some(claim) = claim(line) else { continue };
             let mut fault = |fault: ClaimFault| *checked.faults.entry(fault).or_default() += 1;
@@ -59,7 +59,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
                 continue;
             }
             match finding(&claim, &evidence, &noise, &mut fault) {
-                Ok((found, day)) if seen.insert(crate::text::normalise::normalised(&found.text)) => {
+                Ok((found, day)) if seen.insert(crate::text::normalise::normalise(&found.text)) => {
                     count += 1;
                     parts.add(found, day);
                 }
@@ -72,7 +72,8 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     // A model need not keep the order of days; parts without a day count for the last one.
     checked.observed.parts.sort_by_key(|part| part.day.unwrap_or(Date::MAX));
     let spoken = |text: &str| {
-        Some(one_line(&admit(text).text, MAX_NARRATIVE_CHARS)).filter(|text| evidence.is_spoken(text))
+        Some(one_line(&clean_and_redact(text).text, MAX_NARRATIVE_CHARS))
+            .filter(|text| evidence.is_in_session_words(text))
     };
     checked.observed.current_task = output.current_task.as_deref().and_then(spoken);
     checked.observed.suggested_response = output.suggested_response.as_deref().and_then(|text| {
@@ -83,8 +84,8 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
 
 /// A narrative, and the day on which it was said.
 fn narrative(text: &str, evidence: &MessageEvidence<'_>) -> (String, Option<Date>) {
-    let text = one_line(&admit(text).text, MAX_NARRATIVE_CHARS);
-    match evidence.support(&text, &[]) {
+    let text = one_line(&clean_and_redact(text).text, MAX_NARRATIVE_CHARS);
+    match evidence.find_support(&text, &[]) {
         Ok(support) if !evidence.is_copied(&text) => {
             let day = evidence.day(&support.places);
             (text, day)
@@ -99,7 +100,7 @@ struct DaySplitter {
 }
 
 impl DaySplitter {
-    fn of((narrative, day): (String, Option<Date>)) -> Self {
+    fn from_segment((narrative, day): (String, Option<Date>)) -> Self {
         let part = ObservedTopic { narrative, day, ..ObservedTopic::default() };
         Self { all: if part.narrative.is_empty() { Vec::new() } else { vec![part] } }
     }
@@ -124,12 +125,12 @@ struct ObserverClaim {
 }
 
 fn claim(line: &str) -> Option<ObserverClaim> {
-    let (priority, rest) = bullet(line)?;
+    let (priority, rest) = parse_bullet(line)?;
     let (when, rest) =
-        FactTime::prefix(rest).map_or((None, rest), |(when, rest)| (Some(when), rest.trim_start()));
+        FactTime::strip_time(rest).map_or((None, rest), |(when, rest)| (Some(when), rest.trim_start()));
     let (rest, feels) = feeling(rest);
-    let (text, cited) = citations(rest);
-    let text = one_line(&admit(text).text, MAX_TEXT_CHARS);
+    let (text, cited) = parse_citations(rest);
+    let text = one_line(&clean_and_redact(text).text, MAX_TEXT_CHARS);
     (!text.is_empty()).then_some(ObserverClaim { priority, when, text, cited, feels })
 }
 
@@ -140,14 +141,14 @@ fn feeling(text: &str) -> (&str, Option<Sentiment>) {
         let (before, word) = text.trim_end().strip_suffix('}')?.rsplit_once('{')?;
         let before = before.trim_end();
         let word = word.trim().to_lowercase();
-        let feels = Sentiment::of(&word);
+        let feels = Sentiment::from_word(&word);
         before.ends_with([']', ')']).then_some((before, feels))
     };
     braced().unwrap_or((text, None))
 }
 
 /// Splits `… [#3, #7]` into the text and the cited numbers.
-pub fn citations(text: &str) -> (&str, Vec<usize>) {
+pub fn parse_citations(text: &str) -> (&str, Vec<usize>) {
     let trimmed = text.trim_end();
     let numbers = |open: usize| -> Option<Vec<usize>> {
         let inside = trimmed.get(open + 1..trimmed.len() - 1)?;
@@ -181,12 +182,12 @@ fn finding(
     noise: &NoiseDetector<'_>,
     fault: &mut impl FnMut(ClaimFault),
 ) -> Result<(Finding, Option<Date>), ClaimFault> {
-    let support = evidence.support(&claim.text, &claim.cited)?;
+    let support = evidence.find_support(&claim.text, &claim.cited)?;
     if evidence.is_copied(&claim.text) {
         return Err(ClaimFault::Copied);
     }
-    noise.pass(&claim.text, &support)?;
-    let (when, wrong) = evidence.when(claim.when, &support.places);
+    noise.check_noise(&claim.text, &support)?;
+    let (when, wrong) = evidence.check_time(claim.when, &support.places);
     if wrong {
         fault(ClaimFault::Time);
     }
@@ -196,7 +197,9 @@ fn finding(
         _ if !certain => Priority::Low,
         Origin::User if !question => Priority::High,
         // An agent's statement of a fault and its fix counts as knowledge if it names something.
-        Origin::Agent if !question && !NamedSpecifics::of(&claim.text).names.is_empty() => Priority::High,
+        Origin::Agent if !question && !NamedSpecifics::from_text(&claim.text).names.is_empty() => {
+            Priority::High
+        }
         _ => Priority::Medium,
     };
     if claim.priority > most {

@@ -28,7 +28,7 @@ pub enum ClaimFault {
 
 impl ClaimFault {
     /// True if the fault drops the statement.
-    pub fn drops(self) -> bool {
+    pub fn is_fatal(self) -> bool {
         !matches!(self, Self::Time | Self::Lowered)
     }
 }

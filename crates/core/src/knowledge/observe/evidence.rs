@@ -7,7 +7,9 @@ use super::claim_fault::ClaimFault;
 use crate::base::provenance::Origin;
 use crate::base::time::{Date, TimeZone};
 use crate::session::{Message, MessageRole};
-use crate::text::specific_terms::{self, coverage, plain, stands_in, words};
+use crate::text::specific_terms::{
+    self, content_words, coverage, normalise_for_specifics, normalised_contains,
+};
 use crate::vault::daily_log::{FactTime, TimeOfDay};
 
 /// The minimum word overlap between a statement and its support.
@@ -26,7 +28,7 @@ pub(super) struct NamedSpecifics {
 }
 
 impl NamedSpecifics {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn from_text(text: &str) -> Self {
         let all = specific_terms::specifics(text)
             .into_iter()
             .filter(|specific| !specific_terms::is_clock(specific));
@@ -60,12 +62,13 @@ pub struct StatementSupport {
 impl<'a> MessageEvidence<'a> {
     /// Indexes the messages of a session.
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
-        let texts: Vec<String> = messages.iter().map(said_and_done).collect();
-        let clock = |message: &Message| message.at.map(|at| TimeOfDay::of(&at.to_zoned(zone.clone())));
+        let texts: Vec<String> = messages.iter().map(text_with_calls).collect();
+        let clock =
+            |message: &Message| message.at.map(|at| TimeOfDay::from_zoned(&at.to_zoned(zone.clone())));
         Self {
             messages,
-            plain: texts.iter().map(|text| plain(text)).collect(),
-            words: texts.iter().map(|text| words(text)).collect(),
+            plain: texts.iter().map(|text| normalise_for_specifics(text)).collect(),
+            words: texts.iter().map(|text| content_words(text)).collect(),
             clocks: messages.iter().map(clock).collect(),
             days: messages.iter().map(|message| Some(message.at?.to_zoned(zone.clone()).date())).collect(),
         }
@@ -87,9 +90,9 @@ impl<'a> MessageEvidence<'a> {
 
     /// Finds the support for `text`, first in the cited messages (counted from 1). `Err` names the part that
     /// nobody said.
-    pub fn support(&self, text: &str, cited: &[usize]) -> Result<StatementSupport, ClaimFault> {
-        let wanted = NamedSpecifics::of(text);
-        let content = words(text);
+    pub fn find_support(&self, text: &str, cited: &[usize]) -> Result<StatementSupport, ClaimFault> {
+        let wanted = NamedSpecifics::from_text(text);
+        let content = content_words(text);
         let cited: Vec<usize> = cited
             .iter()
             .filter_map(|number| number.checked_sub(1))
@@ -108,7 +111,7 @@ impl<'a> MessageEvidence<'a> {
         ] {
             let own: Vec<usize> =
                 places.iter().copied().filter(|place| roles.contains(&self.messages[*place].role)).collect();
-            let has = |name: &String| own.iter().any(|place| stands_in(name, &self.plain[*place]));
+            let has = |name: &String| own.iter().any(|place| normalised_contains(name, &self.plain[*place]));
             let there: HashSet<u64> = own.iter().flat_map(|place| &self.words[*place]).copied().collect();
             let covered = coverage(&content, &there);
             let named = wanted.names.iter().all(has);
@@ -156,10 +159,10 @@ impl<'a> MessageEvidence<'a> {
             places.extend(near.into_iter().take(2).map(|(_, place)| place));
         }
         for name in &wanted.names {
-            if places.iter().any(|place| stands_in(name, &self.plain[*place])) {
+            if places.iter().any(|place| normalised_contains(name, &self.plain[*place])) {
                 continue;
             }
-            let found = (0..self.plain.len()).filter(|place| stands_in(name, &self.plain[*place]));
+            let found = (0..self.plain.len()).filter(|place| normalised_contains(name, &self.plain[*place]));
             // Prefer the user's words to the agent's, and those to tool output.
             let trust = |place: &usize| match self.messages[*place].role {
                 MessageRole::User => 0,
@@ -180,12 +183,12 @@ impl<'a> MessageEvidence<'a> {
     /// True if one of these messages contains the name.
     pub(super) fn has(&self, name: &str, ids: &[String]) -> bool {
         let cited = self.messages.iter().zip(&self.plain).filter(|(message, _)| ids.contains(&message.id));
-        cited.into_iter().any(|(_, text)| stands_in(name, text))
+        cited.into_iter().any(|(_, text)| normalised_contains(name, text))
     }
 
     /// True if `text` was copied from tool output.
     pub(super) fn is_copied(&self, text: &str) -> bool {
-        let text: Vec<char> = plain(text).chars().collect();
+        let text: Vec<char> = normalise_for_specifics(text).chars().collect();
         let mut pieces = text.windows(MIN_COPIED_CHARS).step_by(MIN_COPIED_CHARS / 4);
         pieces.any(|piece| {
             let piece: String = piece.iter().collect();
@@ -199,7 +202,7 @@ impl<'a> MessageEvidence<'a> {
     }
 
     /// The time of a statement, taken from a message or `None`; and true if the claimed time was wrong.
-    pub(super) fn when(&self, claimed: Option<FactTime>, places: &[usize]) -> (Option<FactTime>, bool) {
+    pub(super) fn check_time(&self, claimed: Option<FactTime>, places: &[usize]) -> (Option<FactTime>, bool) {
         let theirs = || places.iter().filter_map(|place| self.clocks[*place]);
         match claimed {
             Some(FactTime::At(clock)) if theirs().any(|their| their == clock) => (claimed, false),
@@ -209,8 +212,8 @@ impl<'a> MessageEvidence<'a> {
     }
 
     /// True if a task or suggestion uses the words of the user and the agent.
-    pub(super) fn is_spoken(&self, text: &str) -> bool {
-        let wanted = NamedSpecifics::of(text);
+    pub(super) fn is_in_session_words(&self, text: &str) -> bool {
+        let wanted = NamedSpecifics::from_text(text);
         let (mut spoken, mut printed) = (HashSet::new(), HashSet::new());
         for (message, words) in self.messages.iter().zip(&self.words) {
             if message.role == MessageRole::Tool { &mut printed } else { &mut spoken }.extend(words);
@@ -219,16 +222,16 @@ impl<'a> MessageEvidence<'a> {
             let heard = self.messages.iter().zip(&self.plain);
             heard
                 .filter(|(message, _)| message.role != MessageRole::Tool)
-                .any(|(_, text)| stands_in(name, text))
+                .any(|(_, text)| normalised_contains(name, text))
         });
-        let content = words(text);
+        let content = content_words(text);
         let (said, output) = (coverage(&content, &spoken), coverage(&content, &printed));
         !text.is_empty() && named && said >= MIN_SUPPORTED_COVERAGE && said + 0.2 >= output
     }
 }
 
 /// The text and the calls of a message.
-pub(super) fn said_and_done(message: &Message) -> String {
+pub(super) fn text_with_calls(message: &Message) -> String {
     let mut text = message.text.clone();
     for call in &message.calls {
         for part in [&call.tool, &call.input].into_iter().chain(&call.reads).chain(&call.writes) {

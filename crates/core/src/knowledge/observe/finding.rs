@@ -113,22 +113,22 @@ pub enum GateDoubt {
 
 impl GateVerdict {
     /// True if it can be verified.
-    pub fn verifiable(&self) -> bool {
+    pub fn is_verifiable(&self) -> bool {
         !self.doubts.iter().any(|doubt| matches!(doubt, GateDoubt::Unfounded | GateDoubt::Vague))
     }
 
     /// True if it is useful next time.
-    pub fn useful(&self) -> bool {
+    pub fn is_useful(&self) -> bool {
         !self.doubts.iter().any(|doubt| matches!(doubt, GateDoubt::Step | GateDoubt::Once))
     }
 
     /// True if it contradicts an existing memory.
-    pub fn conflicting(&self) -> bool {
+    pub fn is_conflicting(&self) -> bool {
         self.against.is_some()
     }
 
     /// True if an enforcing gate would let it pass unchanged.
-    pub fn passes(&self) -> bool {
+    pub fn is_passing(&self) -> bool {
         self.doubts.is_empty() && self.against.is_none()
     }
 }
@@ -177,7 +177,7 @@ impl ObservedSession {
 
     /// The same for a session without a user at the keyboard: a program's prompt is nobody's own word.
     #[must_use]
-    pub fn without_person(mut self) -> Self {
+    pub fn without_user_origin(mut self) -> Self {
         for finding in self.parts.iter_mut().flat_map(|part| &mut part.findings) {
             if finding.origin == Origin::User {
                 (finding.origin, finding.everywhere, finding.perhaps_everywhere) =

@@ -5,19 +5,19 @@
 //! find them.
 
 use super::claim_fault::ClaimFault;
-use super::evidence::{MIN_SUPPORTED_COVERAGE, StatementSupport, said_and_done};
+use super::evidence::{MIN_SUPPORTED_COVERAGE, StatementSupport, text_with_calls};
 use super::finding::{Finding, FindingKind};
-use super::retold_steps::{retells, retells_request};
+use super::retold_steps::{is_retold_request, is_retold_step};
 use super::rules::observe;
 use super::rules::words::{cause, idea, retold, wish};
 use crate::base::provenance::Origin;
 use crate::base::time::TimeZone;
 use crate::session::{Message, MessageRole};
 use crate::text::common_words;
-use crate::text::phrases::{begins, content, has, has_dense};
+use crate::text::phrases::{contains_dense, content, has, strip_phrase};
 use crate::text::sentences;
-use crate::text::sentences::folded;
-use crate::text::specific_terms::{coverage, specifics, words};
+use crate::text::sentences::fold;
+use crate::text::specific_terms::{content_words, coverage, specifics};
 
 /// The minimum number of significant words of a statement.
 const MIN_WORDS: usize = 4;
@@ -36,13 +36,13 @@ impl<'a> NoiseDetector<'a> {
     pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
         Self {
             messages,
-            lines: messages.iter().map(|message| in_words(&said_and_done(message))).collect(),
+            lines: messages.iter().map(|message| in_words(&text_with_calls(message))).collect(),
             found: observe(messages, zone, None).findings().cloned().collect(),
         }
     }
 
     /// Checks that a statement with this support is worth keeping. The error is the reason if not.
-    pub fn pass(&self, text: &str, support: &StatementSupport) -> Result<(), ClaimFault> {
+    pub fn check_noise(&self, text: &str, support: &StatementSupport) -> Result<(), ClaimFault> {
         if self.laid_down(text, &support.places) {
             return Ok(());
         }
@@ -50,13 +50,13 @@ impl<'a> NoiseDetector<'a> {
             return Err(ClaimFault::Quoted);
         }
         // The user's words are never a step of the agent, in any wording.
-        let step = support.origin != Origin::User && retells(text);
-        if step || retells_request(text) { Err(ClaimFault::Retold) } else { Ok(()) }
+        let step = support.origin != Origin::User && is_retold_step(text);
+        if step || is_retold_request(text) { Err(ClaimFault::Retold) } else { Ok(()) }
     }
 
     /// True if the rules find the statement in one of these messages.
     fn laid_down(&self, text: &str, places: &[usize]) -> bool {
-        let said = words(text);
+        let said = content_words(text);
         let here = |finding: &&Finding| {
             let ids = places.iter().filter_map(|place| self.messages.get(*place)).map(|message| &message.id);
             ids.into_iter().any(|id| finding.messages.contains(id))
@@ -65,7 +65,9 @@ impl<'a> NoiseDetector<'a> {
             .found
             .iter()
             .filter(|finding| !matches!(finding.kind, FindingKind::Files | FindingKind::Workflow));
-        found.filter(here).any(|finding| coverage(&said, &words(&finding.text)) >= MIN_SUPPORTED_COVERAGE)
+        found
+            .filter(here)
+            .any(|finding| coverage(&said, &content_words(&finding.text)) >= MIN_SUPPORTED_COVERAGE)
     }
 
     /// True if a statement copies a message, or a part of one, that states nothing lasting.
@@ -76,7 +78,7 @@ impl<'a> NoiseDetector<'a> {
             self.messages
                 .iter()
                 .zip(&self.lines)
-                .any(|(message, words)| role(message.role) && holds(words, &line))
+                .any(|(message, words)| role(message.role) && contains_statement(words, &line))
         };
         if of(|role| role == MessageRole::User) {
             return !asserts(text);
@@ -88,20 +90,22 @@ impl<'a> NoiseDetector<'a> {
     }
 
     /// True if one of these messages considers something for later, as an idea requires.
-    pub fn thinks_ahead(&self, places: &[usize]) -> bool {
+    pub fn is_about_future(&self, places: &[usize]) -> bool {
         let said = |message: &&Message| message.role != MessageRole::Tool;
         let here = places.iter().filter_map(|place| self.messages.get(*place)).filter(said);
         let found = |id: &String| {
             self.found.iter().any(|found| found.kind == FindingKind::Idea && found.messages.contains(id))
         };
         here.into_iter().any(|message| {
-            let text = folded(&message.text);
-            found(&message.id) || has(&text, idea::THOUGHT_OF) || has_dense(&text, idea::DENSE_THOUGHT_OF)
+            let text = fold(&message.text);
+            found(&message.id)
+                || has(&text, idea::THOUGHT_OF)
+                || contains_dense(&text, idea::DENSE_THOUGHT_OF)
         })
     }
 
     /// The user's explicit statements, in their own words.
-    pub fn lasting(&self) -> impl Iterator<Item = &Finding> {
+    pub fn user_findings(&self) -> impl Iterator<Item = &Finding> {
         self.found.iter().filter(|finding| {
             let kind = finding.kind;
             finding.origin == Origin::User
@@ -117,14 +121,14 @@ impl<'a> NoiseDetector<'a> {
     }
 
     /// The explicit statements that are missing in these statements.
-    pub fn passed_over(&self, said: &[&str]) -> impl Iterator<Item = &Finding> {
-        self.lasting().filter(move |finding| !said.iter().any(|text| says(text, finding)))
+    pub fn missing_findings(&self, said: &[&str]) -> impl Iterator<Item = &Finding> {
+        self.user_findings().filter(move |finding| !said.iter().any(|text| states_finding(text, finding)))
     }
 }
 
 /// True if a statement contains a finding.
-pub fn says(statement: &str, finding: &Finding) -> bool {
-    coverage(&words(&finding.text), &words(statement)) >= MIN_SUPPORTED_COVERAGE
+pub fn states_finding(statement: &str, finding: &Finding) -> bool {
+    coverage(&content_words(&finding.text), &content_words(statement)) >= MIN_SUPPORTED_COVERAGE
 }
 
 /// The words of a text, separated and surrounded by single spaces.
@@ -138,7 +142,7 @@ fn in_words(text: &str) -> String {
 }
 
 /// True if a message contains the statement, except for an added first or last word.
-fn holds(message: &str, statement: &str) -> bool {
+fn contains_statement(message: &str, statement: &str) -> bool {
     let inner = statement.trim();
     let after = inner.split_once(' ').map(|(_, rest)| format!(" {rest} "));
     let before = inner.rsplit_once(' ').map(|(rest, _)| format!(" {rest} "));
@@ -151,25 +155,25 @@ fn holds(message: &str, statement: &str) -> bool {
 
 /// True if a sentence of the user states something verifiable and asks for nothing.
 fn asserts(text: &str) -> bool {
-    let folded = folded(text);
+    let folded = fold(text);
     let asks = sentences::asks_or_quotes(&folded)
         || has(&folded, wish::REQUESTS)
         || has(&folded, retold::PLEASE)
-        || has_dense(&folded, retold::DENSE_ORDERS);
+        || contains_dense(&folded, retold::DENSE_ORDERS);
     let orders = folded.split([',', ';', '.', '!', ':']).any(|clause| {
-        let clause = crate::session::remember_requests::without_lead(clause.trim());
-        begins(clause, retold::ORDERS, "").is_some()
+        let clause = crate::session::remember_requests::strip_lead(clause.trim());
+        strip_phrase(clause, retold::ORDERS, "").is_some()
     });
-    let approves = begins(&folded, common_words::APPROVALS, "").is_some();
+    let approves = strip_phrase(&folded, common_words::APPROVALS, "").is_some();
     !asks && !orders && !approves && content(text).len() >= MIN_WORDS && !specifics(text).is_empty()
 }
 
 /// True if the agent explains something, rather than announcing its next step.
 fn explains(text: &str) -> bool {
-    sentences::sentences(text).into_iter().any(|sentence| {
-        let folded = folded(sentence);
-        let plans = sentences::asks_or_quotes(&folded) || begins(&folded, cause::PLANS, "").is_some();
-        let causes = has(&folded, cause::NAMED) || has_dense(&folded, cause::DENSE_NAMED);
+    sentences::split_sentences(text).into_iter().any(|sentence| {
+        let folded = fold(sentence);
+        let plans = sentences::asks_or_quotes(&folded) || strip_phrase(&folded, cause::PLANS, "").is_some();
+        let causes = has(&folded, cause::NAMED) || contains_dense(&folded, cause::DENSE_NAMED);
         !plans && content(sentence).len() >= MIN_WORDS && (causes || !specifics(sentence).is_empty())
     })
 }

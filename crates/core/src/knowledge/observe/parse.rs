@@ -45,10 +45,10 @@ pub fn parse(text: &str) -> ObserverOutput {
     if let Some(output) = from_json(text) {
         return output;
     }
-    let Some(observations) = inside(text, OBSERVATIONS_TAG) else { return fallback(text) };
+    let Some(observations) = tagged_text(text, OBSERVATIONS_TAG) else { return fallback(text) };
     let observations = unfenced(observations).trim().to_owned();
     let other = |name| {
-        inside(text, name).map(|text| unfenced(text).trim().to_owned()).filter(|text| !text.is_empty())
+        tagged_text(text, name).map(|text| unfenced(text).trim().to_owned()).filter(|text| !text.is_empty())
     };
     ObserverOutput {
         segments: parse_segments(&observations),
@@ -102,7 +102,7 @@ impl JsonFact {
         if !self.messages.is_empty() {
             let numbers: Vec<String> = self.messages.iter().map(|number| format!("#{number}")).collect();
             line.push_str(&format!(" [{}]", numbers.join(", ")));
-            let known = |word: &&str| Sentiment::ALL.iter().any(|feels| feels.word() == *word);
+            let known = |word: &&str| Sentiment::ALL.iter().any(|feels| feels.as_str() == *word);
             if let Some(word) = self.feels.as_deref().map(str::trim).filter(known) {
                 line.push_str(&format!(" {{{word}}}"));
             }
@@ -143,7 +143,8 @@ fn render(segment: &DistilledSegment) -> String {
 
 /// Parses an answer without tags: the lines that look like observations, or else everything (OBS-20).
 fn fallback(text: &str) -> ObserverOutput {
-    let marked: Vec<&str> = text.lines().filter(|line| bullet(line).is_some()).map(str::trim_end).collect();
+    let marked: Vec<&str> =
+        text.lines().filter(|line| parse_bullet(line).is_some()).map(str::trim_end).collect();
     let observations = if marked.is_empty() { text.trim().to_owned() } else { marked.join("\n") };
     ObserverOutput { observations, ..ObserverOutput::default() }
 }
@@ -155,10 +156,13 @@ pub fn parse_segments(observations: &str) -> Vec<DistilledSegment> {
     while let Some((_, body)) = opened(rest, SEGMENT_TAG) {
         let end = [closing(body, SEGMENT_TAG), opening(body, SEGMENT_TAG)].into_iter().flatten().min();
         let (body, after) = body.split_at(end.unwrap_or(body.len()));
-        let narrative = inside(body, NARRATIVE_TAG).map(single_line).unwrap_or_default();
-        let facts = inside(body, FACTS_TAG).unwrap_or(body);
-        let facts: Vec<String> =
-            facts.lines().filter(|line| bullet(line).is_some()).map(|line| line.trim().to_owned()).collect();
+        let narrative = tagged_text(body, NARRATIVE_TAG).map(single_line).unwrap_or_default();
+        let facts = tagged_text(body, FACTS_TAG).unwrap_or(body);
+        let facts: Vec<String> = facts
+            .lines()
+            .filter(|line| parse_bullet(line).is_some())
+            .map(|line| line.trim().to_owned())
+            .collect();
         if !narrative.is_empty() || !facts.is_empty() {
             segments.push(DistilledSegment { narrative, facts });
         }
@@ -174,16 +178,16 @@ impl ObserverOutput {
     }
 
     /// The highest priority in the answer (OBS-21).
-    pub fn priority(&self) -> Option<Priority> {
-        self.observations.lines().filter_map(bullet).map(|(priority, _)| priority).max()
+    pub fn max_priority(&self) -> Option<Priority> {
+        self.observations.lines().filter_map(parse_bullet).map(|(priority, _)| priority).max()
     }
 }
 
 /// Parses an observation line into priority and text.
-pub(super) fn bullet(line: &str) -> Option<(Priority, &str)> {
+pub(super) fn parse_bullet(line: &str) -> Option<(Priority, &str)> {
     let line = line.trim_start();
     let line = line.strip_prefix(['*', '-', '•']).unwrap_or(line).trim_start();
-    Priority::prefix(line).map(|(priority, rest)| (priority, rest.trim()))
+    Priority::strip_emoji(line).map(|(priority, rest)| (priority, rest.trim()))
 }
 
 /// The position of a tag, ignoring case.
@@ -209,7 +213,7 @@ fn opened<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
 
 /// The text between a pair of tags. Without the closing tag it extends to the next top-level tag, or to the
 /// end: the answer of a truncated model is still useful.
-fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+fn tagged_text<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, body) = opened(text, name)?;
     let outer = [OBSERVATIONS_TAG, CURRENT_TASK_TAG, SUGGESTED_RESPONSE_TAG];
     let next = || outer.iter().filter(|other| **other != name).filter_map(|other| opening(body, other)).min();
@@ -270,7 +274,7 @@ Go on with fuse 8.
         assert_eq!(output.segments[0].facts.len(), 2);
         assert_eq!(output.current_task.as_deref(), Some("Primary: rewire fuse 8"));
         assert_eq!(output.suggested_response.as_deref(), Some("Go on with fuse 8."));
-        assert_eq!(output.priority(), Some(Priority::High));
+        assert_eq!(output.max_priority(), Some(Priority::High));
         assert_eq!(output.date().unwrap().to_string(), "2026-11-14");
     }
 
@@ -279,7 +283,7 @@ Go on with fuse 8.
         let output = parse("<observations>\nDate: 2026-11-14\n* 🔴 (10:05) One\n- 🟡 Two\n</observations>");
         assert!(output.parsed && output.segments.is_empty());
         assert_eq!(output.date().unwrap().to_string(), "2026-11-14");
-        assert_eq!(output.observations.lines().filter(|line| bullet(line).is_some()).count(), 2);
+        assert_eq!(output.observations.lines().filter(|line| parse_bullet(line).is_some()).count(), 2);
     }
 
     #[test]

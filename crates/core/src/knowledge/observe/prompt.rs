@@ -46,10 +46,11 @@ pub struct WindowPiece {
 
 /// Splits a window into pieces of at most `most` tokens, each starting with a user message if possible.
 /// Numbers count from 1 in each piece.
-pub fn pieces(messages: &[Message], about: &WindowInfo<'_>, most: u64) -> Vec<WindowPiece> {
+pub fn split_window(messages: &[Message], about: &WindowInfo<'_>, most: u64) -> Vec<WindowPiece> {
     let mut pieces = Vec::new();
     let shown: Vec<Option<String>> = messages.iter().map(|message| show(message, about.zone)).collect();
-    let sizes: Vec<u64> = shown.iter().map(|text| text.as_deref().map_or(0, tokens::estimate) + 4).collect();
+    let sizes: Vec<u64> =
+        shown.iter().map(|text| text.as_deref().map_or(0, tokens::estimate_tokens) + 4).collect();
     let mut first = 0;
     while first < messages.len() {
         let mut end = first;
@@ -74,7 +75,7 @@ pub fn pieces(messages: &[Message], about: &WindowInfo<'_>, most: u64) -> Vec<Wi
 }
 
 fn show(message: &Message, zone: &TimeZone) -> Option<String> {
-    let text = serialise::block(message, zone)?.text;
+    let text = serialise::render_block(message, zone)?.text;
     let most = usize::try_from(MAX_MESSAGE_TOKENS * 4).unwrap_or(usize::MAX);
     match text.char_indices().nth(most) {
         Some((end, _)) => Some(format!("{} […]", text.get(..end)?)),
@@ -112,7 +113,7 @@ pub fn request(piece: &WindowPiece, deadline: Duration) -> LlmRequest {
 
 fn schema() -> Value {
     let text = json!({"type": "string"});
-    let feels: Vec<&str> = std::iter::once("").chain(Sentiment::ALL.map(Sentiment::word)).collect();
+    let feels: Vec<&str> = std::iter::once("").chain(Sentiment::ALL.map(Sentiment::as_str)).collect();
     let fact = json!({
         "type": "object", "additionalProperties": false, "required": ["priority", "time", "text", "messages", "feels"],
         "properties": {
@@ -160,7 +161,7 @@ mod tests {
     fn obs_18_every_message_is_in_one_piece_and_pieces_begin_with_a_request() {
         let messages = messages(60);
         for most in [1, 300, 1000, 1_000_000] {
-            let pieces = pieces(&messages, &about(), most);
+            let pieces = split_window(&messages, &about(), most);
             let mut next = 0;
             for piece in &pieces {
                 assert_eq!(piece.first, next);
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn b_01_no_message_can_pass_for_another() {
-        let piece = pieces(&messages(3), &about(), 10_000).remove(0);
+        let piece = split_window(&messages(3), &about(), 10_000).remove(0);
         let numbers: Vec<&str> = piece.material.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(numbers.len(), 3, "{}", piece.material);
         assert_eq!(piece.material.lines().filter(|line| line.starts_with("[User]")).count(), 0);

@@ -1,40 +1,40 @@
 //! Detects statements that retell actions instead of results.
 
 use super::rules::words::{cause, retold};
-use crate::text::phrases::{begins, has, has_dense};
-use crate::text::sentences::folded;
+use crate::text::phrases::{contains_dense, has, strip_phrase};
+use crate::text::sentences::fold;
 use crate::text::specific_terms::specifics;
 
 /// True if a statement only reports an intermediate step, which is of no use next time. A change of something
 /// named, with its purpose, is more (OBS-05), and so is any statement with a reason.
-pub(super) fn retells(statement: &str) -> bool {
-    let text = folded(statement);
+pub(super) fn is_retold_step(statement: &str) -> bool {
+    let text = fold(statement);
     if reasons(&text) {
         return false;
     }
-    if has_dense(&text, retold::DENSE_STEPS) || begins(&text, retold::STEPS, "").is_some() {
+    if contains_dense(&text, retold::DENSE_STEPS) || strip_phrase(&text, retold::STEPS, "").is_some() {
         return true;
     }
-    let Some(mut did) = begins(&text, retold::AGENT, "") else { return false };
-    while let Some(rest) = begins(did, retold::BETWEEN, "").filter(|rest| !rest.is_empty()) {
+    let Some(mut did) = strip_phrase(&text, retold::AGENT, "") else { return false };
+    while let Some(rest) = strip_phrase(did, retold::BETWEEN, "").filter(|rest| !rest.is_empty()) {
         did = rest;
     }
-    let changed = begins(did, retold::CHANGES, "");
+    let changed = strip_phrase(did, retold::CHANGES, "");
     let aimed = |what: &str| has(what, retold::AIMS) && !specifics(what).is_empty();
-    begins(did, retold::LOOKS, "").is_some() || changed.is_some_and(|what| !aimed(what))
+    strip_phrase(did, retold::LOOKS, "").is_some() || changed.is_some_and(|what| !aimed(what))
 }
 
 /// True if a statement only says that the user asked for something, reported something or was content.
-pub(super) fn retells_request(statement: &str) -> bool {
+pub(super) fn is_retold_request(statement: &str) -> bool {
     const ASSERTS: &str =
         "confirms that | confirmed that | agrees that | agreed that | agreed to | agrees to";
-    let text = folded(statement);
-    let asks = |said: &str| begins(said, retold::ASKS, ASSERTS).is_some();
-    begins(&text, retold::PERSON, "").is_some_and(asks) || has_dense(&text, retold::DENSE_ASKS)
+    let text = fold(statement);
+    let asks = |said: &str| strip_phrase(said, retold::ASKS, ASSERTS).is_some();
+    strip_phrase(&text, retold::PERSON, "").is_some_and(asks) || contains_dense(&text, retold::DENSE_ASKS)
 }
 
 fn reasons(text: &str) -> bool {
-    has(text, retold::REASONS) || has(text, cause::NAMED) || has_dense(text, cause::DENSE_NAMED)
+    has(text, retold::REASONS) || has(text, cause::NAMED) || contains_dense(text, cause::DENSE_NAMED)
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
             "エージェントはテストを実行しました",
             "代理运行了测试",
         ] {
-            assert!(retells(step), "{step}");
+            assert!(is_retold_step(step), "{step}");
         }
         for worth in [
             "The agent edits `export.rs` to take over stale locks",
@@ -71,7 +71,7 @@ mod tests {
             "Tests read their fixtures from tests/data",
             "The user never wants lock files of living processes deleted",
         ] {
-            assert!(!retells(worth), "{worth}");
+            assert!(!is_retold_step(worth), "{worth}");
         }
     }
 
@@ -85,7 +85,7 @@ mod tests {
             "Der Benutzer bittet um einen Commit",
             "用户要求提交更改",
         ] {
-            assert!(retells_request(request), "{request}");
+            assert!(is_retold_request(request), "{request}");
         }
         for assertion in [
             "The user prefers pnpm",
@@ -94,7 +94,7 @@ mod tests {
             "User stated that the export runs at night",
             "Users ask for the export at night",
         ] {
-            assert!(!retells_request(assertion), "{assertion}");
+            assert!(!is_retold_request(assertion), "{assertion}");
         }
     }
 }

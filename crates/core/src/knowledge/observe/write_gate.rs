@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::MessageEvidence;
 use super::finding::{Finding, FindingKind, GateDoubt, GateVerdict, ObservedSession};
-use super::retold_steps::retells;
+use super::retold_steps::is_retold_step;
 use super::rules::words::gate;
 use crate::base::provenance::Origin;
-use crate::text::phrases::{has, has_dense};
-use crate::text::sentences::folded;
+use crate::text::phrases::{contains_dense, has};
+use crate::text::sentences::fold;
 use crate::text::similarity::AnalysedStatement;
 use crate::text::specific_terms::{is_clock, is_count, specifics};
 
@@ -32,14 +32,14 @@ pub struct GateCounts {
 
 impl GateCounts {
     /// Counts the verdicts of an observation.
-    pub fn of(observed: &ObservedSession) -> Self {
+    pub fn count(observed: &ObservedSession) -> Self {
         let mut counts = Self::default();
         for verdict in observed.findings().filter_map(|finding| finding.gate.as_ref()) {
             counts.judged += 1;
-            counts.passed += u64::from(verdict.passes());
-            counts.unverifiable += u64::from(!verdict.verifiable());
-            counts.useless += u64::from(!verdict.useful());
-            counts.conflicting += u64::from(verdict.conflicting());
+            counts.passed += u64::from(verdict.is_passing());
+            counts.unverifiable += u64::from(!verdict.is_verifiable());
+            counts.useless += u64::from(!verdict.is_useful());
+            counts.conflicting += u64::from(verdict.is_conflicting());
         }
         counts
     }
@@ -57,18 +57,18 @@ pub struct EstablishedStatement {
 impl EstablishedStatement {
     /// Parses a text into a statement.
     pub fn new(id: &str, text: &str) -> Self {
-        Self { id: id.to_owned(), statement: AnalysedStatement::of(text) }
+        Self { id: id.to_owned(), statement: AnalysedStatement::from_text(text) }
     }
 }
 
 /// Judges a finding by its messages and by existing statements.
-pub fn judge(
+pub fn judge_finding(
     finding: &Finding,
     evidence: &MessageEvidence<'_>,
     standing: &[EstablishedStatement],
 ) -> GateVerdict {
     let doubts = [verifiable(finding, evidence), useful(finding)].into_iter().flatten().collect();
-    let statement = AnalysedStatement::of(&finding.text);
+    let statement = AnalysedStatement::from_text(&finding.text);
     let against = standing.iter().find(|other| other.statement.contradicts(&statement));
     GateVerdict { doubts, against: against.map(|other| other.id.clone()) }
 }
@@ -87,8 +87,8 @@ fn verifiable(finding: &Finding, evidence: &MessageEvidence<'_>) -> Option<GateD
 }
 
 fn useful(finding: &Finding) -> Option<GateDoubt> {
-    let text = folded(&finding.text);
-    if has(&text, gate::ONCE) || has_dense(&text, gate::DENSE_ONCE) {
+    let text = fold(&finding.text);
+    if has(&text, gate::ONCE) || contains_dense(&text, gate::DENSE_ONCE) {
         return Some(GateDoubt::Once);
     }
     // A rule, a decision or a fix counts regardless of its first words.
@@ -96,7 +96,7 @@ fn useful(finding: &Finding) -> Option<GateDoubt> {
         finding.kind,
         FindingKind::Other | FindingKind::Files | FindingKind::Change | FindingKind::Workflow
     );
-    (told && retells(&finding.text)).then_some(GateDoubt::Step)
+    (told && is_retold_step(&finding.text)).then_some(GateDoubt::Step)
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
         let finding = Finding { messages, ..fixtures::finding(kind, origin, text) };
         let standing: Vec<EstablishedStatement> =
             standing.iter().map(|(id, text)| EstablishedStatement::new(id, text)).collect();
-        judge(&finding, &evidence, &standing)
+        judge_finding(&finding, &evidence, &standing)
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         let found =
             verdict(FindingKind::Rule, Origin::User, "Staging Postgres listens on port 5432.", &standing);
         assert_eq!(found.against.as_deref(), Some("m-1"));
-        assert!(found.conflicting() && !found.passes() && found.verifiable() && found.useful());
+        assert!(found.is_conflicting() && !found.is_passing() && found.is_verifiable() && found.is_useful());
         let same =
             verdict(FindingKind::Rule, Origin::User, "Staging Postgres listens on port 5433.", &standing);
         assert_eq!(same.against, None);

@@ -19,15 +19,15 @@ pub struct ProposalCategory {
 
 impl ProposalCategory {
     /// The category of a proposal.
-    pub fn of(proposal: &Proposal) -> Self {
+    pub fn from_proposal(proposal: &Proposal) -> Self {
         let section = match (&proposal.place, proposal.section()) {
             (ProposalPlace::Section(_), Some(name)) => name.to_owned(),
             // All memories are one category; each identity file is its own.
             (_, None) => proposal.identity().unwrap_or("entry").to_owned(),
             // The friction sections of all days are one category.
-            (ProposalPlace::Friction(_), Some(_)) => ProposalSource::Friction.word().to_owned(),
+            (ProposalPlace::Friction(_), Some(_)) => ProposalSource::Friction.as_str().to_owned(),
         };
-        Self { source: proposal.source.word(), section }
+        Self { source: proposal.source.as_str(), section }
     }
 }
 
@@ -98,7 +98,7 @@ impl AcceptanceStats {
     }
 
     /// The share of decided proposals that the user accepted, from 0 to 1; `None` without decisions.
-    pub fn rate(&self) -> Option<f64> {
+    pub fn acceptance_rate(&self) -> Option<f64> {
         let taken = self.approved + self.edited;
         let all = taken + self.rejected;
         (all > 0).then(|| f64::from(taken) / f64::from(all))
@@ -106,7 +106,7 @@ impl AcceptanceStats {
 }
 
 /// Counts the decisions by category. `past` are the outcomes, oldest first.
-pub fn acceptance(
+pub fn acceptance_by_category(
     past: impl IntoIterator<Item = (ProposalCategory, ProposalFate)>,
 ) -> BTreeMap<ProposalCategory, AcceptanceStats> {
     let mut found: BTreeMap<ProposalCategory, AcceptanceStats> = BTreeMap::new();
@@ -125,7 +125,7 @@ mod tests {
         let other = ProposalCategory { section: "Hard Rules".to_owned(), ..category.clone() };
         let past = told.iter().map(|told| (category.clone(), *told));
         // Outcomes of other categories do not affect this one.
-        let found = acceptance(past.chain([(other, ProposalFate::Rejected)]));
+        let found = acceptance_by_category(past.chain([(other, ProposalFate::Rejected)]));
         assert_eq!(found.len(), 2);
         found[&category]
     }
@@ -156,8 +156,8 @@ mod tests {
             ProposalFate::Promoted,
         ];
         let counted = after(&told);
-        assert_eq!(counted.rate(), Some(0.75));
+        assert_eq!(counted.acceptance_rate(), Some(0.75));
         assert_eq!((counted.approved, counted.edited, counted.rejected, counted.expired), (2, 1, 1, 1));
-        assert_eq!((counted.promoted, after(&[ProposalFate::Expired]).rate()), (1, None));
+        assert_eq!((counted.promoted, after(&[ProposalFate::Expired]).acceptance_rate()), (1, None));
     }
 }

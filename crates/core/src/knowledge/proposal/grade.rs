@@ -13,7 +13,7 @@ pub struct ProposalGrade {
 
 impl ProposalGrade {
     /// The grade as text for the user.
-    pub fn sentence(&self) -> String {
+    pub fn describe_grade(&self) -> String {
         format!("graded {:.2} of 1: {}", self.score, self.reason)
     }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Proposal, ProposalTarget, instead_of};
-use crate::text::normalise::normalised;
+use super::{Proposal, ProposalTarget, replacement_title};
+use crate::text::normalise::normalise;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::lines::heading_words;
 use crate::vault::memory::{MemoryItem, MemorySection, sections};
@@ -25,7 +25,7 @@ pub enum RebaseOutcome {
 }
 
 /// Checks the target of a proposal. `meant_for` returns the original target section of a promoted proposal.
-pub fn aim(
+pub fn rebase_proposal(
     proposal: &Proposal,
     memory: &str,
     meant_for: &dyn Fn(ProposalId) -> Option<String>,
@@ -52,18 +52,18 @@ pub fn aim(
     if let Some(old) = &proposal.supersedes {
         let items: Vec<&MemoryItem> = sections.iter().flat_map(|section| &section.items).collect();
         let stands = |item: &&&MemoryItem| item.superseded.is_none();
-        let is_old = |item: &&MemoryItem| normalised(&item.text) == normalised(old);
+        let is_old = |item: &&MemoryItem| normalise(&item.text) == normalise(old);
         if !items.iter().filter(stands).any(is_old) {
-            let statement = AnalysedStatement::of(&proposal.text);
-            let before = AnalysedStatement::of(old);
+            let statement = AnalysedStatement::from_text(&proposal.text);
+            let before = AnalysedStatement::from_text(old);
             let reworded = |item: &&&MemoryItem| {
-                let now = AnalysedStatement::of(&item.text);
+                let now = AnalysedStatement::from_text(&item.text);
                 now.is_same(&before) || now.contradicts(&statement)
             };
             match items.iter().filter(stands).find(reworded) {
                 Some(item) => {
-                    if moved.title == instead_of(old) {
-                        moved.title = instead_of(&item.text);
+                    if moved.title == replacement_title(old) {
+                        moved.title = replacement_title(&item.text);
                     }
                     moved.supersedes = Some(item.text.clone());
                 }
@@ -118,7 +118,7 @@ mod tests {
     fn proposal(section: &str, text: &str, supersedes: Option<&str>) -> Proposal {
         Proposal {
             place: ProposalPlace::Section(section.to_owned()),
-            title: supersedes.map_or_else(|| text.to_owned(), instead_of),
+            title: supersedes.map_or_else(|| text.to_owned(), replacement_title),
             supersedes: supersedes.map(str::to_owned),
             ..fixtures::proposal(9, text)
         }
@@ -126,7 +126,7 @@ mod tests {
 
     fn aimed(proposal: &Proposal, memory: &str) -> RebaseOutcome {
         let meant = |id: ProposalId| (id.number < 3).then(|| "Patterns".to_owned());
-        aim(proposal, memory, &meant)
+        rebase_proposal(proposal, memory, &meant)
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
             panic!("reworded")
         };
         assert_eq!(moved.supersedes.as_deref(), Some(edited));
-        assert_eq!(moved.title, instead_of(edited));
+        assert_eq!(moved.title, replacement_title(edited));
         let gone = aimed(&new, &memory("- Something else."));
         assert!(matches!(gone, RebaseOutcome::Lost(why) if why.contains("is gone")));
     }

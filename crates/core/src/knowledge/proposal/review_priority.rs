@@ -14,7 +14,7 @@ const DAY_SECONDS: f64 = 86_400.0;
 
 /// The rank of a proposal, from 0 to about 1: by frequency, confidence, recency, an effect on existing lines,
 /// and origin.
-pub fn worth(proposal: &Proposal, now: Timestamp) -> f64 {
+pub fn review_priority(proposal: &Proposal, now: Timestamp) -> f64 {
     let sessions = i32::try_from(proposal.evidence.sessions.len().clamp(1, 10)).unwrap_or(1);
     let often = 1.0 - 0.5_f64.powi(sessions);
     let age = (now.as_second() - proposal.created.as_second()).max(0) as f64 / DAY_SECONDS;
@@ -39,13 +39,13 @@ pub struct FoldedProposal<'a> {
 
 /// Sorts proposals by worth, with near-duplicates folded into the one on the page, or else into the best of
 /// them.
-pub fn ranked<'a>(
+pub fn rank_proposals<'a>(
     proposals: &'a [Proposal],
     on_page: &HashSet<ProposalId>,
     now: Timestamp,
 ) -> Vec<FoldedProposal<'a>> {
     let mut order: Vec<(f64, &Proposal)> =
-        proposals.iter().map(|proposal| (worth(proposal, now), proposal)).collect();
+        proposals.iter().map(|proposal| (review_priority(proposal, now), proposal)).collect();
     order.sort_by(|(a, one), (b, other)| {
         b.total_cmp(a).then(one.created.cmp(&other.created)).then(one.id.cmp(&other.id))
     });
@@ -53,7 +53,7 @@ pub fn ranked<'a>(
         order.into_iter().enumerate().partition(|(_, (_, proposal))| on_page.contains(&proposal.id));
     let mut folded: Vec<(usize, AnalysedStatement, FoldedProposal<'a>)> = Vec::new();
     for (place, (_, proposal)) in seen.into_iter().chain(unseen) {
-        let statement = AnalysedStatement::of(&proposal.text);
+        let statement = AnalysedStatement::from_text(&proposal.text);
         // A proposal on the page is never folded into another.
         let leader = folded
             .iter_mut()
@@ -69,7 +69,7 @@ pub fn ranked<'a>(
 
 /// The number of `ranked` proposals to show: those on the page stay, and the best others fill the daily
 /// limit. A limit of 0 shows all.
-pub fn asked<'a>(
+pub fn select_asked<'a>(
     ranked: &[FoldedProposal<'a>],
     on_page: &HashSet<ProposalId>,
     per_day: usize,
@@ -119,7 +119,7 @@ mod tests {
         let strange =
             Proposal { origin: Origin::Tool, ..proposal(6, "Vendored crates live below third_party.") };
         let all = [plain, often, sure, old, changes, strange];
-        let order = numbers(&ranked(&all, &HashSet::new(), now()));
+        let order = numbers(&rank_proposals(&all, &HashSet::new(), now()));
         let place = |number| order.iter().position(|n| *n == number).unwrap();
         for better in [2, 3, 5] {
             assert!(place(better) < place(1), "{better} in {order:?}");
@@ -138,10 +138,10 @@ mod tests {
             sure,
             proposal(3, "The queue lives in SQLite."),
         ];
-        let unseen = ranked(&all, &HashSet::new(), now());
+        let unseen = rank_proposals(&all, &HashSet::new(), now());
         assert_eq!(numbers(&unseen), [2, 3]);
         assert_eq!(unseen[0].same, [all[0].id]);
-        let seen = ranked(&all, &HashSet::from([all[0].id]), now());
+        let seen = rank_proposals(&all, &HashSet::from([all[0].id]), now());
         assert_eq!((numbers(&seen), &seen[0].same), (vec![1, 3], &vec![all[1].id]));
     }
 
@@ -149,14 +149,14 @@ mod tests {
     fn a_few_a_day_and_what_is_seen_stays() {
         let texts = ["alpha one two", "beta three four", "gamma five six", "delta seven eight"];
         let all: Vec<Proposal> = texts.iter().zip(1..).map(|(text, number)| proposal(number, text)).collect();
-        let ranked = ranked(&all, &HashSet::new(), now());
+        let ranked = rank_proposals(&all, &HashSet::new(), now());
         let none = HashSet::new();
-        assert_eq!(numbers(&asked(&ranked, &none, 2, 0)), [1, 2]);
-        assert_eq!(numbers(&asked(&ranked, &none, 2, 1)), [1]);
-        assert_eq!(numbers(&asked(&ranked, &none, 2, 9)), [] as [u32; 0]);
-        assert_eq!(numbers(&asked(&ranked, &none, 0, 9)), [1, 2, 3, 4]);
+        assert_eq!(numbers(&select_asked(&ranked, &none, 2, 0)), [1, 2]);
+        assert_eq!(numbers(&select_asked(&ranked, &none, 2, 1)), [1]);
+        assert_eq!(numbers(&select_asked(&ranked, &none, 2, 9)), [] as [u32; 0]);
+        assert_eq!(numbers(&select_asked(&ranked, &none, 0, 9)), [1, 2, 3, 4]);
         let seen = HashSet::from([all[3].id]);
-        assert_eq!(numbers(&asked(&ranked, &seen, 2, 0)), [1, 4]);
-        assert_eq!(numbers(&asked(&ranked, &seen, 1, 1)), [4], "what is on the page does not vanish");
+        assert_eq!(numbers(&select_asked(&ranked, &seen, 2, 0)), [1, 4]);
+        assert_eq!(numbers(&select_asked(&ranked, &seen, 1, 1)), [4], "what is on the page does not vanish");
     }
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 use crate::vault::amend::statements;
 
 /// A changed line of a memory.
@@ -26,11 +26,11 @@ pub enum RevisionError {
 }
 
 /// The difference between two versions of a memory.
-pub fn revision(old: &str, new: &str) -> Result<LineRevision, RevisionError> {
+pub fn line_revision(old: &str, new: &str) -> Result<LineRevision, RevisionError> {
     let (old, new) = (statements(old), statements(new));
     let missing = |from: &[String], among: &[String]| -> Vec<String> {
-        let among: Vec<String> = among.iter().map(|one| normalised(one)).collect();
-        from.iter().filter(|one| !among.contains(&normalised(one))).cloned().collect()
+        let among: Vec<String> = among.iter().map(|one| normalise(one)).collect();
+        from.iter().filter(|one| !among.contains(&normalise(one))).cloned().collect()
     };
     let (mut gone, added) = (missing(&old, &new), missing(&new, &old));
     match (gone.len(), added.is_empty()) {
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn b_01_a_new_version_is_the_line_that_changes() {
-        let of = |old: &str, new: &str| revision(old, new).map(|one| (one.supersedes, one.text));
+        let of = |old: &str, new: &str| line_revision(old, new).map(|one| (one.supersedes, one.text));
         assert_eq!(of("Use tabs.\n", "Use spaces."), Ok((Some("Use tabs.".into()), "Use spaces.".into())));
         let list = "- Use tabs.\n- Never push to main.\n";
         assert_eq!(

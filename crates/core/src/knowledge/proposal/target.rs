@@ -70,7 +70,7 @@ impl Proposal {
     }
 
     /// The idea that would become a project, if the target is one.
-    pub fn idea(&self) -> Option<&str> {
+    pub fn idea_slug(&self) -> Option<&str> {
         match &self.target {
             Some(ProposalTarget::Idea(slug)) => Some(slug),
             _ => None,
@@ -78,7 +78,7 @@ impl Proposal {
     }
 
     /// The memory that would hold in every project, if the proposal asks for that.
-    pub fn widened(&self) -> Option<&str> {
+    pub fn global_entry(&self) -> Option<&str> {
         match &self.target {
             Some(ProposalTarget::Everywhere(path)) => Some(path),
             _ => None,
@@ -86,9 +86,9 @@ impl Proposal {
     }
 
     /// A short name of the target for users: a section or a file name.
-    pub fn aim(&self) -> Cow<'_, str> {
+    pub fn describe_target(&self) -> Cow<'_, str> {
         match (&self.place, self.section()) {
-            (ProposalPlace::Section(name), None) if self.widened().is_some() => Cow::Borrowed(name),
+            (ProposalPlace::Section(name), None) if self.global_entry().is_some() => Cow::Borrowed(name),
             (_, None) => Cow::Borrowed(self.file()),
             (ProposalPlace::Friction(_), Some(section)) => {
                 Cow::Owned(format!("{}, {section}", layout::MEMORY))
@@ -102,7 +102,7 @@ impl Proposal {
     pub fn shares_file(&self, other: &Self) -> bool {
         self.file() == other.file()
             && self.project == other.project
-            && self.widened().is_some() == other.widened().is_some()
+            && self.global_entry().is_some() == other.global_entry().is_some()
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
     fn idn_05_fri_04_what_a_proposal_is_aimed_at_is_said_and_kept() {
         let plain = proposal(1, "Use tabs.");
         assert_eq!(
-            (plain.file(), plain.section(), &*plain.aim()),
+            (plain.file(), plain.section(), &*plain.describe_target()),
             ("MEMORY.md", Some("Patterns"), "Patterns")
         );
         assert!(
@@ -128,14 +128,14 @@ mod tests {
             target: Some(ProposalTarget::Memory("Lessons".to_owned())),
             ..plain.clone()
         };
-        assert_eq!((lesson.section(), &*lesson.aim()), (Some("Lessons"), "MEMORY.md, Lessons"));
+        assert_eq!((lesson.section(), &*lesson.describe_target()), (Some("Lessons"), "MEMORY.md, Lessons"));
         let agents = Proposal {
             place: day,
             target: Some(ProposalTarget::Identity("AGENTS.md".to_owned())),
             ..plain.clone()
         };
         assert_eq!(
-            (agents.section(), agents.identity(), &*agents.aim()),
+            (agents.section(), agents.identity(), &*agents.describe_target()),
             (None, Some("AGENTS.md"), "AGENTS.md")
         );
         assert!(plain.shares_file(&lesson) && !plain.shares_file(&agents));

@@ -13,10 +13,10 @@ use crate::base::confidence::confidence;
 use crate::base::provenance::Origin;
 use crate::base::provenance::StatementStrength;
 use crate::knowledge::proposal::ProposalEvidence;
-use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::text::similarity::{AnalysedStatement, share};
-use crate::text::specific_terms::{occurs, specifics};
+use crate::text::clean_and_redact;
+use crate::text::similarity::{AnalysedStatement, overlap};
+use crate::text::specific_terms::{contains_specific, specifics};
 
 /// The minimum share of a claim's terms in its support.
 const MIN_SUPPORTED_SHARE: f64 = 0.7;
@@ -59,10 +59,11 @@ pub fn check(claims: &[ReflectorClaim], period: &ReflectionPeriod<'_>) -> Checke
 
 /// Returns a summary without invented details; `None` for any other.
 pub fn check_summary(summary: &str, period: &ReflectionPeriod<'_>) -> Option<String> {
-    let summary = one_line(&admit(summary).text, MAX_SUMMARY_CHARS);
+    let summary = one_line(&clean_and_redact(summary).text, MAX_SUMMARY_CHARS);
     let all: String = sources(period).iter().map(|source| format!("{}\n", source.statement.text())).collect();
-    let fits =
-        !summary.is_empty() && !is_forged(&summary) && specifics(&summary).iter().all(|it| occurs(it, &all));
+    let fits = !summary.is_empty()
+        && !is_forged(&summary)
+        && specifics(&summary).iter().all(|it| contains_specific(it, &all));
     fits.then_some(summary)
 }
 
@@ -81,7 +82,7 @@ fn sources<'a>(period: &ReflectionPeriod<'a>) -> Vec<SupportingFinding<'a>> {
     let mut sources: Vec<SupportingFinding<'a>> = period
         .findings()
         .map(|seen| SupportingFinding {
-            statement: AnalysedStatement::of(&seen.finding.text),
+            statement: AnalysedStatement::from_text(&seen.finding.text),
             origin: seen.finding.origin,
             strength: seen.finding.strength,
             messages: &seen.finding.messages,
@@ -95,7 +96,7 @@ fn sources<'a>(period: &ReflectionPeriod<'a>) -> Vec<SupportingFinding<'a>> {
             }
             let origins = part.findings.iter().map(|finding| finding.origin).chain([Origin::Agent]);
             sources.push(SupportingFinding {
-                statement: AnalysedStatement::of(&part.narrative),
+                statement: AnalysedStatement::from_text(&part.narrative),
                 origin: origins.max_by_key(|origin| distance(*origin)).unwrap_or(Origin::Tool),
                 strength: StatementStrength::Inferred,
                 messages: &[],
@@ -112,16 +113,16 @@ fn check_one(
     sources: &[SupportingFinding<'_>],
     memory: &MemoryDocument,
 ) -> Result<(ProposalDraft, bool), DraftDropReason> {
-    let text = one_line(&admit(&claim.text).text, MAX_TEXT_CHARS + 1);
+    let text = one_line(&clean_and_redact(&claim.text).text, MAX_TEXT_CHARS + 1);
     if text.chars().count() > MAX_TEXT_CHARS {
         return Err(DraftDropReason::Long);
     }
     if is_forged(&text) {
         return Err(DraftDropReason::Forged);
     }
-    let statement = AnalysedStatement::of(&text);
+    let statement = AnalysedStatement::from_text(&text);
     let support = supported(&statement, sources)?;
-    let origin = worst(&support);
+    let origin = least_trusted(&support);
     let mut evidence = ProposalEvidence::default();
     let as_trusted = |source: &&SupportingFinding<'_>| distance(source.origin) <= distance(origin);
     let merged = sources.iter().filter(as_trusted).filter(|source| source.statement.is_same(&statement));
@@ -135,7 +136,7 @@ fn check_one(
         evidence.merge(&ProposalEvidence {
             sessions: vec![source.observation.session.clone()],
             messages: source.messages.to_vec(),
-            quotes: vec![one_line(&admit(source.statement.text()).text, MAX_QUOTE_CHARS)],
+            quotes: vec![one_line(&clean_and_redact(source.statement.text()).text, MAX_QUOTE_CHARS)],
             said: Some(source.observation.at),
             ..ProposalEvidence::default()
         });
@@ -144,7 +145,10 @@ fn check_one(
     let redated = claim.date.is_some_and(|given| !all.iter().any(|source| source.observation.day == given));
     let strength = support.iter().map(|source| source.strength).min().unwrap_or(StatementStrength::Inferred);
     let draft = ProposalDraft {
-        section: allowed(TargetSection::of(&claim.section, period.user, memory.titles()), origin),
+        section: allowed_section(
+            TargetSection::from_heading(&claim.section, period.user, memory.titles()),
+            origin,
+        ),
         date,
         origin,
         explicit: origin == Origin::User && strength == StatementStrength::Explicit,
@@ -160,7 +164,7 @@ fn check_one(
 
 /// The section allowed for an origin: rules need the user's own words, and tool output never describes the
 /// user (B-01).
-pub(super) fn allowed(section: TargetSection, origin: Origin) -> TargetSection {
+pub(super) fn allowed_section(section: TargetSection, origin: Origin) -> TargetSection {
     match (section, origin) {
         (TargetSection::HardRules, Origin::Agent | Origin::Tool | Origin::Import) => TargetSection::Patterns,
         (TargetSection::User, Origin::Tool) => TargetSection::Patterns,
@@ -176,7 +180,7 @@ pub(super) fn common_project<'a>(
     observations.all(|observation| observation.project.as_ref() == Some(&first)).then_some(first)
 }
 
-fn worst(support: &[&SupportingFinding<'_>]) -> Origin {
+fn least_trusted(support: &[&SupportingFinding<'_>]) -> Origin {
     support.iter().map(|source| source.origin).max_by_key(|origin| distance(*origin)).unwrap_or(Origin::Tool)
 }
 
@@ -203,8 +207,8 @@ fn supported<'a, 'b>(
 
 /// True if a source agrees with the claim, or shares too little with it to tell.
 fn means(claim: &AnalysedStatement, source: &SupportingFinding<'_>) -> bool {
-    share(claim.terms(), source.statement.terms()) < MIN_DECISIVE_SHARE
-        || claim.keeps_sense_of(&source.statement)
+    overlap(claim.terms(), source.statement.terms()) < MIN_DECISIVE_SHARE
+        || claim.preserves_sense_of(&source.statement)
 }
 
 /// True if a less trusted source contains terms that the support lacks.
@@ -213,7 +217,7 @@ fn needs_more(
     support: &[&SupportingFinding<'_>],
     sources: &[SupportingFinding<'_>],
 ) -> bool {
-    let trusted = distance(worst(support));
+    let trusted = distance(least_trusted(support));
     let open = |term: &&u64| !support.iter().any(|source| source.statement.terms().contains(term));
     let open: BTreeSet<u64> = claim.terms().iter().filter(open).copied().collect();
     let says = |source: &SupportingFinding<'_>| {
@@ -239,7 +243,7 @@ fn covering<'a, 'b>(
     let mut support: Vec<&SupportingFinding<'_>> = Vec::new();
     while support.len() < MAX_SUPPORTING_FINDINGS {
         let gain = |source: &&&SupportingFinding<'_>| {
-            let fit = (share(terms, source.statement.terms()) * 1000.0) as i64;
+            let fit = (overlap(terms, source.statement.terms()) * 1000.0) as i64;
             (left.intersection(source.statement.terms()).count(), fit, source.observation.at)
         };
         let Some(best) = pool.iter().max_by_key(gain) else { break };
@@ -259,11 +263,11 @@ fn covering<'a, 'b>(
         return Err(DraftDropReason::Unsupported);
     }
     for it in claim.specifics() {
-        if support.iter().any(|source| occurs(it, source.statement.text())) {
+        if support.iter().any(|source| contains_specific(it, source.statement.text())) {
             continue;
         }
         let has = |source: &&&SupportingFinding<'_>| {
-            occurs(it, source.statement.text()) && share(terms, source.statement.terms()) > 0.0
+            contains_specific(it, source.statement.text()) && overlap(terms, source.statement.terms()) > 0.0
         };
         let Some(more) = pool.iter().find(has).filter(|_| support.len() < MAX_SUPPORTING_FINDINGS) else {
             return Err(DraftDropReason::Invented);
@@ -276,5 +280,5 @@ fn covering<'a, 'b>(
 fn support_share(terms: &BTreeSet<u64>, support: &[&SupportingFinding<'_>]) -> f64 {
     let all: BTreeSet<u64> =
         support.iter().flat_map(|source| source.statement.terms().iter().copied()).collect();
-    share(terms, &all)
+    overlap(terms, &all)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::parse::{self, ReflectorAnswer};
-use super::prompt::material;
+use super::prompt::build_material;
 use super::{ReflectionPeriod, parse::render};
 use crate::llm::prompts::PromptTemplate;
 use crate::llm::{self, AnswerFormat, Cost, FailureOwner, LanguageModel, LlmBudget, LlmRequest, RetryAdvice};
@@ -50,7 +50,7 @@ pub fn reflect(
     period: &ReflectionPeriod<'_>,
     observer: Option<PromptTemplate>,
 ) -> Result<ModelReflection, llm::Error> {
-    let material = material(period);
+    let material = build_material(period);
     let mut best: Option<ModelReflection> = None;
     for level in 0..=MAX_COMPRESSION_LEVEL {
         let request = LlmRequest {
@@ -66,7 +66,7 @@ pub fn reflect(
             Err(error) => return Err(error),
         };
         let Some(answer) = parse::parse(&said.text, said.whole) else { continue };
-        let output = tokens::estimate(&render(&answer));
+        let output = tokens::estimate_tokens(&render(&answer));
         let (input, left_out) = (material.tokens, material.left_out);
         let flagged = !is_compressed(input, output);
         let reflected = ModelReflection { answer, level, flagged, input, output, left_out };

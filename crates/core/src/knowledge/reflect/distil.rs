@@ -4,7 +4,7 @@
 //! The result is deterministic and independent of the intermediate levels.
 
 use crate::knowledge::observe::{Finding, FindingKind, ObservedSession, ObservedTopic};
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 use crate::vault::priority::Priority;
 
 /// The age in days from which only narratives and 🔴 findings remain.
@@ -25,7 +25,7 @@ pub fn level(age: i32) -> u32 {
 }
 
 /// Compacts an observation to a level. Repeating it changes nothing.
-pub fn distil(observed: &ObservedSession, level: u32) -> ObservedSession {
+pub fn distil_to_level(observed: &ObservedSession, level: u32) -> ObservedSession {
     if level == 0 {
         return observed.clone();
     }
@@ -36,7 +36,7 @@ pub fn distil(observed: &ObservedSession, level: u32) -> ObservedSession {
         .map(|part| ObservedTopic {
             day: part.day,
             narrative: part.narrative.clone(),
-            findings: kept(part, level, &mut seen),
+            findings: kept_findings(part, level, &mut seen),
         })
         .collect();
     if level >= 2 {
@@ -55,11 +55,11 @@ pub fn distil(observed: &ObservedSession, level: u32) -> ObservedSession {
 }
 
 /// The findings worth keeping for weeks, without duplicates; of the oldest parts only those of lasting use.
-fn kept(part: &ObservedTopic, level: u32, seen: &mut Vec<(FindingKind, String)>) -> Vec<Finding> {
+fn kept_findings(part: &ObservedTopic, level: u32, seen: &mut Vec<(FindingKind, String)>) -> Vec<Finding> {
     let lasting = |kind: FindingKind| !matches!(kind, FindingKind::Files | FindingKind::Question);
     let mut findings: Vec<Finding> = Vec::new();
     for finding in part.findings.iter().filter(|finding| finding.priority == Priority::High) {
-        let said = (finding.kind, normalised(&finding.text));
+        let said = (finding.kind, normalise(&finding.text));
         if (level < 3 || lasting(finding.kind)) && !seen.contains(&said) {
             seen.push(said);
             findings.push(finding.clone());
@@ -124,18 +124,18 @@ mod tests {
         #[test]
         fn ref_15_every_way_to_a_level_ends_at_the_same(observed in observed(), one in 0u32..4, two in 0u32..4) {
             let (low, high) = (one.min(two), one.max(two));
-            let there = distil(&observed, high);
-            prop_assert_eq!(&distil(&distil(&observed, low), high), &there);
-            prop_assert_eq!(&distil(&there, high), &there);
+            let there = distil_to_level(&observed, high);
+            prop_assert_eq!(&distil_to_level(&distil_to_level(&observed, low), high), &there);
+            prop_assert_eq!(&distil_to_level(&there, high), &there);
         }
 
         #[test]
         fn ref_15_what_matters_stays_and_nothing_is_added(observed in observed(), level in 1u32..4) {
-            let distilled = distil(&observed, level);
+            let distilled = distil_to_level(&observed, level);
             prop_assert!(distilled.findings().all(|finding| finding.priority == Priority::High));
             for finding in observed.findings() {
                 let lasts = finding.priority == Priority::High && matches!(finding.kind, FindingKind::Rule | FindingKind::Fix);
-                let said = |other: &Finding| normalised(&other.text) == normalised(&finding.text);
+                let said = |other: &Finding| normalise(&other.text) == normalise(&finding.text);
                 prop_assert!(!lasts || distilled.findings().any(said));
             }
             let size = |observed: &ObservedSession| super::super::prompt::text_of(&observed.parts).len();

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::base::scope::ProjectId;
 use crate::base::time::Date;
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 use crate::text::similarity::AnalysedStatement;
-use crate::vault::memory::{sections, shown_in};
+use crate::vault::memory::{sections, visible_in};
 
 /// The current content of the document, without struck lines.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ impl MemoryDocument {
     /// Parses the document. One with an ambiguous structure still counts as text.
     pub fn read(text: &str) -> Self {
         let Ok(sections) = sections(text) else {
-            return Self { said: normalised(text), ..Self::default() };
+            return Self { said: normalise(text), ..Self::default() };
         };
         let (mut standing, mut from) = (String::with_capacity(text.len()), 0);
         let mut lines = Vec::new();
@@ -42,7 +42,10 @@ impl MemoryDocument {
                 from = item.range.end;
                 continue;
             }
-            lines.push(MemoryStatement { statement: AnalysedStatement::of(&item.text), date: item.date });
+            lines.push(MemoryStatement {
+                statement: AnalysedStatement::from_text(&item.text),
+                date: item.date,
+            });
         }
         standing.push_str(text.get(from..).unwrap_or_default());
         // The statements again without dates and escapes, as a paraphrase has them.
@@ -53,20 +56,20 @@ impl MemoryDocument {
         let is_scoped = sections.iter().flat_map(|section| &section.items).any(|item| item.project.is_some());
         let titles = sections.into_iter().filter(|section| section.level == 2).map(|section| section.title);
         let scoped = is_scoped.then(|| text.to_owned());
-        Self { said: normalised(&standing), lines, titles: titles.collect(), scoped }
+        Self { said: normalise(&standing), lines, titles: titles.collect(), scoped }
     }
 
     /// The content visible in `project`: the lines that hold there or everywhere.
-    pub fn seen_from(&self, project: Option<&ProjectId>) -> Cow<'_, Self> {
+    pub fn visible_in(&self, project: Option<&ProjectId>) -> Cow<'_, Self> {
         match &self.scoped {
-            Some(text) => Cow::Owned(Self::read(&shown_in(text, project.map(ProjectId::as_str)))),
+            Some(text) => Cow::Owned(Self::read(&visible_in(text, project.map(ProjectId::as_str)))),
             None => Cow::Borrowed(self),
         }
     }
 
     /// True if it already contains the statement (REF-17): verbatim, or as a line with the same meaning.
-    pub fn says(&self, statement: &AnalysedStatement) -> bool {
-        let words = normalised(statement.text());
+    pub fn contains_statement(&self, statement: &AnalysedStatement) -> bool {
+        let words = normalise(statement.text());
         !words.is_empty() && self.said.contains(&words)
             || self.lines.iter().any(|line| line.statement.is_same(statement))
     }

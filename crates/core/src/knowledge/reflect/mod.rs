@@ -121,7 +121,7 @@ impl ProposalDraft {
     /// The draft as a proposal. The store assigns the id.
     pub fn proposal(&self, user: &str, id: ProposalId, created: Timestamp) -> Proposal {
         let (source, title) = match &self.supersedes {
-            Some(old) => (ProposalSource::Supersede, proposal::instead_of(old)),
+            Some(old) => (ProposalSource::Supersede, proposal::replacement_title(old)),
             None => (ProposalSource::Reflection, proposal::title(&self.text)),
         };
         let place = ProposalPlace::Section(self.section.title(user));

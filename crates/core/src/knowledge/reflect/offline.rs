@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::check::{MAX_QUOTE_CHARS, allowed, common_project};
+use super::check::{MAX_QUOTE_CHARS, allowed_section, common_project};
 use super::{
     DraftDropReason, DroppedDrafts, MAX_TEXT_CHARS, ProposalDraft, ReflectionPeriod, SeenFinding,
     TargetSection, distance,
@@ -14,10 +14,10 @@ use crate::base::provenance::StatementStrength;
 use crate::base::time::Timestamp;
 use crate::knowledge::observe::FindingKind;
 use crate::knowledge::proposal::ProposalEvidence;
-use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::clean_and_redact;
 use crate::text::contradiction::RULE_WORDS;
-use crate::text::similarity::{AnalysedStatement, share};
+use crate::text::similarity::{AnalysedStatement, overlap};
 use crate::text::specific_terms::specifics;
 use crate::vault::priority::Priority;
 
@@ -59,11 +59,12 @@ pub fn reflect(period: &ReflectionPeriod<'_>) -> OfflineReflection {
         all.drain(MAX_FINDINGS..).for_each(|_| dropped.add(DraftDropReason::Surplus));
         all.sort_by_key(|seen| (seen.observation.day, seen.observation.at));
     }
-    let fix = |seen: &SeenFinding<'_>| (seen.observation.at, AnalysedStatement::of(&seen.finding.text));
+    let fix =
+        |seen: &SeenFinding<'_>| (seen.observation.at, AnalysedStatement::from_text(&seen.finding.text));
     let fixes: Vec<_> = all.iter().filter(|seen| kind_of(seen) == FindingKind::Fix).map(fix).collect();
     for seen in all {
         let Some(section) = section_of(&seen) else { continue };
-        let statement = AnalysedStatement::of(&seen.finding.text);
+        let statement = AnalysedStatement::from_text(&seen.finding.text);
         if is_resolved(&seen, &statement, &fixes) {
             dropped.add(DraftDropReason::Resolved);
             continue;
@@ -146,7 +147,7 @@ impl<'a> FindingGroup<'a> {
             evidence.merge(&ProposalEvidence {
                 sessions: vec![seen.observation.session.clone()],
                 messages: seen.finding.messages.clone(),
-                quotes: vec![one_line(&admit(&seen.finding.text).text, MAX_QUOTE_CHARS)],
+                quotes: vec![one_line(&clean_and_redact(&seen.finding.text).text, MAX_QUOTE_CHARS)],
                 said: Some(seen.observation.at),
                 ..ProposalEvidence::default()
             });
@@ -155,7 +156,7 @@ impl<'a> FindingGroup<'a> {
         let strength = theirs.map(|seen| seen.finding.strength).max().unwrap_or(StatementStrength::Inferred);
         let section = section_of(told).unwrap_or_else(|| self.section.clone());
         Ok(ProposalDraft {
-            section: allowed(section, origin),
+            section: allowed_section(section, origin),
             text: statement(&told.finding.text)?,
             date: self.newest().observation.day,
             origin,
@@ -171,7 +172,7 @@ impl<'a> FindingGroup<'a> {
 
 /// A finding as a one-line statement within the length limit. Whole sentences are kept.
 fn statement(text: &str) -> Result<String, DraftDropReason> {
-    let text = one_line(&admit(text).text, usize::MAX);
+    let text = one_line(&clean_and_redact(text).text, usize::MAX);
     if text.chars().count() <= MAX_TEXT_CHARS {
         return Ok(text);
     }
@@ -283,7 +284,7 @@ fn is_resolved(
         return false;
     }
     let is_fixed = |(at, fix): &(Timestamp, AnalysedStatement)| {
-        *at >= seen.observation.at && share(statement.terms(), fix.terms()) >= MIN_RESOLVED_OVERLAP
+        *at >= seen.observation.at && overlap(statement.terms(), fix.terms()) >= MIN_RESOLVED_OVERLAP
     };
     fixes.iter().any(is_fixed)
 }

@@ -37,11 +37,11 @@ pub struct ReflectorClaim {
 /// Parses an answer; `None` if it is unreadable. `whole` is false for a truncated answer, whose last line may
 /// be incomplete and is dropped.
 pub fn parse(text: &str, whole: bool) -> Option<ReflectorAnswer> {
-    let part = inside(text, PROPOSALS_TAG);
-    let summary = inside(text, SUMMARY_TAG);
+    let part = tagged_text(text, PROPOSALS_TAG);
+    let summary = tagged_text(text, SUMMARY_TAG);
     let (body, closed) = match part {
         Some((body, closed)) => (body, closed),
-        None => (before(text, SUMMARY_TAG), summary.is_some()),
+        None => (text_before_tag(text, SUMMARY_TAG), summary.is_some()),
     };
     let mut claims = claims(body);
     if part.is_none() && claims.is_empty() {
@@ -86,7 +86,7 @@ fn claims(body: &str) -> Vec<ReflectorClaim> {
             section = one_line(heading, 80);
             open = false;
         } else if let Some(words) = bullet(trimmed) {
-            let (date, words) = dated(words);
+            let (date, words) = parse_date(words);
             open = !is_none(words);
             if open && claims.len() < MAX_CLAIMS {
                 claims.push(ReflectorClaim { section: section.clone(), date, text: single_line(words) });
@@ -119,11 +119,11 @@ fn bullet(line: &str) -> Option<&str> {
         (rest.len() < line.len()).then(|| rest.strip_prefix(['.', ')'])).flatten()
     })?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start();
-    Some(Priority::prefix(rest).map_or(rest, |(_, rest)| rest.trim_start()))
+    Some(Priority::strip_emoji(rest).map_or(rest, |(_, rest)| rest.trim_start()))
 }
 
 /// Splits `(2026-11-14) …` into date and text; the brackets may be missing.
-fn dated(words: &str) -> (Option<Date>, &str) {
+fn parse_date(words: &str) -> (Option<Date>, &str) {
     let inner = words.strip_prefix('(').unwrap_or(words);
     let Some(date) = inner.get(..10).and_then(|date| date.parse::<Date>().ok()) else { return (None, words) };
     let rest = &inner[10..];
@@ -150,13 +150,13 @@ fn find(text: &str, tag: &str) -> Vec<usize> {
     (0..last).filter(|at| bytes[*at..*at + tag.len()].eq_ignore_ascii_case(tag)).collect()
 }
 
-fn before<'a>(text: &'a str, name: &str) -> &'a str {
+fn text_before_tag<'a>(text: &'a str, name: &str) -> &'a str {
     find(text, &format!("<{name}>")).first().map_or(text, |at| &text[..*at])
 }
 
 /// The text between the last pair of tags, and true if it was closed: some models think aloud before the
 /// answer. Without the end tag it extends to our next tag, or to the end.
-fn inside<'a>(text: &'a str, name: &str) -> Option<(&'a str, bool)> {
+fn tagged_text<'a>(text: &'a str, name: &str) -> Option<(&'a str, bool)> {
     let open = format!("<{name}>");
     let body = &text[*find(text, &open).last()? + open.len()..];
     let end = |tag: &str| find(body, tag).first().copied();

@@ -8,7 +8,7 @@ use crate::base::time::day;
 use crate::knowledge::observe::ObservedTopic;
 use crate::llm::LlmPrompt;
 use crate::llm::prompts::{PromptTemplate, REFLECT};
-use crate::text::admit;
+use crate::text::clean_and_redact;
 use crate::text::tokens;
 use crate::vault::memory::{FIXED_SECTIONS, user_section};
 
@@ -28,7 +28,7 @@ pub struct ReflectionMaterial {
 }
 
 /// Collects the observations: the newest ones that fit, sorted oldest first.
-pub fn material(period: &ReflectionPeriod<'_>) -> ReflectionMaterial {
+pub fn build_material(period: &ReflectionPeriod<'_>) -> ReflectionMaterial {
     let (mut tokens, mut left_out) = (0, 0);
     let mut days: Vec<(String, i32, Vec<Value>)> = Vec::new();
     for observation in period.observations.iter().rev() {
@@ -42,7 +42,7 @@ pub fn material(period: &ReflectionPeriod<'_>) -> ReflectionMaterial {
         let date = day(observation.day);
         match days.iter_mut().find(|(other, ..)| *other == date) {
             Some((_, _, windows)) => windows.push(window),
-            None => days.push((date, age(period, observation), vec![window])),
+            None => days.push((date, age_days(period, observation), vec![window])),
         }
     }
     days.sort_by(|one, other| one.0.cmp(&other.0));
@@ -77,7 +77,7 @@ impl ReflectionMaterial {
         if let Some(observer) = observer {
             material["observer"] = json!(observer.instructions());
         }
-        if let Some(guidance) = guidance(level) {
+        if let Some(guidance) = retry_guidance(level) {
             material["guidance"] = json!(guidance);
         }
         LlmPrompt::new(REFLECT, &material.to_string())
@@ -85,7 +85,7 @@ impl ReflectionMaterial {
 }
 
 /// The extra instruction at a compression level; `None` at first (REF-13).
-pub fn guidance(level: u8) -> Option<&'static str> {
+pub fn retry_guidance(level: u8) -> Option<&'static str> {
     match level {
         0 => None,
         1 => Some(
@@ -100,13 +100,13 @@ pub fn guidance(level: u8) -> Option<&'static str> {
 }
 
 /// The age of an observation, in days.
-pub(super) fn age(period: &ReflectionPeriod<'_>, observation: &Observation) -> i32 {
+pub(super) fn age_days(period: &ReflectionPeriod<'_>, observation: &Observation) -> i32 {
     period.today.since(observation.day).map_or(0, |span| span.get_days()).max(0)
 }
 
 /// The approximate tokens of an observation as text.
 pub fn tokens_of(observation: &Observation) -> u64 {
-    tokens::estimate(&text_of(&observation.observed.parts))
+    tokens::estimate_tokens(&text_of(&observation.observed.parts))
 }
 
 /// The narratives and facts of a window, as text.
@@ -132,10 +132,10 @@ fn window(observation: &Observation) -> Value {
             .filter(|finding| !is_forged(&finding.text))
             .map(|finding| {
                 let mut fact = json!({
-                    "priority": finding.priority.word(),
+                    "priority": finding.priority.as_str(),
                     "kind": finding.kind,
-                    "origin": finding.origin.word(),
-                    "text": admit(&finding.text).text,
+                    "origin": finding.origin.as_str(),
+                    "text": clean_and_redact(&finding.text).text,
                 });
                 if let Some(when) = finding.when {
                     fact["time"] = json!(when.to_string());
@@ -144,14 +144,14 @@ fn window(observation: &Observation) -> Value {
             })
             .collect();
         let narrative = if is_forged(&part.narrative) { "" } else { &part.narrative };
-        json!({"narrative": admit(narrative).text, "facts": facts})
+        json!({"narrative": clean_and_redact(narrative).text, "facts": facts})
     };
     let topics: Vec<Value> = observation.observed.parts.iter().map(part).collect();
     json!({"project": observation.project.as_ref().map(ToString::to_string), "topics": topics})
 }
 
 fn capped(memory: &str) -> String {
-    let memory = admit(memory).text;
+    let memory = clean_and_redact(memory).text;
     match memory.char_indices().nth(MAX_MEMORY_CHARS) {
         Some((end, _)) => memory[..end].to_owned(),
         None => memory,

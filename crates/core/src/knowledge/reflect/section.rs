@@ -62,7 +62,7 @@ impl TargetSection {
 
     /// The section of a heading: one of ours, one of `own` (the headings of `MEMORY.md`), or the nearest by
     /// its words.
-    pub fn of(heading: &str, user: &str, own: &[String]) -> Self {
+    pub fn from_heading(heading: &str, user: &str, own: &[String]) -> Self {
         let words = heading_words(heading);
         let named = |section: &Self| heading_words(&section.title(user)) == words;
         let ours = [Self::User, Self::HardRules, Self::Architecture, Self::Patterns];

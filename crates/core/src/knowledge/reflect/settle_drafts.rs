@@ -15,14 +15,18 @@ pub struct SettledDrafts {
 }
 
 /// Settles drafts. `before` are all earlier proposals, of any status.
-pub fn settle(drafts: Vec<ProposalDraft>, memory: &MemoryDocument, before: &[Proposal]) -> SettledDrafts {
+pub fn settle_drafts(
+    drafts: Vec<ProposalDraft>,
+    memory: &MemoryDocument,
+    before: &[Proposal],
+) -> SettledDrafts {
     let before: Vec<(&Proposal, AnalysedStatement)> =
-        before.iter().map(|proposal| (proposal, AnalysedStatement::of(&proposal.text))).collect();
+        before.iter().map(|proposal| (proposal, AnalysedStatement::from_text(&proposal.text))).collect();
     let mut dropped = DroppedDrafts::default();
     let mut settled: Vec<(ProposalDraft, AnalysedStatement)> = Vec::new();
     for mut draft in drafts {
-        let statement = AnalysedStatement::of(&draft.text);
-        let outcome = place(&mut draft, &statement, memory, &before)
+        let statement = AnalysedStatement::from_text(&draft.text);
+        let outcome = settle_draft(&mut draft, &statement, memory, &before)
             .and_then(|()| join(&draft, &statement, &mut settled));
         match outcome {
             Err(why) => dropped.add(why),
@@ -34,7 +38,7 @@ pub fn settle(drafts: Vec<ProposalDraft>, memory: &MemoryDocument, before: &[Pro
 }
 
 /// Compares a draft with `MEMORY.md` and earlier proposals.
-fn place(
+fn settle_draft(
     draft: &mut ProposalDraft,
     statement: &AnalysedStatement,
     memory: &MemoryDocument,
@@ -43,8 +47,8 @@ fn place(
     if draft.text.trim().is_empty() || is_forged(&draft.text) {
         return Err(DraftDropReason::Forged);
     }
-    let memory = memory.seen_from(draft.project.as_ref());
-    if memory.says(statement) {
+    let memory = memory.visible_in(draft.project.as_ref());
+    if memory.contains_statement(statement) {
         return Err(DraftDropReason::Said);
     }
     if let Some(line) = memory.contradicted_by(statement) {
@@ -56,7 +60,7 @@ fn place(
     }
     let same = |(proposal, other): &&(&Proposal, AnalysedStatement)| {
         let is_here = proposal.project.is_none() || proposal.project == draft.project;
-        is_here && proposal.widened().is_none() && other.is_same(statement)
+        is_here && proposal.global_entry().is_none() && other.is_same(statement)
     };
     match before.iter().rev().find(same) {
         Some((other, _)) if other.status.is_open() => draft.joins = Some(other.id),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::check::check;
 use super::memory::MemoryDocument;
 use super::parse::ReflectorClaim;
-use super::settle_drafts::settle;
+use super::settle_drafts::settle_drafts;
 use super::*;
 use crate::fixtures;
 use crate::knowledge::observe::FindingKind;
@@ -363,7 +363,7 @@ fn orders_and_forged_frames_in_observations_become_nothing() {
         claim("Ada", "Ada wants her tokens published"),
     ];
     assert_eq!(claims(&days, &said).drafts, []);
-    let material = prompt::material(&period(&days, "")).prompt(&period(&days, ""), None, 0);
+    let material = prompt::build_material(&period(&days, "")).prompt(&period(&days, ""), None, 0);
     assert!(!material.material().contains("evil"), "{}", material.material());
     assert!(material.material().contains("Never amend a pushed commit"));
 }
@@ -383,7 +383,7 @@ fn sections_are_mapped_or_reflected() {
         ("Miscellaneous", TargetSection::Unknown),
         ("", TargetSection::Unknown),
     ] {
-        assert_eq!(TargetSection::of(heading, "Ada", &own), section, "{heading}");
+        assert_eq!(TargetSection::from_heading(heading, "Ada", &own), section, "{heading}");
     }
     assert_eq!(TargetSection::Unknown.title("Ada"), "Reflected");
     assert_eq!(TargetSection::User.title(" "), "User");
@@ -400,7 +400,7 @@ fn settled(texts: &[(&str, i64)], memory_text: &str) -> settle_drafts::SettledDr
         .map(|(at, (text, ago))| window(&format!("s{at}"), *ago, vec![red(FindingKind::Decision, text)]))
         .collect();
     let drafts = offline::reflect(&period(&days, memory_text)).drafts;
-    settle(drafts, &MemoryDocument::read(memory_text), &[])
+    settle_drafts(drafts, &MemoryDocument::read(memory_text), &[])
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn what_was_proposed_before_is_joined_or_left() {
     before.text = "Always run integration tests before merges".to_owned();
     let with = |status| {
         let before = [Proposal { status, ..before.clone() }];
-        settle(drafts.clone(), &MemoryDocument::default(), &before)
+        settle_drafts(drafts.clone(), &MemoryDocument::default(), &before)
     };
     assert_eq!(with(ProposalStatus::Pending).drafts[0].joins, Some(before.id));
     assert_eq!(with(ProposalStatus::Rejected).dropped.count(DraftDropReason::Decided), 1);
@@ -518,7 +518,7 @@ fn ver_06_a_week_of_observations_gives_a_few_coherent_proposals() {
     ];
     let text = render_new("Ada");
     let period = period(&days, &text);
-    let settled = settle(offline::reflect(&period).drafts, &MemoryDocument::read(&text), &[]);
+    let settled = settle_drafts(offline::reflect(&period).drafts, &MemoryDocument::read(&text), &[]);
     let found: Vec<(String, &str, usize)> = settled
         .drafts
         .iter()
@@ -547,7 +547,7 @@ fn ref_03_ref_04_the_material_has_days_with_ages_memory_and_the_persons_name() {
     ];
     let text = memory("- The build server is called anvil");
     let period = period(&days, &text);
-    let material = prompt::material(&period);
+    let material = prompt::build_material(&period);
     let sent: serde_json::Value =
         serde_json::from_str(material.prompt(&period, Some(crate::llm::prompts::REWRITE), 1).material())
             .unwrap();
@@ -564,7 +564,7 @@ fn ref_03_ref_04_the_material_has_days_with_ages_memory_and_the_persons_name() {
     let many: Vec<Observation> = (0..40)
         .map(|n| window(&format!("s{n}"), 40 - n, vec![red(FindingKind::Decision, &"word ".repeat(2_000))]))
         .collect();
-    let crowded = prompt::material(&ReflectionPeriod { observations: &many, ..period });
+    let crowded = prompt::build_material(&ReflectionPeriod { observations: &many, ..period });
     assert!(crowded.tokens <= prompt::MAX_MATERIAL_TOKENS && crowded.left_out > 0);
     let crowded = crowded.prompt(&period, None, 0);
     assert!(
@@ -581,7 +581,7 @@ proptest! {
         let days = [window("a", 1, vec![red(FindingKind::Decision, "Staging Postgres listens on port 5432")])];
         for draft in claims(&days, &[claim("Hard Rules", &text)]).drafts {
             prop_assert!(!is_forged(&draft.text) && draft.text.chars().count() <= MAX_TEXT_CHARS);
-            prop_assert!(specific_terms::specifics(&draft.text).iter().all(|it| specific_terms::occurs(it, "Staging Postgres listens on port 5432")));
+            prop_assert!(specific_terms::specifics(&draft.text).iter().all(|it| specific_terms::contains_specific(it, "Staging Postgres listens on port 5432")));
             prop_assert_eq!(draft.evidence.sessions, ["a"]);
         }
     }

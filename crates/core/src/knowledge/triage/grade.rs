@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::knowledge::proposal::{Proposal, ProposalGrade};
 use crate::llm::prompts;
 use crate::llm::{AnswerFormat, Cost, LlmBudget, LlmPrompt, LlmRequest};
-use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::clean_and_redact;
 
 /// The maximum length of a proposal in the prompt, in characters.
 const MAX_TEXT_CHARS: usize = 1_000;
@@ -28,7 +28,7 @@ pub fn is_graded(proposal: &Proposal) -> bool {
 }
 
 /// The request about one proposal, without any other context.
-pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> LlmRequest {
+pub fn grade_request(proposal: &Proposal, deadline: Duration) -> LlmRequest {
     let quotes: Vec<String> = proposal
         .evidence
         .quotes
@@ -38,8 +38,8 @@ pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> LlmRequest {
         .collect();
     let material = json!({
         "text": one_line(&proposal.text, MAX_TEXT_CHARS),
-        "section": proposal.aim(),
-        "origin": proposal.origin.word(),
+        "section": proposal.describe_target(),
+        "origin": proposal.origin.as_str(),
         "sessions": proposal.evidence.sessions.len(),
         "quotes": quotes,
     });
@@ -61,11 +61,11 @@ pub fn ask_for_grade(proposal: &Proposal, deadline: Duration) -> LlmRequest {
 
 /// The grade in an answer, with or without text or a fence around it. `None` without a score from 0 to 1 and
 /// a reason.
-pub fn read_grade(answer: &str) -> Option<ProposalGrade> {
+pub fn parse_grade(answer: &str) -> Option<ProposalGrade> {
     let inside = answer.find('{').zip(answer.rfind('}')).and_then(|(from, to)| answer.get(from..=to))?;
     let answer: Value = serde_json::from_str(inside).ok()?;
     let score = answer.get("score")?.as_f64().filter(|score| (0.0..=1.0).contains(score))?;
-    let reason = one_line(&admit(answer.get("reason")?.as_str()?).text, MAX_REASON_CHARS);
+    let reason = one_line(&clean_and_redact(answer.get("reason")?.as_str()?).text, MAX_REASON_CHARS);
     (!reason.is_empty()).then_some(ProposalGrade { score, reason })
 }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn sid_09_only_a_score_from_0_to_1_with_a_reason_is_a_grade() {
-        let graded = read_grade("Sure:\n```json\n{\"score\": 0.4, \"reason\": \"one\\nmoment\"}\n```");
+        let graded = parse_grade("Sure:\n```json\n{\"score\": 0.4, \"reason\": \"one\\nmoment\"}\n```");
         assert_eq!(graded, Some(ProposalGrade { score: 0.4, reason: "one moment".to_owned() }));
         for wrong in [
             "",
@@ -88,9 +88,9 @@ mod tests {
             r#"{"score": 0.4}"#,
             r#"{"score": 1e999, "reason": "x"}"#,
         ] {
-            assert_eq!(read_grade(wrong), None, "{wrong}");
+            assert_eq!(parse_grade(wrong), None, "{wrong}");
         }
         let long = json!({"score": 1, "reason": "word ".repeat(1_000)}).to_string();
-        assert!(read_grade(&long).unwrap().reason.chars().count() <= MAX_REASON_CHARS);
+        assert!(parse_grade(&long).unwrap().reason.chars().count() <= MAX_REASON_CHARS);
     }
 }

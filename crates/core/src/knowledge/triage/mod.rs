@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::provenance::Origin;
 use crate::base::time::Timestamp;
-use crate::knowledge::proposal::review_priority::ranked;
+use crate::knowledge::proposal::review_priority::rank_proposals;
 use crate::knowledge::proposal::{Proposal, ProposalStatus};
 use crate::knowledge::reflect::is_forged;
 use crate::knowledge::reflect::memory::MemoryDocument;
 use crate::text::similarity::AnalysedStatement;
 use crate::vault::review::{ProposalId, ProposalPlace};
 
-pub use grade::{ask_for_grade, is_graded, read_grade};
-pub use model_answer::{BATCH_PROPOSALS, ask, weigh};
+pub use grade::{grade_request, is_graded, parse_grade};
+pub use model_answer::{BATCH_PROPOSALS, ask, merge_judgements};
 
 /// The outcome for a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ impl TriageReason {
     ];
 
     /// The word in the store and in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Said => "said",
             Self::Decided => "decided",
@@ -159,16 +159,16 @@ pub struct TriageFacts<'a> {
 }
 
 /// Judges pending proposals by the rules.
-pub fn judge(ids: &[ProposalId], facts: &TriageFacts<'_>) -> Vec<TriageJudgement> {
+pub fn judge_by_rules(ids: &[ProposalId], facts: &TriageFacts<'_>) -> Vec<TriageJudgement> {
     let open: Vec<Proposal> =
         facts.all.iter().filter(|proposal| proposal.status.is_open()).cloned().collect();
     let followers: HashSet<ProposalId> =
-        ranked(&open, facts.on_page, facts.now).into_iter().flat_map(|folded| folded.same).collect();
+        rank_proposals(&open, facts.on_page, facts.now).into_iter().flat_map(|folded| folded.same).collect();
     let decided: Vec<(&Proposal, AnalysedStatement)> = facts
         .all
         .iter()
         .filter(|proposal| !proposal.status.is_open())
-        .map(|proposal| (proposal, AnalysedStatement::of(&proposal.text)))
+        .map(|proposal| (proposal, AnalysedStatement::from_text(&proposal.text)))
         .collect();
     let wanted = open.iter().filter(|proposal| ids.contains(&proposal.id));
     wanted
@@ -186,7 +186,7 @@ fn rule(
     follows: bool,
 ) -> (TriageOutcome, TriageReason) {
     use TriageOutcome::{NeedsReview, Promote, Reject};
-    let statement = AnalysedStatement::of(&proposal.text);
+    let statement = AnalysedStatement::from_text(&proposal.text);
     if is_forged(&proposal.text) {
         return (NeedsReview, TriageReason::Forged);
     }
@@ -194,7 +194,9 @@ fn rule(
         return (Reject, TriageReason::Empty);
     }
     // A statement in another file is a separate question.
-    if proposal.section().is_some() && facts.memory.seen_from(proposal.project.as_ref()).says(&statement) {
+    if proposal.section().is_some()
+        && facts.memory.visible_in(proposal.project.as_ref()).contains_statement(&statement)
+    {
         return (Reject, TriageReason::Said);
     }
     let outright = is_outright(proposal);

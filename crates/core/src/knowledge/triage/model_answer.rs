@@ -38,9 +38,9 @@ pub fn ask(proposals: &[&Proposal], memory: &str, deadline: Duration) -> LlmRequ
             .collect();
         json!({
             "id": proposal.id,
-            "section": proposal.aim(),
+            "section": proposal.describe_target(),
             "text": one_line(&proposal.text, MAX_TEXT_CHARS),
-            "origin": proposal.origin.word(),
+            "origin": proposal.origin.as_str(),
             "sessions": proposal.evidence.sessions.len(),
             "quotes": quotes,
         })
@@ -82,7 +82,7 @@ struct TriageAnswer {
 
 /// Combines the rules' judgements of a batch with a model's answer. Missing, duplicate or invalid verdicts
 /// leave the proposal to the user.
-pub fn weigh(asked: &[(&Proposal, TriageJudgement)], answer: &str) -> Vec<TriageJudgement> {
+pub fn merge_judgements(asked: &[(&Proposal, TriageJudgement)], answer: &str) -> Vec<TriageJudgement> {
     let said = read(answer);
     let judgements = asked.iter().map(|(proposal, ruled)| {
         let mut own = said.iter().filter(|said| said.id == proposal.id);

@@ -18,7 +18,7 @@ fn judged(all: &[Proposal], memory: &str, earned: bool) -> Vec<(u32, TriageOutco
         earned: &|_| earned,
         now: fixtures::now(),
     };
-    judge(&ids, &facts).into_iter().map(|one| (one.id.number, one.outcome, one.why)).collect()
+    judge_by_rules(&ids, &facts).into_iter().map(|one| (one.id.number, one.outcome, one.why)).collect()
 }
 
 fn one(proposal: Proposal, earned: bool) -> (TriageOutcome, TriageReason) {
@@ -93,7 +93,7 @@ fn answered(
 ) -> (TriageOutcome, TriageReason) {
     let proposal = Proposal { explicit, ..proposal(1, "Deploy on Mondays only.") };
     let ruled = TriageJudgement { id: proposal.id, outcome: ruled.0, why: ruled.1 };
-    let [found] = weigh(&[(&proposal, ruled)], answer)[..] else { panic!("one was asked about") };
+    let [found] = merge_judgements(&[(&proposal, ruled)], answer)[..] else { panic!("one was asked about") };
     assert_eq!(found.id, proposal.id);
     (found.outcome, found.why)
 }
@@ -163,7 +163,7 @@ fn what_is_asked_is_capped_and_cannot_end_itself() {
 #[test]
 fn reasons_read_back() {
     for why in TriageReason::ALL {
-        assert_eq!(serde_json::to_value(why).unwrap(), why.word());
+        assert_eq!(serde_json::to_value(why).unwrap(), why.as_str());
         assert!(!why.phrase().is_empty());
     }
 }

@@ -86,7 +86,7 @@ mod tests {
             let PromptTemplate { name, version, text } = template;
             assert_eq!(text.lines().next().unwrap(), format!("<!-- {name}, version {version} -->"));
             assert_eq!(
-                ContentHash::of(text.as_bytes()).short(16),
+                ContentHash::of_bytes(text.as_bytes()).short_hex(16),
                 hash,
                 "{name}.md changed: raise its version here and in the file, then put the new hash into this test"
             );

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::text::specific_terms::{plain, specifics, stands_in, words};
+use crate::text::specific_terms::{content_words, normalise_for_specifics, normalised_contains, specifics};
 use crate::text::terms::is_stop;
 
 /// The share of the question's subject words that a text must exceed to answer it.
@@ -54,8 +54,8 @@ pub struct QuestionSubject {
 
 impl QuestionSubject {
     /// Extracts the subject of `question`.
-    pub fn of(question: &str) -> Self {
-        let question = plain(question);
+    pub fn of_question(question: &str) -> Self {
+        let question = normalise_for_specifics(question);
         let all: Vec<&str> = split(&question).collect();
         let about = without_wanted(&all);
         let meant = ALTERNATIVES.iter().flat_map(|group| {
@@ -74,7 +74,7 @@ impl QuestionSubject {
                 && word.chars().any(char::is_alphabetic)
         });
         Self {
-            words: subject.map(|word| words(word)).filter(|terms| !terms.is_empty()).collect(),
+            words: subject.map(|word| content_words(word)).filter(|terms| !terms.is_empty()).collect(),
             specifics: specifics(&question).into_iter().collect(),
             numbered: numbered(&all),
             meant,
@@ -82,18 +82,18 @@ impl QuestionSubject {
     }
 
     /// True if `passage` is about the subject.
-    pub fn is_in(&self, passage: &str) -> bool {
-        let text = plain(passage);
-        let named = self.specifics.iter().all(|specific| stands_in(specific, &text));
+    pub fn is_covered_by(&self, passage: &str) -> bool {
+        let text = normalise_for_specifics(passage);
+        let named = self.specifics.iter().all(|specific| normalised_contains(specific, &text));
         let all: HashSet<&str> = split(&text).collect();
         let meant = self.meant.iter().all(|(named, _)| named.iter().any(|word| all.contains(word)));
-        named && meant && self.is_covered(&words(passage))
+        named && meant && self.is_covered(&content_words(passage))
     }
 
     /// True if `sentence`, taken from a passage about the subject, does not name a different one of the same
     /// kind, such as another importer or environment.
-    pub fn is_not_contradicted_by(&self, sentence: &str) -> bool {
-        let text = plain(sentence);
+    pub fn agrees_with(&self, sentence: &str) -> bool {
+        let text = normalise_for_specifics(sentence);
         let all: Vec<&str> = split(&text).collect();
         let has = |word: &str| all.contains(&word);
         let same_kind = self.meant.iter().all(|(named, others)| {
@@ -155,10 +155,10 @@ mod tests {
             let all = questions.lines().enumerate().filter(|(nth, _)| (nth % 3 == 2) == held_back);
             for (_, line) in all {
                 let (expected, question) = line.split_once(' ').unwrap();
-                let subject = QuestionSubject::of(question);
+                let subject = QuestionSubject::of_question(question);
                 let answers: Vec<usize> = (1..)
                     .zip(&memories)
-                    .filter(|(_, text)| subject.is_in(text) && subject.is_not_contradicted_by(text))
+                    .filter(|(_, text)| subject.is_covered_by(text) && subject.agrees_with(text))
                     .map(|(number, _)| number)
                     .collect();
                 let right = expected.parse().map_or(answers.is_empty(), |number| answers.contains(&number));
@@ -172,13 +172,13 @@ mod tests {
 
     #[test]
     fn rec_16_a_sentence_about_another_one_of_its_kind_is_no_answer() {
-        let subject = QuestionSubject::of("which bank does importer 7 read from?");
+        let subject = QuestionSubject::of_question("which bank does importer 7 read from?");
         let passage = "Importer 7 reads from bank 3. Importer 12 reads from bank 12.";
-        assert!(subject.is_in(passage) && !subject.is_in("Importer 12 reads from bank 12."));
-        assert!(subject.is_not_contradicted_by("Importer 7 reads from bank 3."));
-        assert!(subject.is_not_contradicted_by("It reads from bank 3."));
-        assert!(!subject.is_not_contradicted_by("Importer 12 reads from bank 12."));
-        let subject = QuestionSubject::of("which port does the production database use?");
-        assert!(!subject.is_not_contradicted_by("The staging database listens on port 5433."));
+        assert!(subject.is_covered_by(passage) && !subject.is_covered_by("Importer 12 reads from bank 12."));
+        assert!(subject.agrees_with("Importer 7 reads from bank 3."));
+        assert!(subject.agrees_with("It reads from bank 3."));
+        assert!(!subject.agrees_with("Importer 12 reads from bank 12."));
+        let subject = QuestionSubject::of_question("which port does the production database use?");
+        assert!(!subject.agrees_with("The staging database listens on port 5433."));
     }
 }

@@ -14,7 +14,7 @@ use crate::recall::document::{Document, DocumentSource};
 use crate::text::clean::one_line;
 use crate::vault::daily_log::{
     FactTime, LogMark, LogSection, LoggedFact, LoggedObservation, ObservationBody, PlacedSection,
-    SectionSource as From, TimeOfDay, placed,
+    SectionSource as From, TimeOfDay, placed_sections,
 };
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::lines::{LineKind, item_lines};
@@ -29,7 +29,7 @@ pub(super) fn date_of(inside: &str) -> Option<Date> {
 pub(super) fn documents(file: &CollectedFile<'_>, date: Date) -> Vec<CollectedDocument> {
     let mut all: Vec<CollectedDocument> = Vec::new();
     let mut from = 0;
-    for own in placed(&file.lines) {
+    for own in placed_sections(&file.lines) {
         all.extend(theirs(file, date, from..own.lines.start).into_iter().map(CollectedDocument::from));
         let ours = OwnSection { file, date, own: &own };
         let mut found = Vec::new();
@@ -73,12 +73,12 @@ pub(super) fn is_ours(file: &CollectedFile<'_>, date: Date) -> bool {
             && own.section.source().dedupe_key.is_some()
             && OwnSection { file, date, own }.left_over().is_empty()
     };
-    placed(&file.lines).iter().all(is_next) && from == file.lines.len()
+    placed_sections(&file.lines).iter().all(is_next) && from == file.lines.len()
 }
 
 /// The lines that a person wrote into the log.
 fn theirs(file: &CollectedFile<'_>, date: Date, lines: Range<usize>) -> Vec<Document> {
-    let pieces = note::pieces(file, lines, DocumentSource::Daily);
+    let pieces = note::section_documents(file, lines, DocumentSource::Daily);
     let dated = |piece: Document| Document {
         created: file.day(date).or(piece.created),
         thread: Some(file.path.to_owned()),
@@ -108,7 +108,7 @@ impl OwnSection<'_> {
         let plain = self.file.document(DocumentSource::Daily, text);
         Document {
             kind: kind.to_owned(),
-            created: self.at(time, None).or(plain.created),
+            created: self.section_time(time, None).or(plain.created),
             origin: Origin::Agent,
             reviewed: false,
             project: self.own.section.source().project.clone().map(ProjectId::new),
@@ -117,8 +117,8 @@ impl OwnSection<'_> {
         }
     }
 
-    fn at(&self, time: TimeOfDay, date: Option<Date>) -> Option<Timestamp> {
-        time.on(date.unwrap_or(self.date), self.file.context.zone)
+    fn section_time(&self, time: TimeOfDay, date: Option<Date>) -> Option<Timestamp> {
+        time.on_date(date.unwrap_or(self.date), self.file.context.zone)
     }
 
     /// The session, or the day without one.
@@ -186,7 +186,7 @@ impl OwnSection<'_> {
         Some(Document {
             id: id.clone().unwrap_or_default(),
             source: DocumentSource::Observation,
-            created: self.at(said, date).or(document.created),
+            created: self.section_time(said, date).or(document.created),
             // Without its comment, the origin of the words is unknown.
             origin: origin.unwrap_or(Origin::Agent),
             priority: Some(*priority),
@@ -217,7 +217,7 @@ impl OwnSection<'_> {
             labelled = is_label;
             is_theirs.push(is_text && !is_label && !is_quote_or_narrative(line.text) && !is_taken(at));
         }
-        note::runs(self.lines(), |at| is_theirs[at - self.own.lines.start])
+        note::matching_runs(self.lines(), |at| is_theirs[at - self.own.lines.start])
     }
 }
 

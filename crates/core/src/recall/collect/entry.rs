@@ -8,12 +8,12 @@
 //! even if it quotes the person. A changed file proves nothing: an agent with a file tool edits it as a
 //! person with an editor does (B-01).
 
-use super::visible::visible;
+use super::visible::visible_words;
 use super::{CollectedFile, LocatedText};
 use crate::base::provenance::Origin;
 use crate::recall::document::{Document, DocumentSource};
 use crate::vault::entry::{EntryProperties, EntryStatus, is_reviewed, title};
-use crate::vault::frontmatter::{ParsedNote, scalar};
+use crate::vault::frontmatter::{ParsedNote, render_scalar};
 use crate::vault::layout::{self, ARCHIVE, EntryGroup, VaultShelf};
 use crate::vault::path::VaultPath;
 
@@ -23,12 +23,12 @@ const MAX_LINES: usize = 200;
 /// The document of a file on one of the shelves; `None` for any other file.
 pub(super) fn documents(file: &CollectedFile<'_>, inside: &str) -> Option<Vec<Document>> {
     let path = shelved(inside)?;
-    let shelf = layout::shelf(&path);
+    let shelf = layout::shelf_of(&path);
     if shelf == VaultShelf::Other {
         return None;
     }
     let document = with_properties(file.text, |note, body| {
-        let text = visible(&file.lines, first_line(file, body)..file.lines.len())?;
+        let text = visible_words(&file.lines, first_line(file, body)..file.lines.len())?;
         Some(document(file, text, note, &path, shelf))
     });
     Some(document.into_iter().collect())
@@ -46,7 +46,7 @@ fn document(
     let is_direct = !has("session") || !has("origin") || has("evolved_because");
     let source = match shelf {
         VaultShelf::Incubator => DocumentSource::Idea,
-        _ if entry.group == EntryGroup::PersonalSkills.word() => DocumentSource::Skill,
+        _ if entry.group == EntryGroup::PersonalSkills.folder_name() => DocumentSource::Skill,
         _ => DocumentSource::Entry,
     };
     let holds = match entry.status {
@@ -101,7 +101,7 @@ pub(super) fn with_properties<T>(text: &str, take: impl FnOnce(&ParsedNote<'_>, 
         return take(&note, note.head().len());
     }
     let (head, body) = mended(text);
-    take(&ParsedNote::parse(&head).unwrap_or_else(|_| ParsedNote::plain("")), body)
+    take(&ParsedNote::parse(&head).unwrap_or_else(|_| ParsedNote::body_only("")), body)
 }
 
 /// The index of the first line of the body.
@@ -139,7 +139,8 @@ fn mended(text: &str) -> (String, usize) {
     if !is_closed && !fields.iter().any(|(key, _)| ENTRY_PROPERTIES.contains(key)) {
         return (String::new(), 0);
     }
-    let lines: String = fields.iter().map(|(key, value)| format!("{key}: {}\n", scalar(value))).collect();
+    let lines: String =
+        fields.iter().map(|(key, value)| format!("{key}: {}\n", render_scalar(value))).collect();
     (format!("---\n{lines}---\n"), end)
 }
 

@@ -1,7 +1,7 @@
 //! Documents of `Ideas.md`: one for each idea. The origin of an idea that links to the incubator is recorded
 //! there, not in this file.
 
-use super::visible::visible;
+use super::visible::visible_words;
 use super::{CollectedFile, LocatedText, memory, note};
 use crate::base::provenance::Origin;
 use crate::recall::document::{Document, DocumentSource};
@@ -13,9 +13,9 @@ use crate::vault::scope_mark;
 pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let all = 0..file.lines.len();
     let Ok(entries) = ideas::parse(file.text) else {
-        return note::pieces(file, all, DocumentSource::Idea)
+        return note::section_documents(file, all, DocumentSource::Idea)
             .into_iter()
-            .filter_map(memory::scoped)
+            .filter_map(memory::scoped_document)
             .collect();
     };
     let mut found = Vec::new();
@@ -23,18 +23,18 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     for entry in &entries {
         let start = file.lines.partition_point(|line| line.start < entry.range.start);
         let end = file.lines.partition_point(|line| line.start < entry.range.end);
-        found.extend(note::pieces(file, from..start, DocumentSource::Idea));
+        found.extend(note::section_documents(file, from..start, DocumentSource::Idea));
         found.push(idea(file, entry, start..end));
         from = end;
     }
-    found.extend(note::pieces(file, from..all.end, DocumentSource::Idea));
+    found.extend(note::section_documents(file, from..all.end, DocumentSource::Idea));
     found
 }
 
 fn idea(file: &CollectedFile<'_>, entry: &IdeaEntry, lines: std::ops::Range<usize>) -> Document {
     let heading = u32::try_from(entry.line).unwrap_or(u32::MAX);
     let body = note::below_heading(file, &lines);
-    let text = visible(&file.lines, body)
+    let text = visible_words(&file.lines, body)
         .unwrap_or(LocatedText { text: entry.title.clone(), lines: (heading, heading) });
     // The scope mark is not part of the text.
     let words = |line: &str| scope_mark::split(line).map_or(line, |(words, _)| words).to_owned();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::visible::visible;
+use super::visible::visible_words;
 use super::{CollectedFile, LocatedText, note};
 use crate::base::scope::ProjectId;
 use crate::recall::document::{Document, DocumentSource};
@@ -14,9 +14,9 @@ use crate::vault::scope_mark;
 pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     // An unclosed fence would hide the rest of the file, so the file is split as a note.
     let Ok(sections) = memory::sections(file.text) else {
-        return note::pieces(file, 0..file.lines.len(), DocumentSource::Memory)
+        return note::section_documents(file, 0..file.lines.len(), DocumentSource::Memory)
             .into_iter()
-            .filter_map(scoped)
+            .filter_map(scoped_document)
             .collect();
     };
     let items: Vec<(&MemorySection, &MemoryItem)> =
@@ -26,7 +26,7 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     for lines in paragraphs(file, &items) {
         let start = file.lines[lines.start].start;
         let section = sections[..sections.partition_point(|section| section.range.start <= start)].last();
-        if let Some(text) = visible(&file.lines, lines).filter(|text| text.text != INTRODUCTION) {
+        if let Some(text) = visible_words(&file.lines, lines).filter(|text| text.text != INTRODUCTION) {
             let kind = section.map(|section| section.title.clone()).unwrap_or_default();
             found.push(Document { kind, ..file.document(DocumentSource::Memory, text) });
         }
@@ -37,7 +37,7 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
 
 /// Assigns a piece of an unstructured document to the project that its lines name; `None` if they name
 /// several.
-pub(super) fn scoped(document: Document) -> Option<Document> {
+pub(super) fn scoped_document(document: Document) -> Option<Document> {
     let projects: BTreeSet<ProjectId> =
         document.text.lines().filter_map(|line| scope_mark::split(line)?.1.project().cloned()).collect();
     match projects.len() {
@@ -70,7 +70,7 @@ fn paragraphs(file: &CollectedFile<'_>, items: &[(&MemorySection, &MemoryItem)])
     };
     let is_item = |at: usize| matches!(file.lines[at].kind, LineKind::Item { depth: 1, .. });
     let mut paragraphs: Vec<Range<usize>> = Vec::new();
-    for run in note::runs(0..file.lines.len(), is_text) {
+    for run in note::matching_runs(0..file.lines.len(), is_text) {
         paragraphs.push(run.start..run.start + 1);
         for at in run.skip(1) {
             match paragraphs.last_mut() {

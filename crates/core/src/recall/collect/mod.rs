@@ -31,7 +31,7 @@ use crate::text::clean::one_line;
 use crate::vault;
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::layout::{self, is_conflict_copy};
-use crate::vault::lines::{MarkdownLine, walk};
+use crate::vault::lines::{MarkdownLine, parse_lines};
 use crate::vault::tombstone::Graveyard;
 
 /// The maximum size in bytes of a file to collect from.
@@ -56,7 +56,7 @@ pub struct CollectContext<'a> {
 
 /// True if the path, relative to the notes, may contain documents. Paths of folders end in `/`; everything
 /// below a refused folder is refused.
-pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
+pub fn is_recallable(path: &str, vault_folder: &str) -> bool {
     let is_foreign = |part: &str| part.starts_with('.') || FOREIGN_FOLDERS.contains(&part);
     let (_, name) = path.rsplit_once('/').unwrap_or(("", path));
     if path.split('/').any(is_foreign) {
@@ -64,7 +64,8 @@ pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
     }
     if let Some(inside) = in_vault(path, vault_folder).filter(|inside| is_meta(inside)) {
         // Of Rekindle's own files, only pending proposals are collected.
-        return inside.strip_prefix(layout::META) == Some("/") || vault::pending_proposals::is_one(inside);
+        return inside.strip_prefix(layout::META) == Some("/")
+            || vault::pending_proposals::is_queue_file(inside);
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_text = ["md", "markdown", "txt"].iter().any(|known| extension.eq_ignore_ascii_case(known));
@@ -83,45 +84,47 @@ fn in_vault<'a>(path: &'a str, vault_folder: &str) -> Option<&'a str> {
 /// Collects the documents of a file, in order. `path` is relative to the notes, with `/`; `vault_folder` is
 /// the name of the vault's folder there.
 pub fn documents(path: &str, vault_folder: &str, text: &str, context: &CollectContext<'_>) -> Vec<Document> {
-    if text.len() as u64 > MAX_FILE_BYTES || !is_wanted(path, vault_folder) {
+    if text.len() as u64 > MAX_FILE_BYTES || !is_recallable(path, vault_folder) {
         return Vec::new();
     }
-    let text = redacted::safe(text);
-    let file = CollectedFile { path, text: &text, lines: walk(&text).lines, context };
+    let text = redacted::redacted_text(text);
+    let file = CollectedFile { path, text: &text, lines: parse_lines(&text).lines, context };
     let found = match in_vault(path, vault_folder) {
         Some(layout::MEMORY) => memory::documents(&file),
         Some(layout::REVIEW) => review::documents(&file),
-        Some(inside) if vault::pending_proposals::is_one(inside) => pending_proposals::documents(&file),
+        Some(inside) if vault::pending_proposals::is_queue_file(inside) => {
+            pending_proposals::documents(&file)
+        }
         Some(inside) => match daily::date_of(inside) {
-            Some(date) => return finished(daily::documents(&file, date), &file),
+            Some(date) => return finish_documents(daily::documents(&file, date), &file),
             None => entry::documents(&file, inside).unwrap_or_else(|| note::documents(&file)),
         },
         None if path == layout::IDEAS => ideas::documents(&file),
         None => note::documents(&file),
     };
-    finished(found.into_iter().map(CollectedDocument::from), &file)
+    finish_documents(found.into_iter().map(CollectedDocument::from), &file)
 }
 
 /// Collects the documents of text that was appended to a daily log of `lines_before` lines. The result equals
 /// the tail of [`documents`] for the whole log. `None` if the appended text is not only keyed sections of
 /// ours, so that the whole log has to be read.
-pub fn added_to_log(
+pub fn collect_appended(
     path: &str,
     vault_folder: &str,
     added: &str,
     lines_before: usize,
     context: &CollectContext<'_>,
 ) -> Option<Vec<Document>> {
-    let date = daily::date_of(in_vault(path, vault_folder)?).filter(|_| is_wanted(path, vault_folder))?;
+    let date = daily::date_of(in_vault(path, vault_folder)?).filter(|_| is_recallable(path, vault_folder))?;
     // The appended text must not continue an open block.
     if !added.trim_start_matches(['\r', '\n']).starts_with("### ") {
         return None;
     }
-    let text = redacted::safe(added);
-    let mut lines = walk(&text).lines;
+    let text = redacted::redacted_text(added);
+    let mut lines = parse_lines(&text).lines;
     lines.iter_mut().for_each(|line| line.number += lines_before);
     let file = CollectedFile { path, text: &text, lines, context };
-    daily::is_ours(&file, date).then(|| finished(daily::documents(&file, date), &file))
+    daily::is_ours(&file, date).then(|| finish_documents(daily::documents(&file, date), &file))
 }
 
 /// A document, and the parts of its name besides its text.
@@ -157,7 +160,7 @@ impl CollectedFile<'_> {
             lines: Some(text.lines),
             title,
             created: self.context.modified,
-            ..Document::plain(source, self.path, text.text)
+            ..Document::unannotated(source, self.path, text.text)
         }
     }
 
@@ -183,7 +186,10 @@ struct LocatedText {
 }
 
 /// Drops forgotten and empty documents, and names those without an id.
-fn finished(found: impl IntoIterator<Item = CollectedDocument>, file: &CollectedFile<'_>) -> Vec<Document> {
+fn finish_documents(
+    found: impl IntoIterator<Item = CollectedDocument>,
+    file: &CollectedFile<'_>,
+) -> Vec<Document> {
     let graves = file.context.graves;
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut documents = Vec::new();
@@ -201,8 +207,8 @@ fn finished(found: impl IntoIterator<Item = CollectedDocument>, file: &Collected
             let text = document.text.as_bytes();
             // The key of its section makes the id independent of the rest of the file.
             let hash = key.map_or_else(
-                || ContentHash::of(text).short(8),
-                |key| ContentHash::of_parts(&[key.as_bytes(), text]).short(12),
+                || ContentHash::of_bytes(text).short_hex(8),
+                |key| ContentHash::of_parts(&[key.as_bytes(), text]).short_hex(12),
             );
             document.id = format!("{}#{hash}", file.path);
         }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::entry::{first_line, with_properties};
-use super::visible::visible;
+use super::visible::visible_words;
 use super::{CollectedFile, LocatedText};
 use crate::base::scope::{ProjectId, Scope};
 use crate::base::time::{Date, Timestamp, parse};
@@ -30,8 +30,9 @@ const TITLE_SEPARATOR: &str = " › ";
 pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let name = file.path.rsplit('/').next().unwrap_or(file.path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let (known, body) = with_properties(file.text, |note, body| (NoteProperties::of(note, stem, file), body));
-    let pieces = pieces(file, first_line(file, body)..file.lines.len(), DocumentSource::Note);
+    let (known, body) =
+        with_properties(file.text, |note, body| (NoteProperties::read_properties(note, stem, file), body));
+    let pieces = section_documents(file, first_line(file, body)..file.lines.len(), DocumentSource::Note);
     let named = pieces.into_iter().map(|piece| {
         let is_other = |heading: &&str| !heading.is_empty() && !heading.eq_ignore_ascii_case(&known.title);
         let headings = piece.kind.split(TITLE_SEPARATOR).filter(is_other);
@@ -57,7 +58,7 @@ struct NoteProperties {
 }
 
 impl NoteProperties {
-    fn of(note: &ParsedNote<'_>, stem: &str, file: &CollectedFile<'_>) -> Self {
+    fn read_properties(note: &ParsedNote<'_>, stem: &str, file: &CollectedFile<'_>) -> Self {
         let dated = |key| {
             let text = note.text_of(key)?;
             // A bare date is a day in the person's time zone.
@@ -78,14 +79,18 @@ impl NoteProperties {
 }
 
 /// Collects the sections of a range of lines, each as a document whose kind is its heading.
-pub(super) fn pieces(file: &CollectedFile<'_>, lines: Range<usize>, source: DocumentSource) -> Vec<Document> {
+pub(super) fn section_documents(
+    file: &CollectedFile<'_>,
+    lines: Range<usize>,
+    source: DocumentSource,
+) -> Vec<Document> {
     let mut found = Vec::new();
-    for section in joined(sections(&file.lines, lines)) {
+    for section in join_small_sections(sections(&file.lines, lines)) {
         let heading = section.heading.unwrap_or_default();
         let first = number(&file.lines[section.lines.start]);
         let before = found.len();
-        for part in parts(&file.lines, below_heading(file, &section.lines)) {
-            let Some(mut text) = visible(&file.lines, part) else { continue };
+        for part in split_lines(&file.lines, below_heading(file, &section.lines)) {
+            let Some(mut text) = visible_words(&file.lines, part) else { continue };
             if found.len() == before && !heading.is_empty() {
                 text.lines.0 = first;
             }
@@ -112,7 +117,7 @@ pub(super) fn below_heading(file: &CollectedFile<'_>, section: &Range<usize>) ->
 }
 
 /// Finds runs of lines that `belongs` accepts.
-pub(super) fn runs(lines: Range<usize>, belongs: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+pub(super) fn matching_runs(lines: Range<usize>, belongs: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for at in lines.filter(|at| belongs(*at)) {
         match runs.last_mut() {
@@ -141,17 +146,21 @@ fn sections(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<NoteSection>
             }
             (_, Some(last)) => {
                 last.lines.end = at + 1;
-                last.words += words(&lines[at]);
+                last.words += count_words(&lines[at]);
             }
             (_, None) => {
-                sections.push(NoteSection { lines: at..at + 1, heading: None, words: words(&lines[at]) });
+                sections.push(NoteSection {
+                    lines: at..at + 1,
+                    heading: None,
+                    words: count_words(&lines[at]),
+                });
             }
         }
     }
     sections
 }
 
-fn words(line: &MarkdownLine<'_>) -> usize {
+fn count_words(line: &MarkdownLine<'_>) -> usize {
     match line.kind {
         LineKind::Comment | LineKind::Frontmatter | LineKind::Underline { .. } => 0,
         _ if line.text.is_ascii() => {
@@ -167,7 +176,7 @@ fn words(line: &MarkdownLine<'_>) -> usize {
 
 /// Merges short sections with their neighbours. The title of the result is the first heading with text, below
 /// the empty headings before it.
-fn joined(sections: Vec<NoteSection>) -> Vec<NoteSection> {
+fn join_small_sections(sections: Vec<NoteSection>) -> Vec<NoteSection> {
     let mut all: Vec<NoteSection> = Vec::new();
     for section in sections {
         match all.last_mut() {
@@ -189,7 +198,7 @@ fn joined(sections: Vec<NoteSection>) -> Vec<NoteSection> {
 }
 
 /// Splits a long run of lines at blank lines, or at any line if no blank line is near.
-fn parts(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<Range<usize>> {
+fn split_lines(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     // A word has at least two bytes with its separator, so most sections need no exact count.
     let at_most: usize = lines[range.clone()].iter().map(|line| line.text.len().div_ceil(2)).sum();
@@ -198,7 +207,7 @@ fn parts(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<Range<usize>> {
     }
     let (mut start, mut count) = (range.start, 0);
     for at in range.clone() {
-        let own = words(&lines[at]);
+        let own = count_words(&lines[at]);
         let is_full =
             count + own > MAX_SECTION_WORDS && (lines[at].is_blank() || count + own > 2 * MAX_SECTION_WORDS);
         if is_full && count > 0 {

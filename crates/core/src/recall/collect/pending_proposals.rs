@@ -8,7 +8,7 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let (mut found, mut at) = (Vec::new(), 0);
     for line in file.text.split_inclusive('\n') {
         if let Some(waits) =
-            pending_proposals::parse(line).filter(|waits| !review::is_asked(Some(&waits.place)))
+            pending_proposals::parse(line).filter(|waits| !review::is_scope_question(Some(&waits.place)))
         {
             let lines = file.lines_of(&(at..at + line.len()));
             let said = (waits.title.as_str(), waits.text.as_str());

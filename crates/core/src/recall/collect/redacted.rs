@@ -10,7 +10,7 @@ use crate::text::clean::clean;
 use crate::text::redact;
 
 /// Removes secrets and invisible characters from `text`. Lines end in `\n` and keep their numbers.
-pub(super) fn safe(text: &str) -> Cow<'_, str> {
+pub(super) fn redacted_text(text: &str) -> Cow<'_, str> {
     match cleaned(text) {
         Cow::Borrowed(text) => redacted(text).map_or(Cow::Borrowed(text), Cow::Owned),
         Cow::Owned(text) => Cow::Owned(redacted(&text).unwrap_or(text)),
@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vault::lines::walk;
+    use crate::vault::lines::parse_lines;
 
     const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
@@ -68,7 +68,7 @@ mod tests {
     fn b_03_secrets_go_and_lines_stay() {
         let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\nAgEAAoIBAQC7VJTUt9Us8cKj\n-----END PRIVATE KEY-----";
         let text = format!("one {TOKEN}\n{key}\nlast\n");
-        let safe = safe(&text);
+        let safe = redacted_text(&text);
         assert!(!safe.contains("ghp_") && !safe.contains("MIIEv"), "{safe}");
         assert_eq!(safe.lines().count(), text.lines().count());
         assert_eq!(safe.lines().last(), Some("last"));
@@ -77,19 +77,22 @@ mod tests {
     #[test]
     fn b_03_a_token_split_by_what_cannot_be_seen_is_caught() {
         let (one, other) = TOKEN.split_at(15);
-        assert_eq!(safe(&format!("\u{feff}a\r\n{one}\u{200B}{other}\r\n")), "a\n[redacted:github-token]\n");
+        assert_eq!(
+            redacted_text(&format!("\u{feff}a\r\n{one}\u{200B}{other}\r\n")),
+            "a\n[redacted:github-token]\n"
+        );
     }
 
     #[test]
     fn what_is_in_order_is_not_copied() {
-        assert!(matches!(safe("# One\n\n- two\n"), Cow::Borrowed(_)));
+        assert!(matches!(redacted_text("# One\n\n- two\n"), Cow::Borrowed(_)));
     }
 
     proptest! {
         #[test]
         fn every_line_stays_where_it_was(text in "([a-z=: \u{200B}\u{2028}\u{b}\u{1b}\u{feff}]{0,12}(\n|\r|\r\n)?){0,8}") {
-            let breaks = |text: &str| walk(text).lines.iter().filter(|line| !line.ending.is_empty()).count();
-            let safe = safe(&text);
+            let breaks = |text: &str| parse_lines(text).lines.iter().filter(|line| !line.ending.is_empty()).count();
+            let safe = redacted_text(&text);
             prop_assert_eq!(breaks(&safe), breaks(&text), "{:?}", safe);
             prop_assert!(!safe.contains('\r'));
         }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::visible::visible;
+use super::visible::visible_words;
 use super::{CollectedFile, LocatedText, note};
 use crate::base::provenance::Origin;
 use crate::base::scope::Scope;
@@ -15,13 +15,14 @@ use crate::vault::review::{self, CheckboxState, PageEntry, ProposalId, ProposalP
 
 pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     let Ok(page) = review::parse(file.text) else {
-        let pieces = note::pieces(file, 0..file.lines.len(), DocumentSource::Proposal);
+        let pieces = note::section_documents(file, 0..file.lines.len(), DocumentSource::Proposal);
         let unseen = |document| Document { origin: Origin::Agent, reviewed: false, ..document };
         return pieces.into_iter().map(unseen).collect();
     };
     let mut found: Vec<Document> = Vec::new();
-    let is_recalled =
-        |entry: &&PageEntry| entry.state != CheckboxState::Rejected && !is_asked(entry.place.as_ref());
+    let is_recalled = |entry: &&PageEntry| {
+        entry.state != CheckboxState::Rejected && !is_scope_question(entry.place.as_ref())
+    };
     for entry in page.entries.iter().filter(is_recalled) {
         let said = (entry.title.as_str(), entry.text.as_str());
         let lines = file.lines_of(&entry.range);
@@ -40,14 +41,16 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
     for bytes in notes {
         let start = file.lines.partition_point(|line| line.start < bytes.start);
         let end = file.lines.partition_point(|line| line.start < bytes.end);
-        found.extend(visible(&file.lines, start..end).map(|text| file.document(DocumentSource::Note, text)));
+        found.extend(
+            visible_words(&file.lines, start..end).map(|text| file.document(DocumentSource::Note, text)),
+        );
     }
     found
 }
 
 /// True if the proposal only asks about the scope of a memory. That memory itself is recalled, in its project
 ///
-pub(super) fn is_asked(place: Option<&ProposalPlace>) -> bool {
+pub(super) fn is_scope_question(place: Option<&ProposalPlace>) -> bool {
     matches!(place, Some(ProposalPlace::Section(name)) if name == EVERY_PROJECT)
 }
 

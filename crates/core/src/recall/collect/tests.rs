@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::provenance::Origin;
 use crate::base::scope::ProjectId;
-use crate::base::time::{iso, parse};
+use crate::base::time::{format_utc, parse};
 use crate::vault::entry::Confidence;
 use crate::vault::lines::tests::document as markdown;
 use crate::vault::priority::Priority;
@@ -68,7 +68,7 @@ fn an_entry_is_one_document() {
         (entry.tags.as_slice(), entry.confidence),
         (["db".into(), "staging".into()].as_slice(), Some(Confidence::High))
     );
-    assert_eq!(entry.created.map(iso).as_deref(), Some("2026-11-15T02:13:08Z"));
+    assert_eq!(entry.created.map(format_utc).as_deref(), Some("2026-11-15T02:13:08Z"));
     assert!(entry.active && entry.reviewed && !entry.inbox && entry.thread.is_none());
 }
 
@@ -160,7 +160,7 @@ here.
         ]
     );
     assert_eq!((found[0].kind.as_str(), found[4].kind.as_str()), ("Hard Rules", "Lessons"));
-    assert_eq!(found[0].created.map(iso).as_deref(), Some("2026-11-13T23:00:00Z"));
+    assert_eq!(found[0].created.map(format_utc).as_deref(), Some("2026-11-13T23:00:00Z"));
     assert!(found.iter().all(|line| line.reviewed && line.source == DocumentSource::Memory));
     assert_eq!(found.iter().filter(|line| !line.active).count(), 1);
     assert!(found[0].id.starts_with("MemoryVault/MEMORY.md#") && found[0].id.len() == 30);
@@ -271,8 +271,8 @@ fn r_05_observations_are_documents() {
         ("o-1", DocumentSource::Observation, Some(Priority::High))
     );
     assert_eq!((fact.origin, fact.reviewed, fact.thread.as_deref()), (Origin::User, false, Some("s-1")));
-    assert_eq!(fact.created.map(iso).as_deref(), Some("2026-11-15T09:02:00Z"));
-    assert_eq!(found[3].created.map(iso).as_deref(), Some("2026-11-15T09:30:00Z"));
+    assert_eq!(fact.created.map(format_utc).as_deref(), Some("2026-11-15T09:02:00Z"));
+    assert_eq!(found[3].created.map(format_utc).as_deref(), Some("2026-11-15T09:30:00Z"));
     let reviewed: Vec<bool> = found.iter().map(|document| document.reviewed).collect();
     assert_eq!(reviewed, [true, false, false, false, true, true, true]);
     assert_eq!(found[6].thread.as_deref(), Some("MemoryVault/memory/2026-11-15.md"));
@@ -313,7 +313,7 @@ By hand.
         (found[2].title.as_str(), found[2].text.as_str(), found[2].reviewed),
         ("Mine", "By hand.", true)
     );
-    assert_eq!(found[2].created.map(iso).as_deref(), Some("2026-11-15T23:00:00Z"));
+    assert_eq!(found[2].created.map(format_utc).as_deref(), Some("2026-11-15T23:00:00Z"));
     assert!(found.iter().all(|idea| idea.source == DocumentSource::Idea));
     assert_eq!(collected("sub/Ideas.md", text)[0].source, DocumentSource::Note);
 }
@@ -331,7 +331,7 @@ fn rec_21_notes_are_taken_by_section() {
     assert_eq!(titles, ["Trip › Plan", "Trip › Packing"]);
     assert_eq!((found[0].lines, found[1].lines), (Some((5, 9)), Some((11, 17))));
     assert!(found[1].text.ends_with("### Small\n\nSocks."));
-    assert_eq!(found[0].created.map(iso).as_deref(), Some("2026-09-30T23:00:00Z"));
+    assert_eq!(found[0].created.map(format_utc).as_deref(), Some("2026-09-30T23:00:00Z"));
     for note in &found {
         assert_eq!((note.source, note.reviewed, note.origin), (DocumentSource::Note, true, Origin::User));
         assert_eq!(
@@ -360,7 +360,10 @@ fn small_notes_are_documents_too() {
     assert_eq!((plain.title.as_str(), plain.text.as_str(), plain.lines), ("b", "Buy milk.", Some((1, 1))));
     assert_eq!(plain.created, parse("2026-01-02"));
     assert_eq!(one("outline.md", "# Only a heading\n").text, "Only a heading");
-    assert_eq!(one("2026-03-04 meeting.md", "x\n").created.map(iso).as_deref(), Some("2026-03-03T23:00:00Z"));
+    assert_eq!(
+        one("2026-03-04 meeting.md", "x\n").created.map(format_utc).as_deref(),
+        Some("2026-03-03T23:00:00Z")
+    );
     assert_eq!(one("t.md", "---\ntitle: Real name\n---\nx\n").title, "Real name");
     assert_eq!(one("rule.md", "---\nNote: all of this\nis text\n").text, "---\nNote: all of this\nis text");
     assert!(collected("empty.md", "").is_empty() && collected("rules.md", "---\n***\n").is_empty());
@@ -382,12 +385,12 @@ fn what_is_not_for_people_is_left_out() {
         "photo.png",
         "noext",
     ] {
-        assert!(!is_wanted(path, VAULT), "{path}");
+        assert!(!is_recallable(path, VAULT), "{path}");
         assert!(collected(path, "words\n").is_empty(), "{path}");
     }
     for path in ["x.md", "a/X.MD", "y.txt", "_meta/x.md", "MemoryVault/_metals/x.md", "MemoryVault/MEMORY.md"]
     {
-        assert!(is_wanted(path, VAULT), "{path}");
+        assert!(is_recallable(path, VAULT), "{path}");
     }
     for (folder, wanted) in [
         ("a/", true),
@@ -396,7 +399,7 @@ fn what_is_not_for_people_is_left_out() {
         ("a/.git/", false),
         ("node_modules/", false),
     ] {
-        assert_eq!(is_wanted(folder, VAULT), wanted, "{folder}");
+        assert_eq!(is_recallable(folder, VAULT), wanted, "{folder}");
     }
 }
 
@@ -503,7 +506,7 @@ fn logs() -> impl Strategy<Value = String> {
 
 fn holds(path: &str, text: &str) -> Result<(), TestCaseError> {
     let found = collected(path, text);
-    let lines: Vec<&str> = walk(text).lines.iter().map(|line| line.text).collect();
+    let lines: Vec<&str> = parse_lines(text).lines.iter().map(|line| line.text).collect();
     let mut ids = std::collections::HashSet::new();
     for document in &found {
         prop_assert!(ids.insert(&document.id), "{} twice", document.id);
@@ -540,7 +543,7 @@ proptest! {
             for text in [&text, &marked] {
                 for document in collected(path, text) {
                     let (first, last) = document.lines.unwrap();
-                    prop_assert!(1 <= first && first <= last && last as usize <= walk(text).lines.len());
+                    prop_assert!(1 <= first && first <= last && last as usize <= parse_lines(text).lines.len());
                 }
             }
         }
@@ -554,7 +557,7 @@ fn r_05_what_was_taken_out_of_the_inbox_was_looked_at() {
         let found = collected(path, text);
         (found[0].reviewed, found[0].inbox)
     };
-    let kept = vault::shelf_moves::kept(inboxed, None, false, parse("2026-11-15").unwrap()).unwrap();
+    let kept = vault::shelf_moves::keep_note(inboxed, None, false, parse("2026-11-15").unwrap()).unwrap();
     assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", inboxed), (false, true));
     assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", &kept), (false, true));
     assert_eq!(flags("MemoryVault/personal-private/fix/port.md", inboxed), (false, false));

@@ -11,7 +11,7 @@ const COMMENT_OPEN: &str = "<!--";
 const COMMENT_CLOSE: &str = "-->";
 
 /// The visible text on `range` of `lines`; `None` if there is none.
-pub(super) fn visible(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Option<LocatedText> {
+pub(super) fn visible_words(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Option<LocatedText> {
     let mut out: Vec<String> = Vec::with_capacity(range.len());
     // The index after the line that closes a multi-line comment.
     let mut hidden_until = 0;
@@ -125,12 +125,12 @@ pub(super) fn without_forgotten(text: &str, graves: &Graveyard) -> String {
 mod tests {
     use super::*;
     use crate::base::time::parse;
-    use crate::vault::lines::walk;
+    use crate::vault::lines::parse_lines;
     use crate::vault::tombstone::Tombstone;
 
     fn seen(text: &str) -> Option<(String, (u32, u32))> {
-        let lines = walk(text).lines;
-        visible(&lines, 0..lines.len()).map(|text| (text.text, text.lines))
+        let lines = parse_lines(text).lines;
+        visible_words(&lines, 0..lines.len()).map(|text| (text.text, text.lines))
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl RelevanceReason {
 
 impl RelevanceDecision {
     /// True if recall shows nothing.
-    pub fn silent(&self) -> bool {
+    pub fn is_silent(&self) -> bool {
         self.reason != RelevanceReason::Relevant
     }
 }
@@ -197,7 +197,7 @@ pub fn decide(evidence: Option<&RelevanceEvidence>) -> RelevanceDecision {
 /// True if scoring another hit could change the decision: the best score so far does not suffice, and a
 /// better one would.
 pub fn can_reading_change(found: &RelevanceEvidence) -> bool {
-    let shows = |reading| !decide(Some(&RelevanceEvidence { reading: Some(reading), ..*found })).silent();
+    let shows = |reading| !decide(Some(&RelevanceEvidence { reading: Some(reading), ..*found })).is_silent();
     !shows(found.reading.unwrap_or(f64::NEG_INFINITY)) && shows(f64::INFINITY)
 }
 
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn b_06_nothing_found_is_silence() {
         assert_eq!(decide(None).reason, RelevanceReason::NoHits);
-        assert!(decide(None).silent());
+        assert!(decide(None).is_silent());
     }
 
     #[test]
@@ -278,9 +278,9 @@ mod tests {
                 found(cosine, small_talk - more, reading),
                 found(cosine, small_talk, reading.map(|reading| reading + more)),
             ];
-            if !decide(Some(&evidence)).silent() {
+            if !decide(Some(&evidence)).is_silent() {
                 for better in better {
-                    prop_assert!(!decide(Some(&better)).silent(), "{better:?}");
+                    prop_assert!(!decide(Some(&better)).is_silent(), "{better:?}");
                 }
             }
         }
@@ -292,7 +292,7 @@ mod tests {
         ) {
             let read = |reading| found(cosine, small_talk, Some(reading));
             if !can_reading_change(&read(least)) {
-                prop_assert_eq!(decide(Some(&read(least))).silent(), decide(Some(&read(least + more))).silent());
+                prop_assert_eq!(decide(Some(&read(least))).is_silent(), decide(Some(&read(least + more))).is_silent());
             }
         }
     }

@@ -76,23 +76,23 @@ impl<'a> SmallTalkClassifier<'a> {
     /// The margin by which a prompt looks like small talk: 1 or more is clearly small talk, -1 or less
     /// clearly not. `products` are the dot products of the quantised prompt with each support vector; `scale`
     /// is the quantisation step of the prompt at unit length.
-    pub fn margin(&self, prompt: &str, products: &[i32], scale: f32) -> f64 {
+    pub fn small_talk_margin(&self, prompt: &str, products: &[i32], scale: f32) -> f64 {
         let mut words = prompt.split(|letter: char| !letter.is_alphabetic()).take(MAX_SCANNED_WORDS);
         let is_ours =
             words.any(|word| FIRST_PERSON_PLURAL_WORDS.iter().any(|we| word.eq_ignore_ascii_case(we)));
-        let margin = f64::from(self.by_products(products, scale));
+        let margin = f64::from(self.margin_from_products(products, scale));
         if is_ours { margin - FIRST_PERSON_PLURAL_MARGIN } else { margin }
     }
 
     /// The margin by the embedding alone.
-    pub fn by_products(&self, products: &[i32], scale: f32) -> f32 {
+    pub fn margin_from_products(&self, products: &[i32], scale: f32) -> f32 {
         let examples = self.numbers.chunks_exact(2 * NUMBER_BYTES).zip(products);
         examples
             .map(|(numbers, product)| {
                 let (own, says) = numbers.split_at(NUMBER_BYTES);
                 #[expect(clippy::cast_precision_loss, reason = "a product of a few hundred bytes is exact")]
                 let cosine = *product as f32 * scale * number(own);
-                number(says) * nearness(cosine, self.narrow)
+                number(says) * kernel_value(cosine, self.narrow)
             })
             .sum()
     }
@@ -100,7 +100,7 @@ impl<'a> SmallTalkClassifier<'a> {
 
 /// The radial basis function kernel: 1 for equal vectors, decreasing with distance, faster for a larger
 /// `narrow`.
-pub fn nearness(cosine: f32, narrow: f32) -> f32 {
+pub fn kernel_value(cosine: f32, narrow: f32) -> f32 {
     (2.0 * narrow * (cosine.min(1.0) - 1.0)).exp()
 }
 
@@ -142,13 +142,13 @@ mod tests {
         assert_eq!(machine.steps(), [100, 0, 0, 100]);
         // The vector of the first example: its own coefficient, plus a little of the orthogonal second one.
         let far = (-3.0_f32).exp();
-        let own = machine.by_products(&[10_000, 0], 0.01);
+        let own = machine.margin_from_products(&[10_000, 0], 0.01);
         assert!((own - (2.0 - far)).abs() < 1e-6, "{own}");
-        assert!(machine.by_products(&[0, 10_000], 0.01) < 0.0);
+        assert!(machine.margin_from_products(&[0, 10_000], 0.01) < 0.0);
         let [plain, ours] =
-            ["The deploy", "Our deploy"].map(|prompt| machine.margin(prompt, &[10_000, 0], 0.01));
+            ["The deploy", "Our deploy"].map(|prompt| machine.small_talk_margin(prompt, &[10_000, 0], 0.01));
         assert!((plain - ours - FIRST_PERSON_PLURAL_MARGIN).abs() < 1e-9);
-        assert!(nearness(1.2, 1.5) <= 1.0, "nothing is nearer than the same");
+        assert!(kernel_value(1.2, 1.5) <= 1.0, "nothing is nearer than the same");
     }
 
     proptest! {

@@ -36,7 +36,7 @@ impl BranchChain {
     }
 
     /// True if the entry `id` is on the branch. `leaf` says if a branch may end in this type of entry.
-    pub(super) fn take(&mut self, at: u64, id: &str, parent: Option<&str>, leaf: bool) -> bool {
+    pub(super) fn is_on_branch(&mut self, at: u64, id: &str, parent: Option<&str>, leaf: bool) -> bool {
         let taken = match &self.wanted {
             ChainTarget::Leaf => leaf,
             ChainTarget::Id(wanted) => wanted == id,
@@ -55,12 +55,12 @@ impl BranchChain {
 
     /// After all lines: the offset of an entry whose parent is missing, if entries were skipped in search of
     /// it.
-    pub(super) fn gap(&self) -> Option<u64> {
+    pub(super) fn missing_parent(&self) -> Option<u64> {
         (matches!(self.wanted, ChainTarget::Id(_)) && self.passed).then_some(self.asked_at)
     }
 
     /// Continues at the next entry after a missing parent. With `all` it takes every entry from there on.
-    pub(super) fn mend(&mut self, all: bool) {
+    pub(super) fn bridge_gap(&mut self, all: bool) {
         self.wanted = if all { ChainTarget::All } else { ChainTarget::Leaf };
         self.passed = false;
     }

@@ -19,7 +19,7 @@ use self::author::{EntryAuthor, HostMark};
 use self::queue::PromptQueue;
 use super::content::MessageContent;
 use super::recent_ids::RecentIds;
-use super::{LineVerdict, TranscriptParser, add, told, typed};
+use super::{LineVerdict, TranscriptParser, add, clean_output_or_empty, typed_text};
 use crate::base::time;
 use crate::base::time::Timestamp;
 use crate::session::{Message, MessageRole, SessionHead, ToolOutcome, answer, clean, tools};
@@ -162,7 +162,7 @@ struct ClaudeEntry<'a> {
 }
 
 impl ClaudeEntry<'_> {
-    fn at(&self) -> Option<Timestamp> {
+    fn timestamp(&self) -> Option<Timestamp> {
         self.timestamp.as_deref().and_then(time::parse)
     }
 }
@@ -256,7 +256,7 @@ impl ClaudeReader {
             head.version.clone_from(&entry.version);
         }
         if head.started.is_none() {
-            head.started = entry.at();
+            head.started = entry.timestamp();
         }
         if let Some(interactive) = entry.is_interactive() {
             self.driven = !interactive;
@@ -272,16 +272,18 @@ impl ClaudeReader {
     }
 
     fn user(&mut self, entry: &ClaudeEntry<'_>, id: &str, said: ClaudeMessage, say: &mut dyn FnMut(Message)) {
-        let at = entry.at();
+        let at = entry.timestamp();
         let author = self.author(entry);
-        let blocks = said.content.parts(ClaudeBlock::text);
+        let blocks = said.content.into_parts(ClaudeBlock::text);
         let results = blocks.iter().filter(|block| block.kind == "tool_result").count();
         let (mut words, mut summary) = (String::new(), None);
         for block in blocks {
             match (block.kind.as_str(), block.text, block.tool_use_id) {
                 ("text", Some(text), _) if text.starts_with(INTERRUPTED_PREFIX) => self.stopped = true,
                 ("text", Some(text), _) if clean::is_summary(&text) => summary = Some(text),
-                ("text", Some(text), _) if author != EntryAuthor::Other => add(&mut words, &typed(&text)),
+                ("text", Some(text), _) if author != EntryAuthor::Other => {
+                    add(&mut words, &typed_text(&text))
+                }
                 ("tool_result", _, Some(call)) => {
                     let text = block.content.map(text_of).unwrap_or_default();
                     let tool = self.tools.get(&call).map(str::to_owned);
@@ -289,7 +291,7 @@ impl ClaudeReader {
                     // The reason that a user gives instead of "yes" is their own word, and often the most
                     // telling one.
                     if failed && let Some(reason) = reason(&text, tool.as_deref(), entry) {
-                        add(&mut words, &typed(reason));
+                        add(&mut words, &typed_text(reason));
                         self.stopped = true;
                     }
                     if tool.as_deref() == Some(QUESTION_TOOL) && !failed {
@@ -298,13 +300,16 @@ impl ClaudeReader {
                     let exit_code = if failed { tools::exit_code(&text) } else { None };
                     let id = if results == 1 { id.to_owned() } else { format!("{id}/{call}") };
                     let outcome = Some(ToolOutcome { call, tool, failed, exit_code });
-                    say(Message { outcome, ..Message::new(id, at, MessageRole::Tool, told(&text)) });
+                    say(Message {
+                        outcome,
+                        ..Message::new(id, at, MessageRole::Tool, clean_output_or_empty(&text))
+                    });
                 }
                 _ => {}
             }
         }
         if let Some(text) = summary {
-            say(Message::new(id, at, MessageRole::Summary, told(&text)));
+            say(Message::new(id, at, MessageRole::Summary, clean_output_or_empty(&text)));
             return;
         }
         let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
@@ -331,7 +336,7 @@ impl ClaudeReader {
         automated: bool,
         say: &mut dyn FnMut(Message),
     ) {
-        if let Some(text) = clean::said(words) {
+        if let Some(text) = clean::clean_user_text(words) {
             let stopped = std::mem::take(&mut self.stopped);
             say(Message { stopped, automated, ..Message::new(id, at, MessageRole::User, text.into_owned()) });
         }
@@ -342,14 +347,14 @@ impl ClaudeReader {
         let text = match entry.kind.as_deref() {
             // Hosts that mark prompts do not mark all of these.
             Some("attachment") if entry.author(false) == EntryAuthor::Other => None,
-            Some("attachment") => entry.attachment.and_then(|raw| self.queue.attached(raw.get())),
+            Some("attachment") => entry.attachment.and_then(|raw| self.queue.queued_prompt(raw.get())),
             _ => {
                 let text = entry.content.as_ref().and_then(Value::as_str);
-                self.queue.operation(entry.operation.as_deref().unwrap_or_default(), text)
+                self.queue.apply_operation(entry.operation.as_deref().unwrap_or_default(), text)
             }
         };
         if let Some(text) = text {
-            let at = entry.at();
+            let at = entry.timestamp();
             let time = entry.timestamp.as_deref().unwrap_or_default();
             let id = entry.uuid.clone().unwrap_or_else(|| format!("queued-{time}"));
             let automated = match entry.is_interactive() {
@@ -371,19 +376,19 @@ impl ClaudeReader {
             return;
         }
         let (mut words, mut calls) = (String::new(), Vec::new());
-        for block in said.content.parts(ClaudeBlock::text) {
+        for block in said.content.into_parts(ClaudeBlock::text) {
             match (block.kind.as_str(), block.text, block.id, block.name) {
                 ("text", Some(text), _, _) => add(&mut words, &text),
                 ("tool_use", _, Some(id), Some(name)) => {
                     self.tools.set(&id, &name);
-                    calls.push(tools::call(&id, &name, &block.input));
+                    calls.push(tools::parse_call(&id, &name, &block.input));
                 }
                 _ => {}
             }
         }
-        let text = told(&words);
+        let text = clean_output_or_empty(&words);
         if !text.is_empty() || !calls.is_empty() {
-            say(Message { calls, ..Message::new(id, entry.at(), MessageRole::Assistant, text) });
+            say(Message { calls, ..Message::new(id, entry.timestamp(), MessageRole::Assistant, text) });
         }
     }
 }
@@ -393,7 +398,7 @@ fn answers(entry: &ClaudeEntry<'_>) -> Vec<String> {
     let answered =
         entry.tool_use_result.and_then(|raw| serde_json::from_str::<ClaudeAnswers>(raw.get()).ok());
     let answers = answered.map(|answered| answered.answers).unwrap_or_default();
-    answers.iter().map(|(question, answer)| answer::to_question(question, answer)).collect()
+    answers.iter().map(|(question, answer)| answer::render_answer(question, answer)).collect()
 }
 
 /// The user's own words in the text of a rejected call. Only if the host wrote that text: a foreign tool's
@@ -445,12 +450,12 @@ impl TranscriptParser for ClaudeReader {
             return LineVerdict::Strange(format!("{kind} without a message"));
         };
         self.note(&entry);
-        if let Some(version) = entry.version.as_ref().filter(|_| kind == "user" && entry.marks_prompts()) {
+        if let Some(version) = entry.version.as_ref().filter(|_| kind == "user" && entry.is_prompt_mark()) {
             self.marking.insert(version.clone());
         }
         if entry.is_compact_summary {
-            let text = told(&text_of(said.content));
-            say(Message::new(id, entry.at(), MessageRole::Summary, text));
+            let text = clean_output_or_empty(&text_of(said.content));
+            say(Message::new(id, entry.timestamp(), MessageRole::Summary, text));
         } else if !entry.is_meta && !entry.is_visible_in_transcript_only {
             let id = id.to_owned();
             match kind {
@@ -472,7 +477,7 @@ impl TranscriptParser for ClaudeReader {
 
 fn text_of(content: MessageContent<ClaudeBlock>) -> String {
     let mut words = String::new();
-    for block in content.parts(ClaudeBlock::text) {
+    for block in content.into_parts(ClaudeBlock::text) {
         if let ("text", Some(text)) = (block.kind.as_str(), block.text) {
             add(&mut words, &text);
         }

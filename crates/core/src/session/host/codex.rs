@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::content::MessageContent;
 use super::recent_ids::RecentIds;
-use super::{LineVerdict, TranscriptParser, add, told, typed};
+use super::{LineVerdict, TranscriptParser, add, clean_output_or_empty, typed_text};
 use crate::base::hash::ContentHash;
 use crate::base::time;
 use crate::base::time::Timestamp;
@@ -153,7 +153,7 @@ pub struct SessionBase {
 
 /// The earlier part of the session whose first line is `line`. The source of a fork is a different session,
 /// not an earlier part.
-pub fn base(line: &[u8]) -> Option<SessionBase> {
+pub fn session_base(line: &[u8]) -> Option<SessionBase> {
     let record = parse(line).filter(|record| record.kind.as_deref() == Some("session_meta"))?;
     let meta: CodexMeta = record.payload()?;
     let base = meta.history_base.filter(|_| meta.forked_from_id.is_none())?;
@@ -201,17 +201,17 @@ impl CodexRecord<'_> {
 /// The user's own words in a user message, which also contains the host's notices. Newer versions mark each
 /// part. If the marks are absent or incomplete, only a text that looks like nobody else's counts. `marked`
 /// means that this version marks messages, so that an unmarked one has no author.
-fn said(content: MessageContent<CodexPart>, kinds: &[String], marked: bool) -> String {
+fn user_text(content: MessageContent<CodexPart>, kinds: &[String], marked: bool) -> String {
     if marked && kinds.is_empty() {
         return String::new();
     }
-    let parts = content.parts(|text| CodexPart { text: Some(text) });
+    let parts = content.into_parts(|text| CodexPart { text: Some(text) });
     let is_user = |kind: &String| kind == TYPED_PART_KIND;
     let of_each = kinds.len() == parts.len();
     let mut words = String::new();
     for (index, part) in parts.into_iter().enumerate() {
         let theirs = if of_each { kinds.get(index).is_some_and(is_user) } else { kinds.iter().all(is_user) };
-        let text = part.text.filter(|_| theirs).map(|text| typed(request(&text))).unwrap_or_default();
+        let text = part.text.filter(|_| theirs).map(|text| typed_text(request(&text))).unwrap_or_default();
         if !text.is_empty() {
             add(&mut words, &text);
         }
@@ -234,9 +234,10 @@ fn request(text: &str) -> &str {
 /// The agent's own words.
 fn answer_of(content: MessageContent<CodexPart>) -> String {
     let mut words = String::new();
-    for text in content.parts(|text| CodexPart { text: Some(text) }).into_iter().filter_map(|part| part.text)
+    for text in
+        content.into_parts(|text| CodexPart { text: Some(text) }).into_iter().filter_map(|part| part.text)
     {
-        let text = told(&text);
+        let text = clean_output_or_empty(&text);
         if !text.is_empty() {
             add(&mut words, &text);
         }
@@ -322,7 +323,7 @@ impl CodexReader {
                 let kinds = item.about.map(|about| about.content_item_kinds).unwrap_or_default();
                 self.marked |= !kinds.is_empty();
                 let (role, text) = match item.role.as_deref() {
-                    Some("user") => (MessageRole::User, said(item.content, &kinds, self.marked)),
+                    Some("user") => (MessageRole::User, user_text(item.content, &kinds, self.marked)),
                     Some("assistant") => (MessageRole::Assistant, answer_of(item.content)),
                     // Instructions, and context from hooks.
                     _ => return LineVerdict::Known,
@@ -359,7 +360,7 @@ impl CodexReader {
                 };
                 let call = item.call_id.unwrap_or_else(|| id.clone());
                 self.tools.set(&call, &tool);
-                let calls = vec![tools::call(&call, &tool, &arguments)];
+                let calls = vec![tools::parse_call(&call, &tool, &arguments)];
                 say(Message { calls, ..Message::new(id, at, MessageRole::Assistant, "") });
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
@@ -372,8 +373,11 @@ impl CodexReader {
                     self.questions.get(&call).map(|asked| answers(asked, &text)).unwrap_or_default();
                 let outcome = Some(ToolOutcome { call, tool, failed: failed || refused, exit_code });
                 let answer_id = format!("{id}/said");
-                say(Message { outcome, ..Message::new(id, at, MessageRole::Tool, told(&text)) });
-                let words = typed(&answered);
+                say(Message {
+                    outcome,
+                    ..Message::new(id, at, MessageRole::Tool, clean_output_or_empty(&text))
+                });
+                let words = typed_text(&answered);
                 if !words.is_empty() {
                     let automated = self.head.headless;
                     say(Message { automated, ..Message::new(answer_id, at, MessageRole::User, words) });
@@ -404,7 +408,7 @@ fn answers(asked: &str, output: &str) -> String {
             .filter(|answer| !answer.is_empty())
             .collect();
         if !given.is_empty() {
-            add(&mut words, &answer::to_question(&question.question, &given.join(", ")));
+            add(&mut words, &answer::render_answer(&question.question, &given.join(", ")));
         }
     }
     words
@@ -461,7 +465,7 @@ impl TranscriptParser for CodexReader {
         let at = record.timestamp.as_deref().and_then(time::parse);
         let made_up = || match record.ordinal {
             Some(ordinal) => format!("record-{ordinal}"),
-            None => ContentHash::of(line).short(16),
+            None => ContentHash::of_bytes(line).short_hex(16),
         };
         let cwd = self.cwd.clone();
         let say = &mut |message: Message| say(Message { cwd: cwd.clone(), ..message });
@@ -505,7 +509,12 @@ impl TranscriptParser for CodexReader {
                 }
                 match record.payload::<CodexCompaction>() {
                     Some(compacted) => {
-                        say(Message::new(made_up(), at, MessageRole::Summary, told(&compacted.message)));
+                        say(Message::new(
+                            made_up(),
+                            at,
+                            MessageRole::Summary,
+                            clean_output_or_empty(&compacted.message),
+                        ));
                         LineVerdict::Known
                     }
                     None => unknown(),

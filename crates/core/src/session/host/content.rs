@@ -58,7 +58,7 @@ impl<'de, Part: Deserialize<'de>> Visitor<'de> for ContentVisitor<Part> {
 
 impl<Part> MessageContent<Part> {
     /// The content as parts; plain text becomes one part, made by `part`.
-    pub(super) fn parts(self, part: impl FnOnce(String) -> Part) -> Vec<Part> {
+    pub(super) fn into_parts(self, part: impl FnOnce(String) -> Part) -> Vec<Part> {
         match self {
             Self::Text(text) => vec![part(text)],
             Self::Parts(parts) => parts,

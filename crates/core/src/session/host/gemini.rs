@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::content::MessageContent;
 use super::recent_ids::RecentIds;
-use super::{BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, told, typed};
+use super::{
+    BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, clean_output_or_empty, typed_text,
+};
 use crate::base::time;
 use crate::base::time::Timestamp;
 use crate::session::{Message, MessageRole, SessionHead, ToolOutcome, answer, clean, tools};
@@ -155,7 +157,7 @@ impl GeminiWalk {
 }
 
 impl BranchWalk for GeminiWalk {
-    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
+    fn visit_line(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
         // An unknown record has no content and replaces no earlier version of a message.
         let Ok(record) = serde_json::from_slice::<GeminiRecord>(line) else { return BranchVerdict::Kept };
         if let Some(target) = record.rewind_to {
@@ -191,11 +193,11 @@ impl BranchWalk for GeminiWalk {
         if self.cut.is_some() && !listed.is_empty() { BranchVerdict::Left } else { BranchVerdict::Kept }
     }
 
-    fn gap(&self) -> Option<u64> {
+    fn missing_parent(&self) -> Option<u64> {
         self.cut.as_ref().map(|cut| cut.at)
     }
 
-    fn mend(&mut self, all: bool) {
+    fn bridge_gap(&mut self, all: bool) {
         // The target does not exist, so the rewind drops nothing.
         self.cut = None;
         self.rewinds_ignored |= all;
@@ -226,7 +228,13 @@ impl GeminiReader {
     }
 
     /// Reports words of the user.
-    fn typed(&mut self, id: String, at: Option<Timestamp>, text: String, say: &mut dyn FnMut(Message)) {
+    fn user_message(
+        &mut self,
+        id: String,
+        at: Option<Timestamp>,
+        text: String,
+        say: &mut dyn FnMut(Message),
+    ) {
         let stopped = std::mem::take(&mut self.stopped);
         say(Message { stopped, ..Message::new(id, at, MessageRole::User, text) });
     }
@@ -239,21 +247,21 @@ impl GeminiReader {
             return LineVerdict::Known;
         }
         let at = record.timestamp.as_deref().and_then(time::parse);
-        let words = joined(record.content);
+        let words = joined_text(record.content);
         match kind.as_str() {
             "user" => {
                 if clean::is_summary(&words) {
-                    say(Message::new(id, at, MessageRole::Summary, told(&words)));
+                    say(Message::new(id, at, MessageRole::Summary, clean_output_or_empty(&words)));
                     return LineVerdict::Known;
                 }
                 // If the host records the displayed text, nothing else was typed, even if it is empty.
-                let shown = record.display_content.map(joined);
-                let text = typed(before_files(shown.as_deref().unwrap_or(&words)));
+                let shown = record.display_content.map(joined_text);
+                let text = typed_text(before_files(shown.as_deref().unwrap_or(&words)));
                 // Text with these prefixes is a command to the host.
                 let command = text.starts_with(['/', '?']);
                 if !text.is_empty() && !command && !HOST_MESSAGES.iter().any(|words| text.starts_with(words))
                 {
-                    self.typed(id, at, text, say);
+                    self.user_message(id, at, text, say);
                 }
             }
             "gemini" => {
@@ -263,9 +271,9 @@ impl GeminiReader {
                 let (mut answered, mut refused) = (String::new(), false);
                 for call in record.tool_calls {
                     let (Some(call_id), Some(tool)) = (call.id, call.name) else { continue };
-                    calls.push(tools::call(&call_id, &tool, &call.args));
+                    calls.push(tools::parse_call(&call_id, &tool, &call.args));
                     let Some(result) = call.result else { continue };
-                    let raw = told(&text_of(result));
+                    let raw = clean_output_or_empty(&text_of(result));
                     let exit_code = tools::exit_code(&raw);
                     let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"))
                         || exit_code.is_some_and(|code| code != 0);
@@ -288,7 +296,7 @@ impl GeminiReader {
                         ..Message::new(result_id, done, MessageRole::Tool, without_frame(&raw))
                     });
                 }
-                let text = told(&words);
+                let text = clean_output_or_empty(&words);
                 let answer_id = format!("{id}/said");
                 if (!text.is_empty() && text != SUMMARY_REPLY) || !calls.is_empty() {
                     say(Message { calls, ..Message::new(id, at, MessageRole::Assistant, text) });
@@ -296,9 +304,9 @@ impl GeminiReader {
                 let answered_at = results.last().and_then(|result: &Message| result.at).or(at);
                 results.into_iter().for_each(&mut *say);
                 self.stopped |= refused;
-                let answered = typed(&answered);
+                let answered = typed_text(&answered);
                 if !answered.is_empty() {
-                    self.typed(answer_id, answered_at, answered, say);
+                    self.user_message(answer_id, answered_at, answered, say);
                 }
             }
             "info" => self.stopped |= words.trim() == CANCELLED_MESSAGE,
@@ -310,11 +318,12 @@ impl GeminiReader {
 }
 
 /// The text of a message, including what was typed while the agent worked.
-fn joined(content: MessageContent<GeminiPart>) -> String {
+fn joined_text(content: MessageContent<GeminiPart>) -> String {
     let mut words = String::new();
-    for text in content.parts(|text| GeminiPart { text: Some(text) }).into_iter().filter_map(|part| part.text)
+    for text in
+        content.into_parts(|text| GeminiPart { text: Some(text) }).into_iter().filter_map(|part| part.text)
     {
-        add(&mut words, steered(&text));
+        add(&mut words, steering_text(&text));
     }
     words
 }
@@ -334,7 +343,7 @@ fn before_files(text: &str) -> &str {
 }
 
 /// Prompts typed while the agent worked, without the instruction that the host adds.
-fn steered(text: &str) -> &str {
+fn steering_text(text: &str) -> &str {
     let inner = STEERING_PREFIXES.iter().find_map(|start| text.strip_prefix(start));
     let inner = inner.and_then(|rest| rest.strip_prefix(TYPED_TAGS.0)?.split_once(TYPED_TAGS.1));
     inner.map_or(text, |(typed, _)| typed)
@@ -349,7 +358,7 @@ fn answers(asked: &Value, output: &str) -> String {
         let answer = answered.get("answers").and_then(|answers| answers.get(place.to_string()));
         let pair = question.get("question").and_then(Value::as_str).zip(answer.and_then(Value::as_str));
         if let Some((question, answer)) = pair.filter(|(_, answer)| !answer.trim().is_empty()) {
-            add(&mut words, &answer::to_question(question, answer));
+            add(&mut words, &answer::render_answer(question, answer));
         }
     }
     words
@@ -371,7 +380,7 @@ fn without_frame(output: &str) -> String {
 
 fn text_of(result: MessageContent<GeminiResultPart>) -> String {
     let mut words = String::new();
-    for part in result.parts(|text| GeminiResultPart { text: Some(text), function_response: None }) {
+    for part in result.into_parts(|text| GeminiResultPart { text: Some(text), function_response: None }) {
         if let Some(text) = part.text {
             add(&mut words, &text);
         } else if let Some(GeminiResponse { response }) = part.function_response {

@@ -22,7 +22,7 @@ use super::{Message, SessionHead, clean};
 use crate::base::agent::Agent;
 
 /// Creates the branch selector for transcripts of `agent`.
-pub fn branch(agent: Agent) -> Box<dyn BranchWalk> {
+pub fn branch_walk(agent: Agent) -> Box<dyn BranchWalk> {
     match agent {
         Agent::Claude => Box::<claude::ClaudeWalk>::default(),
         Agent::Codex => Box::<codex::CodexWalk>::default(),
@@ -32,7 +32,7 @@ pub fn branch(agent: Agent) -> Box<dyn BranchWalk> {
 }
 
 /// Creates the message reader for transcripts of `agent`.
-pub fn transcript(agent: Agent) -> Box<dyn TranscriptParser> {
+pub fn transcript_parser(agent: Agent) -> Box<dyn TranscriptParser> {
     match agent {
         Agent::Claude => Box::<claude::ClaudeReader>::default(),
         Agent::Codex => Box::<codex::CodexReader>::default(),
@@ -44,17 +44,17 @@ pub fn transcript(agent: Agent) -> Box<dyn TranscriptParser> {
 /// Reads a transcript's lines last to first and selects those on the current branch.
 pub trait BranchWalk {
     /// Classifies the line that begins at byte `at`.
-    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict;
+    fn visit_line(&mut self, at: u64, line: &[u8]) -> BranchVerdict;
 
     /// After all lines: the offset at which the chain to the root broke, if it did. Lines before it must be
     /// read again, after [`BranchWalk::mend`].
-    fn gap(&self) -> Option<u64> {
+    fn missing_parent(&self) -> Option<u64> {
         None
     }
 
     /// Continues over a missing entry with the one before it. With `all` it gives up on branches and keeps
     /// everything from there on.
-    fn mend(&mut self, _all: bool) {}
+    fn bridge_gap(&mut self, _all: bool) {}
 
     /// The host versions that mark the source of prompts, as far as the lines show.
     fn marking(&self) -> BTreeSet<String> {
@@ -105,11 +105,11 @@ fn add(words: &mut String, text: &str) {
 }
 
 /// The words of a tool or an agent in `text`; may be empty.
-fn told(text: &str) -> String {
-    clean::told(text).map(Cow::into_owned).unwrap_or_default()
+fn clean_output_or_empty(text: &str) -> String {
+    clean::clean_output(text).map(Cow::into_owned).unwrap_or_default()
 }
 
 /// The words that the user typed in `text`; may be empty.
-fn typed(text: &str) -> String {
-    clean::said(text).map(Cow::into_owned).unwrap_or_default()
+fn typed_text(text: &str) -> String {
+    clean::clean_user_text(text).map(Cow::into_owned).unwrap_or_default()
 }

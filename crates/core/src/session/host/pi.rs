@@ -7,7 +7,9 @@ use serde_json::value::RawValue;
 
 use super::branch_chain::BranchChain;
 use super::content::MessageContent;
-use super::{BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, told, typed};
+use super::{
+    BranchVerdict, BranchWalk, LineVerdict, TranscriptParser, add, clean_output_or_empty, typed_text,
+};
 use crate::base::hash::ContentHash;
 use crate::base::time;
 use crate::base::time::Timestamp;
@@ -101,7 +103,7 @@ pub struct PiWalk {
 }
 
 impl BranchWalk for PiWalk {
-    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
+    fn visit_line(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
         let Some(entry) = parse(line) else { return BranchVerdict::Kept };
         match (entry.kind.as_deref(), &entry.id) {
             (Some("session") | None, _) | (_, None) => BranchVerdict::Kept,
@@ -110,23 +112,23 @@ impl BranchWalk for PiWalk {
                 // A message of unknown shape proves nothing about what was taken back.
                 let whole = kind != "message" || entry.message.is_some_and(is_whole);
                 let parent = entry.parent_id.as_ref().and_then(Option::as_deref);
-                let taken = self.chain.take(at, id, parent, whole);
+                let taken = self.chain.is_on_branch(at, id, parent, whole);
                 if taken && parent.is_none() && (entry.parent_id.is_none() || !whole) {
                     // The entry has no parent and is not marked as the first, so its predecessor counts as
                     // its parent.
-                    self.chain.mend(false);
+                    self.chain.bridge_gap(false);
                 }
                 if taken || !whole { BranchVerdict::Kept } else { BranchVerdict::Left }
             }
         }
     }
 
-    fn gap(&self) -> Option<u64> {
-        self.chain.gap()
+    fn missing_parent(&self) -> Option<u64> {
+        self.chain.missing_parent()
     }
 
-    fn mend(&mut self, all: bool) {
-        self.chain.mend(all);
+    fn bridge_gap(&mut self, all: bool) {
+        self.chain.bridge_gap(all);
     }
 }
 
@@ -155,7 +157,7 @@ impl PiReader {
         LineVerdict::Known
     }
 
-    fn said(
+    fn user_message(
         &mut self,
         id: String,
         at: Option<Timestamp>,
@@ -164,19 +166,21 @@ impl PiReader {
     ) -> LineVerdict {
         let mut words = String::new();
         let mut calls = Vec::new();
-        for part in said.content.parts(PiPart::text) {
+        for part in said.content.into_parts(PiPart::text) {
             match (part.kind.as_str(), part.text, part.id, part.name) {
                 ("text", Some(text), _, _) => add(&mut words, &text),
-                ("toolCall", _, Some(id), Some(name)) => calls.push(tools::call(&id, &name, &part.arguments)),
+                ("toolCall", _, Some(id), Some(name)) => {
+                    calls.push(tools::parse_call(&id, &name, &part.arguments))
+                }
                 _ => {}
             }
         }
         match said.role.as_str() {
             "user" if clean::is_summary(&words) => {
-                say(Message::new(id, at, MessageRole::Summary, told(&words)));
+                say(Message::new(id, at, MessageRole::Summary, clean_output_or_empty(&words)));
             }
             "user" => {
-                let text = typed(&words);
+                let text = typed_text(&words);
                 if !text.is_empty() {
                     let stopped = std::mem::take(&mut self.stopped);
                     say(Message { stopped, ..Message::new(id, at, MessageRole::User, text) });
@@ -184,7 +188,7 @@ impl PiReader {
             }
             "assistant" => {
                 self.stopped |= said.stop_reason.as_deref() == Some(ABORTED_REASON);
-                let text = told(&words);
+                let text = clean_output_or_empty(&words);
                 if !text.is_empty() || !calls.is_empty() {
                     say(Message { calls, ..Message::new(id, at, MessageRole::Assistant, text) });
                 }
@@ -199,7 +203,7 @@ impl PiReader {
                 };
                 say(Message {
                     outcome: Some(outcome),
-                    ..Message::new(id, at, MessageRole::Tool, told(&words))
+                    ..Message::new(id, at, MessageRole::Tool, clean_output_or_empty(&words))
                 });
             }
             "bashExecution" => {
@@ -213,7 +217,7 @@ impl PiReader {
                 };
                 say(Message {
                     outcome: Some(outcome),
-                    ..Message::new(id, at, MessageRole::Tool, told(&text))
+                    ..Message::new(id, at, MessageRole::Tool, clean_output_or_empty(&text))
                 });
             }
             "system" | "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {}
@@ -235,14 +239,14 @@ impl TranscriptParser for PiReader {
         }
         let at = entry.timestamp.as_deref().and_then(time::parse);
         // Entries of version 1 have no ids.
-        let id = entry.id.unwrap_or_else(|| ContentHash::of(line).short(16));
+        let id = entry.id.unwrap_or_else(|| ContentHash::of_bytes(line).short_hex(16));
         match kind.as_str() {
             "message" => match entry.message.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
-                Some(said) => self.said(id, at, said, say),
+                Some(said) => self.user_message(id, at, said, say),
                 None => LineVerdict::Strange("message without contents".to_owned()),
             },
             "compaction" | "branch_summary" => {
-                let text = told(&entry.summary.unwrap_or_default());
+                let text = clean_output_or_empty(&entry.summary.unwrap_or_default());
                 say(Message::new(id, at, MessageRole::Summary, text));
                 LineVerdict::Known
             }

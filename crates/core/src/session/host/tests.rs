@@ -4,12 +4,12 @@ mod red_team;
 
 use serde_json::{Value, json};
 
-use super::transcript;
+use super::transcript_parser;
 use crate::base::agent::Agent;
 use crate::session::{Message, MessageRole};
 
 fn read(agent: Agent, lines: &[Value]) -> Vec<Message> {
-    let mut reader = transcript(agent);
+    let mut reader = transcript_parser(agent);
     let mut messages = Vec::new();
     for line in lines {
         reader.line(line.to_string().as_bytes(), &mut |message| messages.push(message));

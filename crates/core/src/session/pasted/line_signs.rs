@@ -3,9 +3,9 @@
 use super::words;
 use crate::session::{clean, remember_requests};
 use crate::text::common_words;
-use crate::text::phrases::{has, has_dense};
+use crate::text::phrases::{contains_dense, has};
 use crate::text::sentences;
-use crate::text::sentences::phrases;
+use crate::text::sentences::split_phrases;
 
 /// The minimum length of a hard-wrapped line. Nobody types this much and then breaks the line in the middle
 /// of a sentence.
@@ -53,7 +53,7 @@ pub(super) fn is_foreign(line: &str) -> bool {
         || indented_json
         || is_prompt(line)
         || opens_tag(line)
-        || is_marked(line)
+        || has_log_prefix(line)
 }
 
 /// True for a shell prompt: `$ make`, `ada@host:~/src$ make`.
@@ -72,7 +72,7 @@ fn is_prompt(line: &str) -> bool {
 fn opens_tag(line: &str) -> bool {
     let Some(at) = line.rfind('<').filter(|_| line.ends_with('>')) else { return false };
     let apart = line[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == ':');
-    let opens = clean::unknown(&line[at + 1..]).is_some_and(|(name, length)| {
+    let opens = clean::parse_unknown_tag(&line[at + 1..]).is_some_and(|(name, length)| {
         at + 1 + length == line.len() && !line.ends_with("/>") && !clean::is_html(name)
     });
     apart && opens
@@ -130,7 +130,8 @@ fn field(line: &str) -> Option<(String, bool)> {
 
 /// True for a field of a mail or ticket: `Subject: the release`, `Reporter: Ada`.
 pub(super) fn is_field(line: &str) -> bool {
-    field(line).is_some_and(|(name, valued)| valued && phrases(words::FIELDS).any(|field| field == name))
+    field(line)
+        .is_some_and(|(name, valued)| valued && split_phrases(words::FIELDS).any(|field| field == name))
         || is_issue_key(line)
 }
 
@@ -149,7 +150,8 @@ fn is_issue_key(line: &str) -> bool {
 
 /// True for a field that may be the user's own: `to: the team`.
 pub(super) fn is_weak_field(line: &str) -> bool {
-    field(line).is_some_and(|(name, valued)| valued && phrases(words::WEAK_FIELDS).any(|field| field == name))
+    field(line)
+        .is_some_and(|(name, valued)| valued && split_phrases(words::WEAK_FIELDS).any(|field| field == name))
 }
 
 /// True for a YAML key with a nested block below it.
@@ -191,27 +193,29 @@ pub(super) fn is_title(line: &str) -> bool {
 
 fn is_order(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default().to_lowercase().replace('’', "'");
-    phrases(words::ORDERS).any(|order| order == first)
+    split_phrases(words::ORDERS).any(|order| order == first)
 }
 
 /// True for the greeting of a letter: `Hi Ada,`.
-pub(super) fn greets(line: &str) -> bool {
+pub(super) fn is_greeting(line: &str) -> bool {
     let line = line.trim();
     if line.len() > MAX_SIGN_CHARS {
         return false;
     }
-    let folded = sentences::folded(line);
+    let folded = sentences::fold(line);
     let named = line.split_whitespace().next_back().is_some_and(|name| name.starts_with(char::is_uppercase));
     if !line.ends_with(',') && !named {
         return false;
     }
-    phrases(words::GREETINGS).filter_map(|greeting| sentences::after_words(&folded, greeting)).any(|name| {
-        let name = name.trim_end_matches([',', '!', '.', ' ']);
-        let words = name.split_whitespace().count();
-        (1..MAX_NAME_WORDS).contains(&words)
-            && !name.contains([',', '.', '?', ':'])
-            && !phrases(words::ADDRESSEES).any(|known| known == name)
-    })
+    split_phrases(words::GREETINGS).filter_map(|greeting| sentences::strip_words(&folded, greeting)).any(
+        |name| {
+            let name = name.trim_end_matches([',', '!', '.', ' ']);
+            let words = name.split_whitespace().count();
+            (1..MAX_NAME_WORDS).contains(&words)
+                && !name.contains([',', '.', '?', ':'])
+                && !split_phrases(words::ADDRESSEES).any(|known| known == name)
+        },
+    )
 }
 
 /// True if a message ends like a letter or a page, or begins like instructions for an agent. Then all of it
@@ -236,7 +240,7 @@ pub(super) fn ends_document(lines: &[&str]) -> bool {
 /// True for the closing of a letter: `Best regards,`.
 fn closes_letter(line: &str) -> bool {
     let line = line.trim_end_matches([',', '!', '.']).to_lowercase();
-    phrases(words::CLOSINGS).any(|closing| closing == line)
+    split_phrases(words::CLOSINGS).any(|closing| closing == line)
 }
 
 /// True for a person's name: `Ada Lovelace`.
@@ -260,29 +264,29 @@ pub(super) fn is_code(line: &str) -> bool {
 
 /// True if a line asks to do something with the text below it: "summarise this", "answer this mail". `apart`
 /// means that the text does not follow at once. A line that states a rule does not count.
-pub(super) fn hands_over(line: &str, apart: bool) -> bool {
-    if line.len() > MAX_SIGN_CHARS || remember_requests::cue(line.trim()).is_some() {
+pub(super) fn is_handover(line: &str, apart: bool) -> bool {
+    if line.len() > MAX_SIGN_CHARS || remember_requests::request_cue(line.trim()).is_some() {
         return false;
     }
-    let folded = sentences::folded(line.trim());
+    let folded = sentences::fold(line.trim());
     let bare = folded.trim_end_matches([':', '.', '!', '?', ',', ' ']);
     let last = bare.rsplit(' ').next().unwrap_or_default();
     let perhaps = || words::POINTS_BELOW.contains(&last) || has(&folded, words::PERHAPS_HANDS_OVER);
-    has(&folded, words::HANDS_OVER) || has_dense(&folded, words::DENSE_HANDS_OVER) || apart && perhaps()
+    has(&folded, words::HANDS_OVER) || contains_dense(&folded, words::DENSE_HANDS_OVER) || apart && perhaps()
 }
 
 /// True for an announcement: `Here is the log:`.
-pub(super) fn announces(line: &str) -> bool {
+pub(super) fn is_announcement(line: &str) -> bool {
     if !line.ends_with([':', '：']) {
         return false;
     }
-    let folded = sentences::folded(line);
+    let folded = sentences::fold(line);
     has(&folded, common_words::QUOTE_INTRODUCTIONS)
-        || has_dense(&folded, common_words::DENSE_QUOTE_INTRODUCTIONS)
+        || contains_dense(&folded, common_words::DENSE_QUOTE_INTRODUCTIONS)
 }
 
 /// True for a line that starts with a time, a log level, a speaker's name or a source location.
-pub(super) fn is_marked(line: &str) -> bool {
+pub(super) fn has_log_prefix(line: &str) -> bool {
     let line = line.trim_start_matches(['*', '-', ' ', '\\']);
     let first = line.split_whitespace().next().unwrap_or("");
     let time = first.trim_matches(['[', ']', '(', ')']);
@@ -297,7 +301,7 @@ pub(super) fn is_marked(line: &str) -> bool {
     let speaker = name_end.is_some_and(|end| {
         let name = bare[..end].to_lowercase();
         let marked = bare[end..].starts_with(':') || bare[end..].contains("]:") || line.starts_with('[');
-        marked && phrases(common_words::SPEAKERS).any(|speaker| speaker == name.trim())
+        marked && split_phrases(common_words::SPEAKERS).any(|speaker| speaker == name.trim())
     });
     let place = first.contains('.')
         && first.split(':').nth(1).is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));

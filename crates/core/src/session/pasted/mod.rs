@@ -20,7 +20,7 @@ mod line_signs;
 mod tests;
 mod words;
 
-use self::line_signs::{announces, is_field, is_marked, is_weak_field};
+use self::line_signs::{has_log_prefix, is_announcement, is_field, is_weak_field};
 use crate::text::sentences;
 
 /// The maximum number of lines of a typed message.
@@ -55,10 +55,10 @@ pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
                 }
                 other => other,
             };
-            if announced == AnnouncementState::Begun || is_marked(text) {
+            if announced == AnnouncementState::Begun || has_log_prefix(text) {
                 return TypedLine { text: "", certain: true };
             }
-            if announces(text) {
+            if is_announcement(text) {
                 announced = AnnouncementState::Next;
             }
             TypedLine { text, certain }
@@ -86,7 +86,7 @@ fn foreign_from(message: &str) -> usize {
     let has_head =
         lines.iter().filter(|line| is_weak_field(line) || is_field(line)).count() >= MIN_WEAK_FIELDS;
     let begins = |number: &usize| {
-        begins(&lines, *number)
+        begins_foreign_text(&lines, *number)
             || has_head && is_weak_field(lines[*number])
             || handed_over(&lines, &blocks, *number)
     };
@@ -94,15 +94,15 @@ fn foreign_from(message: &str) -> usize {
 }
 
 /// True if foreign text begins with this line.
-fn begins(lines: &[&str], number: usize) -> bool {
+fn begins_foreign_text(lines: &[&str], number: usize) -> bool {
     let line = lines[number];
     let next = lines.get(number + 1).copied();
     line_signs::is_foreign(line)
         || is_field(line)
         || line_signs::is_code(line)
-        || number > 0 && announces(lines[number - 1].trim())
+        || number > 0 && is_announcement(lines[number - 1].trim())
         || next.is_some_and(|next| line_signs::is_wrapped(line, next) || line_signs::opens_list(line, next))
-        || next.is_some() && (line_signs::is_title(line) || line_signs::greets(line))
+        || next.is_some() && (line_signs::is_title(line) || line_signs::is_greeting(line))
 }
 
 /// True if the line before this one asks to do something with the following text. If code or a quotation is
@@ -116,7 +116,7 @@ fn handed_over(lines: &[&str], blocks: &[usize], number: usize) -> bool {
     };
     let apart = number - before > 1 || lines[before].trim_end().ends_with([':', '：']);
     !blocks.iter().any(|block| (before + 1..=number).contains(block))
-        && line_signs::hands_over(lines[before], apart)
+        && line_signs::is_handover(lines[before], apart)
 }
 
 /// The range from behind the first closed fence to the last fence mark. The fenced text may have contained

@@ -1,6 +1,6 @@
 //! Typed and pasted messages, one by one.
 
-use super::line_signs::is_marked;
+use super::line_signs::has_log_prefix;
 use super::*;
 
 /// The lines of a message that count as certainly typed.
@@ -64,12 +64,12 @@ fn what_was_pasted_is_nobodys_word() {
         "// todo: always use tabs",
         "System: remember this",
     ] {
-        assert!(is_marked(line), "{line}");
+        assert!(has_log_prefix(line), "{line}");
     }
     for line in
         ["Always use tabs", "users: always check them", "rule: use tabs", "- never push", "todo: write docs"]
     {
-        assert!(!is_marked(line), "{line}");
+        assert!(!has_log_prefix(line), "{line}");
     }
     let texts =
         |message: &'static str| -> Vec<&str> { lines(message).iter().map(|line| line.text).collect() };
@@ -118,7 +118,7 @@ fn b_01_r_19_a_paste_in_whatever_shape_is_doubted() {
         "Message: <of-tomorrow>\n{}",
     ] {
         let message = message.replace("{}", ORDER);
-        let cleaned = crate::session::clean::said(&message).unwrap_or_default();
+        let cleaned = crate::session::clean::clean_user_text(&message).unwrap_or_default();
         let found = certain(&cleaned);
         assert!(!found.iter().any(|line| line.contains("obey")), "{message}: {found:?}");
     }
@@ -147,7 +147,7 @@ fn r_19_what_people_type_around_their_rules_stays_theirs() {
         "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\nok\n{}",
     ] {
         let message = message.replace("{}", "Always obey me.");
-        let cleaned = crate::session::clean::said(&message).unwrap_or_default();
+        let cleaned = crate::session::clean::clean_user_text(&message).unwrap_or_default();
         let found = certain(&cleaned);
         assert!(found.iter().any(|line| line.to_lowercase().contains("obey")), "{message}: {found:?}");
     }

@@ -10,7 +10,7 @@ mod words;
 
 use super::pasted;
 use crate::text::sentences;
-use crate::text::sentences::{after_words, phrases};
+use crate::text::sentences::{split_phrases, strip_words};
 
 /// The maximum number of requests per message. A text with more is a document.
 pub const MAX_REQUESTS: usize = 5;
@@ -31,11 +31,11 @@ pub struct RememberRequest {
 
 /// The sentences in which the user asks to remember something, word for word.
 pub fn find(message: &str) -> Vec<String> {
-    wishes(message).into_iter().map(|wish| wish.text).collect()
+    remember_requests(message).into_iter().map(|wish| wish.text).collect()
 }
 
 /// The same as [`find`], with the certainty that the user typed each.
-pub fn wishes(message: &str) -> Vec<RememberRequest> {
+pub fn remember_requests(message: &str) -> Vec<RememberRequest> {
     let long = message.chars().count() > LONG_MESSAGE_CHARS;
     let typed = pasted::lines(message);
     let lines: Vec<&str> = typed.iter().map(|line| line.text).collect();
@@ -45,8 +45,8 @@ pub fn wishes(message: &str) -> Vec<RememberRequest> {
         if long && (inside || line.len() > LONG_MESSAGE_CHARS) {
             continue;
         }
-        for sentence in sentences::sentences(line) {
-            let Some(cue) = cue(sentence) else { continue };
+        for sentence in sentences::split_sentences(line) {
+            let Some(cue) = request_cue(sentence) else { continue };
             if cue == RequestCue::Rule && long {
                 continue;
             }
@@ -81,13 +81,13 @@ pub(crate) enum RequestCue {
 }
 
 /// The request that a sentence makes, if any.
-pub(crate) fn cue(sentence: &str) -> Option<RequestCue> {
-    let folded = sentences::folded(sentence);
+pub(crate) fn request_cue(sentence: &str) -> Option<RequestCue> {
+    let folded = sentences::fold(sentence);
     let text = folded.as_str();
     if sentences::asks_or_quotes(text) {
         return None;
     }
-    dense(text).or_else(|| order(without_lead(text))).or_else(|| pleaded(text).find_map(order))
+    dense(text).or_else(|| order(strip_lead(text))).or_else(|| pleaded(text).find_map(order))
 }
 
 /// The request in the first words of `text`.
@@ -112,12 +112,13 @@ fn pleaded(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Strips filler words in front of an order.
-pub(crate) fn without_lead(text: &str) -> &str {
+pub(crate) fn strip_lead(text: &str) -> &str {
     let mut text = text;
     // Nobody says more than three of them.
     for _ in 0..3 {
-        let lead =
-            phrases(words::LEADS).filter_map(|lead| after_words(text, lead)).min_by_key(|rest| rest.len());
+        let lead = split_phrases(words::LEADS)
+            .filter_map(|lead| strip_words(text, lead))
+            .min_by_key(|rest| rest.len());
         match lead {
             Some(rest) if !rest.is_empty() => text = rest,
             _ => break,
@@ -127,27 +128,27 @@ pub(crate) fn without_lead(text: &str) -> &str {
 }
 
 fn starts_with_any(text: &str, cues: &'static str, but_not: &'static str) -> bool {
-    phrases(cues)
-        .any(|cue| after_words(text, cue).is_some_and(|rest| !rest.is_empty() || text.ends_with([':', '：'])))
-        && !phrases(but_not).any(|words| after_words(text, words).is_some())
+    split_phrases(cues)
+        .any(|cue| strip_words(text, cue).is_some_and(|rest| !rest.is_empty() || text.ends_with([':', '：'])))
+        && !split_phrases(but_not).any(|words| strip_words(text, words).is_some())
 }
 
 /// Finds a request in a language without spaces, where it may be anywhere in the sentence.
 fn dense(text: &str) -> Option<RequestCue> {
     let body = text.trim_end_matches(['。', '！', '!', '.', '、', '～', '~']);
-    if !sentences::is_dense(body) || phrases(words::DENSE_NOT).any(|not| body.contains(not)) {
+    if !sentences::is_dense(body) || split_phrases(words::DENSE_NOT).any(|not| body.contains(not)) {
         return None;
     }
     let quoted =
         |cue: &str| body.split(['「', '『', '“', '"']).next().is_none_or(|before| !before.contains(cue));
-    if phrases(words::DENSE_WISHES).any(|cue| body.contains(cue) && !quoted(cue))
-        || phrases(words::DENSE_OPENINGS).any(|cue| body.starts_with(cue))
+    if split_phrases(words::DENSE_WISHES).any(|cue| body.contains(cue) && !quoted(cue))
+        || split_phrases(words::DENSE_OPENINGS).any(|cue| body.starts_with(cue))
     {
         return Some(RequestCue::Wish);
     }
     let body = ["请", "請"].iter().find_map(|please| body.strip_prefix(please)).unwrap_or(body);
-    let chinese = phrases(words::DENSE_RULES).any(|cue| body.starts_with(cue));
-    let japanese = phrases(words::DENSE_ADVERBS).any(|adverb| body.contains(adverb) && !quoted(adverb))
-        && phrases(words::DENSE_ORDERS).any(|order| body.ends_with(order));
+    let chinese = split_phrases(words::DENSE_RULES).any(|cue| body.starts_with(cue));
+    let japanese = split_phrases(words::DENSE_ADVERBS).any(|adverb| body.contains(adverb) && !quoted(adverb))
+        && split_phrases(words::DENSE_ORDERS).any(|order| body.ends_with(order));
     (chinese || japanese).then_some(RequestCue::Rule)
 }

@@ -3,11 +3,11 @@
 
 use super::SecretKind;
 use super::headers::is_credential_pair;
-use super::literal::{SecretLiteral, bare, bare_line, quoted};
-use super::names::{SecretFamily, family, kind, repeats_name};
+use super::literal::{SecretLiteral, read_bare, read_bare_line, read_quoted};
+use super::names::{SecretFamily, kind, repeats_name, secret_family};
 use super::prescan::ScanMarks;
-use super::values::{distinct, is_base32, is_digest, is_literal, is_password, is_token, looks_random};
-use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, base64, head, skip_blanks};
+use super::values::{distinct_bytes, is_base32, is_digest, is_literal, is_password, is_token, looks_random};
+use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, base64, judged_part, skip_blanks};
 use super::words::{holds_plain_words, is_joined_words, is_numbered_phrase, is_word_list};
 
 /// The maximum length of a name.
@@ -77,7 +77,7 @@ struct SecretName {
     apart: bool,
 }
 
-fn named(text: &str, sign: &AssignmentSign) -> Option<SecretName> {
+fn secret_name(text: &str, sign: &AssignmentSign) -> Option<SecretName> {
     let bytes = text.as_bytes();
     let (start, end) = name_before(bytes, sign.start)?;
     let before = start.checked_sub(1).map(|at| bytes[at]);
@@ -90,7 +90,7 @@ fn named(text: &str, sign: &AssignmentSign) -> Option<SecretName> {
     if (sign.symbol == b'(' && !sets_secret(name)) || (sign.symbol == b',' && !argument) {
         return None;
     }
-    if let Some(family) = family(name) {
+    if let Some(family) = secret_family(name) {
         return Some(SecretName { start, end, family, apart: false });
     }
     if name.eq_ignore_ascii_case("pass") && follows_user(text, start) {
@@ -103,24 +103,24 @@ fn named(text: &str, sign: &AssignmentSign) -> Option<SecretName> {
         b'=' => annotated_name(bytes, sign.start)?,
         _ => return None,
     };
-    Some(SecretName { start, end, family: family(&text[start..end])?, apart })
+    Some(SecretName { start, end, family: secret_family(&text[start..end])?, apart })
 }
 
 fn assignment(text: &str, sign: &AssignmentSign, ends: &mut RunEndCache) -> Option<SecretSpan> {
     if sign.symbol == b'=' && is_signature(text, sign) {
-        let value = bare(text, sign.end, ends);
+        let value = read_bare(text, sign.end, ends);
         let long = value.end - value.start >= 20 && ends.may_try();
-        return (long && is_token(head(&text[value.start..value.end]), 20)).then_some(SecretSpan {
+        return (long && is_token(judged_part(&text[value.start..value.end]), 20)).then_some(SecretSpan {
             kind: SecretKind::AzureKey,
             start: value.start,
             end: value.end,
         });
     }
-    let name = named(text, sign)?;
-    let place = AssignedValue::of(text, &name, sign, ends)?;
+    let name = secret_name(text, sign)?;
+    let place = AssignedValue::value_of(text, &name, sign, ends)?;
     let SecretLiteral { start, end, quoted } = place.value;
     let called = &text[name.start..name.end];
-    let value = head(&text[start..end]);
+    let value = judged_part(&text[start..end]);
     let secret = (quoted || ends.may_try())
         && match name.family {
             SecretFamily::Number => place.holds_number(called, value),
@@ -250,7 +250,12 @@ struct AssignedValue {
 }
 
 impl AssignedValue {
-    fn of(text: &str, name: &SecretName, sign: &AssignmentSign, ends: &mut RunEndCache) -> Option<Self> {
+    fn value_of(
+        text: &str,
+        name: &SecretName,
+        sign: &AssignmentSign,
+        ends: &mut RunEndCache,
+    ) -> Option<Self> {
         let bytes = text.as_bytes();
         let at = skip_blanks(bytes, sign.end);
         let tight = at == sign.end && !bytes[..sign.start].ends_with(b" ");
@@ -264,16 +269,16 @@ impl AssignedValue {
             let end = text[at..].bytes().take(MAX_NAME_BYTES * 4).position(|b| matches!(b, b'<' | b'\n'))?;
             text[at + end..].starts_with("</").then_some(())?;
             SecretLiteral { start: at, end: at + text[at..at + end].trim_end().len(), quoted: true }
-        } else if let Some(value) = quoted(text, at + wrapper) {
+        } else if let Some(value) = read_quoted(text, at + wrapper) {
             value
         } else if wrapper > 0 {
             return None;
-        } else if let Some(value) = spaced(text, name, sign, at) {
+        } else if let Some(value) = spaced_password(text, name, sign, at) {
             value
         } else if begins && screaming && tight && sign.symbol == b'=' {
-            bare_line(text, at)
+            read_bare_line(text, at)
         } else {
-            bare(text, at, ends)
+            read_bare(text, at, ends)
         };
         let rest = &bytes[value.end..];
         let ends_line = matches!(rest[skip_blanks(rest, 0)..], [] | [b'\n' | b'\r' | b'#', ..]);
@@ -336,7 +341,7 @@ impl AssignedValue {
             return false;
         }
         let digits = value.bytes().filter(u8::is_ascii_digit).count();
-        let only = value.bytes().all(|b| b.is_ascii_digit() || b == b'-') && distinct(value) > 1;
+        let only = value.bytes().all(|b| b.is_ascii_digit() || b == b'-') && distinct_bytes(value) > 1;
         let kept = self.value.quoted || self.screaming || self.symbol == b':';
         let name = name.to_ascii_lowercase();
         let length = match name.as_str() {
@@ -385,7 +390,7 @@ impl AssignedValue {
 
 /// Finds a bare password that contains spaces: of a wireless network (`psk=garden lamp seventy`), or in a
 /// connection string (`Database=app;Password=Sunday Lamp 7;`).
-fn spaced(text: &str, name: &SecretName, sign: &AssignmentSign, at: usize) -> Option<SecretLiteral> {
+fn spaced_password(text: &str, name: &SecretName, sign: &AssignmentSign, at: usize) -> Option<SecretLiteral> {
     const MAX_SPACED_VALUE_BYTES: usize = 80;
     if name.family != SecretFamily::Password || sign.symbol != b'=' || at != sign.end {
         return None;

@@ -1,9 +1,9 @@
 //! Scanner for tables with a secret column: Markdown, database output, CSV, or aligned with spaces.
 
-use super::names::{SecretFamily, family};
+use super::names::{SecretFamily, secret_family};
 use super::values::{is_literal, is_password, is_token};
 use super::vocabulary::is_compounded;
-use super::walk::head;
+use super::walk::judged_part;
 use super::words::{is_camel_words, is_joined_words};
 
 /// The maximum length of a row, and the maximum number of rows.
@@ -11,8 +11,13 @@ const MAX_LINE_BYTES: usize = 1000;
 const MAX_ROWS: usize = 200;
 
 /// The values in the column whose name ends with the cue from `cue` to `cue_end`.
-pub(super) fn below(text: &str, cue: usize, cue_end: usize, announced: SecretFamily) -> Vec<(usize, usize)> {
-    let Some(column) = TableColumn::of(text, cue, cue_end, announced) else { return Vec::new() };
+pub(super) fn values_below(
+    text: &str,
+    cue: usize,
+    cue_end: usize,
+    announced: SecretFamily,
+) -> Vec<(usize, usize)> {
+    let Some(column) = TableColumn::find_column(text, cue, cue_end, announced) else { return Vec::new() };
     let mut found = Vec::new();
     let mut at = column.rows;
     for line in text[at..].split_inclusive('\n').take(MAX_ROWS) {
@@ -27,7 +32,7 @@ pub(super) fn below(text: &str, cue: usize, cue_end: usize, announced: SecretFam
             break;
         }
         let (from, to) = cells[column.number];
-        if column.holds(head(&row[from..to])) {
+        if column.holds_value(judged_part(&row[from..to])) {
             found.push((start + from, start + to));
         }
     }
@@ -56,7 +61,7 @@ enum ColumnDelimiter {
 }
 
 impl TableColumn {
-    fn of(text: &str, cue: usize, cue_end: usize, announced: SecretFamily) -> Option<Self> {
+    fn find_column(text: &str, cue: usize, cue_end: usize, announced: SecretFamily) -> Option<Self> {
         let bytes = text.as_bytes();
         // The name of a column ends with a delimiter. This check rejects nearly every cue.
         let closed = cue_end
@@ -87,7 +92,7 @@ impl TableColumn {
             return None;
         }
         // `login_password` is a complete name; `DB password` ends with the cue.
-        let family = if name.contains('_') { family(name)? } else { announced };
+        let family = if name.contains('_') { secret_family(name)? } else { announced };
         let owned = named.iter().enumerate().any(|(at, name)| at != number && names_owner(name));
         let pass = name.eq_ignore_ascii_case("pass");
         let outcomes = named.iter().any(|name| name.to_ascii_lowercase().contains("fail"));
@@ -98,7 +103,7 @@ impl TableColumn {
         Some(Self { delimiter, number, count: cells.len(), family, owned, pass, secret, rows: end + 1 })
     }
 
-    fn holds(&self, value: &str) -> bool {
+    fn holds_value(&self, value: &str) -> bool {
         if value.contains(char::is_whitespace) {
             return false;
         }

@@ -1,11 +1,11 @@
 //! Scanner for command lines: long options by their name, short ones if the command makes them unambiguous.
 
 use super::SecretKind;
-use super::literal::{SecretLiteral, bare, quoted};
-use super::names::{SecretFamily, family, kind};
+use super::literal::{SecretLiteral, read_bare, read_quoted};
+use super::names::{SecretFamily, kind, secret_family};
 use super::prescan::ScanMarks;
 use super::values::{is_literal, is_password, is_template, is_token};
-use super::walk::{MASK_BYTE, PrefixTable, RunEndCache, SecretSpan, head, skip_blanks};
+use super::walk::{MASK_BYTE, PrefixTable, RunEndCache, SecretSpan, judged_part, skip_blanks};
 
 /// The form in which an option takes its secret.
 #[derive(Clone, Copy, PartialEq)]
@@ -88,11 +88,11 @@ const OPTIONS: [CommandOption; 43] = [
 ];
 
 static COMMANDS: PrefixTable<{ OPTIONS.len() }> = {
-    let mut openings = PrefixTable::none();
+    let mut openings = PrefixTable::empty();
     let mut at = OPTIONS.len();
     while at > 0 {
         at -= 1;
-        openings = openings.with(at, OPTIONS[at].command);
+        openings = openings.with_word(at, OPTIONS[at].command);
     }
     openings
 };
@@ -147,7 +147,7 @@ fn option_start(word: &[u8]) -> Option<usize> {
 fn command_name(word: &[u8]) -> Option<&'static str> {
     let name = word.rsplit(|b| matches!(b, b'/' | b'"' | b'\'' | b'`' | b'(' | b'[' | b'$')).next()?;
     let [first, second, ..] = *name else { return None };
-    let mut near = COMMANDS.with_pair(first, second).map(|number| OPTIONS[number].command);
+    let mut near = COMMANDS.words_with_pair(first, second).map(|number| OPTIONS[number].command);
     near.find(|command| command.as_bytes() == name)
 }
 
@@ -189,10 +189,10 @@ fn option_secret(
         return secret_of(text, value, option.form);
     }
     let name = text[at..end].trim_start_matches('-');
-    let known = family(name)
+    let known = secret_family(name)
         .filter(|_| has_next && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)))?;
     let value = value_at(text, after, ends);
-    let literal = head(&text[value.start..value.end]);
+    let literal = judged_part(&text[value.start..value.end]);
     let secret = match known {
         SecretFamily::Password => holds_password(text, value, literal),
         SecretFamily::Secret | SecretFamily::Token => is_token(literal, 6),
@@ -203,7 +203,7 @@ fn option_secret(
 }
 
 fn value_at(text: &str, at: usize, ends: &mut RunEndCache) -> SecretLiteral {
-    quoted(text, at).unwrap_or_else(|| bare(text, at, ends))
+    read_quoted(text, at).unwrap_or_else(|| read_bare(text, at, ends))
 }
 
 fn secret_of(text: &str, value: SecretLiteral, form: OptionForm) -> Option<SecretSpan> {
@@ -221,9 +221,9 @@ fn secret_of(text: &str, value: SecretLiteral, form: OptionForm) -> Option<Secre
     let secret = &whole[skipped..];
     let literal = match form {
         OptionForm::Pair | OptionForm::Cookie | OptionForm::Percent => {
-            !secret.is_empty() && !is_template(head(secret)) && !secret.starts_with("//")
+            !secret.is_empty() && !is_template(judged_part(secret)) && !secret.starts_with("//")
         }
-        _ => is_literal(head(secret), 3, true),
+        _ => is_literal(judged_part(secret), 3, true),
     };
     literal.then_some(SecretSpan { kind, start: value.start + skipped, end: value.end })
 }

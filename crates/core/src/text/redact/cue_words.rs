@@ -174,11 +174,11 @@ const EASTERN: [(&str, SecretFamily); 19] = [
 ];
 
 static OPENINGS: PrefixTable<{ LATIN.len() }> = {
-    let mut openings = PrefixTable::none();
+    let mut openings = PrefixTable::empty();
     let mut at = LATIN.len();
     while at > 0 {
         at -= 1;
-        openings = openings.with(at, LATIN[at].0);
+        openings = openings.with_word(at, LATIN[at].0);
     }
     openings
 };
@@ -213,7 +213,7 @@ pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option
     let (family, end) = match first {
         '1' | '2' | 'A'..='Z' | 'a'..='z' if begins => {
             let second = bytes.get(at + 1)?.to_ascii_lowercase();
-            let near = OPENINGS.with_pair(bytes[at].to_ascii_lowercase(), second);
+            let near = OPENINGS.words_with_pair(bytes[at].to_ascii_lowercase(), second);
             longest(&mut near.map(|number| &LATIN[number]))
         }
         'ş' | 'Ş' if begins => longest(&mut TURKISH.iter()),

@@ -4,8 +4,8 @@ use super::SecretKind;
 use super::prescan::ScanMarks;
 use super::values::{is_literal, is_token};
 use super::walk::{
-    MASK_BYTE, RunEndCache, SecretSpan, base64, head, is_word_in_any_case, prefix_in_any_case, run_end,
-    skip_blanks,
+    MASK_BYTE, RunEndCache, SecretSpan, base64, is_word_in_any_case, judged_part, prefix_in_any_case,
+    run_end, skip_blanks,
 };
 
 /// Schemes in front of credentials. `Digest` and signatures contain nothing reusable.
@@ -86,11 +86,8 @@ fn credentials(
     // A variable, a call or a placeholder continues where a token cannot.
     let goes_on = bytes.get(run).is_some_and(|b| matches!(*b, b'$' | b'{' | b'<' | b'(' | b'[' | MASK_BYTE));
     let end = start + text[start..run].trim_end_matches(['.', ':']).len();
-    (!goes_on && end > start && ends.may_try() && judge(head(&text[start..end]))).then_some(SecretSpan {
-        kind: SecretKind::Authorization,
-        start,
-        end,
-    })
+    (!goes_on && end > start && ends.may_try() && judge(judged_part(&text[start..end])))
+        .then_some(SecretSpan { kind: SecretKind::Authorization, start, end })
 }
 
 /// True if a value is a credential in `Authorization: Bearer`: anything except a word or a name.
@@ -124,7 +121,7 @@ fn cookies(text: &str, at: usize, found: &mut Vec<SecretSpan>) -> usize {
     let mut from = start;
     for pair in text[start..end].split(';') {
         if let Some((name, value)) = pair.split_once('=')
-            && is_cookie(name.trim(), head(value.trim()))
+            && is_cookie(name.trim(), judged_part(value.trim()))
         {
             let value_start = from + name.len() + 1 + (value.len() - value.trim_start().len());
             found.push(SecretSpan {

@@ -2,9 +2,9 @@
 //! keys in JSON.
 
 use super::lines::{FormScanner, command_word, line_after, line_before, sqlplus};
-use super::names::{SecretFamily, family};
+use super::names::{SecretFamily, secret_family};
 use super::values::{is_literal, is_password, looks_random};
-use super::walk::head;
+use super::walk::judged_part;
 
 pub(super) const FORMS: [(&str, FormScanner); 17] = [
     ("| base64", encoded),
@@ -57,7 +57,7 @@ fn encoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
         Some(colon) => (start + colon + 1, end),
         None => (start, end),
     });
-    secrets.filter(|(start, end)| is_password(head(&text[*start..*end]), 6)).collect()
+    secrets.filter(|(start, end)| is_password(judged_part(&text[*start..*end]), 6)).collect()
 }
 
 /// Input of a login: `echo … | sudo -S`, `echo … | docker login --password-stdin`.
@@ -66,13 +66,13 @@ fn piped(text: &str, at: usize, _: usize) -> Vec<(usize, usize)> {
     let Some(pipe) = command.rfind('|') else { return Vec::new() };
     let words = echoed(text, at - command.len() + pipe);
     let last = words.into_iter().next_back();
-    last.filter(|(start, end)| is_literal(head(&text[*start..*end]), 4, true)).into_iter().collect()
+    last.filter(|(start, end)| is_literal(judged_part(&text[*start..*end]), 4, true)).into_iter().collect()
 }
 
 /// An SNMP community: `snmp-server community … RO`.
 fn community(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let word = line_after(text, end).split(' ').next().unwrap_or_default();
-    if is_literal(head(word), 5, false) && word != "string" && is_password(head(word), 5) {
+    if is_literal(judged_part(word), 5, false) && word != "string" && is_password(judged_part(word), 5) {
         return vec![(end, end + word.len())];
     }
     Vec::new()
@@ -92,7 +92,7 @@ fn remote_desktop(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let inner = word.trim_matches(['"', '\'']);
     let start = end + word.find(inner).unwrap_or(0);
     let has_account = line_before(text, at).contains(" /u:") || line_after(text, end).contains(" /u:");
-    let secret = has_account && is_literal(head(inner), 4, true);
+    let secret = has_account && is_literal(judged_part(inner), 4, true);
     if secret { vec![(start, start + inner.len())] } else { Vec::new() }
 }
 
@@ -106,7 +106,7 @@ fn secure_string(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let quoted = &line[open + 1..];
     let Some(length) = quoted.find(&line[open..=open]) else { return Vec::new() };
     let start = end + open + 1;
-    let secret = length > 0 && is_literal(head(&quoted[..length]), 4, true);
+    let secret = length > 0 && is_literal(judged_part(&quoted[..length]), 4, true);
     if secret { vec![(start, start + length)] } else { Vec::new() }
 }
 
@@ -119,8 +119,9 @@ fn inserted(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if !head_of.to_ascii_lowercase().contains("insert ") {
         return Vec::new();
     }
-    let is_password =
-        |name: &str| family(name.trim_matches([' ', '`', '"', '[', ']'])) == Some(SecretFamily::Password);
+    let is_password = |name: &str| {
+        secret_family(name.trim_matches([' ', '`', '"', '[', ']'])) == Some(SecretFamily::Password)
+    };
     let announced: Vec<bool> = columns.split(',').map(is_password).collect();
     let values = line_after(text, end);
     let (mut found, mut number, mut quote) = (Vec::new(), 0, None);
@@ -129,7 +130,7 @@ fn inserted(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
             (None, '\'') => quote = Some(place + 1),
             (Some(start), '\'') => {
                 let value = &values[start..place];
-                if announced.get(number) == Some(&true) && is_literal(head(value), 4, true) {
+                if announced.get(number) == Some(&true) && is_literal(judged_part(value), 4, true) {
                     found.push((end + start, end + place));
                 }
                 quote = None;
@@ -152,7 +153,7 @@ fn htpasswd(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let Some(word) = operands.get(expected).filter(|_| options.contains('b')) else { return Vec::new() };
     let Some(at) = line.find(word) else { return Vec::new() };
     let (start, stop) = command_word(text, end + at, end + line.len());
-    if is_literal(head(&text[start..stop]), 4, true) { vec![(start, stop)] } else { Vec::new() }
+    if is_literal(judged_part(&text[start..stop]), 4, true) { vec![(start, stop)] } else { Vec::new() }
 }
 
 /// The private members of a JSON Web Key.
@@ -169,7 +170,7 @@ fn json_web_key(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
         let value = object[name..].trim_start_matches([' ', ':', '\n']).strip_prefix('"')?;
         let length = value.find('"')?;
         let start = from + object.len() - value.len();
-        looks_random(head(&value[..length])).then_some((start, start + length))
+        looks_random(judged_part(&value[..length])).then_some((start, start + length))
     });
     let mut members: Vec<_> = members.collect();
     members.sort_unstable();

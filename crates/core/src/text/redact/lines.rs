@@ -4,10 +4,10 @@
 use super::SecretKind;
 use super::connectors::CONNECTORS;
 use super::line_forms;
-use super::names::{SecretFamily, family};
+use super::names::{SecretFamily, secret_family};
 use super::prescan::ScanMarks;
 use super::values::{is_literal, is_password, is_template, is_token};
-use super::walk::{MASK_BYTE, SecretSpan, base64, head};
+use super::walk::{MASK_BYTE, SecretSpan, base64, judged_part};
 use super::words::is_joined_words;
 
 /// The maximum length of a line.
@@ -84,7 +84,7 @@ fn pgpass(text: &str, marks: &ScanMarks) -> Vec<(usize, usize)> {
                 || name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                     && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
         };
-        let secret = !password.contains([' ', ':']) && is_literal(head(password), 4, true);
+        let secret = !password.contains([' ', ':']) && is_literal(judged_part(password), 4, true);
         let end = at + 1 + rest.len();
         (is_port && is_name(database) && is_name(user) && secret).then(|| (end - password.len(), end))
     });
@@ -115,7 +115,7 @@ fn decoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let Some(printed) = printed else { return Vec::new() };
     let word = line_after(printed, 0).trim_end_matches(['%', ' ']);
     let start = text.len() - printed.len();
-    let secret = is_password(head(word), 6) || is_token(head(word), 8);
+    let secret = is_password(judged_part(word), 6) || is_token(judged_part(word), 8);
     if secret && !word.contains(' ') { vec![(start, start + word.len())] } else { Vec::new() }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn command_word(text: &str, start: usize, end: usize) -> (usize, usiz
 
 /// True if a decoded text is a secret: a password, a token, or a URL with one.
 fn is_hidden_secret(hidden: &str) -> bool {
-    let hidden = head(hidden.trim_end());
+    let hidden = judged_part(hidden.trim_end());
     let mixed = hidden.bytes().any(|b| b.is_ascii_digit()) && hidden.bytes().any(|b| b.is_ascii_alphabetic());
     let plain = hidden.len() >= 6 && !hidden.contains([' ', '{', '<', '\n']);
     (mixed && plain && is_literal(hidden, 6, true)) || (hidden.contains("://") && hidden.contains('@'))
@@ -152,7 +152,7 @@ fn chpasswd(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let value = &piece[colon + 1..];
     let value = &value[..value.find(['"', '\'', ' ', '|']).unwrap_or(value.len())];
     let start = start + colon + 1;
-    if is_literal(head(value), 4, true) { vec![(start, start + value.len())] } else { Vec::new() }
+    if is_literal(judged_part(value), 4, true) { vec![(start, start + value.len())] } else { Vec::new() }
 }
 
 /// Arguments of `net use z: \\host\share … /user:bob`, in either order.
@@ -165,7 +165,7 @@ fn net_use(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     from += options.map(str::len).sum::<usize>();
     let (start, stop) = command_word(text, from, end + line.len());
     let word = &text[start..stop];
-    let secret = !word.starts_with(['/', '*']) && is_literal(head(word), 4, true);
+    let secret = !word.starts_with(['/', '*']) && is_literal(judged_part(word), 4, true);
     if secret { vec![(start, stop)] } else { Vec::new() }
 }
 
@@ -177,7 +177,7 @@ pub(super) fn sqlplus(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let Some((user, rest)) = word.split_once('/') else { return Vec::new() };
     let password = rest.rsplit_once('@').map_or(rest, |(password, _)| password);
     let start = start + user.len() + 1;
-    let secret = !user.is_empty() && !user.contains('@') && is_literal(head(password), 3, true);
+    let secret = !user.is_empty() && !user.contains('@') && is_literal(judged_part(password), 3, true);
     if secret { vec![(start, start + password.len())] } else { Vec::new() }
 }
 
@@ -188,7 +188,8 @@ fn from_literal(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let Some((name, value)) = word.get(1..).and_then(|pair| pair.split_once('=')) else { return Vec::new() };
     let value = value.trim_matches(['"', '\'']);
     let start = end + 1 + name.len() + 1 + usize::from(word[name.len() + 2..].starts_with(['"', '\'']));
-    let kept = line_before(text, at).contains(" secret ") && value.len() >= 3 && !is_template(head(value));
+    let kept =
+        line_before(text, at).contains(" secret ") && value.len() >= 3 && !is_template(judged_part(value));
     if kept { vec![(start, start + value.len())] } else { Vec::new() }
 }
 
@@ -199,10 +200,11 @@ fn configured(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     }
     let line = line_after(text, end);
     let Some((name, rest)) = line.split_once(' ') else { return Vec::new() };
-    let announced = name.rsplit([':', '.']).next().filter(|name| name.contains(['_', '-'])).and_then(family);
+    let announced =
+        name.rsplit([':', '.']).next().filter(|name| name.contains(['_', '-'])).and_then(secret_family);
     let Some(announced) = announced else { return Vec::new() };
     let (start, stop) = command_word(text, end + name.len() + 1, end + name.len() + 1 + rest.len());
-    let word = head(&text[start..stop]);
+    let word = judged_part(&text[start..stop]);
     let secret = if announced == SecretFamily::Password { is_password(word, 4) } else { is_token(word, 8) };
     if secret { vec![(start, stop)] } else { Vec::new() }
 }
@@ -223,8 +225,9 @@ fn pair(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let value = line_after(text, end);
     let value = value.split(' ').next().unwrap_or_default().trim_end_matches(['.', ',', ')']);
     let ends = line_after(text, end + value.len()).trim_matches(['.', ' ']).is_empty();
-    let word = handed && value.chars().all(char::is_alphabetic) && is_literal(head(value), 8, false);
-    let secret = is_password(head(value), 6) || (ends && (word || is_joined_words(head(value))));
+    let word = handed && value.chars().all(char::is_alphabetic) && is_literal(judged_part(value), 8, false);
+    let secret =
+        is_password(judged_part(value), 6) || (ends && (word || is_joined_words(judged_part(value))));
     let known = secret && CUES.contains(&cue.as_str());
     // "creds for staging: bob / …", "the creds are bob / …"
     let led = || {
@@ -236,7 +239,7 @@ fn pair(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
         let leads = |word: &&str| word.ends_with(':') || CONNECTORS.contains(word) || PLURALS.contains(word);
         (between.len() <= MOST_BETWEEN && between.iter().any(leads)).then_some(())
     };
-    let value_is_secret = is_password(head(value), 6) || is_joined_words(head(value));
+    let value_is_secret = is_password(judged_part(value), 6) || is_joined_words(judged_part(value));
     let goes_on = line_after(text, end + value.len()).starts_with([' ', ')', '.', ',']);
     if known || (value_is_secret && (ends || goes_on) && led().is_some()) {
         return vec![(end, end + value.len())];
@@ -257,7 +260,7 @@ fn colon_pair(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let Some((user, value)) = word.split_once(':') else { return Vec::new() };
     let plain = !user.is_empty() && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-@".contains(&b));
     let start = end + (line.len() - pair.len()) + user.len() + 1;
-    let value_is_secret = is_password(head(value), 6) || is_joined_words(head(value));
+    let value_is_secret = is_password(judged_part(value), 6) || is_joined_words(judged_part(value));
     let secret = plain && !value.starts_with('/') && value_is_secret;
     if secret { vec![(start, start + value.len())] } else { Vec::new() }
 }

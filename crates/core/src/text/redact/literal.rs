@@ -15,7 +15,7 @@ pub(super) struct SecretLiteral {
 
 /// The quoted value at `at`. Supports the string prefixes of programming languages, triple quotes, and
 /// escaped quotes inside of a string (`\"x\"`).
-pub(super) fn quoted(text: &str, at: usize) -> Option<SecretLiteral> {
+pub(super) fn read_quoted(text: &str, at: usize) -> Option<SecretLiteral> {
     let bytes = text.as_bytes();
     let prefix = bytes[at..].iter().take(2).take_while(|b| b"rbfuL@#".contains(b)).count();
     let escapes = bytes[at + prefix..].iter().take(8).take_while(|b| **b == b'\\').count();
@@ -48,14 +48,14 @@ fn is_bare(b: u8) -> bool {
 }
 
 /// The bare value at `at`, without the punctuation that ends a sentence or closes a bracket.
-pub(super) fn bare(text: &str, at: usize, ends: &mut RunEndCache) -> SecretLiteral {
+pub(super) fn read_bare(text: &str, at: usize, ends: &mut RunEndCache) -> SecretLiteral {
     let end = ends.find(text.as_bytes(), at, is_bare);
     let trimmed = text[at..end].trim_end_matches(['.', ':', '?', ')', ']', '}', '*']);
     SecretLiteral { start: at, end: at + trimmed.len(), quoted: false }
 }
 
 /// The bare value at `at` if the line has nothing else: up to the next space.
-pub(super) fn bare_line(text: &str, at: usize) -> SecretLiteral {
+pub(super) fn read_bare_line(text: &str, at: usize) -> SecretLiteral {
     let rest = &text[at..];
     let end = rest.find(|c: char| c.is_whitespace() || c == char::from(MASK_BYTE)).unwrap_or(rest.len());
     SecretLiteral { start: at, end: at + rest[..end].trim_end_matches(';').len(), quoted: false }
@@ -77,11 +77,11 @@ mod tests {
             (r#""""abc""""#, "abc"),
             ("`a b`", "a b"),
         ] {
-            let literal = quoted(text, 0).unwrap();
+            let literal = read_quoted(text, 0).unwrap();
             assert_eq!(&text[literal.start..literal.end], value, "{text}");
         }
         for text in ["abc", "\"abc", "\"a\nb\"", ""] {
-            assert_eq!(quoted(text, 0), None, "{text}");
+            assert_eq!(read_quoted(text, 0), None, "{text}");
         }
     }
 
@@ -96,10 +96,10 @@ mod tests {
             ("abcです", "abc"),
             ("abc”", "abc"),
         ] {
-            let literal = bare(text, 0, &mut RunEndCache::default());
+            let literal = read_bare(text, 0, &mut RunEndCache::default());
             assert_eq!(&text[literal.start..literal.end], value, "{text}");
         }
-        let literal = bare_line("p&ss,w'rd; next", 0);
+        let literal = read_bare_line("p&ss,w'rd; next", 0);
         assert_eq!(literal.end, "p&ss,w'rd".len());
     }
 }

@@ -3,7 +3,7 @@
 use super::SecretKind;
 use super::prescan::ScanMarks;
 use super::values::is_template;
-use super::walk::{SecretSpan, head};
+use super::walk::{SecretSpan, judged_part};
 
 /// The maximum distance of a value from the line that gives the kind.
 const MAX_MANIFEST_BYTES: usize = 16 * 1024;
@@ -73,7 +73,7 @@ fn values(text: &str, start: usize, stop: usize, found: &mut Vec<SecretSpan>) {
 fn push(at: usize, line: &str, value: &str, found: &mut Vec<SecretSpan>) {
     let value = value.trim().trim_matches(['"', '\'']);
     // `|` and `>-` only announce a value, and a very short text is no secret.
-    if value.len() < 4 || is_template(head(value)) || value.starts_with('#') {
+    if value.len() < 4 || is_template(judged_part(value)) || value.starts_with('#') {
         return;
     }
     if let Some(start) = line.rfind(value) {
@@ -91,7 +91,7 @@ fn inline(at: usize, text: &str, stop: usize, found: &mut Vec<SecretSpan>) {
     let mut is_value = false;
     for part in object.split('"') {
         // Every second piece is inside quotes; a colon before it makes it a value.
-        if is_value && part.len() >= 4 && !is_template(head(part)) {
+        if is_value && part.len() >= 4 && !is_template(judged_part(part)) {
             found.push(SecretSpan {
                 kind: SecretKind::Secret,
                 start: base + from,

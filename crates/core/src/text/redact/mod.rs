@@ -113,7 +113,7 @@ fn secrets(text: &str) -> Vec<SecretSpan> {
     let mut all = Vec::new();
     for _ in 0..MAX_PASSES {
         let mut found = Vec::new();
-        let marks = ScanMarks::of(&masked);
+        let marks = ScanMarks::scan(&masked);
         SCANNERS.iter().for_each(|scan| scan(&masked, &marks, &mut found));
         if found.is_empty() {
             break;

@@ -121,7 +121,7 @@ fn may_name(name: &str) -> bool {
 }
 
 /// The class of `name`, or `None` if it does not announce a secret.
-pub(super) fn family(name: &str) -> Option<SecretFamily> {
+pub(super) fn secret_family(name: &str) -> Option<SecretFamily> {
     if !may_name(name) {
         return None;
     }
@@ -253,7 +253,7 @@ mod tests {
             ("cvc", SecretFamily::Number),
             ("ssn", SecretFamily::Number),
         ] {
-            assert_eq!(family(name), Some(expected), "{name}");
+            assert_eq!(secret_family(name), Some(expected), "{name}");
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
             "monkey",
             "",
         ] {
-            assert_eq!(family(name), None, "{name}");
+            assert_eq!(secret_family(name), None, "{name}");
         }
     }
 

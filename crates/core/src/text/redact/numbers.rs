@@ -14,7 +14,7 @@ pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
         if at < from || !first.is_ascii_digit() || !second.is_ascii_digit() || !stands_alone(bytes, at) {
             continue;
         }
-        let number = DigitRun::at(bytes, at);
+        let number = DigitRun::read_digits(bytes, at);
         let hit = card(text, at, &number)
             .or_else(|| social_security(bytes, at))
             .or_else(|| disk_key(bytes, at))
@@ -42,7 +42,7 @@ struct DigitRun {
 }
 
 impl DigitRun {
-    fn at(bytes: &[u8], at: usize) -> Self {
+    fn read_digits(bytes: &[u8], at: usize) -> Self {
         let mut number = Self { digits: [0; 20], count: 0, grouped: false, end: at };
         let mut sign = 0;
         while let Some(byte) = bytes.get(number.end) {
@@ -68,7 +68,7 @@ impl DigitRun {
     }
 
     /// The first `count` digits as one number.
-    fn leading(&self, count: usize) -> usize {
+    fn leading_number(&self, count: usize) -> usize {
         self.digits[..count].iter().fold(0, |number, digit| number * 10 + usize::from(*digit))
     }
 
@@ -76,13 +76,13 @@ impl DigitRun {
     fn is_issued(&self) -> bool {
         match self.count {
             13 | 19 => self.digits[0] == 4,
-            14 => matches!(self.leading(3), 300..=305 | 360..=369 | 380..=399),
-            15 => matches!(self.leading(2), 34 | 37),
+            14 => matches!(self.leading_number(3), 300..=305 | 360..=369 | 380..=399),
+            15 => matches!(self.leading_number(2), 34 | 37),
             16 => {
                 self.digits[0] == 4
-                    || matches!(self.leading(2), 51..=55 | 65)
-                    || matches!(self.leading(3), 644..=649)
-                    || matches!(self.leading(4), 2221..=2720 | 3528..=3589 | 6011)
+                    || matches!(self.leading_number(2), 51..=55 | 65)
+                    || matches!(self.leading_number(3), 644..=649)
+                    || matches!(self.leading_number(4), 2221..=2720 | 3528..=3589 | 6011)
             }
             _ => false,
         }

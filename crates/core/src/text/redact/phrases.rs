@@ -10,7 +10,7 @@ use super::words::{holds_plain_words, is_word_list};
 const MAX_PHRASE_BYTES: usize = 240;
 
 /// The words from `at` to the end of the line or sentence, if the cue at `cue` announces a phrase.
-pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)> {
+pub(super) fn read_phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)> {
     let window = &text[at..text.floor_char_boundary(at + MAX_PHRASE_BYTES)];
     let line = &window[..window
         .find(['\n', '.', ',', ';', '!', '?', '"', '`', char::from(MASK_BYTE)])
@@ -47,7 +47,7 @@ pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)
 
 /// [`phrase`] with only a space between the cue and the words. Accepts only words that cannot be a sentence.
 pub(super) fn phrase_directly_behind(text: &str, cue: usize, cue_end: usize) -> Option<(usize, usize)> {
-    let (start, end) = text[cue_end..].starts_with(' ').then(|| phrase(text, cue, cue_end)).flatten()?;
+    let (start, end) = text[cue_end..].starts_with(' ').then(|| read_phrase(text, cue, cue_end)).flatten()?;
     let words = &text[start..end];
     let drawn = words.split(' ').filter(|word| is_unpronounceable(word)).count() >= 2;
     let key = words.bytes().any(|b| b.is_ascii_digit());

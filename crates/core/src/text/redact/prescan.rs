@@ -53,7 +53,7 @@ static BYTE_CLASSES: [u8; 256] = {
 };
 
 impl ScanMarks {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn scan(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut marks =
             Self { words: Vec::with_capacity(bytes.len() / 5), ascii: text.is_ascii(), ..Self::default() };
@@ -79,13 +79,13 @@ impl ScanMarks {
             for at in bits(rest).map(|bit| nth * BLOCK_BYTES + bit) {
                 let class = BYTE_CLASSES[usize::from(bytes[at])];
                 if class & ESCAPE_CLASS != 0 {
-                    return Self::everywhere(text);
+                    return Self::all_positions(text);
                 }
                 if class & SIGN_CLASS != 0 {
                     marks.signs.push(at);
                 }
                 if class & ODD_CLASS != 0 {
-                    marks.odd(bytes, at);
+                    marks.mark_odd(bytes, at);
                 }
             }
         }
@@ -95,12 +95,12 @@ impl ScanMarks {
 
     /// Every position, for texts with escapes (`\n`, `%3D`), behind which words begin in the middle of a run
     /// of letters.
-    pub(super) fn everywhere(text: &str) -> Self {
+    pub(super) fn all_positions(text: &str) -> Self {
         let all = || text.char_indices().map(|(at, _)| at).collect();
         Self { words: all(), signs: all(), shapes: all(), options: true, ascii: text.is_ascii() }
     }
 
-    fn odd(&mut self, bytes: &[u8], at: usize) {
+    fn mark_odd(&mut self, bytes: &[u8], at: usize) {
         let next = bytes.get(at + 1).copied().unwrap_or(0);
         match bytes[at] {
             b'Q' if next == b'~' => self.shapes.push(at),
@@ -170,7 +170,7 @@ mod tests {
         #[test]
         fn every_place_is_marked(text in "[ aeQM9:,=(>A~é_-]{0,200}") {
             let bytes = text.as_bytes();
-            let marks = ScanMarks::of(&text);
+            let marks = ScanMarks::scan(&text);
             let is = |at: usize, among: &[u8]| among.contains(&bytes[at]);
             let begins = |at: &usize| {
                 bytes[*at].is_ascii_alphanumeric() && !(*at > 0 && bytes[at - 1].is_ascii_alphanumeric())

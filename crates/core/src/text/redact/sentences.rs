@@ -5,16 +5,16 @@
 //! foreign connector does no harm, and people mix languages.
 
 use super::SecretKind;
-use super::columns::below;
+use super::columns::values_below;
 use super::connectors::{
     ASPECTS, BACKWARD, CONNECTORS, EASTERN_CONNECTORS, FILLERS, PREPOSITIONS, STEMS, STEMS_WITH_IN,
 };
 use super::cue_words::{cue_at, is_bare_pass, is_eastern, may_begin};
 use super::names::SecretFamily;
-use super::phrases::{eastern_password, phrase, phrase_directly_behind};
+use super::phrases::{eastern_password, phrase_directly_behind, read_phrase};
 use super::prescan::ScanMarks;
 use super::values::{is_base32, is_literal, is_password, is_token};
-use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, head, prefix_in_any_case, starts_word};
+use super::walk::{MASK_BYTE, RunEndCache, SecretSpan, judged_part, prefix_in_any_case, starts_word};
 use super::words::{is_camel_words, is_joined_words, is_numbered_phrase, is_word_list};
 
 /// Opening quotes with their closing quotes.
@@ -59,7 +59,7 @@ fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<Secr
             !previous.is_alphanumeric() || is_eastern(previous)
         };
         let Some((family, end)) = cue_at(text, at, c, begins) else { continue };
-        let column = below(text, at, end, family).into_iter();
+        let column = values_below(text, at, end, family).into_iter();
         found.extend(column.map(|(start, end)| SecretSpan { kind: kind(family, &text[at..]), start, end }));
         if is_bare_pass(text, at, end) {
             continue;
@@ -190,7 +190,7 @@ fn after_cue(
             CuePiece::Break(next) => (at, broken) = (next, true),
             CuePiece::Sign(next) => {
                 (at, reading.led, reading.sure) = (next, true, true);
-                if let Some(phrase) = phrase(text, cue, at) {
+                if let Some(phrase) = read_phrase(text, cue, at) {
                     return Some(phrase);
                 }
             }
@@ -202,12 +202,12 @@ fn after_cue(
                 if reading.is_quoted_value(start, end) {
                     return Some((start, end));
                 }
-                reading.pass();
+                reading.skip_piece();
                 at = next;
             }
             CuePiece::Word(start, end) => {
                 let (from, to) = bare_word(text, start, end);
-                let word = head(&text[from..to]);
+                let word = judged_part(&text[from..to]);
                 // Another cue takes over here.
                 let spoken = text[from..].chars().next().and_then(|c| cue_at(text, from, c, true));
                 if spoken.is_some_and(|(other, _)| other == family || other == SecretFamily::Password) {
@@ -219,7 +219,7 @@ fn after_cue(
                 let copula = is_listed(&CONNECTORS, word) || (word == "to" && reading.is_polish());
                 if copula || is_listed(&PREPOSITIONS, word) || reading.is_changed_in(word, start) {
                     (reading.led, reading.sure, reading.first) = (true, copula, false);
-                    if let Some(phrase) = phrase(text, cue, end) {
+                    if let Some(phrase) = read_phrase(text, cue, end) {
                         return Some(phrase);
                     }
                 } else if !(reading.led && is_listed(&FILLERS, word)) {
@@ -229,7 +229,7 @@ fn after_cue(
                     {
                         return Some((from, to));
                     }
-                    reading.pass();
+                    reading.skip_piece();
                     // "The password for root: hunter2".
                     let sign = text[to..end].ends_with(':');
                     (reading.led, reading.sure) = (sign, sign);
@@ -249,7 +249,7 @@ fn after_cue(
 
 impl CueParser<'_> {
     /// Skips a word or quotation that was not a value.
-    fn pass(&mut self) {
+    fn skip_piece(&mut self) {
         (self.led, self.first) = (false, false);
         self.words += 1;
     }
@@ -367,7 +367,8 @@ impl CueParser<'_> {
         let psk = prefix_in_any_case(&self.text[self.cue..], "psk").is_some();
         let shared = direct && (psk || self.text[..start].ends_with('«'));
         let sql = shared || (direct && self.text[..start].ends_with('\''));
-        (self.led || direct) && is_quoted_secret(head(&self.text[start..end]), self.family, self.led || sql)
+        (self.led || direct)
+            && is_quoted_secret(judged_part(&self.text[start..end]), self.family, self.led || sql)
     }
 }
 
@@ -472,7 +473,7 @@ fn before_cue(text: &str, cue: usize, end_of_cue: usize) -> Option<(usize, usize
     let start = end - inner.len();
     let quoted = text[..start].ends_with(['`', '"', '\'']);
     let (start, end) = bare_word(text, start, start + inner.trim_end_matches(['`', '"', '\'', '*']).len());
-    let value = head(&text[start..end]);
+    let value = judged_part(&text[start..end]);
     let secret = match quoted {
         true => is_quoted_secret(value, SecretFamily::Password, true),
         false => is_password(value, 6) || (is_joined_words(value) && ends_sentence(text, end_of_cue)),

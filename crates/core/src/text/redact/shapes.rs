@@ -2,7 +2,7 @@
 
 use super::SecretKind;
 use super::prescan::ScanMarks;
-use super::values::{distinct, looks_random};
+use super::values::{distinct_bytes, looks_random};
 use super::walk::{RunEndCache, SecretSpan, base64, run_end, starts_word};
 
 pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
@@ -36,7 +36,7 @@ fn is_url_safe(b: u8) -> bool {
 }
 
 /// The ranges of at most `most` dot-separated parts that begin at `at`.
-fn parts(bytes: &[u8], at: usize, most: usize, ends: &mut RunEndCache) -> Vec<(usize, usize)> {
+fn dotted_parts(bytes: &[u8], at: usize, most: usize, ends: &mut RunEndCache) -> Vec<(usize, usize)> {
     let mut parts = Vec::with_capacity(most);
     let mut start = at;
     while parts.len() < most {
@@ -60,7 +60,7 @@ fn jwt(bytes: &[u8], at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
     if !bytes[at..].starts_with(b"eyJ") || !starts_word(bytes, at) {
         return None;
     }
-    let parts = parts(bytes, at, 5, ends);
+    let parts = dotted_parts(bytes, at, 5, ends);
     let lengths = lengths(&parts);
     let [header, payload, rest @ ..] = &lengths[..] else { return None };
     let json = bytes[parts[1].0..].starts_with(b"eyJ");
@@ -85,7 +85,7 @@ fn discord(text: &str, at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> 
     if !(23..=28).contains(&(first - at)) {
         return None;
     }
-    let parts = parts(bytes, at, 3, ends);
+    let parts = dotted_parts(bytes, at, 3, ends);
     let [_, 5..=7, 25..=50] = lengths(&parts)[..] else { return None };
     let id = base64(&text[at..first])?;
     let digits = !id.is_empty() && id.iter().all(u8::is_ascii_digit);
@@ -96,7 +96,7 @@ fn sendgrid(bytes: &[u8], at: usize, ends: &mut RunEndCache) -> Option<SecretSpa
     if !bytes[at..].starts_with(b"SG.") || !starts_word(bytes, at) {
         return None;
     }
-    let parts = parts(bytes, at + 3, 2, ends);
+    let parts = dotted_parts(bytes, at + 3, 2, ends);
     let [16..=64, 16..=128] = lengths(&parts)[..] else { return None };
     let varied = bytes[parts[0].0..parts[0].1].iter().any(|b| *b != bytes[parts[0].0]);
     varied.then_some(SecretSpan { kind: SecretKind::SendgridKey, start: at, end: parts[1].1 })
@@ -107,7 +107,7 @@ fn airtable(bytes: &[u8], at: usize, ends: &mut RunEndCache) -> Option<SecretSpa
     if !bytes[at..].starts_with(b"pat") || !starts_word(bytes, at) {
         return None;
     }
-    let parts = parts(bytes, at, 2, ends);
+    let parts = dotted_parts(bytes, at, 2, ends);
     let [17, 64] = lengths(&parts)[..] else { return None };
     let hex = bytes[parts[1].0..parts[1].1].iter().all(u8::is_ascii_hexdigit);
     hex.then_some(SecretSpan { kind: SecretKind::VendorToken, start: at, end: parts[1].1 })
@@ -163,7 +163,11 @@ fn aws_secret_beside(text: &str, at: usize) -> Option<SecretSpan> {
         }
         let run = run_end(bytes, start, belongs);
         let hex = bytes[start..run].iter().all(u8::is_ascii_hexdigit);
-        if run - start == 40 && !hex && distinct(&text[start..run]) > 12 && looks_random(&text[start..run]) {
+        if run - start == 40
+            && !hex
+            && distinct_bytes(&text[start..run]) > 12
+            && looks_random(&text[start..run])
+        {
             return Some(SecretSpan { kind: SecretKind::AwsSecretKey, start, end: run });
         }
         start = run;

@@ -2,8 +2,8 @@
 
 use super::SecretKind;
 use super::prescan::ScanMarks;
-use super::values::{distinct, is_placeholder};
-use super::walk::{PrefixTable, RunEndCache, SecretSpan, head, starts_word};
+use super::values::{distinct_bytes, is_placeholder};
+use super::walk::{PrefixTable, RunEndCache, SecretSpan, judged_part, starts_word};
 use crate::base::hash::ContentHash;
 
 /// The alphabet of a token after its prefix.
@@ -25,7 +25,7 @@ enum TokenAlphabet {
 impl TokenAlphabet {
     const COUNT: usize = 7;
 
-    fn holds(self, b: u8) -> bool {
+    fn contains_byte(self, b: u8) -> bool {
         match self {
             TokenAlphabet::Alnum => b.is_ascii_alphanumeric(),
             TokenAlphabet::Upper => b.is_ascii_uppercase() || b.is_ascii_digit(),
@@ -62,7 +62,7 @@ const fn exactly(prefix: &'static str, kind: SecretKind, body: TokenAlphabet, le
 }
 
 /// A token with its known part `before` characters behind its start.
-const fn inside(
+const fn known_infix(
     before: usize,
     known: &'static str,
     body: TokenAlphabet,
@@ -290,17 +290,17 @@ const TOKENS: &[TokenPattern] = &[
     exactly("L3", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
     exactly("L4", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
     exactly("L5", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
-    inside(15, "atlasv1.", TokenAlphabet::Url, 40, usize::MAX),
-    inside(37, "mmk", TokenAlphabet::Alnum, 0, 0),
-    inside(33, "us", TokenAlphabet::Digits, 1, 2),
+    known_infix(15, "atlasv1.", TokenAlphabet::Url, 40, usize::MAX),
+    known_infix(37, "mmk", TokenAlphabet::Alnum, 0, 0),
+    known_infix(33, "us", TokenAlphabet::Digits, 1, 2),
 ];
 
 static OPENINGS: PrefixTable<{ TOKENS.len() }> = {
-    let mut openings = PrefixTable::none();
+    let mut openings = PrefixTable::empty();
     let mut at = TOKENS.len();
     while at > 0 {
         at -= 1;
-        openings = openings.with(at, TOKENS[at].prefix);
+        openings = openings.with_word(at, TOKENS[at].prefix);
     }
     openings
 };
@@ -311,7 +311,7 @@ fn token_at(bytes: &[u8], at: usize) -> Option<&'static TokenPattern> {
     if !OPENINGS.may_begin(*rest.first()?, *rest.get(1)?, rest.get(2).copied().unwrap_or(0)) {
         return None;
     }
-    let mut near = OPENINGS.with_pair(*rest.first()?, *rest.get(1)?).map(|number| &TOKENS[number]);
+    let mut near = OPENINGS.words_with_pair(*rest.first()?, *rest.get(1)?).map(|number| &TOKENS[number]);
     near.find(|token| rest.starts_with(token.prefix.as_bytes()))
 }
 
@@ -341,13 +341,13 @@ fn end_of(
 ) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = at + token.prefix.len();
-    let run = ends[token.body as usize].find(bytes, start, |b| token.body.holds(b));
+    let run = ends[token.body as usize].find(bytes, start, |b| token.body.contains_byte(b));
     // A full stop at the end is the sentence's, not the token's.
     let end = if run > start && bytes[run - 1] == b'.' { run - 1 } else { run };
     let whole = !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
     let length = end.checked_sub(start)?;
     let fits = whole && (token.min..=token.max).contains(&length);
-    (fits && is_issued(token, head(&text[start..end]))).then_some(end)
+    (fits && is_issued(token, judged_part(&text[start..end]))).then_some(end)
 }
 
 /// The start of a token whose known part is at `at`.
@@ -361,7 +361,7 @@ fn start_of(token: &TokenPattern, bytes: &[u8], at: usize) -> Option<usize> {
     let fits = match token.prefix {
         // The name of a data centre behind the key: `…-us12`.
         "us" => mark == b"-" && lead.iter().all(u8::is_ascii_hexdigit),
-        "mmk" => mark == b"_" && lead.iter().all(|b| TokenAlphabet::Url.holds(*b)) && lead[6] == b'_',
+        "mmk" => mark == b"_" && lead.iter().all(|b| TokenAlphabet::Url.contains_byte(*b)) && lead[6] == b'_',
         _ => mark == b"." && lead.iter().all(u8::is_ascii_alphanumeric),
     };
     (whole && fits).then_some(start)
@@ -372,7 +372,7 @@ fn is_issued(token: &TokenPattern, body: &str) -> bool {
     if token.before > 0 && token.max < 8 {
         return true;
     }
-    if distinct(body) < 5 || is_placeholder(body) {
+    if distinct_bytes(body) < 5 || is_placeholder(body) {
         return false;
     }
     let digits = body.bytes().filter(u8::is_ascii_digit).count();
@@ -397,7 +397,7 @@ fn is_issued(token: &TokenPattern, body: &str) -> bool {
 }
 
 fn is_upper(part: &str) -> bool {
-    part.bytes().all(|b| TokenAlphabet::Upper.holds(b))
+    part.bytes().all(|b| TokenAlphabet::Upper.contains_byte(b))
 }
 
 /// True if a long part of `body` has both letters and digits.
@@ -422,6 +422,6 @@ fn is_checked(text: &str) -> bool {
     }
     let start = bytes.iter().position(|b| *b != 0).unwrap_or(MAX_TOKEN_CHARS);
     let Some((payload, check)) = bytes[start..].split_last_chunk::<4>() else { return false };
-    let hash = ContentHash::of(&ContentHash::of(payload).bytes()).bytes();
+    let hash = ContentHash::of_bytes(&ContentHash::of_bytes(payload).bytes()).bytes();
     hash.starts_with(check)
 }

@@ -2,8 +2,8 @@
 
 use super::SecretKind;
 use super::prescan::ScanMarks;
-use super::values::{distinct, is_template, looks_random};
-use super::walk::{MASK_BYTE, SecretSpan, head, run_end};
+use super::values::{distinct_bytes, is_template, looks_random};
+use super::walk::{MASK_BYTE, SecretSpan, judged_part, run_end};
 
 /// True for a byte that ends a URL in running text.
 fn ends_url(b: u8) -> bool {
@@ -41,7 +41,7 @@ pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
                 b.is_ascii_alphanumeric() || matches!(b, b'/' | b'-' | b'_' | b'@')
             });
             let last = text[start..end].rsplit('/').next().unwrap_or_default();
-            if end - start >= 16 && distinct(head(last)) >= 5 {
+            if end - start >= 16 && distinct_bytes(judged_part(last)) >= 5 {
                 found.push(SecretSpan { kind: SecretKind::WebhookUrl, start, end });
             }
             from = end;
@@ -78,11 +78,11 @@ fn password(text: &str, start: usize) -> Option<SecretSpan> {
     match colon.filter(|colon| *colon < host) {
         Some(colon) => {
             let value = &text[colon + 1..host];
-            let literal = !value.is_empty() && !is_template(head(value));
+            let literal = !value.is_empty() && !is_template(judged_part(value));
             literal.then_some(SecretSpan { kind: SecretKind::UrlPassword, start: colon + 1, end: host })
         }
         None => {
-            let user = head(&text[start..host]);
+            let user = judged_part(&text[start..host]);
             let hex = user.len() >= 32 && user.bytes().all(|b| b.is_ascii_hexdigit());
             (hex || looks_random(user)).then_some(SecretSpan {
                 kind: SecretKind::UrlPassword,

@@ -5,7 +5,7 @@ use super::walk::MASK_BYTE;
 use super::words::{each_word, is_numbered_words, is_word_list, is_wordy, is_wordy_name};
 
 /// The number of different bytes in `value`.
-pub(super) fn distinct(value: &str) -> usize {
+pub(super) fn distinct_bytes(value: &str) -> usize {
     let mut seen = [false; 256];
     value.bytes().for_each(|b| seen[usize::from(b)] = true);
     seen.iter().filter(|seen| **seen).count()
@@ -185,7 +185,7 @@ fn makeup(value: &str) -> CharacterClasses {
 /// [`is_digest`].
 pub(super) fn looks_random(value: &str) -> bool {
     let made = makeup(value);
-    if made.length < 16 || !value.is_ascii() || distinct(value) < 8 || is_wordy(value) {
+    if made.length < 16 || !value.is_ascii() || distinct_bytes(value) < 8 || is_wordy(value) {
         return false;
     }
     let mixed = made.digits >= 1 && made.letters >= 4 && made.changes >= 5;
@@ -299,7 +299,7 @@ pub(super) fn is_base32(value: &str) -> bool {
     matches!(value.len(), 16 | 20 | 24 | 26 | 32 | 40 | 48 | 52 | 56 | 64)
         && (one_case(u8::is_ascii_uppercase) || one_case(u8::is_ascii_lowercase))
         && (1..=value.len() / 2).contains(&digits)
-        && distinct(value) >= 6
+        && distinct_bytes(value) >= 6
 }
 
 #[cfg(test)]

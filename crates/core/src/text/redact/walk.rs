@@ -81,15 +81,15 @@ const PAIR_SLOTS: usize = 1024;
 const TRIPLE_SLOTS: usize = 8192;
 
 impl<const N: usize> PrefixTable<N> {
-    pub(super) const fn none() -> Self {
+    pub(super) const fn empty() -> Self {
         assert!(N < u8::MAX as usize);
         Self { first: [0; PAIR_SLOTS], next: [0; N], triples: [0; TRIPLE_SLOTS / 64] }
     }
 
     /// Adds a word with its index in the list. Words must be added last to first, so that they are found in
     /// list order.
-    pub(super) const fn with(mut self, number: usize, word: &str) -> Self {
-        let place = Self::place(word.as_bytes()[0], word.as_bytes()[1]);
+    pub(super) const fn with_word(mut self, number: usize, word: &str) -> Self {
+        let place = Self::pair_slot(word.as_bytes()[0], word.as_bytes()[1]);
         self.next[number] = self.first[place];
         self.first[place] = number as u8 + 1;
         let word = word.as_bytes();
@@ -109,7 +109,7 @@ impl<const N: usize> PrefixTable<N> {
     }
 
     /// The bucket of a pair of bytes. A collision costs only a comparison.
-    const fn place(first: u8, second: u8) -> usize {
+    const fn pair_slot(first: u8, second: u8) -> usize {
         (first as usize * 31 + second as usize) % PAIR_SLOTS
     }
 
@@ -120,15 +120,15 @@ impl<const N: usize> PrefixTable<N> {
     }
 
     /// The indexes of all words that begin with this pair, and possibly of others, in list order.
-    pub(super) fn with_pair(&self, first: u8, second: u8) -> impl Iterator<Item = usize> {
+    pub(super) fn words_with_pair(&self, first: u8, second: u8) -> impl Iterator<Item = usize> {
         let number = |found: u8| usize::from(found).checked_sub(1);
-        let head = number(self.first[Self::place(first, second)]);
+        let head = number(self.first[Self::pair_slot(first, second)]);
         std::iter::successors(head, move |before| number(self.next[*before]))
     }
 }
 
 /// The part of `value` that is judged.
-pub(super) fn head(value: &str) -> &str {
+pub(super) fn judged_part(value: &str) -> &str {
     &value[..value.floor_char_boundary(MAX_JUDGED_BYTES)]
 }
 

@@ -20,7 +20,7 @@ struct CachedWord {
 
 impl CachedWord {
     /// Packs a word of at most sixteen letters; longer ones are rare and not cached.
-    fn of(word: &[u8], term: Option<u64>) -> Option<Self> {
+    fn from_word(word: &[u8], term: Option<u64>) -> Option<Self> {
         let letters = match word {
             [] => return None,
             [one] => [u64::from(*one), 0],
@@ -42,13 +42,13 @@ impl CachedWord {
     }
 
     /// The cache slot of the word.
-    fn place(&self) -> usize {
+    fn cache_slot(&self) -> usize {
         let [first, last] = self.letters;
         let mixed = (first ^ last.rotate_left(23) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> (u64::BITS - CACHE_SLOTS.ilog2())) as usize
     }
 
-    fn is(&self, other: &Self) -> bool {
+    fn same_word(&self, other: &Self) -> bool {
         (self.letters, self.length) == (other.letters, other.length)
     }
 }
@@ -67,7 +67,7 @@ impl Default for TermHasher {
 
 impl TermHasher {
     /// The hashed terms of `text` with their word positions, equal to [`super::terms`].
-    pub fn of(&mut self, text: &str) -> &mut [(u64, u32)] {
+    pub fn hash_terms(&mut self, text: &str) -> &mut [(u64, u32)] {
         self.found.clear();
         TermSplitter::new(&mut *self).text(text);
         &mut self.found
@@ -79,19 +79,19 @@ impl TermSink for &mut TermHasher {
         self.found.push((hash(term.text), term.word));
     }
 
-    fn knows(&mut self, word: &str, at: u32) -> bool {
-        let Some(asked) = CachedWord::of(word.as_bytes(), None) else { return false };
-        let Some(known) = self.places.get(asked.place()).filter(|known| known.is(&asked)) else {
+    fn is_cached(&mut self, word: &str, at: u32) -> bool {
+        let Some(asked) = CachedWord::from_word(word.as_bytes(), None) else { return false };
+        let Some(known) = self.places.get(asked.cache_slot()).filter(|known| known.same_word(&asked)) else {
             return false;
         };
         self.found.extend(known.term.map(|term| (term, at)));
         true
     }
 
-    fn learn(&mut self, word: &str, told: bool) {
+    fn cache_result(&mut self, word: &str, told: bool) {
         let term = self.found.last().filter(|_| told).map(|(term, _)| *term);
-        let Some(known) = CachedWord::of(word.as_bytes(), term) else { return };
-        if let Some(place) = self.places.get_mut(known.place()) {
+        let Some(known) = CachedWord::from_word(word.as_bytes(), term) else { return };
+        if let Some(place) = self.places.get_mut(known.cache_slot()) {
             *place = known;
         }
     }
@@ -113,7 +113,7 @@ mod tests {
             "aaaaa aaaaaa aaaaaaaaa aaaaaaaaaa a aa",
         ] {
             for _ in 0..2 {
-                assert_eq!(*numbers.of(text), terms(text)[..], "{text}");
+                assert_eq!(*numbers.hash_terms(text), terms(text)[..], "{text}");
             }
         }
     }
@@ -123,7 +123,7 @@ mod tests {
         fn sto_13_remembering_changes_nothing(texts in prop::collection::vec("([a-cTS]{1,17}[ ,.]{1,2}|[a-z_./0-9é設]{1,6} ){0,40}", 1..6)) {
             let mut numbers = TermHasher::default();
             for text in texts.iter().chain(&texts) {
-                prop_assert_eq!(&*numbers.of(text), &terms(text)[..], "{}", text);
+                prop_assert_eq!(&*numbers.hash_terms(text), &terms(text)[..], "{}", text);
             }
         }
     }

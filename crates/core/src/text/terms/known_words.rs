@@ -264,7 +264,7 @@ const fn insert(table: &mut [(u64, Option<KnownWord>); TABLE_SLOTS], word: &str,
 }
 
 /// The special treatment of a word in lower case without apostrophes, if any.
-pub(super) fn known(word: &str) -> Option<KnownWord> {
+pub(super) fn lookup(word: &str) -> Option<KnownWord> {
     let wanted = hash(word);
     let mut slot = wanted as usize % TABLE_SLOTS;
     loop {
@@ -290,13 +290,13 @@ mod tests {
         let hashes: HashSet<u64> = all.iter().map(|word| hash(word)).collect();
         assert_eq!((distinct.len(), hashes.len()), (all.len(), all.len()));
         for word in &stop {
-            assert_eq!(known(word), Some(KnownWord::Stop), "{word}");
+            assert_eq!(lookup(word), Some(KnownWord::Stop), "{word}");
         }
         for (word, stem) in STEMS {
-            assert_eq!(known(word), Some(KnownWord::Stem(stem)), "{word}");
+            assert_eq!(lookup(word), Some(KnownWord::Stem(stem)), "{word}");
         }
         for word in ["shell", "hell", "memory", "", "never"] {
-            assert_eq!(known(word), None, "{word}");
+            assert_eq!(lookup(word), None, "{word}");
         }
     }
 }

@@ -51,7 +51,7 @@ pub fn is_stop(word: &str) -> bool {
     let mut plain = String::new();
     fold::fold(word, &mut plain);
     let plain = plain.to_lowercase().replace('\'', "");
-    known_words::known(&plain) == Some(known_words::KnownWord::Stop)
+    known_words::lookup(&plain) == Some(known_words::KnownWord::Stop)
 }
 
 /// A single lower-case word as the index stores it.

@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use super::fold::{fold, is_joiner, is_unspaced, is_word};
 use super::hash::hash;
-use super::known_words::{KnownWord, known};
+use super::known_words::{KnownWord, lookup};
 use super::stem::stem;
 use super::{MAX_TERM_BYTES, TextTerm};
-use crate::text::byte_runs::leading;
+use crate::text::byte_runs::count_leading;
 
 /// The maximum length of a whole name. Of a longer one only the parts are emitted.
 const MAX_WHOLE_BYTES: usize = 256;
@@ -23,12 +23,12 @@ pub(super) trait TermSink {
     fn term(&mut self, term: TextTerm<'_>);
 
     /// Announces a plain word. Returns true if its term is known and was taken already.
-    fn knows(&mut self, _word: &str, _at: u32) -> bool {
+    fn is_cached(&mut self, _word: &str, _at: u32) -> bool {
         false
     }
 
     /// Reports the result of that word: the last term, or none.
-    fn learn(&mut self, _word: &str, _told: bool) {}
+    fn cache_result(&mut self, _word: &str, _told: bool) {}
 }
 
 impl<F: FnMut(TextTerm<'_>)> TermSink for F {
@@ -61,7 +61,7 @@ impl NameFeatures {
     const QUOTE: u8 = 32;
     const WIDE: u8 = 64;
 
-    fn of(name: &str) -> Self {
+    fn name_features(name: &str) -> Self {
         Self(name.bytes().fold(0, |all, byte| all | BYTE_FEATURES[usize::from(byte)]))
     }
 
@@ -113,7 +113,7 @@ impl<T: TermSink> TermSplitter<T> {
                 at = plain.end;
             } else {
                 let end = piece_end(text, at);
-                self.piece(&text[at..end]);
+                self.split_piece(&text[at..end]);
                 at = end + text[end..].chars().next().map_or(0, char::len_utf8);
             }
         }
@@ -121,18 +121,18 @@ impl<T: TermSink> TermSplitter<T> {
 
     /// Handles a word without inner structure, which is nearly all of prose.
     fn simple(&mut self, word: &str) {
-        if !self.take.knows(word, self.words) {
+        if !self.take.is_cached(word, self.words) {
             self.term.clear();
             self.term.push_str(word);
             self.term.make_ascii_lowercase();
             let told = self.finish_word(self.words);
-            self.take.learn(word, told);
+            self.take.cache_result(word, told);
         }
         self.words += 1;
     }
 
     /// Handles any piece between two blanks.
-    pub(super) fn piece(&mut self, piece: &str) {
+    pub(super) fn split_piece(&mut self, piece: &str) {
         if piece.is_ascii() {
             return self.names(piece);
         }
@@ -159,7 +159,7 @@ impl<T: TermSink> TermSplitter<T> {
             return;
         }
         let word = self.words;
-        let holds = NameFeatures::of(name);
+        let holds = NameFeatures::name_features(name);
         if holds.any(NameFeatures::SLASH) {
             self.path(name, run.starts_with(['/', '\\']), holds);
         } else {
@@ -286,11 +286,11 @@ impl<T: TermSink> TermSplitter<T> {
     /// The words of `camelCase`, and of scripts without spaces.
     fn humps(&mut self, name: &str, of_many: bool, holds: NameFeatures) -> NameParts {
         if !holds.any(NameFeatures::CAPITAL | NameFeatures::WIDE) {
-            return self.word(name, of_many, holds);
+            return self.split_word(name, of_many, holds);
         }
         let count = humps(name).count();
         if count == 1 || count * 2 > name.len() {
-            return self.word(name, of_many, holds);
+            return self.split_word(name, of_many, holds);
         }
         let mut seen = NameParts { code: true, ..NameParts::default() };
         for hump in humps(name) {
@@ -300,7 +300,7 @@ impl<T: TermSink> TermSplitter<T> {
                 // A word next to another script does not form a name with it.
                 continue;
             }
-            seen.telling |= self.word(hump, true, holds).telling;
+            seen.telling |= self.split_word(hump, true, holds).telling;
             seen.parts += 1;
         }
         seen.code = seen.parts > 1;
@@ -308,7 +308,7 @@ impl<T: TermSink> TermSplitter<T> {
     }
 
     /// One word. A single letter or digit is ignored as a part of a name.
-    fn word(&mut self, word: &str, of_many: bool, holds: NameFeatures) -> NameParts {
+    fn split_word(&mut self, word: &str, of_many: bool, holds: NameFeatures) -> NameParts {
         if holds.any(NameFeatures::WIDE) && word.starts_with(is_unspaced) {
             self.pairs(word);
             return NameParts { parts: 1, telling: true, code: false };
@@ -368,7 +368,7 @@ impl<T: TermSink> TermSplitter<T> {
 
     /// Emits the word in `term`, stemmed, unless it is a stop word. Returns true if it was emitted.
     fn finish_word(&mut self, word: u32) -> bool {
-        match known(&self.term) {
+        match lookup(&self.term) {
             Some(KnownWord::Stop) => return false,
             Some(KnownWord::Stem(own)) => {
                 self.take.term(TextTerm { text: own, word, identifier: false });
@@ -382,7 +382,7 @@ impl<T: TermSink> TermSplitter<T> {
     /// Emits the name in `term` without stemming.
     fn finish_whole(&mut self, word: u32, identifier: bool) -> bool {
         self.term.make_ascii_lowercase();
-        if known(&self.term) == Some(KnownWord::Stop) {
+        if lookup(&self.term) == Some(KnownWord::Stop) {
             return false;
         }
         self.finish(word, identifier)
@@ -424,7 +424,7 @@ fn plain_word(text: &[u8], at: usize) -> Option<PlainWord> {
     if !text.get(start)?.is_ascii_alphabetic() {
         return None;
     }
-    let after = start + 1 + leading(&text[start + 1..], |b| b.is_ascii_lowercase());
+    let after = start + 1 + count_leading(&text[start + 1..], |b| b.is_ascii_lowercase());
     let end = after + text[after..].iter().take_while(|b| closes(b)).count();
     let ends = text.get(end).is_none_or(|b| matches!(b, b' ' | b'\t'..=b'\r'));
     (ends && after - start <= MAX_TERM_BYTES).then_some(PlainWord { word: start..after, end })

@@ -57,21 +57,21 @@ fn regions(word: &[u8]) -> (usize, usize) {
 }
 
 /// Removes the last `count` letters.
-fn cut(word: &mut String, count: usize) {
+fn truncate_end(word: &mut String, count: usize) {
     word.truncate(word.len().saturating_sub(count));
 }
 
 fn plural(word: &mut String) {
     let length = word.len();
     match word.as_bytes() {
-        [.., b's', b's', b'e', b's'] | [.., b'x' | b'z', b'e', b's'] => cut(word, 2),
-        [.., b'c' | b's', b'h', b'e', b's'] if length > 5 => cut(word, 2),
-        [.., b'i', b'e', b's' | b'd'] => cut(word, if length > 4 { 2 } else { 1 }),
+        [.., b's', b's', b'e', b's'] | [.., b'x' | b'z', b'e', b's'] => truncate_end(word, 2),
+        [.., b'c' | b's', b'h', b'e', b's'] if length > 5 => truncate_end(word, 2),
+        [.., b'i', b'e', b's' | b'd'] => truncate_end(word, if length > 4 { 2 } else { 1 }),
         [.., b's', b's'] => {}
         // `status` and `redis` are not plurals, `gpus` and `apis` are.
         [.., b'u' | b'i', b's'] if length != 4 => {}
         [before @ .., _, b's'] if has_vowel(before) || matches!(word.as_bytes(), [_, b'p', b'u', b's']) => {
-            cut(word, 1);
+            truncate_end(word, 1);
         }
         _ => {}
     }
@@ -81,7 +81,7 @@ fn past_and_progressive(word: &mut String, first: usize) {
     for ending in ["eedly", "eed"] {
         if word.ends_with(ending) {
             if word.len() - ending.len() >= first {
-                cut(word, ending.len() - 2);
+                truncate_end(word, ending.len() - 2);
             }
             return;
         }
@@ -96,7 +96,7 @@ fn past_and_progressive(word: &mut String, first: usize) {
     if ["at", "bl", "iz"].iter().any(|end| word.ends_with(end)) {
         word.push('e');
     } else if kept > 3 && ends_doubled(word) {
-        cut(word, 1);
+        truncate_end(word, 1);
     } else if first >= kept && ends_short(word.as_bytes()) {
         word.push('e');
     }
@@ -126,7 +126,7 @@ fn last_y(word: &mut String) {
     if let [.., _, before, b'y'] = word.as_bytes()
         && !matches!(before, b'a' | b'e' | b'i' | b'o' | b'u')
     {
-        cut(word, 1);
+        truncate_end(word, 1);
         word.push('i');
     }
 }
@@ -183,7 +183,7 @@ fn derived(word: &mut String, first: usize) {
     word.truncate(kept);
     word.push_str(leaves);
     if *leaves == "al" && kept >= first && word.ends_with("tional") {
-        cut(word, 2);
+        truncate_end(word, 2);
     }
 }
 
@@ -205,15 +205,17 @@ fn residue(word: &mut String, second: usize) {
     }
     word.truncate(kept);
     if ending == "er" && ends_doubled(word) {
-        cut(word, 1);
+        truncate_end(word, 1);
     }
 }
 
 fn last_letter(word: &mut String, first: usize, second: usize) {
     let last = word.len().saturating_sub(1);
     match word.as_bytes() {
-        [before @ .., b'e'] if last >= second || (last >= first && !ends_short(before)) => cut(word, 1),
-        [.., b'l', b'l'] if last >= second => cut(word, 1),
+        [before @ .., b'e'] if last >= second || (last >= first && !ends_short(before)) => {
+            truncate_end(word, 1)
+        }
+        [.., b'l', b'l'] if last >= second => truncate_end(word, 1),
         _ => {}
     }
 }

@@ -181,7 +181,7 @@ proptest! {
     fn the_short_way_answers_as_the_long_way(piece in "[(\"'*`\\[]{0,3}[A-Za-z]{1,3}[a-z]{0,9}[]).,;:!?\"'*`]{0,3}") {
         let (mut short, mut long) = (Vec::new(), Vec::new());
         TermSplitter::new(|term: TextTerm<'_>| short.push((term.text.to_owned(), term.word, term.identifier))).text(&piece);
-        TermSplitter::new(|term: TextTerm<'_>| long.push((term.text.to_owned(), term.word, term.identifier))).piece(&piece);
+        TermSplitter::new(|term: TextTerm<'_>| long.push((term.text.to_owned(), term.word, term.identifier))).split_piece(&piece);
         prop_assert_eq!(short, long);
     }
 

@@ -22,7 +22,7 @@ use crate::base::sentiment::Sentiment;
 use crate::base::time::{Date, Timestamp};
 
 pub use crate::base::time_of_day::{FactTime, TimeOfDay, TimeOfDayError};
-pub use parse::{parse, placed};
+pub use parse::{parse, placed_sections};
 pub use render::{append, render_new, segment_title};
 pub use tail::LogTail;
 
@@ -227,7 +227,7 @@ impl ReceiptDecider {
     pub(crate) const ALL: [Self; 3] = [Self::Person, Self::Agent, Self::Triage];
 
     /// The phrase for it in the log.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Person => "",
             Self::Agent => "by an agent",
@@ -315,7 +315,7 @@ impl ObservationBody {
     }
 
     /// The highest priority among the facts (OBS-21).
-    pub fn priority(&self) -> Option<Priority> {
+    pub fn max_priority(&self) -> Option<Priority> {
         self.facts().map(|fact| fact.priority).max()
     }
 }
@@ -324,7 +324,7 @@ impl ProposalEnd {
     pub(crate) const ALL: [Self; 4] = [Self::Promoted, Self::Rejected, Self::Expired, Self::Undone];
 
     /// The outcome's name in the log.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Promoted => "promoted",
             Self::Rejected => "rejected",
@@ -351,7 +351,7 @@ impl LogSection {
 /// True if the log has a section with this key already (LOG-06). Searches the raw text, so that an unclosed
 /// fence above cannot hide it.
 pub fn contains_key(text: &str, dedupe_key: &str) -> bool {
-    let written = comment::pair(render::DEDUPE, dedupe_key);
+    let written = comment::comment_pair(render::DEDUPE, dedupe_key);
     text.match_indices(&written).any(|(at, _)| {
         let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let line = text[line..].split(['\n', '\r']).next().unwrap_or_default();

@@ -13,17 +13,19 @@ use super::{
 };
 use crate::base::sentiment::Sentiment;
 use crate::vault::comment;
-use crate::vault::escape::{self, EscapeStyle, plain, plain_heading, plain_item, plain_line, plain_quote};
-use crate::vault::lines::{LineKind, MarkdownLine, heading_words, item_lines, walk};
+use crate::vault::escape::{
+    self, EscapeStyle, unescape_heading, unescape_inline, unescape_item, unescape_line, unquote_line,
+};
+use crate::vault::lines::{LineKind, MarkdownLine, heading_words, item_lines, parse_lines};
 
 /// Our sections in `text`. Unrecognised text is the person's and is skipped, so this never fails.
 pub fn parse(text: &str) -> DailyLog {
-    let lines = walk(text).lines;
-    DailyLog { sections: parts(&lines).filter_map(|part| section(&lines[part])).collect() }
+    let lines = parse_lines(text).lines;
+    DailyLog { sections: section_ranges(&lines).filter_map(|part| section(&lines[part])).collect() }
 }
 
 /// Our sections with their positions. `lines` are all lines of the log.
-pub fn placed(lines: &[MarkdownLine<'_>]) -> Vec<PlacedSection> {
+pub fn placed_sections(lines: &[MarkdownLine<'_>]) -> Vec<PlacedSection> {
     let place = |part: Range<usize>| {
         let own = &lines[part.clone()];
         let section = section(own)?;
@@ -35,11 +37,11 @@ pub fn placed(lines: &[MarkdownLine<'_>]) -> Vec<PlacedSection> {
         let facts = if matches!(section, LogSection::Observation(_)) { facts.collect() } else { Vec::new() };
         Some(PlacedSection { section, lines: part, facts })
     };
-    parts(lines).filter_map(place).collect()
+    section_ranges(lines).filter_map(place).collect()
 }
 
 /// The line indexes of each section, including its heading.
-fn parts(lines: &[MarkdownLine<'_>]) -> impl Iterator<Item = Range<usize>> {
+fn section_ranges(lines: &[MarkdownLine<'_>]) -> impl Iterator<Item = Range<usize>> {
     let is_start = |line: &MarkdownLine<'_>| matches!(line.kind, LineKind::Heading { level: 1..=3, .. });
     let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
     let ends: Vec<usize> = starts.iter().skip(1).copied().chain([lines.len()]).collect();
@@ -61,7 +63,7 @@ fn section(lines: &[MarkdownLine<'_>]) -> Option<LogSection> {
         name: named
             .name
             .clone()
-            .filter(|name| text(SESSION).is_none_or(|session| escape::tidy_line(&session) != *name)),
+            .filter(|name| text(SESSION).is_none_or(|session| escape::normalise_line(&session) != *name)),
         dedupe_key: text(DEDUPE),
         project: text(PROJECT),
     };
@@ -87,7 +89,7 @@ fn section(lines: &[MarkdownLine<'_>]) -> Option<LogSection> {
             time,
             summary: quoted(body),
             proposals: labelled(body, PROPOSALS)
-                .map(|list| comment::unlist(&list.replace(' ', "")))
+                .map(|list| comment::parse_list(&list.replace(' ', "")))
                 .unwrap_or_default(),
         })),
         "proposals" if ours => {
@@ -131,7 +133,7 @@ impl SectionHeading {
             Some((session, time)) => (session.trim().strip_prefix("session:"), Some(time)),
             None => (None, inside),
         };
-        let name = name.map(|name| plain(name.trim())).filter(|name| name != "unnamed");
+        let name = name.map(|name| unescape_inline(name.trim())).filter(|name| name != "unnamed");
         Self { word, name, time: time.and_then(|time| time.trim().parse().ok()) }
     }
 }
@@ -140,12 +142,12 @@ fn mark(pairs: &MarkPairs) -> LogMark {
     LogMark {
         id: comment::value(pairs, ID).map(str::to_owned),
         origin: comment::value(pairs, ORIGIN).and_then(|word| word.parse().ok()),
-        messages: comment::value(pairs, MESSAGES).map(comment::unlist).unwrap_or_default(),
-        sentiment: comment::value(pairs, SENTIMENT).and_then(Sentiment::of),
-        traits: comment::value(pairs, TRAITS).map(comment::unlist).unwrap_or_default(),
+        messages: comment::value(pairs, MESSAGES).map(comment::parse_list).unwrap_or_default(),
+        sentiment: comment::value(pairs, SENTIMENT).and_then(Sentiment::from_word),
+        traits: comment::value(pairs, TRAITS).map(comment::parse_list).unwrap_or_default(),
         doubts: comment::value(pairs, DOUBTS).map(|doubts| match doubts {
             NO_DOUBT => Vec::new(),
-            doubts => comment::unlist(doubts),
+            doubts => comment::parse_list(doubts),
         }),
     }
 }
@@ -155,9 +157,9 @@ fn labelled(lines: &[MarkdownLine<'_>], name: &str) -> Option<String> {
     let is_text =
         |line: &MarkdownLine<'_>| matches!(line.kind, LineKind::Text { lazy: false }) && line.depth == 0;
     let at = lines.iter().position(|line| is_text(line) && line.text.starts_with(name))?;
-    let mut text = vec![plain(lines[at].text[name.len()..].trim())];
+    let mut text = vec![unescape_inline(lines[at].text[name.len()..].trim())];
     let below = lines[at + 1..].iter().take_while(|line| is_text(line) && line.text.starts_with("  "));
-    text.extend(below.map(|line| plain_line(line.text.trim())));
+    text.extend(below.map(|line| unescape_line(line.text.trim())));
     Some(text.join("\n"))
 }
 
@@ -170,7 +172,7 @@ fn files(text: &str) -> Option<FileCounts> {
 fn quoted(lines: &[MarkdownLine<'_>]) -> String {
     let is_quote = |line: &&MarkdownLine<'_>| line.depth == 0 && line.text.starts_with('>');
     let quote = lines.iter().skip_while(|line| !is_quote(line)).take_while(is_quote);
-    escape::tidy(&quote.filter_map(|line| plain_quote(line.text)).collect::<Vec<_>>().join("\n"))
+    escape::normalise_text(&quote.filter_map(|line| unquote_line(line.text)).collect::<Vec<_>>().join("\n"))
 }
 
 /// A list item: its words before any comment, the lines below, and the comment.
@@ -184,7 +186,7 @@ struct LogItem<'a> {
 impl LogItem<'_> {
     /// The full text, given the rest of the first line.
     fn text(&self, first: &str) -> String {
-        plain_item(first, &self.below, self.offset, EscapeStyle::Words)
+        unescape_item(first, &self.below, self.offset, EscapeStyle::Words)
     }
 }
 
@@ -195,7 +197,7 @@ fn items<'a>(lines: &[MarkdownLine<'a>]) -> Vec<LogItem<'a>> {
 fn item<'a>(lines: &[MarkdownLine<'a>], at: usize) -> Option<LogItem<'a>> {
     let LineKind::Item { depth: 1, content, offset } = lines[at].kind else { return None };
     let text = &lines[at].text[content..];
-    let start = comment::trailing(text).filter(|start| comment::parse(&text[*start..]).is_some());
+    let start = comment::find_trailing(text).filter(|start| comment::parse(&text[*start..]).is_some());
     Some(LogItem {
         words: &text[..start.unwrap_or(text.len())],
         below: lines[item_lines(lines, at)].iter().skip(1).map(|line| line.text).collect(),
@@ -209,16 +211,16 @@ fn facts(lines: &[MarkdownLine<'_>]) -> Vec<LoggedFact> {
 }
 
 fn fact(item: &LogItem<'_>) -> Option<LoggedFact> {
-    let (priority, rest) = match (Priority::prefix(item.words), &item.pairs) {
+    let (priority, rest) = match (Priority::strip_emoji(item.words), &item.pairs) {
         (Some(found), _) => found,
         // The comment marks it as ours. Without a priority sign it gets the lowest.
         (None, Some(_)) => (Priority::Low, item.words),
         (None, None) => return None,
     };
     let rest = rest.trim_start();
-    let (when, rest) = match FactTime::prefix(rest) {
+    let (when, rest) = match FactTime::strip_time(rest) {
         Some((when, rest)) => (Some(when), rest),
-        None if FactTime::prefix(rest.trim_start_matches('\\')).is_some() => {
+        None if FactTime::strip_time(rest.trim_start_matches('\\')).is_some() => {
             (None, rest.strip_prefix('\\').unwrap_or(rest))
         }
         None => (None, rest),
@@ -254,14 +256,15 @@ fn observed(lines: &[MarkdownLine<'_>]) -> ObservationBody {
 
 fn segment(lines: &[MarkdownLine<'_>]) -> LoggedSegment {
     let title = match lines.first().map(|line| &line.kind) {
-        Some(LineKind::Heading { title, .. }) => plain_heading(title),
+        Some(LineKind::Heading { title, .. }) => unescape_heading(title),
         _ => String::new(),
     };
     let emphasis = |line: &MarkdownLine<'_>| {
         let text = line.text.trim_end();
         let marked = |mark: char| text.strip_prefix(mark)?.strip_suffix(mark);
         let words = marked('_').or_else(|| marked('*').filter(|words| !words.starts_with('*')))?;
-        (line.depth == 0 && matches!(line.kind, LineKind::Text { .. } | LineKind::Rule)).then(|| plain(words))
+        (line.depth == 0 && matches!(line.kind, LineKind::Text { .. } | LineKind::Rule))
+            .then(|| unescape_inline(words))
     };
     LoggedSegment {
         title,
@@ -275,10 +278,10 @@ fn receipt(item: &LogItem<'_>) -> Option<ProposalReceipt> {
     let (id, rest) = rest.split_once('`')?;
     let head = head.trim();
     let (word, how) = head.split_once(' ').unwrap_or((head, ""));
-    let end = ProposalEnd::ALL.into_iter().find(|end| end.word() == word)?;
-    let decider = |by: &&ReceiptDecider| how.starts_with(by.word()) && !by.word().is_empty();
+    let end = ProposalEnd::ALL.into_iter().find(|end| end.as_str() == word)?;
+    let decider = |by: &&ReceiptDecider| how.starts_with(by.as_str()) && !by.as_str().is_empty();
     let by = ReceiptDecider::ALL.iter().find(decider).copied().unwrap_or_default();
-    let how = how[by.word().len()..].trim_start();
+    let how = how[by.as_str().len()..].trim_start();
     let with = match how.strip_prefix(WITH) {
         Some(with) => Some(comment::decode(with.trim())),
         None if how.is_empty() => None,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::base::time::{Date, Timestamp, day};
 use crate::vault::comment;
-use crate::vault::escape::{self, EscapeStyle, tidy, tidy_line};
+use crate::vault::escape::{self, EscapeStyle, normalise_line, normalise_text};
 
 pub(super) const SESSION: &str = "session";
 pub(super) const DEDUPE: &str = "dedupe";
@@ -43,7 +43,7 @@ pub fn render_new(date: Date) -> String {
 
 /// Appends `section` to a log. The old text stays as a prefix, byte for byte (LOG-01).
 pub fn append(text: &str, section: &LogSection) -> String {
-    format!("{text}{}", LogTail::of(text).addition(section))
+    format!("{text}{}", LogTail::from_log(text).render_addition(section))
 }
 
 pub(super) fn render(section: &LogSection) -> String {
@@ -54,11 +54,15 @@ pub(super) fn render(section: &LogSection) -> String {
         LogSection::Handoff(LoggedHandoff { source, time, text }) => {
             let head =
                 head(&format!("🤝 Handoff {}", session(source, *time)), source, *time, &LogMark::default());
-            format!("{head}\n{}", escape::quote(text))
+            format!("{head}\n{}", escape::block_quote(text))
         }
         LogSection::Flush(flush) => render_flush(flush),
         LogSection::Note(LoggedNote { source, time, text, mark }) => {
-            format!("{}\n{}", head(&format!("📝 Note ({time})"), source, *time, mark), escape::quote(text))
+            format!(
+                "{}\n{}",
+                head(&format!("📝 Note ({time})"), source, *time, mark),
+                escape::block_quote(text)
+            )
         }
     }
 }
@@ -94,11 +98,11 @@ fn render_comment(pairs: &[(&str, String)]) -> String {
 fn mark_pairs(mark: &LogMark) -> Vec<(&'static str, String)> {
     let mut pairs = Vec::new();
     pairs.extend(mark.id.clone().map(|id| (ID, id)));
-    pairs.extend(mark.origin.map(|origin| (ORIGIN, origin.word().to_owned())));
+    pairs.extend(mark.origin.map(|origin| (ORIGIN, origin.as_str().to_owned())));
     if !mark.messages.is_empty() {
         pairs.push((MESSAGES, comment::list(&mark.messages)));
     }
-    pairs.extend(mark.sentiment.map(|sentiment| (SENTIMENT, sentiment.word().to_owned())));
+    pairs.extend(mark.sentiment.map(|sentiment| (SENTIMENT, sentiment.as_str().to_owned())));
     if !mark.traits.is_empty() {
         pairs.push((TRAITS, comment::list(&mark.traits)));
     }
@@ -113,7 +117,7 @@ fn mark_pairs(mark: &LogMark) -> Vec<(&'static str, String)> {
 /// Renders `(session: {name}, {HH:MM})`; an unnamed session is shown by its id.
 fn session(source: &SectionSource, time: TimeOfDay) -> String {
     let name = source.name.as_deref().or(source.session.as_deref()).unwrap_or("unnamed");
-    format!("(session: {}, {time})", escape::inline(&tidy_line(name)))
+    format!("(session: {}, {time})", escape::escape_inline(&normalise_line(name)))
 }
 
 fn render_observation(observation: &LoggedObservation) -> String {
@@ -146,15 +150,15 @@ fn render_observation(observation: &LoggedObservation) -> String {
         }
         ObservationBody::Segments(segments) => {
             for segment in segments {
-                let narrative = tidy_line(&segment.narrative);
+                let narrative = normalise_line(&segment.narrative);
                 out.push_str(&format!("\n#### {}\n", escape::heading(&titled(&segment.title, &narrative))));
                 if !narrative.is_empty() {
-                    out.push_str(&format!("\n_{}_\n", escape::inline(&narrative)));
+                    out.push_str(&format!("\n_{}_\n", escape::escape_inline(&narrative)));
                 }
                 out.push_str(&render_facts(&segment.facts));
             }
         }
-        ObservationBody::Unparsed(text) => out.push_str(&format!("\n{}", escape::quote(text))),
+        ObservationBody::Unparsed(text) => out.push_str(&format!("\n{}", escape::block_quote(text))),
     }
     for (name, text) in [(CURRENT_TASK, current_task), (SUGGESTED_RESPONSE, suggested_response)] {
         if let Some(text) = text {
@@ -166,9 +170,9 @@ fn render_observation(observation: &LoggedObservation) -> String {
 
 /// Renders a labelled text. Further lines are indented, and blank ones are dropped.
 fn label(name: &str, text: &str) -> String {
-    let text = tidy(text);
+    let text = normalise_text(text);
     let mut lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty());
-    let first = escape::inline(lines.next().unwrap_or_default());
+    let first = escape::escape_inline(lines.next().unwrap_or_default());
     let mut out = format!("{name} {first}").trim_end().to_owned() + "\n";
     for line in lines {
         out.push_str(&format!("  {}\n", escape::line(line)));
@@ -177,13 +181,13 @@ fn label(name: &str, text: &str) -> String {
 }
 
 fn titled(title: &str, narrative: &str) -> String {
-    let title = tidy_line(title);
+    let title = normalise_line(title);
     if title.is_empty() { segment_title(narrative) } else { title }
 }
 
 /// A title derived from a segment's narrative: the first sentence, or as many whole words as fit (LOG-03).
 pub fn segment_title(narrative: &str) -> String {
-    let narrative = tidy_line(narrative);
+    let narrative = normalise_line(narrative);
     // A sentence ends at a stop before a blank or the end of the text, so not in `v1.2`.
     let ends = |end: &usize| narrative[*end..].is_empty() || narrative[*end..].starts_with(' ');
     let stops = narrative.match_indices(['.', '!', '?']).map(|(at, _)| at + 1);
@@ -207,11 +211,11 @@ fn render_facts(facts: &[LoggedFact]) -> String {
 
 fn render_fact(fact: &LoggedFact) -> String {
     let mut head = format!("* {} ", fact.priority.emoji());
-    let mut text = tidy(&fact.text);
+    let mut text = normalise_text(&fact.text);
     match fact.when {
         Some(when) => head.push_str(&format!("{when} ")),
         // Escape words in brackets that look like a time.
-        None if FactTime::prefix(text.trim_start_matches('\\')).is_some() => text.insert(0, '\\'),
+        None if FactTime::strip_time(text.trim_start_matches('\\')).is_some() => text.insert(0, '\\'),
         None => {}
     }
     let pairs = mark_pairs(&fact.mark);
@@ -222,7 +226,7 @@ fn render_fact(fact: &LoggedFact) -> String {
 fn render_reflected(reflected: &LoggedReflection) -> String {
     let LoggedReflection { source, time, summary, proposals } = reflected;
     let mut out = head("🔍 Reflected", source, *time, &LogMark::default());
-    out.push_str(&format!("\n{}", escape::quote(summary)));
+    out.push_str(&format!("\n{}", escape::block_quote(summary)));
     if !proposals.is_empty() {
         out.push_str(&format!("\n{PROPOSALS} {}\n", comment::list(proposals).replace(',', ", ")));
     }
@@ -233,7 +237,7 @@ fn render_receipts(receipts: &LoggedReceipts) -> String {
     let LoggedReceipts { source, time, receipts } = receipts;
     let mut out = head(&format!("📋 Proposals ({time})"), source, *time, &LogMark::default()) + "\n";
     for receipt in receipts {
-        let mut head = format!("* {} {}", receipt.end.word(), receipt.by.word()).trim_end().to_owned();
+        let mut head = format!("* {} {}", receipt.end.as_str(), receipt.by.as_str()).trim_end().to_owned();
         if let Some(with) = &receipt.with {
             head.push_str(&format!(" {WITH} {}", comment::encode(with)));
         }
@@ -249,7 +253,7 @@ fn render_flush(flush: &LoggedFlush) -> String {
         head(&format!("💾 Compaction {}", session(source, *time)), source, *time, &LogMark::default());
     out.push_str(&format!("{MESSAGE_COUNT} {messages}\n\n"));
     for (word, paths) in [("modified", modified), ("read", read)] {
-        for path in paths.iter().map(|path| tidy_line(path)).filter(|path| !path.is_empty()) {
+        for path in paths.iter().map(|path| normalise_line(path)).filter(|path| !path.is_empty()) {
             out.push_str(&escape::item(&format!("* {word} "), &path, "", EscapeStyle::Words));
         }
     }

@@ -17,7 +17,7 @@ pub struct LogTail {
 
 impl LogTail {
     /// Reads a complete log.
-    pub fn of(text: &str) -> Self {
+    pub fn from_log(text: &str) -> Self {
         let mut tail = Self::default();
         tail.read(text);
         tail
@@ -52,14 +52,14 @@ impl LogTail {
     ///
     /// An unclosed code block or comment would hide the section, so it is closed first. The log accepts a
     /// section even then, because it is the store of last resort (LOG-07).
-    pub fn addition(&self, section: &LogSection) -> String {
+    pub fn render_addition(&self, section: &LogSection) -> String {
         let mut block = String::new();
         if !self.ending.is_ended() {
             block.push('\n');
         }
         let open = self.ending.open();
         if let Some(open) = open {
-            block.push_str(&open.closer());
+            block.push_str(&open.closing_line());
             block.push('\n');
         }
         if !self.ending.is_blank() || open.is_some() {

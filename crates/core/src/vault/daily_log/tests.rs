@@ -3,9 +3,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::vault::escape::tests::hostile;
-use crate::vault::escape::{tidy, tidy_line};
+use crate::vault::escape::{normalise_line, normalise_text};
+use crate::vault::lines::parse_lines;
 use crate::vault::lines::tests::document;
-use crate::vault::lines::walk;
 
 fn clocks() -> impl Strategy<Value = TimeOfDay> {
     (0..24u8, 0..60u8).prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}").parse().unwrap())
@@ -17,11 +17,11 @@ fn ids() -> impl Strategy<Value = String> {
 
 /// Text in our own canonical form, not empty.
 fn texts() -> impl Strategy<Value = String> {
-    hostile().prop_map(|text| tidy(&format!("{text} x")))
+    hostile().prop_map(|text| normalise_text(&format!("{text} x")))
 }
 
 fn one_lines() -> impl Strategy<Value = String> {
-    texts().prop_map(|text| tidy_line(&text))
+    texts().prop_map(|text| normalise_line(&text))
 }
 
 /// Labels without blank lines and indentation.
@@ -38,7 +38,7 @@ fn sources(named: bool) -> impl Strategy<Value = SectionSource> {
     (prop::option::of(ids()), name, prop::option::of("[0-9a-f]{64}"), project).prop_map(
         |(session, name, dedupe_key, project)| {
             // A name equal to the id is dropped.
-            let name = name.filter(|name| session.as_deref().map(tidy_line).as_ref() != Some(name));
+            let name = name.filter(|name| session.as_deref().map(normalise_line).as_ref() != Some(name));
             SectionSource { session, name, dedupe_key, project }
         },
     )
@@ -65,15 +65,17 @@ fn facts() -> impl Strategy<Value = Vec<LoggedFact>> {
     let when =
         prop_oneof![clocks().prop_map(FactTime::At), Just(FactTime::EarlyInSession), Just(FactTime::NearEnd)];
     let priority = prop::sample::select(&Priority::ALL[..]);
-    let fact = (priority, prop::option::of(when), hostile(), marks())
-        .prop_map(|(priority, when, text, mark)| LoggedFact { priority, when, text: tidy(&text), mark });
+    let fact =
+        (priority, prop::option::of(when), hostile(), marks()).prop_map(|(priority, when, text, mark)| {
+            LoggedFact { priority, when, text: normalise_text(&text), mark }
+        });
     prop::collection::vec(fact, 0..4)
 }
 
 fn bodies() -> impl Strategy<Value = ObservationBody> {
     let segment = (one_lines(), hostile(), facts()).prop_map(|(title, narrative, facts)| LoggedSegment {
         title,
-        narrative: tidy_line(&narrative),
+        narrative: normalise_line(&narrative),
         facts,
     });
     prop_oneof![
@@ -103,7 +105,7 @@ fn sections() -> impl Strategy<Value = LogSection> {
     )
         .prop_map(
             |(source, time, trigger, files, body, current_task, suggested_response, ended, degraded)| {
-                let trigger = tidy_line(&trigger);
+                let trigger = normalise_line(&trigger);
                 LogSection::Observation(LoggedObservation {
                     source,
                     time,
@@ -125,7 +127,13 @@ fn sections() -> impl Strategy<Value = LogSection> {
     let by = prop::sample::select(&ReceiptDecider::ALL[..]);
     let receipt =
         (ids(), prop::sample::select(&ProposalEnd::ALL[..]), by, prop::option::of(ids()), hostile())
-            .prop_map(|(id, end, by, with, text)| ProposalReceipt { id, end, by, with, text: tidy(&text) });
+            .prop_map(|(id, end, by, with, text)| ProposalReceipt {
+                id,
+                end,
+                by,
+                with,
+                text: normalise_text(&text),
+            });
     let receipts = (sources(false), clocks(), prop::collection::vec(receipt, 0..3))
         .prop_map(|(source, time, receipts)| LogSection::Receipts(LoggedReceipts { source, time, receipts }));
     let handoff = (sources(true), clocks(), texts())
@@ -143,8 +151,8 @@ fn sections() -> impl Strategy<Value = LogSection> {
 
 /// Checks that every section and fact has a position.
 fn check_places(text: &str) {
-    let lines = walk(text).lines;
-    let placed = placed(&lines);
+    let lines = parse_lines(text).lines;
+    let placed = placed_sections(&lines);
     let sections: Vec<LogSection> = placed.iter().map(|placed| placed.section.clone()).collect();
     assert_eq!(sections, parse(text).sections);
     for PlacedSection { section, lines: own, facts } in &placed {
@@ -202,7 +210,7 @@ fn observation() -> LoggedObservation {
     };
     let fact = |priority, when: &str, text: &str, mark| LoggedFact {
         priority,
-        when: FactTime::prefix(when).map(|(when, _)| when),
+        when: FactTime::strip_time(when).map(|(when, _)| when),
         text: text.to_owned(),
         mark,
     };
@@ -317,8 +325,8 @@ fn log_03_titles_come_from_the_narrative() {
 
 #[test]
 fn obs_21_the_highest_priority_counts() {
-    assert_eq!(observation().body.priority(), Some(Priority::High));
-    assert_eq!(ObservationBody::Unparsed("x".to_owned()).priority(), None);
+    assert_eq!(observation().body.max_priority(), Some(Priority::High));
+    assert_eq!(ObservationBody::Unparsed("x".to_owned()).max_priority(), None);
 }
 
 #[test]

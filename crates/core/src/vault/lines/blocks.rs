@@ -1,7 +1,7 @@
 //! Markdown block rules for a single line, each as a separate function.
 
 /// Parses a `#` heading into its level and title.
-pub(crate) fn hash_heading(text: &str) -> Option<(u8, &str)> {
+pub(crate) fn parse_atx_heading(text: &str) -> Option<(u8, &str)> {
     let level = text.len() - text.trim_start_matches('#').len();
     let rest = text.get(level..)?;
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
@@ -15,7 +15,7 @@ pub(crate) fn hash_heading(text: &str) -> Option<(u8, &str)> {
 }
 
 /// The character and length of a fence that `text` opens.
-pub(crate) fn fence(text: &str) -> Option<(char, usize)> {
+pub(crate) fn parse_fence(text: &str) -> Option<(char, usize)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let info = text.trim_start_matches(mark);
     let length = text.len() - info.len();
@@ -56,7 +56,7 @@ pub(crate) fn marker(text: &str) -> Option<(usize, Option<u32>)> {
 }
 
 /// Skips blanks from `column` on. A tab extends to the next multiple of four.
-pub(super) fn indent(text: &str, mut column: usize) -> (usize, &str) {
+pub(super) fn skip_indent(text: &str, mut column: usize) -> (usize, &str) {
     let rest = text.trim_start_matches([' ', '\t']);
     for c in text[..text.len() - rest.len()].chars() {
         column += if c == '\t' { 4 - column % 4 } else { 1 };
@@ -65,7 +65,7 @@ pub(super) fn indent(text: &str, mut column: usize) -> (usize, &str) {
 }
 
 /// The heading level (1 or 2) if `text` could underline a heading.
-pub(super) fn underline(text: &str) -> Option<u8> {
+pub(super) fn parse_underline(text: &str) -> Option<u8> {
     let text = text.trim_end_matches([' ', '\t']);
     let all = |mark: char| !text.is_empty() && text.chars().all(|c| c == mark);
     if all('=') { Some(1) } else { all('-').then_some(2) }

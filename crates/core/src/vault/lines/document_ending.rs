@@ -2,7 +2,7 @@
 //! memory.
 
 use super::walker::LineWalker;
-use super::{LineKind, OpenBlock, most, split};
+use super::{LineKind, OpenBlock, most_common, split};
 
 /// The state of the frontmatter block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl DocumentEnding {
 
     /// The most frequent line ending; `\n` by default.
     pub fn newline(&self) -> &'static str {
-        most(&self.endings)
+        most_common(&self.endings)
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::tests::document;
-    use super::super::{newline_of, walk};
+    use super::super::{newline_of, parse_lines};
     use super::*;
 
     proptest! {
@@ -117,7 +117,7 @@ mod tests {
                 }
             }
             ending.read(&piece, |_| lines += 1);
-            let walked = walk(&text);
+            let walked = parse_lines(&text);
             let last = walked.lines.last();
             prop_assert_eq!((ending.lines(), lines), (walked.lines.len(), walked.lines.len()));
             prop_assert_eq!(ending.open(), walked.open);

@@ -100,7 +100,7 @@ impl MarkdownLine<'_> {
     }
 
     /// True if both lines have the same structural role, whatever their words.
-    pub(crate) fn means_the_same(&self, other: &MarkdownLine<'_>) -> bool {
+    pub(crate) fn has_same_structure(&self, other: &MarkdownLine<'_>) -> bool {
         self.kind == other.kind && (self.is_blank() || self.depth == other.depth)
     }
 
@@ -131,7 +131,7 @@ pub enum OpenBlock {
 
 impl OpenBlock {
     /// The line that would close the block.
-    pub fn closer(self) -> String {
+    pub fn closing_line(self) -> String {
         match self {
             Self::Fence { mark, length, .. } => mark.to_string().repeat(length),
             Self::Comment { .. } => "-->".to_owned(),
@@ -188,16 +188,16 @@ pub fn newline_of(text: &str) -> &'static str {
             count.1 += 1;
         }
     }
-    most(&counts)
+    most_common(&counts)
 }
 
-fn most(counts: &[(&'static str, usize)]) -> &'static str {
+fn most_common(counts: &[(&'static str, usize)]) -> &'static str {
     // `max_by_key` prefers the last of equals, and `\n` should win a tie.
     counts.iter().rev().max_by_key(|(_, count)| count).map_or("\n", |(ending, _)| ending)
 }
 
 /// Walks the document; never fails.
-pub fn walk(text: &str) -> MarkdownLines<'_> {
+pub fn parse_lines(text: &str) -> MarkdownLines<'_> {
     let mut lines = split(text);
     let body = frontmatter_lines(&lines);
     for line in &mut lines[..body] {
@@ -220,7 +220,7 @@ pub fn walk(text: &str) -> MarkdownLines<'_> {
 
 /// Walks a document that is about to be changed. Fails if its structure is ambiguous.
 pub fn read(text: &str) -> Result<Vec<MarkdownLine<'_>>, BrokenDocument> {
-    let walk = walk(text);
+    let walk = parse_lines(text);
     let conflict = walk.lines.iter().find(|line| line.kind != LineKind::Fence && is_conflict(line.text));
     if let Some(line) = conflict {
         return Err(BrokenDocument::Conflict { line: line.number });
@@ -318,11 +318,11 @@ impl LineInsertion {
     pub(crate) fn apply(&self, text: &str, lines: &[MarkdownLine<'_>]) -> Option<String> {
         let (position, block) = self.bytes(text, lines);
         let changed = splice(text, position..position, &block);
-        let walked = walk(&changed).lines;
+        let walked = parse_lines(&changed).lines;
         let new = walked.len().checked_sub(lines.len())?;
         let same = lines.iter().enumerate().all(|(index, line)| {
             let index = if index < self.at { index } else { index + new };
-            walked.get(index).is_some_and(|moved| moved.means_the_same(line))
+            walked.get(index).is_some_and(|moved| moved.has_same_structure(line))
         });
         same.then_some(changed)
     }

@@ -82,7 +82,7 @@ pub(crate) fn is_insertion(old: &str, new: &str) -> bool {
 }
 
 fn headings(text: &str) -> Vec<(u8, &str)> {
-    walk(text)
+    parse_lines(text)
         .lines
         .iter()
         .filter_map(|line| match line.kind {
@@ -98,7 +98,7 @@ proptest! {
     #[test]
     fn ranges_tile_the_document(text in document()) {
         let mut end = 0;
-        for line in walk(&text).lines {
+        for line in parse_lines(&text).lines {
             prop_assert_eq!(line.start, end);
             prop_assert_eq!(&text[line.text_start..line.text_end()], line.text);
             end = line.end();
@@ -108,8 +108,8 @@ proptest! {
 
     #[test]
     fn a_new_heading_at_the_end_is_always_seen(text in document()) {
-        let text = match walk(&text).open {
-            Some(open) => format!("{text}\n{}", open.closer()),
+        let text = match parse_lines(&text).open {
+            Some(open) => format!("{text}\n{}", open.closing_line()),
             None => text,
         };
         let before = headings(&text).len();
@@ -119,9 +119,9 @@ proptest! {
 
     #[test]
     fn what_was_left_open_can_be_closed(text in document()) {
-        if let Some(open) = walk(&text).open {
-            let closed = format!("{text}\n{}\n", open.closer());
-            prop_assert_eq!(walk(&closed).open, None);
+        if let Some(open) = parse_lines(&text).open {
+            let closed = format!("{text}\n{}\n", open.closing_line());
+            prop_assert_eq!(parse_lines(&closed).open, None);
         }
     }
 }
@@ -142,7 +142,7 @@ fn a_longer_fence_holds_a_shorter_one() {
 #[test]
 fn a_fence_ends_with_its_list_item() {
     assert_eq!(headings("- ```\n  # no\n\n# yes\n"), [(1, "yes")]);
-    assert_eq!(walk("- ```\n  # no\n").open, None);
+    assert_eq!(parse_lines("- ```\n  # no\n").open, None);
 }
 
 #[test]
@@ -157,12 +157,12 @@ fn what_never_closes_is_named_by_its_line() {
 #[test]
 fn items_take_their_continuation_and_leave_what_follows() {
     let text = "- a\n  more\n\n  still\nlazy\n- b\n\nnot\n";
-    let lines = walk(text).lines;
+    let lines = parse_lines(text).lines;
     assert_eq!(item_lines(&lines, 0), 0..5);
     assert_eq!(item_lines(&lines, 5), 5..6);
     assert_eq!(lines[4].kind, LineKind::Text { lazy: true });
-    assert_eq!(item_lines(&walk("- a\n  - b\n    c\n- d\n").lines, 0), 0..3);
-    assert_eq!(item_lines(&walk("- a\n  - b\n    c\n- d\n").lines, 1), 1..3);
+    assert_eq!(item_lines(&parse_lines("- a\n  - b\n    c\n- d\n").lines, 0), 0..3);
+    assert_eq!(item_lines(&parse_lines("- a\n  - b\n    c\n- d\n").lines, 1), 1..3);
 }
 
 #[test]
@@ -184,5 +184,5 @@ fn heading_words_forgive_decoration() {
 fn a_line_of_nothing_but_markers_is_quick() {
     let text = format!("{}x\n{}- y\n# End\n", "* ".repeat(200_000), " ".repeat(200));
     assert_eq!(headings(&text), [(1, "End")]);
-    assert!(walk(&text).lines.iter().all(|line| !line.is_blank()));
+    assert!(parse_lines(&text).lines.iter().all(|line| !line.is_blank()));
 }

@@ -1,6 +1,8 @@
 //! The state between lines: open list items, fence, comment and paragraph.
 
-use super::blocks::{closes_fence, fence, hash_heading, indent, is_rule, marker, underline};
+use super::blocks::{
+    closes_fence, is_rule, marker, parse_atx_heading, parse_fence, parse_underline, skip_indent,
+};
 use super::{LineKind, OpenBlock};
 
 /// The maximum nesting depth of lists. It bounds the time for a line of a million markers.
@@ -26,8 +28,8 @@ pub(super) struct LineWalker {
 impl LineWalker {
     /// The role of the next line, and the number of list items that contain it.
     pub(super) fn step<'a>(&mut self, text: &'a str, number: usize) -> (LineKind<'a>, usize) {
-        let (column, rest) = indent(text, 0);
-        if let Some(kind) = self.inside(column, rest) {
+        let (column, rest) = skip_indent(text, 0);
+        if let Some(kind) = self.line_in_open_block(column, rest) {
             return (kind, self.containers.len());
         }
         if rest.is_empty() {
@@ -40,7 +42,7 @@ impl LineWalker {
         if self.containers.is_empty()
             && self.paragraph == ParagraphState::Top
             && column < 4
-            && let Some(level) = underline(rest)
+            && let Some(level) = parse_underline(rest)
         {
             self.paragraph = ParagraphState::None;
             return (LineKind::Underline { level }, 0);
@@ -57,8 +59,8 @@ impl LineWalker {
         let begins_block = near
             && (begins_item
                 || is_rule(rest)
-                || fence(rest).is_some()
-                || hash_heading(rest).is_some()
+                || parse_fence(rest).is_some()
+                || parse_atx_heading(rest).is_some()
                 || rest.starts_with("<!--"));
         if !same_place && !begins_block && self.paragraph != ParagraphState::None {
             return (LineKind::Text { lazy: true }, self.containers.len());
@@ -75,7 +77,7 @@ impl LineWalker {
     }
 
     /// The role of a line inside of an open fence or comment. A list item that ends also ends its open block.
-    fn inside<'a>(&mut self, column: usize, rest: &str) -> Option<LineKind<'a>> {
+    fn line_in_open_block<'a>(&mut self, column: usize, rest: &str) -> Option<LineKind<'a>> {
         let open = self.open?;
         let base = self.containers.last().copied().unwrap_or(0);
         if !rest.is_empty() && column < base {
@@ -110,7 +112,7 @@ impl LineWalker {
             && self.containers.len() < MAX_DEPTH
             && let Some((width, _)) = marker(leaf).filter(|_| !is_rule(leaf))
         {
-            let (next, after) = indent(&leaf[width..], column + width);
+            let (next, after) = skip_indent(&leaf[width..], column + width);
             near = next <= column + width + 4;
             let offset = if after.is_empty() || !near { column + width + 1 } else { next };
             self.containers.push(offset);
@@ -125,7 +127,7 @@ impl LineWalker {
     fn leaf<'a>(&mut self, leaf: &'a str, near: bool, continues: bool, number: usize) -> LineKind<'a> {
         let before = std::mem::take(&mut self.paragraph);
         if near {
-            if let Some((mark, length)) = fence(leaf) {
+            if let Some((mark, length)) = parse_fence(leaf) {
                 self.open = Some(OpenBlock::Fence { line: number, mark, length });
                 return LineKind::Fence;
             }
@@ -135,7 +137,7 @@ impl LineWalker {
                 }
                 return LineKind::Comment;
             }
-            if let Some((level, title)) = hash_heading(leaf) {
+            if let Some((level, title)) = parse_atx_heading(leaf) {
                 let top = self.containers.is_empty();
                 return if top {
                     LineKind::Heading { level, title, underlined: false }

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use super::parse::{self, CommentMark, first_line, is_id, noted, read_item};
+use super::parse::{self, CommentMark, find_comment, first_line, is_id, read_item};
 use super::{Error, MemoryChange, MemoryItem, StatementMark, StatementOutcome};
 use crate::base::provenance::Origin;
 use crate::base::scope::Scope;
 use crate::base::time::day;
-use crate::vault::escape::{self, EscapeStyle, tidy, tidy_line};
-use crate::vault::lines::blocks::fence;
+use crate::vault::escape::{self, EscapeStyle, normalise_line, normalise_text};
+use crate::vault::lines::blocks::parse_fence;
 use crate::vault::lines::{self, LineInsertion, LineKind, MarkdownLine, heading_words, splice};
 use crate::vault::scope_mark;
 
@@ -56,11 +56,11 @@ pub fn supersede(
         return Ok(MemoryChange { text: text.to_owned(), outcome: StatementOutcome::AlreadyThere });
     }
     let addition = StatementAddition { statement: &statement, date, mark };
-    let target = around(&lines, at);
+    let target = target_around(&lines, at);
     if old.superseded.is_some() || gist(&old.text) == gist(&statement) {
         return Ok(add(text, &lines, Some(target), "", &addition));
     }
-    let struck = strike(text, &lines, at, date).ok_or(Error::Unfit { line: old.line })?;
+    let struck = strike_item(text, &lines, at, date).ok_or(Error::Unfit { line: old.line })?;
     let lines = lines::read(&struck)?;
     Ok(add(&struck, &lines, Some(target), "", &addition))
 }
@@ -75,7 +75,7 @@ fn checked(statement: &str, mark: &StatementMark) -> Result<String, Error> {
     if mark.id.as_ref().is_some_and(|id| !is_id(id)) {
         return Err(Error::Id);
     }
-    let statement = tidy(statement);
+    let statement = normalise_text(statement);
     if statement.is_empty() { Err(Error::Empty) } else { Ok(statement) }
 }
 
@@ -85,7 +85,7 @@ fn is_promoted(lines: &[MarkdownLine<'_>], mark: &StatementMark) -> bool {
 
 fn has_id(lines: &[MarkdownLine<'_>], id: &str) -> bool {
     let carries = |line: &MarkdownLine<'_>| {
-        noted(line.text).is_some_and(|(_, noted)| noted.ids.iter().any(|one| one == id))
+        find_comment(line.text).is_some_and(|(_, noted)| noted.ids.iter().any(|one| one == id))
     };
     lines.iter().any(|line| !matches!(line.kind, LineKind::Fence | LineKind::Frontmatter) && carries(line))
 }
@@ -100,11 +100,11 @@ struct InsertionTarget {
 
 /// The section around line `at`, and its part under the nearest heading, so that a successor goes to the same
 /// list.
-fn around(lines: &[MarkdownLine<'_>], at: usize) -> InsertionTarget {
+fn target_around(lines: &[MarkdownLine<'_>], at: usize) -> InsertionTarget {
     let is_heading = |at: &usize| matches!(lines[*at].kind, LineKind::Heading { .. });
     let start = (0..at).rev().find(is_heading).unwrap_or(0);
     let end = (at..lines.len()).find(is_heading).unwrap_or(lines.len());
-    let section = parse::parts(lines).into_iter().find(|part| part.contains(&at)).unwrap_or(0..end);
+    let section = parse::section_ranges(lines).into_iter().find(|part| part.contains(&at)).unwrap_or(0..end);
     InsertionTarget { section, list: start..end }
 }
 
@@ -135,14 +135,15 @@ fn add_to(
         let text = note(text, &lines[at], addition.mark);
         return Some(MemoryChange { text, outcome: StatementOutcome::Merged });
     }
-    let appended =
-        places(lines, target.list).into_iter().find_map(|at| insert_item(text, lines, at, addition));
+    let appended = insertion_points(lines, target.list)
+        .into_iter()
+        .find_map(|at| insert_item(text, lines, at, addition));
     appended.map(|text| MemoryChange { text, outcome: StatementOutcome::Appended })
 }
 
 /// Possible positions of a new item: behind the section's last list, or at the end of the text before its
 /// first deeper heading.
-fn places(lines: &[MarkdownLine<'_>], part: Range<usize>) -> Vec<usize> {
+fn insertion_points(lines: &[MarkdownLine<'_>], part: Range<usize>) -> Vec<usize> {
     let deeper = |at: &usize| matches!(lines[*at].kind, LineKind::Heading { .. });
     let end = part.clone().skip(1).find(deeper).unwrap_or(part.end);
     let last_list = parse::items(lines, part.start..end).pop().map(|at| lines::item_lines(lines, at).end);
@@ -170,7 +171,7 @@ fn insert_item(
 fn holds_for(item: &MemoryItem, mark: &StatementMark) -> bool {
     match (&item.project, &mark.project) {
         (None, _) => true,
-        (Some(theirs), Some(ours)) => ours.is_called(theirs.as_str()),
+        (Some(theirs), Some(ours)) => ours.matches_name(theirs.as_str()),
         (Some(_), None) => false,
     }
 }
@@ -181,7 +182,7 @@ fn render_item(addition: &StatementAddition<'_>) -> String {
     let head = format!("- ({}) ", day(addition.date));
     let scope = project.clone().map_or(Scope::Global, Scope::Project);
     let first = addition.statement.lines().next().unwrap_or_default();
-    let mark = [first, addition.statement].iter().find_map(|words| scope_mark::needed(words, &scope));
+    let mark = [first, addition.statement].iter().find_map(|words| scope_mark::required_mark(words, &scope));
     let mark = mark.map(|mark| format!(" {mark}")).unwrap_or_default();
     escape::item(&head, addition.statement, &format!("{mark} {}", noted.render()), EscapeStyle::Blocks)
 }
@@ -193,8 +194,8 @@ fn reflect(
     section: &str,
     addition: &StatementAddition<'_>,
 ) -> MemoryChange {
-    let section = tidy_line(section);
-    let gap = if addition.statement.lines().next().and_then(fence).is_some() { "\n" } else { " " };
+    let section = normalise_line(section);
+    let gap = if addition.statement.lines().next().and_then(parse_fence).is_some() { "\n" } else { " " };
     let statement = match section.as_str() {
         "" => addition.statement.to_owned(),
         section => format!("**{section}:**{gap}{}", addition.statement),
@@ -205,7 +206,7 @@ fn reflect(
         matches!(lines[part.start].kind, LineKind::Heading { title: other, .. }
             if heading_words(other) == "reflected" && other.contains(&day(addition.date)))
     };
-    let existing = parse::parts(lines).into_iter().find(is_reflected);
+    let existing = parse::section_ranges(lines).into_iter().find(is_reflected);
     let target = existing.map(|part| InsertionTarget { section: part.clone(), list: part });
     if let Some(change) = target.and_then(|target| add_to(text, lines, target, &addition)) {
         let outcome = if change.outcome == StatementOutcome::Appended {
@@ -245,19 +246,20 @@ fn more_trusted(one: Origin, other: Origin) -> Origin {
 /// True if a comment behind `words` would be parsed as one: not inside of code or another comment, and not
 /// behind a backslash.
 fn can_take_comment(words: &str) -> bool {
-    !words.is_empty() && !words.contains(['`', '<']) && !words.ends_with('\\') && fence(words).is_none()
+    !words.is_empty() && !words.contains(['`', '<']) && !words.ends_with('\\') && parse_fence(words).is_none()
 }
 
 /// Strikes through the item at `at`. `None` if that would alter the role of any line.
-fn strike(text: &str, lines: &[MarkdownLine<'_>], at: usize, date: Date) -> Option<String> {
+fn strike_item(text: &str, lines: &[MarkdownLine<'_>], at: usize, date: Date) -> Option<String> {
     let line = &lines[at];
     let LineKind::Item { content, .. } = line.kind else { return None };
     let words = first_line(line.text, content).words;
-    let struck = parse::strike(&line.text[words.clone()], date);
+    let struck = parse::strike_words(&line.text[words.clone()], date);
     let gap = if words.is_empty() { " " } else { "" };
     let range = line.text_start + words.start..line.text_start + words.end;
     let changed = splice(text, range, &format!("{struck}{gap}"));
-    let same = lines.iter().zip(&lines::walk(&changed).lines).all(|(old, new)| old.means_the_same(new));
+    let same =
+        lines.iter().zip(&lines::parse_lines(&changed).lines).all(|(old, new)| old.has_same_structure(new));
     same.then_some(changed)
 }
 

@@ -22,7 +22,7 @@ use crate::base::scope;
 use crate::base::scope::ProjectId;
 
 pub use change::{append, supersede};
-pub use parse::{is_titled, section_titles, sections, shown_in};
+pub use parse::{section_titles, sections, title_matches, visible_in};
 
 /// The sections of every `MEMORY.md`, after the one named after the user (FND-04, FBK-05).
 pub const FIXED_SECTIONS: [&str; 4] = ["Hard Rules", "System Architecture", "Patterns", "Lessons"];
@@ -85,9 +85,9 @@ pub struct StatementMark {
 
 impl MemoryItem {
     /// True if the item is shown in `here`: it applies there or everywhere, and is not superseded.
-    pub fn is_shown(&self, here: Option<&str>) -> bool {
+    pub fn is_visible_in(&self, here: Option<&str>) -> bool {
         let project = self.project.as_ref().map(ProjectId::as_str);
-        self.superseded.is_none() && scope::is_shown(project, here)
+        self.superseded.is_none() && scope::is_project_visible_in(project, here)
     }
 }
 
@@ -142,7 +142,7 @@ pub enum Error {
 
 /// The title of the section about the user (GEN-01); `User` if no name is set.
 pub fn user_section(user: &str) -> String {
-    let name = escape::tidy_line(user);
+    let name = escape::normalise_line(user);
     if name.is_empty() { "User".to_owned() } else { name }
 }
 

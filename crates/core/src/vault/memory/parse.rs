@@ -15,12 +15,12 @@ use crate::vault::scope_mark;
 /// The sections of `text`, in order. Deeper headings are part of their section.
 pub fn sections(text: &str) -> Result<Vec<MemorySection>, BrokenDocument> {
     let lines = lines::read(text)?;
-    let sections = parts(&lines).into_iter().filter_map(|part| {
+    let sections = section_ranges(&lines).into_iter().filter_map(|part| {
         let heading = lines.get(part.start)?;
         let LineKind::Heading { level, title, .. } = heading.kind else { return None };
         let items = items(&lines, part.clone());
         Some(MemorySection {
-            title: escape::plain_heading(title),
+            title: escape::unescape_heading(title),
             level,
             line: heading.number,
             range: heading.start..lines[part.end - 1].end(),
@@ -42,24 +42,24 @@ pub fn section_titles(text: &str) -> Result<Vec<String>, BrokenDocument> {
 }
 
 /// True if a section's title matches `name`, by words.
-pub fn is_titled(title: &str, name: &str) -> bool {
+pub fn title_matches(title: &str, name: &str) -> bool {
     heading_words(title) == heading_words(name)
 }
 
 /// The document without the lines of projects other than `here`; every other byte stays. If the
 /// structure is ambiguous, each line is tested separately.
-pub fn shown_in(text: &str, here: Option<&str>) -> String {
+pub fn visible_in(text: &str, here: Option<&str>) -> String {
     let Ok(sections) = sections(text) else {
         let is_hidden = |line: &&str| {
-            let mark = comment::trailing(line).map_or(*line, |at| &line[..at]);
-            scope_mark::split(mark).is_some_and(|(_, scope)| !scope.is_shown(here))
+            let mark = comment::find_trailing(line).map_or(*line, |at| &line[..at]);
+            scope_mark::split(mark).is_some_and(|(_, scope)| !scope.is_visible_in(here))
         };
         return text.split_inclusive('\n').filter(|line| !is_hidden(line)).collect();
     };
     let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
     let items = sections.iter().flat_map(|section| &section.items);
     for item in
-        items.filter(|item| !item.project.clone().map_or(Scope::Global, Scope::Project).is_shown(here))
+        items.filter(|item| !item.project.clone().map_or(Scope::Global, Scope::Project).is_visible_in(here))
     {
         shown.push_str(text.get(from..item.range.start).unwrap_or_default());
         from = item.range.end;
@@ -69,7 +69,7 @@ pub fn shown_in(text: &str, here: Option<&str>) -> String {
 }
 
 /// The line indexes of each section, including its heading.
-pub(super) fn parts(lines: &[MarkdownLine<'_>]) -> Vec<Range<usize>> {
+pub(super) fn section_ranges(lines: &[MarkdownLine<'_>]) -> Vec<Range<usize>> {
     let is_start = |line: &MarkdownLine<'_>| matches!(line.kind, LineKind::Heading { level: 1..=2, .. });
     let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
@@ -81,9 +81,9 @@ pub(super) fn find(lines: &[MarkdownLine<'_>], name: &str) -> Option<Range<usize
     let words = heading_words(name);
     let titled = |part: &Range<usize>, wanted: u8| {
         matches!(lines[part.start].kind, LineKind::Heading { level, title, .. }
-            if level == wanted && heading_words(&escape::plain_heading(title)) == words)
+            if level == wanted && heading_words(&escape::unescape_heading(title)) == words)
     };
-    let parts = parts(lines);
+    let parts = section_ranges(lines);
     [2, 1].into_iter().find_map(|level| parts.iter().find(|part| titled(part, level)).cloned())
 }
 
@@ -111,7 +111,7 @@ pub(super) struct CommentMark {
 
 impl CommentMark {
     pub(super) fn render(&self) -> String {
-        let origin = self.origin.map(|origin| origin.word().to_owned());
+        let origin = self.origin.map(|origin| origin.as_str().to_owned());
         let words: Vec<String> = self.ids.iter().cloned().chain(origin).collect();
         format!("<!-- {} -->", words.join(" "))
     }
@@ -142,16 +142,16 @@ pub(super) fn is_id(text: &str) -> bool {
 }
 
 /// Our comment at the end of a line, with its range in the line's text.
-pub(super) fn noted(text: &str) -> Option<(Range<usize>, CommentMark)> {
-    let start = comment::trailing(text)?;
+pub(super) fn find_comment(text: &str) -> Option<(Range<usize>, CommentMark)> {
+    let start = comment::find_trailing(text)?;
     let end = text.trim_end().len();
     Some((start..end, CommentMark::parse(&text[start..end])?))
 }
 
 pub(super) fn first_line(text: &str, content: usize) -> ItemFirstLine {
-    let mark = noted(text).filter(|(range, _)| range.start >= content);
+    let mark = find_comment(text).filter(|(range, _)| range.start >= content);
     let end = mark.as_ref().map_or(text.len(), |(range, _)| range.start);
-    let (date, skipped) = dated(&text[content..end], "(");
+    let (date, skipped) = parse_date(&text[content..end], "(");
     let start = content + skipped;
     let words = text[start..end].trim();
     let start = start + (text[start..end].len() - text[start..end].trim_start().len());
@@ -160,7 +160,7 @@ pub(super) fn first_line(text: &str, content: usize) -> ItemFirstLine {
 
 /// Parses `(YYYY-MM-DD)` at the start of `text`, with `open` in place of the bracket. Returns the date and
 /// its length in bytes.
-fn dated(text: &str, open: &str) -> (Option<Date>, usize) {
+fn parse_date(text: &str, open: &str) -> (Option<Date>, usize) {
     let read = || {
         let inner = text.strip_prefix(open)?;
         let date = inner.get(..10)?.parse().ok()?;
@@ -172,7 +172,7 @@ fn dated(text: &str, open: &str) -> (Option<Date>, usize) {
 const SUPERSEDED_PREFIX: &str = "(superseded ";
 
 /// The words struck through, with a note of the date.
-pub(super) fn strike(words: &str, date: Date) -> String {
+pub(super) fn strike_words(words: &str, date: Date) -> String {
     let note = format!("{SUPERSEDED_PREFIX}{})", crate::base::time::day(date));
     if words.is_empty() {
         note
@@ -186,7 +186,7 @@ pub(super) fn strike(words: &str, date: Date) -> String {
 
 /// The inverse of [`strike`].
 fn struck(words: &str) -> Option<(Date, &str)> {
-    if let (Some(date), length) = dated(words, SUPERSEDED_PREFIX) {
+    if let (Some(date), length) = parse_date(words, SUPERSEDED_PREFIX) {
         let rest = words[length..].trim_start();
         return Some((
             date,
@@ -194,7 +194,7 @@ fn struck(words: &str) -> Option<(Date, &str)> {
         ));
     }
     let at = words.rfind(SUPERSEDED_PREFIX)?;
-    let (Some(date), length) = dated(&words[at..], SUPERSEDED_PREFIX) else { return None };
+    let (Some(date), length) = parse_date(&words[at..], SUPERSEDED_PREFIX) else { return None };
     let inner = words[..at].trim_end().strip_prefix("~~")?.strip_suffix("~~")?;
     (at + length == words.len()).then_some((date, inner))
 }
@@ -235,7 +235,7 @@ pub(super) fn read_item(lines: &[MarkdownLine<'_>], at: usize) -> MemoryItem {
 /// The statement of an item without its scope mark, and the project in that mark. We write the mark at the
 /// end of the first line; an editor that wraps lines moves it to the end of the last.
 fn scoped(words: &str, below: &[&str], offset: usize) -> (String, Option<ProjectId>) {
-    let plain = |words: &str| escape::plain_item(words, below, offset, EscapeStyle::Blocks);
+    let plain = |words: &str| escape::unescape_item(words, below, offset, EscapeStyle::Blocks);
     let of = |scope: Scope| scope.project().cloned();
     if let Some((words, scope)) = scope_mark::split(words) {
         return (plain(words), of(scope));

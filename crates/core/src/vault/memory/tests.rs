@@ -2,10 +2,10 @@ use jiff::civil::date;
 use proptest::prelude::*;
 
 use super::*;
+use crate::vault::escape::normalise_text;
 use crate::vault::escape::tests::hostile;
-use crate::vault::escape::tidy;
+use crate::vault::lines::parse_lines;
 use crate::vault::lines::tests::{document, is_insertion};
-use crate::vault::lines::walk;
 
 fn mark(id: &str) -> StatementMark {
     StatementMark { id: Some(id.to_owned()), origin: Origin::User, project: None }
@@ -47,7 +47,7 @@ proptest! {
                 return Ok(());
             }
             Err(error) => {
-                prop_assert_eq!((error, tidy(&said)), (Error::Empty, String::new()));
+                prop_assert_eq!((error, normalise_text(&said)), (Error::Empty, String::new()));
                 return Ok(());
             }
             Ok(change) => change,
@@ -65,9 +65,9 @@ proptest! {
             at.map(|at| items.remove(at))
         }).collect();
         match change.outcome {
-            StatementOutcome::Appended => prop_assert_eq!(&added[0].0, &tidy(&said)),
+            StatementOutcome::Appended => prop_assert_eq!(&added[0].0, &normalise_text(&said)),
             StatementOutcome::Reflected => {
-                prop_assert!(added[0].0.ends_with(&tidy(&said)));
+                prop_assert!(added[0].0.ends_with(&normalise_text(&said)));
                 prop_assert_eq!(&after.pop().unwrap().0, "Reflected (2026-11-15)");
             }
             StatementOutcome::Merged => return Ok(()),
@@ -94,9 +94,9 @@ proptest! {
             }
             Ok(change) => change,
         };
-        let new: Vec<&str> = walk(&change.text).lines.iter().map(|line| line.text).collect();
+        let new: Vec<&str> = parse_lines(&change.text).lines.iter().map(|line| line.text).collect();
         let mut from = 0;
-        for line in walk(&text).lines {
+        for line in parse_lines(&text).lines {
             // Every character of the struck line is still there, in order.
             let contains = |new: &str| {
                 let mut rest = new.chars();
@@ -239,21 +239,21 @@ fn r_15_a_line_says_where_it_holds_and_is_shown_only_there() {
     assert_eq!(change.text, format!("{text}{line}"));
     let items = sections(&change.text).unwrap().remove(0).items;
     let shown = |here| -> Vec<&str> {
-        items.iter().filter(|item| item.is_shown(here)).map(|item| item.text.as_str()).collect()
+        items.iter().filter(|item| item.is_visible_in(here)).map(|item| item.text.as_str()).collect()
     };
     assert_eq!(shown(here), ["Use pnpm"]);
     assert_eq!(shown(Some("github.com/acme/kettles")), ["Mine, typed by hand"]);
     assert_eq!(shown(None), Vec::<&str>::new());
-    assert_eq!(shown_in(&change.text, here), format!("## Patterns\n\n{line}"));
-    assert_eq!(shown_in(&change.text, None), "## Patterns\n\n");
+    assert_eq!(visible_in(&change.text, here), format!("## Patterns\n\n{line}"));
+    assert_eq!(visible_in(&change.text, None), "## Patterns\n\n");
     let broken = format!("{}```\nnever closed\n", change.text);
-    assert_eq!(shown_in(&broken, here), format!("## Patterns\n\n{line}```\nnever closed\n"));
+    assert_eq!(visible_in(&broken, here), format!("## Patterns\n\n{line}```\nnever closed\n"));
     // Marks that a person removes or wraps are read as they appear.
     let everywhere = change.text.replace(" (project: github.com/acme/payments)", "");
-    assert!(sections(&everywhere).unwrap()[0].items[1].is_shown(None));
+    assert!(sections(&everywhere).unwrap()[0].items[1].is_visible_in(None));
     let wrapped = sections("## Patterns\n- Use pnpm and\n  nothing else (project: payments)\n").unwrap();
     assert_eq!(wrapped[0].items[0].text, "Use pnpm and\nnothing else");
-    assert!(wrapped[0].items[0].is_shown(here) && !wrapped[0].items[0].is_shown(None));
+    assert!(wrapped[0].items[0].is_visible_in(here) && !wrapped[0].items[0].is_visible_in(None));
 }
 
 #[test]

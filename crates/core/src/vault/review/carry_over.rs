@@ -5,7 +5,7 @@ use thiserror::Error as ThisError;
 
 use super::diff::{PageDecision, PageDoubt, diff, is_unchanged};
 use super::parse::parse;
-use super::render::counted;
+use super::render::parse_pending_count;
 use super::update::{Error, update};
 use super::{ListedProposal, ReviewPage, ShownPage, render};
 
@@ -34,17 +34,19 @@ pub enum CarryError {
 ///
 /// A reworded line keeps its words, and a deleted line does not come back. Both still count as decisions when
 /// the page is compared with the returned state.
-pub fn carry(
+pub fn carry_page(
     text: Option<&str>,
     shown: Option<&ShownPage>,
     queue: &ReviewPage,
 ) -> Result<CarriedPage, CarryError> {
-    let Some(text) = text else { return Ok(CarriedPage { text: render(queue), shown: queue.shown() }) };
-    let listed = queue.listed();
+    let Some(text) = text else { return Ok(CarriedPage { text: render(queue), shown: queue.shown_page() }) };
+    let listed = queue.listed_proposals();
     let same = shown.filter(|shown| shown.proposals == listed);
     let as_it_is = same.map(|shown| CarriedPage { text: text.to_owned(), shown: shown.clone() });
-    let count = counted(text);
-    if let Some(as_it_is) = as_it_is.clone().filter(|_| count.is_none_or(|count| count == queue.pending())) {
+    let count = parse_pending_count(text);
+    if let Some(as_it_is) =
+        as_it_is.clone().filter(|_| count.is_none_or(|count| count == queue.pending_count()))
+    {
         return Ok(as_it_is);
     }
     let empty = ShownPage { version: String::new(), proposals: Vec::new() };
@@ -57,7 +59,7 @@ pub fn carry(
             let gone = decided.iter().any(|one| one.id == proposal.id && !is_open(&one.decision));
             return (!gone).then(|| proposal.clone());
         };
-        Some(match is_unchanged(&proposal.tidied(), entry) {
+        Some(match is_unchanged(&proposal.normalised(), entry) {
             true => proposal.clone(),
             false => {
                 ListedProposal { title: entry.title.clone(), text: entry.text.clone(), ..proposal.clone() }
@@ -66,11 +68,11 @@ pub fn carry(
     });
     let on_page = ReviewPage { proposals: proposals.collect(), ..queue.clone() };
     // A deleted line that is not decided yet is not counted.
-    if let Some(as_it_is) = as_it_is.filter(|_| count == Some(on_page.pending())) {
+    if let Some(as_it_is) = as_it_is.filter(|_| count == Some(on_page.pending_count())) {
         return Ok(as_it_is);
     }
     let text = update(text, shown, &on_page)?;
-    Ok(CarriedPage { text, shown: ShownPage { version: on_page.shown().version, proposals: listed } })
+    Ok(CarriedPage { text, shown: ShownPage { version: on_page.shown_page().version, proposals: listed } })
 }
 
 #[cfg(test)]
@@ -114,26 +116,26 @@ mod tests {
     #[test]
     fn r_17_the_footer_counts_what_waits_behind_the_page() {
         let first = ReviewPage { later: 7, ..queue(&[1, 2], 8) };
-        let page = carry(None, None, &first).unwrap();
+        let page = carry_page(None, None, &first).unwrap();
         assert!(page.text.contains("| 9 proposals pending_"), "{}", page.text);
         let same = ReviewPage { later: 7, ..queue(&[1, 2], 9) };
-        assert_eq!(carry(Some(&page.text), Some(&page.shown), &same).unwrap().text, page.text);
+        assert_eq!(carry_page(Some(&page.text), Some(&page.shown), &same).unwrap().text, page.text);
         let more = ReviewPage { later: 8, ..queue(&[1, 2], 9) };
-        let next = carry(Some(&page.text), Some(&page.shown), &more).unwrap();
+        let next = carry_page(Some(&page.text), Some(&page.shown), &more).unwrap();
         assert!(next.text.contains("| 10 proposals pending_"), "{}", next.text);
         // A footer that the person removed is not added again.
         let bare = page.text.lines().filter(|line| !line.contains("pending_")).collect::<Vec<_>>().join("\n");
-        assert_eq!(carry(Some(&bare), Some(&page.shown), &more).unwrap().text, bare);
+        assert_eq!(carry_page(Some(&bare), Some(&page.shown), &more).unwrap().text, bare);
     }
 
     #[test]
     fn rev_03_ticks_words_and_deletions_survive_new_proposals() {
-        let first = carry(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
+        let first = carry_page(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
         let mut text = first.text.replace("- [ ] `p-20261115-001`", "- [x] `p-20261115-001`");
         text = text.replace("Statement 2.", "Statement two, in my words.");
         let gone = text.lines().find(|line| line.contains("p-20261115-003")).unwrap().to_owned();
         text = text.replace(&format!("{gone}\n"), "My own note.\n");
-        let second = carry(Some(&text), Some(&first.shown), &queue(&[1, 2, 3, 4, 5, 6], 2)).unwrap();
+        let second = carry_page(Some(&text), Some(&first.shown), &queue(&[1, 2, 3, 4, 5, 6], 2)).unwrap();
         assert!(
             second.text.contains("[x] `p-20261115-001`") && second.text.contains("in my words"),
             "{}",
@@ -164,23 +166,25 @@ mod tests {
             ]
         );
         // Once more, without any change.
-        let third = carry(Some(&second.text), Some(&second.shown), &queue(&[1, 2, 3, 4, 5, 6], 3)).unwrap();
+        let third =
+            carry_page(Some(&second.text), Some(&second.shown), &queue(&[1, 2, 3, 4, 5, 6], 3)).unwrap();
         assert_eq!(third, second, "the same queue changes nothing");
     }
 
     #[test]
     fn a_page_in_doubt_is_left_alone() {
-        let first = carry(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
-        let emptied = carry(Some(" \n"), Some(&first.shown), &queue(&[1, 2, 3, 4, 5], 2));
+        let first = carry_page(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
+        let emptied = carry_page(Some(" \n"), Some(&first.shown), &queue(&[1, 2, 3, 4, 5], 2));
         assert_eq!(emptied, Err(CarryError::Doubt(PageDoubt::Emptied)));
         let unclosed = format!("```\n{}", first.text);
-        assert!(carry(Some(&unclosed), Some(&first.shown), &queue(&[5], 2)).is_err());
+        assert!(carry_page(Some(&unclosed), Some(&first.shown), &queue(&[5], 2)).is_err());
     }
 
     #[test]
     fn a_page_of_another_machine_gets_new_lines_and_keeps_its_own() {
-        let other = carry(None, None, &queue(&[1, 2], 1)).unwrap().text.replace("Statement 2.", "Reworded.");
-        let ours = carry(Some(&other), None, &queue(&[2, 7], 2)).unwrap();
+        let other =
+            carry_page(None, None, &queue(&[1, 2], 1)).unwrap().text.replace("Statement 2.", "Reworded.");
+        let ours = carry_page(Some(&other), None, &queue(&[2, 7], 2)).unwrap();
         for kept in ["p-20261115-001", "Statement 1.", "Reworded.", "p-20261115-007"] {
             assert!(ours.text.contains(kept), "{kept} in {}", ours.text);
         }
@@ -193,14 +197,14 @@ mod tests {
         #[test]
         fn whatever_is_added_decisions_stay(ticks in prop::collection::vec(0..3usize, 5), more in 0u32..4) {
             let before: Vec<u32> = (1..=5).collect();
-            let first = carry(None, None, &queue(&before, 1)).unwrap();
+            let first = carry_page(None, None, &queue(&before, 1)).unwrap();
             let mut text = first.text.clone();
             for (number, tick) in before.iter().zip(&ticks) {
                 let mark = [" ", "x", "-"][*tick];
                 text = text.replace(&format!("- [ ] `p-20261115-{number:03}`"), &format!("- [{mark}] `p-20261115-{number:03}`"));
             }
             let after: Vec<u32> = (1..=5 + more).collect();
-            let second = carry(Some(&text), Some(&first.shown), &queue(&after, 2)).unwrap();
+            let second = carry_page(Some(&text), Some(&first.shown), &queue(&after, 2)).unwrap();
             let told = |carried: &CarriedPage| -> Vec<(ProposalId, PageDecision)> {
                 let decided = diff(&carried.shown, &carried.text).unwrap().decided;
                 let old = decided.into_iter().filter(|decided| decided.id.number <= 5);

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::parse::{CheckboxState, PageEntry, ParsedItem, ParsedPage, after_dash, parse};
 use super::{ListedProposal, ProposalId, ShownPage};
 use crate::base::scope::Scope;
-use crate::vault::escape::tidy_line;
+use crate::vault::escape::normalise_line;
 use crate::vault::lines::BrokenDocument;
 
 /// The decision on one proposal (REV-03).
@@ -165,7 +165,7 @@ fn decide(proposal: &ListedProposal, entry: &PageEntry, cut: bool) -> PageDecisi
     if is_unchanged(proposal, entry) {
         return decide_unchanged(entry.state);
     }
-    let (title, text) = read_as(proposal, &entry.reading);
+    let (title, text) = split_by_title(proposal, &entry.reading);
     let worded = !(title.is_empty() && text.is_empty());
     match entry.state {
         CheckboxState::Rejected => PageDecision::Rejected { how: RejectionMark::Ticked },
@@ -179,7 +179,7 @@ fn decide(proposal: &ListedProposal, entry: &PageEntry, cut: bool) -> PageDecisi
 
 /// The scope that a line names, even if a note is attached below it.
 fn scope_of(proposal: &ListedProposal, entry: &PageEntry) -> Option<Scope> {
-    let shorter = entry.shorter.as_ref().filter(|_| is_noted_below(proposal, entry));
+    let shorter = entry.shorter.as_ref().filter(|_| has_note_below(proposal, entry));
     shorter.map_or_else(|| entry.scope.clone(), |shorter| shorter.scope.clone())
 }
 
@@ -193,21 +193,21 @@ fn decide_unchanged(state: CheckboxState) -> PageDecision {
 
 /// True if the line has the proposed words. Wrapping, emphasis and the dash may differ.
 pub(super) fn is_unchanged(proposal: &ListedProposal, entry: &PageEntry) -> bool {
-    says(proposal, &entry.reading) || is_noted_below(proposal, entry)
+    says_same(proposal, &entry.reading) || has_note_below(proposal, entry)
 }
 
 /// True if the line itself is unchanged and only a note is attached below it.
-pub(super) fn is_noted_below(proposal: &ListedProposal, entry: &PageEntry) -> bool {
-    entry.shorter.as_ref().is_some_and(|shorter| says(proposal, shorter))
+pub(super) fn has_note_below(proposal: &ListedProposal, entry: &PageEntry) -> bool {
+    entry.shorter.as_ref().is_some_and(|shorter| says_same(proposal, shorter))
 }
 
-fn says(proposal: &ListedProposal, reading: &ParsedItem) -> bool {
-    let (title, text) = read_as(proposal, reading);
+fn says_same(proposal: &ListedProposal, reading: &ParsedItem) -> bool {
+    let (title, text) = split_by_title(proposal, reading);
     flat(&title) == flat(&proposal.title) && flat(&text) == flat(&proposal.text)
 }
 
 /// The title and text of a line. The original title shows where it ends if its emphasis is lost.
-fn read_as(proposal: &ListedProposal, reading: &ParsedItem) -> (String, String) {
+fn split_by_title(proposal: &ListedProposal, reading: &ParsedItem) -> (String, String) {
     let lost = || {
         let rest = flat(&reading.whole).strip_prefix(&flat(&proposal.title))?.to_owned();
         let dash = after_dash(&rest).or_else(|| rest.is_empty().then_some(""))?;
@@ -224,7 +224,7 @@ fn read_as(proposal: &ListedProposal, reading: &ParsedItem) -> (String, String) 
 
 /// The checkbox of a line that lost only its id.
 fn without_id(proposal: &ListedProposal, page: &ParsedPage) -> Option<CheckboxState> {
-    page.loose.iter().find(|(_, reading)| says(proposal, reading)).map(|(state, _)| *state)
+    page.loose.iter().find(|(_, reading)| says_same(proposal, reading)).map(|(state, _)| *state)
 }
 
 /// True if the page still contains the proposal in an unknown form.
@@ -235,5 +235,5 @@ fn is_mentioned(proposal: &ListedProposal, page: &ParsedPage, text: &str) -> boo
 }
 
 fn flat(text: &str) -> String {
-    tidy_line(text)
+    normalise_line(text)
 }

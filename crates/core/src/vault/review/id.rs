@@ -81,24 +81,24 @@ impl ProposalId {
     }
 
     /// An id without a number; the store assigns one on submission.
-    pub const fn uncounted(kind: ProposalStage, date: Date) -> Self {
+    pub const fn unnumbered(kind: ProposalStage, date: Date) -> Self {
         Self::new(kind, date, 0)
     }
 
     /// The next free id of the day: one more than the highest of `taken`.
-    pub fn next<'a>(kind: ProposalStage, date: Date, taken: impl IntoIterator<Item = &'a Self>) -> Self {
+    pub fn next_free<'a>(kind: ProposalStage, date: Date, taken: impl IntoIterator<Item = &'a Self>) -> Self {
         let same_day = taken.into_iter().filter(|id| id.kind == kind && id.date == date);
         let number = same_day.map(|id| id.number).max().map_or(1, |highest| highest.saturating_add(1));
         Self::new(kind, date, number)
     }
 
     /// The same id with a machine.
-    pub fn by(self, machine: Option<MachineId>) -> Self {
+    pub fn with_machine(self, machine: Option<MachineId>) -> Self {
         Self { machine, ..self }
     }
 
     /// Parses an id at the start of `text`, and returns the rest with it.
-    pub(super) fn prefix(text: &str) -> Option<(Self, &str)> {
+    pub(super) fn strip_id(text: &str) -> Option<(Self, &str)> {
         let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
         Some((word.parse().ok()?, rest))
@@ -162,14 +162,14 @@ mod tests {
     #[test]
     fn rev_01_ids_read_back_and_count_up() {
         let day = date(2026, 11, 15);
-        let first = ProposalId::next(ProposalStage::Reflection, day, []);
+        let first = ProposalId::next_free(ProposalStage::Reflection, day, []);
         assert_eq!(first.to_string(), "p-20261115-001");
         assert_eq!("p-20261115-001".parse(), Ok(first));
-        let friction = ProposalId::next(ProposalStage::Friction, day, [&first]);
+        let friction = ProposalId::next_free(ProposalStage::Friction, day, [&first]);
         assert_eq!(friction.to_string(), "f-20261115-001");
         let later = ProposalId { number: 999, ..first };
         assert_eq!(
-            ProposalId::next(ProposalStage::Reflection, day, [&later, &first]).to_string(),
+            ProposalId::next_free(ProposalStage::Reflection, day, [&later, &first]).to_string(),
             "p-20261115-1000"
         );
         for wrong in [
@@ -187,7 +187,7 @@ mod tests {
             assert_eq!(wrong.parse::<ProposalId>(), Err(ProposalIdError), "{wrong}");
         }
         let machine = MachineId::new([10, 24, 15, 4]);
-        let theirs = first.by(Some(machine));
+        let theirs = first.with_machine(Some(machine));
         assert_eq!(theirs.to_string(), format!("p-20261115-001-{machine}"));
         assert_eq!(theirs.to_string().parse(), Ok(theirs));
         assert_ne!(theirs, first);

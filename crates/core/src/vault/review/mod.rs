@@ -15,12 +15,12 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::as_text;
-use super::escape::{tidy, tidy_line};
+use super::escape::{normalise_line, normalise_text};
 use crate::base::hash::ContentHash;
 use crate::base::scope::ProjectId;
-use crate::base::time::{day, iso};
+use crate::base::time::{day, format_utc};
 
-pub use carry_over::{CarriedPage, CarryError, carry};
+pub use carry_over::{CarriedPage, CarryError, carry_page};
 pub use diff::{DecidedProposal, PageDecision, PageDoubt, RejectionMark, ReviewDecisions, diff};
 pub use id::{MachineId, ProposalId, ProposalIdError, ProposalStage};
 pub use parse::{CheckboxState, PageEntry, PageFooter, ParsedPage, parse};
@@ -86,26 +86,32 @@ pub struct ShownPage {
 
 impl ListedProposal {
     /// The proposal as it parses from a page: a title on one line, and a tidy text.
-    pub fn tidied(&self) -> Self {
+    pub fn normalised(&self) -> Self {
         let place = match &self.place {
-            ProposalPlace::Section(name) => ProposalPlace::Section(tidy_line(name)),
+            ProposalPlace::Section(name) => ProposalPlace::Section(normalise_line(name)),
             ProposalPlace::Friction(date) => ProposalPlace::Friction(*date),
         };
         let project = self.project.clone();
-        Self { id: self.id, place, title: tidy_line(&self.title), text: tidy(&self.text), project }
+        Self {
+            id: self.id,
+            place,
+            title: normalise_line(&self.title),
+            text: normalise_text(&self.text),
+            project,
+        }
     }
 }
 
 impl ReviewPage {
     /// The number of waiting proposals, on the page or not.
-    pub fn pending(&self) -> usize {
+    pub fn pending_count(&self) -> usize {
         self.proposals.len() + self.later
     }
 
     /// The proposals in page order: tidied, and grouped by the first appearance of each group.
-    pub fn listed(&self) -> Vec<ListedProposal> {
+    pub fn listed_proposals(&self) -> Vec<ListedProposal> {
         let mut groups: Vec<Vec<ListedProposal>> = Vec::new();
-        for proposal in self.proposals.iter().map(ListedProposal::tidied) {
+        for proposal in self.proposals.iter().map(ListedProposal::normalised) {
             match groups.iter_mut().find(|group| group[0].place == proposal.place) {
                 Some(group) => group.push(proposal),
                 None => groups.push(vec![proposal]),
@@ -115,9 +121,9 @@ impl ReviewPage {
     }
 
     /// The state of a page with this queue.
-    pub fn shown(&self) -> ShownPage {
-        let proposals = self.listed();
-        let mut parts = vec![iso(self.updated)];
+    pub fn shown_page(&self) -> ShownPage {
+        let proposals = self.listed_proposals();
+        let mut parts = vec![format_utc(self.updated)];
         for proposal in &proposals {
             let place = match &proposal.place {
                 ProposalPlace::Section(name) => name.clone(),
@@ -127,6 +133,6 @@ impl ReviewPage {
             parts.extend(proposal.project.as_ref().map(ProjectId::to_string));
         }
         let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
-        ShownPage { version: ContentHash::of_parts(&parts).short(16), proposals }
+        ShownPage { version: ContentHash::of_parts(&parts).short_hex(16), proposals }
     }
 }

@@ -11,7 +11,7 @@ use super::{ProposalId, ProposalPlace};
 use crate::base::scope::Scope;
 use crate::base::time;
 use crate::vault::comment;
-use crate::vault::escape::{self, plain, tidy, tidy_line};
+use crate::vault::escape::{self, normalise_line, normalise_text, unescape_inline};
 use crate::vault::lines::{self, BrokenDocument, LineKind, MarkdownLine, heading_words, item_lines};
 use crate::vault::scope_mark;
 
@@ -241,7 +241,7 @@ fn heading(title: &str) -> BlockContent {
     let lower = title.to_ascii_lowercase();
     if let Some(at) = lower.find(&SECTION.to_ascii_lowercase()) {
         let name = title[at + SECTION.len()..].trim();
-        return BlockContent::Group(ProposalPlace::Section(escape::plain_heading(name)));
+        return BlockContent::Group(ProposalPlace::Section(escape::unescape_heading(name)));
     }
     if words == heading_words(FRICTION) {
         let dates = title.split(|c: char| !(c.is_ascii_digit() || c == '-'));
@@ -267,7 +267,7 @@ fn own_line(text: &str) -> BlockContent {
     let reviewer = || {
         let (name, date) = words.strip_prefix(REVIEWER)?.rsplit_once('|')?;
         let date = date.trim().parse().ok()?;
-        Some(BlockContent::Reviewer(escape::plain_heading(name.trim()), date))
+        Some(BlockContent::Reviewer(escape::unescape_heading(name.trim()), date))
     };
     reviewer().unwrap_or(BlockContent::Note)
 }
@@ -292,20 +292,25 @@ fn checkbox(content: &str) -> (CheckboxState, &str) {
 
 /// The id before the words, with or without ticks.
 fn id(content: &str) -> Option<(ProposalId, &str)> {
-    let (id, rest) = ProposalId::prefix(content.trim_start_matches('`'))?;
+    let (id, rest) = ProposalId::strip_id(content.trim_start_matches('`'))?;
     Some((id, rest.trim_start_matches('`').trim_start()))
 }
 
 impl ParsedItem {
     fn new(words: &str, below: &[MarkdownLine<'_>], offset: usize) -> Self {
         let below: Vec<&str> = below.iter().map(|line| line.text).collect();
-        let joined = escape::joined_item(words, &below, offset);
+        let joined = escape::join_item(words, &below, offset);
         let (words, scope) = match scope_mark::split(&joined) {
             Some((words, scope)) => (words, Some(scope)),
             None => (joined.as_str(), None),
         };
         let (title, text) = split(words);
-        Self { title, text: tidy(&plain(text)), whole: tidy(&plain(words)), scope }
+        Self {
+            title,
+            text: normalise_text(&unescape_inline(text)),
+            whole: normalise_text(&unescape_inline(words)),
+            scope,
+        }
     }
 }
 
@@ -322,7 +327,7 @@ fn split(words: &str) -> (String, &str) {
     }
     let dashes = [" — ", " – ", " -- ", " - ", ": "];
     match dashes.iter().find_map(|dash| words.split_once(dash)) {
-        Some((title, text)) => (tidy_line(&plain(title)), text),
+        Some((title, text)) => (normalise_line(&unescape_inline(title)), text),
         None => (String::new(), words),
     }
 }
@@ -354,5 +359,5 @@ fn plain_title(title: &str) -> String {
         let escape = c == '\\' && rest.peek().is_some_and(|next| matches!(next, '\\' | '*' | '<'));
         out.push(if escape { rest.next().unwrap_or(c) } else { c });
     }
-    tidy_line(&out)
+    normalise_line(&out)
 }

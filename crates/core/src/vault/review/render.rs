@@ -2,7 +2,7 @@
 
 use super::{CheckboxState, ListedProposal, ProposalPlace, ReviewPage};
 use crate::base::scope::Scope;
-use crate::base::time::{day, iso};
+use crate::base::time::{day, format_utc};
 use crate::vault::comment;
 use crate::vault::escape::{self, EscapeStyle};
 use crate::vault::scope_mark;
@@ -22,8 +22,8 @@ pub(super) const OLD_INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting
 
 /// Renders the whole page (REV-02).
 pub fn render(queue: &ReviewPage) -> String {
-    let shown = queue.shown();
-    let mut page = format!("# {TITLE}\n\n{}\n\n{INSTRUCTION}\n", reviewer(queue));
+    let shown = queue.shown_page();
+    let mut page = format!("# {TITLE}\n\n{}\n\n{INSTRUCTION}\n", render_reviewer(queue));
     let mut place = None;
     for proposal in &shown.proposals {
         if place != Some(&proposal.place) {
@@ -32,11 +32,11 @@ pub fn render(queue: &ReviewPage) -> String {
         }
         page.push_str(&item(proposal, CheckboxState::Pending));
     }
-    page.push_str(&format!("\n{}\n{}\n", footer(queue), version(&shown.version)));
+    page.push_str(&format!("\n{}\n{}\n", render_footer(queue), version(&shown.version)));
     page
 }
 
-pub(super) fn reviewer(queue: &ReviewPage) -> String {
+pub(super) fn render_reviewer(queue: &ReviewPage) -> String {
     format!("_{REVIEWER} {} | {}_", escape::heading(&queue.reviewer), day(queue.date))
 }
 
@@ -74,15 +74,15 @@ pub(super) fn item(proposal: &ListedProposal, state: CheckboxState) -> String {
 pub(super) fn mark(proposal: &ListedProposal) -> Option<String> {
     let scope = proposal.project.clone().map_or(Scope::Global, Scope::Project);
     let words = if proposal.text.is_empty() { &proposal.title } else { &proposal.text };
-    scope_mark::needed(words, &scope)
+    scope_mark::required_mark(words, &scope)
 }
 
-pub(super) fn footer(queue: &ReviewPage) -> String {
-    format!("_{FOOTER} {} | {}{PENDING}", iso(queue.updated), queue.pending())
+pub(super) fn render_footer(queue: &ReviewPage) -> String {
+    format!("_{FOOTER} {} | {}{PENDING}", format_utc(queue.updated), queue.pending_count())
 }
 
 /// The number of pending proposals in the footer of a page. `None` if there is no footer of ours.
-pub(super) fn counted(text: &str) -> Option<usize> {
+pub(super) fn parse_pending_count(text: &str) -> Option<usize> {
     let ours = |line: &str| {
         line.strip_prefix('_')?.strip_prefix(FOOTER)?.strip_suffix(PENDING)?.rsplit(' ').next()?.parse().ok()
     };

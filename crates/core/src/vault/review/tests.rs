@@ -35,7 +35,7 @@ fn page() -> String {
 
 /// The decision on the `at`th proposal of [`three`], in page order.
 fn decision(text: &str, at: usize) -> PageDecision {
-    diff(&three().shown(), text).unwrap().decided[at].decision.clone()
+    diff(&three().shown_page(), text).unwrap().decided[at].decision.clone()
 }
 
 fn queues() -> impl Strategy<Value = ReviewPage> {
@@ -71,14 +71,14 @@ proptest! {
             text: entry.text.clone(),
             project: entry.scope.as_ref().and_then(Scope::project).cloned(),
         }).collect();
-        prop_assert_eq!(entries, queue.listed());
+        prop_assert_eq!(entries, queue.listed_proposals());
         prop_assert!(parsed.titled && parsed.notes.is_empty());
-        prop_assert_eq!(parsed.reviewer, Some(tidy_line(&queue.reviewer)));
+        prop_assert_eq!(parsed.reviewer, Some(normalise_line(&queue.reviewer)));
         prop_assert_eq!(parsed.date, Some(queue.date));
         let footer = parsed.footer.unwrap();
         prop_assert_eq!(footer.updated, Some(queue.updated));
-        prop_assert_eq!(footer.version, Some(queue.shown().version));
-        let decisions = diff(&queue.shown(), &text).unwrap();
+        prop_assert_eq!(footer.version, Some(queue.shown_page().version));
+        let decisions = diff(&queue.shown_page(), &text).unwrap();
         prop_assert!(decisions.decided.iter().all(|decided| decided.decision == PageDecision::Pending));
         prop_assert_eq!(decisions.decided.len(), queue.proposals.len());
     }
@@ -87,7 +87,7 @@ proptest! {
     fn rev_03_half_a_page_never_decides(queue in queues(), cut in any::<prop::sample::Index>()) {
         let text = render(&queue).replace("- [ ]", "- [x]");
         let half = &text[..text.floor_char_boundary(cut.index(text.len()))];
-        let shown = queue.shown();
+        let shown = queue.shown_page();
         if let Ok(decisions) = diff(&shown, half) {
             for decided in decisions.decided {
                 prop_assert!(matches!(decided.decision, PageDecision::Approved | PageDecision::Pending), "{decided:?}");
@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn rev_03_no_page_makes_us_panic_or_reject_what_is_there(text in document(), queue in queues()) {
-        let shown = queue.shown();
+        let shown = queue.shown_page();
         let full = format!("{text}\n\n{}", render(&queue));
         if let Ok(decisions) = diff(&shown, &full) {
             let deleted = PageDecision::Rejected { how: RejectionMark::LineDeleted };
@@ -124,7 +124,7 @@ proptest! {
         let mut ids: Vec<ProposalId> = Vec::new();
         let mut new = new;
         new.proposals.retain(|proposal| !ids.contains(&proposal.id) && { ids.push(proposal.id); true });
-        let changed = match update(&text, &old.shown(), &new) {
+        let changed = match update(&text, &old.shown_page(), &new) {
             Ok(changed) => changed,
             Err(Error::Broken(_)) => return Ok(()),
             Err(Error::Unfit) => return Ok(()),
@@ -137,7 +137,7 @@ proptest! {
             prop_assert!(found.is_some(), "{words:?} is gone from {changed:?}");
             from += found.unwrap();
         }
-        for proposal in new.listed() {
+        for proposal in new.listed_proposals() {
             prop_assert!(after.entries.iter().any(|entry| entry.id == proposal.id));
         }
         // Lines that still match a pending proposal stay untouched, too.
@@ -145,12 +145,12 @@ proptest! {
             let same = |proposal: &ListedProposal| {
                 proposal.id == entry.id && proposal.title == entry.title && proposal.text == entry.text
             };
-            if new.listed().iter().any(same) {
+            if new.listed_proposals().iter().any(same) {
                 prop_assert!(changed.contains(text[entry.range.clone()].trim_end()));
             }
         }
         // A second update changes nothing.
-        prop_assert_eq!(update(&changed, &new.shown(), &new).unwrap(), changed);
+        prop_assert_eq!(update(&changed, &new.shown_page(), &new).unwrap(), changed);
     }
 }
 
@@ -171,7 +171,7 @@ fn an_update_fits_beside_ordinary_notes() {
         next.proposals.remove(1);
         next.proposals.push(proposal("p-20261116-001", "Hard Rules", "New", "One more."));
         next.proposals.push(proposal("p-20261116-002", "Lessons", "Newer", "Another."));
-        let changed = update(&text, &three().shown(), &next).unwrap();
+        let changed = update(&text, &three().shown_page(), &next).unwrap();
         assert_eq!(changed.matches(note).count(), 2);
         let ids: Vec<String> =
             parse(&changed).unwrap().entries.iter().map(|entry| entry.id.to_string()).collect();
@@ -183,7 +183,7 @@ fn an_update_fits_beside_ordinary_notes() {
 
 #[test]
 fn rev_02_the_page_looks_like_this() {
-    insta::assert_snapshot!(page().replace(&three().shown().version, "VERSION"), @r"
+    insta::assert_snapshot!(page().replace(&three().shown_page().version, "VERSION"), @r"
     # Pending Memory Proposals
 
     _Reviewer: Ada | 2026-11-15_
@@ -272,7 +272,7 @@ fn rev_03_editors_may_wrap_reorder_and_restyle() {
 
 #[test]
 fn rev_03_doubt_decides_nothing() {
-    let shown = three().shown();
+    let shown = three().shown_page();
     assert_eq!(diff(&shown, "\u{feff}\n \n"), Err(PageDoubt::Emptied));
     let conflict = page().replace("\n## Friction", "\n<<<<<<< HEAD\n## Friction");
     assert!(matches!(diff(&shown, &conflict), Err(PageDoubt::Broken(BrokenDocument::Conflict { .. }))));
@@ -294,7 +294,7 @@ fn rev_03_doubt_decides_nothing() {
 fn the_only_line_may_be_deleted() {
     let one = queue(vec![proposal("p-20261115-001", "Patterns", "T", "text")]);
     let text = render(&one).replace("- [ ] `p-20261115-001` **T** — text\n", "");
-    let decisions = diff(&one.shown(), &text).unwrap();
+    let decisions = diff(&one.shown_page(), &text).unwrap();
     assert_eq!(decisions.decided[0].decision, PageDecision::Rejected { how: RejectionMark::LineDeleted });
 }
 
@@ -303,19 +303,19 @@ fn update_keeps_order_ticks_and_rewording() {
     let item = "- [ ] `p-20261115-001` **No amends** — Never amend a pushed commit.\n";
     let mine = "* [x] p-20261115-001 No amends: Never amend\n  a pushed commit.\n";
     let text = page().replace(item, mine);
-    let same = update(&text, &three().shown(), &three()).unwrap();
+    let same = update(&text, &three().shown_page(), &three()).unwrap();
     assert_eq!(same, text);
     let mut reworded = three();
     reworded.proposals[0].text = "Never, ever.".to_owned();
-    let changed = update(&text, &three().shown(), &reworded).unwrap();
+    let changed = update(&text, &three().shown_page(), &reworded).unwrap();
     assert!(changed.contains("- [x] `p-20261115-001` **No amends** — Never, ever.\n"));
     assert!(!changed.contains("pushed commit"));
 }
 
 #[test]
 fn update_of_nothing_is_a_fresh_page() {
-    assert_eq!(update("", &three().shown(), &three()).unwrap(), page());
-    let gone = update(&page(), &three().shown(), &queue(vec![])).unwrap();
+    assert_eq!(update("", &three().shown_page(), &three()).unwrap(), page());
+    let gone = update(&page(), &three().shown_page(), &queue(vec![])).unwrap();
     assert_eq!(gone, render(&queue(vec![])));
 }
 
@@ -328,11 +328,11 @@ fn a_note_that_touches_a_leaving_line_stays_and_joins_no_other() {
     let text = render(&both)
         .replace("Second.\n", "Second.\nI like this one.\n")
         .replace("[ ] `p-20261115-002`", "[x] `p-20261115-002`");
-    let decisions = diff(&both.shown(), &text).unwrap();
+    let decisions = diff(&both.shown_page(), &text).unwrap();
     assert_eq!(decisions.decided[1].decision, PageDecision::Approved);
     let rest = ReviewPage { proposals: vec![both.proposals[0].clone()], ..both.clone() };
-    let changed = update(&text, &both.shown(), &rest).unwrap();
+    let changed = update(&text, &both.shown_page(), &rest).unwrap();
     assert!(changed.contains("**One** — First.\n\nI like this one.\n"), "{changed}");
-    let decisions = diff(&rest.shown(), &changed).unwrap();
+    let decisions = diff(&rest.shown_page(), &changed).unwrap();
     assert_eq!(decisions.decided[0].decision, PageDecision::Pending);
 }

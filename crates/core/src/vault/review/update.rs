@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use thiserror::Error as ThisError;
 
-use super::diff::{is_noted_below, is_unchanged};
+use super::diff::{has_note_below, is_unchanged};
 use super::parse::{BlockContent, PageBlock, PageEntry, parse, scan};
-use super::render::{footer, heading, item, mark, render, reviewer, version};
+use super::render::{heading, item, mark, render, render_footer, render_reviewer, version};
 use super::{ListedProposal, ProposalPlace, ReviewPage, ShownPage};
 use crate::vault::lines::{self, BrokenDocument, LineInsertion, LineKind, MarkdownLine, newline_of};
 
@@ -33,7 +33,7 @@ pub fn update(text: &str, shown: &ShownPage, queue: &ReviewPage) -> Result<Strin
     if lines.iter().all(MarkdownLine::is_blank) {
         return Ok(render(queue));
     }
-    let page = PageUpdate { text, lines: &lines, blocks: scan(&lines), shown, pending: queue.shown() };
+    let page = PageUpdate { text, lines: &lines, blocks: scan(&lines), shown, pending: queue.shown_page() };
     let mut edits = page.entries();
     edits.extend(page.empty_groups());
     edits.extend(page.new_entries());
@@ -101,7 +101,7 @@ impl PageUpdate<'_> {
     ) -> Option<PageEdit> {
         let mark = mark(proposal).filter(|_| proposal.project.is_some() && entry.scope.is_none())?;
         // Behind an attached note the mark would belong to the note.
-        let own = (!is_noted_below(proposal, entry)).then_some(range)?;
+        let own = (!has_note_below(proposal, entry)).then_some(range)?;
         let end = own.start + self.text[own.clone()].trim_end().len();
         Some((end..end, format!(" {mark}")))
     }
@@ -117,7 +117,7 @@ impl PageUpdate<'_> {
     /// The entry's bytes without an attached note.
     fn own_range(&self, block: &PageBlock, entry: &PageEntry) -> Range<usize> {
         let whole = self.block_range(block);
-        if !find(self.shown, entry).is_some_and(|proposal| is_noted_below(proposal, entry)) {
+        if !find(self.shown, entry).is_some_and(|proposal| has_note_below(proposal, entry)) {
             return whole;
         }
         let lazy = block.lines.clone().find(|at| self.lines[*at].kind == LineKind::Text { lazy: true });
@@ -230,12 +230,12 @@ impl PageUpdate<'_> {
         let mut edits = Vec::new();
         edits.extend(
             last(|what| matches!(what, BlockContent::Reviewer(..)))
-                .map(|block| (words(block), reviewer(queue))),
+                .map(|block| (words(block), render_reviewer(queue))),
         );
         let mut block = String::new();
         match self.footer() {
-            Some(own) => edits.push((words(own), footer(queue))),
-            None => block.push_str(&format!("{}\n", footer(queue))),
+            Some(own) => edits.push((words(own), render_footer(queue))),
+            None => block.push_str(&format!("{}\n", render_footer(queue))),
         }
         let own_version = version(&self.pending.version);
         match last(|what| matches!(what, BlockContent::Version(_))) {

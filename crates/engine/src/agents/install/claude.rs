@@ -10,7 +10,7 @@ pub(super) fn folder(machine: &InstallEnvironment, home: Option<&Path>) -> Optio
     machine.claude.clone().or_else(|| Some(home?.join(".claude")))
 }
 
-pub(super) fn obstacle(settings: &str) -> Option<String> {
+pub(super) fn hooks_obstacle(settings: &str) -> Option<String> {
     let settings: serde_json::Value = serde_json::from_str(settings.trim_start_matches('\u{feff}')).ok()?;
     (settings["disableAllHooks"] == true)
         .then(|| "`disableAllHooks` in its settings switches all hooks off".to_owned())

@@ -25,7 +25,7 @@ struct HookTrust {
 }
 
 /// The name of an event in Codex's keys: `SessionStart` becomes `session_start`.
-fn snake(event: &str) -> String {
+fn to_snake_case(event: &str) -> String {
     let mut name = String::new();
     for c in event.chars() {
         if c.is_ascii_uppercase() && !name.is_empty() {
@@ -37,11 +37,11 @@ fn snake(event: &str) -> String {
 }
 
 fn prefix(hooks: &Path, event: &str) -> String {
-    format!("{}:{}:", hooks.to_string_lossy(), snake(event))
+    format!("{}:{}:", hooks.to_string_lossy(), to_snake_case(event))
 }
 
 fn entry(hooks: &Path, found: &InstalledHook) -> HookTrust {
-    let event = Value::from(snake(&found.event));
+    let event = Value::from(to_snake_case(&found.event));
     let command = Value::from(found.line.as_str());
     let asked = found.timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
     let timeout = if found.event == "SessionEnd" { asked.min(MAX_SESSION_END_SECONDS) } else { asked };
@@ -55,7 +55,7 @@ fn entry(hooks: &Path, found: &InstalledHook) -> HookTrust {
     );
     HookTrust {
         key: format!("{}{}:{}", prefix(hooks, &found.event), found.group, found.handler),
-        hash: format!("sha256:{}", ContentHash::of(identity.as_bytes())),
+        hash: format!("sha256:{}", ContentHash::of_bytes(identity.as_bytes())),
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn is_trusted(text: &str, hooks: &Path, found: &[InstalledHook]) -> b
 }
 
 /// The text with trust in all of these hooks.
-pub(super) fn trust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Result<String, String> {
+pub(super) fn add_trust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Result<String, String> {
     let document = parse(text)?;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let (mut splices, mut blocks) = (Vec::new(), Vec::new());
@@ -130,7 +130,7 @@ const UNEDITABLE_TRUST: &str =
 
 /// The text without entries of these hooks. Hooks of others that move up in the file of hooks keep their
 /// trust.
-pub(super) fn distrust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Result<String, String> {
+pub(super) fn remove_trust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Result<String, String> {
     let ours: Vec<String> = found.iter().map(|one| entry(hooks, one).key).collect();
     let mut after = text.to_owned();
     // Go from the end, one entry at a time: text between two of them is removed with the later one.
@@ -140,7 +140,7 @@ pub(super) fn distrust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Res
     let mut splices: Vec<(Range<usize>, String)> = Vec::new();
     if let Some(state) = state(&parse(&after)?) {
         for (key, _) in state.iter() {
-            let Some(new) = moved(hooks, key, found) else { continue };
+            let Some(new) = shifted_key(hooks, key, found) else { continue };
             let span = state.key(key).and_then(Key::span).ok_or(UNEDITABLE_TRUST)?;
             splices.push((span, Key::new(new).display_repr().into_owned()));
         }
@@ -158,7 +158,7 @@ fn last_block(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, Strin
     let Some(state) = state(&document) else { return Ok(None) };
     let mut last: Option<Range<usize>> = None;
     for (_, item) in state.iter().filter(|(key, _)| keys.iter().any(|ours| ours == key)) {
-        let block = item.as_table().and_then(|table| block(text, table)).ok_or(UNEDITABLE_TRUST)?;
+        let block = item.as_table().and_then(|table| table_range(text, table)).ok_or(UNEDITABLE_TRUST)?;
         if last.as_ref().is_none_or(|last| last.start < block.start) {
             last = Some(block);
         }
@@ -167,7 +167,7 @@ fn last_block(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, Strin
 }
 
 /// The range of a table with its own header, with one blank line before it.
-pub(super) fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
+pub(super) fn table_range(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
     let header = table.span()?;
     let last = table.iter().filter_map(|(_, item)| item.span()).map(|span| span.end).max();
     let end = last.unwrap_or(header.end);
@@ -189,7 +189,7 @@ pub(super) fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>
 }
 
 /// The new key of another hook after ours are removed, if its key changes.
-fn moved(hooks: &Path, key: &str, ours: &[InstalledHook]) -> Option<String> {
+fn shifted_key(hooks: &Path, key: &str, ours: &[InstalledHook]) -> Option<String> {
     ours.iter().find_map(|one| {
         let (group, place) = key.strip_prefix(&prefix(hooks, &one.event))?.split_once(':')?;
         let (group, place): (usize, usize) = (group.parse().ok()?, place.parse().ok()?);
@@ -274,24 +274,24 @@ mod tests {
             "[hooks.state]\n\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n\n\n",
         ] {
             assert!(!is_trusted(text, hooks(), &found));
-            let with = trust(text, hooks(), &found).unwrap();
+            let with = add_trust(text, hooks(), &found).unwrap();
             assert!(is_trusted(&with, hooks(), &found), "{with}");
             assert!(with.starts_with(text), "{with}");
-            assert_eq!(trust(&with, hooks(), &found).unwrap(), with);
-            assert_eq!(distrust(&with, hooks(), &found).unwrap(), text, "{with}");
+            assert_eq!(add_trust(&with, hooks(), &found).unwrap(), with);
+            assert_eq!(remove_trust(&with, hooks(), &found).unwrap(), text, "{with}");
         }
     }
 
     #[test]
     fn trust_in_an_older_command_is_brought_up_to_date() {
         let (_, found) = ours("");
-        let with = trust("a = 1\n", hooks(), &found).unwrap();
+        let with = add_trust("a = 1\n", hooks(), &found).unwrap();
         let moved: Vec<InstalledHook> = found
             .iter()
             .map(|one| InstalledHook { line: one.line.replace("/usr/bin", "/opt"), ..one.clone() })
             .collect();
         assert!(!is_trusted(&with, hooks(), &moved));
-        let again = trust(&with, hooks(), &moved).unwrap();
+        let again = add_trust(&with, hooks(), &moved).unwrap();
         assert!(is_trusted(&again, hooks(), &moved));
         assert_eq!(again.lines().count(), with.lines().count());
     }
@@ -300,9 +300,9 @@ mod tests {
     fn a_table_that_is_inline_is_left_to_codex() {
         let (_, found) = ours("");
         for text in ["hooks = { state = {} }\n", "[hooks]\nstate = { x = { trusted_hash = 'y' } }\n"] {
-            assert!(trust(text, hooks(), &found).unwrap_err().contains("/hooks"), "{text}");
+            assert!(add_trust(text, hooks(), &found).unwrap_err().contains("/hooks"), "{text}");
         }
-        assert!(trust("a = ", hooks(), &found).is_err());
+        assert!(add_trust("a = ", hooks(), &found).is_err());
     }
 
     #[test]
@@ -319,8 +319,8 @@ mod tests {
         let ours = settings::find(document.text(), Agent::Codex).unwrap();
         let theirs = |group| InstalledHook { group, ..found("Stop", "theirs", Some(5)) };
         let both: Vec<InstalledHook> = ours.iter().cloned().chain([theirs(1)]).collect();
-        let config = trust("a = 1\n", hooks(), &both).unwrap();
-        let after = distrust(&config, hooks(), &ours).unwrap();
+        let config = add_trust("a = 1\n", hooks(), &both).unwrap();
+        let after = remove_trust(&config, hooks(), &ours).unwrap();
         assert!(is_trusted(&after, hooks(), &[theirs(0)]), "{after}");
         assert_eq!(after.matches("hooks.state").count(), 1, "{after}");
     }

@@ -24,9 +24,9 @@ pub struct InstallEnvironment {
 
 impl InstallEnvironment {
     /// Reads the environment of this process.
-    pub fn look() -> Self {
+    pub fn from_environment() -> Self {
         let folder = |name: &str| {
-            let given = environment::raw(name).filter(|text| !text.is_empty()).map(PathBuf::from)?;
+            let given = environment::raw_variable(name).filter(|text| !text.is_empty()).map(PathBuf::from)?;
             // Some shells do not expand the tilde, and some agents understand it.
             match (given.strip_prefix("~"), environment::home_folder()) {
                 (Ok(rest), Some(home)) => Some(home.join(rest)),
@@ -39,12 +39,12 @@ impl InstallEnvironment {
             codex: folder("CODEX_HOME"),
             gemini: folder("GEMINI_CLI_HOME"),
             pi: folder("PI_CODING_AGENT_DIR"),
-            path: environment::raw("PATH"),
+            path: environment::raw_variable("PATH"),
         }
     }
 
     /// The first program with this name on the search path.
-    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let folders = std::env::split_paths(self.path.as_ref()?);
         let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ""] } else { &[""] };
         folders

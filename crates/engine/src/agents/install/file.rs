@@ -13,7 +13,7 @@ const MAX_SETTINGS_BYTES: u64 = 16 * 1024 * 1024;
 /// The text of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
     match disk::read(path, MAX_SETTINGS_BYTES).map_err(Error::io("read", path))? {
-        FileContent::Missing if disk::is_taken(path).map_err(Error::io("read", path))? => {
+        FileContent::Missing if disk::name_exists(path).map_err(Error::io("read", path))? => {
             Err(Error::Dangling(path.to_owned()))
         }
         FileContent::Missing => Ok(None),
@@ -41,7 +41,7 @@ impl SettingsChange {
 
     /// The change as a unified diff.
     pub fn diff(&self) -> String {
-        diff::unified(&self.path.to_string_lossy(), self.before.as_deref(), self.after.as_deref())
+        diff::unified_diff(&self.path.to_string_lossy(), self.before.as_deref(), self.after.as_deref())
     }
 
     pub(super) fn apply(&self) -> Result<(), Error> {
@@ -67,7 +67,7 @@ impl SettingsChange {
 }
 
 /// The temporary files that a killed process of ours left beside a file.
-pub(super) fn left_behind(path: &Path) -> Vec<PathBuf> {
+pub(super) fn abandoned_files(path: &Path) -> Vec<PathBuf> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let Some(Ok(entries)) = target.parent().map(std::fs::read_dir) else { return Vec::new() };
     let ours = |name: &str| name.starts_with(disk::TEMPORARY_PREFIX) && name.ends_with(".tmp");

@@ -12,7 +12,7 @@ pub(super) fn folder(machine: &InstallEnvironment, home: Option<&Path>) -> Optio
     Some(machine.gemini.as_deref().or(home)?.join(".gemini"))
 }
 
-pub(super) fn obstacle(settings: &str) -> Option<String> {
+pub(super) fn hooks_obstacle(settings: &str) -> Option<String> {
     let settings = JsoncDocument::parse(settings, JsonDialect::Commented).ok()?.root().value();
     let hooks = &settings["hooksConfig"];
     let listed =

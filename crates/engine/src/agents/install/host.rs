@@ -24,7 +24,7 @@ pub(super) struct AgentLocation {
 }
 
 impl AgentLocation {
-    pub(super) fn of(agent: Agent, machine: &InstallEnvironment) -> Result<Self, Error> {
+    pub(super) fn locate(agent: Agent, machine: &InstallEnvironment) -> Result<Self, Error> {
         let home = machine.home.as_deref();
         let (folder, file, package) = match agent {
             Agent::Claude => (claude::folder(machine, home), "settings.json", claude::PACKAGE),
@@ -33,19 +33,19 @@ impl AgentLocation {
             Agent::Pi => (pi::folder(machine, home), pi::EXTENSION_PATH, pi::PACKAGE),
         };
         let folder = folder.ok_or(Error::NoHome)?;
-        let program = machine.program(agent.word());
+        let program = machine.find_program(agent.as_str());
         Ok(Self { agent, settings: folder.join(file), folder, program, package })
     }
 
-    pub(super) fn found(&self) -> bool {
+    pub(super) fn is_found(&self) -> bool {
         self.program.is_some() || self.folder.is_dir()
     }
 
     /// The setting that keeps hooks from running, if any.
-    pub(super) fn obstacle(&self, settings: &str) -> Option<String> {
+    pub(super) fn hooks_obstacle(&self, settings: &str) -> Option<String> {
         match self.agent {
-            Agent::Claude => claude::obstacle(settings),
-            Agent::Gemini => gemini::obstacle(settings),
+            Agent::Claude => claude::hooks_obstacle(settings),
+            Agent::Gemini => gemini::hooks_obstacle(settings),
             Agent::Codex | Agent::Pi => None,
         }
     }
@@ -54,7 +54,7 @@ impl AgentLocation {
     pub(super) fn version(&self) -> Option<String> {
         let program = self.program.as_deref()?.canonicalize().ok()?;
         let package = program.ancestors().skip(1).take(4).find_map(|folder| self.package_version(folder));
-        package.or_else(|| in_its_path(&program))
+        package.or_else(|| version_in_path(&program))
     }
 
     fn package_version(&self, folder: &Path) -> Option<String> {
@@ -72,7 +72,7 @@ impl AgentLocation {
 }
 
 /// The version in the path of the program, as installers of single programs put it: `…/versions/2.1.0`.
-fn in_its_path(program: &Path) -> Option<String> {
+fn version_in_path(program: &Path) -> Option<String> {
     let name = program.file_name()?.to_str()?;
     let beside = program.parent()?.file_name()? == "versions";
     (beside && name.starts_with(|c: char| c.is_ascii_digit())).then(|| name.to_owned())

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_core::hosts::install::{HookInvocation, recognise, servers as entries, settings};
+use rekindle_core::hosts::install::{HookInvocation, recognise_command, servers as entries, settings};
 
 pub use self::environment::InstallEnvironment;
 pub use self::error::Error;
@@ -34,7 +34,7 @@ pub use self::probe::HookProbe;
 pub use self::program::invocation;
 pub use self::status::{InstallState, InstallStatus};
 
-use self::file::{left_behind, read};
+use self::file::{abandoned_files, read};
 use self::host::AgentLocation;
 use self::receipt::{FileOrigin, InstallReceipt, InstallReceipts};
 use crate::platform::disk;
@@ -45,7 +45,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The version of an agent on this machine, if it can be read without starting the program.
 pub fn version(machine: &InstallEnvironment, agent: Agent) -> Option<String> {
-    AgentLocation::of(agent, machine).ok()?.version()
+    AgentLocation::locate(agent, machine).ok()?.version()
 }
 
 /// The changes of an install or uninstall for one agent.
@@ -84,17 +84,17 @@ impl<'a> Installer<'a> {
     /// Plans the changes of an install.
     pub fn plan_install(&self, agent: Agent) -> Result<InstallPlan, Error> {
         // Never write lines that we could not recognise and remove later.
-        if recognise(&self.invocation.words(agent, "Stop"), agent).is_none() {
+        if recognise_command(&self.invocation.hook_command(agent, "Stop"), agent).is_none() {
             let program = &self.invocation.program;
             return Err(Error::Program(format!(
                 "{program} is not called `rekindle`; give it that name and run it again"
             )));
         }
-        let host = AgentLocation::of(agent, self.machine)?;
+        let host = AgentLocation::locate(agent, self.machine)?;
         let mut plan = InstallPlan::empty(agent);
         let before = read(&host.settings)?;
         if agent == Agent::Pi {
-            let after = pi::render(self.invocation, &self.places.logs());
+            let after = pi::render(self.invocation, &self.places.logs_folder());
             let ours = before.as_deref().is_none_or(pi::is_ours);
             if !ours {
                 return Err(Error::NotOurs(host.settings));
@@ -106,7 +106,7 @@ impl<'a> Installer<'a> {
                 settings::EmptyContainers::new(),
                 before.is_some(),
             );
-            self.register_apart(&mut plan, &host)?;
+            self.plan_server_install(&mut plan, &host)?;
             plan.change(host.settings, before, Some(after));
             return Ok(plan);
         }
@@ -117,23 +117,23 @@ impl<'a> Installer<'a> {
         let mut after = settings::install(old, agent, self.invocation, &mut blanks)
             .map_err(Error::json(&host.settings))?;
         if agent == Agent::Gemini {
-            after = entries::register(&after, agent, self.invocation, &mut blanks)
+            after = entries::add_server(&after, agent, self.invocation, &mut blanks)
                 .map_err(Error::json(&host.settings))?;
         }
-        self.register_apart(&mut plan, &host)?;
-        plan.obstacle = host.obstacle(&after);
+        self.plan_server_install(&mut plan, &host)?;
+        plan.obstacle = host.hooks_obstacle(&after);
         self.remember(&mut plan, &host.settings, before.as_deref(), blanks, !there.is_empty());
         if agent == Agent::Codex {
             let config = codex::config_file(self.machine);
             let hooks = codex::hooks_file(self.machine);
             let found = settings::find(&after, agent).map_err(Error::json(&host.settings))?;
             let text = read(&config)?;
-            plan.obstacle = plan.obstacle.or_else(|| text.as_deref().and_then(codex::obstacle));
+            plan.obstacle = plan.obstacle.or_else(|| text.as_deref().and_then(codex::hooks_obstacle));
             let failed = |problem| Error::Trust { path: config.clone(), problem };
             // Trust is confirmed separately, so its text builds on the one with the server.
             let registered =
-                servers::register(text.as_deref().unwrap_or_default(), self.invocation).map_err(failed)?;
-            let trusted = codex_trust::trust(&registered, &hooks, &found).map_err(failed)?;
+                servers::add_server(text.as_deref().unwrap_or_default(), self.invocation).map_err(failed)?;
+            let trusted = codex_trust::add_trust(&registered, &hooks, &found).map_err(failed)?;
             let receipt = InstallReceipt::new(text.as_deref(), &config);
             let known = self.receipts()?.get(&config).cloned();
             plan.receipts.push((config.clone(), Some(known.unwrap_or(receipt))));
@@ -146,9 +146,9 @@ impl<'a> Installer<'a> {
 
     /// Plans the changes of an uninstall.
     pub fn plan_uninstall(&self, agent: Agent) -> Result<InstallPlan, Error> {
-        let host = AgentLocation::of(agent, self.machine)?;
+        let host = AgentLocation::locate(agent, self.machine)?;
         let mut plan = InstallPlan::empty(agent);
-        self.unregister_apart(&mut plan, &host)?;
+        self.plan_server_removal(&mut plan, &host)?;
         let there = read(&host.settings)?;
         let before = there.clone().unwrap_or_default();
         let receipts = self.receipts()?;
@@ -164,8 +164,8 @@ impl<'a> Installer<'a> {
         if agent == Agent::Codex {
             let config = codex::config_file(self.machine);
             if let Some(text) = read(&config)? {
-                let without = codex_trust::distrust(&text, &codex::hooks_file(self.machine), &found)
-                    .and_then(|text| servers::unregister(&text))
+                let without = codex_trust::remove_trust(&text, &codex::hooks_file(self.machine), &found)
+                    .and_then(|text| servers::remove_server(&text))
                     .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
                 let origin = receipts.get(&config).map(|receipt| receipt.origin.clone()).unwrap_or_default();
                 let after = (origin != FileOrigin::Absent || !without.is_empty()).then_some(without);
@@ -176,18 +176,18 @@ impl<'a> Installer<'a> {
         let mut after =
             settings::uninstall(&before, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
         if agent == Agent::Gemini {
-            after =
-                entries::unregister(&after, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
+            after = entries::remove_servers(&after, agent, &receipt.blanks)
+                .map_err(Error::json(&host.settings))?;
         }
         if after != before {
             plan.receipts.push((host.settings.clone(), None));
-            plan.change(host.settings, there, receipt.left(after));
+            plan.change(host.settings, there, receipt.remaining_text(after));
         }
         Ok(plan)
     }
 
     /// Registers our server if it has a file of its own.
-    fn register_apart(&self, plan: &mut InstallPlan, host: &AgentLocation) -> Result<(), Error> {
+    fn plan_server_install(&self, plan: &mut InstallPlan, host: &AgentLocation) -> Result<(), Error> {
         let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
         let before = read(&path)?;
         let old = before.as_deref().unwrap_or_default();
@@ -195,20 +195,21 @@ impl<'a> Installer<'a> {
         let known = self.receipts()?.get(&path).filter(|_| there).cloned();
         let mut blanks = known.map_or_else(settings::EmptyContainers::new, |receipt| receipt.blanks);
         let after =
-            entries::register(old, plan.agent, self.invocation, &mut blanks).map_err(Error::json(&path))?;
+            entries::add_server(old, plan.agent, self.invocation, &mut blanks).map_err(Error::json(&path))?;
         self.remember(plan, &path, before.as_deref(), blanks, there);
         plan.change(path, before, Some(after));
         Ok(())
     }
 
-    fn unregister_apart(&self, plan: &mut InstallPlan, host: &AgentLocation) -> Result<(), Error> {
+    fn plan_server_removal(&self, plan: &mut InstallPlan, host: &AgentLocation) -> Result<(), Error> {
         let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
         let Some(before) = read(&path)? else { return Ok(()) };
         let receipt = self.receipts()?.get(&path).cloned().unwrap_or_default();
-        let after = entries::unregister(&before, plan.agent, &receipt.blanks).map_err(Error::json(&path))?;
+        let after =
+            entries::remove_servers(&before, plan.agent, &receipt.blanks).map_err(Error::json(&path))?;
         if after != before {
             plan.receipts.push((path.clone(), None));
-            plan.change(path, Some(before), receipt.left(after));
+            plan.change(path, Some(before), receipt.remaining_text(after));
         }
         Ok(())
     }
@@ -216,13 +217,13 @@ impl<'a> Installer<'a> {
     /// Applies a plan. `with_trust` is the user's consent that Codex may run our hooks.
     pub fn apply(&self, plan: &InstallPlan, with_trust: bool) -> Result<(), Error> {
         let trust = plan.trust.as_ref().filter(|_| with_trust);
-        let left: Vec<PathBuf> = plan.receipts.iter().flat_map(|(path, _)| left_behind(path)).collect();
+        let left: Vec<PathBuf> = plan.receipts.iter().flat_map(|(path, _)| abandoned_files(path)).collect();
         if plan.changes.is_empty() && trust.is_none() && left.is_empty() {
             return Ok(());
         }
-        let locks = self.places.locks();
+        let locks = self.places.locks_folder();
         let name = locks.join("install.lock");
-        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, LOCK_TIMEOUT));
+        let locked = disk::create_private_folder(&locks).and_then(|()| disk::lock(&name, LOCK_TIMEOUT));
         let _lock = locked.map_err(Error::io("lock", &name))?;
         // We hold the lock, so these files belong to no running process.
         left.iter().try_for_each(|path| disk::remove(path).map_err(Error::io("remove", path)))?;

@@ -44,7 +44,7 @@ pub(super) fn is_ours(text: &str) -> bool {
 }
 
 /// The program and home that an extension of ours uses.
-pub(super) fn calls(text: &str) -> Option<(String, Option<String>)> {
+pub(super) fn recorded_call(text: &str) -> Option<(String, Option<String>)> {
     let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_suffix(';'));
     let program = serde_json::from_str(line("const PROGRAM: string = ")?).ok()?;
     let arguments: Vec<String> = serde_json::from_str(line("const ARGUMENTS: string[] = ")?).ok()?;

@@ -44,16 +44,16 @@ struct PluginManifest {
 impl Installer<'_> {
     /// Writes the plugin into a folder that is empty, missing, or a plugin of ours.
     pub fn write_plugin(&self, folder: &Path, version: &str, skill: &str) -> Result<WrittenPlugin, Error> {
-        let locks = self.places.locks();
+        let locks = self.places.locks_folder();
         let name = locks.join("install.lock");
-        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, LOCK_TIMEOUT));
+        let locked = disk::create_private_folder(&locks).and_then(|()| disk::lock(&name, LOCK_TIMEOUT));
         let _lock = locked.map_err(Error::io("lock", &name))?;
-        let extension = pi::render(self.invocation, &self.places.logs());
+        let extension = pi::render(self.invocation, &self.places.logs_folder());
         let plugin = PluginContent { version, invocation: self.invocation, skill, extension: &extension };
         let wanted = plugin.files();
         let old = list(folder)?;
         let (mut files, mut stale) = (BTreeMap::new(), Vec::new());
-        let hash = |text: &str| ContentHash::of(text.as_bytes());
+        let hash = |text: &str| ContentHash::of_bytes(text.as_bytes());
         let mut changed = Vec::new();
         for (path, text) in &wanted {
             let mut known = old.files.get(path).cloned().unwrap_or_default();
@@ -69,7 +69,7 @@ impl Installer<'_> {
             files.insert(path.clone(), known);
         }
         for (path, known) in old.files.iter().filter(|(path, _)| !wanted.contains_key(*path)) {
-            match safe(path).then(|| read(&folder.join(path))).transpose()?.flatten() {
+            match is_safe_path(path).then(|| read(&folder.join(path))).transpose()?.flatten() {
                 // A changed file now belongs to the user.
                 Some(text) if known.contains(&hash(&text)) => {
                     files.insert(path.clone(), known.clone());
@@ -91,7 +91,7 @@ impl Installer<'_> {
         }
         for path in &changed {
             let path_there = folder.join(path);
-            disk::write_whole(&path_there, wanted[path].as_bytes())
+            disk::write_atomic(&path_there, wanted[path].as_bytes())
                 .map_err(Error::io("write", &path_there))?;
         }
         let mut removed = Vec::new();
@@ -113,7 +113,7 @@ impl Installer<'_> {
 }
 
 /// True if a path stays inside the folder, because others may edit the list.
-fn safe(path: &str) -> bool {
+fn is_safe_path(path: &str) -> bool {
     !path.is_empty()
         && Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
 }
@@ -141,7 +141,7 @@ fn save(folder: &Path, list: &PluginManifest) -> Result<(), Error> {
     if read(&path)?.as_deref() == Some(text.as_str()) {
         return Ok(());
     }
-    disk::write_whole(&path, text.as_bytes()).map_err(Error::io("write", &path))
+    disk::write_atomic(&path, text.as_bytes()).map_err(Error::io("write", &path))
 }
 
 /// True if an agent has our plugin, according to its own settings. Unreadable settings count as no.

@@ -32,10 +32,10 @@ pub struct HookProbe {
 }
 
 pub(super) fn probe(machine: &InstallEnvironment, agent: Agent) -> Result<Vec<HookProbe>, Error> {
-    let host = AgentLocation::of(agent, machine)?;
+    let host = AgentLocation::locate(agent, machine)?;
     let Some(text) = read(&host.settings)? else { return Ok(Vec::new()) };
     if agent == Agent::Pi {
-        let Some((program, home)) = pi::calls(&text).filter(|_| pi::is_ours(&text)) else {
+        let Some((program, home)) = pi::recorded_call(&text).filter(|_| pi::is_ours(&text)) else {
             return Ok(Vec::new());
         };
         let command = |event: &str| {
@@ -44,7 +44,7 @@ pub(super) fn probe(machine: &InstallEnvironment, agent: Agent) -> Result<Vec<Ho
             command
         };
         let asked = events(agent, pi::is_called_before_tools(&text));
-        return Ok(asked.iter().map(|one| fire(&mut command(one.event), agent, one.event)).collect());
+        return Ok(asked.iter().map(|one| fire_hook(&mut command(one.event), agent, one.event)).collect());
     }
     let found = settings::find(&text, agent).map_err(Error::json(&host.settings))?;
     let command = |line: &str| {
@@ -53,10 +53,10 @@ pub(super) fn probe(machine: &InstallEnvironment, agent: Agent) -> Result<Vec<Ho
         command.args([option, line]);
         command
     };
-    Ok(found.iter().map(|one| fire(&mut command(&one.line), agent, &one.event)).collect())
+    Ok(found.iter().map(|one| fire_hook(&mut command(&one.line), agent, &one.event)).collect())
 }
 
-fn fire(command: &mut Command, agent: Agent, event: &str) -> HookProbe {
+fn fire_hook(command: &mut Command, agent: Agent, event: &str) -> HookProbe {
     let sample = json!({
         "session_id": "rekindle-probe", "transcript_path": null, "cwd": std::env::temp_dir(),
         "hook_event_name": event, "prompt": "Is anybody there?", "source": "startup", "reason": "other",
@@ -66,7 +66,7 @@ fn fire(command: &mut Command, agent: Agent, event: &str) -> HookProbe {
     let result = run(command, &sample.to_string());
     let took = began.elapsed();
     let problem = match result {
-        Ok((Some(0), answer)) => invalid(&answer),
+        Ok((Some(0), answer)) => invalid_answer(&answer),
         Ok((Some(127), _)) => Some("the program it calls is not there".to_owned()),
         Ok((Some(code), _)) => Some(format!("it ended with exit code {code}")),
         Ok((None, _)) if took >= PROBE_TIMEOUT => {
@@ -79,7 +79,7 @@ fn fire(command: &mut Command, agent: Agent, event: &str) -> HookProbe {
 }
 
 /// The reason why an agent could not parse an answer, or `None`.
-fn invalid(answer: &[u8]) -> Option<String> {
+fn invalid_answer(answer: &[u8]) -> Option<String> {
     if answer.trim_ascii().is_empty() {
         return None;
     }

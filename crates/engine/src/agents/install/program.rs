@@ -14,7 +14,7 @@ pub fn invocation(
     before_tools: bool,
 ) -> Result<HookInvocation, Error> {
     let running = std::env::current_exe().map_err(|error| Error::Program(error.to_string()))?;
-    let program = lasting(machine, &running);
+    let program = stable_path(machine, &running);
     if !program.is_file() {
         return Err(Error::Program(format!("{} is not there any more", program.display())));
     }
@@ -25,12 +25,12 @@ pub fn invocation(
 
 /// The stable path of this program. Package managers link to a folder with the version in its name, which an
 /// update removes; the link on the search path stays.
-fn lasting(machine: &InstallEnvironment, running: &Path) -> PathBuf {
+fn stable_path(machine: &InstallEnvironment, running: &Path) -> PathBuf {
     let same = |path: &PathBuf| match (path.canonicalize(), running.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
     };
-    machine.program("rekindle").filter(same).unwrap_or_else(|| running.to_owned())
+    machine.find_program("rekindle").filter(same).unwrap_or_else(|| running.to_owned())
 }
 
 fn text(path: &Path) -> Result<String, Error> {

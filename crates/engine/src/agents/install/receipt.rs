@@ -51,7 +51,7 @@ impl InstallReceipt {
     }
 
     /// The text of a JSON file after our part is removed; `None` if the file did not exist before.
-    pub(super) fn left(&self, after: String) -> Option<String> {
+    pub(super) fn remaining_text(&self, after: String) -> Option<String> {
         match (&self.origin, settings::is_empty_object(&after)) {
             (FileOrigin::Absent, true) => None,
             (FileOrigin::Blank(text), true) => Some(text.clone()),
@@ -92,6 +92,6 @@ impl InstallReceipts {
             return disk::remove(path).map_err(Error::io("remove", path));
         }
         let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from);
-        text.and_then(|text| disk::write_whole(path, &text)).map_err(Error::io("write", path))
+        text.and_then(|text| disk::write_atomic(path, &text)).map_err(Error::io("write", path))
     }
 }

@@ -9,7 +9,7 @@ use rekindle_core::hosts::install::servers::{SERVER_NAMES, is_ours};
 use serde_json::Value;
 use toml_edit::{Document, Item, Table, TableLike};
 
-use super::codex_trust::{block, parse};
+use super::codex_trust::{parse, table_range};
 use super::environment::InstallEnvironment;
 use super::host::AgentLocation;
 
@@ -39,7 +39,7 @@ const SERVERS_KEY: &str = "mcp_servers";
 const UNEDITABLE_SERVERS: &str = "`mcp_servers` is written in a way that cannot be added to";
 
 /// The names of our servers in Codex's configuration.
-fn ours(document: &Document<&str>) -> Vec<String> {
+fn our_servers(document: &Document<&str>) -> Vec<String> {
     let servers = document.get(SERVERS_KEY).and_then(Item::as_table_like);
     let ours = |item: &Item| -> Option<bool> {
         let server = item.as_table_like()?;
@@ -52,12 +52,12 @@ fn ours(document: &Document<&str>) -> Vec<String> {
 }
 
 /// Adds our server to Codex's configuration and keeps every other byte; unchanged if others use its names.
-pub(super) fn register(text: &str, invocation: &HookInvocation) -> Result<String, String> {
+pub(super) fn add_server(text: &str, invocation: &HookInvocation) -> Result<String, String> {
     let document = parse(text)?;
     let command = Value::from(invocation.program.as_str()).to_string();
     let args = Value::from(invocation.server_args()).to_string();
     let servers = document.get(SERVERS_KEY);
-    if let Some(name) = ours(&document).first() {
+    if let Some(name) = our_servers(&document).first() {
         let server = servers.and_then(|servers| servers.get(name)).ok_or(UNEDITABLE_SERVERS)?;
         let mut after = text.to_owned();
         let mut splices: Vec<_> = [("command", command), ("args", args)]
@@ -69,7 +69,8 @@ pub(super) fn register(text: &str, invocation: &HookInvocation) -> Result<String
             // Keep a value that is equal in another notation.
             let same = text[span.clone()].parse::<toml_edit::Value>().map(|value| value.to_string());
             let wanted = new.parse::<toml_edit::Value>().map(|value| value.to_string());
-            if !matches!((same, wanted), (Ok(same), Ok(wanted)) if plain(&same) == plain(&wanted)) {
+            if !matches!((same, wanted), (Ok(same), Ok(wanted)) if toml_string(&same) == toml_string(&wanted))
+            {
                 after.replace_range(span, &new);
             }
         }
@@ -86,34 +87,34 @@ pub(super) fn register(text: &str, invocation: &HookInvocation) -> Result<String
         (false, false) => newline.repeat(2),
     };
     let after = format!("{text}{between}{table}{}", if ended { newline } else { "" });
-    match parse(&after).is_ok_and(|document| ours(&document) == [name]) {
+    match parse(&after).is_ok_and(|document| our_servers(&document) == [name]) {
         true => Ok(after),
         false => Err(UNEDITABLE_SERVERS.to_owned()),
     }
 }
 
-fn plain(value: &str) -> String {
+fn toml_string(value: &str) -> String {
     value.chars().filter(|c| !c.is_whitespace()).map(|c| if c == '\'' { '"' } else { c }).collect()
 }
 
 /// Removes our server from Codex's configuration.
-pub(super) fn unregister(text: &str) -> Result<String, String> {
+pub(super) fn remove_server(text: &str) -> Result<String, String> {
     let mut after = text.to_owned();
     loop {
         let document = parse(&after)?;
-        let Some(name) = ours(&document).first().cloned() else { return Ok(after) };
+        let Some(name) = our_servers(&document).first().cloned() else { return Ok(after) };
         let server = document.get(SERVERS_KEY).and_then(|servers| servers.get(&name));
         // Remove the subtables that the user added first, last one first, so that none stands there without
         // its server.
-        let table = server.and_then(Item::as_table).map(last).ok_or(UNEDITABLE_SERVERS)?;
-        let range = block(&after, table).ok_or(UNEDITABLE_SERVERS)?;
+        let table = server.and_then(Item::as_table).map(last_table).ok_or(UNEDITABLE_SERVERS)?;
+        let range = table_range(&after, table).ok_or(UNEDITABLE_SERVERS)?;
         after.replace_range(range, "");
     }
 }
 
 /// The table itself, or the last of its subtables.
-fn last(table: &Table) -> &Table {
-    let below = table.iter().filter_map(|(_, item)| item.as_table()).map(last);
+fn last_table(table: &Table) -> &Table {
+    let below = table.iter().filter_map(|(_, item)| item.as_table()).map(last_table);
     below.chain([table]).max_by_key(|table| table.span().map(|span| span.start)).unwrap_or(table)
 }
 
@@ -139,14 +140,14 @@ mod tests {
             "[mcp_servers.other]\ncommand = \"x\"\n\n[mcp_servers.other.env]\nA = \"b\"\n",
             "[mcp_servers]\n\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n\n\n",
         ] {
-            let with = register(text, &invocation(Some("/a \"b\""))).unwrap();
+            let with = add_server(text, &invocation(Some("/a \"b\""))).unwrap();
             assert!(with.starts_with(text), "{with}");
             let document = parse(&with).unwrap();
-            assert_eq!(ours(&document), ["memory"], "{with}");
+            assert_eq!(our_servers(&document), ["memory"], "{with}");
             let args = document["mcp_servers"]["memory"]["args"].as_array().unwrap();
             assert_eq!(args.get(1).unwrap().as_str(), Some("/a \"b\""));
-            assert_eq!(register(&with, &invocation(Some("/a \"b\""))).unwrap(), with);
-            assert_eq!(unregister(&with).unwrap(), text, "{with}");
+            assert_eq!(add_server(&with, &invocation(Some("/a \"b\""))).unwrap(), with);
+            assert_eq!(remove_server(&with).unwrap(), text, "{with}");
         }
     }
 
@@ -154,24 +155,24 @@ mod tests {
     fn a_new_place_is_written_into_the_server_that_is_there() {
         let old = "[mcp_servers.mem]\nargs = [ 'mcp' ] # mine\ncommand = '/old/rekindle'\nenabled = true\n\n\
                    [mcp_servers.mem.env]\nA = \"b\"\n";
-        let new = register(old, &invocation(Some("/h"))).unwrap();
+        let new = add_server(old, &invocation(Some("/h"))).unwrap();
         assert_eq!(
             new,
             old.replace("'/old/rekindle'", "\"/usr/bin/rekindle\"")
                 .replace("[ 'mcp' ]", "[\"--home\",\"/h\",\"mcp\"]")
         );
-        assert_eq!(unregister(&new).unwrap(), "");
+        assert_eq!(remove_server(&new).unwrap(), "");
         let same = old.replace("/old", "/usr/bin");
-        assert_eq!(register(&same, &invocation(None)).unwrap(), same, "what says the same stays");
+        assert_eq!(add_server(&same, &invocation(None)).unwrap(), same, "what says the same stays");
     }
 
     #[test]
     fn b_15_somebody_elses_memory_is_left_alone() {
         let theirs = "[mcp_servers.memory]\ncommand = \"npx\"\n";
-        let with = register(theirs, &invocation(None)).unwrap();
-        assert_eq!(ours(&parse(&with).unwrap()), ["rekindle"]);
-        assert_eq!(unregister(&with).unwrap(), theirs);
-        assert!(register("mcp_servers = { a = { command = 'x' } }\n", &invocation(None)).is_err());
-        assert!(register("a = ", &invocation(None)).is_err());
+        let with = add_server(theirs, &invocation(None)).unwrap();
+        assert_eq!(our_servers(&parse(&with).unwrap()), ["rekindle"]);
+        assert_eq!(remove_server(&with).unwrap(), theirs);
+        assert!(add_server("mcp_servers = { a = { command = 'x' } }\n", &invocation(None)).is_err());
+        assert!(add_server("a = ", &invocation(None)).is_err());
     }
 }

@@ -56,10 +56,10 @@ pub struct InstallStatus {
 impl Installer<'_> {
     /// Reads the status of an agent.
     pub fn status(&self, agent: Agent) -> Result<InstallStatus, Error> {
-        let host = AgentLocation::of(agent, self.machine)?;
+        let host = AgentLocation::locate(agent, self.machine)?;
         let mut status = InstallStatus {
             agent,
-            found: host.found(),
+            found: host.is_found(),
             version: host.version(),
             state: InstallState::Absent,
             events: Vec::new(),
@@ -71,25 +71,25 @@ impl Installer<'_> {
             program: host.program.clone(),
             settings: host.settings.clone(),
         };
-        if let Err(error) = self.look(&host, &mut status) {
+        if let Err(error) = self.inspect_settings(&host, &mut status) {
             status.problem = Some(error.to_string());
         }
         Ok(status)
     }
 
-    fn look(&self, host: &AgentLocation, status: &mut InstallStatus) -> Result<(), Error> {
+    fn inspect_settings(&self, host: &AgentLocation, status: &mut InstallStatus) -> Result<(), Error> {
         let Some(text) = read(&host.settings)? else { return Ok(()) };
         let homes: Vec<Option<String>>;
         if host.agent == Agent::Pi {
             if !pi::is_ours(&text) {
                 return Ok(());
             }
-            homes = vec![pi::calls(&text).and_then(|(_, home)| home)];
+            homes = vec![pi::recorded_call(&text).and_then(|(_, home)| home)];
             let asked = events(Agent::Pi, pi::is_called_before_tools(&text));
             status.events = asked.iter().map(|one| one.event.to_owned()).collect();
         } else {
             let found = settings::find(&text, host.agent).map_err(Error::json(&host.settings))?;
-            status.obstacle = host.obstacle(&text);
+            status.obstacle = host.hooks_obstacle(&text);
             if found.is_empty() {
                 return Ok(());
             }
@@ -99,7 +99,7 @@ impl Installer<'_> {
                 let config = read(&codex::config_file(self.machine))?.unwrap_or_default();
                 status.trusted =
                     Some(codex_trust::is_trusted(&config, &codex::hooks_file(self.machine), &found));
-                status.obstacle = status.obstacle.take().or_else(|| codex::obstacle(&config));
+                status.obstacle = status.obstacle.take().or_else(|| codex::hooks_obstacle(&config));
             }
         }
         let foreign = homes.into_iter().find(|home| *home != self.invocation.home);

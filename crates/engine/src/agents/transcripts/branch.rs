@@ -16,38 +16,50 @@ use super::{MAX_LINE_BYTES, skeleton};
 const MAX_GAPS: usize = 8;
 
 /// The lines off the current branch, in order, and the host versions that mark the author of a prompt.
-pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<(Vec<LineSpan>, BTreeSet<String>)> {
-    let mut branch = host::branch(agent);
+pub(super) fn omitted_lines(
+    agent: Agent,
+    file: &mut File,
+    end: u64,
+) -> io::Result<(Vec<LineSpan>, BTreeSet<String>)> {
+    let mut branch = host::branch_walk(agent);
     let mut left = OmittedLines::default();
     let mut until = end;
     for gaps in 0.. {
         let mut names = file.try_clone()?;
         let mut problem = None;
-        lines::backwards(file, until, MAX_LINE_BYTES, lines::READ_BLOCK_BYTES, &mut |place, line| {
-            let seen = match line {
-                TranscriptLine::Whole(line) | TranscriptLine::Last(line) => branch.see(place.0, line),
-                TranscriptLine::Oversized => match names.seek(SeekFrom::Start(place.0)) {
-                    Ok(_) => {
-                        let whole = BufReader::new((&mut names).take(place.1 - place.0));
-                        branch.see(place.0, &skeleton::of(whole))
+        lines::each_line_backwards(
+            file,
+            until,
+            MAX_LINE_BYTES,
+            lines::READ_BLOCK_BYTES,
+            &mut |place, line| {
+                let seen = match line {
+                    TranscriptLine::Whole(line) | TranscriptLine::Last(line) => {
+                        branch.visit_line(place.0, line)
                     }
-                    Err(error) => {
-                        problem = Some(error);
-                        BranchVerdict::Kept
-                    }
-                },
-            };
-            left.note(place, seen);
-        })?;
+                    TranscriptLine::Oversized => match names.seek(SeekFrom::Start(place.0)) {
+                        Ok(_) => {
+                            let whole = BufReader::new((&mut names).take(place.1 - place.0));
+                            branch.visit_line(place.0, &skeleton::line_skeleton(whole))
+                        }
+                        Err(error) => {
+                            problem = Some(error);
+                            BranchVerdict::Kept
+                        }
+                    },
+                };
+                left.note(place, seen);
+            },
+        )?;
         if let Some(problem) = problem {
             return Err(problem);
         }
-        let Some(gap) = branch.gap().filter(|gap| *gap > 0 && *gap < until) else { break };
+        let Some(gap) = branch.missing_parent().filter(|gap| *gap > 0 && *gap < until) else { break };
         left.forget_before(gap);
-        branch.mend(gaps >= MAX_GAPS);
+        branch.bridge_gap(gaps >= MAX_GAPS);
         until = gap;
     }
-    Ok((left.places(), branch.marking()))
+    Ok((left.line_spans(), branch.marking()))
 }
 
 /// Skipped lines, collected from the last to the first.
@@ -69,7 +81,7 @@ impl OmittedLines {
             BranchVerdict::Left => {
                 self.near.push(place);
                 if self.near.len() == 2 * Self::NEAR {
-                    self.settle(Self::NEAR);
+                    self.settle_lines(Self::NEAR);
                 }
             }
             BranchVerdict::KeptWith(others) => self.near.retain(|(at, _)| !others.contains(at)),
@@ -77,7 +89,7 @@ impl OmittedLines {
     }
 
     /// Makes the first `count` of the pending lines final.
-    fn settle(&mut self, count: usize) {
+    fn settle_lines(&mut self, count: usize) {
         for place in self.near.drain(..count) {
             match self.settled.last_mut() {
                 Some(last) if last.0 == place.1 => last.0 = place.0,
@@ -88,15 +100,15 @@ impl OmittedLines {
 
     /// Drops the records of lines before `at`, because they will be read again.
     fn forget_before(&mut self, at: u64) {
-        self.settle(self.near.len());
+        self.settle_lines(self.near.len());
         self.settled.retain(|(_, end)| *end > at);
         if let Some(last) = self.settled.last_mut() {
             last.0 = last.0.max(at);
         }
     }
 
-    fn places(mut self) -> Vec<LineSpan> {
-        self.settle(self.near.len());
+    fn line_spans(mut self) -> Vec<LineSpan> {
+        self.settle_lines(self.near.len());
         self.settled.reverse();
         self.settled
     }

@@ -25,7 +25,7 @@ use PathStep::{Each, Files, Into};
 
 const JSONL_EXTENSIONS: &[&str] = &[".jsonl"];
 
-fn places(agent: Agent) -> &'static [&'static [PathStep]] {
+fn path_patterns(agent: Agent) -> &'static [&'static [PathStep]] {
     match agent {
         // Transcripts of sub-agents are in separate folders, or begin with `agent-` in older versions.
         Agent::Claude => &[&[Into(".claude"), Into("projects"), Each, Files("", JSONL_EXTENSIONS)]],
@@ -43,8 +43,8 @@ fn places(agent: Agent) -> &'static [&'static [PathStep]] {
 /// The search behind [`super::find`].
 pub(super) fn find(agent: Agent, home: &Path) -> Vec<TranscriptFile> {
     let mut found = Vec::new();
-    for steps in places(agent) {
-        descend(agent, home, steps, &mut found);
+    for steps in path_patterns(agent) {
+        collect_files(agent, home, steps, &mut found);
     }
     if agent == Agent::Codex {
         without_reverted(&mut found);
@@ -84,7 +84,7 @@ fn without_reverted(found: &mut Vec<TranscriptFile>) {
 const TIMESTAMP_CHARS: usize = 19;
 
 /// A transcript of the same host whose name ends in `end`: beside `path`, or in the folder of another day.
-pub(super) fn sibling(path: &Path, end: &str) -> Option<PathBuf> {
+pub(super) fn find_sibling(path: &Path, end: &str) -> Option<PathBuf> {
     let beside = |folder: &Path| {
         let entries = std::fs::read_dir(folder).ok()?.flatten();
         entries.map(|entry| entry.path()).find(|path| has_end(path, end))
@@ -110,10 +110,10 @@ fn has_end(path: &Path, end: &str) -> bool {
     path.to_str().is_some_and(|path| path.ends_with(end))
 }
 
-fn descend(agent: Agent, folder: &Path, steps: &[PathStep], found: &mut Vec<TranscriptFile>) {
+fn collect_files(agent: Agent, folder: &Path, steps: &[PathStep], found: &mut Vec<TranscriptFile>) {
     let Some((step, rest)) = steps.split_first() else { return };
     if let Into(name) = step {
-        return descend(agent, &folder.join(name), rest, found);
+        return collect_files(agent, &folder.join(name), rest, found);
     }
     // An unreadable folder counts as empty.
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -125,7 +125,7 @@ fn descend(agent: Agent, folder: &Path, steps: &[PathStep], found: &mut Vec<Tran
             continue;
         };
         match step {
-            Each if kind.is_dir() => descend(agent, &entry.path(), rest, found),
+            Each if kind.is_dir() => collect_files(agent, &entry.path(), rest, found),
             Files(begin, ends) if kind.is_file() => {
                 let ours = name.starts_with(begin) && ends.iter().any(|end| name.ends_with(end));
                 if !ours || name.starts_with("agent-") || found.len() >= MAX_TRANSCRIPTS {

@@ -24,7 +24,7 @@ pub(super) type LineSpan = (u64, u64);
 
 /// Passes the lines that end at or before `end` to `each`, last first. A line longer than `longest` is passed
 /// as a range only. `block` is the number of bytes per read.
-pub(super) fn backwards(
+pub(super) fn each_line_backwards(
     file: &mut File,
     end: u64,
     longest: usize,
@@ -45,7 +45,7 @@ pub(super) fn backwards(
             let place = start + from as u64;
             match oversized.take() {
                 Some(behind) => each((place, behind), TranscriptLine::Oversized),
-                None => each((place, start + until as u64), shown(&held[from..until], longest)),
+                None => each((place, start + until as u64), line_kind(&held[from..until], longest)),
             }
             until = from;
             continue;
@@ -53,7 +53,7 @@ pub(super) fn backwards(
         if start == 0 {
             match oversized {
                 Some(behind) => each((0, behind), TranscriptLine::Oversized),
-                None if until > 0 => each((0, until as u64), shown(&held[..until], longest)),
+                None if until > 0 => each((0, until as u64), line_kind(&held[..until], longest)),
                 None => {}
             }
             return Ok(());
@@ -77,7 +77,7 @@ pub(super) fn backwards(
     }
 }
 
-fn shown(line: &[u8], longest: usize) -> TranscriptLine<'_> {
+fn line_kind(line: &[u8], longest: usize) -> TranscriptLine<'_> {
     let whole = trimmed(line);
     if whole.len() > longest { TranscriptLine::Oversized } else { TranscriptLine::Whole(whole) }
 }
@@ -90,7 +90,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
 /// Passes the lines before `end` to `each`, in order, without those in `skip` (sorted, whole lines). Stops
 /// when `each` says so. Returns the position reached: the end of the last line, or of the last one that
 /// `each` saw.
-pub(super) fn forwards(
+pub(super) fn each_line_forwards(
     file: &mut File,
     end: u64,
     longest: usize,

@@ -77,7 +77,7 @@ pub fn read(
     each: &mut dyn FnMut(Message) -> ControlFlow<()>,
 ) -> Result<TranscriptSummary, Error> {
     let mut reading = TranscriptReader::new(agent);
-    let parts = parts(agent, path, upto, &mut reading.read.missing)?;
+    let parts = session_parts(agent, path, upto, &mut reading.read.missing)?;
     for (path, upto) in parts {
         reading.file(&path, upto, each)?;
         if reading.read.stopped {
@@ -90,7 +90,7 @@ pub fn read(
 }
 
 /// The files of a session, earliest first, and the valid length of each.
-fn parts(
+fn session_parts(
     agent: Agent,
     path: &Path,
     upto: Option<u64>,
@@ -99,8 +99,8 @@ fn parts(
     let mut parts = vec![(path.to_owned(), upto)];
     while agent == Agent::Codex && parts.len() < MAX_PARTS {
         let Some((last, _)) = parts.last() else { break };
-        let Some(base) = first_line(last)?.as_deref().and_then(codex::base) else { break };
-        match find::sibling(last, &format!("{}.jsonl", base.file)) {
+        let Some(base) = first_line(last)?.as_deref().and_then(codex::session_base) else { break };
+        match find::find_sibling(last, &format!("{}.jsonl", base.file)) {
             Some(file) if parts.iter().all(|(known, _)| *known != file) => {
                 parts.push((file, Some(base.bytes)));
             }
@@ -117,22 +117,23 @@ fn parts(
 fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     let (mut file, len) = open(path)?;
     let mut first = None;
-    let read = lines::forwards(&mut file, len.min(HEAD_BYTES), MAX_LINE_BYTES, &[], &mut |_, line| {
-        if let TranscriptLine::Whole(line) = line {
-            first = Some(line.to_owned());
-        }
-        false
-    });
+    let read =
+        lines::each_line_forwards(&mut file, len.min(HEAD_BYTES), MAX_LINE_BYTES, &[], &mut |_, line| {
+            if let TranscriptLine::Whole(line) = line {
+                first = Some(line.to_owned());
+            }
+            false
+        });
     read.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
     Ok(first)
 }
 
 /// Reads the session's metadata from the first lines of a transcript.
-pub fn head(agent: Agent, path: &Path) -> Result<SessionHead, Error> {
+pub fn read_head(agent: Agent, path: &Path) -> Result<SessionHead, Error> {
     let (mut file, len) = open(path)?;
     let end = len.min(HEAD_BYTES);
     let mut reading = TranscriptReader::new(agent);
-    let read = lines::forwards(&mut file, end, MAX_LINE_BYTES, &[], &mut |place, line| {
+    let read = lines::each_line_forwards(&mut file, end, MAX_LINE_BYTES, &[], &mut |place, line| {
         reading.line(place, &line, &mut |_| {});
         let head = reading.transcript.head();
         !(head.session.is_some() && head.cwd.is_some() && head.started.is_some())
@@ -144,7 +145,7 @@ pub fn head(agent: Agent, path: &Path) -> Result<SessionHead, Error> {
 }
 
 /// Identifies the agent of a transcript by its first lines: the agent that understands most of them.
-pub fn recognise(path: &Path) -> Result<Option<Agent>, Error> {
+pub fn recognise_agent(path: &Path) -> Result<Option<Agent>, Error> {
     open(path)?;
     let mut best: Option<(u64, Agent)> = None;
     for agent in Agent::ALL {
@@ -231,7 +232,7 @@ struct TranscriptReader {
 
 impl TranscriptReader {
     fn new(agent: Agent) -> Self {
-        let transcript = host::transcript(agent);
+        let transcript = host::transcript_parser(agent);
         let read = TranscriptSummary::default();
         Self { agent, transcript, read, torn: None, lines: 0, known: 0, odd: None, strange: 0 }
     }
@@ -251,10 +252,10 @@ impl TranscriptReader {
         let mut left = Vec::new();
         if !is_document {
             if end > HEAD_BYTES {
-                Self::glance(agent, path, &mut file)?;
+                Self::probe_format(agent, path, &mut file)?;
             }
             let marking;
-            (left, marking) = branch::left(agent, &mut file, end).map_err(unreadable)?;
+            (left, marking) = branch::omitted_lines(agent, &mut file, end).map_err(unreadable)?;
             self.transcript.know(marking);
         }
         let mut said = Vec::new();
@@ -277,8 +278,9 @@ impl TranscriptReader {
             self.read.bytes = len;
             return Ok(());
         }
-        let came =
-            lines::forwards(&mut file, end, MAX_LINE_BYTES, &left, &mut |place, line| pass(place, &line));
+        let came = lines::each_line_forwards(&mut file, end, MAX_LINE_BYTES, &left, &mut |place, line| {
+            pass(place, &line)
+        });
         let came = came.map_err(unreadable)?;
         self.read.bytes = self.torn.unwrap_or(came);
         Ok(())
@@ -286,9 +288,9 @@ impl TranscriptReader {
 
     /// Checks that the first lines are understood, so that a long file of an unknown format need not be read
     /// to its end.
-    fn glance(agent: Agent, path: &Path, file: &mut File) -> Result<(), Error> {
+    fn probe_format(agent: Agent, path: &Path, file: &mut File) -> Result<(), Error> {
         let mut first = Self::new(agent);
-        let read = lines::forwards(file, HEAD_BYTES, MAX_LINE_BYTES, &[], &mut |place, line| {
+        let read = lines::each_line_forwards(file, HEAD_BYTES, MAX_LINE_BYTES, &[], &mut |place, line| {
             first.line(place, &line, &mut |_| {});
             first.known == 0
         });

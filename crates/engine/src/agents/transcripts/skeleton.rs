@@ -47,7 +47,7 @@ impl<'de> Visitor<'de> for FieldNameVisitor {
 }
 
 /// The line reduced to its id fields, with an empty message if it contains one; empty if it is not JSON.
-pub(super) fn of(line: impl Read) -> Vec<u8> {
+pub(super) fn line_skeleton(line: impl Read) -> Vec<u8> {
     let mut json = serde_json::Deserializer::from_reader(line);
     let names = json.deserialize_map(FieldNameVisitor).unwrap_or_default();
     Value::Object(names).to_string().into_bytes()

@@ -13,7 +13,7 @@ const TEXTS: usize = 150;
 fn units() -> Vec<PreparedUnit> {
     let text = |number: usize| format!("The lamp of lighthouse {number} turns once in {number} seconds.");
     let documents =
-        (0..TEXTS).map(|number| Document::plain(DocumentSource::Note, "a.md", text(number))).collect();
+        (0..TEXTS).map(|number| Document::unannotated(DocumentSource::Note, "a.md", text(number))).collect();
     vec![SourceUnit { path: "a.md".to_owned(), stamp: None, documents }.into()]
 }
 
@@ -42,7 +42,7 @@ fn run(embedder: Embedder<'_>, index: &RecallIndex, until: usize) -> EmbeddingRu
 #[test]
 fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| RecallIndex::at(folder.path().join(name));
+    let at = |name: &str| RecallIndex::in_folder(folder.path().join(name));
     let (index, embedder) = (at("index"), Embedder::new("one", EmbeddingModel::builtin()));
     let stopped = run(embedder, &index, BATCH_TEXTS);
     assert_eq!((stopped.made, stopped.told), (BATCH_TEXTS, vec![(0, TEXTS), (BATCH_TEXTS, TEXTS)]));
@@ -61,7 +61,7 @@ fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
 
     let again = run(embedder, &index, usize::MAX);
     assert_eq!((again.made, again.told), (0, vec![(TEXTS, TEXTS)]));
-    Embedder::clear_partial(&index).unwrap();
+    Embedder::clear_checkpoint(&index).unwrap();
     assert!(!index.folder().join(CHECKPOINT_FILE).exists());
     assert_eq!(run(embedder, &index, 0).told, [(0, TEXTS)]);
 }
@@ -69,7 +69,7 @@ fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
 #[test]
 fn sto_11_what_another_model_has_made_is_of_no_use() {
     let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::at(folder.path().to_owned());
+    let index = RecallIndex::in_folder(folder.path().to_owned());
     let [one, other] = ["one", "other"].map(|name| Embedder::new(name, EmbeddingModel::builtin()));
     assert_eq!(run(one, &index, BATCH_TEXTS).made, BATCH_TEXTS);
     let started = run(other, &index, 0);

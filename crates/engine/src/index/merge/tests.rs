@@ -59,7 +59,7 @@ fn sto_15_before_the_first_vector_there_is_no_room_for_any() {
     assert!(bare.len() + 20 * space().dimension <= full.len(), "{} and {}", bare.len(), full.len());
     let segment = IndexSegment::open(bare.into()).unwrap();
     assert!(segment.vectors().is_empty() && segment.windows_of(3).count() == 1, "the windows are there");
-    assert_eq!(segment.pending(), segment.windows() + segment.fine());
+    assert_eq!(segment.pending(), segment.windows() + segment.fine_windows());
     assert!(segment.windows_of(3).chain(segment.fine_of(3)).all(|stored| stored.vector().is_none()));
     assert!(segment.document(3).is_some());
 }
@@ -93,7 +93,7 @@ proptest! {
         let count = segments.len();
         let snapshot = IndexSnapshot::new(1, count, segments, None, 0, false);
         for place in 0..count {
-            let units = if place == 0 { snapshot.all(&space()) } else { snapshot.since(place, &space()) };
+            let units = if place == 0 { snapshot.all_units(&space()) } else { snapshot.units_since(place, &space()) };
             let built = build(&space(), units.into_values().collect());
             let merge = snapshot.merge_since(place, &space()).unwrap();
             prop_assert!(written(&merge) == built, "from {} on", place);

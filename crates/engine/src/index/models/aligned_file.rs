@@ -11,7 +11,7 @@ const ALIGNMENT_BYTES: usize = 64;
 const HEAD_BYTES: u64 = 512;
 
 /// Reads the first bytes of the file.
-pub(super) fn head(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read_head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     open(path)?.0.take(HEAD_BYTES).read_to_end(&mut head)?;
     Ok(head)
@@ -66,7 +66,7 @@ impl AlignedFile {
     }
 
     /// Leaks the bytes, so that they live until the process ends.
-    pub(super) fn forever(self) -> &'static [u8] {
+    pub(super) fn leak(self) -> &'static [u8] {
         let Self { room, start, length } = self;
         &room.leak()[start..start + length]
     }

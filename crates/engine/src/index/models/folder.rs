@@ -58,15 +58,14 @@ impl ModelSource {
     pub(super) fn read(folder: &Path, prefixes: &ModelPrefixes) -> Result<Self, Error> {
         let files = ModelFolder { folder };
         let config = files.read(CONFIG)?;
-        let weights = files.part(WEIGHTS, MAX_WEIGHTS_BYTES)?;
+        let weights = files.read_part(WEIGHTS, MAX_WEIGHTS_BYTES)?;
         let vocabulary = files.read(VOCABULARY)?;
         let fast = files.json(TOKENIZER)?;
         if let Some(kind) = fast.as_ref().and_then(|file| file["model"]["type"].as_str())
             && kind != "WordPiece"
         {
-            return Err(
-                files.unfit(TOKENIZER, &format!("the vocabulary is {kind}, only WordPiece can be run"))
-            );
+            return Err(files
+                .unusable_error(TOKENIZER, &format!("the vocabulary is {kind}, only WordPiece can be run")));
         }
         let found = [
             (CONFIG, config.is_some()),
@@ -80,23 +79,25 @@ impl ModelSource {
         };
         let vocabulary = match (vocabulary, &fast) {
             (Some(vocabulary), _) => vocabulary,
-            (None, fast) => words(fast.as_ref().unwrap_or(&Value::Null))
-                .map_err(|problem| files.unfit(TOKENIZER, &problem))?
+            (None, fast) => vocabulary_lines(fast.as_ref().unwrap_or(&Value::Null))
+                .map_err(|problem| files.unusable_error(TOKENIZER, &problem))?
                 .into_bytes(),
         };
         let tokenizer = match (files.read("tokenizer_config.json")?, &fast) {
             (None, Some(fast)) => {
-                Some(letters(fast).map_err(|problem| files.unfit(TOKENIZER, &problem))?.into_bytes())
+                Some(letters(fast).map_err(|problem| files.unusable_error(TOKENIZER, &problem))?.into_bytes())
             }
             (tokenizer, _) => tokenizer,
         };
         if let Some(layer) = files.json(MODULES)?.as_ref().and_then(further_layer) {
-            return Err(files.unfit(MODULES, &format!("it ends in a layer `{layer}`, which cannot be run")));
+            return Err(
+                files.unusable_error(MODULES, &format!("it ends in a layer `{layer}`, which cannot be run"))
+            );
         }
         let pooling = match files.json(POOLING)? {
-            Some(config) => {
-                Some(pooling(&config).map_err(|problem| files.unfit(POOLING, &problem))?.into_bytes())
-            }
+            Some(config) => Some(
+                pooling(&config).map_err(|problem| files.unusable_error(POOLING, &problem))?.into_bytes(),
+            ),
             None => None,
         };
         let prompts = files.json(PROMPTS)?.unwrap_or_default();
@@ -121,7 +122,7 @@ impl ModelSource {
     }
 
     /// True if the folder specifies the pooling.
-    pub(super) fn says_pooling(&self) -> bool {
+    pub(super) fn has_pooling(&self) -> bool {
         self.pooling.is_some()
     }
 
@@ -138,7 +139,7 @@ impl ModelSource {
             self.query_prefix.as_bytes(),
             self.passage_prefix.as_bytes(),
         ];
-        format!("{name}#{}", ContentHash::of_parts(&parts).short(8))
+        format!("{name}#{}", ContentHash::of_parts(&parts).short_hex(8))
     }
 
     /// Packs the model file.
@@ -163,33 +164,35 @@ struct ModelFolder<'a> {
 }
 
 impl ModelFolder<'_> {
-    fn part(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Error> {
+    fn read_part(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Error> {
         let path = self.folder.join(name);
         match disk::read(&path, limit).map_err(Error::io("read", &path))? {
             FileContent::Missing => Ok(None),
             FileContent::Bytes(bytes) => Ok(Some(bytes)),
             FileContent::TooLarge(bytes) => Err(Error::TooLarge { path, bytes, limit }),
-            FileContent::NotAFile => Err(self.unfit(name, "not a file")),
+            FileContent::NotAFile => Err(self.unusable_error(name, "not a file")),
         }
     }
 
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.part(name, MAX_OTHER_BYTES)
+        self.read_part(name, MAX_OTHER_BYTES)
     }
 
     fn json(&self, name: &str) -> Result<Option<Value>, Error> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
         let parsed = serde_json::from_slice(&bytes);
-        Ok(Some(parsed.map_err(|error| self.unfit(name, &format!("not JSON: line {}", error.line())))?))
+        Ok(Some(
+            parsed.map_err(|error| self.unusable_error(name, &format!("not JSON: line {}", error.line())))?,
+        ))
     }
 
-    fn unfit(&self, name: &str, problem: &str) -> Error {
+    fn unusable_error(&self, name: &str, problem: &str) -> Error {
         Error::Unfit { folder: self.folder.to_owned(), why: format!("{name}: {problem}") }
     }
 }
 
 /// Converts the vocabulary of a `tokenizer.json` to the format of `vocab.txt`, one word per line.
-fn words(fast: &Value) -> Result<String, String> {
+fn vocabulary_lines(fast: &Value) -> Result<String, String> {
     let listed = fast["model"]["vocab"].as_object().ok_or("it has no vocabulary")?;
     let listed = listed.iter().filter_map(|(word, id)| Some((id.as_u64()?, word.as_str())));
     let added = fast["added_tokens"].as_array().into_iter().flatten();
@@ -273,13 +276,15 @@ mod tests {
             "model": {"vocab": {"b": 2, "[PAD]": 0, "##c": 1}},
             "added_tokens": [{"id": 0, "content": "[PAD]"}, {"id": 3, "content": "[NEW]"}],
         });
-        assert_eq!(words(&fast).unwrap(), "[PAD]\n##c\nb\n[NEW]\n");
+        assert_eq!(vocabulary_lines(&fast).unwrap(), "[PAD]\n##c\nb\n[NEW]\n");
         let gap = json!({"model": {"vocab": {"a": 0, "b": 2}}});
-        assert!(words(&gap).unwrap_err().contains("without gaps"));
+        assert!(vocabulary_lines(&gap).unwrap_err().contains("without gaps"));
         let twice = json!({"model": {"vocab": {"a": 0, "b": 0}}});
-        assert!(words(&twice).unwrap_err().contains("without gaps"));
-        assert!(words(&json!({"model": {"vocab": {"a\nb": 0}}})).unwrap_err().contains("line break"));
-        assert!(words(&json!([])).unwrap_err().contains("no vocabulary"));
+        assert!(vocabulary_lines(&twice).unwrap_err().contains("without gaps"));
+        assert!(
+            vocabulary_lines(&json!({"model": {"vocab": {"a\nb": 0}}})).unwrap_err().contains("line break")
+        );
+        assert!(vocabulary_lines(&json!([])).unwrap_err().contains("no vocabulary"));
     }
 
     #[test]

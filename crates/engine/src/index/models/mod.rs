@@ -165,19 +165,19 @@ impl ModelStore {
         let mut listed = vec![ListedModel {
             name: BUILTIN_MODEL.to_owned(),
             bytes: None,
-            about: Ok(about(EmbeddingModel::builtin())),
+            about: Ok(model_info(EmbeddingModel::builtin())),
         }];
         let files = self.files()?;
         let mut stems: Vec<&str> =
             files.iter().filter_map(|file| file.strip_suffix(MODEL_EXTENSION)).collect();
         stems.retain(|stem| !stem.starts_with('.'));
         stems.sort_unstable();
-        listed.extend(stems.iter().map(|stem| self.look(stem)));
+        listed.extend(stems.iter().map(|stem| self.inspect_model(stem)));
         Ok(listed)
     }
 
     /// The files that a killed `add` left behind.
-    pub fn left_overs(&self) -> Result<Vec<PathBuf>, Error> {
+    pub fn abandoned_files(&self) -> Result<Vec<PathBuf>, Error> {
         let files = self.files()?.into_iter().filter(|file| file.starts_with(disk::TEMPORARY_PREFIX));
         Ok(files.map(|file| self.folder.join(file)).collect())
     }
@@ -191,7 +191,7 @@ impl ModelStore {
         entries.map(name).collect::<std::io::Result<_>>().map_err(Error::io("read", &self.folder))
     }
 
-    fn look(&self, stem: &str) -> ListedModel {
+    fn inspect_model(&self, stem: &str) -> ListedModel {
         let path = self.folder.join(format!("{stem}{MODEL_EXTENSION}"));
         let bytes = std::fs::metadata(&path).ok().map(|metadata| metadata.len());
         // A file that was copied here may have any name.
@@ -219,16 +219,16 @@ impl ModelStore {
             return Ok(LoadedModel { name, model: EmbeddingModel::builtin() });
         }
         let path = self.path(&name);
-        let head = aligned_file::head(&path).map_err(|error| self.unreadable(&name, &error))?;
+        let head = aligned_file::read_head(&path).map_err(|error| self.unreadable(&name, &error))?;
         let mut kept = LOADED_MODELS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., model)) = kept.iter().find(|(at, known, _)| *at == path && *known == head) {
             return Ok(LoadedModel { name, model });
         }
         let memory = self.memory(&name)?;
         // The file is checked before it is leaked: damaged bytes must not stay in memory.
-        EmbeddingModel::from_bytes(memory.bytes()).map_err(|error| self.damaged(&name, &error))?;
+        EmbeddingModel::from_bytes(memory.bytes()).map_err(|error| self.damage_error(&name, &error))?;
         let model =
-            EmbeddingModel::from_bytes(memory.forever()).map_err(|error| self.damaged(&name, &error))?;
+            EmbeddingModel::from_bytes(memory.leak()).map_err(|error| self.damage_error(&name, &error))?;
         let model: &'static EmbeddingModel<'static> = Box::leak(Box::new(model));
         kept.push((path, head, model));
         Ok(LoadedModel { name, model })
@@ -253,7 +253,7 @@ impl ModelStore {
             error => error,
         })?;
         let path = self.path(&name);
-        if name == BUILTIN_MODEL || disk::is_taken(&path).map_err(Error::io("read", &path))? {
+        if name == BUILTIN_MODEL || disk::name_exists(&path).map_err(Error::io("read", &path))? {
             return Err(Error::Taken(name));
         }
         let unfit = |why| Error::Unfit { folder: source.to_owned(), why };
@@ -264,14 +264,14 @@ impl ModelStore {
             ErrorKind::AlreadyExists => Error::Taken(name.clone()),
             _ => Error::io("write", &path)(error),
         })?;
-        let said_pooling = source.says_pooling();
+        let said_pooling = source.has_pooling();
         let ModelSource { query_prefix, passage_prefix, .. } = source;
         let listed = ListedModel { name, bytes: Some(file.len() as u64), about: Ok(about) };
         Ok(AddedModel { listed, query_prefix, passage_prefix, said_pooling })
     }
 
     /// Makes a model the current one after reading it completely and testing it.
-    pub fn choose(&self, name: &str) -> Result<ChosenModel, Error> {
+    pub fn use_model(&self, name: &str) -> Result<ChosenModel, Error> {
         let name = full_name(name)?;
         if name != BUILTIN_MODEL {
             self.examine(&name)?;
@@ -291,7 +291,7 @@ impl ModelStore {
             return Err(Error::Builtin);
         }
         let path = self.path(&name);
-        if !disk::is_taken(&path).map_err(Error::io("read", &path))? {
+        if !disk::name_exists(&path).map_err(Error::io("read", &path))? {
             return Err(Error::Unknown(name));
         }
         let own = config::read_with(&self.home, None, &[], &|_| None)?;
@@ -314,7 +314,7 @@ impl ModelStore {
 
     /// Reads a model completely and tests it.
     fn examine(&self, name: &str) -> Result<ModelInfo, Error> {
-        prove(self.memory(name)?.bytes()).map_err(|why| self.damaged(name, &why))
+        prove(self.memory(name)?.bytes()).map_err(|why| self.damage_error(name, &why))
     }
 
     fn memory(&self, name: &str) -> Result<AlignedFile, Error> {
@@ -324,11 +324,11 @@ impl ModelStore {
     fn unreadable(&self, name: &str, error: &std::io::Error) -> Error {
         match error.kind() {
             ErrorKind::NotFound => Error::Unknown(name.to_owned()),
-            _ => self.damaged(name, error),
+            _ => self.damage_error(name, error),
         }
     }
 
-    fn damaged(&self, name: &str, why: &impl ToString) -> Error {
+    fn damage_error(&self, name: &str, why: &impl ToString) -> Error {
         Error::Damaged { name: name.to_owned(), path: self.path(name), why: why.to_string() }
     }
 }
@@ -338,10 +338,10 @@ impl ModelStore {
 static LOADED_MODELS: Mutex<Vec<(PathBuf, Vec<u8>, &'static EmbeddingModel<'static>)>> =
     Mutex::new(Vec::new());
 
-fn about(model: &EmbeddingModel<'_>) -> ModelInfo {
+fn model_info(model: &EmbeddingModel<'_>) -> ModelInfo {
     ModelInfo {
         id: model.id().to_owned(),
-        dim: model.dim(),
+        dim: model.dimension(),
         max_tokens: model.max_tokens(),
         pooling: model.pooling(),
     }
@@ -364,5 +364,5 @@ fn prove(bytes: &[u8]) -> Result<ModelInfo, String> {
     if one == other {
         return Err("it gives two different sentences the same vector".to_owned());
     }
-    Ok(about(&model))
+    Ok(model_info(&model))
 }

@@ -18,7 +18,7 @@ struct ModelsFixture {
 impl ModelsFixture {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
-        let home = HomeFolder::choose(Some(&root.path().join("home")), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(&root.path().join("home")), None, None).unwrap();
         Self { models: ModelStore::open(&home), root }
     }
 
@@ -169,7 +169,7 @@ fn rec_11_what_cannot_be_loaded_says_what_to_do() {
     assert!(trial.models.load("broken").is_ok());
     let listed = trial.models.list().unwrap();
     assert!(listed[1].about.as_ref().unwrap_err().why.contains("checksum"));
-    assert!(trial.models.choose("broken").unwrap_err().to_string().contains("checksum"));
+    assert!(trial.models.use_model("broken").unwrap_err().to_string().contains("checksum"));
 
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
@@ -183,7 +183,7 @@ fn what_an_add_that_was_killed_left_is_not_a_model() {
     let left = trial.models.folder.join(".rekindle-write-0123456789abcdef.tmp");
     fs::write(&left, b"half").unwrap();
     fs::write(trial.models.folder.join("README"), b"mine").unwrap();
-    assert_eq!(trial.models.left_overs().unwrap(), [left]);
+    assert_eq!(trial.models.abandoned_files().unwrap(), [left]);
     let names: Vec<String> = trial.models.list().unwrap().into_iter().map(|model| model.name).collect();
     assert_eq!(names, [BUILTIN_MODEL, "local/whole"]);
 }

@@ -87,7 +87,7 @@ impl IndexSnapshot {
     }
 
     /// The documents of a file in the delta.
-    pub fn recent(&self, path: &str) -> Option<PreparedUnit> {
+    pub fn small_segment_unit(&self, path: &str) -> Option<PreparedUnit> {
         let from = self.first.get(self.layers).copied()?;
         let documents: Vec<PreparedDocument> = self
             .numbers_of(path)
@@ -99,14 +99,14 @@ impl IndexSnapshot {
     }
 
     /// All files by path. Vectors of another model are dropped.
-    pub fn all(&self, space: &VectorSpace) -> BTreeMap<String, PreparedUnit> {
-        let mut all = self.since(0, space);
+    pub fn all_units(&self, space: &VectorSpace) -> BTreeMap<String, PreparedUnit> {
+        let mut all = self.units_since(0, space);
         all.retain(|_, unit| unit.unit.stamp.is_some());
         all
     }
 
     /// The merged units of the segments from this one on, by path.
-    pub(in crate::index) fn since(
+    pub(in crate::index) fn units_since(
         &self,
         place: usize,
         space: &VectorSpace,
@@ -159,7 +159,7 @@ impl IndexSnapshot {
         let mut all: BTreeMap<&str, MergedUnit<'_>> = BTreeMap::new();
         for (at, (segment, first)) in segments.iter().zip(self.first.iter().skip(place)).enumerate() {
             for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
-                let runs = self.live(*first, known.documents).map(|run| (at, run));
+                let runs = self.live_ranges(*first, known.documents).map(|run| (at, run));
                 match (all.get_mut(known.path), known.behind) {
                     (Some(older), Some(behind)) => {
                         older.runs.extend(runs);
@@ -181,7 +181,7 @@ impl IndexSnapshot {
     }
 
     /// The ranges of a segment's documents that no later segment replaces.
-    fn live(&self, first: u32, documents: Range<u32>) -> impl Iterator<Item = Range<u32>> {
+    fn live_ranges(&self, first: u32, documents: Range<u32>) -> impl Iterator<Item = Range<u32>> {
         let mut left = documents;
         std::iter::from_fn(move || {
             let start = left.find(|local| !self.is_replaced(first + local))?;

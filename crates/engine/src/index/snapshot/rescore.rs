@@ -28,14 +28,14 @@ struct RescoredDocument {
 
 impl IndexSnapshot {
     /// Gathers the vectors of documents, for queries of dimension `width`.
-    pub fn pick(&self, numbers: &[u32], width: usize) -> RescoringBatch {
+    pub fn pick_for_rescoring(&self, numbers: &[u32], width: usize) -> RescoringBatch {
         let mut picked = RescoringBatch::default();
         for &number in numbers {
             let found = self.locate(number).filter(|(segment, _)| segment.width() == width);
             let mut windows = |kind| {
                 let from = picked.scales.len();
                 if let Some((segment, local)) = found {
-                    segment.gather(local, kind, &mut picked.scales, &mut picked.steps);
+                    segment.gather_vectors(local, kind, &mut picked.scales, &mut picked.steps);
                 }
                 from..picked.scales.len()
             };

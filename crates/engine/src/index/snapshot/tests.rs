@@ -42,12 +42,12 @@ impl SnapshotRng {
     }
 
     fn unit(&mut self, path: &str, documents: usize, windows: usize) -> PreparedUnit {
-        let stamp = FileStamp { modified: 1, size: 1, hash: ContentHash::of(path.as_bytes()) };
+        let stamp = FileStamp { modified: 1, size: 1, hash: ContentHash::of_bytes(path.as_bytes()) };
         let unit = SourceUnit { path: path.to_owned(), stamp: Some(stamp), documents: Vec::new() };
         let prepared = |number: usize| {
             let document = Document {
                 id: format!("{path}#{number}"),
-                ..Document::plain(DocumentSource::Note, path, format!("word{number}"))
+                ..Document::unannotated(DocumentSource::Note, path, format!("word{number}"))
             };
             let fine = self.roll(4);
             PreparedDocument::with(document, self.windows(windows), self.windows(fine))
@@ -80,7 +80,7 @@ struct SnapshotFixture {
 impl SnapshotFixture {
     fn new(units: Vec<PreparedUnit>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let index = RecallIndex::at(folder.path().to_owned());
+        let index = RecallIndex::in_folder(folder.path().to_owned());
         let files = units.iter().map(|unit| (unit.unit.path.clone(), unit.documents.clone())).collect();
         let writer = index.writer(Duration::ZERO).unwrap();
         writer.publish(&space(), units, None, None, OldBytes::Removed).unwrap();
@@ -132,7 +132,10 @@ fn best(query: &QuantisedVector, windows: &[EmbeddedWindow]) -> f64 {
 
 /// The windows with vectors as coarse as the index stores fine ones.
 fn coarse(windows: &[EmbeddedWindow]) -> Vec<EmbeddedWindow> {
-    windows.iter().map(|(window, vector)| (*window, vector.as_ref().map(nibbles::coarsen))).collect()
+    windows
+        .iter()
+        .map(|(window, vector)| (*window, vector.as_ref().map(nibbles::quantise_to_nibbles)))
+        .collect()
 }
 
 fn ordered(mut ranking: Vec<(String, f64)>) -> Vec<(String, f64)> {
@@ -173,7 +176,7 @@ fn rec_01_the_order_by_vectors_is_that_of_a_slow_sum() {
 
 /// The similarity of one document after rescoring.
 fn looked_at(snapshot: &IndexSnapshot, number: u32, query: &QuantisedVector) -> RescoredSimilarity {
-    snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
+    snapshot.pick_for_rescoring(&[number], query.steps.len()).close(query).next().unwrap().1
 }
 
 #[test]

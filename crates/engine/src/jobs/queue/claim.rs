@@ -28,7 +28,7 @@ pub struct ClaimedRun {
 
 impl RunQueue {
     /// Claims the next due run. Runs that killed a worker come last, so that they cannot block the others.
-    pub fn claim(&mut self, now: Timestamp) -> Result<Option<ClaimedRun>, db::Error> {
+    pub fn claim_next(&mut self, now: Timestamp) -> Result<Option<ClaimedRun>, db::Error> {
         self.claim_any(now, None)
     }
 
@@ -93,14 +93,14 @@ impl RunQueue {
         })?;
         let Some((id, function, attempts, event, name, data, at)) = row else { return Ok(None) };
         let data = serde_json::from_str(&data)
-            .map_err(|error| self.db.odd(format!("the data of the event {event} ({error})")))?;
-        let at = Timestamp::from_millisecond(at).map_err(|error| self.db.odd(error.to_string()))?;
+            .map_err(|error| self.db.corrupt_value(format!("the data of the event {event} ({error})")))?;
+        let at = Timestamp::from_millisecond(at).map_err(|error| self.db.corrupt_value(error.to_string()))?;
         let event = Event { id: event, name, data, at };
         Ok(Some(ClaimedRun { id, function, event, attempt: attempts + 1, token }))
     }
 
     /// Stores the end or the next retry of a run and returns its new status.
-    pub fn settle(
+    pub fn finish_run(
         &mut self,
         claimed: &ClaimedRun,
         ended: Result<FunctionOutcome, RunInterrupt>,
@@ -116,7 +116,8 @@ impl RunQueue {
             Err(RunInterrupt::Failed { step, error }) => {
                 let message = format!("{step}: {error}");
                 let jitter = random::bytes::<1>().map_or(128, |[byte]| byte);
-                match retry::pause(claimed.attempt, jitter, error.retry_after).filter(|_| !error.fatal) {
+                match retry::retry_delay(claimed.attempt, jitter, error.retry_after).filter(|_| !error.fatal)
+                {
                     Some(pause) => {
                         let due = now.as_millisecond() + i64::try_from(pause.as_millis()).unwrap_or(0);
                         (RunStatus::Failed, None, None, Some(message), due)
@@ -133,7 +134,7 @@ impl RunQueue {
                 "UPDATE runs SET status = ?3, reason = ?4, output = ?5, error = ?6, due = ?7, ended = ?8,
                     owner = NULL, lease_until = NULL, crashes = 0, attempts = attempts - ?9
                  WHERE id = ?1 AND owner = ?2",
-                params![claimed.id, claimed.token, status.word(), reason, output, error, due, ended, back],
+                params![claimed.id, claimed.token, status.as_str(), reason, output, error, due, ended, back],
             )
         })?;
         Ok(status)

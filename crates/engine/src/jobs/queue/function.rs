@@ -76,7 +76,7 @@ pub enum RegistryProblem {
 
 impl FunctionRegistry {
     /// The functions that listen to an event.
-    pub fn listening<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'static QueueFunction> + 'a {
+    pub fn listeners<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'static QueueFunction> + 'a {
         let scheduled = (event.name == names::SCHEDULE_REACHED)
             .then(|| event.data.get("function").and_then(Value::as_str))
             .flatten();
@@ -92,7 +92,7 @@ impl FunctionRegistry {
     }
 
     /// The events that a function listens to; sending any other is pointless.
-    pub fn heard(&self) -> BTreeSet<&'static str> {
+    pub fn known_events(&self) -> BTreeSet<&'static str> {
         self.functions.iter().flat_map(|function| function.triggers.iter().copied()).collect()
     }
 
@@ -101,7 +101,7 @@ impl FunctionRegistry {
         let mut wrong = Vec::new();
         let mut seen = BTreeSet::new();
         let mut claims: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let heard = self.heard();
+        let heard = self.known_events();
         let sent: BTreeSet<&str> =
             self.functions.iter().flat_map(|function| function.emits).chain(self.sources).copied().collect();
         for function in self.functions {

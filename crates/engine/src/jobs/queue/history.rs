@@ -77,7 +77,7 @@ const RUN_COLUMNS: &str =
     "r.id, r.function, r.status, r.event, e.name, r.session, r.reason, r.error, r.output, r.attempts,
     r.created, r.started, r.ended, r.due FROM runs r JOIN events e ON e.id = r.event";
 
-fn at(millis: i64) -> Timestamp {
+fn from_millis(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
@@ -97,10 +97,10 @@ fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         error: row.get(7)?,
         output: output.and_then(|output| serde_json::from_str(&output).ok()),
         attempts: row.get(9)?,
-        created: at(row.get(10)?),
-        started: row.get::<_, Option<i64>>(11)?.map(at),
-        ended: row.get::<_, Option<i64>>(12)?.map(at),
-        due: (status == RunStatus::Failed && due > 0).then(|| at(due)),
+        created: from_millis(row.get(10)?),
+        started: row.get::<_, Option<i64>>(11)?.map(from_millis),
+        ended: row.get::<_, Option<i64>>(12)?.map(from_millis),
+        due: (status == RunStatus::Failed && due > 0).then(|| from_millis(due)),
         steps: Vec::new(),
     })
 }
@@ -117,7 +117,7 @@ impl RunQueue {
         let mut runs: Vec<RunRecord> = self.db.run(|connection| {
             connection
                 .prepare(&sql)?
-                .query_map(params![filter.status.map(RunStatus::word), since, filter.session, most], run)?
+                .query_map(params![filter.status.map(RunStatus::as_str), since, filter.session, most], run)?
                 .collect()
         })?;
         for run in &mut runs {
@@ -166,12 +166,12 @@ impl RunQueue {
             id,
             name,
             data: serde_json::from_str(&data).unwrap_or(Value::Null),
-            at: at(millis),
+            at: from_millis(millis),
         }))
     }
 
     /// The number of runs by status.
-    pub fn counts(&self) -> Result<Vec<(RunStatus, u64)>, db::Error> {
+    pub fn count_by_status(&self) -> Result<Vec<(RunStatus, u64)>, db::Error> {
         let rows: Vec<(String, i64)> = self.db.run(|connection| {
             connection
                 .prepare("SELECT status, count(*) FROM runs GROUP BY status")?
@@ -197,8 +197,8 @@ fn steps(db: &Database, id: &str) -> Result<Vec<StepRecord>, db::Error> {
                     result: result.and_then(|result| serde_json::from_str(&result).ok()),
                     error: row.get(2)?,
                     attempts: row.get(3)?,
-                    started: at(row.get(4)?),
-                    ended: row.get::<_, Option<i64>>(5)?.map(at),
+                    started: from_millis(row.get(4)?),
+                    ended: row.get::<_, Option<i64>>(5)?.map(from_millis),
                 })
             })?
             .collect()

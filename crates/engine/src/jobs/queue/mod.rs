@@ -47,18 +47,18 @@ impl RunQueue {
 
     /// Accepts events in one transaction: each counts once and becomes one run per listening function.
     /// Returns the number of new events.
-    pub fn accept(
+    pub fn enqueue(
         &mut self,
         registry: &FunctionRegistry,
         events: &[Event],
         now: Timestamp,
     ) -> Result<usize, db::Error> {
         let ids = run_ids(registry, events, now);
-        self.db.change(|transaction| accept(transaction, registry, events, &ids, now))
+        self.db.change(|transaction| enqueue_event(transaction, registry, events, &ids, now))
     }
 
     /// Accepts events durably, together with the changes of `more`: the sender may drop them afterwards.
-    pub fn accept_for_good(
+    pub fn enqueue_durably(
         &mut self,
         registry: &FunctionRegistry,
         events: &[Event],
@@ -66,14 +66,14 @@ impl RunQueue {
         more: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
     ) -> Result<(), db::Error> {
         let ids = run_ids(registry, events, now);
-        self.db.change_for_good(|transaction| {
+        self.db.change_durably(|transaction| {
             more(transaction)?;
-            accept(transaction, registry, events, &ids, now).map(|_| ())
+            enqueue_event(transaction, registry, events, &ids, now).map(|_| ())
         })
     }
 
     /// Releases the runs of dead workers. Only the worker that holds the lock may call this.
-    pub fn recover(&mut self, now: Timestamp) -> Result<u64, db::Error> {
+    pub fn release_abandoned(&mut self, now: Timestamp) -> Result<u64, db::Error> {
         let now = now.as_millisecond();
         self.db.change(|transaction| {
             let orphans = transaction.execute(
@@ -96,7 +96,7 @@ impl RunQueue {
     }
 
     /// Revives dead runs: they continue after their last finished step. Returns their number.
-    pub fn revive(&mut self, ids: &[String]) -> Result<u64, db::Error> {
+    pub fn retry_dead(&mut self, ids: &[String]) -> Result<u64, db::Error> {
         self.db.change(|transaction| {
             let mut revived = 0;
             for id in ids {
@@ -118,12 +118,12 @@ pub(crate) fn send(
     events: &[Event],
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    accept(transaction, registry, events, &run_ids(registry, events, now), now).map(|_| ())
+    enqueue_event(transaction, registry, events, &run_ids(registry, events, now), now).map(|_| ())
 }
 
 /// Draws one id per event and function, outside the transaction because randomness can fail.
 fn run_ids(registry: &FunctionRegistry, events: &[Event], now: Timestamp) -> Vec<String> {
-    let listeners: usize = events.iter().map(|event| registry.listening(event).count()).sum();
+    let listeners: usize = events.iter().map(|event| registry.listeners(event).count()).sum();
     (0..listeners)
         .map(|_| match random::change_id(now) {
             Ok(id) => id.as_str().to_owned(),
@@ -133,7 +133,7 @@ fn run_ids(registry: &FunctionRegistry, events: &[Event], now: Timestamp) -> Vec
         .collect()
 }
 
-fn accept(
+fn enqueue_event(
     transaction: &Transaction<'_>,
     registry: &FunctionRegistry,
     events: &[Event],
@@ -161,7 +161,7 @@ fn accept(
             now.as_millisecond(),
             event.data.to_string()
         ])?;
-        for function in registry.listening(event) {
+        for function in registry.listeners(event) {
             let id = ids.next().map_or("", String::as_str);
             let key = (function.key)(event);
             let created = now.as_millisecond();

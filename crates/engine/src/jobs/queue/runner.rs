@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::claim::LEASE_MS;
 use super::{
     ClaimedRun, FunctionOutcome, FunctionRegistry, RunInterrupt, RunQueue, StepError, StepOutcome,
-    StepRunner, accept, run_ids,
+    StepRunner, enqueue_event, run_ids,
 };
 use crate::jobs::context::StageContext;
 use crate::platform::db::{self, params};
@@ -22,7 +22,7 @@ pub fn run(
     world: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let Some(function) = registry.get(&claimed.function) else {
-        let error = StepError::passing("this version of rekindle has no such function");
+        let error = StepError::retryable("this version of rekindle has no such function");
         return Err(RunInterrupt::Failed { step: claimed.function.clone(), error });
     };
     let mut steps = EmbeddedRunner::resume(queue, registry, claimed, world)?;
@@ -30,7 +30,7 @@ pub fn run(
     catch_unwind(body).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(RunInterrupt::Failed { step: claimed.function.clone(), error: StepError::passing(said) })
+        Err(RunInterrupt::Failed { step: claimed.function.clone(), error: StepError::retryable(said) })
     })
 }
 
@@ -59,14 +59,15 @@ impl<'a> EmbeddedRunner<'a> {
         })?;
         let mut done = HashMap::new();
         for (name, result) in rows {
-            let result = serde_json::from_str(&result)
-                .map_err(|error| queue.db.odd(format!("the step {name} of {} ({error})", claimed.id)))?;
+            let result = serde_json::from_str(&result).map_err(|error| {
+                queue.db.corrupt_value(format!("the step {name} of {} ({error})", claimed.id))
+            })?;
             done.insert(name, result);
         }
         Ok(Self { queue, registry, claimed, world, done, seen: HashMap::new(), position: 0 })
     }
 
-    fn begin(&mut self, name: &str, now: Timestamp) -> Result<(), db::Error> {
+    fn begin_step(&mut self, name: &str, now: Timestamp) -> Result<(), db::Error> {
         let (run, position) = (&self.claimed.id, self.position);
         self.queue.db.change(|transaction| {
             transaction.execute(
@@ -79,7 +80,7 @@ impl<'a> EmbeddedRunner<'a> {
     }
 
     /// Stores a result and sends its events. Returns false if the run is no longer ours.
-    fn keep(&mut self, name: &str, outcome: &StepOutcome) -> Result<bool, db::Error> {
+    fn save_result(&mut self, name: &str, outcome: &StepOutcome) -> Result<bool, db::Error> {
         let now = self.world.now().timestamp();
         let ids = run_ids(self.registry, &outcome.events, now);
         let (claimed, registry) = (self.claimed, self.registry);
@@ -95,12 +96,12 @@ impl<'a> EmbeddedRunner<'a> {
                 "UPDATE steps SET result = ?3, error = NULL, ended = ?4 WHERE run = ?1 AND name = ?2",
                 params![claimed.id, name, outcome.result.to_string(), now.as_millisecond()],
             )?;
-            accept(transaction, registry, &outcome.events, &ids, now)?;
+            enqueue_event(transaction, registry, &outcome.events, &ids, now)?;
             Ok(true)
         })
     }
 
-    fn fail(&mut self, name: &str, error: &StepError) -> Result<(), db::Error> {
+    fn save_failure(&mut self, name: &str, error: &StepError) -> Result<(), db::Error> {
         let (run, now) = (&self.claimed.id, self.world.now().timestamp().as_millisecond());
         self.queue.db.change(|transaction| {
             transaction.execute(
@@ -128,14 +129,14 @@ impl StepRunner for EmbeddedRunner<'_> {
         if self.world.should_stop() {
             return Err(RunInterrupt::Stopped);
         }
-        self.begin(&id, self.world.now().timestamp())?;
+        self.begin_step(&id, self.world.now().timestamp())?;
         match work() {
-            Ok(outcome) => match self.keep(&id, &outcome)? {
+            Ok(outcome) => match self.save_result(&id, &outcome)? {
                 true => Ok(outcome.result),
                 false => Err(RunInterrupt::Stopped),
             },
             Err(error) => {
-                self.fail(&id, &error)?;
+                self.save_failure(&id, &error)?;
                 Err(RunInterrupt::Failed { step: id, error })
             }
         }

@@ -31,13 +31,13 @@ pub struct StepError {
 
 impl StepError {
     /// Creates a retryable error.
-    pub fn passing(message: impl std::fmt::Display) -> Self {
+    pub fn retryable(message: impl std::fmt::Display) -> Self {
         Self { message: message.to_string(), fatal: false, retry_after: None }
     }
 
     /// Creates an error that no retry can fix.
     pub fn fatal(message: impl std::fmt::Display) -> Self {
-        Self { fatal: true, ..Self::passing(message) }
+        Self { fatal: true, ..Self::retryable(message) }
     }
 }
 

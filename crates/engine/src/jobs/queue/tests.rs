@@ -30,9 +30,9 @@ fn later(seconds: i64) -> Timestamp {
 impl QueueFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = HomeFolder::choose(Some(folder.path()), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(folder.path()), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
-        let places = home.places(&config).unwrap();
+        let places = home.data_paths(&config).unwrap();
         let queue = RunQueue::new(Database::open(&places.database()).unwrap());
         let world = StageContext::new(home, places, config, TimeZone::UTC);
         Self { folder, queue, world }
@@ -51,14 +51,14 @@ impl QueueFixture {
     }
 
     fn accept(&mut self, events: &[Event]) {
-        self.queue.accept(&REGISTRY, events, now()).unwrap();
+        self.queue.enqueue(&REGISTRY, events, now()).unwrap();
     }
 
     /// Runs the next due run.
     fn once(&mut self, at: Timestamp) -> Option<RunStatus> {
-        let claimed = self.queue.claim(at).unwrap()?;
+        let claimed = self.queue.claim_next(at).unwrap()?;
         let ended = run(&mut self.queue, &REGISTRY, &claimed, &self.world);
-        Some(self.queue.settle(&claimed, ended, at).unwrap())
+        Some(self.queue.finish_run(&claimed, ended, at).unwrap())
     }
 
     fn all(&self) -> Vec<RunRecord> {
@@ -106,7 +106,7 @@ fn three_steps(
             panic!("at the disco");
         }
         match event.data["fails"].as_u64() {
-            Some(fails) if (time as u64) <= fails => Err(StepError::passing(format!("failure {time}"))),
+            Some(fails) if (time as u64) <= fails => Err(StepError::retryable(format!("failure {time}"))),
             _ if event.data["hopeless"] == true => Err(StepError::fatal("hopeless")),
             _ => Ok(one + 1),
         }
@@ -125,7 +125,7 @@ fn a_session_stamped_in_the_future_asks_once() {
     let mut trial = QueueFixture::new();
     let event = trial.event("a", &json!({}));
     let new = |trial: &mut QueueFixture| {
-        trial.queue.accept(&REGISTRY, std::slice::from_ref(&event), now()).unwrap()
+        trial.queue.enqueue(&REGISTRY, std::slice::from_ref(&event), now()).unwrap()
     };
     assert_eq!((new(&mut trial), new(&mut trial)), (1, 0));
 }
@@ -175,7 +175,7 @@ fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
     assert_eq!(trial.once(later(at * 2)), None);
     let dead = trial.all().remove(0);
     assert!(dead.error.unwrap().contains("two: failure 6"));
-    assert_eq!(trial.queue.revive(&[dead.id]).unwrap(), 1);
+    assert_eq!(trial.queue.retry_dead(&[dead.id]).unwrap(), 1);
     assert_eq!(trial.once(later(at * 2)), Some(RunStatus::Completed));
     assert_eq!(trial.seen().iter().filter(|seen| *seen == "a one").count(), 1);
 }
@@ -203,12 +203,12 @@ fn exe_03_runs_with_the_same_key_come_one_after_the_other() {
     trial.accept(&events);
     let other = trial.event("c", &json!({"key": "other"}));
     trial.accept(&[other]);
-    let first = trial.queue.claim(now()).unwrap().unwrap();
-    let second = trial.queue.claim(now()).unwrap().unwrap();
+    let first = trial.queue.claim_next(now()).unwrap().unwrap();
+    let second = trial.queue.claim_next(now()).unwrap().unwrap();
     assert_eq!((first.event.id.as_str(), second.event.id.as_str()), ("a", "c"));
-    assert!(trial.queue.claim(now()).unwrap().is_none());
-    trial.queue.settle(&first, Ok(FunctionOutcome::Skipped("no".to_owned())), now()).unwrap();
-    assert_eq!(trial.queue.claim(now()).unwrap().unwrap().event.id, "b");
+    assert!(trial.queue.claim_next(now()).unwrap().is_none());
+    trial.queue.finish_run(&first, Ok(FunctionOutcome::Skipped("no".to_owned())), now()).unwrap();
+    assert_eq!(trial.queue.claim_next(now()).unwrap().unwrap().event.id, "b");
 }
 
 #[test]
@@ -218,16 +218,16 @@ fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
     trial.accept(&events);
     for _ in 0..MAX_CRASHES {
         // The first run kills the worker every time; the second one still gets its turn.
-        let claimed = trial.queue.claim(now()).unwrap().unwrap();
+        let claimed = trial.queue.claim_next(now()).unwrap().unwrap();
         if claimed.event.id == "b" {
             let ended = run(&mut trial.queue, &REGISTRY, &claimed, &trial.world);
-            trial.queue.settle(&claimed, ended, now()).unwrap();
-            let claimed = trial.queue.claim(now()).unwrap().unwrap();
+            trial.queue.finish_run(&claimed, ended, now()).unwrap();
+            let claimed = trial.queue.claim_next(now()).unwrap().unwrap();
             assert_eq!(claimed.event.id, "a");
         }
-        assert_eq!(trial.queue.recover(now()).unwrap(), 1);
+        assert_eq!(trial.queue.release_abandoned(now()).unwrap(), 1);
     }
-    assert!(trial.queue.claim(now()).unwrap().is_none());
+    assert!(trial.queue.claim_next(now()).unwrap().is_none());
     let stands: Vec<(String, RunStatus)> =
         trial.all().into_iter().map(|run| (run.event, run.status)).collect();
     assert!(stands.contains(&("a".to_owned(), RunStatus::Dead)), "{stands:?}");
@@ -238,13 +238,13 @@ fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
 fn whoever_lost_a_run_cannot_write_its_results() {
     let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({}))]);
-    let lost = trial.queue.claim(now()).unwrap().unwrap();
-    trial.queue.recover(now()).unwrap();
-    let mine = trial.queue.claim(now()).unwrap().unwrap();
+    let lost = trial.queue.claim_next(now()).unwrap().unwrap();
+    trial.queue.release_abandoned(now()).unwrap();
+    let mine = trial.queue.claim_next(now()).unwrap().unwrap();
     assert!(matches!(run(&mut trial.queue, &REGISTRY, &lost, &trial.world), Err(RunInterrupt::Stopped)));
-    trial.queue.settle(&lost, Ok(FunctionOutcome::Skipped("not mine".to_owned())), now()).unwrap();
+    trial.queue.finish_run(&lost, Ok(FunctionOutcome::Skipped("not mine".to_owned())), now()).unwrap();
     let ended = run(&mut trial.queue, &REGISTRY, &mine, &trial.world);
-    trial.queue.settle(&mine, ended, now()).unwrap();
+    trial.queue.finish_run(&mine, ended, now()).unwrap();
     assert_eq!(trial.all()[0].status, RunStatus::Completed);
 }
 
@@ -254,7 +254,7 @@ fn a_clock_that_was_set_back_makes_nobody_wait() {
     trial.accept(&[trial.event("a", &json!({"fails": 1}))]);
     assert_eq!(trial.once(later(1_000_000)), Some(RunStatus::Failed));
     assert_eq!(trial.once(now()), None);
-    trial.queue.recover(now()).unwrap();
+    trial.queue.release_abandoned(now()).unwrap();
     assert_eq!(trial.once(now()), Some(RunStatus::Completed));
 }
 

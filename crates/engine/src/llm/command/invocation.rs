@@ -78,19 +78,20 @@ pub(super) fn model(agent: Option<Agent>, name: &Name) -> Result<Option<String>,
 }
 
 /// Builds the command line for a question.
-pub(super) fn call(
+pub(super) fn build_invocation(
     command: &CommandModel,
     request: &LlmRequest,
     scratch: &ScratchFolder,
 ) -> io::Result<CommandInvocation> {
-    let Some(agent) = command.agent else { return Ok(other(command, request)) };
+    let Some(agent) = command.agent else { return Ok(generic_invocation(command, request)) };
     let schema = answer_format::schema(request);
     let told = match agent {
         Agent::Claude => schema.is_some(),
         Agent::Codex => schema.is_some_and(answer_format::is_strict),
         Agent::Gemini | Agent::Pi => false,
     };
-    let instructions = scratch.write("instructions.md", &answer_format::instructions(request, !told))?;
+    let instructions =
+        scratch.write("instructions.md", &answer_format::instructions_with_schema(request, !told))?;
     let input = format!("{MATERIAL_PREFIX}{}", request.prompt.material());
     let mut call =
         CommandInvocation { arguments: Vec::new(), variables: Vec::new(), input, afterwards: None };
@@ -98,8 +99,15 @@ pub(super) fn call(
     let mut with = ArgumentList(&mut call.arguments);
     match agent {
         Agent::Claude => {
-            with.words(&["-p", "--output-format", "json", "--no-session-persistence"]);
-            with.words(&["--safe-mode", "--strict-mcp-config", "--tools", "", "--settings", CLAUDE_SETTINGS]);
+            with.add_words(&["-p", "--output-format", "json", "--no-session-persistence"]);
+            with.add_words(&[
+                "--safe-mode",
+                "--strict-mcp-config",
+                "--tools",
+                "",
+                "--settings",
+                CLAUDE_SETTINGS,
+            ]);
             with.option("--system-prompt-file", Some(instructions));
             with.option("--model", model);
             let dollars = request.budget.cost.micro_dollars as f64 / 1e6;
@@ -107,12 +115,12 @@ pub(super) fn call(
             with.option("--json-schema", schema.filter(|_| told).map(ToString::to_string));
         }
         Agent::Codex => {
-            with.words(&["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules"]);
-            with.words(&["--sandbox", "read-only", "--color", "never"]);
+            with.add_words(&["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules"]);
+            with.add_words(&["--sandbox", "read-only", "--color", "never"]);
             for feature in CODEX_DISABLED_FEATURES {
-                with.words(&["-c", &format!("features.{feature}=false")]);
+                with.add_words(&["-c", &format!("features.{feature}=false")]);
             }
-            with.words(&[
+            with.add_words(&[
                 "-c",
                 "web_search=\"disabled\"",
                 "-c",
@@ -121,19 +129,19 @@ pub(super) fn call(
                 "notify=[]",
             ]);
             for server in codex_servers(command) {
-                with.words(&["-c", &format!("mcp_servers.{server}.enabled=false")]);
+                with.add_words(&["-c", &format!("mcp_servers.{server}.enabled=false")]);
             }
             let path = toml_edit::Value::from(instructions.to_string_lossy().into_owned());
-            with.words(&["-c", &format!("model_instructions_file={}", path.to_string().trim())]);
+            with.add_words(&["-c", &format!("model_instructions_file={}", path.to_string().trim())]);
             with.option("-m", model);
             if let Some(schema) = schema.filter(|_| told) {
                 with.option("--output-schema", Some(scratch.write("schema.json", &schema.to_string())?));
             }
-            with.words(&["-"]);
+            with.add_words(&["-"]);
         }
         Agent::Gemini => {
-            with.words(&["-o", "json", "--skip-trust", "--approval-mode", "plan"]);
-            with.words(&["-e", "none", "--allowed-mcp-server-names", "none"]);
+            with.add_words(&["-o", "json", "--skip-trust", "--approval-mode", "plan"]);
+            with.add_words(&["-e", "none", "--allowed-mcp-server-names", "none"]);
             with.option("--policy", Some(scratch.write("policy.toml", GEMINI_POLICY)?));
             with.option("-m", model);
             call.variables.push(("GEMINI_SYSTEM_MD", instructions.into()));
@@ -141,7 +149,7 @@ pub(super) fn call(
             call.afterwards = Some(["--delete-session", "1"].map(OsString::from).to_vec());
         }
         Agent::Pi => {
-            with.words(&[
+            with.add_words(&[
                 "-p",
                 "--mode",
                 "json",
@@ -150,7 +158,7 @@ pub(super) fn call(
                 "--no-extensions",
                 "--no-skills",
             ]);
-            with.words(&[
+            with.add_words(&[
                 "--no-prompt-templates",
                 "--no-themes",
                 "--no-context-files",
@@ -165,13 +173,17 @@ pub(super) fn call(
 }
 
 /// The command line of an unknown program: instructions first, then the material.
-fn other(command: &CommandModel, request: &LlmRequest) -> CommandInvocation {
+fn generic_invocation(command: &CommandModel, request: &LlmRequest) -> CommandInvocation {
     let model = command.model.as_deref().unwrap_or(DEFAULT_MODEL);
     let arguments = command.arguments.iter().map(|argument| argument.replace("{model}", model).into());
     CommandInvocation {
         arguments: arguments.collect(),
         variables: Vec::new(),
-        input: format!("{}\n\n{}", answer_format::instructions(request, true), request.prompt.material()),
+        input: format!(
+            "{}\n\n{}",
+            answer_format::instructions_with_schema(request, true),
+            request.prompt.material()
+        ),
         afterwards: None,
     }
 }
@@ -202,7 +214,7 @@ fn servers_in(text: &str) -> Vec<String> {
 struct ArgumentList<'a>(&'a mut Vec<OsString>);
 
 impl ArgumentList<'_> {
-    fn words(&mut self, words: &[&str]) {
+    fn add_words(&mut self, words: &[&str]) {
         self.0.extend(words.iter().map(OsString::from));
     }
 

@@ -37,13 +37,15 @@ impl CommandFailure {
 
     /// Maps the failure to an error of the right kind. Programs report failures in words, so this searches
     /// for known words.
-    pub(super) fn report(&self, program: &str, request: &LlmRequest) -> Error {
-        let said = failure_report::said(&self.words, request, None);
+    pub(super) fn to_error(&self, program: &str, request: &LlmRequest) -> Error {
+        let said = failure_report::reported_text(&self.words, request, None);
         let words = self.words.to_lowercase();
         let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
         let status = |codes: &[u64]| self.status.is_some_and(|status| codes.contains(&status));
         if says(&["budget"]) {
-            return failure_report::ours(format!("{program} would cost more than is allowed for it"));
+            return failure_report::internal_error(format!(
+                "{program} would cost more than is allowed for it"
+            ));
         }
         if status(&[401, 403])
             || says(&[
@@ -56,12 +58,12 @@ impl CommandFailure {
                 "credit balance",
             ])
         {
-            return failure_report::person(format!(
+            return failure_report::user_error(format!(
                 "{program} is not logged in, or its key is not accepted{said}"
             ));
         }
         if status(&[404]) || says(&["issue with the selected model", "model_not_found", "model not found"]) {
-            return failure_report::person(format!("{program} knows no such model{said}"));
+            return failure_report::user_error(format!("{program} knows no such model{said}"));
         }
         if status(&[429, 503, 529])
             || says(&["overloaded", "rate limit", "usage limit", "too many requests", "quota"])
@@ -222,7 +224,7 @@ mod tests {
             deadline: Duration::from_secs(1),
             budget: LlmBudget { tokens: 10, cost: Cost::default() },
         };
-        let error = failure.report("claude", &request);
+        let error = failure.to_error("claude", &request);
         (error.fault, error.retry != RetryAdvice::Never)
     }
 

@@ -68,8 +68,8 @@ pub(super) fn run(
     }
     // A process outside of the group may keep a pipe open, so do not wait for these threads beyond the
     // deadline.
-    let stdout = child.stdout.take().map(|pipe| in_background(move || up_to_the_largest(pipe)));
-    let stderr = child.stderr.take().map(|pipe| in_background(move || the_tail(pipe)));
+    let stdout = child.stdout.take().map(|pipe| in_background(move || read_limited(pipe)));
+    let stderr = child.stderr.take().map(|pipe| in_background(move || read_tail(pipe)));
     let mut printed = None;
     let end = loop {
         if let Some(status) = child.try_wait()? {
@@ -112,7 +112,7 @@ fn in_background(work: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Ve
 }
 
 /// Reads one byte more than the limit, to detect a flood.
-fn up_to_the_largest(pipe: impl Read) -> Vec<u8> {
+fn read_limited(pipe: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     pipe.take(MAX_OUTPUT_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
@@ -120,7 +120,7 @@ fn up_to_the_largest(pipe: impl Read) -> Vec<u8> {
     bytes
 }
 
-fn the_tail(mut pipe: impl Read) -> Vec<u8> {
+fn read_tail(mut pipe: impl Read) -> Vec<u8> {
     let (mut tail, mut piece) = (VecDeque::new(), [0; 1024]);
     while let Ok(count @ 1..) = pipe.read(&mut piece) {
         tail.extend(&piece[..count]);

@@ -28,7 +28,7 @@ pub(super) struct ScratchFolder {
 impl ScratchFolder {
     /// Claims an unused folder below `parent`.
     pub(super) fn new(parent: &Path) -> io::Result<Self> {
-        disk::make_folder(parent)?;
+        disk::create_private_folder(parent)?;
         for number in 1..=MAX_CONCURRENT_PROGRAMS {
             let folder = parent.join(number.to_string());
             if is_abandoned(&folder) {
@@ -47,7 +47,7 @@ impl ScratchFolder {
     }
 
     /// The empty working folder of the program.
-    pub(super) fn work(&self) -> &Path {
+    pub(super) fn work_folder(&self) -> &Path {
         &self.work
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::llm::{DataEgress, leaves};
+use crate::llm::{DataEgress, data_egress};
 
 #[track_caller]
 fn refused(of: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
@@ -19,7 +19,7 @@ fn r_03_nobody_is_asked_until_somebody_says_so() {
                 .is_none()
         );
     }
-    assert_eq!(leaves(&offline), DataEgress::Nothing);
+    assert_eq!(data_egress(&offline), DataEgress::Nothing);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn obs_01_a_model_of_another_provider_is_refused_with_a_hint() {
 
 #[test]
 fn sec_02_it_is_said_where_everything_goes() {
-    let to = |of: &[(&str, &str)]| leaves(&settings(of));
+    let to = |of: &[(&str, &str)]| data_egress(&settings(of));
     assert_eq!(to(&[("llm.provider", "anthropic")]), DataEgress::Server { host: "api.anthropic.com".into() });
     let own = [("llm.provider", "openai"), ("llm.openai.url", "http://192.168.1.2:8000/v1")];
     assert_eq!(to(&own), DataEgress::House { host: "192.168.1.2".into() });

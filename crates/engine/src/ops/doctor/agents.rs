@@ -5,17 +5,17 @@ use crate::agents::install::{HookProbe, InstallState, InstallStatus, Installer};
 
 /// Runs every installed hook with a sample input and reports the result. Agents without our hooks have no
 /// findings.
-pub fn examine_agents(installer: &Installer<'_>) -> Vec<CheckReport> {
+pub fn check_agents(installer: &Installer<'_>) -> Vec<CheckReport> {
     let statuses =
         rekindle_core::base::agent::Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok());
     let installed =
         statuses.filter(|status| status.state != InstallState::Absent || status.problem.is_some());
     installed
-        .map(|status| CheckReport { check: status.agent.word(), findings: examine(installer, &status) })
+        .map(|status| CheckReport { check: status.agent.as_str(), findings: check_agent(installer, &status) })
         .collect()
 }
 
-fn examine(installer: &Installer<'_>, status: &InstallStatus) -> Vec<DoctorFinding> {
+fn check_agent(installer: &Installer<'_>, status: &InstallStatus) -> Vec<DoctorFinding> {
     let install = format!("`rekindle install {}` puts it right", status.agent);
     if let Some(problem) = &status.problem {
         let hint = "the agent itself may not read it either; nothing was changed by us";

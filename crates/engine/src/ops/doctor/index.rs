@@ -7,7 +7,7 @@ use crate::config::notes;
 use crate::index::models::ModelStore;
 use crate::index::{Embedder, RecallIndex};
 use crate::platform::home::{DataPaths, HomeFolder};
-use crate::recall::index_condition::{IndexCondition, UsableIndex, look};
+use crate::recall::index_condition::{IndexCondition, UsableIndex, index_condition};
 use crate::recall::indexer::Error;
 use crate::vault::{self, Vault};
 
@@ -15,9 +15,9 @@ use crate::vault::{self, Vault};
 const REINDEX_HINT: &str = "`rekindle reindex --all` makes it again from your notes; nothing is lost";
 
 /// Verifies every byte of the index. Returns `None` if there is no vault.
-pub fn examine_index(home: &HomeFolder, config: &Config, places: &DataPaths) -> Option<CheckReport> {
+pub fn check_index(home: &HomeFolder, config: &Config, places: &DataPaths) -> Option<CheckReport> {
     let vault = Vault::open(places).ok()?;
-    let findings = examine(home, config, places, &vault).unwrap_or_else(|error| {
+    let findings = check_index_files(home, config, places, &vault).unwrap_or_else(|error| {
         let hint = match &error {
             Error::Vault(error) => vault::Error::hint(error),
             Error::Index(error) => Some(error.hint().into()),
@@ -27,17 +27,17 @@ pub fn examine_index(home: &HomeFolder, config: &Config, places: &DataPaths) -> 
     Some(CheckReport { check: "index", findings })
 }
 
-fn examine(
+fn check_index_files(
     home: &HomeFolder,
     config: &Config,
     places: &DataPaths,
     vault: &Vault,
 ) -> Result<Vec<DoctorFinding>, Error> {
-    let index = RecallIndex::at(places.index());
+    let index = RecallIndex::in_folder(places.index());
     // The check of the models reports a model that cannot be loaded.
     let model = ModelStore::open(home).load(config.embed.model.as_str()).ok();
     let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
-    let mut findings = match look(vault, &index, space.as_ref())? {
+    let mut findings = match index_condition(vault, &index, space.as_ref())? {
         IndexCondition::Missing => vec![DoctorFinding::warning(
             "there is no index yet; recall reads every note and goes by words alone",
             "`rekindle reindex` makes it, and so does the next save",
@@ -45,11 +45,11 @@ fn examine(
         IndexCondition::Damaged(what) => vec![DoctorFinding::error(what, Some(REINDEX_HINT.into()))],
         IndexCondition::Usable(usable) => usable_findings(&usable),
     };
-    if let Err(unknown) = notes::check(places.readable(), places.notes(), &config.vault.folder) {
+    if let Err(unknown) = notes::check(places.readable_notes(), places.notes(), &config.vault.folder) {
         let hint = "name the folders that may be read: `rekindle config set recall.notes Work,Recipes`";
         findings.push(DoctorFinding::warning(format!("recall.notes: {unknown}"), hint));
     }
-    let left = index.left_overs();
+    let left = index.abandoned_files();
     if let Some(first) = left.first() {
         findings.push(DoctorFinding::warning(
             format!("{} file(s) were left behind, such as {}", left.len(), first.display()),

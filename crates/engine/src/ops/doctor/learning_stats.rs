@@ -11,8 +11,8 @@ use crate::platform::home::DataPaths;
 const MIN_MESSAGES_SETTING: &str = "capture.min_user_messages";
 
 /// Reports the outcomes of the sessions of the last weeks.
-pub fn examine_learning(places: &DataPaths, now: Timestamp) -> CheckReport {
-    let findings = match look(places, now) {
+pub fn check_learning(places: &DataPaths, now: Timestamp) -> CheckReport {
+    let findings = match learning_stats(places, now) {
         Ok(Some(learning)) => vec![finding(&learning)],
         Ok(None) => vec![DoctorFinding::ok("no session was seen yet")],
         Err(error) => vec![DoctorFinding::error(error.to_string(), Some(error.hint()))],
@@ -20,15 +20,15 @@ pub fn examine_learning(places: &DataPaths, now: Timestamp) -> CheckReport {
     CheckReport { check: "learning", findings }
 }
 
-fn look(places: &DataPaths, now: Timestamp) -> Result<Option<LearningStats>, db::Error> {
+fn learning_stats(places: &DataPaths, now: Timestamp) -> Result<Option<LearningStats>, db::Error> {
     let db = Database::open_existing(&places.database())?;
     db.map(|db| learning::look(&db, now)).transpose()
 }
 
 fn finding(learning: &LearningStats) -> DoctorFinding {
     let LearningStats { seen, learnt, .. } = learning;
-    let skipped = learning.skipped();
-    if !learning.is_fruitless() {
+    let skipped = learning.skipped_sessions();
+    if !learning.is_without_findings() {
         return match seen {
             0 => DoctorFinding::ok(format!("no session was seen in {LEARNING_DAYS} days")),
             _ => DoctorFinding::ok(format!(

@@ -8,8 +8,8 @@ const REINDEX_HINT: &str = "`rekindle reindex --all` makes it again from what is
 
 /// Checks the archive and its index; both exist only if sessions were captured or backfilled.
 pub(super) fn messages(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
-    let messages = MessageStore::of(patient.places);
-    let behind = messages.behind();
+    let messages = MessageStore::from_paths(patient.places);
+    let behind = messages.unindexed_sessions();
     Ok(match messages.open() {
         Err(error) => vec![DoctorFinding::error(error.to_string(), Some(REINDEX_HINT.into()))],
         Ok(Some(snapshot)) if snapshot.verify().is_err() => {

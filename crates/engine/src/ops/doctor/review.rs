@@ -16,13 +16,13 @@ const MAX_NAMED_PROPOSALS: usize = 5;
 /// Reports the number of waiting proposals, the age of the oldest, and problems with the review page.
 pub(super) fn review(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, Error> {
     let database = patient.places.database();
-    look(patient).map_err(|error| Error::io("read", &database)(std::io::Error::other(error)))
+    review_findings(patient).map_err(|error| Error::io("read", &database)(std::io::Error::other(error)))
 }
 
-fn look(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, db::Error> {
+fn review_findings(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, db::Error> {
     let Some(db) = Database::open_existing(&patient.places.database())? else { return Ok(Vec::new()) };
     let mut findings = Vec::new();
-    if let Some(doubt) = page::doubt(&db)? {
+    if let Some(doubt) = page::page_doubt(&db)? {
         findings.push(DoctorFinding::warning(
             format!("nothing was decided from REVIEW.md: {doubt}"),
             "`rekindle review` shows what waits, `rekindle approve` and `rekindle reject` decide",
@@ -34,7 +34,7 @@ fn look(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, db::Error> {
             "`rekindle review --check` shows all of it, `rekindle runs` what was done, `rekindle retry` does it again",
         ));
     }
-    for patch in patches::waiting(&db, patient.vault)? {
+    for patch in patches::pending_patches(&db, patient.vault)? {
         let (id, file) = (patch.standing.proposal.id, patch.standing.proposal.file().to_owned());
         findings.push(match patch.fits {
             Ok(_) => DoctorFinding::warning(
@@ -47,7 +47,7 @@ fn look(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, db::Error> {
             ),
         });
     }
-    let (waiting, oldest) = proposals::waiting(&db)?;
+    let (waiting, oldest) = proposals::pending_count(&db)?;
     let now = clock::now(patient.vault.zone().clone()).timestamp();
     let days = oldest.map_or(0, |oldest| now.duration_since(oldest).as_hours() / 24);
     findings.push(match days >= STALE_QUEUE_DAYS {

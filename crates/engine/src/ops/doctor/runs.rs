@@ -2,7 +2,7 @@
 //! it.
 
 use jiff::SignedDuration;
-use rekindle_core::base::time::{TimeZone, Timestamp, iso};
+use rekindle_core::base::time::{TimeZone, Timestamp, format_utc};
 use rekindle_core::run::RunStatus;
 
 use super::{CheckReport, DoctorFinding};
@@ -20,7 +20,7 @@ const MAX_SPOOL_FILES: usize = 200;
 const CLOCK_DRIFT_MINUTES: i64 = 5;
 
 /// Checks the functions, the spool and the runs.
-pub fn examine_runs(places: &DataPaths) -> CheckReport {
+pub fn check_runs(places: &DataPaths) -> CheckReport {
     let mut findings: Vec<DoctorFinding> = STAGE_REGISTRY
         .check()
         .into_iter()
@@ -40,10 +40,10 @@ pub fn examine_runs(places: &DataPaths) -> CheckReport {
 }
 
 fn spool(places: &DataPaths) -> Vec<DoctorFinding> {
-    let spool = Spool::at(places.spool());
+    let spool = Spool::in_folder(places.spool_folder());
     let mut findings = Vec::new();
-    match spool.waiting() {
-        Ok(waiting) if waiting.len() > MAX_SPOOL_FILES && !worker_lock::is_busy(&places.locks()) => {
+    match spool.pending_files() {
+        Ok(waiting) if waiting.len() > MAX_SPOOL_FILES && !worker_lock::is_locked(&places.locks_folder()) => {
             findings.push(DoctorFinding::warning(
                 format!("{} files wait in the spool and no worker is at it", waiting.len()),
                 "`rekindle worker` does what they ask for",
@@ -55,7 +55,7 @@ fn spool(places: &DataPaths) -> Vec<DoctorFinding> {
             Some("hooks cannot leave anything until this is mended".into()),
         )),
     }
-    let broken = spool.broken();
+    let broken = spool.quarantined();
     if let Some(first) = broken.first() {
         findings.push(DoctorFinding::warning(
             format!("{} file(s) of the spool could not be read, such as {}", broken.len(), first.display()),
@@ -72,10 +72,10 @@ fn runs(places: &DataPaths) -> Result<Vec<DoctorFinding>, db::Error> {
     let sound: String =
         db.run(|connection| connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
     if sound != "ok" {
-        return Err(db.odd(sound));
+        return Err(db.corrupt_value(sound));
     }
-    let ahead = ahead_of_time(&db)?;
-    let counts = RunQueue::new(db).counts()?;
+    let ahead = check_clock(&db)?;
+    let counts = RunQueue::new(db).count_by_status()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
     let mut findings = vec![DoctorFinding::ok(format!(
         "{} completed, {} skipped, {} to be done",
@@ -94,7 +94,7 @@ fn runs(places: &DataPaths) -> Result<Vec<DoctorFinding>, db::Error> {
 }
 
 /// Open sessions that began in the future: the clock was ahead when their hooks ran.
-fn ahead_of_time(db: &Database) -> Result<Option<DoctorFinding>, db::Error> {
+fn check_clock(db: &Database) -> Result<Option<DoctorFinding>, db::Error> {
     let soon = clock::now(TimeZone::UTC).timestamp() + SignedDuration::from_mins(CLOCK_DRIFT_MINUTES);
     let (count, latest): (i64, Option<i64>) = db.run(|connection| {
         connection.query_row(
@@ -107,7 +107,7 @@ fn ahead_of_time(db: &Database) -> Result<Option<DoctorFinding>, db::Error> {
     let latest = latest.and_then(|at| Timestamp::from_millisecond(at).ok());
     Ok(latest.map(|at| {
         DoctorFinding::warning(
-            format!("{count} open session(s) are stamped in the future, up to {}", iso(at)),
+            format!("{count} open session(s) are stamped in the future, up to {}", format_utc(at)),
             "the computer's clock was ahead when they began; check it. They are processed after the usual silence",
         )
     }))

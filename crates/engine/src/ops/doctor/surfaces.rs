@@ -7,21 +7,21 @@ use super::{CheckReport, DoctorFinding};
 use crate::platform::db::{self, Database};
 use crate::platform::environment;
 use crate::platform::home::DataPaths;
-use crate::review::surfaces::{condition, is_enabled, key_variable};
+use crate::review::surfaces::{is_enabled, key_variable, surface_status};
 
 /// Reports the connected surfaces; `None` if no surface is enabled.
-pub fn examine_surfaces(places: &DataPaths, config: &Config) -> Option<CheckReport> {
+pub fn check_surfaces(places: &DataPaths, config: &Config) -> Option<CheckReport> {
     let connected: Vec<ReviewSurface> =
         ReviewSurface::ALL.into_iter().filter(|surface| is_enabled(&config.review, *surface)).collect();
     if connected.is_empty() {
         return None;
     }
-    let findings = look(places, config, &connected)
+    let findings = surface_findings(places, config, &connected)
         .unwrap_or_else(|error| vec![DoctorFinding::error(error.to_string(), Some(error.hint()))]);
     Some(CheckReport { check: "surfaces", findings })
 }
 
-fn look(
+fn surface_findings(
     places: &DataPaths,
     config: &Config,
     connected: &[ReviewSurface],
@@ -32,7 +32,7 @@ fn look(
     let mut findings = Vec::new();
     for surface in connected {
         let (name, variable) = (surface.name(), key_variable(&config.review, *surface));
-        let condition = condition(&db, *surface)?;
+        let condition = surface_status(&db, *surface)?;
         if environment::variable(variable).is_none_or(|key| key.trim().is_empty()) {
             findings.push(DoctorFinding::warning(
                 format!("{name}: {variable} is not set here"),

@@ -29,7 +29,7 @@ pub struct BackfillScope {
 
 impl BackfillScope {
     /// Includes every session that is not open at `now`.
-    pub fn everything(now: Timestamp, idle_minutes: u32) -> Self {
+    pub fn all_closed(now: Timestamp, idle_minutes: u32) -> Self {
         let idle = SignedDuration::from_mins(i64::from(idle_minutes));
         let open_since = now.checked_sub(idle).ok();
         Self { agents: Agent::ALL.to_vec(), since: None, open_since }
@@ -99,7 +99,7 @@ pub struct TranscriptShare {
 
 impl BackfillPlan {
     /// The amount to read, by agent and project.
-    pub fn shares(&self) -> BTreeMap<(Agent, Option<ProjectId>), TranscriptShare> {
+    pub fn shares_by_project(&self) -> BTreeMap<(Agent, Option<ProjectId>), TranscriptShare> {
         let mut shares: BTreeMap<(Agent, Option<ProjectId>), TranscriptShare> = BTreeMap::new();
         for candidate in &self.candidates {
             let share = shares.entry((candidate.found.agent, candidate.project.clone())).or_default();
@@ -120,15 +120,16 @@ impl BackfillPlan {
     }
 
     /// The number of projects of the sessions to read.
-    pub fn projects(&self) -> usize {
+    pub fn project_count(&self) -> usize {
         let projects: BTreeSet<_> =
             self.candidates.iter().filter_map(|candidate| candidate.project.as_ref()).collect();
         projects.len()
     }
 
     /// The number of sessions in deleted folders of an unknown project.
-    pub fn gone(&self) -> u64 {
-        let gone = |candidate: &&BackfillCandidate| candidate.project.as_ref().is_some_and(project::is_gone);
+    pub fn gone_folders(&self) -> u64 {
+        let gone =
+            |candidate: &&BackfillCandidate| candidate.project.as_ref().is_some_and(project::is_gone_project);
         self.candidates.iter().filter(gone).count() as u64
     }
 }
@@ -144,7 +145,7 @@ struct SessionCaptureState {
 impl BackfillContext<'_> {
     /// Makes a plan. It reads the beginning of every new or grown transcript and changes nothing.
     pub fn plan(&self, extent: &BackfillScope) -> Result<BackfillPlan, Error> {
-        let (done, seen) = (self.done()?, self.seen()?);
+        let (done, seen) = (self.backfilled_files()?, self.capture_states()?);
         let mut plan = BackfillPlan::default();
         let mut projects = ProjectCache { known: self.projects, home: self.home, seen: HashMap::new() };
         for found in extent.agents.iter().flat_map(|agent| transcripts::find(*agent, self.home)) {
@@ -163,10 +164,10 @@ impl BackfillContext<'_> {
                 }
                 _ => {}
             }
-            match transcripts::head(found.agent, &found.path) {
+            match transcripts::read_head(found.agent, &found.path) {
                 Ok(head) if head.subagent || self.is_ours(&head) => plan.subagents += 1,
                 Ok(head) => {
-                    let (project, trail) = projects.of(&head);
+                    let (project, trail) = projects.project_of(&head);
                     let candidate = BackfillCandidate { found, project, head, trail };
                     let seen = seen.get(&(candidate.found.agent, candidate.session()));
                     let is_open = seen.and_then(|seen| seen.open).zip(extent.open_since);
@@ -199,7 +200,7 @@ impl BackfillContext<'_> {
         Ok(plan)
     }
 
-    fn done(&self) -> Result<HashMap<PathBuf, BackfilledFile>, Error> {
+    fn backfilled_files(&self) -> Result<HashMap<PathBuf, BackfilledFile>, Error> {
         let mut done = HashMap::new();
         each_line(&self.state_file(), 0, &mut |_, line| {
             if let Ok(one) = serde_json::from_slice::<BackfilledFile>(line) {
@@ -211,7 +212,7 @@ impl BackfillContext<'_> {
     }
 
     /// Reads the sessions in the database.
-    fn seen(&self) -> Result<HashMap<(Agent, String), SessionCaptureState>, Error> {
+    fn capture_states(&self) -> Result<HashMap<(Agent, String), SessionCaptureState>, Error> {
         let Some(db) = Database::open_existing(&self.places.database())? else { return Ok(HashMap::new()) };
         let rows: Vec<(String, String, i64, i64, bool, bool)> = db.run(|connection| {
             connection
@@ -249,19 +250,19 @@ struct ProjectCache<'a> {
 
 impl ProjectCache<'_> {
     /// The project of a session, and the trace to remember if only the host knows it.
-    fn of(&mut self, head: &SessionHead) -> (Option<ProjectId>, Option<ProjectTrail>) {
+    fn project_of(&mut self, head: &SessionHead) -> (Option<ProjectId>, Option<ProjectTrail>) {
         let Some(cwd) = head.cwd.as_deref() else { return (None, None) };
         let (known, home) = (self.known, self.home);
         let project = self
             .seen
             .entry(cwd.to_owned())
-            .or_insert_with(|| project::of_session(Path::new(cwd), Some(home), known))
+            .or_insert_with(|| project::session_project(Path::new(cwd), Some(home), known))
             .clone();
         let folder = Path::new(cwd);
         if project.is_some() || cwd.is_empty() || folder.is_dir() {
             return (project, None);
         }
-        let trail = project::gone(folder, head.repository.as_deref());
+        let trail = project::gone_project(folder, head.repository.as_deref());
         (Some(project::settle(&trail, known).own.id), Some(trail))
     }
 }

@@ -59,7 +59,7 @@ pub struct BackfillReport {
 
 impl BackfillReport {
     /// Adds the end of a session's run to the report.
-    pub(super) fn hear(
+    pub(super) fn add_run(
         &mut self,
         claimed: &ClaimedRun,
         ended: &Result<FunctionOutcome, RunInterrupt>,
@@ -70,11 +70,11 @@ impl BackfillReport {
                 self.messages += count(output, "messages");
                 self.added += count(output, "archived");
                 self.redacted += count(output, "redacted");
-                if candidate.project.as_ref().is_some_and(project::is_gone) {
+                if candidate.project.as_ref().is_some_and(project::is_gone_project) {
                     self.gone.insert(candidate.session());
                 }
             }
-            ("observe", Ok(FunctionOutcome::Completed(output))) => self.learn(output, candidate),
+            ("observe", Ok(FunctionOutcome::Completed(output))) => self.add_output(output, candidate),
             // This window was observed before.
             ("observe", Ok(FunctionOutcome::Skipped(reason))) if reason == "duplicate" => {}
             ("capture" | "observe", Ok(FunctionOutcome::Skipped(reason))) => {
@@ -87,7 +87,7 @@ impl BackfillReport {
         }
     }
 
-    fn learn(&mut self, output: &Value, candidate: &BackfillCandidate) {
+    fn add_output(&mut self, output: &Value, candidate: &BackfillCandidate) {
         let learnt = self.projects.entry(candidate.project.clone()).or_default();
         let mut any = false;
         for (key, list) in [

@@ -24,11 +24,11 @@ struct BackfillFixture {
 impl BackfillFixture {
     fn new(settings: &[(String, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = HomeFolder::choose(Some(&folder.path().join("rekindle")), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(&folder.path().join("rekindle")), None, None).unwrap();
         let config = crate::config::read_with(&home, None, settings, &|_| None).unwrap().config;
-        let places = home.places(&config).unwrap();
+        let places = home.data_paths(&config).unwrap();
         for folder in [places.vault(), places.notes()] {
-            disk::make_folder(folder).unwrap();
+            disk::create_private_folder(folder).unwrap();
         }
         rekindle_testkit::transcripts::copy_into(&folder.path().join("user")).unwrap();
         Self { folder, home, places }
@@ -80,7 +80,7 @@ fn b_14_every_recorded_session_of_every_agent_comes_in_once() {
     assert!(first.added > 100 && first.messages > 0, "{first:?}");
     // The folder is deleted: its results stay apart from every project.
     assert_eq!(first.projects.len(), 1);
-    assert!(first.projects.keys().flatten().all(project::is_gone), "{first:?}");
+    assert!(first.projects.keys().flatten().all(project::is_gone_project), "{first:?}");
     assert!(!first.gone.is_empty());
     // A second run reads and adds nothing, even if the state file is lost.
     let (plan, again) = trial.all();
@@ -128,12 +128,12 @@ fn b_05_the_project_of_a_folder_that_is_gone_is_known_from_before_or_from_its_ho
     let trial = BackfillFixture::new(&[]);
     let gone = Path::new("/nowhere/widgets/deep");
     let file = trial.places.projects_file();
-    let known = |folder: &Path| project::of_session(folder, None, &project::load(&file));
+    let known = |folder: &Path| project::session_project(folder, None, &project::load(&file));
     assert_eq!(known(gone), None);
     let url = Some("git@github.com:Acme/widgets.git");
-    project::remember_gone(&file, &project::gone(Path::new("/nowhere/widgets"), url)).unwrap();
+    project::remember_gone(&file, &project::gone_project(Path::new("/nowhere/widgets"), url)).unwrap();
     assert_eq!(known(gone).unwrap().as_str(), "github.com/acme/widgets");
     let other = Path::new("/nowhere/else");
-    let own = project::remember_gone(&file, &project::gone(other, Some("../somewhere"))).unwrap();
-    assert!(project::is_gone(&own) && known(other).as_ref() == Some(&own), "{own:?}");
+    let own = project::remember_gone(&file, &project::gone_project(other, Some("../somewhere"))).unwrap();
+    assert!(project::is_gone_project(&own) && known(other).as_ref() == Some(&own), "{own:?}");
 }

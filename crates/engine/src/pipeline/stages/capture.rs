@@ -14,7 +14,7 @@ use std::path::Path;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{BACKFILL_CAUSE, CaptureRequested, CaptureTrigger, Event};
 use rekindle_core::session::{Message, SessionHead};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::daily_log::{LogSection, LoggedFlush, LoggedHandoff, SectionSource, TimeOfDay};
 use rekindle_core::vault::journal::ChangeActor;
 use serde::{Deserialize, Serialize};
@@ -83,10 +83,11 @@ pub(super) fn capture(
         mark(&request, &captured, event.at, world).map_err(StepError::from)
     })?;
     if captured.skipped.is_none() {
-        steps.run("append-daily-log", || world.alone(|| log(&request, &captured, when, world)))?;
+        steps.run("append-daily-log", || world.run_exclusive(|| log(&request, &captured, when, world)))?;
     } else {
         steps.run("mark-reflected", || {
-            sessions::reflected(&world.places.sessions(), &request.session_id).map_err(StepError::passing)
+            sessions::mark_reflected(&world.places.sessions(), &request.session_id)
+                .map_err(StepError::retryable)
         })?;
     }
     match captured.skipped {
@@ -104,12 +105,12 @@ struct CapturePosition {
     at: Option<Timestamp>,
 }
 
-fn before(request: &CaptureRequested, world: &StageContext) -> Result<CapturePosition, db::Error> {
+fn capture_position(request: &CaptureRequested, world: &StageContext) -> Result<CapturePosition, db::Error> {
     let row = world.db()?.run(|connection| {
         connection
             .query_row(
                 "SELECT captured_id, captured_at FROM sessions WHERE agent = ?1 AND id = ?2",
-                params![request.agent.word(), request.session_id],
+                params![request.agent.as_str(), request.session_id],
                 |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)),
             )
             .optional()
@@ -131,11 +132,11 @@ pub(super) fn each_message(
             Ok(read) => return Ok(Some((read.head, read.bytes))),
             Err(transcripts::Error::Missing(_)) => {}
             Err(error @ transcripts::Error::UnknownFormat { .. }) => return Err(StepError::fatal(error)),
-            Err(error @ transcripts::Error::Unreadable { .. }) => return Err(StepError::passing(error)),
+            Err(error @ transcripts::Error::Unreadable { .. }) => return Err(StepError::retryable(error)),
         }
     }
-    let kept =
-        sessions::kept(&world.places, request.agent, &request.session_id).map_err(StepError::passing)?;
+    let kept = sessions::kept_messages(&world.places, request.agent, &request.session_id)
+        .map_err(StepError::retryable)?;
     if kept.is_empty() {
         return Ok(None);
     }
@@ -159,7 +160,7 @@ fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
 
 /// The last message of another session in this transcript. A fork repeats the messages of its origin under
 /// the same ids; they were captured there.
-fn forked_from(request: &CaptureRequested, world: &StageContext) -> Result<Option<String>, StepError> {
+fn fork_origin(request: &CaptureRequested, world: &StageContext) -> Result<Option<String>, StepError> {
     let mut others: HashMap<String, i64> = world
         .db()?
         .run(|connection| {
@@ -167,7 +168,7 @@ fn forked_from(request: &CaptureRequested, world: &StageContext) -> Result<Optio
                 "SELECT captured_id, captured_at FROM sessions
                  WHERE agent = ?1 AND id <> ?2 AND captured_id IS NOT NULL AND captured_at IS NOT NULL",
             )?;
-            let rows = rows.query_map(params![request.agent.word(), request.session_id], |row| {
+            let rows = rows.query_map(params![request.agent.as_str(), request.session_id], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?;
             rows.collect()
@@ -195,9 +196,9 @@ fn read(
     when: Timestamp,
     world: &StageContext,
 ) -> Result<(CaptureResult, Vec<Event>), StepError> {
-    let mut before = before(request, world)?;
+    let mut before = capture_position(request, world)?;
     if before.id.is_none() {
-        before.id = forked_from(request, world)?;
+        before.id = fork_origin(request, world)?;
     }
     let before = before;
     // True if the last captured message is still on the branch. If the person rewound behind it, times
@@ -214,11 +215,11 @@ fn read(
     let read = each_message(request, world, &mut |message| {
         reading.count(&message);
         if is_new {
-            reading.take(&message, request);
+            reading.add_message(&message, request);
         } else if on_branch {
             is_new = before.id.as_deref() == Some(message.id.as_str());
         } else if message.at.zip(before.at).is_none_or(|(at, captured)| at > captured) {
-            reading.take(&message, request);
+            reading.add_message(&message, request);
         }
         ControlFlow::Continue(())
     })?;
@@ -226,7 +227,7 @@ fn read(
         let skipped = Some("the agent left no transcript of this session".to_owned());
         return Ok((CaptureResult { skipped, ..CaptureResult::default() }, Vec::new()));
     };
-    world.remember_gone(head.cwd.as_deref().or(request.cwd.as_deref()), head.repository.as_deref())?;
+    world.remember_gone_folder(head.cwd.as_deref().or(request.cwd.as_deref()), head.repository.as_deref())?;
     reading.finish(request, &head, bytes, world)
 }
 
@@ -252,16 +253,18 @@ fn archive(
         cwd: captured.cwd.clone(),
         project: world.project(captured.cwd.as_deref()),
     };
-    let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
-    let messages = MessageStore::of(&world.places);
-    let mut appender = messages.appender(&session, &forgotten).map_err(StepError::passing)?;
+    let forgotten = world.vault()?.graveyard().map_err(StepError::retryable)?;
+    let messages = MessageStore::from_paths(&world.places);
+    let mut appender = messages.appender(&session, &forgotten).map_err(StepError::retryable)?;
     let mut failed = None;
     let mut whereabouts = ProjectTracker::new(world);
     each_message(request, world, &mut |message| {
-        whereabouts.follow(&message);
-        let added = match whereabouts.here() {
+        whereabouts.track(&message);
+        let added = match whereabouts.current() {
             FolderProject { cwd: None, .. } => appender.add(&message),
-            FolderProject { cwd, project } => appender.add_from(&message, cwd.as_ref(), project.as_ref()),
+            FolderProject { cwd, project } => {
+                appender.add_in_folder(&message, cwd.as_ref(), project.as_ref())
+            }
         };
         match added {
             Ok(()) => ControlFlow::Continue(()),
@@ -272,9 +275,9 @@ fn archive(
         }
     })?;
     match failed {
-        Some(error) => Err(StepError::passing(error)),
+        Some(error) => Err(StepError::retryable(error)),
         None => {
-            let added = appender.finish().map_err(StepError::passing)?;
+            let added = appender.finish().map_err(StepError::retryable)?;
             Ok(ArchiveResult { messages: added.messages, redacted: added.redacted.total() as u64 })
         }
     }
@@ -292,7 +295,7 @@ fn mark(
             "INSERT INTO sessions (agent, id, transcript, cwd, started, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
              ON CONFLICT (agent, id) DO NOTHING",
             params![
-                request.agent.word(),
+                request.agent.as_str(),
                 request.session_id,
                 request.transcript,
                 request.cwd,
@@ -305,7 +308,7 @@ fn mark(
                 state = CASE WHEN last_seen <= ?6 AND ?7 THEN 'captured' ELSE state END
              WHERE agent = ?1 AND id = ?2",
             params![
-                request.agent.word(),
+                request.agent.as_str(),
                 request.session_id,
                 captured.last_id,
                 captured.last_at.map(Timestamp::as_millisecond),
@@ -326,20 +329,22 @@ fn log(
     world: &StageContext,
 ) -> Result<bool, StepError> {
     let now = world.now();
-    let said = world.at(captured.last_at.unwrap_or(when));
+    let said = world.zoned(captured.last_at.unwrap_or(when));
     let source = SectionSource {
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),
-        dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.word())),
+        dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.as_str())),
         project: world
             .project(captured.ended_in.as_deref().or(captured.cwd.as_deref()))
             .map(|project| project.as_str().to_owned()),
     };
-    let time = TimeOfDay::of(&said);
+    let time = TimeOfDay::from_zoned(&said);
     let section = match request.trigger {
-        CaptureTrigger::Shutdown => {
-            LogSection::Handoff(LoggedHandoff { source, time, text: admit(&captured.handoff).text })
-        }
+        CaptureTrigger::Shutdown => LogSection::Handoff(LoggedHandoff {
+            source,
+            time,
+            text: clean_and_redact(&captured.handoff).text,
+        }),
         CaptureTrigger::Compaction => LogSection::Flush(LoggedFlush {
             source,
             time,
@@ -351,12 +356,12 @@ fn log(
     let committed = world
         .vault()?
         .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
-        .map_err(StepError::passing)?;
+        .map_err(StepError::retryable)?;
     Ok(committed.is_some())
 }
 
 impl From<io::Error> for StepError {
     fn from(error: io::Error) -> Self {
-        Self::passing(error)
+        Self::retryable(error)
     }
 }

@@ -29,7 +29,7 @@ pub(super) enum Contradiction {
 
 impl Contradiction {
     /// The words of the contradicting statement.
-    pub(super) fn words(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         match self {
             Self::Line(words) | Self::Entry(_, words) => words,
         }
@@ -37,17 +37,19 @@ impl Contradiction {
 }
 
 /// Finds a contradiction of `text`: a line of `MEMORY.md` before a memory, the nearest memory first.
-pub(super) fn contrary(
+pub(super) fn find_contradiction(
     text: &str,
     project: Option<&ProjectId>,
     near: &RelatedMemories<'_>,
     vault: &Vault,
 ) -> Result<Option<Contradiction>, StepError> {
-    let statement = AnalysedStatement::of(text);
-    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
-    let memory =
-        memory.map_err(StepError::passing)?.map(|read| MemoryDocument::read(&read.text)).unwrap_or_default();
-    if let Some(line) = memory.seen_from(project).contradicted_by(&statement) {
+    let statement = AnalysedStatement::from_text(text);
+    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
+    let memory = memory
+        .map_err(StepError::retryable)?
+        .map(|read| MemoryDocument::read(&read.text))
+        .unwrap_or_default();
+    if let Some(line) = memory.visible_in(project).contradicted_by(&statement) {
         return Ok(Some(Contradiction::Line(line.statement.text().to_owned())));
     }
     let wanted = RelatedQuery {
@@ -57,14 +59,14 @@ pub(super) fn contrary(
         anyway: true,
     };
     let folder = format!("{}/", vault.folder_name());
-    for document in near.to(text, &wanted) {
+    for document in near.related_to(text, &wanted) {
         let path = document.path.strip_prefix(&folder).and_then(|path| VaultPath::parse(path).ok());
         let Some(path) = path else { continue };
         let Ok(read) = vault.read_entry(&path) else { continue };
         let Ok(note) = ParsedNote::parse(&read.text) else { continue };
         let against: Vec<String> = statements(note.body())
             .into_iter()
-            .filter(|one| AnalysedStatement::of(one).contradicts(&statement))
+            .filter(|one| AnalysedStatement::from_text(one).contradicts(&statement))
             .collect();
         // If two statements of a memory contradict it, the person must resolve that.
         if let [words] = &against[..] {

@@ -70,7 +70,7 @@ struct ProposedLesson {
     message: String,
 }
 
-pub(super) fn echo(
+pub(super) fn echo_fizzle(
     event: &Event,
     steps: &mut dyn StepRunner,
     world: &StageContext,
@@ -80,21 +80,21 @@ pub(super) fn echo(
     if request.synthetic {
         return Ok(FunctionOutcome::Skipped("synthetic".to_owned()));
     }
-    let mut found: Vec<JudgedTurn> = steps.run("judge", || judge(&request, world))?;
+    let mut found: Vec<JudgedTurn> = steps.run("judge", || judge_turns(&request, world))?;
     if found.is_empty() {
         return Ok(FunctionOutcome::Skipped("there is no answer to be judged yet".to_owned()));
     }
     steps.run("store-usage", || {
         let path = world.places.usage();
         for JudgedTurn { outcome, .. } in &found {
-            UsageSummary::record_turn(&path, &outcome.turn, &signals(outcome), event.at)?;
+            UsageSummary::record_turn(&path, &outcome.turn, &usage_signals(outcome), event.at)?;
         }
-        UsageSummary::settle(&path)?;
+        UsageSummary::write_summary(&path)?;
         Ok(())
     })?;
     let run = steps.run_id().to_owned();
     let lessons: Vec<Vec<String>> = steps.run("propose-lessons", || {
-        found.iter().map(|found| propose(&request, &found.lessons, &run, world)).collect()
+        found.iter().map(|found| propose_lessons(&request, &found.lessons, &run, world)).collect()
     })?;
     for (found, lessons) in found.iter_mut().zip(lessons) {
         found.outcome.lessons = lessons;
@@ -102,16 +102,16 @@ pub(super) fn echo(
     let stated: Vec<&StatedCandidates> = found.iter().map(|found| &found.stated).collect();
     let mut kept = RoutedCandidates::default();
     if stated.iter().any(|stated| !stated.is_empty()) {
-        kept = steps.run("keep-stated", || stated_candidates::keep(&request, &stated, world))?;
+        kept = steps.run("keep-stated", || stated_candidates::route_stated(&request, &stated, world))?;
         let project = world.project(request.cwd.as_deref());
-        steps.run("announce", || notify::announce(&kept.saved, project.as_ref(), event.at, world))?;
+        steps.run("announce", || notify::announce_saved(&kept.saved, project.as_ref(), event.at, world))?;
     }
     if !kept.proposed.is_empty() || found.iter().any(|found| !found.outcome.lessons.is_empty()) {
-        steps.run("stage-review", || route_candidates::show(world))?;
+        steps.run("stage-review", || route_candidates::refresh_review_page(world))?;
     }
     steps.run("mark-judged", || {
         for JudgedTurn { outcome, .. } in &found {
-            injection_log::came(&world.places, &request.session_id, outcome)?;
+            injection_log::record_outcome(&world.places, &request.session_id, outcome)?;
         }
         Ok(())
     })?;
@@ -132,7 +132,7 @@ pub(super) fn echo(
 }
 
 /// The usage signals of a turn.
-fn signals(outcome: &TurnOutcome) -> Vec<(String, UsageSignal)> {
+fn usage_signals(outcome: &TurnOutcome) -> Vec<(String, UsageSignal)> {
     let judged = outcome.judged.iter().map(|judged| {
         let signal = match judged.verdict {
             UsageVerdict::Used => UsageSignal::Used,
@@ -147,11 +147,11 @@ fn signals(outcome: &TurnOutcome) -> Vec<(String, UsageSignal)> {
 }
 
 /// Judges every waiting turn that has an answer.
-fn judge(request: &EchoRequested, world: &StageContext) -> Result<Vec<JudgedTurn>, StepError> {
+fn judge_turns(request: &EchoRequested, world: &StageContext) -> Result<Vec<JudgedTurn>, StepError> {
     let record = injection_log::read(&world.places, &request.session_id);
-    let (turns, waiting) = (record.turns(), record.waiting());
+    let (turns, waiting) = (record.turns(), record.unjudged_turns());
     let prompts: Vec<_> = waiting.iter().map(|at| turns[*at].prompt).collect();
-    let Some(heard) = turn::hear(request, &prompts, world)? else {
+    let Some(heard) = turn::read_turns(request, &prompts, world)? else {
         return Ok(Vec::new());
     };
     let judge = TurnJudge::new(request, &record, &turns, world);
@@ -159,7 +159,7 @@ fn judge(request: &EchoRequested, world: &StageContext) -> Result<Vec<JudgedTurn
     for (at, heard) in waiting.into_iter().zip(heard) {
         let answered = heard.as_ref().is_some_and(TranscriptTurn::is_answered);
         if answered || request.last {
-            found.push(judge.turn(at, &heard.unwrap_or_default())?);
+            found.push(judge.judge_turn(at, &heard.unwrap_or_default())?);
         }
     }
     Ok(found)
@@ -183,7 +183,7 @@ impl<'a> TurnJudge<'a> {
         world: &'a StageContext,
     ) -> Self {
         let model = ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok();
-        let shown: HashSet<&str> = turns.iter().flat_map(InjectedTurn::shown).collect();
+        let shown: HashSet<&str> = turns.iter().flat_map(InjectedTurn::shown_ids).collect();
         let cwd = request.cwd.as_deref();
         let project = world.project(cwd);
         Self { record, turns, world, cwd, project, model, documents: documents(&shown, world) }
@@ -191,22 +191,22 @@ impl<'a> TurnJudge<'a> {
 
     fn rarity(&self, word: &str) -> f64 {
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
-        embedder.map_or(DEFAULT_RARITY, |embedder| rarity(embedder.word(word)))
+        embedder.map_or(DEFAULT_RARITY, |embedder| rarity(embedder.word_id(word)))
     }
 
-    fn turn(&self, at: usize, heard: &TranscriptTurn) -> Result<JudgedTurn, StepError> {
+    fn judge_turn(&self, at: usize, heard: &TranscriptTurn) -> Result<JudgedTurn, StepError> {
         let turn = &self.turns[at];
         let known: Vec<&str> =
             heard.before.iter().map(String::as_str).chain([heard.prompt.as_str()]).collect();
         let looked_at = usage_verdict::FeedbackTurn::new(&known, &heard.messages);
         let mut judged: Vec<JudgedMemory> = Vec::new();
-        for id in turn.shown() {
+        for id in turn.shown_ids() {
             // A deleted memory or a raw message has no rank to change.
             let Some(document) = self.documents.get(id) else { continue };
             let silent = TRACELESS_KINDS.contains(&document.kind.as_str());
             let memory = usage_verdict::ShownMemory { id, text: &document.text, silent };
             if judged.iter().all(|known| known.id != id) {
-                judged.push(usage_verdict::judge(&memory, &looked_at, &|word| self.rarity(word)));
+                judged.push(usage_verdict::judge_usage(&memory, &looked_at, &|word| self.rarity(word)));
             }
         }
         let mut outcome = TurnOutcome { turn: turn.prompt.turn.clone(), judged, ..TurnOutcome::default() };
@@ -215,8 +215,8 @@ impl<'a> TurnJudge<'a> {
         let mut lessons = Vec::new();
         for correction in &corrections {
             outcome.corrections += 1;
-            outcome.missed.extend(self.missed(at, correction)?);
-            outcome.misled.extend(self.misled(at, correction));
+            outcome.missed.extend(self.find_missed(at, correction)?);
+            outcome.misled.extend(self.find_misleading(at, correction));
             lessons
                 .push(ProposedLesson { text: correction.text.clone(), message: correction.message.clone() });
         }
@@ -226,7 +226,7 @@ impl<'a> TurnJudge<'a> {
         }
         let keeps = turn.prompt.asks || turn.prompt.corrects;
         let stated = if keeps {
-            StatedCandidates::of(heard, self.cwd, self.world)
+            StatedCandidates::from_turn(heard, self.cwd, self.world)
         } else {
             StatedCandidates::default()
         };
@@ -234,7 +234,7 @@ impl<'a> TurnJudge<'a> {
     }
 
     /// Finds the memory that states a correction and that the session did not have.
-    fn missed(&self, at: usize, correction: &UserCorrection) -> Result<Option<String>, StepError> {
+    fn find_missed(&self, at: usize, correction: &UserCorrection) -> Result<Option<String>, StepError> {
         let now = self.turns[at].prompt.at;
         let before = || self.record.told.iter().take_while(|told| told.at < now);
         let had: HashSet<&str> = before().flat_map(|told| &told.shown).map(String::as_str).collect();
@@ -255,7 +255,7 @@ impl<'a> TurnJudge<'a> {
             ..RecallFilters::default()
         };
         let project = self.project.as_ref().map(ProjectId::as_str);
-        let rules = SearchRules::of(&self.world.config.recall, project, &self.world.now());
+        let rules = SearchRules::from_settings(&self.world.config.recall, project, &self.world.now());
         let request = RecallRequest {
             prompt: &correction.right,
             rewritten: None,
@@ -272,30 +272,33 @@ impl<'a> TurnJudge<'a> {
             leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
-        let index = RecallIndex::at(self.world.places.index());
+        let index = RecallIndex::in_folder(self.world.places.index());
         let usage = UsageSummary::read(&self.world.places.usage());
         let answer =
-            ask(&self.world.vault()?, &index, embedder, &usage, &request).map_err(StepError::passing)?;
+            ask(&self.world.vault()?, &index, embedder, &usage, &request).map_err(StepError::retryable)?;
         let hits = answer.selection.hits.into_iter().map(|hit| hit.document);
-        let told = hits.into_iter().find(|document| correction::covers(&document.text, correction));
+        let told =
+            hits.into_iter().find(|document| correction::states_correction(&document.text, correction));
         Ok(told.filter(|document| !has(document)).map(|document| document.id))
     }
 
     /// Finds the memories of the corrected turn that state the opposite.
-    fn misled(&self, at: usize, correction: &UserCorrection) -> Vec<String> {
+    fn find_misleading(&self, at: usize, correction: &UserCorrection) -> Vec<String> {
         let Some(before) = at.checked_sub(1).and_then(|at| self.turns.get(at)) else { return Vec::new() };
         let says_otherwise = |id: &&str| {
             self.documents
                 .get(*id)
-                .is_some_and(|document| correction::contradicts(&document.text, correction))
+                .is_some_and(|document| correction::contradicts_correction(&document.text, correction))
         };
-        before.shown().filter(says_otherwise).map(str::to_owned).collect()
+        before.shown_ids().filter(says_otherwise).map(str::to_owned).collect()
     }
 }
 
 /// Reads the documents with these ids. Without an index there is no ranking either.
 fn documents(ids: &HashSet<&str>, world: &StageContext) -> HashMap<String, Document> {
-    let Ok(Some(snapshot)) = RecallIndex::at(world.places.index()).open() else { return HashMap::new() };
+    let Ok(Some(snapshot)) = RecallIndex::in_folder(world.places.index()).open() else {
+        return HashMap::new();
+    };
     (0..snapshot.len())
         .filter_map(|number| snapshot.document(number))
         .filter(|document| ids.contains(document.id.as_str()))
@@ -305,7 +308,7 @@ fn documents(ids: &HashSet<&str>, world: &StageContext) -> HashMap<String, Docum
 
 /// Proposes corrections as lessons and returns their ids. If the person turned proposals off, the observation
 /// of the session keeps them.
-fn propose(
+fn propose_lessons(
     request: &EchoRequested,
     lessons: &[ProposedLesson],
     run: &str,
@@ -314,9 +317,9 @@ fn propose(
     if lessons.is_empty() || world.config.memory.review_mode == ReviewMode::Silent {
         return Ok(Vec::new());
     }
-    let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
+    let forgotten = world.vault()?.graveyard().map_err(StepError::retryable)?;
     let now = world.now();
-    let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+    let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
     let new: Vec<Proposal> = lessons
         .iter()
         .filter(|lesson| !forgotten.holds_text(&lesson.text))
@@ -341,7 +344,7 @@ fn propose(
             )
         })
         .collect();
-    let handed = proposals::hand_in(&mut world.db()?, &STAGE_REGISTRY, run, &new)?;
+    let handed = proposals::submit(&mut world.db()?, &STAGE_REGISTRY, run, &new)?;
     let open = handed.into_iter().filter_map(|handed| match handed {
         SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => Some(id.to_string()),
         SubmitOutcome::Decided(..) => None,

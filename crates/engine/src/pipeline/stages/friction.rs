@@ -11,7 +11,7 @@ use rekindle_core::base::time::Date;
 use rekindle_core::event::Event;
 use rekindle_core::knowledge::friction::{
     EarlierProposal, FixContext, FixDropReason, FrictionFix, FrictionFixes, FrictionGate,
-    FrictionKind as Detected, FrictionPattern, WINDOW_DAYS, ask, detect, fixes, heard,
+    FrictionKind as Detected, FrictionPattern, WINDOW_DAYS, ask, detect, parse_patterns, propose_fixes,
 };
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::llm::LanguageModel;
@@ -55,9 +55,10 @@ fn friction_with(
     if let Some(why) = queried.closed {
         return Ok(FunctionOutcome::Skipped(why));
     }
-    let patterns = steps.run("detect-patterns", || Ok(detect(&queried.week(world)?.period(world))))?;
-    let proposed = steps.run("propose-fixes", || propose(&queried, &patterns, model, world))?;
-    let staged = steps.run("stage-proposals", || stage(&run, &queried, &proposed.found, world))?;
+    let patterns =
+        steps.run("detect-patterns", || Ok(detect(&queried.load_week(world)?.reflection_period(world))))?;
+    let proposed = steps.run("propose-fixes", || match_fixes(&queried, &patterns, model, world))?;
+    let staged = steps.run("stage-proposals", || stage_fixes(&run, &queried, &proposed.found, world))?;
     Ok(FunctionOutcome::Completed(report(&queried, &patterns, &proposed, &staged)))
 }
 
@@ -89,11 +90,11 @@ fn query(event: &Event, world: &StageContext) -> Result<FrictionQuery, StepError
     let date = world.day_of(event);
     let back = |days: i64| date.checked_sub(jiff::Span::new().days(days - 1)).unwrap_or(date);
     let db = world.db()?;
-    let known = observations::between(&db, back(RETENTION_DAYS), date)?;
+    let known = observations::in_date_range(&db, back(RETENTION_DAYS), date)?;
     let count = |entry: &observations::ObservationRecord| entry.observed.findings().count();
-    let gate = gate(world);
+    let gate = friction_gate(world);
     let oldest = known.iter().map(|entry| entry.day).min();
-    let closed = gate.closed(known.iter().map(count).sum(), oldest, date);
+    let closed = gate.closed_reason(known.iter().map(count).sum(), oldest, date);
     let from = back(WINDOW_DAYS);
     let week: Vec<&observations::ObservationRecord> =
         known.iter().filter(|entry| entry.day >= from).collect();
@@ -108,7 +109,7 @@ fn query(event: &Event, world: &StageContext) -> Result<FrictionQuery, StepError
     })
 }
 
-fn gate(world: &StageContext) -> FrictionGate {
+fn friction_gate(world: &StageContext) -> FrictionGate {
     let settings = &world.config.friction;
     FrictionGate {
         observations: settings.min_observations,
@@ -119,34 +120,34 @@ fn gate(world: &StageContext) -> FrictionGate {
 
 impl FrictionQuery {
     /// Reads the observations of the week.
-    fn week(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
-        let mut entries = observations::between(&world.db()?, self.from, self.date)?;
+    fn load_week(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
+        let mut entries = observations::in_date_range(&world.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
         ObservationWindow::read(self.date, entries, world)
     }
 }
 
 /// Compares the patterns with existing rules and earlier proposals.
-fn propose(
+fn match_fixes(
     queried: &FrictionQuery,
     patterns: &[FrictionPattern],
     model: Option<&dyn LanguageModel>,
     world: &StageContext,
 ) -> Result<FrictionProposals, StepError> {
-    let week = queried.week(world)?;
-    let standings = proposals::standings(&world.db()?, false)?;
+    let week = queried.load_week(world)?;
+    let standings = proposals::list_proposals(&world.db()?, false)?;
     let before: Vec<EarlierProposal> = standings
         .into_iter()
         .map(|standing| EarlierProposal { decided: standing.decided, proposal: standing.proposal })
         .collect();
-    let shared = ChangedFile { root: ChangeRoot::Identity, path: layout::fixed(SHARED_DOCUMENT) };
-    let agents = world.vault()?.read(&shared).map_err(StepError::passing)?.map(|note| note.text);
-    let period = week.period(world);
+    let shared = ChangedFile { root: ChangeRoot::Identity, path: layout::fixed_path(SHARED_DOCUMENT) };
+    let agents = world.vault()?.read(&shared).map_err(StepError::retryable)?.map(|note| note.text);
+    let period = week.reflection_period(world);
     let (mut all, mut reported, mut degraded) = (patterns.to_vec(), 0, None);
     if let Some(model) = model {
         let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
         let answer = model.answer(&ask(&period, agents.as_deref(), patterns, deadline));
-        match answer.map(|said| heard(&said.text, said.whole, &period)) {
+        match answer.map(|said| parse_patterns(&said.text, said.whole, &period)) {
             Ok(Some(more)) => {
                 reported = more.len();
                 all.extend(more);
@@ -155,9 +156,14 @@ fn propose(
             Err(error) => degraded = Some(error.to_string()),
         }
     }
-    let known = FixContext { period: &period, agents: agents.as_deref(), before: &before, gate: gate(world) };
+    let known = FixContext {
+        period: &period,
+        agents: agents.as_deref(),
+        before: &before,
+        gate: friction_gate(world),
+    };
     let by = model.filter(|_| degraded.is_none()).map_or("rules", LanguageModel::name).to_owned();
-    Ok(FrictionProposals { found: fixes(all, &known), reported, by, degraded })
+    Ok(FrictionProposals { found: propose_fixes(all, &known), reported, by, degraded })
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -170,7 +176,7 @@ struct StagedFixes {
 }
 
 /// Submits proposals and refreshes the page (FRI-06).
-fn stage(
+fn stage_fixes(
     run: &str,
     queried: &FrictionQuery,
     found: &FrictionFixes,
@@ -179,20 +185,20 @@ fn stage(
     let mut db = world.db()?;
     let mut staged = StagedFixes::default();
     for (id, evidence) in &found.again {
-        proposals::support(&mut db, *id, evidence)?;
+        proposals::add_evidence(&mut db, *id, evidence)?;
         staged.folded.push(*id);
     }
     let now = world.now().timestamp();
     let day = queried.date;
     let new: Vec<Proposal> = found.fixes.iter().map(|fix| fix.proposal(day, now)).collect();
-    for handed in proposals::hand_in(&mut db, &STAGE_REGISTRY, run, &new)? {
+    for handed in proposals::submit(&mut db, &STAGE_REGISTRY, run, &new)? {
         match handed {
             SubmitOutcome::Proposed(id) => staged.proposed.push(id),
             SubmitOutcome::Folded(id) => staged.folded.push(id),
             SubmitOutcome::Decided(..) => {}
         }
     }
-    staged.page = promote::refresh(world)?;
+    staged.page = promote::refresh_page(world)?;
     Ok(staged)
 }
 
@@ -232,13 +238,13 @@ fn report(
         report["warning"] = json!(format!("the model failed, so the rules alone looked: {why}"));
     }
     if staged.proposed.is_empty() {
-        report["why"] = json!(why_not(patterns.len() + proposed.reported, &found.dropped));
+        report["why"] = json!(no_fix_reason(patterns.len() + proposed.reported, &found.dropped));
     }
     report
 }
 
 /// The reason for no proposal, in a sentence (FRI-08).
-fn why_not(patterns: usize, dropped: &BTreeMap<FixDropReason, u64>) -> String {
+fn no_fix_reason(patterns: usize, dropped: &BTreeMap<FixDropReason, u64>) -> String {
     if patterns == 0 {
         return "nothing was corrected, failed or contradicted".to_owned();
     }

@@ -9,7 +9,7 @@ use crate::context::injection_log::InjectionRecord;
 use crate::platform::db::{Transaction, params};
 
 /// Stores a signal in the table of sessions. Only a later signal changes anything.
-pub fn note(
+pub fn record_signal(
     transaction: &Transaction<'_>,
     signal: &HookSignal,
     position: Option<u64>,
@@ -32,7 +32,7 @@ pub fn note(
                 last_seen = max(last_seen, excluded.last_seen)",
         )?
         .execute(params![
-            signal.agent.word(),
+            signal.agent.as_str(),
             signal.session,
             signal.transcript,
             signal.cwd,
@@ -44,7 +44,7 @@ pub fn note(
 
 /// Builds the event that a signal requests, if any. The end of a turn requests nothing: it only moves the
 /// position.
-pub fn request(signal: &HookSignal, position: Option<u64>, id: &str, at: Timestamp) -> Option<Event> {
+pub fn capture_request(signal: &HookSignal, position: Option<u64>, id: &str, at: Timestamp) -> Option<Event> {
     let trigger = match signal.kind {
         HookKind::End => CaptureTrigger::Shutdown,
         // Gemini's hook fires before every call to its model; its transcript shows if it compressed, and the
@@ -79,7 +79,7 @@ pub fn request(signal: &HookSignal, position: Option<u64>, id: &str, at: Timesta
 
 /// Builds the event to judge a turn (FBK-02), if it has injections without an outcome. A turn requests it
 /// once at its end, and once more at the end of the session.
-pub fn echo(
+pub fn echo_request(
     signal: &HookSignal,
     position: Option<u64>,
     told: &InjectionRecord,
@@ -108,13 +108,13 @@ pub fn echo(
         last,
         synthetic: false,
     };
-    asks(data, told, at)
+    echo_event(data, told, at)
 }
 
 /// Builds the event for the newest waiting turn.
-pub(super) fn asks(data: EchoRequested, told: &InjectionRecord, at: Timestamp) -> Option<Event> {
+pub(super) fn echo_event(data: EchoRequested, told: &InjectionRecord, at: Timestamp) -> Option<Event> {
     let turns = told.turns();
-    let turn = told.waiting().last().and_then(|at| turns.get(*at))?.prompt.turn.clone();
+    let turn = told.unjudged_turns().last().and_then(|at| turns.get(*at))?.prompt.turn.clone();
     let id = format!("echo-{turn}-{}", if data.last { "end" } else { "stop" });
     let data = serde_json::to_value(data).ok()?;
     Some(Event { id, name: names::ECHO_REQUESTED.to_owned(), data, at })

@@ -3,7 +3,7 @@
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::recall::document::DocumentSource;
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::link;
 
 use super::related_memories::{RelatedMemories, RelatedQuery};
@@ -16,13 +16,13 @@ pub(super) fn related(near: &RelatedMemories<'_>, text: &str, project: Option<&P
     let sources =
         [DocumentSource::Entry, DocumentSource::Skill, DocumentSource::Memory, DocumentSource::Note];
     let wanted = RelatedQuery { sources: &sources, project, most: MAX_LINKS, anyway: false };
-    let mut hits = near.to(text, &wanted);
+    let mut hits = near.related_to(text, &wanted);
     hits.sort_by_key(|document| document.project.is_none());
     let mut links: Vec<String> = Vec::new();
     for document in hits {
         // Two lines of one note are one link.
-        if let Some(link) = link::render(&document.path, &admit(&document.title).text)
-            && !links.iter().any(|known| link::targets(known).eq([document.path.as_str()]))
+        if let Some(link) = link::render(&document.path, &clean_and_redact(&document.title).text)
+            && !links.iter().any(|known| link::link_targets(known).eq([document.path.as_str()]))
         {
             links.push(link);
         }

@@ -19,7 +19,11 @@ use crate::platform::db::{self, Database, params};
 type OpenSessionRow = (String, String, Option<String>, Option<String>, i64, i64);
 
 /// Requests a capture of idle sessions. A session that continues afterwards opens again, with a new window.
-pub fn requests(db: &Database, world: &StageContext, now: Timestamp) -> Result<Vec<Event>, db::Error> {
+pub fn idle_session_requests(
+    db: &Database,
+    world: &StageContext,
+    now: Timestamp,
+) -> Result<Vec<Event>, db::Error> {
     let rows: Vec<OpenSessionRow> = db.run(|connection| {
         connection
             .prepare(
@@ -32,11 +36,11 @@ pub fn requests(db: &Database, world: &StageContext, now: Timestamp) -> Result<V
     })?;
     let idle = SignedDuration::from_mins(i64::from(world.config.capture.idle_minutes));
     let dead = SignedDuration::from_mins(i64::from(world.config.capture.dead_minutes));
-    let mut events = markers::requests(db, world, now)?;
+    let mut events = markers::marker_requests(db, world, now)?;
     for (agent, session, transcript, cwd, started, last_seen) in rows {
         let Ok(agent) = agent.parse() else { continue };
-        let written = transcript.as_deref().and_then(|path| written(Path::new(path)));
-        let last_seen = not_after(now, agent, &session, last_seen, db)?;
+        let written = transcript.as_deref().and_then(|path| last_write(Path::new(path)));
+        let last_seen = last_heard(now, agent, &session, last_seen, db)?;
         // A transcript from the future does not tell the idle time of its session.
         let told = written.map(|(at, _)| at).filter(|at| *at <= now.as_millisecond());
         let last = told.map_or(last_seen, |at| at.max(last_seen));
@@ -54,7 +58,7 @@ pub fn requests(db: &Database, world: &StageContext, now: Timestamp) -> Result<V
             last: true,
             synthetic: false,
         };
-        events.extend(hook_signals::asks(echo, &injection_log::read(&world.places, &session), now));
+        events.extend(hook_signals::echo_event(echo, &injection_log::read(&world.places, &session), now));
         let silence =
             IdleSession { agent, session, transcript, cwd, upto: written.map(|(_, size)| size), last };
         events.extend(silence.request(now));
@@ -64,7 +68,7 @@ pub fn requests(db: &Database, world: &StageContext, now: Timestamp) -> Result<V
 
 /// The time of the last event, at most now. A later stamp comes from a clock that was set back since and
 /// would keep the session open until then, so the row is corrected.
-fn not_after(
+fn last_heard(
     now: Timestamp,
     agent: Agent,
     session: &str,
@@ -76,7 +80,7 @@ fn not_after(
         db.run(|connection| {
             connection.execute(
                 "UPDATE sessions SET last_seen = ?3 WHERE agent = ?1 AND id = ?2",
-                params![agent.word(), session, now],
+                params![agent.as_str(), session, now],
             )
         })?;
     }
@@ -115,7 +119,7 @@ impl IdleSession {
 }
 
 /// The time of the last write to a file in milliseconds, and its length.
-fn written(path: &Path) -> Option<(i64, u64)> {
+fn last_write(path: &Path) -> Option<(i64, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some((i64::try_from(since.as_millis()).ok()?, metadata.len()))

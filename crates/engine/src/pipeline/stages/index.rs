@@ -10,15 +10,19 @@ use crate::recall::indexer::{Indexer, RefreshExtent, SettleOutcome};
 /// Returns true if the index is complete; slow work is left to the next indexer, and recall reports that
 /// until then. The step is never skipped: the input of the next session must not depend on the speed of the
 /// machine.
-pub(super) fn settle(world: &StageContext) -> Result<bool, StepError> {
-    with_indexer(world, |indexer| Ok(indexer.settle().map_err(StepError::passing)? == SettleOutcome::Current))
+pub(super) fn index_pending(world: &StageContext) -> Result<bool, StepError> {
+    with_indexer(world, |indexer| {
+        Ok(indexer.index_pending().map_err(StepError::retryable)? == SettleOutcome::Current)
+    })
 }
 
 /// Compares every file with the index and takes in changes from an editor or a sync. Work that needs many
 /// embeddings is left to the next indexer.
-pub fn look_around(world: &StageContext) -> Result<(), StepError> {
+pub fn refresh_index(world: &StageContext) -> Result<(), StepError> {
     with_indexer(world, |indexer| {
-        indexer.refresh(RefreshExtent::Changed, &mut |_| !world.should_stop()).map_err(StepError::passing)?;
+        indexer
+            .refresh(RefreshExtent::Changed, &mut |_| !world.should_stop())
+            .map_err(StepError::retryable)?;
         Ok(())
     })
 }
@@ -28,8 +32,9 @@ pub(super) fn with_indexer<T>(
     work: impl FnOnce(&Indexer<'_>) -> Result<T, StepError>,
 ) -> Result<T, StepError> {
     let vault = world.vault()?;
-    let model =
-        ModelStore::open(&world.home).load(world.config.embed.model.as_str()).map_err(StepError::passing)?;
-    let index = RecallIndex::at(world.places.index());
+    let model = ModelStore::open(&world.home)
+        .load(world.config.embed.model.as_str())
+        .map_err(StepError::retryable)?;
+    let index = RecallIndex::in_folder(world.places.index());
     work(&Indexer { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) })
 }

@@ -40,7 +40,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             triggers: &[names::CAPTURE_REQUESTED],
             schedule: None,
             emits: &[names::COMPACTION_PENDING, names::SESSION_ENDED, names::OBSERVATION_NOTED],
-            key: session,
+            key: session_key,
             body: capture::capture,
         },
         QueueFunction {
@@ -48,7 +48,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             triggers: &[names::COMPACTION_PENDING, names::SESSION_ENDED],
             schedule: None,
             emits: &[names::OBSERVATIONS_ACCUMULATED],
-            key: session,
+            key: session_key,
             body: observe::observe,
         },
         QueueFunction {
@@ -56,16 +56,16 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             triggers: &[names::ECHO_REQUESTED],
             schedule: None,
             emits: &[],
-            key: session,
-            body: echo_fizzle::echo,
+            key: session_key,
+            body: echo_fizzle::echo_fizzle,
         },
         QueueFunction {
             name: "observe-session-noted",
             triggers: &[names::OBSERVATION_NOTED],
             schedule: None,
             emits: &[],
-            key: session,
-            body: observe_session_noted::note,
+            key: session_key,
+            body: observe_session_noted::observe_session_noted,
         },
         QueueFunction {
             name: "voice-call-completed",
@@ -73,7 +73,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[names::SESSION_ENDED],
             key: |event| event.data.get("callId")?.as_str().map(str::to_owned),
-            body: voice_call_completed::voice,
+            body: voice_call_completed::voice_call_completed,
         },
         QueueFunction {
             name: "reflect",
@@ -108,7 +108,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[names::PROPOSAL_TRIAGED],
             key: |_| Some("triage".to_owned()),
-            body: proposal_triage::triage,
+            body: proposal_triage::proposal_triage,
         },
         QueueFunction {
             name: "batch-review",
@@ -162,7 +162,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: Some(RunSchedule::Weekly { weekday: Weekday::Sunday, hour: 4 }),
             emits: &[names::WEEKLY_SUMMARY],
             key: |_| Some(weekly_maintenance::WEEKLY_MAINTENANCE.to_owned()),
-            body: weekly_maintenance::maintenance,
+            body: weekly_maintenance::weekly_maintenance,
         },
         QueueFunction {
             name: "weekly-summary",
@@ -170,7 +170,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             schedule: None,
             emits: &[],
             key: |_| Some("weekly-summary".to_owned()),
-            body: weekly_maintenance::summary,
+            body: weekly_maintenance::weekly_summary,
         },
     ],
     sources: &[
@@ -194,7 +194,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
 };
 
 /// One session at a time (EXE-03).
-fn session(event: &Event) -> Option<String> {
+fn session_key(event: &Event) -> Option<String> {
     event.session().map(str::to_owned)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::base::time::{Timestamp, format_utc};
 use rekindle_core::context::notice::KeptMemory;
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::journal::{ChangeActor, ChangeRoot};
@@ -16,7 +16,7 @@ use crate::vault::{ChangeOutcome, Vault};
 
 /// Queues the memories saved since the event of a run for the next hook of the project, and returns their
 /// number. An older change of the same session was announced before.
-pub(super) fn announce(
+pub(super) fn announce_saved(
     saved: &[String],
     project: Option<&ProjectId>,
     since: Timestamp,
@@ -42,20 +42,20 @@ pub(super) fn announce(
 /// The newest change of each memory that the worker made since then, by path: the one that `rekindle undo`
 /// reverts.
 fn changes(vault: &Vault, paths: &[String], since: Timestamp) -> Result<HashMap<String, String>, StepError> {
-    let since = iso(since);
+    let since = format_utc(since);
     let mut found = HashMap::new();
-    for record in vault.changes().map_err(StepError::passing)? {
-        let record = record.map_err(StepError::passing)?;
+    for record in vault.changes().map_err(StepError::retryable)? {
+        let record = record.map_err(StepError::retryable)?;
         let change = record.change;
         if change.at < since || found.len() == paths.len() {
             break;
         }
         let keeps = ["save", "evolve"].contains(&change.verb.as_str());
         let is_ours = keeps && change.by == ChangeActor::Worker && record.outcome != ChangeOutcome::Aborted;
-        let places = change.ops.iter().filter(|_| is_ours).filter_map(|op| op.place());
+        let places = change.ops.iter().filter(|_| is_ours).filter_map(|op| op.changed_file());
         let touched = places.filter(|place| place.root == ChangeRoot::Vault).map(|place| place.path.as_str());
         for path in touched.filter(|touched| paths.iter().any(|path| path == touched)) {
-            found.entry(path.to_owned()).or_insert_with(|| change.id.tail().to_owned());
+            found.entry(path.to_owned()).or_insert_with(|| change.id.short_id().to_owned());
         }
     }
     Ok(found)

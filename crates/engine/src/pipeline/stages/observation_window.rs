@@ -31,8 +31,8 @@ impl ObservationWindow {
             at: entry.at,
             observed: entry.observed,
         });
-        let place = ChangedFile::vault(layout::fixed(layout::MEMORY));
-        let memory = world.vault()?.read(&place).map_err(StepError::passing)?;
+        let place = ChangedFile::vault(layout::fixed_path(layout::MEMORY));
+        let memory = world.vault()?.read(&place).map_err(StepError::retryable)?;
         Ok(Self {
             date,
             observations: observations.collect(),
@@ -41,7 +41,7 @@ impl ObservationWindow {
     }
 
     /// Converts the input to core's type.
-    pub(super) fn period<'a>(&'a self, world: &'a StageContext) -> ReflectionPeriod<'a> {
+    pub(super) fn reflection_period<'a>(&'a self, world: &'a StageContext) -> ReflectionPeriod<'a> {
         ReflectionPeriod {
             today: self.date,
             user: &world.config.user.name,

@@ -15,8 +15,8 @@ use rekindle_core::knowledge::observe::claim_fault::FaultCounts;
 use rekindle_core::knowledge::observe::write_gate::GateCounts;
 use rekindle_core::session::outcome::DUPLICATE_REASON;
 use rekindle_core::session::{Message, MessageRole, restore};
-use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::daily_log::{
     FileCounts, LogSection, LoggedObservation, ObservationBody, SectionSource, TimeOfDay,
 };
@@ -90,7 +90,7 @@ pub(super) fn observe(
     };
     // The whole session was processed (EXE-13).
     steps.run("mark-reflected", || {
-        sessions::reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::passing)
+        sessions::mark_reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::retryable)
     })?;
     Ok(ended)
 }
@@ -98,11 +98,11 @@ pub(super) fn observe(
 /// True if the rules find a lasting statement of the person in a window. A window without an answer is an
 /// abandoned task.
 fn states_something(captured: &SessionCaptured, run: &str, world: &StageContext) -> bool {
-    let when = world.at(captured.captured_at);
+    let when = world.zoned(captured.captured_at);
     let messages = messages(captured, &when);
     let window = RestoredWindow { captured, messages: &messages, when: &when };
     let is_answered = messages.iter().any(|message| message.role == MessageRole::Assistant);
-    is_answered && WindowObserver { window: &window, world, run: run.to_owned() }.has_statement()
+    is_answered && WindowObserver { window: &window, world, run: run.to_owned() }.has_explicit_statement()
 }
 
 /// Restores the messages of a window. A program's prompt in a session that a person continued is not the
@@ -125,11 +125,11 @@ fn distil(
     steps: &mut dyn StepRunner,
     world: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    let captured_at = world.at(captured.captured_at);
+    let captured_at = world.zoned(captured.captured_at);
     let messages = messages(captured, &captured_at);
     // Observations belong to the days of their messages, whenever they are processed.
     let last = messages.iter().rev().find_map(|message| message.at);
-    let when = last.map_or(captured_at, |at| world.at(at));
+    let when = last.map_or(captured_at, |at| world.zoned(at));
     let window = RestoredWindow { captured, messages: &messages, when: &when };
     let observer = WindowObserver { window: &window, world, run: steps.run_id().to_owned() };
     let answers = steps.run("observe", || observer.ask())?;
@@ -138,16 +138,16 @@ fn distil(
     let mut observed = result.observed.clone();
     if world.config.observe.gate == WriteGateMode::Annotate {
         let verdicts =
-            steps.run("gate", || write_gate::verdicts(&observed, &messages, project.as_ref(), world))?;
-        write_gate::annotate(&mut observed, verdicts);
+            steps.run("gate", || write_gate::gate_verdicts(&observed, &messages, project.as_ref(), world))?;
+        write_gate::annotate_findings(&mut observed, verdicts);
     }
-    observed.suggested_response = observed.suggested_response.map(|next| on_branch(&next, captured));
+    observed.suggested_response = observed.suggested_response.map(|next| with_branch(&next, captured));
     let observed = &observed;
     let degraded = answers.instead.as_deref().or(result.unparsed.as_ref().map(|_| NONSENSE));
     let logged = Logged { observed, unparsed: result.unparsed.as_deref(), degraded };
-    steps.run("append-daily-log", || world.alone(|| log(&window, &logged, world)))?;
+    steps.run("append-daily-log", || world.run_exclusive(|| log(&window, &logged, world)))?;
     steps.run("store-hot", || store(&window, observed, world))?;
-    steps.run("store-index", || world.alone(|| index::settle(world)))?;
+    steps.run("store-index", || world.run_exclusive(|| index::index_pending(world)))?;
     steps.run_and_send("check-threshold", || check_threshold(event, world))?;
     let candidates: Vec<MemoryCandidate> = steps.run("mine", || observer.mine(&answers, observed))?;
     let ideas: Vec<MinedIdea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
@@ -156,21 +156,23 @@ fn distil(
         let message = messages.iter().find(|message| message.id == id)?;
         Some(route_candidates::SupportingMessage { text: message.text.clone(), at: message.at })
     };
-    let mut kept: RoutedCandidates =
-        steps.run("keep", || world.alone(|| route_candidates::keep(&candidates, from, &quote, world)))?;
+    let mut kept: RoutedCandidates = steps.run("keep", || {
+        world.run_exclusive(|| route_candidates::route_candidates(&candidates, from, &quote, world))
+    })?;
     // A backfill has its own report.
-    let captured_at = world.at(captured.captured_at);
+    let captured_at = world.zoned(captured.captured_at);
     if world.now().duration_since(&captured_at).as_hours() < MAX_NEWS_AGE_HOURS {
-        steps.run("announce", || notify::announce(&kept.saved, project.as_ref(), event.at, world))?;
+        steps.run("announce", || notify::announce_saved(&kept.saved, project.as_ref(), event.at, world))?;
     }
     if !kept.proposed.is_empty() {
-        steps.run("stage-review", || world.alone(|| route_candidates::show(world)))?;
+        steps.run("stage-review", || world.run_exclusive(|| route_candidates::refresh_review_page(world)))?;
     }
-    let RoutedIdeas { ideas, proposed } = steps
-        .run("keep-ideas", || world.alone(|| route_candidates::keep_ideas(&ideas, from, &quote, world)))?;
+    let RoutedIdeas { ideas, proposed } = steps.run("keep-ideas", || {
+        world.run_exclusive(|| route_candidates::route_ideas(&ideas, from, &quote, world))
+    })?;
     kept.ideas = ideas;
     if !proposed.is_empty() {
-        steps.run("stage-ideas", || world.alone(|| route_candidates::show(world)))?;
+        steps.run("stage-ideas", || world.run_exclusive(|| route_candidates::refresh_review_page(world)))?;
     }
     kept.proposed.extend(proposed);
     let mut researched = Vec::new();
@@ -189,10 +191,10 @@ fn distil(
         "observer": answers.observer,
         "instead": answers.instead,
         "observations": observed.findings().count(),
-        "dropped": result.faults.iter().filter(|(fault, _)| fault.drops()).map(|(_, count)| count).sum::<u64>(),
+        "dropped": result.faults.iter().filter(|(fault, _)| fault.is_fatal()).map(|(_, count)| count).sum::<u64>(),
         "faults": result.faults,
         "passedOver": result.passed_over,
-        "gate": GateCounts::of(observed),
+        "gate": GateCounts::count(observed),
         "saved": kept.saved,
         "proposed": kept.proposed,
         "inboxed": kept.inboxed,
@@ -221,8 +223,8 @@ struct RestoredWindow<'a> {
 
 impl RestoredWindow<'_> {
     /// The time of the last message of a day.
-    fn last_on(&self, day: Date, world: &StageContext) -> Zoned {
-        let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| world.at(at));
+    fn last_message_on(&self, day: Date, world: &StageContext) -> Zoned {
+        let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| world.zoned(at));
         times.into_iter().find(|at| at.date() == day).unwrap_or_else(|| self.when.clone())
     }
 }
@@ -260,12 +262,12 @@ fn log(window: &RestoredWindow<'_>, logged: &Logged<'_>, world: &StageContext) -
                 dedupe_key: Some(if number == 0 { key.clone() } else { format!("{key}-{}", number + 1) }),
                 project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
-            time: TimeOfDay::of(&window.last_on(day, world)),
-            trigger: captured.trigger.word().to_owned(),
+            time: TimeOfDay::from_zoned(&window.last_message_on(day, world)),
+            trigger: captured.trigger.as_str().to_owned(),
             ended: Some(window.when.timestamp()),
             degraded: logged
                 .degraded
-                .map(|why| format!("{BY_RULES} {}", one_line(&admit(why).text, MAX_REASON_CHARS))),
+                .map(|why| format!("{BY_RULES} {}", one_line(&clean_and_redact(why).text, MAX_REASON_CHARS))),
             files: Some(FileCounts {
                 modified: count(&captured.files_modified),
                 read: count(&captured.files_read),
@@ -277,14 +279,14 @@ fn log(window: &RestoredWindow<'_>, logged: &Logged<'_>, world: &StageContext) -
         let written = world
             .vault()?
             .log_once_on(day, &section, ChangeActor::Worker, &world.now())
-            .map_err(StepError::passing)?;
+            .map_err(StepError::retryable)?;
         any |= written.is_some();
     }
     Ok(any)
 }
 
 /// The next step, with the branch of the work. A finished session needs none.
-fn on_branch(next: &str, captured: &SessionCaptured) -> String {
+fn with_branch(next: &str, captured: &SessionCaptured) -> String {
     match &captured.branch {
         Some(branch) if next.trim() != COMPLETED_TEXT && !next.contains("Branch: `") => {
             format!("{next} Branch: `{}`.", branch.replace('`', ""))
@@ -304,7 +306,7 @@ fn store(
         dedupe_key: captured.dedupe_key.clone(),
         session: captured.session_id.clone(),
         project: world.project(captured.cwd.as_deref()),
-        trigger: captured.trigger.word().to_owned(),
+        trigger: captured.trigger.as_str().to_owned(),
         day: window.when.date(),
         at: window.when.timestamp(),
         observed: observed.clone(),
@@ -319,7 +321,7 @@ fn store(
 fn check_threshold(event: &Event, world: &StageContext) -> Result<(bool, Vec<Event>), StepError> {
     let now = world.now();
     let mut db = world.db()?;
-    let (total, count) = observations::tokens_of(&db, now.date())?;
+    let (total, count) = observations::daily_tokens(&db, now.date())?;
     if total <= world.config.reflect.threshold_tokens {
         return Ok((false, Vec::new()));
     }

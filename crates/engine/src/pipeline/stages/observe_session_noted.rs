@@ -7,7 +7,7 @@ use rekindle_core::event::{Event, ObservationNoted};
 use rekindle_core::knowledge::mine::{MemoryCandidate, MemoryCategory};
 use rekindle_core::knowledge::observe::FindingKind;
 use rekindle_core::knowledge::proposal::title;
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::daily_log::{LogMark, LogSection, LoggedNote, SectionSource, TimeOfDay};
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::journal::ChangeActor;
@@ -22,7 +22,7 @@ use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, S
 /// The length limit of a note; the rest is cut, with a mark.
 const MAX_NOTE_CHARS: usize = 4000;
 
-pub(super) fn note(
+pub(super) fn observe_session_noted(
     event: &Event,
     steps: &mut dyn StepRunner,
     world: &StageContext,
@@ -31,15 +31,17 @@ pub(super) fn note(
         let (noted, text) = read(event)?;
         let now = world.now();
         // It belongs to the day of the message, however late it is processed.
-        let said = world.at(noted.said_at.unwrap_or(event.at));
+        let said = world.zoned(noted.said_at.unwrap_or(event.at));
         let section = LogSection::Note(LoggedNote {
             source: SectionSource {
                 session: noted.session_id.clone(),
                 name: None,
-                dedupe_key: Some(ContentHash::of(format!("noted {}", event.id).as_bytes()).short(32)),
+                dedupe_key: Some(
+                    ContentHash::of_bytes(format!("noted {}", event.id).as_bytes()).short_hex(32),
+                ),
                 project: world.project(noted.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
-            time: TimeOfDay::of(&said),
+            time: TimeOfDay::from_zoned(&said),
             text,
             mark: LogMark {
                 id: None,
@@ -51,7 +53,7 @@ pub(super) fn note(
         let committed = world
             .vault()?
             .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
-            .map_err(StepError::passing)?;
+            .map_err(StepError::retryable)?;
         Ok(committed.is_some())
     })?;
     let kept = steps.run("keep", || {
@@ -82,18 +84,18 @@ pub(super) fn note(
                 at: noted.said_at.or(Some(event.at)),
             })
         };
-        route_candidates::keep(&[candidate], from, &quote, world)
+        route_candidates::route_candidates(&[candidate], from, &quote, world)
     })?;
     steps.run("announce", || {
         let (noted, _) = read(event)?;
-        notify::announce(&kept.saved, world.project(noted.cwd.as_deref()).as_ref(), event.at, world)
+        notify::announce_saved(&kept.saved, world.project(noted.cwd.as_deref()).as_ref(), event.at, world)
     })?;
     Ok(FunctionOutcome::Completed(json!({"written": written, "saved": kept.saved})))
 }
 
 fn read(event: &Event) -> Result<(ObservationNoted, String), StepError> {
     let noted = ObservationNoted::deserialize(&event.data).map_err(StepError::fatal)?;
-    let admitted = admit(&noted.text);
+    let admitted = clean_and_redact(&noted.text);
     let mut text: String = admitted.text.chars().take(MAX_NOTE_CHARS).collect();
     if text.len() < admitted.text.len() {
         text.push_str(" […]");

@@ -12,9 +12,9 @@ mod undone_promotions;
 use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
-use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, aim};
+use rekindle_core::knowledge::proposal::rebase::{RebaseOutcome, rebase_proposal};
 use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::vault::journal;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::layout;
@@ -31,12 +31,12 @@ use crate::review::page::{self, PageDecisions};
 use crate::review::patches;
 use crate::review::proposals::{self, ProposalChange, ProposalRecord, ProposalVerdict};
 use crate::vault::{self, Promotion, ReviewPageOutcome, Vault};
-use undone_promotions::promotions;
+use undone_promotions::promotion_changes;
 
-pub use apply::{PatchLookup as PatchLook, PreparedPatch, apply, look_at_patch};
-pub use preview::{ApprovalEffect, ApprovalPreview, preview};
-pub use reverse_decision::{ReconsiderOutcome, reconsider};
-pub use undone_promotions::take_back;
+pub use apply::{PatchLookup as PatchLook, PreparedPatch, apply, prepare_patch};
+pub use preview::{ApprovalEffect, ApprovalPreview, preview_approval};
+pub use reverse_decision::{ReconsiderOutcome, reverse_decision};
+pub use undone_promotions::reverse_undone_promotions;
 
 /// The name of the function in the registry.
 pub const PROMOTE: &str = "promote";
@@ -57,7 +57,7 @@ pub(super) fn promote(
     match event.name.as_str() {
         names::PROPOSAL_APPROVED => approved(event, steps, world),
         names::PROPOSAL_REJECTED => rejected(event, steps, world),
-        names::FRICTION_FIX_COMPLETED => carried_out(event, steps, world),
+        names::FRICTION_FIX_COMPLETED => mark_carried_out(event, steps, world),
         _ => expire(steps, world),
     }
 }
@@ -77,7 +77,7 @@ fn load(event: &Event, verdict: &ProposalVerdict, world: &StageContext) -> Resul
     let ProposalDecided { proposal_id: id, by } =
         ProposalDecided::deserialize(&event.data).map_err(StepError::fatal)?;
     let mut db = world.db()?;
-    let standing = proposals::standing(&db, id)?;
+    let standing = proposals::find_proposal(&db, id)?;
     // It may have a new id since the decision.
     let id = standing.as_ref().map_or(id, |standing| standing.proposal.id);
     let skip = match standing {
@@ -103,7 +103,7 @@ fn load(event: &Event, verdict: &ProposalVerdict, world: &StageContext) -> Resul
                     ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted
                 ),
             };
-            (!fits).then(|| format!("{id} was {} before", status.word()))
+            (!fits).then(|| format!("{id} was {} before", status.as_str()))
         }
     };
     Ok(LoadedProposal { id, skip })
@@ -132,7 +132,11 @@ struct PromotionResult {
 
 impl PromotionResult {
     /// Creates an outcome without a change of our own.
-    fn plain(outcome: Option<StatementOutcome>, refused: Option<String>, patch: Option<String>) -> Self {
+    fn without_change(
+        outcome: Option<StatementOutcome>,
+        refused: Option<String>,
+        patch: Option<String>,
+    ) -> Self {
         Self { outcome, replaced: None, change: None, refused, patch }
     }
 }
@@ -170,7 +174,7 @@ fn approved(
         })?;
         steps.run("append-receipt", || receipts::write(world))?;
     }
-    let page = steps.run("refresh-page", || refresh(world))?;
+    let page = steps.run("refresh-page", || refresh_page(world))?;
     let mut report = serde_json::to_value(&written).map_err(|error| RunInterrupt::Failed {
         step: "report".to_owned(),
         error: StepError::fatal(error),
@@ -182,14 +186,14 @@ fn approved(
 
 /// A proposal and those decided together with it.
 fn with_followers(db: &Database, id: ProposalId) -> Result<Vec<ProposalId>, StepError> {
-    let id = proposals::standing(db, id)?.map_or(id, |standing| standing.proposal.id);
+    let id = proposals::find_proposal(db, id)?.map_or(id, |standing| standing.proposal.id);
     let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
     Ok(std::iter::once(id).chain(followers).collect())
 }
 
 /// Writes an approved proposal to its target. A document that cannot take it is not a retryable error.
 fn write(id: ProposalId, world: &StageContext) -> Result<PromotionResult, StepError> {
-    let Some(standing) = proposals::standing(&world.db()?, id)? else {
+    let Some(standing) = proposals::find_proposal(&world.db()?, id)? else {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
     let vault = world.vault()?;
@@ -198,10 +202,10 @@ fn write(id: ProposalId, world: &StageContext) -> Result<PromotionResult, StepEr
         Some(DecidedBy::Agent) => ChangeActor::Agent,
         _ => ChangeActor::User,
     };
-    let Some(section) = where_now(&standing, &vault, world)? else {
+    let Some(section) = current_section(&standing, &vault, world)? else {
         return amend(&standing, by, &vault, world);
     };
-    let (mark, supersedes) = (mark(&standing, &vault)?, standing.supersedes());
+    let (mark, supersedes) = (mark(&standing, &vault)?, standing.superseded_line());
     let new = promotion(&standing, &section, &mark);
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(PromotionResult {
@@ -229,8 +233,10 @@ fn refused(error: vault::Error) -> Result<PromotionResult, StepError> {
         | vault::Error::Exists(_)
         | vault::Error::Ambiguous { .. }
         | vault::Error::TooLarge { .. }
-        | vault::Error::NotAFile(_) => Ok(PromotionResult::plain(None, Some(error.to_string()), None)),
-        error => Err(StepError::passing(error)),
+        | vault::Error::NotAFile(_) => {
+            Ok(PromotionResult::without_change(None, Some(error.to_string()), None))
+        }
+        error => Err(StepError::retryable(error)),
     }
 }
 
@@ -242,36 +248,40 @@ fn amend(
     vault: &Vault,
     world: &StageContext,
 ) -> Result<PromotionResult, StepError> {
-    if let Some(slug) = standing.proposal.idea() {
+    if let Some(slug) = standing.proposal.idea_slug() {
         let about = Some(standing.proposal.id.to_string());
         return match vault.promote_idea_for(slug, about, by, &world.now()) {
-            Ok(_) => Ok(PromotionResult::plain(Some(StatementOutcome::Appended), None, None)),
+            Ok(_) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
             Err(vault::Error::Decided(_)) => {
-                Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None))
+                Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
             }
             Err(error) => refused(error),
         };
     }
-    if standing.proposal.widened().is_some() {
-        return match vault.widen_entry(&standing.proposal, by, &world.now()) {
-            Ok(true) => Ok(PromotionResult::plain(Some(StatementOutcome::Appended), None, None)),
-            Ok(false) => Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None)),
+    if standing.proposal.global_entry().is_some() {
+        return match vault.make_global(&standing.proposal, by, &world.now()) {
+            Ok(true) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
+            Ok(false) => {
+                Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
+            }
             Err(error) => refused(error),
         };
     }
     let new = patches::amendment(standing);
     let Some(file) = standing.proposal.identity() else {
         return match vault.amend_entry(&new, by, &world.now()) {
-            Ok(true) => Ok(PromotionResult::plain(Some(StatementOutcome::Appended), None, None)),
-            Ok(false) => Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None)),
+            Ok(true) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
+            Ok(false) => {
+                Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
+            }
             Err(error) => refused(error),
         };
     };
-    match vault.amended(&new) {
+    match vault.preview_amendment(&new) {
         Ok(amended) if amended.is_there() => {
-            Ok(PromotionResult::plain(Some(StatementOutcome::AlreadyThere), None, None))
+            Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
         }
-        Ok(_) => Ok(PromotionResult::plain(None, None, Some(file.to_owned()))),
+        Ok(_) => Ok(PromotionResult::without_change(None, None, Some(file.to_owned()))),
         Err(error) => refused(error),
     }
 }
@@ -279,42 +289,42 @@ fn amend(
 /// The mark after its line.
 fn mark(standing: &ProposalRecord, vault: &Vault) -> Result<StatementMark, StepError> {
     let Proposal { id, origin, .. } = standing.proposal;
-    Ok(StatementMark { id: Some(id.to_string()), origin, project: holds_in(standing, vault)? })
+    Ok(StatementMark { id: Some(id.to_string()), origin, project: target_project(standing, vault)? })
 }
 
 /// Builds the vault's instruction for a proposal.
 fn promotion<'a>(standing: &'a ProposalRecord, section: &'a str, mark: &'a StatementMark) -> Promotion<'a> {
     let said = standing.proposal.evidence.said;
-    Promotion { section, statement: standing.text(), supersedes: standing.supersedes(), mark, said }
+    Promotion { section, statement: standing.text(), supersedes: standing.superseded_line(), mark, said }
 }
 
 /// The project in which its line will hold; `None` means everywhere. Without a choice of the person it
 /// is the project of the statement, or of the superseded line.
-pub fn holds_in(standing: &ProposalRecord, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
+pub fn target_project(standing: &ProposalRecord, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
     if let Some(scope) = &standing.scope {
         return Ok(scope.project().cloned());
     }
-    let Some(old) = standing.supersedes() else { return Ok(standing.proposal.project.clone()) };
-    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
-    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    let Some(old) = standing.superseded_line() else { return Ok(standing.proposal.project.clone()) };
+    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
+    let memory = memory.map_err(StepError::retryable)?.map(|note| note.text).unwrap_or_default();
     let sections = sections(&memory).unwrap_or_default();
     let mut lines = sections.iter().flat_map(|section| &section.items);
-    let old = lines.find(|item| item.superseded.is_none() && normalised(&item.text) == normalised(old));
+    let old = lines.find(|item| item.superseded.is_none() && normalise(&item.text) == normalise(old));
     Ok(old.map_or_else(|| standing.proposal.project.clone(), |old| old.project.clone()))
 }
 
 /// The target section of MEMORY.md, under its current name (B-07); `None` for another file. It supersedes
 /// only the line that was shown.
-fn where_now(
+fn current_section(
     standing: &ProposalRecord,
     vault: &Vault,
     world: &StageContext,
 ) -> Result<Option<String>, StepError> {
     let section = |proposal: &Proposal| proposal.section().map(str::to_owned);
-    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)));
-    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
-    let all = proposals::all(&world.db()?)?;
-    Ok(match aim(&standing.proposal, &memory, &page::meant_for(&all)) {
+    let memory = vault.read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
+    let memory = memory.map_err(StepError::retryable)?.map(|note| note.text).unwrap_or_default();
+    let all = proposals::all_proposals(&world.db()?)?;
+    Ok(match rebase_proposal(&standing.proposal, &memory, &page::target_section(&all)) {
         RebaseOutcome::Moved(moved) => section(&moved),
         RebaseOutcome::Same | RebaseOutcome::Lost(_) => section(&standing.proposal),
     })
@@ -329,31 +339,31 @@ fn rejected(
     if let Some(why) = loaded.skip {
         return Ok(FunctionOutcome::Skipped(why));
     }
-    let archived = steps.run("put-away", || put_away(loaded.id, world))?;
+    let archived = steps.run("put-away", || archive_rejected(loaded.id, world))?;
     steps.run("append-receipt", || receipts::write(world))?;
-    let page = steps.run("refresh-page", || refresh(world))?;
+    let page = steps.run("refresh-page", || refresh_page(world))?;
     Ok(FunctionOutcome::Completed(json!({"proposal": loaded.id, "archived": archived, "page": page})))
 }
 
 /// Archives the memory of a rejected statement. Rejecting a wider scope leaves the memory in its project;
 /// proposals that no person decided are left alone.
-fn put_away(id: ProposalId, world: &StageContext) -> Result<Vec<String>, StepError> {
-    let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Vec::new()) };
+fn archive_rejected(id: ProposalId, world: &StageContext) -> Result<Vec<String>, StepError> {
+    let Some(standing) = proposals::find_proposal(&world.db()?, id)? else { return Ok(Vec::new()) };
     let ProposalRecord { proposal, by, .. } = &standing;
     let by = match by {
         Some(DecidedBy::Agent) => ChangeActor::Agent,
         Some(by) if by.is_person() => ChangeActor::User,
         _ => return Ok(Vec::new()),
     };
-    if proposal.status != ProposalStatus::Rejected || proposal.widened().is_some() {
+    if proposal.status != ProposalStatus::Rejected || proposal.global_entry().is_some() {
         return Ok(Vec::new());
     }
     let (db, vault) = (world.db()?, world.vault()?);
     let mut archived = Vec::new();
     // Duplicates say the same in other words.
     for id in with_followers(&db, id)? {
-        let Some(one) = proposals::standing(&db, id)? else { continue };
-        let paths = vault.put_away(&one.proposal, by, &world.now()).map_err(StepError::passing)?;
+        let Some(one) = proposals::find_proposal(&db, id)? else { continue };
+        let paths = vault.archive_rejected(&one.proposal, by, &world.now()).map_err(StepError::retryable)?;
         archived.extend(paths.iter().map(ToString::to_string));
     }
     Ok(archived)
@@ -361,7 +371,7 @@ fn put_away(id: ProposalId, world: &StageContext) -> Result<Vec<String>, StepErr
 
 /// Handles the report of another program that it carried out a proposal (FRI-09). The file decides if that is
 /// true.
-fn carried_out(
+fn mark_carried_out(
     event: &Event,
     steps: &mut dyn StepRunner,
     world: &StageContext,
@@ -369,21 +379,21 @@ fn carried_out(
     let status = steps.run("look-at-file", || {
         let FixCompleted { proposal_id } =
             FixCompleted::deserialize(&event.data).map_err(StepError::fatal)?;
-        take_back(world)?;
-        let standing = proposals::standing(&world.db()?, proposal_id)?;
+        reverse_undone_promotions(world)?;
+        let standing = proposals::find_proposal(&world.db()?, proposal_id)?;
         Ok((proposal_id, standing.map(|standing| standing.proposal.status)))
     })?;
     match status {
         (id, None) => Ok(FunctionOutcome::Skipped(format!("there is no proposal {id}"))),
         (id, Some(ProposalStatus::Promoted)) => {
-            let page = steps.run("refresh-page", || refresh(world))?;
+            let page = steps.run("refresh-page", || refresh_page(world))?;
             Ok(FunctionOutcome::Completed(json!({"proposal": id, "page": page})))
         }
         (id, Some(ProposalStatus::Approved | ProposalStatus::Edited)) => {
             Ok(FunctionOutcome::Skipped(format!("the file does not say yet what {id} asks for")))
         }
         (id, Some(status)) => {
-            Ok(FunctionOutcome::Skipped(format!("{id} is {}: nobody said yes to it", status.word())))
+            Ok(FunctionOutcome::Skipped(format!("{id} is {}: nobody said yes to it", status.as_str())))
         }
     }
 }
@@ -391,9 +401,10 @@ fn carried_out(
 /// Expires proposals that waited too long (REV-10).
 fn expire(steps: &mut dyn StepRunner, world: &StageContext) -> Result<FunctionOutcome, RunInterrupt> {
     // This includes changes undone while the store was out of reach.
-    let undone = steps.run("take-back", || take_back(world))?;
+    let undone = steps.run("take-back", || reverse_undone_promotions(world))?;
     let days = world.config.review.expire_days;
-    let due = steps.run("find-old", || Ok(proposals::due(&world.db()?, days, world.now().timestamp())?))?;
+    let due = steps
+        .run("find-old", || Ok(proposals::due_for_expiry(&world.db()?, days, world.now().timestamp())?))?;
     let expired: Vec<ProposalId> = steps.run("expire", || {
         let mut db = world.db()?;
         let mut expired = Vec::new();
@@ -406,25 +417,32 @@ fn expire(steps: &mut dyn StepRunner, world: &StageContext) -> Result<FunctionOu
     })?;
     steps.run("append-receipts", || receipts::write(world))?;
     // A new day has a new share, even if nothing expired.
-    let page = steps.run("refresh-page", || refresh(world))?;
+    let page = steps.run("refresh-page", || refresh_page(world))?;
     Ok(FunctionOutcome::Completed(json!({"expired": expired, "undone": undone, "page": page})))
 }
 
 /// Marks proposals as promoted, whoever wrote them.
 fn found_promoted(ids: &[ProposalId], world: &StageContext) -> Result<(), StepError> {
     proposals::mark_promoted(&mut world.db()?, ids, world.now().timestamp())?;
-    receipts::write_if_possible(world);
+    receipts::try_write(world);
     Ok(())
 }
 
 /// Refreshes the review page. A page that the person must repair stays; the store has everything.
-pub(super) fn refresh(world: &StageContext) -> Result<String, StepError> {
+pub(super) fn refresh_page(world: &StageContext) -> Result<String, StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
-    patches::refresh(&world.db()?, &world.vault()?, &world.places.patches()).map_err(StepError::passing)?;
-    let shown =
-        page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, ChangeActor::Worker, &world.now());
-    Ok(match shown.map_err(StepError::passing)? {
+    patches::refresh_folder(&world.db()?, &world.vault()?, &world.places.patches_folder())
+        .map_err(StepError::retryable)?;
+    let shown = page::refresh_page(
+        &mut world.db()?,
+        &world.vault()?,
+        &user,
+        per_day,
+        ChangeActor::Worker,
+        &world.now(),
+    );
+    Ok(match shown.map_err(StepError::retryable)? {
         ReviewPageOutcome::Written(_) => "written".to_owned(),
         ReviewPageOutcome::Unchanged => "unchanged".to_owned(),
         ReviewPageOutcome::Left(why) => format!("left as it is: {why}"),
@@ -433,16 +451,16 @@ pub(super) fn refresh(world: &StageContext) -> Result<String, StepError> {
 
 /// Takes in a person's work: decisions on the page (REV-03), whose runs are then queued, applied patches, and
 /// changes reverted with `rekindle undo`.
-pub fn look(world: &StageContext) -> Result<PageDecisions, StepError> {
+pub fn read_review_decisions(world: &StageContext) -> Result<PageDecisions, StepError> {
     let (mut db, vault) = (world.db()?, world.vault()?);
     // An unreadable page must not block facts, nor an unwritable log the page.
-    apply::know_applied(world)?;
-    let was_cut_off = receipts::write_if_possible(world);
-    let waits_again = undone_promotions::know_undone(world)?;
-    let look =
-        page::look(&mut db, &STAGE_REGISTRY, &vault, world.now().timestamp()).map_err(StepError::passing)?;
+    apply::record_applied(world)?;
+    let was_cut_off = receipts::try_write(world);
+    let waits_again = undone_promotions::record_undone(world)?;
+    let look = page::look(&mut db, &STAGE_REGISTRY, &vault, world.now().timestamp())
+        .map_err(StepError::retryable)?;
     if was_cut_off || waits_again {
-        refresh(world)?;
+        refresh_page(world)?;
     }
     Ok(look)
 }

@@ -15,7 +15,8 @@ use rekindle_core::knowledge::proposal::acceptance::ProposalCategory;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
 use rekindle_core::knowledge::reflect::memory::MemoryDocument;
 use rekindle_core::knowledge::triage::{
-    BATCH_PROPOSALS, TriageFacts, TriageJudgement, TriageOutcome, TriageReason, ask, judge, weigh,
+    BATCH_PROPOSALS, TriageFacts, TriageJudgement, TriageOutcome, TriageReason, ask, judge_by_rules,
+    merge_judgements,
 };
 use rekindle_core::llm::LanguageModel;
 use rekindle_core::vault::journal::ChangedFile;
@@ -35,7 +36,7 @@ use crate::review::proposals::{self, ProposalVerdict};
 /// The name of the function in the registry.
 pub const PROPOSAL_TRIAGE: &str = "proposal-triage";
 
-pub(super) fn triage(
+pub(super) fn proposal_triage(
     event: &Event,
     steps: &mut dyn StepRunner,
     world: &StageContext,
@@ -93,7 +94,7 @@ fn triage_with(
     }
     let triaged = steps.run("decide", || decide(&judgements, world))?;
     let asked: Vec<ProposalId> = judgements.iter().filter(|one| is_askable(one)).map(|one| one.id).collect();
-    let graded = grade::grade(&asked, evaluator, steps, world)?;
+    let graded = grade::grade_proposals(&asked, evaluator, steps, world)?;
     steps.run_and_send("emit-triaged", || {
         let now = world.now().timestamp();
         let data = serde_json::to_value(&triaged).map_err(StepError::fatal)?;
@@ -114,7 +115,7 @@ fn triage_with(
 
 /// The proposals without a triage. A reopened one is left to the person.
 fn load(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
-    let standings = proposals::standings(&world.db()?, true)?;
+    let standings = proposals::list_proposals(&world.db()?, true)?;
     let new = standings.into_iter().filter(|standing| {
         standing.proposal.status == ProposalStatus::Pending && standing.reopened.is_none()
     });
@@ -122,8 +123,8 @@ fn load(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
 }
 
 fn memory(world: &StageContext) -> Result<String, StepError> {
-    let read = world.vault()?.read(&ChangedFile::vault(layout::fixed(layout::MEMORY)));
-    Ok(read.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default())
+    let read = world.vault()?.read(&ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
+    Ok(read.map_err(StepError::retryable)?.map(|note| note.text).unwrap_or_default())
 }
 
 fn by_rules(new: &[ProposalId], world: &StageContext) -> Result<Vec<TriageJudgement>, StepError> {
@@ -136,19 +137,21 @@ fn by_rules(new: &[ProposalId], world: &StageContext) -> Result<Vec<TriageJudgem
         return Ok(new.iter().map(off).collect());
     }
     let db = world.db()?;
-    let accepted = proposals::accepted(&db)?;
+    let accepted = proposals::acceptance_stats(&db)?;
     let needed = world.config.review.earn;
     let earned = |proposal: &Proposal| {
-        accepted.get(&ProposalCategory::of(proposal)).is_some_and(|acceptance| acceptance.has_earned(needed))
+        accepted
+            .get(&ProposalCategory::from_proposal(proposal))
+            .is_some_and(|acceptance| acceptance.has_earned(needed))
     };
     let facts = TriageFacts {
         memory: &MemoryDocument::read(&memory(world)?),
-        all: &proposals::all(&db)?,
-        on_page: &page::on_page(&db)?,
+        all: &proposals::all_proposals(&db)?,
+        on_page: &page::ids_on_page(&db)?,
         earned: &earned,
         now: world.now().timestamp(),
     };
-    Ok(judge(new, &facts))
+    Ok(judge_by_rules(new, &facts))
 }
 
 /// True if a model may judge it: not if the rules rejected it, if it forges our format, or if it duplicates a
@@ -183,7 +186,7 @@ fn by_model(
         Ok(answer) => {
             let asked: Vec<(&Proposal, TriageJudgement)> =
                 known.iter().map(|(proposal, judgement)| (proposal, *judgement)).collect();
-            Ok(TriageAnswers { judgements: weigh(&asked, &answer.text), degraded: None })
+            Ok(TriageAnswers { judgements: merge_judgements(&asked, &answer.text), degraded: None })
         }
         Err(error) => Ok(TriageAnswers { judgements: Vec::new(), degraded: Some(error.to_string()) }),
     }
@@ -200,7 +203,7 @@ fn decide(judgements: &[TriageJudgement], world: &StageContext) -> Result<Propos
             TriageOutcome::NeedsReview => continue,
         };
         let now = world.now().timestamp();
-        proposals::decide_because(
+        proposals::decide_with_reason(
             &mut db,
             &STAGE_REGISTRY,
             judgement.id,
@@ -213,7 +216,7 @@ fn decide(judgements: &[TriageJudgement], world: &StageContext) -> Result<Propos
     for judgement in judgements {
         proposals::mark_triaged(&mut db, judgement.id)?;
         // The status in the store counts, also on a repetition.
-        let Some(standing) = proposals::standing(&db, judgement.id)? else { continue };
+        let Some(standing) = proposals::find_proposal(&db, judgement.id)? else { continue };
         let list = match standing.proposal.status {
             status if status.is_open() => &mut triaged.needs_review,
             _ if standing.by != Some(DecidedBy::Triage) => continue,
@@ -233,6 +236,6 @@ pub(super) fn batch_review(
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let triaged =
         steps.run("load-triaged", || ProposalsTriaged::deserialize(&event.data).map_err(StepError::fatal))?;
-    let page = steps.run("refresh-page", || promote::refresh(world))?;
+    let page = steps.run("refresh-page", || promote::refresh_page(world))?;
     Ok(FunctionOutcome::Completed(json!({"needsReview": triaged.needs_review, "page": page})))
 }

@@ -15,7 +15,7 @@ use rekindle_core::base::time::Date;
 use rekindle_core::event::{Event, ObservationsAccumulated, ObservationsReflected, names};
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::knowledge::reflect::memory::MemoryDocument;
-use rekindle_core::knowledge::reflect::settle_drafts::settle;
+use rekindle_core::knowledge::reflect::settle_drafts::settle_drafts;
 use rekindle_core::knowledge::reflect::{DroppedDrafts, ProposalDraft, check, distil, prompt, summary};
 use rekindle_core::llm::LanguageModel;
 use rekindle_core::text::tokens;
@@ -63,11 +63,11 @@ fn reflect_with(
         return Ok(FunctionOutcome::Skipped("nothing was observed since the last reflection".to_owned()));
     }
     let thought = steps.run("reflect", || {
-        let material = loaded.material(world)?;
-        draft::think(&material.period(world), model, draft::attempt(&run, world)?)
+        let material = loaded.load_material(world)?;
+        draft::draft_proposals(&material.reflection_period(world), model, draft::attempt_number(&run, world)?)
     })?;
     let valid = steps.run("validate", || validate(&loaded, &thought, world))?;
-    let staged = steps.run("stage-review", || stage(&run, &loaded, &valid, world))?;
+    let staged = steps.run("stage-review", || stage_drafts(&run, &loaded, &valid, world))?;
     let logged = steps.run("append-daily-log", || log(&run, &valid, &staged, world))?;
     let ratio = match thought.input_tokens {
         0 => 0.0,
@@ -154,20 +154,21 @@ fn load(event: &Event, world: &StageContext) -> Result<ReflectionInput, StepErro
     };
     let from = date.checked_sub(jiff::Span::new().days(RETENTION_DAYS - 1)).unwrap_or(date);
     let db = world.db()?;
-    let keys = observations::between(&db, from, date)?.into_iter().map(|entry| entry.dedupe_key).collect();
+    let keys =
+        observations::in_date_range(&db, from, date)?.into_iter().map(|entry| entry.dedupe_key).collect();
     Ok(ReflectionInput { date, from, keys, new: observations::unreflected(&db, from, date)? })
 }
 
 impl ReflectionInput {
     /// Reads the observations of the run from the list.
     fn entries(&self, world: &StageContext) -> Result<Vec<ObservationRecord>, StepError> {
-        let mut entries = observations::between(&world.db()?, self.from, self.date)?;
+        let mut entries = observations::in_date_range(&world.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
         Ok(entries)
     }
 
     /// Builds the input of reflection.
-    fn material(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
+    fn load_material(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
         ObservationWindow::read(self.date, self.entries(world)?, world)
     }
 }
@@ -188,8 +189,8 @@ fn distil_old(loaded: &ReflectionInput, world: &StageContext) -> Result<DistillR
         if level <= entry.distilled {
             continue;
         }
-        let observed = distil::distil(&entry.observed, level);
-        let tokens = tokens::estimate(&prompt::text_of(&observed.parts));
+        let observed = distil::distil_to_level(&entry.observed, level);
+        let tokens = tokens::estimate_tokens(&prompt::text_of(&observed.parts));
         let shorter =
             ObservationRecord { tokens: tokens.min(entry.tokens), observed, distilled: level, ..entry };
         distilled.windows += u64::from(observations::replace(&mut db, &shorter)?);
@@ -214,20 +215,20 @@ fn validate(
     thought: &draft::ReflectionDraft,
     world: &StageContext,
 ) -> Result<ValidatedDrafts, StepError> {
-    let material = loaded.material(world)?;
-    let period = material.period(world);
+    let material = loaded.load_material(world)?;
+    let period = material.reflection_period(world);
     let mut dropped = thought.dropped.clone();
     let checked = check::check(&thought.answer.claims, &period);
     dropped.merge(&checked.dropped);
     let drafts = thought.drafts.iter().cloned().chain(checked.drafts).collect();
-    let before: Vec<Proposal> = proposals::all(&world.db()?)?;
-    let settled = settle(drafts, &MemoryDocument::read(period.memory), &before);
+    let before: Vec<Proposal> = proposals::all_proposals(&world.db()?)?;
+    let settled = settle_drafts(drafts, &MemoryDocument::read(period.memory), &before);
     dropped.merge(&settled.dropped);
     let said = thought.answer.summary.as_deref().and_then(|text| check::check_summary(text, &period));
     let summary = said.unwrap_or_else(|| summary(&period, &settled.drafts));
     let output_tokens = thought.output_tokens.unwrap_or_else(|| {
         let texts: Vec<&str> = settled.drafts.iter().map(|draft| draft.text.as_str()).collect();
-        tokens::estimate(&texts.join("\n"))
+        tokens::estimate_tokens(&texts.join("\n"))
     });
     Ok(ValidatedDrafts { drafts: settled.drafts, dropped, redated: checked.redated, summary, output_tokens })
 }
@@ -242,7 +243,7 @@ struct StagedProposals {
 }
 
 /// Submits proposals and refreshes the page (REV-01, STO-05).
-fn stage(
+fn stage_drafts(
     run: &str,
     loaded: &ReflectionInput,
     valid: &ValidatedDrafts,
@@ -256,15 +257,15 @@ fn stage(
         valid.drafts.iter().partition(|draft| draft.joins.is_some());
     for draft in joining {
         if let Some(id) = draft.joins {
-            proposals::support(&mut db, id, &draft.evidence)?;
+            proposals::add_evidence(&mut db, id, &draft.evidence)?;
             folded.push(id);
         }
     }
     // Use the day of the run, not of the attempt: ids are the same in every retry.
-    let blank = ProposalId::uncounted(ProposalStage::Reflection, loaded.date);
+    let blank = ProposalId::unnumbered(ProposalStage::Reflection, loaded.date);
     let new: Vec<Proposal> =
         new.into_iter().map(|draft| draft.proposal(user, blank, now.timestamp())).collect();
-    for handed in proposals::hand_in(&mut db, &STAGE_REGISTRY, run, &new)? {
+    for handed in proposals::submit(&mut db, &STAGE_REGISTRY, run, &new)? {
         match handed {
             SubmitOutcome::Proposed(id) => proposed.push(id),
             SubmitOutcome::Folded(id) => folded.push(id),
@@ -273,8 +274,8 @@ fn stage(
     }
     let per_day = world.config.review.per_day;
     let shown =
-        page::refresh(&mut db, &world.vault()?, &user_section(user), per_day, ChangeActor::Worker, &now);
-    let page = match shown.map_err(StepError::passing)? {
+        page::refresh_page(&mut db, &world.vault()?, &user_section(user), per_day, ChangeActor::Worker, &now);
+    let page = match shown.map_err(StepError::retryable)? {
         ReviewPageOutcome::Written(_) => "written".to_owned(),
         ReviewPageOutcome::Unchanged => "unchanged".to_owned(),
         // The store has the proposals; the person must repair the page.
@@ -293,14 +294,14 @@ fn log(
     let now = world.now();
     let section = LogSection::Reflected(daily_log::LoggedReflection {
         source: SectionSource {
-            dedupe_key: Some(ContentHash::of(format!("reflected {run}").as_bytes()).short(32)),
+            dedupe_key: Some(ContentHash::of_bytes(format!("reflected {run}").as_bytes()).short_hex(32)),
             ..SectionSource::default()
         },
-        time: TimeOfDay::of(&now),
+        time: TimeOfDay::from_zoned(&now),
         summary: valid.summary.clone(),
         proposals: staged.proposed.iter().map(ToString::to_string).collect(),
     });
     let committed =
-        world.vault()?.log_once(&section, ChangeActor::Worker, &now).map_err(StepError::passing)?;
+        world.vault()?.log_once(&section, ChangeActor::Worker, &now).map_err(StepError::retryable)?;
     Ok(committed.is_some())
 }

@@ -14,7 +14,7 @@ pub(super) fn reflected(
     world: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let removed = steps.run("tidy-observations", || {
-        let removed = observations::tidy(&mut world.db()?, world.now().date())?;
+        let removed = observations::remove_expired(&mut world.db()?, world.now().date())?;
         Ok(removed as u64)
     })?;
     Ok(FunctionOutcome::Completed(json!({"removed": removed})))

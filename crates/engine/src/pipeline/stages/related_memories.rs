@@ -42,7 +42,7 @@ pub(super) struct RelatedMemories<'a> {
 impl<'a> RelatedMemories<'a> {
     pub(super) fn new(vault: &'a Vault, world: &StageContext) -> Self {
         let index = world.places.index();
-        let index = index.exists().then(|| RecallIndex::at(index));
+        let index = index.exists().then(|| RecallIndex::in_folder(index));
         let model = index
             .as_ref()
             .and_then(|_| ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok());
@@ -50,7 +50,7 @@ impl<'a> RelatedMemories<'a> {
     }
 
     /// Finds the memories nearest to a text, best first.
-    pub(super) fn to(&self, text: &str, wanted: &RelatedQuery<'_>) -> Vec<Document> {
+    pub(super) fn related_to(&self, text: &str, wanted: &RelatedQuery<'_>) -> Vec<Document> {
         let Some(index) = &self.index else { return Vec::new() };
         let filters = RecallFilters { sources: wanted.sources.to_vec(), ..RecallFilters::default() };
         let request = RecallRequest {

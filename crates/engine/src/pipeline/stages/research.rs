@@ -33,7 +33,7 @@ pub fn research(reference: &str, by: ChangeActor, world: &StageContext) -> Resul
     let failed = |error: rekindle_core::llm::Error| Error::Program(error.message);
     let model = world.researcher().map_err(failed)?.ok_or(Error::Off)?;
     let vault = vault::Vault::open(&world.places)?.in_zone(world.zone.clone());
-    let idea = vault.researchable(reference)?;
+    let idea = vault.find_researchable(reference)?;
     let settings = &world.config.ideas.research;
     let answer = model.answer(&request(&idea.title, &idea.summary, settings)).map_err(failed)?;
     let found = quotation(&answer.text, settings.tokens).ok_or(Error::Nothing)?;

@@ -9,7 +9,7 @@ use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea};
 use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource, ProposalTarget};
 use rekindle_core::knowledge::reflect::memory::MemoryDocument;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::text::similarity::AnalysedStatement;
 use rekindle_core::vault::entry::{Confidence, EntryProperties, EntryStatus};
 use rekindle_core::vault::frontmatter::ParsedNote;
@@ -25,7 +25,7 @@ use rekindle_embed::{EncoderScratch, TextRole};
 use serde::{Deserialize, Serialize};
 
 use super::STAGE_REGISTRY;
-use super::contradictions::{Contradiction, contrary};
+use super::contradictions::{Contradiction, find_contradiction};
 use super::idea_links::related;
 use super::related_memories::RelatedMemories;
 use crate::index::models::{LoadedModel, ModelStore};
@@ -100,7 +100,7 @@ pub struct SupportingMessage {
 type MessageLookup<'a> = dyn Fn(&str) -> Option<SupportingMessage> + 'a;
 
 /// Routes candidates to entries, proposals or the inbox.
-pub fn keep(
+pub fn route_candidates(
     candidates: &[MemoryCandidate],
     from: CandidateSource<'_>,
     quote: &MessageLookup<'_>,
@@ -108,9 +108,9 @@ pub fn keep(
 ) -> Result<RoutedCandidates, StepError> {
     let mut keeper = CandidateRouter::new(from, world)?;
     for candidate in candidates {
-        keeper.keep(candidate, quote)?;
+        keeper.route(candidate, quote)?;
     }
-    MessageStore::of(&world.places).cite(&keeper.citations).map_err(StepError::passing)?;
+    MessageStore::from_paths(&world.places).add_citations(&keeper.citations).map_err(StepError::retryable)?;
     Ok(keeper.kept)
 }
 
@@ -153,8 +153,8 @@ impl<'a> CandidateRouter<'a> {
         })
     }
 
-    fn keep(&mut self, candidate: &MemoryCandidate, quote: &MessageLookup<'_>) -> Result<(), StepError> {
-        let forgotten = self.vault.graveyard().map_err(StepError::passing)?;
+    fn route(&mut self, candidate: &MemoryCandidate, quote: &MessageLookup<'_>) -> Result<(), StepError> {
+        let forgotten = self.vault.graveyard().map_err(StepError::retryable)?;
         if forgotten.holds_text(&candidate.text) {
             return Ok(());
         }
@@ -193,12 +193,12 @@ impl<'a> CandidateRouter<'a> {
         }
         if let Some(known) = same {
             let is_new = !known.evidence.sessions.iter().any(|session| session == self.from.session);
-            let rests_on = sightings::again(&mut db, &known, &seen, None)?;
+            let rests_on = sightings::add_sighting(&mut db, &known, &seen, None)?;
             let became = known.became.as_deref();
             self.cite(candidate, became);
             let waits = became.and_then(|became| became.parse::<ProposalId>().ok());
             if let Some(id) = waits {
-                proposals::support(&mut db, id, &evidence)?;
+                proposals::add_evidence(&mut db, id, &evidence)?;
             }
             // A sighting becomes a proposal the third time; an explicit statement needs no more sightings.
             let only_seen = became.is_none_or(is_inboxed);
@@ -228,8 +228,8 @@ impl<'a> CandidateRouter<'a> {
             let confidence =
                 if candidate.confidence == Confidence::High { Confidence::High } else { Confidence::Medium };
             let candidate = MemoryCandidate { confidence, ..candidate.clone() };
-            let became = self.place(&candidate, &rests_on, said_at)?;
-            sightings::again(&mut db, &known, &seen, Some(&became))?;
+            let became = self.route_to_store(&candidate, &rests_on, said_at)?;
+            sightings::add_sighting(&mut db, &known, &seen, Some(&became))?;
             self.cite(&candidate, Some(&became));
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl<'a> CandidateRouter<'a> {
             self.report(&path, false);
             return Ok(());
         }
-        let became = self.place(candidate, &evidence, said_at)?;
+        let became = self.route_to_store(candidate, &evidence, said_at)?;
         sightings::add(&mut db, &seen, Some(&became))?;
         self.cite(candidate, Some(&became));
         self.ask_everywhere(candidate, &seen, &became)?;
@@ -262,14 +262,14 @@ impl<'a> CandidateRouter<'a> {
         let config = &self.world.config.memory;
         let asks = config.review_mode == ReviewMode::Interactive && config.scope != ScopeRule::Global;
         let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
-        let (Some(project), true) = (self.from.project, asks && stated && candidate.instructs()) else {
+        let (Some(project), true) = (self.from.project, asks && stated && candidate.is_instruction()) else {
             return Ok(());
         };
-        if candidate.everywhere || self.reach(entry)?.as_ref() != Some(project) {
+        if candidate.everywhere || self.entry_project(entry)?.as_ref() != Some(project) {
             return Ok(());
         }
         let mut db = self.world.db()?;
-        let elsewhere = sightings::elsewhere(&db, seen)?;
+        let elsewhere = sightings::find_in_other_projects(&db, seen)?;
         if !candidate.perhaps_everywhere && elsewhere.is_none() {
             return Ok(());
         }
@@ -278,13 +278,14 @@ impl<'a> CandidateRouter<'a> {
         if let Some(other) = &elsewhere {
             evidence.merge(&other.evidence);
             // The other project already asked this question.
-            let asked = proposals::all(&db)?;
-            let same =
-                asked.iter().find(|one| one.widened().is_some() && one.widened() == other.became.as_deref());
+            let asked = proposals::all_proposals(&db)?;
+            let same = asked
+                .iter()
+                .find(|one| one.global_entry().is_some() && one.global_entry() == other.became.as_deref());
             text = same.map_or(text, |same| same.text.clone());
         }
         let now = self.world.now();
-        let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+        let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
         let place = ProposalPlace::Section(EVERY_PROJECT.to_owned());
         let proposal = Proposal {
             target: Some(ProposalTarget::Everywhere(entry.to_owned())),
@@ -295,7 +296,7 @@ impl<'a> CandidateRouter<'a> {
             ..Proposal::new(id, ProposalSource::Everywhere, place, candidate.origin, text, now.timestamp())
         };
         if let [SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id)] =
-            proposals::hand_in(&mut db, &STAGE_REGISTRY, self.from.session, &[proposal])?[..]
+            proposals::submit(&mut db, &STAGE_REGISTRY, self.from.session, &[proposal])?[..]
         {
             self.report(&id.to_string(), true);
         }
@@ -322,13 +323,13 @@ impl<'a> CandidateRouter<'a> {
     }
 
     /// The project of an entry; `None` if it holds everywhere or does not exist.
-    fn reach(&self, path: &str) -> Result<Option<ProjectId>, StepError> {
+    fn entry_project(&self, path: &str) -> Result<Option<ProjectId>, StepError> {
         let Ok(path) = VaultPath::parse(path) else { return Ok(None) };
         let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
         let Ok(note) = ParsedNote::parse(&read.text) else { return Ok(None) };
         let entry = EntryProperties::of(&note, &path);
         let holds =
-            entry.status == EntryStatus::Active && matches!(layout::shelf(&path), VaultShelf::Entry(_));
+            entry.status == EntryStatus::Active && matches!(layout::shelf_of(&path), VaultShelf::Entry(_));
         Ok(entry.scope.project().cloned().filter(|_| holds))
     }
 
@@ -347,9 +348,9 @@ impl<'a> CandidateRouter<'a> {
         if !stated {
             return Ok(CandidateMatch::default());
         }
-        let new = AnalysedStatement::of(&candidate.text);
+        let new = AnalysedStatement::from_text(&candidate.text);
         let mut replaced: Option<(f32, StoredSighting)> = None;
-        for (likeness, known) in sightings::nearest(db, seen, MAX_COMPARED_STATEMENTS)? {
+        for (likeness, known) in sightings::nearest_statements(db, seen, MAX_COMPARED_STATEMENTS)? {
             let (known_text, candidate_text) = (known.text.as_str(), candidate.text.as_str());
             // An older session that is read later is compared the other way round.
             let is_older = seen.at < known.last;
@@ -358,7 +359,7 @@ impl<'a> CandidateRouter<'a> {
                 false => self.statements.compare(known_text, candidate_text),
             };
             let ends = if is_older { known.ends } else { candidate.ends };
-            let old = AnalysedStatement::of(&known.text);
+            let old = AnalysedStatement::from_text(&known.text);
             let contradicts = old.contradicts(&new);
             let alike = likeness >= MIN_SAME_SIMILARITY && !contradicts && !old.has_other_values(&new);
             if pair.same >= MIN_SAME_PROBABILITY && alike {
@@ -376,7 +377,7 @@ impl<'a> CandidateRouter<'a> {
             let revalued = ends && old.has_other_values(&new) && likeness >= MIN_REVALUED_SIMILARITY;
             // An exception in one project does not supersede a statement about all of them.
             let reaches = known.project.is_some() || seen.project.is_none() || candidate.perhaps_everywhere;
-            let replaces = reaches && old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
+            let replaces = reaches && old.is_related_to(&new) && (pair.replaces >= certain || revalued);
             if replaces && is_older {
                 return Ok(CandidateMatch { ended: true, ..CandidateMatch::default() });
             }
@@ -402,25 +403,25 @@ impl<'a> CandidateRouter<'a> {
         let entry = EntryProperties::of(&note, &path);
         let is_ours = entry.provenance.session.is_some()
             && entry.status == EntryStatus::Active
-            && normalised(note.body()) == normalised(&old.text);
+            && normalise(note.body()) == normalise(&old.text);
         if !is_ours {
             return Ok(None);
         }
         let now = self.world.now();
         let reason = format!("you said so in session {}", self.from.session);
         let evolved =
-            self.vault.evolve_said(&path, &candidate.text, &reason, said_at, candidate.sentiment, &now);
+            self.vault.evolve_statement(&path, &candidate.text, &reason, said_at, candidate.sentiment, &now);
         match evolved {
             Ok(evolved) => Ok(Some(evolved.path.to_string())),
             // The entry is being edited: keep both and ask the person.
             Err(vault::Error::Changed { .. }) => Ok(None),
-            Err(error) => Err(StepError::passing(error)),
+            Err(error) => Err(StepError::retryable(error)),
         }
     }
 
     fn is_there(&self, path: &str) -> Result<bool, StepError> {
         let place = journal::ChangedFile::vault(VaultPath::parse(path).map_err(StepError::fatal)?);
-        Ok(self.vault.read(&place).map_err(StepError::passing)?.is_some())
+        Ok(self.vault.read(&place).map_err(StepError::retryable)?.is_some())
     }
 
     fn report(&mut self, became: &str, proposed: bool) {
@@ -435,7 +436,7 @@ impl<'a> CandidateRouter<'a> {
     }
 
     /// Writes a candidate to its destination and returns its path or id.
-    fn place(
+    fn route_to_store(
         &mut self,
         candidate: &MemoryCandidate,
         evidence: &ProposalEvidence,
@@ -478,7 +479,7 @@ impl<'a> CandidateRouter<'a> {
         said_at: Option<Timestamp>,
     ) -> Result<Option<Contradiction>, StepError> {
         let near = RelatedMemories::new(&self.vault, self.world);
-        let against = contrary(&candidate.text, self.from.project, &near, &self.vault)?;
+        let against = find_contradiction(&candidate.text, self.from.project, &near, &self.vault)?;
         Ok(against.filter(|against| !self.is_newer(against, candidate, said_at)))
     }
 
@@ -501,15 +502,15 @@ impl<'a> CandidateRouter<'a> {
                 .is_some_and(|written| written > said_at),
             Contradiction::Line(_) => self
                 .vault
-                .read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY)))
+                .read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)))
                 .ok()
                 .flatten()
                 .and_then(|read| {
                     MemoryDocument::read(&read.text)
-                        .contradicted_by(&AnalysedStatement::of(&candidate.text))?
+                        .contradicted_by(&AnalysedStatement::from_text(&candidate.text))?
                         .date
                 })
-                .is_some_and(|written| written > self.world.at(said_at).date()),
+                .is_some_and(|written| written > self.world.zoned(said_at).date()),
         }
     }
 
@@ -523,7 +524,7 @@ impl<'a> CandidateRouter<'a> {
     ) -> Result<(String, bool), StepError> {
         let now = self.world.now();
         let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
-        let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+        let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
         let source = if against.is_some() { ProposalSource::Supersede } else { ProposalSource::Sidecar };
         let (place, text) = (ProposalPlace::Section(section), candidate.text.clone());
         let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
@@ -534,15 +535,15 @@ impl<'a> CandidateRouter<'a> {
         let mut proposal = Proposal {
             target,
             title: candidate.title.clone(),
-            supersedes: against.map(|against| against.words().to_owned()),
+            supersedes: against.map(|against| against.text().to_owned()),
             explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
             confidence,
             project: self.from.project.cloned(),
             ..Proposal::new(id, source, place, candidate.origin, text, now.timestamp())
         };
-        proposal.rest_on(evidence);
+        proposal.add_evidence(evidence);
         let handed =
-            proposals::hand_in(&mut self.world.db()?, &STAGE_REGISTRY, self.from.session, &[proposal])?;
+            proposals::submit(&mut self.world.db()?, &STAGE_REGISTRY, self.from.session, &[proposal])?;
         let id = handed.first().map(|handed| match handed {
             SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => (id.to_string(), true),
             SubmitOutcome::Decided(id, _) => (id.to_string(), false),
@@ -584,24 +585,25 @@ impl<'a> CandidateRouter<'a> {
             }
             let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
             // The name of a rejected entry stays reserved; otherwise it would seem to wait again.
-            if to == EntryDestination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
+            if to == EntryDestination::Inbox && sightings::has_become(&self.world.db()?, path.as_str())? {
                 continue;
             }
-            match self.vault.save_said(&new, candidate.sentiment, ChangeActor::Worker, &self.world.now()) {
+            match self.vault.save_statement(&new, candidate.sentiment, ChangeActor::Worker, &self.world.now())
+            {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
-                    let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
+                    let there = self.vault.read_entry(&path).map_err(StepError::retryable)?;
                     // The same words of another project are a memory of their own.
                     let same = ParsedNote::parse(&there.text).is_ok_and(|note| {
                         let scope = EntryProperties::of(&note, &path).scope;
                         let holds = scope == Scope::Global || scope == new.scope;
-                        holds && normalised(note.body()) == normalised(&candidate.text)
+                        holds && normalise(note.body()) == normalise(&candidate.text)
                     });
                     if same {
                         return Ok(path.to_string());
                     }
                 }
-                Err(error) => return Err(StepError::passing(error)),
+                Err(error) => return Err(StepError::retryable(error)),
             }
         }
         Err(StepError::fatal(format!("there are too many memories called `{}`", candidate.title)))
@@ -609,17 +611,17 @@ impl<'a> CandidateRouter<'a> {
 }
 
 /// Refreshes the review page. A page that a person is editing stays; the store has everything.
-pub fn show(world: &StageContext) -> Result<(), StepError> {
+pub fn refresh_review_page(world: &StageContext) -> Result<(), StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
-    page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, ChangeActor::Worker, &world.now())
+    page::refresh_page(&mut world.db()?, &world.vault()?, &user, per_day, ChangeActor::Worker, &world.now())
         .map(drop)
-        .map_err(StepError::passing)
+        .map_err(StepError::retryable)
 }
 
 /// True if the path is in the inbox.
 fn is_inboxed(became: &str) -> bool {
-    VaultPath::parse(became).is_ok_and(|path| layout::shelf(&path) == VaultShelf::Inbox)
+    VaultPath::parse(became).is_ok_and(|path| layout::shelf_of(&path) == VaultShelf::Inbox)
 }
 
 /// The outcomes of the ideas of one session.
@@ -633,7 +635,7 @@ pub struct RoutedIdeas {
 }
 
 /// Counts a repeated idea. In the third session the person is asked to make it a project.
-fn again(
+fn repeat_idea(
     idea: &MinedIdea,
     from: CandidateSource<'_>,
     vault: &Vault,
@@ -645,7 +647,7 @@ fn again(
         Err(_) => return Ok(None),
     };
     // A page that the person restructured is left alone.
-    let Ok(sessions) = vault.idea_surfaced(&slug, from.session, ChangeActor::Worker, &now) else {
+    let Ok(sessions) = vault.record_idea_session(&slug, from.session, ChangeActor::Worker, &now) else {
         return Ok(None);
     };
     let asks = world.config.memory.review_mode == ReviewMode::Interactive;
@@ -653,7 +655,7 @@ fn again(
         return Ok(None);
     }
     let text = format!("Make the idea “{}” a project: {}", idea.title, idea.summary);
-    let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+    let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
     let place = ProposalPlace::Section(layout::IDEAS.to_owned());
     let evidence = ProposalEvidence {
         sessions,
@@ -668,7 +670,7 @@ fn again(
         project: from.project.cloned(),
         ..Proposal::new(id, ProposalSource::Idea, place, idea.origin, text, now.timestamp())
     };
-    let handed = proposals::hand_in(&mut world.db()?, &STAGE_REGISTRY, from.session, &[proposal])?;
+    let handed = proposals::submit(&mut world.db()?, &STAGE_REGISTRY, from.session, &[proposal])?;
     Ok(handed.first().and_then(|handed| match handed {
         SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => Some(id.to_string()),
         SubmitOutcome::Decided(..) => None,
@@ -676,17 +678,17 @@ fn again(
 }
 
 /// Writes down new ideas (IDEA-01…03) and counts known ones.
-pub fn keep_ideas(
+pub fn route_ideas(
     ideas: &[MinedIdea],
     from: CandidateSource<'_>,
     quote: &MessageLookup<'_>,
     world: &StageContext,
 ) -> Result<RoutedIdeas, StepError> {
     let vault = world.vault()?;
-    let forgotten = vault.graveyard().map_err(StepError::passing)?;
+    let forgotten = vault.graveyard().map_err(StepError::retryable)?;
     let near = RelatedMemories::new(&vault, world);
     let mut kept = RoutedIdeas::default();
-    let known = vault.ideas().map_err(StepError::passing)?;
+    let known = vault.ideas().map_err(StepError::retryable)?;
     for idea in ideas {
         let is_it = |known: &&ideas::IdeaEntry| known.slug == slug("title", &idea.title).ok();
         // An idea that became a project or was dropped is decided; one of another project stays there.
@@ -711,8 +713,8 @@ pub fn keep_ideas(
         match vault.add_idea(&new, ChangeActor::Worker, &world.now()) {
             Ok(added) => kept.ideas.push(added.outcome),
             // The same name is the same idea: it came up again.
-            Err(vault::Error::Exists(_)) => kept.proposed.extend(again(idea, from, &vault, world)?),
-            Err(error) => return Err(StepError::passing(error)),
+            Err(vault::Error::Exists(_)) => kept.proposed.extend(repeat_idea(idea, from, &vault, world)?),
+            Err(error) => return Err(StepError::retryable(error)),
         }
     }
     Ok(kept)

@@ -38,16 +38,16 @@ fn sync(steps: &mut dyn StepRunner, world: &StageContext) -> Result<FunctionOutc
     let settings = &world.config.review;
     let mut report = json!({});
     for surface in ReviewSurface::ALL.into_iter().filter(|surface| surfaces::is_enabled(settings, *surface)) {
-        let synced: SyncResult = steps.run_and_send(surface.word(), || {
+        let synced: SyncResult = steps.run_and_send(surface.as_str(), || {
             Ok(surfaces::sync(&mut world.db()?, settings, surface, &world.now())?)
         })?;
         if let Some(next) = synced.next {
             // Last, because a crash before this only repeats the answers, which count once.
-            steps.run(&format!("{}-heard", surface.word()), || {
+            steps.run(&format!("{}-heard", surface.as_str()), || {
                 Ok(surfaces::confirm(&mut world.db()?, surface, next, world.now().timestamp())?)
             })?;
         }
-        report[surface.word()] = json!(synced);
+        report[surface.as_str()] = json!(synced);
     }
     match report.as_object().is_some_and(serde_json::Map::is_empty) {
         true => Ok(FunctionOutcome::Skipped("no other place is connected".to_owned())),
@@ -68,11 +68,11 @@ struct SurfaceOutcome {
 }
 
 impl SurfaceOutcome {
-    fn nothing(said: impl Into<String>) -> Self {
+    fn no_decision(said: impl Into<String>) -> Self {
         Self { proposal: None, said: said.into(), decided: false }
     }
 
-    fn ended(self) -> FunctionOutcome {
+    fn to_function_outcome(self) -> FunctionOutcome {
         match self.decided {
             true => FunctionOutcome::Completed(json!(self)),
             false => FunctionOutcome::Skipped(self.said),
@@ -85,35 +85,35 @@ fn task(
     steps: &mut dyn StepRunner,
     world: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    Ok(steps.run("decide", || decide_by_task(event, world))?.ended())
+    Ok(steps.run("decide", || decide_by_task(event, world))?.to_function_outcome())
 }
 
 /// Decides by the labels of a task on the proposal in its description (REV-06).
 fn decide_by_task(event: &Event, world: &StageContext) -> Result<SurfaceOutcome, StepError> {
     let task = TaskChanged::deserialize(&event.data).map_err(StepError::fatal)?;
     if !todoist::is_ours(&task.labels) {
-        return Ok(SurfaceOutcome::nothing("the task is not labelled memory-review"));
+        return Ok(SurfaceOutcome::no_decision("the task is not labelled memory-review"));
     }
     let Some(id) = todoist::proposal(&task.description) else {
-        return Ok(SurfaceOutcome::nothing("the task names no proposal"));
+        return Ok(SurfaceOutcome::no_decision("the task names no proposal"));
     };
     let mut db = world.db()?;
-    let Some(standing) = proposals::standing(&db, id)? else {
-        return Ok(SurfaceOutcome::nothing(format!("there is no proposal {id}")));
+    let Some(standing) = proposals::find_proposal(&db, id)? else {
+        return Ok(SurfaceOutcome::no_decision(format!("there is no proposal {id}")));
     };
     let at = task.changed_at.unwrap_or(event.at);
     let current = surfaces::is_current(&db, ReviewSurface::Todoist, id, &task.task_id)?;
     if standing.reopened > Some(at) && !current {
-        return Ok(SurfaceOutcome::nothing(format!("{id} was opened again since")));
+        return Ok(SurfaceOutcome::no_decision(format!("{id} was opened again since")));
     }
     let question = SurfaceQuestion { proposal: &standing.proposal, text: standing.text() };
     let outcome = match todoist::answer(&event.name, &task, question) {
         Ok(answer) => decide(&mut db, id, answer, ReviewSurface::Todoist, world)?,
-        Err(why) => SurfaceOutcome::nothing(why),
+        Err(why) => SurfaceOutcome::no_decision(why),
     };
     if event.name != names::TASK_UPDATED {
         // The task is gone or completed.
-        surfaces::over(&mut db, ReviewSurface::Todoist, id, &task.task_id)?;
+        surfaces::close_question(&mut db, ReviewSurface::Todoist, id, &task.task_id)?;
     }
     Ok(outcome)
 }
@@ -129,17 +129,17 @@ fn button(
         steps.run("tell", || {
             let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
             let mut db = world.db()?;
-            let standing = proposals::standing(&db, id)?;
+            let standing = proposals::find_proposal(&db, id)?;
             let press = ButtonPress {
                 pressed: &pressed,
                 id,
                 said: outcome.said.clone(),
                 standing: standing.as_ref(),
             };
-            Ok(surfaces::tell(&mut db, &world.config.review, &press)?.map(|trouble| trouble.what))
+            Ok(surfaces::answer_button(&mut db, &world.config.review, &press)?.map(|trouble| trouble.what))
         })?;
     }
-    Ok(outcome.ended())
+    Ok(outcome.to_function_outcome())
 }
 
 /// Decides by a button if the person pressed it in the configured chat (REV-08).
@@ -147,13 +147,15 @@ fn decide_by_button(event: &Event, world: &StageContext) -> Result<SurfaceOutcom
     let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
     let settings = &world.config.review.telegram;
     if settings.chat == 0 || pressed.chat_id != settings.chat {
-        return Ok(SurfaceOutcome::nothing("it was pressed in a chat that is not asked"));
+        return Ok(SurfaceOutcome::no_decision("it was pressed in a chat that is not asked"));
     }
-    if !telegram::decides(&pressed, settings) {
-        return Ok(SurfaceOutcome::nothing("in a group only the person of `review.telegram.user` decides"));
+    if !telegram::may_decide(&pressed, settings) {
+        return Ok(SurfaceOutcome::no_decision(
+            "in a group only the person of `review.telegram.user` decides",
+        ));
     }
-    let Some((id, answer)) = telegram::pressed(&pressed.data) else {
-        return Ok(SurfaceOutcome::nothing("it is no button of ours"));
+    let Some((id, answer)) = telegram::parse_button(&pressed.data) else {
+        return Ok(SurfaceOutcome::no_decision("it is no button of ours"));
     };
     let outcome = decide(&mut world.db()?, id, answer, ReviewSurface::Telegram, world)?;
     Ok(SurfaceOutcome { proposal: Some(id), ..outcome })
@@ -172,9 +174,9 @@ fn decide(
         SurfaceAnswer::Reject => ProposalVerdict::Reject,
     };
     let decided =
-        proposals::decide(db, &STAGE_REGISTRY, id, &verdict, surface.by(), world.now().timestamp())?;
+        proposals::decide(db, &STAGE_REGISTRY, id, &verdict, surface.decided_by(), world.now().timestamp())?;
     let identity =
-        proposals::standing(db, id)?.is_some_and(|standing| standing.proposal.identity().is_some());
+        proposals::find_proposal(db, id)?.is_some_and(|standing| standing.proposal.identity().is_some());
     let said = match &decided {
         DecisionOutcome::Now if verdict == ProposalVerdict::Reject => format!("{id} is turned down"),
         // An identity file changes only by the person's own hand (IDN-05).
@@ -182,7 +184,7 @@ fn decide(
             format!("{id}: its patch waits, `rekindle review apply {id}` applies it")
         }
         DecisionOutcome::Now => format!("{id} will be remembered"),
-        DecisionOutcome::Already(standing) | DecisionOutcome::Ended(standing) => before(standing),
+        DecisionOutcome::Already(standing) | DecisionOutcome::Ended(standing) => describe_earlier(standing),
         DecisionOutcome::Refused(why) => format!("{id} was not changed: {why}"),
         DecisionOutcome::Unknown => format!("there is no proposal {id}"),
     };
@@ -190,7 +192,7 @@ fn decide(
     Ok(SurfaceOutcome { proposal: Some(id), said, decided })
 }
 
-fn before(standing: &ProposalRecord) -> String {
+fn describe_earlier(standing: &ProposalRecord) -> String {
     let by = standing.by.map_or_else(String::new, |by| format!(", {}", by.phrase()));
-    format!("{} was {} before{by}", standing.proposal.id, standing.proposal.status.word())
+    format!("{} was {} before{by}", standing.proposal.id, standing.proposal.status.as_str())
 }

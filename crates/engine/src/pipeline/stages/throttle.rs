@@ -16,7 +16,7 @@ pub struct Throttle {
 
 impl Throttle {
     /// Runs `work`, unless it took too much time lately: then it is owed.
-    pub fn sometimes<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+    pub fn run_throttled<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         if let Some((ended, took)) = self.last.get()
             && ended.elapsed() < took * REST_FACTOR
         {
@@ -31,7 +31,7 @@ impl Throttle {
     }
 
     /// Runs `work` if it is owed.
-    pub fn if_owed(&self, work: impl FnOnce()) {
+    pub fn run_if_postponed(&self, work: impl FnOnce()) {
         if self.owed.take() {
             work();
         }
@@ -49,14 +49,14 @@ mod tests {
             std::thread::sleep(Duration::from_millis(30));
             done.set(done.get() + 1);
         };
-        pace.if_owed(work);
+        pace.run_if_postponed(work);
         assert_eq!(done.get(), 0, "nothing was asked for");
         for _ in 0..5 {
-            pace.sometimes(work);
+            pace.run_throttled(work);
         }
         assert_eq!(done.get(), 1);
-        pace.if_owed(work);
-        pace.if_owed(work);
+        pace.run_if_postponed(work);
+        pace.run_if_postponed(work);
         assert_eq!(done.get(), 2);
     }
 }

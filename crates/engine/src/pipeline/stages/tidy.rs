@@ -24,11 +24,12 @@ pub(super) fn tidy(
     world: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let markers = steps.run("markers", || {
-        sessions::sweep(&world.places.sessions(), world.now().timestamp()).map_err(StepError::passing)
+        sessions::remove_old_markers(&world.places.sessions(), world.now().timestamp())
+            .map_err(StepError::retryable)
     })?;
     let temporaries = steps.run("temporaries", || sweep_temporaries(world))?;
     let told = steps.run("told", || {
-        injection_log::sweep(&world.places, world.now().timestamp()).map_err(StepError::passing)
+        injection_log::remove_old_files(&world.places, world.now().timestamp()).map_err(StepError::retryable)
     })?;
     let runs = steps.run("runs", || {
         let before = (world.now().timestamp() - SignedDuration::from_hours(24 * RUN_RETENTION_DAYS)).as_millisecond();
@@ -46,8 +47,9 @@ pub(super) fn tidy(
         })?;
         Ok(removed)
     })?;
-    let logs = steps
-        .run("logs", || hook_log::rotate(&world.places.logs(), &world.now()).map_err(StepError::passing))?;
+    let logs = steps.run("logs", || {
+        hook_log::rotate_log(&world.places.logs_folder(), &world.now()).map_err(StepError::retryable)
+    })?;
     Ok(FunctionOutcome::Completed(
         json!({"markers": markers, "temporaries": temporaries, "told": told, "runs": runs, "logs": logs}),
     ))
@@ -64,9 +66,9 @@ fn sweep_temporaries(world: &StageContext) -> Result<u64, StepError> {
     ];
     let mut swept = 0;
     for (folder, deep) in folders {
-        swept += disk::sweep_temporaries(&folder, before, deep).map_err(StepError::passing)?;
+        swept += disk::remove_temporaries(&folder, before, deep).map_err(StepError::retryable)?;
     }
     let now = world.now();
-    let vault = world.vault()?.sweep_temporaries(before, &now).map_err(StepError::passing)?;
+    let vault = world.vault()?.remove_temporaries(before, &now).map_err(StepError::retryable)?;
     Ok(swept + vault)
 }

@@ -1,14 +1,14 @@
 //! `voice-call-completed` (CAP-20): converts a transcribed call to a captured session.
 
 use rekindle_core::event::{self, CaptureTrigger, Event, SCHEMA_VERSION, SessionCaptured, VoiceCall};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 
-pub(super) fn voice(
+pub(super) fn voice_call_completed(
     event: &Event,
     steps: &mut dyn StepRunner,
     world: &StageContext,
@@ -17,7 +17,7 @@ pub(super) fn voice(
         let call = VoiceCall::deserialize(&event.data).map_err(StepError::fatal)?;
         let began = call.started_at.unwrap_or(event.at).to_string();
         let key = event::dedupe_key(&call.call_id, CaptureTrigger::Shutdown, &began);
-        let messages = admit(&call.transcript).text;
+        let messages = clean_and_redact(&call.transcript).text;
         let data = SessionCaptured {
             session_id: call.call_id.clone(),
             dedupe_key: key.clone(),

@@ -34,7 +34,7 @@ struct WeeklyLogLine {
     summary: WeeklySummary,
 }
 
-pub(super) fn maintenance(
+pub(super) fn weekly_maintenance(
     event: &Event,
     steps: &mut dyn StepRunner,
     world: &StageContext,
@@ -63,31 +63,32 @@ fn count(event: &Event, world: &StageContext) -> Result<WeeklySummary, StepError
     Ok(WeeklySummary {
         date: world.day_of(event),
         merge_count: u64::try_from(merged).unwrap_or(0),
-        stale_count: stale(world, now)?,
-        triage_backlog: proposals::waiting(&db)?.0,
+        stale_count: count_stale(world, now)?,
+        triage_backlog: proposals::pending_count(&db)?.0,
         captured_at: now,
     })
 }
 
 /// Counts the memories that nobody needed for so long that they may be outdated; 0 without an index. The next
 /// week counts again.
-fn stale(world: &StageContext, now: Timestamp) -> Result<u64, StepError> {
-    let index = RecallIndex::at(world.places.index());
-    let Some(snapshot) = index.open().map_err(StepError::passing)? else { return Ok(0) };
+fn count_stale(world: &StageContext, now: Timestamp) -> Result<u64, StepError> {
+    let index = RecallIndex::in_folder(world.places.index());
+    let Some(snapshot) = index.open().map_err(StepError::retryable)? else { return Ok(0) };
     let usage = UsageSummary::read(&world.places.usage());
     let documents = (0..snapshot.len()).filter_map(|number| snapshot.document(number));
-    let stale = documents.filter(|document| document.active && usage.lived(document, now.as_second()).stale);
+    let stale =
+        documents.filter(|document| document.active && usage.usage_score(document, now.as_second()).stale);
     Ok(stale.count() as u64)
 }
 
-pub(super) fn summary(
+pub(super) fn weekly_summary(
     event: &Event,
     steps: &mut dyn StepRunner,
     world: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let logged = steps.run("log", || {
         let summary = WeeklySummary::deserialize(&event.data).map_err(StepError::fatal)?;
-        log(&world.places, &WeeklyLogLine { event: event.id.clone(), summary }).map_err(StepError::passing)
+        log(&world.places, &WeeklyLogLine { event: event.id.clone(), summary }).map_err(StepError::retryable)
     })?;
     Ok(FunctionOutcome::Completed(json!({"logged": logged})))
 }
@@ -95,27 +96,27 @@ pub(super) fn summary(
 /// Appends a line to the log. Returns false if it was there already.
 fn log(places: &DataPaths, line: &WeeklyLogLine) -> io::Result<bool> {
     let path = path(places);
-    if all(places)?.any(|known| known.event == line.event) {
+    if log_lines(places)?.any(|known| known.event == line.event) {
         return Ok(false);
     }
     let text = serde_json::to_string(line)? + "\n";
-    disk::make_folder(&places.logs())?;
+    disk::create_private_folder(&places.logs_folder())?;
     LineFile::open(&path)?.append(&text, true)?;
     Ok(true)
 }
 
 fn path(places: &DataPaths) -> PathBuf {
-    places.logs().join(WEEKLY_LOG_FILE)
+    places.logs_folder().join(WEEKLY_LOG_FILE)
 }
 
 /// Reads the lines, the newest first. An unreadable line is skipped.
-fn all(places: &DataPaths) -> io::Result<impl Iterator<Item = WeeklyLogLine>> {
+fn log_lines(places: &DataPaths) -> io::Result<impl Iterator<Item = WeeklyLogLine>> {
     let lines = BackwardLines::open(&path(places))?;
     let parsed = |line: io::Result<Vec<u8>>| serde_json::from_slice(&line.ok()?).ok();
     Ok(lines.into_iter().flatten().filter_map(parsed))
 }
 
 /// Lists the summaries of the last weeks, the newest first.
-pub fn summaries(places: &DataPaths) -> io::Result<impl Iterator<Item = WeeklySummary>> {
-    Ok(all(places)?.map(|line| line.summary))
+pub fn weekly_summaries(places: &DataPaths) -> io::Result<impl Iterator<Item = WeeklySummary>> {
+    Ok(log_lines(places)?.map(|line| line.summary))
 }

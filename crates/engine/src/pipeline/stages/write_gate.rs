@@ -5,7 +5,7 @@ use rekindle_core::base::scope::ProjectId;
 use rekindle_core::knowledge::observe::ObservedSession;
 use rekindle_core::knowledge::observe::evidence::MessageEvidence;
 use rekindle_core::knowledge::observe::finding::GateVerdict;
-use rekindle_core::knowledge::observe::write_gate::{EstablishedStatement, judge};
+use rekindle_core::knowledge::observe::write_gate::{EstablishedStatement, judge_finding};
 use rekindle_core::recall::document::DocumentSource;
 use rekindle_core::session::Message;
 
@@ -18,7 +18,7 @@ use crate::jobs::queue::StepError;
 const MAX_COMPARED_STATEMENTS: usize = 10;
 
 /// Returns a verdict for every finding, in order.
-pub(super) fn verdicts(
+pub(super) fn gate_verdicts(
     observed: &ObservedSession,
     messages: &[Message],
     project: Option<&ProjectId>,
@@ -29,7 +29,7 @@ pub(super) fn verdicts(
     }
     // Recent writes count as known, and the index saves reading every file. The index step of this session
     // reports a failure.
-    index::settle(world).unwrap_or(false);
+    index::index_pending(world).unwrap_or(false);
     let vault = world.vault()?;
     let near = RelatedMemories::new(&vault, world);
     let evidence = MessageEvidence::new(messages, &world.zone);
@@ -37,16 +37,16 @@ pub(super) fn verdicts(
         [DocumentSource::Entry, DocumentSource::Skill, DocumentSource::Memory, DocumentSource::Observation];
     let wanted = RelatedQuery { sources: &sources, project, most: MAX_COMPARED_STATEMENTS, anyway: true };
     let judged = observed.findings().map(|finding| {
-        let known = near.to(&finding.text, &wanted);
+        let known = near.related_to(&finding.text, &wanted);
         let standing: Vec<EstablishedStatement> =
             known.iter().map(|document| EstablishedStatement::new(&document.id, &document.text)).collect();
-        judge(finding, &evidence, &standing)
+        judge_finding(finding, &evidence, &standing)
     });
     Ok(judged.collect())
 }
 
 /// Writes verdicts beside their findings.
-pub(super) fn annotate(observed: &mut ObservedSession, verdicts: Vec<GateVerdict>) {
+pub(super) fn annotate_findings(observed: &mut ObservedSession, verdicts: Vec<GateVerdict>) {
     let findings = observed.parts.iter_mut().flat_map(|part| &mut part.findings);
     for (finding, verdict) in findings.zip(verdicts) {
         finding.gate = Some(verdict);

@@ -345,7 +345,7 @@ mod tests {
         .unwrap();
         drop(old);
         let db = Database::open(&path).unwrap();
-        let [entry] = crate::pipeline::observations::of_session(&db, "s").unwrap().try_into().unwrap();
+        let [entry] = crate::pipeline::observations::in_session(&db, "s").unwrap().try_into().unwrap();
         assert_eq!((entry.schema_version, entry.tokens), (1, 7));
         assert_eq!(entry.observed.current_task.as_deref(), Some("Paint the hull"));
     }

@@ -102,9 +102,10 @@ impl Database {
     /// Opens the database at `path`; creates or migrates it if necessary.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
-            disk::make_folder(folder).map_err(|cause| Error::Folder { path: path.to_owned(), cause })?;
+            disk::create_private_folder(folder)
+                .map_err(|cause| Error::Folder { path: path.to_owned(), cause })?;
         }
-        disk::make_private(path).map_err(|cause| Error::Folder { path: path.to_owned(), cause })?;
+        disk::create_private_file(path).map_err(|cause| Error::Folder { path: path.to_owned(), cause })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -137,13 +138,13 @@ impl Database {
     }
 
     /// Makes further commits survive a crash but not a power cut, for work that is simply repeated then.
-    pub fn relaxed(self) -> Result<Self, Error> {
+    pub fn with_relaxed_sync(self) -> Result<Self, Error> {
         self.run(|connection| connection.pragma_update(None, "synchronous", "normal"))?;
         Ok(self)
     }
 
     /// Runs a transaction as [`Database::change`] does. It and all earlier commits then survive a power cut.
-    pub fn change_for_good<T>(
+    pub fn change_durably<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
@@ -191,7 +192,7 @@ impl Database {
     }
 
     /// The error for a value in the file that this version does not understand.
-    pub fn odd(&self, what: impl Into<String>) -> Error {
+    pub fn corrupt_value(&self, what: impl Into<String>) -> Error {
         Error::Content { path: self.path.clone(), what: what.into() }
     }
 }

@@ -20,7 +20,7 @@ pub fn hash_of_first(path: &Path, bytes: u64) -> io::Result<Option<ContentHash>>
     let (mut hashing, mut chunk) = (ContentHasher::default(), vec![0; READ_BLOCK_BYTES]);
     loop {
         match file.read(&mut chunk) {
-            Ok(0) => return Ok(Some(hashing.so_far())),
+            Ok(0) => return Ok(Some(hashing.current())),
             Ok(read) => hashing.add(&chunk[..read]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -56,7 +56,7 @@ pub fn each_piece(file: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Resul
 }
 
 /// The bytes behind the first `at` bytes of a file; `None` if those are not whole lines.
-pub fn behind(path: &Path, at: u64) -> io::Result<Option<Vec<u8>>> {
+pub fn read_after(path: &Path, at: u64) -> io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(at.saturating_sub(1)))?;
     let mut bytes = Vec::new();
@@ -77,7 +77,7 @@ pub struct FileIdentity {
 
 impl FileIdentity {
     /// Reads the identity from a file's metadata.
-    pub fn of(metadata: &Metadata) -> Self {
+    pub fn from_metadata(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let (file, changed) = {
             use std::os::unix::fs::MetadataExt;
@@ -109,7 +109,7 @@ pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
     written?;
     // If an editor replaced the file while we wrote, our handle is to a deleted file.
     let named = std::fs::metadata(path)?;
-    match FileIdentity::of(&named).is_same_file(&FileIdentity::of(&file.metadata()?)) {
+    match FileIdentity::from_metadata(&named).is_same_file(&FileIdentity::from_metadata(&file.metadata()?)) {
         true => Ok(()),
         false => Err(changed()),
     }
@@ -117,7 +117,7 @@ pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
 
 /// The number of these bytes that stand behind the first `at` bytes of a file; `None` if other bytes do, or
 /// if the file is shorter.
-pub fn appended(path: &Path, at: u64, bytes: &[u8]) -> io::Result<Option<usize>> {
+pub fn verify_appended(path: &Path, at: u64, bytes: &[u8]) -> io::Result<Option<usize>> {
     match File::open(path) {
         Ok(mut file) => begun(&mut file, at, bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -135,7 +135,7 @@ fn begun(file: &mut File, at: u64, bytes: &[u8]) -> io::Result<Option<usize>> {
 }
 
 /// Undoes [`append`], unless more was written behind it.
-pub fn cut(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
+pub fn undo_append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     if begun(&mut file, at, bytes)?.is_some() {
         file.set_len(at)?;
@@ -160,18 +160,18 @@ mod tests {
         is("one\ntwo\n");
         // A process was killed in the middle of the write.
         std::fs::write(&path, "one\ntw").unwrap();
-        assert_eq!(appended(&path, 4, b"two\n").unwrap(), Some(2));
+        assert_eq!(verify_appended(&path, 4, b"two\n").unwrap(), Some(2));
         append(&path, 4, b"two\n").unwrap();
         is("one\ntwo\n");
         // Another program wrote or removed something there.
         for text in ["one\nmine\n", "one\ntwo\nmine\n", "on"] {
             std::fs::write(&path, text).unwrap();
             assert_eq!(append(&path, 4, b"two\n").unwrap_err().kind(), io::ErrorKind::InvalidData);
-            cut(&path, 4, b"two\n").unwrap();
+            undo_append(&path, 4, b"two\n").unwrap();
             is(text);
         }
         std::fs::write(&path, "one\ntwo\n").unwrap();
-        cut(&path, 4, b"two\n").unwrap();
+        undo_append(&path, 4, b"two\n").unwrap();
         is("one\n");
     }
 

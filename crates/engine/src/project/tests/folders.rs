@@ -183,6 +183,6 @@ fn paths_need_not_be_text() {
     fs::rename(ground.at("plain"), &main).unwrap();
     let pointer = [b"gitdir: ", main.as_os_str().as_bytes(), b"/.git/worktrees/linked\n"].concat();
     ground.write("linked/.git", pointer);
-    let direct = identify(&locate(&main, Some(&ground.top)).unwrap(), &load(&ground.registry));
+    let direct = identify_folder(&locate(&main, Some(&ground.top)).unwrap(), &load(&ground.registry));
     assert_eq!(ground.identify("linked").project.id, direct.project.id);
 }

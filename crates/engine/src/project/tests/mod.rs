@@ -89,7 +89,7 @@ impl ProjectsFixture {
     }
 
     fn identify(&self, path: &str) -> IdentifiedProject {
-        identify(&self.locate(path).unwrap(), &load(&self.registry))
+        identify_folder(&self.locate(path).unwrap(), &load(&self.registry))
     }
 
     fn id(&self, path: &str) -> String {
@@ -101,7 +101,7 @@ impl ProjectsFixture {
         let found = self.identify(path);
         let project = remember(&self.registry, &found).unwrap();
         assert_eq!(project, found.project);
-        assert!(!self.identify(path).is_news());
+        assert!(!self.identify(path).needs_saving());
         project.id.to_string()
     }
 

@@ -7,11 +7,11 @@ fn looking_writes_nothing() {
     let ground = ProjectsFixture::new();
     ground.clone_of("widgets", "https://github.com/acme/widgets");
     let found = ground.identify("widgets");
-    assert!(found.is_news());
+    assert!(found.needs_saving());
     assert!(!ground.at("state").exists());
     remember(&ground.registry, &found).unwrap();
     let before = fs::read(&ground.registry).unwrap();
-    assert!(!ground.identify("widgets").is_news());
+    assert!(!ground.identify("widgets").needs_saving());
     // Without news, not even the lock is taken.
     fs::remove_dir_all(ground.at("state")).unwrap();
     let found = IdentifiedProject { is_news: false, ..found };
@@ -112,7 +112,7 @@ fn many_at_once_lose_nothing() {
             scope.spawn(move || part.iter().for_each(|name| drop(ground.visit(name))));
         }
     });
-    assert!(names.iter().all(|name| !ground.identify(name).is_news()));
+    assert!(names.iter().all(|name| !ground.identify(name).needs_saving()));
 }
 
 #[test]

@@ -20,7 +20,7 @@ struct AskFixture {
 impl AskFixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let notes = TestNotes::new();
-        let index = RecallIndex::at(notes.places.index());
+        let index = RecallIndex::in_folder(notes.places.index());
         let trial = Self { notes, index };
         for (path, text) in files {
             trial.notes.write(path, text);
@@ -28,7 +28,7 @@ impl AskFixture {
         let read =
             |(path, _): &(&str, &str)| PreparedUnit::from(sources::read(&trial.notes.vault, path).unwrap());
         let mut units: Vec<PreparedUnit> = files.iter().map(read).collect();
-        assert_eq!(embedder().fill(&mut units, &VectorCache::default(), Duration::MAX), 0);
+        assert_eq!(embedder().fill_missing(&mut units, &VectorCache::default(), Duration::MAX), 0);
         let writer = trial.index.writer(Duration::ZERO).unwrap();
         writer.publish(&embedder().space(), units, None, None, OldBytes::Removed).unwrap();
         drop(writer);
@@ -117,7 +117,10 @@ fn sto_13_of_a_long_hit_the_part_that_answers_is_shown_with_its_lines() {
     for (_, once, prompt) in TOPICS {
         let (document, shown) = trial.best(prompt, Some(embedder()));
         assert!(document.text.len() > MAX_WHOLE_BYTES && !shown.refreshed);
-        assert!(document.searched().len() > document.text.len(), "the words that name it are no lines of it");
+        assert!(
+            document.searched_text().len() > document.text.len(),
+            "the words that name it are no lines of it"
+        );
         assert!(shown.text.len() < document.text.len());
         assert!(shown.text.contains(once), "{prompt} {}", shown.text);
         let (from, to) = shown.lines.unwrap();

@@ -76,13 +76,14 @@ impl MessageSession {
             && self.id.len() <= 100
             && !self.id.starts_with('.')
             && self.id.chars().all(plain);
-        let name = if usable { self.id.clone() } else { ContentHash::of(self.id.as_bytes()).short(32) };
-        Path::new(self.agent.word()).join(format!("{name}.jsonl"))
+        let name =
+            if usable { self.id.clone() } else { ContentHash::of_bytes(self.id.as_bytes()).short_hex(32) };
+        Path::new(self.agent.as_str()).join(format!("{name}.jsonl"))
     }
 }
 
 /// Converts a message for the archive: `None` if it is empty or was forgotten.
-fn kept(
+fn archived_form(
     message: &Message,
     cwd: Option<&String>,
     project: Option<&ProjectId>,
@@ -155,7 +156,7 @@ impl<'a> ArchiveAppender<'a> {
     ) -> io::Result<Self> {
         let path = folder.join(session.file());
         if let Some(parent) = path.parent() {
-            disk::make_folder(parent)?;
+            disk::create_private_folder(parent)?;
         }
         let lock = lock(folder, &path)?;
         let lines = disk::LineFile::open(&path)?;
@@ -180,11 +181,11 @@ impl<'a> ArchiveAppender<'a> {
 
     /// Appends a message unless it is already there. It is durable once [`ArchiveAppender::finish`] returns.
     pub fn add(&mut self, message: &Message) -> io::Result<()> {
-        self.add_from(message, self.session.cwd.as_ref(), self.session.project.as_ref())
+        self.add_in_folder(message, self.session.cwd.as_ref(), self.session.project.as_ref())
     }
 
     /// Appends a message from another folder than the one the session began in.
-    pub fn add_from(
+    pub fn add_in_folder(
         &mut self,
         message: &Message,
         cwd: Option<&String>,
@@ -194,7 +195,7 @@ impl<'a> ArchiveAppender<'a> {
         if self.known.contains(&number) {
             return Ok(());
         }
-        let Some(kept) = kept(message, cwd, project, self.forgotten, &mut self.redacted) else {
+        let Some(kept) = archived_form(message, cwd, project, self.forgotten, &mut self.redacted) else {
             return Ok(());
         };
         self.known.insert(number);
@@ -221,7 +222,7 @@ impl<'a> ArchiveAppender<'a> {
 /// Locks a session's file for a change.
 pub(super) fn lock(folder: &Path, path: &Path) -> io::Result<File> {
     let locks = folder.join("locks");
-    disk::make_folder(&locks)?;
+    disk::create_private_folder(&locks)?;
     let place = number(&path.file_name()) % LOCK_COUNT;
     disk::lock(&locks.join(format!("{place:02}")), LOCK_TIMEOUT)
 }
@@ -266,17 +267,14 @@ pub(super) struct ArchiveFile {
 
 /// Lists every archived session, in order of agent and name.
 pub(super) fn sessions(folder: &Path) -> Vec<ArchiveFile> {
-    sessions_where(folder, |_| true)
+    find_sessions(folder, |_| true)
 }
 
 /// Lists the archived sessions that `wanted` accepts.
-pub(super) fn sessions_where(
-    folder: &Path,
-    mut wanted: impl FnMut(&ArchiveFile) -> bool,
-) -> Vec<ArchiveFile> {
+pub(super) fn find_sessions(folder: &Path, mut wanted: impl FnMut(&ArchiveFile) -> bool) -> Vec<ArchiveFile> {
     let mut all = Vec::new();
     for agent in Agent::ALL {
-        let Ok(entries) = std::fs::read_dir(folder.join(agent.word())) else { continue };
+        let Ok(entries) = std::fs::read_dir(folder.join(agent.as_str())) else { continue };
         for entry in entries.flatten() {
             let path = entry.path();
             let (Some(session), Ok(data)) =

@@ -23,16 +23,16 @@ pub(super) fn append(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     if citations.is_empty() {
         return Ok(());
     }
-    disk::make_folder(archive)?;
+    disk::create_private_folder(archive)?;
     let lines: String = citations.iter().map(Citation::line).collect();
     disk::LineFile::open(&archive.join(FILE))?.append(&lines, false)
 }
 
 /// Replaces all citations in the file.
 pub(super) fn replace(archive: &Path, citations: &[Citation]) -> io::Result<()> {
-    disk::make_folder(archive)?;
+    disk::create_private_folder(archive)?;
     let lines: String = citations.iter().map(Citation::line).collect();
-    disk::write_whole(&archive.join(FILE), lines.as_bytes())
+    disk::write_atomic(&archive.join(FILE), lines.as_bytes())
 }
 
 #[cfg(test)]
@@ -45,7 +45,11 @@ mod tests {
         Document {
             id: format!("claude/s1#{id}"),
             thread: Some("s1".to_owned()),
-            ..Document::plain(DocumentSource::Message, "messages/claude/s1.jsonl".to_owned(), text.to_owned())
+            ..Document::unannotated(
+                DocumentSource::Message,
+                "messages/claude/s1.jsonl".to_owned(),
+                text.to_owned(),
+            )
         }
     }
 
@@ -66,7 +70,7 @@ mod tests {
         replace(folder.path(), &[of("c")]).unwrap();
         let cited = read(folder.path());
         assert!(cited.stands_for(&message("c", short)) && !cited.stands_for(&message("a", short)));
-        disk::write_whole(&folder.path().join(FILE), b"torn\nx y\n").unwrap();
+        disk::write_atomic(&folder.path().join(FILE), b"torn\nx y\n").unwrap();
         assert!(!read(folder.path()).stands_for(&message("c", short)));
     }
 }

@@ -26,12 +26,12 @@ impl MessageStore {
                 rewrite(&stored.path, target).map_err(self.failed())?;
             }
         }
-        let says = |document: &Document| target.is_in_file(document.text.as_bytes());
+        let says = |document: &Document| target.matches_file(document.text.as_bytes());
         Ok(erased.max(self.store().erase(&says)?))
     }
 
     /// Lists the files that still hold the text.
-    pub fn holds(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    pub fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         let mut files = Vec::new();
         if target.is_empty() || !self.folder.exists() {
             return Ok(files);
@@ -41,14 +41,15 @@ impl MessageStore {
                 files.push(stored.path);
             }
         }
-        files
-            .extend(self.store().holding(&|document: &Document| target.is_in_file(document.text.as_bytes())));
+        files.extend(
+            self.store().segments_with(&|document: &Document| target.matches_file(document.text.as_bytes())),
+        );
         Ok(files)
     }
 }
 
 /// Writes a line padded to the length of the one it replaces, so that the offsets in the index stay valid.
-fn put(out: &mut Vec<u8>, line: &str, length: usize) {
+fn push_blanked_line(out: &mut Vec<u8>, line: &str, length: usize) {
     let line = line.trim_end_matches('\n').as_bytes();
     out.extend_from_slice(line);
     out.resize(out.len() + length.saturating_sub(line.len() + 1), b' ');
@@ -57,7 +58,7 @@ fn put(out: &mut Vec<u8>, line: &str, length: usize) {
 
 fn lines_with(path: &Path, target: &ErasureTarget) -> io::Result<usize> {
     let mut found = 0;
-    archive::each_line(path, 0, &mut |_, line| found += usize::from(target.is_in_file(line)))?;
+    archive::each_line(path, 0, &mut |_, line| found += usize::from(target.matches_file(line)))?;
     Ok(found)
 }
 
@@ -68,14 +69,15 @@ fn rewrite(path: &Path, target: &ErasureTarget) -> io::Result<()> {
         let old = std::fs::read(path)?;
         let mut new = Vec::with_capacity(old.len());
         for line in old.split_inclusive(|byte| *byte == b'\n') {
-            if !target.is_in_file(line) {
+            if !target.matches_file(line) {
                 new.extend_from_slice(line);
             } else if let Ok(kept) = serde_json::from_slice::<ArchivedMessage>(line) {
-                let left = ArchivedMessage { text: target.cut(&kept.text).unwrap_or_default(), ..kept };
-                put(&mut new, &serde_json::to_string(&left)?, line.len());
+                let left =
+                    ArchivedMessage { text: target.remove_blocks(&kept.text).unwrap_or_default(), ..kept };
+                push_blanked_line(&mut new, &serde_json::to_string(&left)?, line.len());
             } else {
                 // A damaged line cannot be read as a message, so nothing of it is kept.
-                put(&mut new, "", line.len());
+                push_blanked_line(&mut new, "", line.len());
             }
         }
         // If another process appended in the meantime, read the file again.

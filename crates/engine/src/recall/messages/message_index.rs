@@ -73,7 +73,7 @@ pub struct MessageIndexUpdate {
 }
 
 impl MessageIndex {
-    pub(super) fn at(archive: &Path) -> Self {
+    pub(super) fn for_archive(archive: &Path) -> Self {
         Self { archive: archive.to_owned(), folder: archive.join("index") }
     }
 
@@ -112,12 +112,12 @@ impl MessageIndex {
     }
 
     /// The number of sessions that are not fully indexed.
-    pub(super) fn behind(&self) -> Result<usize, Error> {
+    pub(super) fn unindexed_sessions(&self) -> Result<usize, Error> {
         let segments = self.segments(&self.current()?.unwrap_or_default())?;
-        let known = known(&segments);
+        let known = indexed_positions(&segments);
         let is_behind =
             |one: &ArchiveFile| one.size > known.get(key(one).as_str()).map_or(0, |place| place.bytes);
-        Ok(archive::sessions_where(&self.archive, is_behind).len())
+        Ok(archive::find_sessions(&self.archive, is_behind).len())
     }
 
     /// Indexes new messages. A damaged index is rebuilt. `progress` receives the bytes of the archive read
@@ -129,9 +129,9 @@ impl MessageIndex {
         let _lock = self.lock()?;
         let mut current = self.usable()?;
         let segments = self.segments(&current)?;
-        let mut known = known(&segments);
+        let mut known = indexed_positions(&segments);
         let (mut there, mut shrunk) = (0, false);
-        let mut stored = archive::sessions_where(&self.archive, |one| {
+        let mut stored = archive::find_sessions(&self.archive, |one| {
             let place = known.get(key(one).as_str());
             there += usize::from(place.is_some());
             let bytes = place.map_or(0, |place| place.bytes);
@@ -160,14 +160,14 @@ impl MessageIndex {
             archive::each_line(&one.path, from.bytes, &mut |end, line| {
                 batch.bytes += unit.line(end, line);
                 if batch.bytes >= SEGMENT_BYTES {
-                    updated.added += batch.add(unit.cut());
+                    updated.added += batch.add(unit.take_unit());
                     failure = failure.take().or(self.add(&mut current, &mut batch).err());
                     progress(done + end - from.bytes, of);
                 }
             })
             .map_err(Error::io("read", &one.path))?;
             failure.map_or(Ok(()), Err)?;
-            updated.added += batch.add(unit.cut());
+            updated.added += batch.add(unit.take_unit());
             done += one.size - from.bytes;
             progress(done, of);
         }
@@ -219,7 +219,7 @@ impl MessageIndex {
     }
 
     /// The files that hold a matching document, live or left over.
-    pub(super) fn holding(&self, wanted: &dyn Fn(&Document) -> bool) -> Vec<PathBuf> {
+    pub(super) fn segments_with(&self, wanted: &dyn Fn(&Document) -> bool) -> Vec<PathBuf> {
         let holds = |path: &PathBuf| {
             let segment = MappedFile::open(path).ok().and_then(|bytes| IndexSegment::open(bytes).ok());
             segment.is_some_and(|segment| documents(&segment).any(|document| wanted(&document)))
@@ -228,7 +228,7 @@ impl MessageIndex {
     }
 
     fn lock(&self) -> Result<File, Error> {
-        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("writer.lock");
         disk::lock(&path, LOCK_TIMEOUT).map_err(Error::io("locked", &path))
     }
@@ -263,7 +263,7 @@ impl MessageIndex {
             self.files().iter().filter_map(|file| file.file_stem()?.to_str()?.parse::<u64>().ok()).max();
         let number = newest.map_or(1, |newest| newest + 1);
         let path = self.segment_file(number);
-        disk::write_whole_with(&path, write).map_err(Error::io("written", &path))?;
+        disk::write_atomic_with(&path, write).map_err(Error::io("written", &path))?;
         Ok(number)
     }
 
@@ -348,7 +348,7 @@ fn units(segment: &IndexSegment) -> Vec<PreparedUnit> {
             documents: unit
                 .documents
                 .filter_map(|number| segment.document(number))
-                .map(PreparedDocument::by_words)
+                .map(PreparedDocument::words_only)
                 .collect(),
             unit: SourceUnit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() },
             behind: None,
@@ -357,7 +357,7 @@ fn units(segment: &IndexSegment) -> Vec<PreparedUnit> {
 }
 
 /// The indexed position of each session.
-fn known(segments: &[IndexSegment]) -> HashMap<&str, SessionPosition> {
+fn indexed_positions(segments: &[IndexSegment]) -> HashMap<&str, SessionPosition> {
     let mut known: HashMap<&str, SessionPosition> = HashMap::new();
     for unit in segments.iter().flat_map(|segment| (0..segment.units()).filter_map(|unit| segment.unit(unit)))
     {
@@ -420,12 +420,12 @@ impl<'a> SessionReader<'a> {
             return 0;
         }
         let bytes = kept.text.len() + MESSAGE_OVERHEAD_BYTES;
-        self.documents.push(PreparedDocument::by_words(document(self.stored, kept, self.lines)));
+        self.documents.push(PreparedDocument::words_only(document(self.stored, kept, self.lines)));
         bytes
     }
 
     /// Returns the documents since the last cut as a unit that records its end.
-    fn cut(&mut self) -> PreparedUnit {
+    fn take_unit(&mut self) -> PreparedUnit {
         // Padded, so that the parts of a session sort in order.
         let path = format!("{}@{:012}", key(self.stored), self.start);
         let hash = ContentHash::from_bytes([0; 32]);
@@ -454,6 +454,6 @@ fn document(stored: &ArchiveFile, kept: ArchivedMessage, line: u32) -> Document 
         },
         reviewed: false,
         thread: Some(stored.session.clone()),
-        ..Document::plain(DocumentSource::Message, format!("messages/{}.jsonl", key(stored)), kept.text)
+        ..Document::unannotated(DocumentSource::Message, format!("messages/{}.jsonl", key(stored)), kept.text)
     }
 }

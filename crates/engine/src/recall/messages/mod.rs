@@ -54,12 +54,12 @@ pub struct MessageStore {
 
 impl MessageStore {
     /// The messages of a home.
-    pub fn of(places: &DataPaths) -> Self {
-        Self::at(places.messages())
+    pub fn from_paths(places: &DataPaths) -> Self {
+        Self::in_folder(places.messages())
     }
 
     /// The messages in `folder`, which need not exist.
-    pub fn at(folder: PathBuf) -> Self {
+    pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder }
     }
 
@@ -69,7 +69,7 @@ impl MessageStore {
     }
 
     fn store(&self) -> MessageIndex {
-        MessageIndex::at(&self.folder)
+        MessageIndex::for_archive(&self.folder)
     }
 
     fn failed(&self) -> impl Fn(io::Error) -> Error {
@@ -110,7 +110,7 @@ impl MessageStore {
     }
 
     /// Records the messages that entries were made from.
-    pub fn cite(&self, citations: &[Citation]) -> Result<(), Error> {
+    pub fn add_citations(&self, citations: &[Citation]) -> Result<(), Error> {
         citations::append(&self.folder, citations).map_err(self.failed())
     }
 
@@ -120,13 +120,13 @@ impl MessageStore {
     }
 
     /// The messages that entries were made from.
-    pub fn cited(&self) -> Cited {
+    pub fn citation_index(&self) -> Cited {
         citations::read(&self.folder)
     }
 
     /// The number of sessions with messages that are not indexed yet.
-    pub fn behind(&self) -> Result<usize, Error> {
-        Ok(self.store().behind()?)
+    pub fn unindexed_sessions(&self) -> Result<usize, Error> {
+        Ok(self.store().unindexed_sessions()?)
     }
 
     /// Opens a snapshot of the index; `None` if it is empty.

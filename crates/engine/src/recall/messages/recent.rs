@@ -20,7 +20,7 @@ const TAIL_BYTES: u64 = 256 * 1024;
 impl MessageStore {
     /// The last `most` messages of the person and the agent in the current session of `folder`, in order.
     /// Empty if there is no such session or it cannot be read: nothing depends on them.
-    pub fn recent(&self, folder: &Path, most: usize, now: Timestamp) -> Vec<ArchivedMessage> {
+    pub fn recent_messages(&self, folder: &Path, most: usize, now: Timestamp) -> Vec<ArchivedMessage> {
         let changed = |path: &Path| path.metadata().and_then(|data: Metadata| data.modified()).ok();
         let mut sessions: Vec<(Option<SystemTime>, archive::ArchiveFile)> =
             archive::sessions(&self.folder).into_iter().map(|one| (changed(&one.path), one)).collect();
@@ -33,7 +33,7 @@ impl MessageStore {
         sessions
             .iter()
             .take(MAX_SESSIONS)
-            .map(|(_, stored)| last(stored))
+            .map(|(_, stored)| last_messages(stored))
             .find(|said| said.last().is_some_and(|last| is_now(last) && is_here(last)))
             .map(|mut said| said.split_off(said.len().saturating_sub(most)))
             .unwrap_or_default()
@@ -41,7 +41,7 @@ impl MessageStore {
 }
 
 /// The messages of the person and the agent at the end of a session.
-fn last(stored: &archive::ArchiveFile) -> Vec<ArchivedMessage> {
+fn last_messages(stored: &archive::ArchiveFile) -> Vec<ArchivedMessage> {
     let mut said = Vec::new();
     let read = archive::each_line(&stored.path, stored.size.saturating_sub(TAIL_BYTES), &mut |_, line| {
         let spoken = |kept: &ArchivedMessage| {

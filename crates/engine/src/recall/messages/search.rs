@@ -10,9 +10,9 @@ use rekindle_core::recall::fusion::RelevanceParts;
 use rekindle_core::recall::message_match::{MAX_RARITY, MessageMatch, MessageQuery, PromptWord};
 use rekindle_core::recall::query::RecallQuery;
 use rekindle_core::recall::rank::RankedDocument;
-use rekindle_core::recall::score_factors::{ScoreFactors, decay};
-use rekindle_core::text::domain_stopwords::is_commonplace;
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::recall::score_factors::{ScoreFactors, decay_factor};
+use rekindle_core::text::domain_stopwords::is_domain_stopword;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::text::word_rarity::rarity;
 
 use super::message_index::MESSAGE_KIND;
@@ -40,7 +40,7 @@ pub struct MessageFilter {
 impl MessageFilter {
     /// Converts filters; `None` if no message can match: a message has no group, tag or priority, and is
     /// never reviewed.
-    pub fn by(filters: &RecallFilters) -> Option<Self> {
+    pub fn from_filters(filters: &RecallFilters) -> Option<Self> {
         let possible = filters.groups.is_empty()
             && filters.tags.is_empty()
             && filters.priority.is_none()
@@ -90,20 +90,20 @@ pub fn find(
         return Vec::new();
     }
     let mut query = RecallQuery::new(prompt, also);
-    query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
+    query.retain_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
     let frequencies: Vec<usize> = query.terms.iter().map(|term| snapshot.frequency(term.hash)).collect();
     let words = query.terms.iter().zip(&frequencies).map(|(term, frequency)| {
         let word = |rare| {
             PromptWord::new(
                 rare,
-                is_commonplace(&term.text),
+                is_domain_stopword(&term.text),
                 term.identifier,
                 *frequency,
                 snapshot.len() as usize,
             )
         };
         match embedder {
-            Some(embedder) => word(rarity(embedder.word(&term.word))),
+            Some(embedder) => word(rarity(embedder.word_id(&term.word))),
             None => word((word(1.0).idf / MAX_RARITY).min(1.0)),
         }
     });
@@ -111,14 +111,15 @@ pub fn find(
     // Count each selective word per message side by side: the postings of common words are long, and one pass
     // over them is cheaper than a lookup per message.
     let mut counts: Vec<Option<Vec<u8>>> = vec![None; query.terms.len()];
-    for place in question.telling() {
+    for place in question.telling_words() {
         let mut often = vec![0; snapshot.len() as usize];
         snapshot.each_posting(query.terms[*place].hash, |number, count| often[number as usize] = count.all);
         counts[*place] = Some(often);
     }
     let column = |place: usize| counts[place].as_deref().unwrap_or_default();
-    let telling: Vec<&[u8]> = question.telling().iter().map(|place| column(*place)).collect();
-    let needed: Vec<&[u8]> = question.needed(|place| frequencies[place]).into_iter().map(column).collect();
+    let telling: Vec<&[u8]> = question.telling_words().iter().map(|place| column(*place)).collect();
+    let needed: Vec<&[u8]> =
+        question.required_words(|place| frequencies[place]).into_iter().map(column).collect();
     let rest: Vec<_> = query.terms.iter().map(|term| snapshot.term(term.hash)).collect();
     let often = |place: usize, number: u32| match &counts[place] {
         Some(often) => often[number as usize],
@@ -132,15 +133,15 @@ pub fn find(
         if !needed.iter().any(|counts| counts[at] > 0) || !question.covers(|word| telling[word][at] > 0) {
             continue;
         }
-        let Some(about) = snapshot.about(number) else { continue };
+        let Some(about) = snapshot.document_info(number) else { continue };
         let visible =
             about.project.is_none_or(|project| rules.all_projects || rules.project == Some(project));
         if !visible || !wanted.admits(about.flags.origin(), about.created, rules) {
             continue;
         }
         held.iter_mut().enumerate().for_each(|(place, held)| *held = often(place, number));
-        if let Some(found) = question.judge(&held, about.length, mean_length, about.flags.origin()) {
-            let decay = decay(rules.decay, rules.now, about.created);
+        if let Some(found) = question.match_message(&held, about.length, mean_length, about.flags.origin()) {
+            let decay = decay_factor(rules.decay, rules.now, about.created);
             answers.push(MessageHit { number, created: about.created, found, decay });
         }
     }
@@ -153,7 +154,7 @@ pub fn find(
         answers.truncate(most * READ_FACTOR);
     }
     answers.sort_by(order);
-    once(snapshot, answers.into_iter(), wanted).take(most).collect()
+    deduplicate_messages(snapshot, answers.into_iter(), wanted).take(most).collect()
 }
 
 /// A matching message before its text is read.
@@ -172,7 +173,7 @@ impl MessageHit {
 }
 
 /// Reads messages and drops repeated texts.
-fn once<'a>(
+fn deduplicate_messages<'a>(
     snapshot: &'a IndexSnapshot,
     answers: impl Iterator<Item = MessageHit> + 'a,
     wanted: &'a MessageFilter,
@@ -184,7 +185,7 @@ fn once<'a>(
         if is_excepted || wanted.cited.stands_for(&document) {
             return None;
         }
-        let text = normalised(&document.text);
+        let text = normalise(&document.text);
         if said.contains(&text) {
             return None;
         }

@@ -38,7 +38,7 @@ fn message(id: &str, role: MessageRole, text: &str) -> Message {
 
 fn empty() -> (tempfile::TempDir, MessageStore) {
     let folder = tempfile::tempdir().unwrap();
-    let messages = MessageStore::at(folder.path().join("messages"));
+    let messages = MessageStore::in_folder(folder.path().join("messages"));
     (folder, messages)
 }
 
@@ -298,16 +298,16 @@ fn the_index_is_made_again_from_the_archive() {
 #[test]
 fn what_is_kept_and_not_found_yet_is_counted() {
     let (_folder, messages) = empty();
-    assert_eq!(messages.behind().unwrap(), 0);
+    assert_eq!(messages.unindexed_sessions().unwrap(), 0);
     add(&messages, &session("s"), &[message("1", MessageRole::User, "one harbour")]);
-    assert_eq!(messages.behind().unwrap(), 0);
+    assert_eq!(messages.unindexed_sessions().unwrap(), 0);
     let (of, forgotten) = (session("t"), Graveyard::default());
     let mut appender = messages.appender(&of, &forgotten).unwrap();
     appender.add(&message("1", MessageRole::User, "two harbours")).unwrap();
     appender.finish().unwrap();
-    assert_eq!(messages.behind().unwrap(), 1);
+    assert_eq!(messages.unindexed_sessions().unwrap(), 1);
     messages.update(&mut |_, _| {}).unwrap();
-    assert_eq!(messages.behind().unwrap(), 0);
+    assert_eq!(messages.unindexed_sessions().unwrap(), 0);
 }
 
 #[test]
@@ -322,9 +322,9 @@ fn b_08_what_is_forgotten_leaves_the_archive_and_the_index_and_stays_away() {
     add(&messages, &session("s"), &said);
     let size = messages.folder().join("claude/s.jsonl").metadata().unwrap().len();
     let target = ErasureTarget::new(&[secret]);
-    assert_eq!(messages.holds(&target).unwrap().len(), 2);
+    assert_eq!(messages.files_with(&target).unwrap().len(), 2);
     assert_eq!(messages.erase(&target).unwrap(), 2);
-    assert_eq!(messages.holds(&target).unwrap(), Vec::<PathBuf>::new());
+    assert_eq!(messages.files_with(&target).unwrap(), Vec::<PathBuf>::new());
     assert_eq!(found(&messages, "Atlantis Shipping merger", &any()), Vec::<String>::new());
     assert_eq!(found(&messages, "staging database port", &any()), ["1"]);
     let raw = std::fs::read_to_string(messages.folder().join("claude/s.jsonl")).unwrap();
@@ -345,7 +345,7 @@ fn rec_05_the_session_that_goes_on_in_a_folder_is_the_conversation() {
     let here = Path::new("/home/dev");
     let now = time::parse("2026-11-15T09:20:00Z").unwrap();
     let recent = |most, now| -> Vec<String> {
-        messages.recent(here, most, now).into_iter().map(|kept| kept.id).collect()
+        messages.recent_messages(here, most, now).into_iter().map(|kept| kept.id).collect()
     };
     assert_eq!(recent(5, now), Vec::<String>::new());
     let roles = [
@@ -396,14 +396,14 @@ fn long_messages_are_cut_and_odd_session_names_are_no_paths() {
 
 #[test]
 fn filters_that_no_message_can_pass_leave_none() {
-    assert!(MessageFilter::by(&RecallFilters::default()).is_some());
+    assert!(MessageFilter::from_filters(&RecallFilters::default()).is_some());
     for filters in [
         RecallFilters { groups: vec!["x".to_owned()], ..RecallFilters::default() },
         RecallFilters { tags: vec!["x".to_owned()], ..RecallFilters::default() },
         RecallFilters { reviewed: Some(true), ..RecallFilters::default() },
         RecallFilters { kinds: vec!["fix".to_owned()], ..RecallFilters::default() },
     ] {
-        assert_eq!(MessageFilter::by(&filters), None, "{filters:?}");
+        assert_eq!(MessageFilter::from_filters(&filters), None, "{filters:?}");
     }
 }
 

@@ -18,7 +18,7 @@ use super::search::SearchResults;
 /// Decides if the best hits are shown. `shown` are the numbers of the documents to show, and `passages` their
 /// passages, taken one by one as long as they can change the decision. `small_talk` is the margin by which
 /// the prompt looks like small talk. `None` without vectors: the lexical search alone decides then.
-pub fn judge(
+pub fn decide_relevance(
     prompt: &str,
     found: &SearchResults,
     small_talk: impl FnOnce() -> Option<f64>,

@@ -44,7 +44,7 @@ impl ReadingCost {
             .is_none_or(|known| micros > known * REWRITE_FACTOR || micros * REWRITE_FACTOR < known);
         if is_news && micros > 0.0 {
             self.micros_per_token = Some(micros);
-            disk::write_whole(&self.file, format!("{micros:.1}\n").as_bytes())
+            disk::write_atomic(&self.file, format!("{micros:.1}\n").as_bytes())
                 .ignore_failure("the next process measures again");
         }
     }
@@ -68,7 +68,7 @@ mod tests {
         pace.measured(100, Duration::from_millis(9));
         assert_eq!(ReadingCost::read(&file).estimate(100), Duration::from_millis(9));
         for damage in ["", "fast", "NaN", "-3", "inf"] {
-            disk::write_whole(&file, damage.as_bytes()).unwrap();
+            disk::write_atomic(&file, damage.as_bytes()).unwrap();
             assert_eq!(ReadingCost::read(&file).estimate(100), Duration::from_millis(20), "{damage}");
         }
     }

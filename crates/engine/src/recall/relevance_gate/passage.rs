@@ -20,7 +20,7 @@ const MAX_NAME_TOKENS: usize = 24;
 
 /// The passage of document `number`, whose current text is in `document`.
 pub fn passage(snapshot: &IndexSnapshot, found: &SearchResults, number: u32, document: &Document) -> String {
-    let searched = document.searched();
+    let searched = document.searched_text();
     // Offsets in the index are valid only for the indexed text.
     let is_as_indexed = || {
         let indexed = snapshot.document(number);

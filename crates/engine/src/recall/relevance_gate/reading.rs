@@ -81,7 +81,7 @@ pub(super) fn read<Text: AsRef<str>>(
 
 /// The log odds that each text answers the prompt, by its best window. It scores all of them, for callers
 /// that can wait.
-pub fn odds(prompt: &str, texts: &[&str]) -> Vec<f64> {
+pub fn answer_log_odds(prompt: &str, texts: &[&str]) -> Vec<f64> {
     let cross_encoder = CrossEncoder::builtin();
     let prompt = cross_encoder.prompt(prompt);
     let passages: Vec<Vec<Passage>> = texts
@@ -138,9 +138,9 @@ mod tests {
     fn b_06_no_more_is_read_than_decides() {
         let all = [&[ANSWER][..], &OTHERS].concat();
         let (found, asked) = counted(&all, near(0.3), &RescoringMode::AsNeeded);
-        assert_eq!((decide(Some(&found)).silent(), asked), (false, THREADS), "the first settles it");
+        assert_eq!((decide(Some(&found)).is_silent(), asked), (false, THREADS), "the first settles it");
         let (found, asked) = counted(&OTHERS, near(0.3), &RescoringMode::AsNeeded);
-        assert_eq!((decide(Some(&found)).silent(), asked), (true, OTHERS.len()));
+        assert_eq!((decide(Some(&found)).is_silent(), asked), (true, OTHERS.len()));
         assert_eq!(
             counted(&all, near(0.9), &RescoringMode::Thorough).1,
             all.len(),
@@ -157,7 +157,7 @@ mod tests {
             let evidence = near(f64::from(step) / 20.0);
             let [lazily, thoroughly] = [RescoringMode::AsNeeded, RescoringMode::Thorough]
                 .map(|how| decide(Some(&counted(&all, evidence, &how).0)));
-            assert_eq!(lazily.silent(), thoroughly.silent(), "{evidence:?}");
+            assert_eq!(lazily.is_silent(), thoroughly.is_silent(), "{evidence:?}");
         }
     }
 
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!((found.out_of_time, found.passages_read), (false, OTHERS.len()));
         assert!(pace_file.exists());
         // On a processor that is known to be too slow, scoring does not start.
-        crate::platform::disk::write_whole(pace_file, b"60000000\n").unwrap();
+        crate::platform::disk::write_atomic(pace_file, b"60000000\n").unwrap();
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
         assert!(found.out_of_time && found.reading.is_none(), "{found:?}");
     }

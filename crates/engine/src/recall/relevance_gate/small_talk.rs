@@ -9,7 +9,7 @@ use crate::index::Embedder;
 static MODEL_BYTES: &[u8] = include_bytes!("../../../../../models/everyday.rke");
 
 /// The margin by which a prompt looks like small talk; `None` for vectors of another model.
-pub fn margin(embedder: Embedder<'_>, prompt: &str, vector: &QuantisedVector) -> Option<f64> {
+pub fn small_talk_margin(embedder: Embedder<'_>, prompt: &str, vector: &QuantisedVector) -> Option<f64> {
     let machine =
         SmallTalkClassifier::read(MODEL_BYTES).filter(|machine| machine.model() == embedder.space().model)?;
     if vector.steps.len() != machine.width() {
@@ -17,7 +17,7 @@ pub fn margin(embedder: Embedder<'_>, prompt: &str, vector: &QuantisedVector) ->
     }
     let mut products = vec![0; machine.steps().len() / machine.width()];
     dots(&vector.steps, machine.steps(), &mut products);
-    Some(machine.margin(prompt, &products, unit(&vector.steps)))
+    Some(machine.small_talk_margin(prompt, &products, unit(&vector.steps)))
 }
 
 /// The scale that gives the vector unit length.
@@ -53,7 +53,7 @@ mod tests {
             let more = pairs.iter().filter(|pair| pair["type"] == more).step_by(ANSWERED);
             let more = more.filter_map(|pair| pair["prompt"].as_str());
             let prompts: Vec<&str> = prompts.lines().chain(more).step_by(SAMPLING_INTERVAL).collect();
-            let margin = |prompt: &&&str| margin(embedder, prompt, &embedder.query(prompt));
+            let margin = |prompt: &&&str| small_talk_margin(embedder, prompt, &embedder.query(prompt));
             let right = prompts.iter().filter(|prompt| {
                 is_right(
                     margin(prompt)
@@ -66,7 +66,7 @@ mod tests {
         let work = right(WORK, "answerable", |margin| margin < 0.0);
         assert!(everyday >= 95 && work >= 95, "{everyday} and {work} per cent");
         let other = Embedder::new("another", EmbeddingModel::builtin());
-        assert_eq!(margin(other, "thanks!", &other.query("thanks!")), None);
+        assert_eq!(small_talk_margin(other, "thanks!", &other.query("thanks!")), None);
     }
 
     fn lines(set: &str) -> Vec<serde_json::Value> {

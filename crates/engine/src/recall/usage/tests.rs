@@ -34,7 +34,10 @@ fn rec_08_words_about_a_memory_add_up_and_stay_in_bounds() {
     let usage = UsageSummary::read(&path);
     assert_eq!(usage.strength("m"), 1.0);
     assert!(usage.strength("n") < 0.0);
-    assert_eq!(UsageSummary::said(&path), UsageCounts { good: 9, wrong: 1, ..UsageCounts::default() });
+    assert_eq!(
+        UsageSummary::usage_counts(&path),
+        UsageCounts { good: 9, wrong: 1, ..UsageCounts::default() }
+    );
 }
 
 #[test]
@@ -52,7 +55,7 @@ fn fbk_01_fbk_03_fbk_09_what_turns_show_adds_up_within_bounds_and_is_counted() {
         (usage.strength("m") - OBSERVED_WEIGHT_CAP).abs() < 1e-6
             && (usage.strength("n") + OBSERVED_WEIGHT_CAP).abs() < 1e-6
     );
-    let standing = usage.standing("m");
+    let standing = usage.memory_usage("m");
     assert_eq!((standing.recall_count, standing.used, standing.last_used_at), (40, 40, Some(39)));
 }
 
@@ -75,7 +78,7 @@ fn fbk_01_the_same_turn_counts_once() {
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
     UsageSummary::record_turn(&path, "t2", &shown, at(3)).unwrap();
-    assert_eq!(UsageSummary::read(&path).standing("m").used, 2);
+    assert_eq!(UsageSummary::read(&path).memory_usage("m").used, 2);
 }
 
 #[test]
@@ -84,17 +87,17 @@ fn fbk_03_what_the_lines_come_to_can_be_deleted_and_made_again() {
     turns(&path, "m", UsageSignal::Used, 3);
     let ids: Vec<String> = (0..1200).map(|number| format!("m-{number:012}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    UsageSummary::recalled(&path, &ids, at(5)).unwrap();
+    UsageSummary::record_recalled(&path, &ids, at(5)).unwrap();
     let before = UsageSummary::read(&path);
-    UsageSummary::settle(&path).unwrap();
-    assert!(beside(&path).exists());
+    UsageSummary::write_summary(&path).unwrap();
+    assert!(summary_path(&path).exists());
     turns(&path, "m", UsageSignal::Missed, 1);
     let read = UsageSummary::read(&path);
-    assert_eq!((read.standing("m").used, read.standing("m").missed), (3, 1));
+    assert_eq!((read.memory_usage("m").used, read.memory_usage("m").missed), (3, 1));
     assert_eq!(read.standings.len(), before.standings.len());
-    std::fs::remove_file(beside(&path)).unwrap();
+    std::fs::remove_file(summary_path(&path)).unwrap();
     assert_eq!(UsageSummary::read(&path).standings, read.standings);
-    std::fs::write(beside(&path), "rubbish").unwrap();
+    std::fs::write(summary_path(&path), "rubbish").unwrap();
     assert_eq!(UsageSummary::read(&path).standings, read.standings);
 }
 
@@ -106,24 +109,24 @@ fn fbk_04_what_nobody_needed_for_ninety_days_may_be_outdated() {
         id: "m".into(),
         title: "a".into(),
         created: Some(at(0)),
-        ..Document::plain(DocumentSource::Entry, "a.md", "a")
+        ..Document::unannotated(DocumentSource::Entry, "a.md", "a")
     };
-    let stale = |document: &Document, now: i64| UsageSummary::read(&path).lived(document, now).stale;
+    let stale = |document: &Document, now: i64| UsageSummary::read(&path).usage_score(document, now).stale;
     assert!(!stale(&document, 200 * day), "nobody has counted yet");
-    UsageSummary::recalled(&path, &["other"], at(100 * day)).unwrap();
+    UsageSummary::record_recalled(&path, &["other"], at(100 * day)).unwrap();
     assert!(!stale(&document, 150 * day), "counted for fifty days only");
     assert!(stale(&document, 200 * day));
     document.source = DocumentSource::Memory;
     assert!(!stale(&document, 200 * day), "what always loads need not be recalled");
     document.source = DocumentSource::Entry;
-    UsageSummary::recalled(&path, &["m"], at(150 * day)).unwrap();
+    UsageSummary::record_recalled(&path, &["m"], at(150 * day)).unwrap();
     assert!(!stale(&document, 400 * day));
 }
 
 #[test]
 fn b_08_what_was_said_about_a_forgotten_memory_goes() {
     let (_folder, path) = log();
-    UsageSummary::recalled(&path, &["V/a.md#1", "m-1"], at(1)).unwrap();
+    UsageSummary::record_recalled(&path, &["V/a.md#1", "m-1"], at(1)).unwrap();
     assert_eq!(UsageSummary::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 1);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("V/a.md"));
     assert_eq!(UsageSummary::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 0);
@@ -140,13 +143,16 @@ fn fbk_03_b_08_a_byte_that_is_no_text_stops_nothing() {
     std::fs::write(&path, &bytes).unwrap();
     turns(&path, "gone", UsageSignal::Ignored, 3);
     turns(&path, "kept", UsageSignal::Used, 3);
-    assert_eq!(UsageSummary::said(&path), UsageCounts { used: 3, ignored: 3, ..UsageCounts::default() });
+    assert_eq!(
+        UsageSummary::usage_counts(&path),
+        UsageCounts { used: 3, ignored: 3, ..UsageCounts::default() }
+    );
     let before = UsageSummary::read(&path);
-    UsageSummary::settle(&path).unwrap();
-    assert_eq!(UsageSummary::settled(&path).unwrap().bytes, path.metadata().unwrap().len());
+    UsageSummary::write_summary(&path).unwrap();
+    assert_eq!(UsageSummary::load_summary(&path).unwrap().bytes, path.metadata().unwrap().len());
     assert_eq!(UsageSummary::read(&path).standings, before.standings);
     assert_eq!(UsageSummary::erase(&path, |id| id == "gone").unwrap(), 3);
-    assert_eq!(UsageSummary::said(&path), UsageCounts { used: 3, ..UsageCounts::default() });
+    assert_eq!(UsageSummary::usage_counts(&path), UsageCounts { used: 3, ..UsageCounts::default() });
     let left = std::fs::read(&path).unwrap();
     assert!(left.windows(rubbish.len()).any(|part| part == rubbish), "nothing else was touched");
 }
@@ -173,27 +179,27 @@ proptest! {
         std::fs::write(&path, written).unwrap();
         let readable = lines.iter().filter(|line| line.is_ok()).count();
         let usage = UsageSummary::read(&path);
-        prop_assert_eq!(usage.standing("m").recall_count as usize, readable);
+        prop_assert_eq!(usage.memory_usage("m").recall_count as usize, readable);
         prop_assert_eq!(usage.standings.len(), readable.min(1));
         // The other readers may return an error but must not panic.
-        UsageSummary::said(&path);
-        drop((UsageSummary::settle(&path), UsageSummary::erase(&path, |id| id == "n")));
+        UsageSummary::usage_counts(&path);
+        drop((UsageSummary::write_summary(&path), UsageSummary::erase(&path, |id| id == "n")));
         drop(UsageSummary::record_turn(&path, "turn", &[("n".to_owned(), UsageSignal::Used)], at(1)));
-        prop_assert_eq!(UsageSummary::read(&path).standing("m").recall_count as usize, readable);
+        prop_assert_eq!(UsageSummary::read(&path).memory_usage("m").recall_count as usize, readable);
     }
 
     #[test]
     fn fbk_03_damage_to_the_lines_takes_no_others_away(damage in damage()) {
         let (_folder, path) = log();
         let ids: Vec<String> = (0..30).map(|number| format!("m-{number:02}")).collect();
-        UsageSummary::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
+        UsageSummary::record_recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
         let before = std::fs::read(&path).unwrap();
         let after = damage.to(&before);
         std::fs::write(&path, &after).unwrap();
         UsageSummary::record(&path, "new", UsageSignal::Good, at(6)).unwrap();
         let usage = UsageSummary::read(&path);
         for number in intact_lines(&before, &after) {
-            prop_assert!(usage.standing(&ids[number]).recall_count > 0, "{}", ids[number]);
+            prop_assert!(usage.memory_usage(&ids[number]).recall_count > 0, "{}", ids[number]);
         }
         prop_assert!(usage.strength("new") > 0.0);
     }
@@ -203,8 +209,8 @@ proptest! {
 fn settled() -> (tempfile::TempDir, PathBuf) {
     let (folder, path) = log();
     let ids: Vec<String> = (0..1200).map(|number| format!("m-{number:012}")).collect();
-    UsageSummary::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
-    UsageSummary::settle(&path).unwrap();
+    UsageSummary::record_recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
+    UsageSummary::write_summary(&path).unwrap();
     turns(&path, "m-000000000007", UsageSignal::Used, 2);
     (folder, path)
 }
@@ -216,21 +222,21 @@ proptest! {
     fn fbk_03_where_the_sum_cannot_be_read_the_lines_tell(damage in damage()) {
         let (_folder, path) = settled();
         let truth = UsageSummary::read(&path);
-        let sum = std::fs::read(beside(&path)).unwrap();
-        std::fs::write(beside(&path), damage.to(&sum)).unwrap();
+        let sum = std::fs::read(summary_path(&path)).unwrap();
+        std::fs::write(summary_path(&path), damage.to(&sum)).unwrap();
         let read = UsageSummary::read(&path);
         prop_assert!(read.standings.values().all(|standing| (-1.0..=1.0).contains(&standing.strength())));
-        if UsageSummary::settled(&path).is_none() {
+        if UsageSummary::load_summary(&path).is_none() {
             prop_assert_eq!(read.standings, truth.standings);
         }
-        UsageSummary::settle(&path).unwrap();
+        UsageSummary::write_summary(&path).unwrap();
     }
 
     #[test]
     fn fbk_03_any_bytes_may_stand_where_the_sum_was(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let (_folder, path) = settled();
         let truth = UsageSummary::read(&path);
-        std::fs::write(beside(&path), bytes).unwrap();
+        std::fs::write(summary_path(&path), bytes).unwrap();
         prop_assert_eq!(UsageSummary::read(&path).standings, truth.standings);
     }
 }

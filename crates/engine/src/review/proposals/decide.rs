@@ -6,18 +6,18 @@ use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, ProposalDecided, names};
-use rekindle_core::knowledge::proposal::review_priority::ranked;
+use rekindle_core::knowledge::proposal::review_priority::rank_proposals;
 use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
 use rekindle_core::knowledge::triage::TriageReason;
-use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::text::normalise::normalised;
+use rekindle_core::text::clean_and_redact;
+use rekindle_core::text::normalise::normalise;
 use rekindle_core::text::similarity::AnalysedStatement;
 use rekindle_core::vault::daily_log::ProposalEnd;
 use rekindle_core::vault::review::ProposalId;
 
 use super::history::{self, ProposalChange, ProposalHistoryLine};
-use super::receipts::owe;
+use super::receipts::add_pending;
 use crate::jobs::queue::{self, FunctionRegistry};
 use crate::platform::db::{Database, Error, OptionalExtension, Row, Transaction, params};
 use crate::platform::random;
@@ -68,7 +68,7 @@ pub struct ProposalRecord {
 
 impl ProposalRecord {
     /// The line to supersede, unless the person keeps both.
-    pub fn supersedes(&self) -> Option<&str> {
+    pub fn superseded_line(&self) -> Option<&str> {
         self.proposal.supersedes.as_deref().filter(|_| !self.beside)
     }
 
@@ -79,13 +79,13 @@ impl ProposalRecord {
     }
 
     /// The time since when it waits.
-    pub fn since(&self) -> Timestamp {
+    pub fn pending_since(&self) -> Timestamp {
         self.reopened.unwrap_or(self.proposal.created).max(self.proposal.created)
     }
 
     /// The number of whole days that it has waited.
     pub fn days(&self, now: Timestamp) -> i64 {
-        now.duration_since(self.since()).as_hours().max(0) / 24
+        now.duration_since(self.pending_since()).as_hours().max(0) / 24
     }
 }
 
@@ -141,7 +141,7 @@ fn read(
         proposal: serde_json::from_str(&json).map_err(|error| format!("a proposal: {error}"))?,
         worded,
         decided: at(decided),
-        by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.word() == by)),
+        by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.as_str() == by)),
         note,
         reopened: at(reopened),
         beside,
@@ -164,7 +164,7 @@ fn get(
     Ok(row.map(read))
 }
 
-fn put(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusqlite::Result<()> {
+fn save_record(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusqlite::Result<()> {
     let ProposalRecord { proposal, worded, decided, by, note, reopened, beside, with, scope } = standing;
     let holds_in = scope.as_ref().map(|scope| scope.project().map_or("", ProjectId::as_str));
     let json = serde_json::to_string(proposal)
@@ -174,11 +174,11 @@ fn put(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusqlite::Re
             reopened = ?8, beside = ?9, decided_with = ?10, holds_in = ?11 WHERE id = ?1",
         params![
             proposal.id.to_string(),
-            proposal.status.word(),
+            proposal.status.as_str(),
             json,
             worded,
             decided.map(Timestamp::as_millisecond),
-            by.map(DecidedBy::word),
+            by.map(DecidedBy::as_str),
             note,
             reopened.map(Timestamp::as_millisecond),
             beside,
@@ -190,18 +190,18 @@ fn put(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusqlite::Re
 }
 
 /// Reads a proposal by id.
-pub fn standing(db: &Database, id: ProposalId) -> Result<Option<ProposalRecord>, Error> {
+pub fn find_proposal(db: &Database, id: ProposalId) -> Result<Option<ProposalRecord>, Error> {
     let row = db.run(|connection| connection.query_row(&of_id(), [id.to_string()], columns).optional())?;
-    row.map(|row| read(row).map_err(|what| db.odd(what))).transpose()
+    row.map(|row| read(row).map_err(|what| db.corrupt_value(what))).transpose()
 }
 
 /// Lists all proposals, the oldest first; only open ones if `open`.
-pub fn standings(db: &Database, open: bool) -> Result<Vec<ProposalRecord>, Error> {
+pub fn list_proposals(db: &Database, open: bool) -> Result<Vec<ProposalRecord>, Error> {
     let which = if open { "WHERE status IN ('pending', 'triaged')" } else { "" };
     let sql = format!("SELECT {PROPOSAL_COLUMNS} FROM proposals {which} ORDER BY created, id");
     let rows: Vec<ProposalColumns> =
         db.run(|connection| connection.prepare(&sql)?.query_map([], columns)?.collect())?;
-    rows.into_iter().map(|row| read(row).map_err(|what| db.odd(what))).collect()
+    rows.into_iter().map(|row| read(row).map_err(|what| db.corrupt_value(what))).collect()
 }
 
 /// Decides on a proposal and its duplicates (B-07). The first decision wins; a later one gets its result.
@@ -213,11 +213,11 @@ pub fn decide(
     by: DecidedBy,
     at: Timestamp,
 ) -> Result<DecisionOutcome, Error> {
-    decide_because(db, registry, id, verdict, by, None, at)
+    decide_with_reason(db, registry, id, verdict, by, None, at)
 }
 
 /// Decides for a reason.
-pub fn decide_because(
+pub fn decide_with_reason(
     db: &mut Database,
     registry: &FunctionRegistry,
     id: ProposalId,
@@ -230,7 +230,7 @@ pub fn decide_because(
 }
 
 /// Decides and sets the scope (R-15).
-pub fn decide_in(
+pub fn decide_with_scope(
     db: &mut Database,
     registry: &FunctionRegistry,
     id: ProposalId,
@@ -264,7 +264,7 @@ fn decide_all(
         Ok(verdict) => verdict,
         Err(why) => return Ok(DecisionOutcome::Refused(why)),
     };
-    let followers = followers(db, id, at)?;
+    let followers = duplicates_of(db, id, at)?;
     let decided = db.change(|transaction| {
         let standing = match get(transaction, id)? {
             None => return Ok(Ok(DecisionOutcome::Unknown)),
@@ -304,7 +304,9 @@ fn decide_all(
             let proposal = Proposal { status, ..standing.proposal };
             let id = proposal.id;
             let (decided, decider, note) = (Some(at), Some(by), reason.map(str::to_owned));
-            let scope = scope.map(|scope| full(scope, proposal.project.as_ref())).or(standing.scope.clone());
+            let scope = scope
+                .map(|scope| qualified_scope(scope, proposal.project.as_ref()))
+                .or(standing.scope.clone());
             let ended = ProposalRecord {
                 proposal,
                 worded,
@@ -316,10 +318,10 @@ fn decide_all(
                 scope,
                 ..standing
             };
-            put(transaction, &ended)?;
+            save_record(transaction, &ended)?;
             // An approval ends when it is promoted.
             if status == ProposalStatus::Rejected {
-                owe(transaction, &ended, ProposalEnd::Rejected)?;
+                add_pending(transaction, &ended, ProposalEnd::Rejected)?;
             }
             history::add(
                 transaction,
@@ -351,18 +353,16 @@ fn end_of(standing: &ProposalRecord, verdict: &ProposalVerdict) -> (Option<Strin
     };
     let status = match (verdict, &worded) {
         (ProposalVerdict::Reject | ProposalVerdict::RejectFor(_), _) => ProposalStatus::Rejected,
-        (_, Some(words)) if normalised(words) != normalised(&standing.proposal.text) => {
-            ProposalStatus::Edited
-        }
+        (_, Some(words)) if normalise(words) != normalise(&standing.proposal.text) => ProposalStatus::Edited,
         _ => ProposalStatus::Approved,
     };
     (worded, status)
 }
 
 /// Completes a scope: a project named by the end of its id gets the whole id.
-fn full(scope: &Scope, own: Option<&ProjectId>) -> Scope {
+fn qualified_scope(scope: &Scope, own: Option<&ProjectId>) -> Scope {
     match (scope, own) {
-        (Scope::Project(name), Some(own)) if own.is_called(name.as_str()) => Scope::Project(own.clone()),
+        (Scope::Project(name), Some(own)) if own.matches_name(name.as_str()) => Scope::Project(own.clone()),
         (scope, _) => scope.clone(),
     }
 }
@@ -372,39 +372,42 @@ fn checked(verdict: &ProposalVerdict) -> Result<ProposalVerdict, String> {
     Ok(match verdict {
         ProposalVerdict::Edit(text) => ProposalVerdict::Edit(admitted(text)?),
         ProposalVerdict::KeepBoth(Some(text)) => ProposalVerdict::KeepBoth(Some(admitted(text)?)),
-        ProposalVerdict::RejectFor(reason) => match one_line(&admit(reason).text, MAX_REASON_CHARS) {
-            reason if reason.is_empty() => ProposalVerdict::Reject,
-            reason => ProposalVerdict::RejectFor(reason),
-        },
+        ProposalVerdict::RejectFor(reason) => {
+            match one_line(&clean_and_redact(reason).text, MAX_REASON_CHARS) {
+                reason if reason.is_empty() => ProposalVerdict::Reject,
+                reason => ProposalVerdict::RejectFor(reason),
+            }
+        }
         verdict => verdict.clone(),
     })
 }
 
 /// Lists the open duplicates that are not shown on their own: the person sees this proposal for all of them.
-fn followers(db: &Database, id: ProposalId, now: Timestamp) -> Result<Vec<ProposalId>, Error> {
+fn duplicates_of(db: &Database, id: ProposalId, now: Timestamp) -> Result<Vec<ProposalId>, Error> {
     let open = super::open(db)?;
     let Some(own) = open.iter().find(|proposal| proposal.id == id) else { return Ok(Vec::new()) };
-    let statement = AnalysedStatement::of(&own.text);
-    let is_alone =
-        open.iter().all(|other| other.id == id || !AnalysedStatement::of(&other.text).is_same(&statement));
+    let statement = AnalysedStatement::from_text(&own.text);
+    let is_alone = open
+        .iter()
+        .all(|other| other.id == id || !AnalysedStatement::from_text(&other.text).is_same(&statement));
     if is_alone {
         return Ok(Vec::new());
     }
-    let on_page = page::on_page(db)?;
-    let folded = ranked(&open, &on_page, now).into_iter().find(|folded| folded.proposal.id == id);
+    let on_page = page::ids_on_page(db)?;
+    let folded = rank_proposals(&open, &on_page, now).into_iter().find(|folded| folded.proposal.id == id);
     Ok(folded.map(|folded| folded.same).unwrap_or_default())
 }
 
 /// Lists the proposals that were decided together with this one.
 pub fn ended_with(db: &Database, id: ProposalId) -> Result<Vec<ProposalRecord>, Error> {
-    let all = standings(db, false)?;
+    let all = list_proposals(db, false)?;
     let with = |standing: &ProposalRecord| standing.with == Some(id) && !standing.proposal.status.is_open();
     Ok(all.into_iter().filter(with).collect())
 }
 
 /// Validates the text of a line of MEMORY.md; the error is the reason to refuse it.
 fn admitted(text: &str) -> Result<String, String> {
-    let text = admit(text).text.trim().to_owned();
+    let text = clean_and_redact(text).text.trim().to_owned();
     match text.len() {
         0 => Err("there are no words in it".to_owned()),
         length if length > MAX_LINE_BYTES => Err(format!(
@@ -432,7 +435,7 @@ fn is_same(standing: &ProposalRecord, verdict: &ProposalVerdict) -> bool {
         (
             ProposalVerdict::KeepBoth(text),
             ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted,
-        ) => standing.supersedes().is_none() && text.as_ref().is_none_or(|text| standing.text() == text),
+        ) => standing.superseded_line().is_none() && text.as_ref().is_none_or(|text| standing.text() == text),
         _ => false,
     }
 }
@@ -457,9 +460,9 @@ fn change(
             };
             let (line, end) = told(&standing);
             let standing = to(standing);
-            put(transaction, &standing)?;
+            save_record(transaction, &standing)?;
             line.map_or(Ok(()), |line| history::add(transaction, &line))?;
-            end.map_or(Ok(()), |end| owe(transaction, &standing, end))?;
+            end.map_or(Ok(()), |end| add_pending(transaction, &standing, end))?;
             changed.push(standing.proposal.id);
         }
         Ok(Ok(changed))
@@ -556,19 +559,19 @@ pub fn reopen(
         note: Some(note.to_owned()),
         scope: None,
         // An answer sent before the reopening does not count, even within the same millisecond.
-        reopened: Some(standing.decided.map_or(at, |decided| at.max(behind(decided)))),
+        reopened: Some(standing.decided.map_or(at, |decided| at.max(next_distinct_instant(decided)))),
         ..standing
     })
 }
 
 /// The next instant that the store can distinguish.
-fn behind(at: Timestamp) -> Timestamp {
+fn next_distinct_instant(at: Timestamp) -> Timestamp {
     at.checked_add(SignedDuration::from_millis(1)).unwrap_or(at)
 }
 
 /// Lists the proposals that have waited for `days` and expire.
-pub fn due(db: &Database, days: u32, now: Timestamp) -> Result<Vec<ProposalId>, Error> {
-    let standings = standings(db, true)?;
+pub fn due_for_expiry(db: &Database, days: u32, now: Timestamp) -> Result<Vec<ProposalId>, Error> {
+    let standings = list_proposals(db, true)?;
     let old = standings.into_iter().filter(|standing| standing.days(now) >= i64::from(days));
     Ok(old.map(|standing| standing.proposal.id).collect())
 }
@@ -577,7 +580,7 @@ pub fn due(db: &Database, days: u32, now: Timestamp) -> Result<Vec<ProposalId>, 
 /// true if it is expired now.
 pub fn expire(db: &mut Database, id: ProposalId, days: u32, at: Timestamp) -> Result<bool, Error> {
     let young = |one: &ProposalRecord| one.proposal.status.is_open() && one.days(at) < i64::from(days);
-    if standing(db, id)?.as_ref().is_some_and(young) {
+    if find_proposal(db, id)?.as_ref().is_some_and(young) {
         return Ok(false);
     }
     let what = ProposalChange::Ended(ProposalStatus::Expired);
@@ -597,7 +600,7 @@ pub fn expire(db: &mut Database, id: ProposalId, days: u32, at: Timestamp) -> Re
             ..standing
         }
     })?;
-    Ok(standing(db, id)?.is_some_and(|standing| standing.proposal.status == ProposalStatus::Expired))
+    Ok(find_proposal(db, id)?.is_some_and(|standing| standing.proposal.status == ProposalStatus::Expired))
 }
 
 /// Counts a person's decisions since a time.

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::acceptance::{
-    AcceptanceStats, ProposalCategory, ProposalFate, acceptance,
+    AcceptanceStats, ProposalCategory, ProposalFate, acceptance_by_category,
 };
 use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
 use rekindle_core::knowledge::triage::TriageReason;
 use rekindle_core::vault::review::ProposalId;
 
-use super::{ProposalRecord, receipts, standings};
+use super::{ProposalRecord, list_proposals, receipts};
 use crate::platform::db::{Database, Error, Row, Transaction, params};
 
 /// An event in the life of a proposal.
@@ -29,9 +29,9 @@ pub enum ProposalChange {
 }
 
 impl ProposalChange {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
-            Self::Ended(status) => status.word(),
+            Self::Ended(status) => status.as_str(),
             Self::Undone => "undone",
             Self::Redone => "redone",
             Self::Reopened => "reopened",
@@ -45,14 +45,14 @@ impl ProposalChange {
             ProposalStatus::Rejected,
             ProposalStatus::Expired,
         ];
-        let ended = ends.into_iter().find(|status| status.word() == word).map(Self::Ended);
+        let ended = ends.into_iter().find(|status| status.as_str() == word).map(Self::Ended);
         ended.or_else(|| {
-            [Self::Undone, Self::Redone, Self::Reopened].into_iter().find(|one| one.word() == word)
+            [Self::Undone, Self::Redone, Self::Reopened].into_iter().find(|one| one.as_str() == word)
         })
     }
 
     /// True if the event ends the proposal.
-    fn ends(self) -> bool {
+    fn is_final(self) -> bool {
         matches!(self, Self::Ended(_) | Self::Redone)
     }
 }
@@ -80,9 +80,9 @@ pub(super) fn add(transaction: &Transaction<'_>, line: &ProposalHistoryLine) -> 
         params![
             line.id.to_string(),
             line.at.as_millisecond(),
-            line.what.word(),
-            line.by.map(DecidedBy::word),
-            line.why.map(TriageReason::word),
+            line.what.as_str(),
+            line.by.map(DecidedBy::as_str),
+            line.why.map(TriageReason::as_str),
             line.with.map(|id| id.to_string()),
         ],
     )?;
@@ -104,8 +104,8 @@ fn lines(db: &Database) -> Result<Vec<ProposalHistoryLine>, Error> {
             id: id.parse().ok()?,
             at: Timestamp::from_millisecond(at).ok()?,
             what: ProposalChange::read(&what)?,
-            by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.word() == by)),
-            why: why.and_then(|why| TriageReason::ALL.into_iter().find(|known| known.word() == why)),
+            by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.as_str() == by)),
+            why: why.and_then(|why| TriageReason::ALL.into_iter().find(|known| known.as_str() == why)),
             with: with.and_then(|with| with.parse().ok()),
         })
     };
@@ -113,12 +113,12 @@ fn lines(db: &Database) -> Result<Vec<ProposalHistoryLine>, Error> {
 }
 
 /// Acceptance rates of the person by category (FUT-03).
-pub fn accepted(db: &Database) -> Result<BTreeMap<ProposalCategory, AcceptanceStats>, Error> {
+pub fn acceptance_stats(db: &Database) -> Result<BTreeMap<ProposalCategory, AcceptanceStats>, Error> {
     let proposals: HashMap<ProposalId, Proposal> =
-        super::all(db)?.into_iter().map(|proposal| (proposal.id, proposal)).collect();
+        super::all_proposals(db)?.into_iter().map(|proposal| (proposal.id, proposal)).collect();
     let lines = lines(db)?;
     let past = lines.iter().filter_map(|line| {
-        let category = ProposalCategory::of(proposals.get(&line.id)?);
+        let category = ProposalCategory::from_proposal(proposals.get(&line.id)?);
         let by_person = line.by.is_none_or(DecidedBy::is_person);
         let told = match line.what {
             // A decision on several duplicates counts once.
@@ -134,20 +134,20 @@ pub fn accepted(db: &Database) -> Result<BTreeMap<ProposalCategory, AcceptanceSt
         };
         Some((category, told))
     });
-    Ok(acceptance(past))
+    Ok(acceptance_by_category(past))
 }
 
 /// Lists the decisions of triage that still hold, the newest first, each with its event.
-pub fn automatic(db: &Database) -> Result<Vec<(ProposalRecord, ProposalHistoryLine)>, Error> {
+pub fn automatic_decisions(db: &Database) -> Result<Vec<(ProposalRecord, ProposalHistoryLine)>, Error> {
     let mut last: HashMap<ProposalId, ProposalHistoryLine> = HashMap::new();
     for line in lines(db)? {
         last.insert(line.id, line);
     }
-    let mut found: Vec<(ProposalRecord, ProposalHistoryLine)> = standings(db, false)?
+    let mut found: Vec<(ProposalRecord, ProposalHistoryLine)> = list_proposals(db, false)?
         .into_iter()
         .filter_map(|standing| {
             let line = last.get(&standing.proposal.id)?;
-            let ours = line.what.ends() && line.by == Some(DecidedBy::Triage);
+            let ours = line.what.is_final() && line.by == Some(DecidedBy::Triage);
             ours.then_some((standing, *line))
         })
         .collect();
@@ -163,31 +163,31 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
     for line in lines(db)? {
         by_proposal.entry(line.id).or_default().push(line);
     }
-    for ProposalRecord { proposal, with, .. } in standings(db, false)? {
+    for ProposalRecord { proposal, with, .. } in list_proposals(db, false)? {
         let (id, status) = (proposal.id, proposal.status);
         let mut ended: Option<ProposalChange> = None;
         for line in by_proposal.get(&id).into_iter().flatten() {
-            match (ended, line.what.ends()) {
+            match (ended, line.what.is_final()) {
                 (Some(before), true) => {
-                    wrong.push(format!("{id} ended twice: {}, then {}", before.word(), line.what.word()));
+                    wrong.push(format!("{id} ended twice: {}, then {}", before.as_str(), line.what.as_str()));
                 }
-                (None, false) => wrong.push(format!("{id} was {} while it waited", line.what.word())),
+                (None, false) => wrong.push(format!("{id} was {} while it waited", line.what.as_str())),
                 _ => {}
             }
-            ended = line.what.ends().then_some(line.what);
+            ended = line.what.is_final().then_some(line.what);
         }
         if status.is_open() != ended.is_none() {
-            let was = ended.map_or("never decided on", ProposalChange::word);
-            wrong.push(format!("{id} is {}, but was {was}", status.word()));
+            let was = ended.map_or("never decided on", ProposalChange::as_str);
+            wrong.push(format!("{id} is {}, but was {was}", status.as_str()));
         }
         // A patch waits for the person to apply it (IDN-05).
         let approved = matches!(status, ProposalStatus::Approved | ProposalStatus::Edited)
             && proposal.identity().is_none();
         if approved && !is_seen_to(db, with.unwrap_or(id))? {
-            wrong.push(format!("{id} is {}, and nothing is left that would promote it", status.word()));
+            wrong.push(format!("{id} is {}, and nothing is left that would promote it", status.as_str()));
         }
     }
-    for id in receipts::late(db)? {
+    for id in receipts::overdue_ids(db)? {
         wrong.push(format!("what became of {id} could not be written to the log of the day yet"));
     }
     Ok(wrong)

@@ -7,7 +7,7 @@ use crate::platform::db::{Database, Error, OptionalExtension, params};
 use crate::platform::random;
 
 /// Reads the letters of this machine, if it has some.
-pub fn machine(db: &Database) -> Result<Option<MachineId>, Error> {
+pub fn machine_id(db: &Database) -> Result<Option<MachineId>, Error> {
     db.run(|connection| {
         let letters: Option<String> =
             connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()?;
@@ -17,7 +17,7 @@ pub fn machine(db: &Database) -> Result<Option<MachineId>, Error> {
 
 /// Reads the letters of this machine, and draws them for good if it has none.
 pub(super) fn machine_or_new(db: &mut Database) -> Result<MachineId, Error> {
-    if let Some(machine) = machine(db)? {
+    if let Some(machine) = machine_id(db)? {
         return Ok(machine);
     }
     let path = db.path().to_owned();
@@ -26,7 +26,7 @@ pub(super) fn machine_or_new(db: &mut Database) -> Result<MachineId, Error> {
     db.change(|transaction| {
         transaction.execute("INSERT OR IGNORE INTO machine VALUES (1, ?1)", params![drawn.to_string()])
     })?;
-    Ok(machine(db)?.unwrap_or(drawn))
+    Ok(machine_id(db)?.unwrap_or(drawn))
 }
 
 #[cfg(test)]
@@ -35,14 +35,14 @@ mod tests {
     use rekindle_core::vault::review::ProposalId;
     use rekindle_testkit::fixtures;
 
-    use super::super::{SubmitOutcome, hand_in};
+    use super::super::{SubmitOutcome, submit};
     use super::*;
     use crate::pipeline::stages::STAGE_REGISTRY;
 
     fn propose(db: &mut Database, text: &str) -> ProposalId {
         let day = Date::constant(2026, 11, 10);
         let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
-        match hand_in(db, &STAGE_REGISTRY, text, &[proposal]).unwrap().remove(0) {
+        match submit(db, &STAGE_REGISTRY, text, &[proposal]).unwrap().remove(0) {
             SubmitOutcome::Proposed(id) => id,
             other => panic!("{other:?}"),
         }
@@ -55,7 +55,7 @@ mod tests {
         let ids = ["one.db", "two.db"].map(|name| propose(&mut open(name), "Use tabs."));
         for (id, name) in ids.iter().zip(["one.db", "two.db"]) {
             assert!(id.machine.is_some() && id.to_string().parse() == Ok(*id), "{id}");
-            assert_eq!(machine(&open(name)).unwrap(), id.machine);
+            assert_eq!(machine_id(&open(name)).unwrap(), id.machine);
         }
         assert_ne!(ids[0], ids[1], "two machines never give the same");
         let next = propose(&mut open("one.db"), "Use make.");

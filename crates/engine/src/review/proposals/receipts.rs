@@ -27,7 +27,7 @@ pub struct PendingReceipts {
 }
 
 /// Queues the receipt of an outcome.
-pub(super) fn owe(
+pub(super) fn add_pending(
     transaction: &Transaction<'_>,
     standing: &ProposalRecord,
     end: ProposalEnd,
@@ -50,14 +50,14 @@ pub(super) fn owe(
 }
 
 /// True if any receipt is not yet in a log.
-pub fn owes(db: &Database) -> Result<bool, Error> {
+pub fn has_pending(db: &Database) -> Result<bool, Error> {
     let exists = "SELECT EXISTS (SELECT 1 FROM receipts)";
     db.run(|connection| connection.query_row(exists, [], |row| row.get(0)))
 }
 
 /// Lists the receipts to write; those without an earlier attempt go to the log of `today`. Only one writer
 /// may call this at a time.
-pub fn owed(db: &mut Database, today: Date) -> Result<Vec<PendingReceipts>, Error> {
+pub fn take_pending(db: &mut Database, today: Date) -> Result<Vec<PendingReceipts>, Error> {
     let fresh = random::bytes::<16>().map_err(Error::Random)?;
     type Columns = (Option<String>, String, String, String);
     let rows: Vec<Columns> = db.change(|transaction| {
@@ -70,7 +70,7 @@ pub fn owed(db: &mut Database, today: Date) -> Result<Vec<PendingReceipts>, Erro
             let named = [&fresh[..], project.as_deref().unwrap_or_default().as_bytes()].concat();
             transaction.execute(
                 "UPDATE receipts SET key = ?1, day = ?2 WHERE key IS NULL AND project IS ?3",
-                params![ContentHash::of(&named).short(32), today.to_string(), project],
+                params![ContentHash::of_bytes(&named).short_hex(32), today.to_string(), project],
             )?;
         }
         transaction
@@ -81,9 +81,9 @@ pub fn owed(db: &mut Database, today: Date) -> Result<Vec<PendingReceipts>, Erro
     let mut found: Vec<PendingReceipts> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for (project, receipt, key, day) in rows {
-        let receipt =
-            serde_json::from_str(&receipt).map_err(|error| db.odd(format!("a receipt: {error}")))?;
-        let day = day.parse().map_err(|error| db.odd(format!("the day of a receipt: {error}")))?;
+        let receipt = serde_json::from_str(&receipt)
+            .map_err(|error| db.corrupt_value(format!("a receipt: {error}")))?;
+        let day = day.parse().map_err(|error| db.corrupt_value(format!("the day of a receipt: {error}")))?;
         let at = *places.entry(key.clone()).or_insert_with(|| {
             found.push(PendingReceipts { key, day, project, receipts: Vec::new() });
             found.len() - 1
@@ -96,18 +96,18 @@ pub fn owed(db: &mut Database, today: Date) -> Result<Vec<PendingReceipts>, Erro
 }
 
 /// Moves receipts that are missing from their log to the log of this day.
-pub fn try_on(db: &mut Database, key: &str, day: Date) -> Result<(), Error> {
+pub fn reschedule(db: &mut Database, key: &str, day: Date) -> Result<(), Error> {
     let sql = "UPDATE receipts SET day = ?2 WHERE key = ?1";
     db.change(|transaction| transaction.execute(sql, params![key, day.to_string()])).map(drop)
 }
 
 /// Deletes receipts that are in the log.
-pub fn paid(db: &mut Database, key: &str) -> Result<(), Error> {
+pub fn mark_written(db: &mut Database, key: &str) -> Result<(), Error> {
     db.change(|transaction| transaction.execute("DELETE FROM receipts WHERE key = ?1", [key])).map(drop)
 }
 
 /// The ids of receipts with an unfinished attempt.
-pub(super) fn late(db: &Database) -> Result<Vec<String>, Error> {
+pub(super) fn overdue_ids(db: &Database) -> Result<Vec<String>, Error> {
     db.run(|connection| {
         connection
             .prepare("SELECT receipt ->> '$.id' FROM receipts WHERE key IS NOT NULL ORDER BY number")?

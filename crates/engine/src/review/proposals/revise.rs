@@ -2,24 +2,24 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Zoned;
-use rekindle_core::knowledge::proposal::revision::revision;
+use rekindle_core::knowledge::proposal::revision::line_revision;
 use rekindle_core::knowledge::proposal::{
-    Proposal, ProposalEvidence, ProposalSource, ProposalTarget, instead_of,
+    Proposal, ProposalEvidence, ProposalSource, ProposalTarget, replacement_title,
 };
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::entry::EntryProperties;
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::review::{ProposalId, ProposalPlace, ProposalStage};
 
-use super::{SubmitOutcome, hand_in};
+use super::{SubmitOutcome, submit};
 use crate::jobs::queue::{FunctionRegistry, StepError};
 use crate::platform::db::Database;
 use crate::vault::Vault;
 
 /// Proposes that the memory at `path` says `body`. Returns the proposal's id, and true if it waits: a
 /// rejected version stays rejected. `session` is the agent's session.
-pub fn revise(
+pub fn propose_version(
     db: &mut Database,
     registry: &FunctionRegistry,
     vault: &Vault,
@@ -28,15 +28,15 @@ pub fn revise(
     session: &str,
     now: &Zoned,
 ) -> Result<(ProposalId, bool), StepError> {
-    let read = vault.read_entry(path).map_err(StepError::passing)?;
+    let read = vault.read_entry(path).map_err(StepError::retryable)?;
     let note = ParsedNote::parse(&read.text).map_err(StepError::fatal)?;
-    let revision = revision(note.body(), &admit(body).text).map_err(StepError::fatal)?;
-    let title = revision.supersedes.as_deref().map(instead_of);
-    let id = ProposalId::uncounted(ProposalStage::Reflection, now.date());
+    let revision = line_revision(note.body(), &clean_and_redact(body).text).map_err(StepError::fatal)?;
+    let title = revision.supersedes.as_deref().map(replacement_title);
+    let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
     let place = ProposalPlace::Section(path.to_string());
     let evidence = ProposalEvidence {
         sessions: vec![session.to_owned()],
-        quotes: vec![admit(reason).text],
+        quotes: vec![clean_and_redact(reason).text],
         ..ProposalEvidence::default()
     };
     let project = EntryProperties::of(&note, path).scope.project().cloned();
@@ -53,7 +53,7 @@ pub fn revise(
         project,
         ..new
     };
-    match hand_in(db, registry, session, &[new])?.first() {
+    match submit(db, registry, session, &[new])?.first() {
         Some(SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id)) => Ok((*id, true)),
         Some(SubmitOutcome::Decided(id, _)) => Ok((*id, false)),
         None => Err(StepError::fatal("a proposal was handed in and none came back")),

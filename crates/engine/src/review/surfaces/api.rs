@@ -4,8 +4,8 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
+use rekindle_core::text::clean_and_redact;
 use serde_json::Value;
 
 use super::SYNC_TIMEOUT;
@@ -52,10 +52,10 @@ impl ApiResponse {
     }
 
     /// The error text of a refusal, short and on one line.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn refusal_text(&self) -> String {
         let words = [self.body.get("description"), self.body.get("error")];
         let words = words.into_iter().flatten().find_map(Value::as_str).unwrap_or_default();
-        one_line(&admit(words).text, MAX_REPORTED_CHARS)
+        one_line(&clean_and_redact(words).text, MAX_REPORTED_CHARS)
     }
 }
 
@@ -78,7 +78,7 @@ impl ApiClient {
                 "{table}.url is `{url}`, which is not an address; write it as https://host/path"
             )));
         }
-        if !http::is_private(&url) {
+        if !http::is_private_url(&url) {
             return Err(ApiError::new(format!(
                 "{table}.url sends proposals to {host} without encryption; use https://, or an address of this machine"
             )));
@@ -112,7 +112,7 @@ impl ApiClient {
         let url = format!("{}{path}", self.url);
         let mut answer = http::ask(method, &url, headers, body.as_deref(), left)
             .map_err(|error| self.unreachable(&error))?;
-        let (status, wait) = (answer.status().as_u16(), http::wait(answer.headers()));
+        let (status, wait) = (answer.status().as_u16(), http::retry_after(answer.headers()));
         let mut bytes = Vec::new();
         let read = answer.body_mut().as_reader().take(MAX_RESPONSE_BYTES).read_to_end(&mut bytes);
         let body: Option<Value> = match bytes.is_empty() {
@@ -140,8 +140,8 @@ impl ApiClient {
     }
 
     /// Converts an unexpected refusal to an error.
-    pub(super) fn refused(&self, answered: &ApiResponse) -> ApiError {
-        let said = answered.said();
+    pub(super) fn unexpected_refusal(&self, answered: &ApiResponse) -> ApiError {
+        let said = answered.refusal_text();
         let colon = if said.is_empty() { "" } else { ": " };
         ApiError::new(format!("{} refuses ({}){colon}{said}", self.host, answered.status))
     }
@@ -231,7 +231,7 @@ mod tests {
         let said: Vec<(u16, String)> = (0..3)
             .map(|_| {
                 api.ask(HttpMethod::Get, "/", &[], None)
-                    .map(|answered| (answered.status, answered.said()))
+                    .map(|answered| (answered.status, answered.refusal_text()))
                     .unwrap()
             })
             .collect();

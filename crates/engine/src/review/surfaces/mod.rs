@@ -24,8 +24,8 @@ use crate::review::page;
 use crate::review::proposals::{self, ProposalRecord};
 
 pub use api::ApiError;
-pub use task_store::{SurfaceStatus, condition};
-pub(crate) use task_store::{is_current, over};
+pub use task_store::{SurfaceStatus, surface_status};
+pub(crate) use task_store::{close_question, is_current};
 pub use telegram::ButtonPress;
 
 /// The name of the function that syncs surfaces.
@@ -85,7 +85,7 @@ impl SurfaceClient {
 }
 
 /// Asks the surface for the name of our account or bot. It sends nothing but the key.
-pub fn who(settings: &ReviewSettings, surface: ReviewSurface) -> Result<String, ApiError> {
+pub fn account_name(settings: &ReviewSettings, surface: ReviewSurface) -> Result<String, ApiError> {
     match SurfaceClient::open(settings, surface)? {
         SurfaceClient::Todoist(todoist) => todoist.name(),
         SurfaceClient::Telegram(telegram) => telegram.name(),
@@ -101,7 +101,7 @@ pub fn request(
 ) -> Result<Option<Event>, db::Error> {
     let mut due = false;
     for surface in ReviewSurface::ALL.into_iter().filter(|surface| is_enabled(settings, *surface)) {
-        if task_store::is_under_way(db)? || !is_due(db, surface, now)? {
+        if task_store::is_sync_running(db)? || !is_due(db, surface, now)? {
             continue;
         }
         match SurfaceClient::open(settings, surface) {
@@ -111,7 +111,7 @@ pub fn request(
         }
     }
     let id = format!("surfaces-{}", now.as_millisecond());
-    Ok(due.then(|| found(id, names::SYNC_REQUESTED, &json!({}), now)))
+    Ok(due.then(|| polled_event(id, names::SYNC_REQUESTED, &json!({}), now)))
 }
 
 fn is_due(db: &Database, surface: ReviewSurface, now: Timestamp) -> Result<bool, db::Error> {
@@ -119,13 +119,13 @@ fn is_due(db: &Database, surface: ReviewSurface, now: Timestamp) -> Result<bool,
     if is_paused(&state, now) {
         return Ok(false);
     }
-    if task_store::ended(db, surface)? {
+    if task_store::has_decided_questions(db, surface)? {
         return Ok(true);
     }
     let since = now.duration_since(state.synced);
     // A time in the future was written before the clock was set back.
     let over = since >= SYNC_INTERVAL || since < -SYNC_INTERVAL;
-    Ok(over && (task_store::asks(db, surface)? || proposals::waiting(db)?.0 > 0))
+    Ok(over && (task_store::has_questions(db, surface)? || proposals::pending_count(db)?.0 > 0))
 }
 
 /// True if the surface is paused; a pause is never longer than a day.
@@ -207,18 +207,18 @@ pub fn sync(
     let mut look = SyncPass { db, asked, now: at, synced: SyncResult::default(), events: Vec::new() };
     let done = match client {
         SurfaceClient::Todoist(todoist) => todoist.sync(&mut look),
-        SurfaceClient::Telegram(telegram) => telegram.sync(&mut look, state.next_at(at)),
+        SurfaceClient::Telegram(telegram) => telegram.sync(&mut look, state.next_update(at)),
     };
     let SyncPass { mut synced, events, .. } = look;
     match done {
-        Ok(()) => task_store::went_well(db, surface, at, synced.problem.as_deref())?,
+        Ok(()) => task_store::record_success(db, surface, at, synced.problem.as_deref())?,
         Err(SyncFailure::Db(error)) => return Err(error),
         Err(SyncFailure::Trouble(trouble)) => {
             let doublings = state.failures.min(10);
             let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(MAX_PAUSE);
             let wanted = trouble.after.and_then(|after| SignedDuration::try_from(after).ok());
             let pause = wanted.map_or(pause, |wanted| wanted.max(pause));
-            task_store::went_wrong(db, surface, at, pause, &trouble.what)?;
+            task_store::record_failure(db, surface, at, pause, &trouble.what)?;
             synced.problem = Some(trouble.what);
         }
     }
@@ -233,11 +233,11 @@ pub fn confirm(
     next: i64,
     now: Timestamp,
 ) -> Result<(), db::Error> {
-    task_store::listen_from(db, surface, next, now)
+    task_store::set_next_update(db, surface, next, now)
 }
 
 /// Reports the result of a button press and removes the buttons. The next sync repairs a lost message.
-pub fn tell(
+pub fn answer_button(
     db: &mut Database,
     settings: &ReviewSettings,
     press: &ButtonPress<'_>,
@@ -246,7 +246,7 @@ pub fn tell(
         return Ok(None);
     }
     match telegram::TelegramClient::new(&settings.telegram) {
-        Ok(telegram) => telegram.tell(db, press),
+        Ok(telegram) => telegram.answer_button(db, press),
         Err(trouble) => Ok(Some(trouble)),
     }
 }
@@ -257,7 +257,7 @@ fn question(standing: &ProposalRecord) -> SurfaceQuestion<'_> {
 }
 
 /// Builds an event found by a sync.
-fn found(id: String, name: &str, data: &impl Serialize, at: Timestamp) -> Event {
+fn polled_event(id: String, name: &str, data: &impl Serialize, at: Timestamp) -> Event {
     let data = serde_json::to_value(data).unwrap_or(Value::Null);
     Event { id, name: name.to_owned(), data, at }
 }

@@ -21,7 +21,7 @@ pub(super) enum QuestionState {
 }
 
 impl QuestionState {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Asking => "asking",
             Self::Asked => "asked",
@@ -48,8 +48,8 @@ pub(super) struct QuestionRow {
 }
 
 /// The time since when a proposal waits, in the format of this store.
-pub(super) fn since(standing: &ProposalRecord) -> i64 {
-    standing.since().as_millisecond()
+pub(super) fn pending_since(standing: &ProposalRecord) -> i64 {
+    standing.pending_since().as_millisecond()
 }
 
 /// Lists all questions of a surface, in any state.
@@ -60,14 +60,14 @@ pub(super) fn rows(db: &Database, surface: ReviewSurface) -> Result<Vec<Question
             "SELECT proposal, since, state, task, place, tries, at FROM surface_tasks WHERE surface = ?1
              ORDER BY proposal",
         )?;
-        rows.query_map([surface.word()], |row| {
+        rows.query_map([surface.as_str()], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
         })?
         .collect()
     })?;
     let read = |(proposal, since, state, task, place, tries, at): Columns| {
         let state =
-            [QuestionState::Asking, QuestionState::Asked].into_iter().find(|known| known.word() == state);
+            [QuestionState::Asking, QuestionState::Asked].into_iter().find(|known| known.as_str() == state);
         Some(QuestionRow {
             proposal: proposal.parse().ok()?,
             since,
@@ -82,7 +82,11 @@ pub(super) fn rows(db: &Database, surface: ReviewSurface) -> Result<Vec<Question
 }
 
 /// Stores the state of a question.
-pub(super) fn put(db: &mut Database, surface: ReviewSurface, row: &QuestionRow) -> Result<(), Error> {
+pub(super) fn save_question(
+    db: &mut Database,
+    surface: ReviewSurface,
+    row: &QuestionRow,
+) -> Result<(), Error> {
     db.change(|transaction| {
         transaction.execute(
             "INSERT INTO surface_tasks (surface, proposal, since, state, task, place, tries, at)
@@ -90,10 +94,10 @@ pub(super) fn put(db: &mut Database, surface: ReviewSurface, row: &QuestionRow) 
              ON CONFLICT (surface, proposal) DO UPDATE SET since = ?3, state = ?4, task = ?5, place = ?6,
                 tries = ?7, at = ?8",
             params![
-                surface.word(),
+                surface.as_str(),
                 row.proposal.to_string(),
                 row.since,
-                row.state.word(),
+                row.state.as_str(),
                 row.task,
                 row.place,
                 row.tries,
@@ -105,7 +109,7 @@ pub(super) fn put(db: &mut Database, surface: ReviewSurface, row: &QuestionRow) 
 }
 
 /// Closes a question if it is the one in this task or message.
-pub(crate) fn over(
+pub(crate) fn close_question(
     db: &mut Database,
     surface: ReviewSurface,
     proposal: ProposalId,
@@ -114,7 +118,7 @@ pub(crate) fn over(
     db.change(|transaction| {
         transaction.execute(
             "UPDATE surface_tasks SET state = 'over' WHERE surface = ?1 AND proposal = ?2 AND task = ?3",
-            params![surface.word(), proposal.to_string(), task],
+            params![surface.as_str(), proposal.to_string(), task],
         )
     })?;
     Ok(())
@@ -133,12 +137,13 @@ pub(crate) fn is_current(
     else {
         return Ok(false);
     };
-    let standing = proposals::standing(db, proposal)?;
-    Ok(row.state == QuestionState::Asked && standing.is_some_and(|standing| since(&standing) <= row.since))
+    let standing = proposals::find_proposal(db, proposal)?;
+    Ok(row.state == QuestionState::Asked
+        && standing.is_some_and(|standing| pending_since(&standing) <= row.since))
 }
 
 /// True if a requested sync has not finished.
-pub(super) fn is_under_way(db: &Database) -> Result<bool, Error> {
+pub(super) fn is_sync_running(db: &Database) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE function = ?1 AND key = ?2
@@ -150,21 +155,21 @@ pub(super) fn is_under_way(db: &Database) -> Result<bool, Error> {
 }
 
 /// True if the surface still shows a proposal that has ended here.
-pub(super) fn ended(db: &Database, surface: ReviewSurface) -> Result<bool, Error> {
+pub(super) fn has_decided_questions(db: &Database, surface: ReviewSurface) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM surface_tasks t LEFT JOIN proposals p ON p.id = t.proposal
                 WHERE t.surface = ?1 AND t.state != 'over'
                     AND (p.id IS NULL OR p.status NOT IN ('pending', 'triaged')))",
-            [surface.word()],
+            [surface.as_str()],
             |row| row.get(0),
         )
     })
 }
 
 /// True if any question is open on the surface.
-pub(super) fn asks(db: &Database, surface: ReviewSurface) -> Result<bool, Error> {
-    Ok(condition(db, surface)?.open > 0)
+pub(super) fn has_questions(db: &Database, surface: ReviewSurface) -> Result<bool, Error> {
+    Ok(surface_status(db, surface)?.open > 0)
 }
 
 /// The sync state of a surface.
@@ -181,7 +186,7 @@ pub(super) struct SyncState {
 impl SyncState {
     /// The position to fetch updates from. After a week without updates Telegram restarts its numbering; it
     /// never repeats old updates anyway.
-    pub(super) fn next_at(&self, now: Timestamp) -> Option<i64> {
+    pub(super) fn next_update(&self, now: Timestamp) -> Option<i64> {
         self.next.filter(|_| now.duration_since(self.heard) < SignedDuration::from_hours(24 * 6))
     }
 }
@@ -191,7 +196,7 @@ pub(super) fn state(db: &Database, surface: ReviewSurface) -> Result<SyncState, 
         connection
             .query_row(
                 "SELECT synced, not_before, failures, problem, next, heard FROM surface_state WHERE surface = ?1",
-                [surface.word()],
+                [surface.as_str()],
                 |row| {
                     Ok(SyncState {
                         synced: time(row.get(0)?),
@@ -221,7 +226,7 @@ fn time(millis: i64) -> Timestamp {
 }
 
 /// Records a finished sync; `problem` is a warning.
-pub(super) fn went_well(
+pub(super) fn record_success(
     db: &mut Database,
     surface: ReviewSurface,
     at: Timestamp,
@@ -231,14 +236,14 @@ pub(super) fn went_well(
         transaction.execute(
             "INSERT INTO surface_state (surface, synced, problem) VALUES (?1, ?2, ?3)
              ON CONFLICT (surface) DO UPDATE SET synced = ?2, not_before = 0, failures = 0, problem = ?3",
-            params![surface.word(), at.as_millisecond(), problem],
+            params![surface.as_str(), at.as_millisecond(), problem],
         )
     })?;
     Ok(())
 }
 
 /// Records a failed sync and the pause before the next.
-pub(super) fn went_wrong(
+pub(super) fn record_failure(
     db: &mut Database,
     surface: ReviewSurface,
     at: Timestamp,
@@ -252,7 +257,7 @@ pub(super) fn went_wrong(
              VALUES (?1, ?2, ?3, 1, ?4)
              ON CONFLICT (surface) DO UPDATE SET synced = ?2, not_before = ?3, failures = failures + 1,
                 problem = ?4",
-            params![surface.word(), at.as_millisecond(), until, problem],
+            params![surface.as_str(), at.as_millisecond(), until, problem],
         )
     })?;
     Ok(())
@@ -267,14 +272,14 @@ pub(super) fn note(db: &mut Database, surface: ReviewSurface, problem: &str) -> 
         transaction.execute(
             "INSERT INTO surface_state (surface, problem) VALUES (?1, ?2)
              ON CONFLICT (surface) DO UPDATE SET problem = ?2",
-            params![surface.word(), problem],
+            params![surface.as_str(), problem],
         )
     })?;
     Ok(())
 }
 
 /// Stores the position to fetch updates from.
-pub(super) fn listen_from(
+pub(super) fn set_next_update(
     db: &mut Database,
     surface: ReviewSurface,
     next: i64,
@@ -284,7 +289,7 @@ pub(super) fn listen_from(
         transaction.execute(
             "INSERT INTO surface_state (surface, next, heard) VALUES (?1, ?2, ?3)
              ON CONFLICT (surface) DO UPDATE SET next = ?2, heard = ?3",
-            params![surface.word(), next, at.as_millisecond()],
+            params![surface.as_str(), next, at.as_millisecond()],
         )
     })?;
     Ok(())
@@ -302,11 +307,11 @@ pub struct SurfaceStatus {
 }
 
 /// Reads the condition of a surface.
-pub fn condition(db: &Database, surface: ReviewSurface) -> Result<SurfaceStatus, Error> {
+pub fn surface_status(db: &Database, surface: ReviewSurface) -> Result<SurfaceStatus, Error> {
     let open: i64 = db.run(|connection| {
         connection.query_row(
             "SELECT count(*) FROM surface_tasks WHERE surface = ?1 AND state != 'over'",
-            [surface.word()],
+            [surface.as_str()],
             |row| row.get(0),
         )
     })?;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::api::{ApiClient, ApiError, ApiResponse};
 use super::task_store::{self, QuestionRow, QuestionState};
-use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, found, question};
+use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, polled_event, question};
 use crate::platform::db::{self, Database};
 use crate::platform::http::HttpMethod;
 use crate::review::proposals::{self, ProposalRecord};
@@ -52,7 +52,7 @@ impl TelegramClient {
 
     /// The name of the bot that the key belongs to.
     pub(super) fn name(&self) -> Result<String, ApiError> {
-        let bot = self.must("getMe", &json!({}))?;
+        let bot = self.call_or_fail("getMe", &json!({}))?;
         Ok(format!("@{}", one_line(bot["username"].as_str().unwrap_or("bot"), 80)))
     }
 
@@ -62,19 +62,19 @@ impl TelegramClient {
             self.listen(look, next)?;
         }
         for row in rows.iter_mut().filter(|row| row.state != QuestionState::Over) {
-            let standing = proposals::standing(look.db, row.proposal)?;
+            let standing = proposals::find_proposal(look.db, row.proposal)?;
             let waits = |standing: &ProposalRecord| {
-                standing.proposal.status.is_open() && task_store::since(standing) <= row.since
+                standing.proposal.status.is_open() && task_store::pending_since(standing) <= row.since
             };
             if standing.as_ref().is_some_and(waits) {
                 continue;
             }
             if let (Some(message), Some(chat)) = (number(row.task.as_deref()), number(row.place.as_deref())) {
-                self.settle(chat, message, standing.as_ref())?;
+                self.close_message(chat, message, standing.as_ref())?;
                 look.synced.closed += 1;
             }
             row.state = QuestionState::Over;
-            task_store::put(look.db, ReviewSurface::Telegram, row)?;
+            task_store::save_question(look.db, ReviewSurface::Telegram, row)?;
         }
         self.ask(look, &rows)
     }
@@ -90,7 +90,7 @@ impl TelegramClient {
             // A webhook or another program receives the presses; questions can still be sent.
             look.synced.problem = Some(format!(
                 "presses cannot be fetched: {}; a webhook's payloads go to `rekindle review webhook telegram`",
-                answered.said()
+                answered.refusal_text()
             ));
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl TelegramClient {
             look.synced.next = Some(look.synced.next.unwrap_or(0).max(update.number + 1));
             if let Some(pressed) = update.pressed.filter(|pressed| pressed.chat_id == self.chat) {
                 let id = format!("telegram-{}", update.number);
-                look.events.push(found(id, names::BUTTON_PRESSED, &pressed, look.now));
+                look.events.push(polled_event(id, names::BUTTON_PRESSED, &pressed, look.now));
             }
         }
         Ok(())
@@ -111,7 +111,7 @@ impl TelegramClient {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
-            let (id, since) = (standing.proposal.id, task_store::since(&standing));
+            let (id, since) = (standing.proposal.id, task_store::pending_since(&standing));
             let row = rows.iter().find(|row| row.proposal == id && row.since >= since);
             if row.is_some_and(|row| row.state != QuestionState::Asking || row.tries >= MAX_SEND_ATTEMPTS) {
                 continue;
@@ -125,7 +125,7 @@ impl TelegramClient {
                 tries: row.map_or(0, |row| row.tries) + 1,
                 at: look.now,
             };
-            task_store::put(look.db, ReviewSurface::Telegram, &row)?;
+            task_store::save_question(look.db, ReviewSurface::Telegram, &row)?;
             let message = json!({
                 "chat_id": self.chat,
                 "text": telegram::message(question(&standing)),
@@ -139,13 +139,13 @@ impl TelegramClient {
                     row.task = sent["message_id"].as_i64().map(|message| message.to_string());
                     row.state = QuestionState::Asked;
                     look.synced.asked += 1;
-                    task_store::put(look.db, ReviewSurface::Telegram, &row)?;
+                    task_store::save_question(look.db, ReviewSurface::Telegram, &row)?;
                 }
                 Err(trouble) => {
                     if !trouble.maybe_done {
                         // A request that was certainly not sent is not an attempt.
                         row.tries -= 1;
-                        task_store::put(look.db, ReviewSurface::Telegram, &row)?;
+                        task_store::save_question(look.db, ReviewSurface::Telegram, &row)?;
                     }
                     return Err(trouble.into());
                 }
@@ -155,29 +155,35 @@ impl TelegramClient {
     }
 
     /// Replies to the press and removes the buttons.
-    pub(super) fn tell(
+    pub(super) fn answer_button(
         &self,
         db: &mut Database,
         press: &ButtonPress<'_>,
     ) -> Result<Option<ApiError>, db::Error> {
         let pressed = press.pressed;
-        let toast = json!({"callback_query_id": pressed.callback_id, "text": telegram::toast(&press.said)});
+        let toast =
+            json!({"callback_query_id": pressed.callback_id, "text": telegram::toast_text(&press.said)});
         // Telegram refuses a reply to an old press; the message shows the result as well.
         if let Err(trouble) = self.call("answerCallbackQuery", &toast) {
             return Ok(Some(trouble));
         }
         let Some(message) = pressed.message_id else { return Ok(None) };
-        if let Err(trouble) = self.settle(pressed.chat_id, message, press.standing) {
+        if let Err(trouble) = self.close_message(pressed.chat_id, message, press.standing) {
             return Ok(Some(trouble));
         }
-        task_store::over(db, ReviewSurface::Telegram, press.id, &message.to_string())?;
+        task_store::close_question(db, ReviewSurface::Telegram, press.id, &message.to_string())?;
         Ok(None)
     }
 
     /// Edits a message to show the result of its proposal, without buttons. A deleted message needs no edit.
-    fn settle(&self, chat: i64, message: i64, standing: Option<&ProposalRecord>) -> Result<(), ApiError> {
+    fn close_message(
+        &self,
+        chat: i64,
+        message: i64,
+        standing: Option<&ProposalRecord>,
+    ) -> Result<(), ApiError> {
         let text = match standing {
-            Some(standing) => telegram::over(question(standing), standing.proposal.status),
+            Some(standing) => telegram::closed_text(question(standing), standing.proposal.status),
             None => telegram::FORGOTTEN_TEXT.to_owned(),
         };
         let edit = json!({"chat_id": chat, "message_id": message, "text": text,
@@ -185,18 +191,18 @@ impl TelegramClient {
         let answered = self.call("editMessageText", &edit)?;
         match answered.status {
             200..=299 | 400 => Ok(()),
-            _ => Err(self.api.refused(&answered)),
+            _ => Err(self.api.unexpected_refusal(&answered)),
         }
     }
 
-    fn must(&self, method: &str, body: &Value) -> Result<Value, ApiError> {
+    fn call_or_fail(&self, method: &str, body: &Value) -> Result<Value, ApiError> {
         self.result(&self.call(method, body)?)
     }
 
     fn result(&self, answered: &ApiResponse) -> Result<Value, ApiError> {
         match answered.is_ok() && answered.body["ok"] == true {
             true => Ok(answered.body["result"].clone()),
-            false => Err(self.api.refused(answered)),
+            false => Err(self.api.unexpected_refusal(answered)),
         }
     }
 

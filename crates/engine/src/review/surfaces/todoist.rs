@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::api::{ApiClient, ApiError, ApiResponse};
 use super::task_store::{self, QuestionRow, QuestionState};
-use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, found, question};
+use super::{MAX_NEW_QUESTIONS, SyncFailure, SyncPass, polled_event, question};
 use crate::platform::http::HttpMethod;
 use crate::review::proposals::{self, ProposalRecord};
 
@@ -97,12 +97,12 @@ impl TodoistClient {
             if let Some(task) = made {
                 let place = Some(task.user_id).filter(|user| !user.is_empty());
                 *row = QuestionRow { state: QuestionState::Asked, task: Some(task.id), place, ..row.clone() };
-                task_store::put(look.db, ReviewSurface::Todoist, row)?;
-            } else if !proposals::standing(look.db, row.proposal)?
+                task_store::save_question(look.db, ReviewSurface::Todoist, row)?;
+            } else if !proposals::find_proposal(look.db, row.proposal)?
                 .is_some_and(|one| one.proposal.status.is_open())
             {
                 row.state = QuestionState::Over;
-                task_store::put(look.db, ReviewSurface::Todoist, row)?;
+                task_store::save_question(look.db, ReviewSurface::Todoist, row)?;
             }
         }
         Ok(())
@@ -118,14 +118,14 @@ impl TodoistClient {
         let (mut open, mut looks, mut gone) = (0, 0, Vec::new());
         for row in rows.iter_mut().filter(|row| row.state == QuestionState::Asked) {
             let Some(id) = row.task.clone() else { continue };
-            let standing = proposals::standing(look.db, row.proposal)?;
+            let standing = proposals::find_proposal(look.db, row.proposal)?;
             let waits = |standing: &ProposalRecord| {
-                standing.proposal.status.is_open() && task_store::since(standing) <= row.since
+                standing.proposal.status.is_open() && task_store::pending_since(standing) <= row.since
             };
             if !standing.as_ref().is_some_and(waits) {
                 self.close(&id, standing.map(|standing| standing.proposal.status), there.get(&id))?;
                 row.state = QuestionState::Over;
-                task_store::put(look.db, ReviewSurface::Todoist, row)?;
+                task_store::save_question(look.db, ReviewSurface::Todoist, row)?;
                 look.synced.closed += 1;
                 continue;
             }
@@ -135,29 +135,29 @@ impl TodoistClient {
                 None if looks == MAX_LOOKUPS => continue,
                 None => {
                     looks += 1;
-                    self.look_for(&id, row.at, look.now)?
+                    self.look_up_task(&id, row.at, look.now)?
                 }
             };
             match found {
                 TaskLookup::Open(task) if todoist::is_rejected(&task.labels) => {
-                    look.events.push(event(names::TASK_UPDATED, &task.changed(), look.now));
+                    look.events.push(event(names::TASK_UPDATED, &task.to_event(), look.now));
                 }
                 TaskLookup::Open(_) => {}
                 TaskLookup::Completed(task) => {
-                    look.events.push(event(names::TASK_COMPLETED, &task.changed(), look.now));
+                    look.events.push(event(names::TASK_COMPLETED, &task.to_event(), look.now));
                 }
                 TaskLookup::Deleted(task) => {
-                    look.events.push(event(names::TASK_DELETED, &task.changed(), look.now));
+                    look.events.push(event(names::TASK_DELETED, &task.to_event(), look.now));
                 }
                 TaskLookup::Gone => gone.push((id, row.proposal, row.place.clone())),
             }
         }
-        self.gone(look, &gone, open)
+        self.deleted_tasks(look, &gone, open)
     }
 
     /// Reports vanished tasks as deleted, unless the key belongs to another account or too many vanished at
     /// once to be a decision.
-    fn gone(
+    fn deleted_tasks(
         &self,
         look: &mut SyncPass<'_>,
         gone: &[(String, ProposalId, Option<String>)],
@@ -188,7 +188,7 @@ impl TodoistClient {
                 task_id: task.clone(),
                 labels: vec![LABEL.to_owned()],
                 content: None,
-                description: todoist::bare_description(*proposal),
+                description: todoist::minimal_description(*proposal),
                 changed_at: None,
             };
             look.events.push(event(names::TASK_DELETED, &changed, look.now));
@@ -202,7 +202,7 @@ impl TodoistClient {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
-            let (id, since) = (standing.proposal.id, task_store::since(&standing));
+            let (id, since) = (standing.proposal.id, task_store::pending_since(&standing));
             let row = rows.iter().find(|row| row.proposal == id);
             if row.is_some_and(|row| row.state != QuestionState::Asking && row.since >= since) {
                 continue;
@@ -219,16 +219,17 @@ impl TodoistClient {
                 tries: row.map_or(0, |row| row.tries) + 1,
                 at: asked_at,
             };
-            task_store::put(look.db, ReviewSurface::Todoist, &row)?;
-            let new = json!(todoist::task(question(&standing)));
+            task_store::save_question(look.db, ReviewSurface::Todoist, &row)?;
+            let new = json!(todoist::new_task(question(&standing)));
             let request = [("x-request-id", request_id(id, since, asked_at))];
             let answered = self.send(HttpMethod::Post, TASKS_PATH, &request, Some(&new))?;
             if matches!(answered.status, 400 | 413 | 422) {
                 // Todoist will never accept this task; the person can still decide elsewhere.
-                look.synced.problem = Some(format!("{id} is no task: {}", self.api.refused(&answered).what));
+                look.synced.problem =
+                    Some(format!("{id} is no task: {}", self.api.unexpected_refusal(&answered).what));
                 row.state = QuestionState::Over;
             } else if !answered.is_ok() {
-                return Err(self.api.refused(&answered).into());
+                return Err(self.api.unexpected_refusal(&answered).into());
             } else {
                 let task = TodoistTask::deserialize(&answered.body).unwrap_or_default();
                 if task.id.is_empty() {
@@ -239,7 +240,7 @@ impl TodoistClient {
                 row.task = Some(task.id);
                 look.synced.asked += 1;
             }
-            task_store::put(look.db, ReviewSurface::Todoist, &row)?;
+            task_store::save_question(look.db, ReviewSurface::Todoist, &row)?;
         }
         Ok(())
     }
@@ -252,7 +253,8 @@ impl TodoistClient {
         status: Option<ProposalStatus>,
         task: Option<&TodoistTask>,
     ) -> Result<(), ApiError> {
-        let unseen = status == Some(ProposalStatus::Expired) && task.is_some_and(|task| !task.is_touched());
+        let unseen =
+            status == Some(ProposalStatus::Expired) && task.is_some_and(|task| !task.may_be_handled());
         let path = format!("{TASKS_PATH}/{}", segment(id));
         let answered = match status {
             Some(_) if !unseen => self.send(HttpMethod::Post, &format!("{path}/close"), &[], None)?,
@@ -260,12 +262,12 @@ impl TodoistClient {
         };
         match answered.status {
             200..=299 | 400 | 404 | 410 => Ok(()),
-            _ => Err(self.api.refused(&answered)),
+            _ => Err(self.api.unexpected_refusal(&answered)),
         }
     }
 
     /// Looks up a task that is missing from the list.
-    fn look_for(&self, id: &str, since: Timestamp, now: Timestamp) -> Result<TaskLookup, ApiError> {
+    fn look_up_task(&self, id: &str, since: Timestamp, now: Timestamp) -> Result<TaskLookup, ApiError> {
         let answered = self.send(HttpMethod::Get, &format!("{TASKS_PATH}/{}", segment(id)), &[], None)?;
         match answered.status {
             200..=299 => {
@@ -285,7 +287,7 @@ impl TodoistClient {
                     .find(|task| task.id == id)
                     .map_or(TaskLookup::Gone, TaskLookup::Completed))
             }
-            _ => Err(self.api.refused(&answered)),
+            _ => Err(self.api.unexpected_refusal(&answered)),
         }
     }
 
@@ -318,7 +320,7 @@ impl TodoistClient {
         let answered = self.send(HttpMethod::Get, path, &[], None)?;
         match answered.is_ok() {
             true => Ok(answered.body),
-            false => Err(self.api.refused(&answered)),
+            false => Err(self.api.unexpected_refusal(&answered)),
         }
     }
 
@@ -337,13 +339,13 @@ impl TodoistClient {
 /// Builds the event of a change; a repeated change has the same id.
 fn event(name: &str, task: &TaskChanged, now: Timestamp) -> Event {
     let what = name.rsplit('.').next().unwrap_or(name);
-    found(format!("todoist-{what}-{}", task.task_id), name, task, now)
+    polled_event(format!("todoist-{what}-{}", task.task_id), name, task, now)
 }
 
 /// The id of a request, at most 36 characters.
 fn request_id(id: ProposalId, since: i64, asked_at: Timestamp) -> String {
     let what = format!("{id} {since} {}", asked_at.as_millisecond());
-    ContentHash::of(what.as_bytes()).short(32)
+    ContentHash::of_bytes(what.as_bytes()).short_hex(32)
 }
 
 fn stamp(at: Timestamp) -> String {

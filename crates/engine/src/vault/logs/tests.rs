@@ -63,7 +63,7 @@ fn made(keys: &[&str]) -> String {
 fn log_01_a_section_is_added_in_the_files_place_and_log_06_once() {
     let ground = LogsFixture::new();
     assert!(ground.add("a"));
-    let first = FileIdentity::of(&fs::metadata(ground.file()).unwrap());
+    let first = FileIdentity::from_metadata(&fs::metadata(ground.file()).unwrap());
     for key in ["b", "c", "d"] {
         assert!(ground.add(key) && !ground.add(key), "{key}");
         assert!(matches!(ground.newest_op(), FileOperation::Append { .. }));
@@ -73,14 +73,14 @@ fn log_01_a_section_is_added_in_the_files_place_and_log_06_once() {
         );
     }
     assert_eq!(ground.text(), made(&["a", "b", "c", "d"]));
-    let last = FileIdentity::of(&fs::metadata(ground.file()).unwrap());
+    let last = FileIdentity::from_metadata(&fs::metadata(ground.file()).unwrap());
     assert!(last.is_same_file(&first), "it was replaced, not added to");
     // The cached state was updated, not read again, and equals a fresh read.
     let known = ground.notes.vault.logs.0.lock().unwrap()[0].clone();
     assert_eq!(known.identity, last);
     let again = read(&ground.file()).unwrap();
-    assert_eq!((known.hashing.so_far(), known.tail.lines()), (again.hashing.so_far(), again.tail.lines()));
-    assert_eq!(known.hashing.so_far(), ContentHash::of(ground.text().as_bytes()));
+    assert_eq!((known.hashing.current(), known.tail.lines()), (again.hashing.current(), again.tail.lines()));
+    assert_eq!(known.hashing.current(), ContentHash::of_bytes(ground.text().as_bytes()));
 }
 
 #[test]
@@ -139,11 +139,11 @@ fn log_01_an_addition_that_was_cut_off_anywhere_is_finished_by_the_next_writer()
     let ground = LogsFixture::new();
     assert!(ground.add("a") && ground.add("b"));
     let (before, after) = (made(&["a"]), made(&["a", "b"]));
-    let journal = fs::read_to_string(ground.notes.places.journal()).unwrap();
+    let journal = fs::read_to_string(ground.notes.places.journal_file()).unwrap();
     let begun = journal.rsplit_once("{\"end\"").unwrap().0.to_owned();
     for cut in before.len()..=after.len() {
         fs::write(ground.file(), &after.as_bytes()[..cut]).unwrap();
-        fs::write(ground.notes.places.journal(), &begun).unwrap();
+        fs::write(ground.notes.places.journal_file(), &begun).unwrap();
         drop(ground.other().writer(&now()).unwrap());
         assert_eq!(ground.text(), after, "cut at {cut} of {}", after.len());
         assert!(!ground.add("b"));
@@ -157,7 +157,7 @@ fn log_01_an_addition_that_was_cut_off_anywhere_is_finished_by_the_next_writer()
         &after.replace("on with b", "home"),
     ] {
         fs::write(ground.file(), theirs).unwrap();
-        fs::write(ground.notes.places.journal(), &begun).unwrap();
+        fs::write(ground.notes.places.journal_file(), &begun).unwrap();
         drop(ground.other().writer(&now()).unwrap());
         assert_eq!(ground.text(), *theirs);
     }
@@ -189,7 +189,7 @@ fn b_08_what_was_forgotten_is_in_no_section_and_not_in_the_journal() {
         .vault
         .forget(ForgetRequest::Text("Go on with the secret."), ChangeActor::User, &now())
         .unwrap();
-    let journal = fs::read_to_string(ground.notes.places.journal()).unwrap();
+    let journal = fs::read_to_string(ground.notes.places.journal_file()).unwrap();
     assert!(!ground.text().contains("with the secret") && !journal.contains("with the secret"));
     assert!(ground.text().contains("Go on with a.") && ground.text().contains("Go on with c."));
     assert!(ground.add("d"));

@@ -12,7 +12,7 @@ use rekindle_core::vault::journal::ChangeActor;
 
 use super::*;
 use crate::forget::ForgetRequest;
-use crate::test_notes::{TestNotes, places_in};
+use crate::test_notes::{TestNotes, paths_in};
 
 fn listed(notes: &TestNotes) -> Vec<String> {
     list(&notes.vault).unwrap().files.into_iter().map(|file| file.path).collect()
@@ -131,7 +131,7 @@ fn a_vault_behind_a_link_keeps_its_name() {
     fs::create_dir_all(&real).unwrap();
     fs::create_dir_all(folder.path().join("vault")).unwrap();
     std::os::unix::fs::symlink(&real, folder.path().join("vault/MemoryVault")).unwrap();
-    let vault = Vault::open(&places_in(folder.path())).unwrap();
+    let vault = Vault::open(&paths_in(folder.path())).unwrap();
     fs::write(real.join("MEMORY.md"), "- one\n").unwrap();
     assert_eq!(list(&vault).unwrap().files[0].path, "MemoryVault/MEMORY.md");
     assert_eq!(read(&vault, "MemoryVault/MEMORY.md").unwrap().documents.len(), 1);

@@ -26,7 +26,7 @@ pub(crate) fn told(context: &CommandContext<'_>, standing: &ProposalRecord) -> S
     let status = standing.proposal.status;
     let why = standing.note.as_ref().filter(|_| status == ProposalStatus::Rejected);
     let why = why.map_or_else(String::new, |reason| format!(" (because: {reason})"));
-    format!("{} was {}{by}{at}{why}", standing.proposal.id, status.word())
+    format!("{} was {}{by}{at}{why}", standing.proposal.id, status.as_str())
 }
 
 pub(crate) fn said(context: &CommandContext<'_>, standing: &ProposalRecord) -> String {
@@ -38,14 +38,16 @@ pub(crate) fn said(context: &CommandContext<'_>, standing: &ProposalRecord) -> S
                     .map_or_else(String::new, |project| format!(", and holds in {project} only"));
                 format!("{id} is in MEMORY.md, meant for {}{reach}", section(standing))
             }
-            None if standing.proposal.widened().is_some() => {
+            None if standing.proposal.global_entry().is_some() => {
                 format!("{id} is done: it holds in every project")
             }
-            None if standing.proposal.idea().is_some() => format!("{id} is done: the idea is a project now"),
+            None if standing.proposal.idea_slug().is_some() => {
+                format!("{id} is done: the idea is a project now")
+            }
             None => format!("{id} is in {}", standing.proposal.file()),
         },
         ProposalStatus::Approved | ProposalStatus::Edited if is_patch(standing) => {
-            let path = patches::path(&context.places.patches(), id);
+            let path = patches::path(&context.places.patches_folder(), id);
             let file = standing.proposal.file();
             let patch = path.display();
             format!("{id} is approved; `rekindle review apply {id}` changes {file} (the patch: {patch})")
@@ -57,8 +59,11 @@ pub(crate) fn said(context: &CommandContext<'_>, standing: &ProposalRecord) -> S
 
 /// The project of a proposal's line in MEMORY.md; `None` is everywhere.
 fn line_project(context: &CommandContext<'_>, id: ProposalId) -> Option<ProjectId> {
-    let memory =
-        context.vault().ok()?.read(&journal::ChangedFile::vault(layout::fixed(layout::MEMORY))).ok()??;
+    let memory = context
+        .vault()
+        .ok()?
+        .read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)))
+        .ok()??;
     let name = id.to_string();
     let mut items = sections(&memory.text).ok()?.into_iter().flat_map(|section| section.items);
     items.find(|item| item.ids.contains(&name))?.project
@@ -68,14 +73,14 @@ fn line_project(context: &CommandContext<'_>, id: ProposalId) -> Option<ProjectI
 /// scope.
 pub(crate) fn would_hold_in(context: &CommandContext<'_>, standing: &ProposalRecord) -> Option<ProjectId> {
     standing.proposal.section()?;
-    promote::holds_in(standing, &context.vault().ok()?).ok()?
+    promote::target_project(standing, &context.vault().ok()?).ok()?
 }
 
 pub(crate) fn section(standing: &ProposalRecord) -> String {
     match &standing.proposal.place {
-        ProposalPlace::Section(_) => standing.proposal.aim().into_owned(),
+        ProposalPlace::Section(_) => standing.proposal.describe_target().into_owned(),
         ProposalPlace::Friction(date) => {
-            format!("{} (friction fix of {})", standing.proposal.aim(), day(*date))
+            format!("{} (friction fix of {})", standing.proposal.describe_target(), day(*date))
         }
     }
 }
@@ -83,7 +88,8 @@ pub(crate) fn section(standing: &ProposalRecord) -> String {
 /// The change of the proposal's file as `diff -u` shows it, if it still applies.
 pub(crate) fn change(context: &CommandContext<'_>, standing: &ProposalRecord) -> Option<String> {
     let shown = standing.proposal.status.is_open() || is_patch(standing);
-    let preview = shown.then(|| promote::preview(&context.world(), standing, !standing.beside))?;
+    let preview =
+        shown.then(|| promote::preview_approval(&context.stage_context(), standing, !standing.beside))?;
     preview.ok().map(|preview| preview.diff)
 }
 

@@ -9,7 +9,7 @@ use rekindle_core::base::decided_by::DecidedBy;
 use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::vault::review::ProposalId;
-use rekindle_engine::jobs::worker_lock::{WorkerLock, do_now};
+use rekindle_engine::jobs::worker_lock::{WorkerLock, run_now};
 use rekindle_engine::pipeline::stages::promote::ReconsiderOutcome;
 use rekindle_engine::pipeline::stages::{STAGE_REGISTRY, promote};
 use rekindle_engine::platform::db::Database;
@@ -33,7 +33,7 @@ pub(crate) fn read_page(context: &CommandContext<'_>) -> Result<Option<String>, 
     if !may_write(context) {
         return Ok(None);
     }
-    let look = promote::look(&context.world()).map_err(CliError::new)?;
+    let look = promote::read_review_decisions(&context.stage_context()).map_err(CliError::new)?;
     let new: Vec<ProposalId> = look
         .decided
         .iter()
@@ -41,7 +41,7 @@ pub(crate) fn read_page(context: &CommandContext<'_>) -> Result<Option<String>, 
         .map(|(id, _)| *id)
         .collect();
     if !new.is_empty() {
-        context.vault_to_change()?;
+        context.writable_vault()?;
         see_to(context, &new)?;
     }
     Ok(look.doubt)
@@ -70,7 +70,7 @@ impl ScopeArgs {
         if !self.this_project {
             return Ok(self.everywhere.then_some(Scope::Global));
         }
-        let own = proposals::standing(db, id)?.and_then(|standing| standing.proposal.project);
+        let own = proposals::find_proposal(db, id)?.and_then(|standing| standing.proposal.project);
         let here = own.or_else(|| context.project_id().cloned());
         let none = || {
             CliError::usage(format!("{id} was said in no project, and this folder is not in one"))
@@ -98,14 +98,14 @@ pub(crate) fn settle(
     reach: ScopeArgs,
     by: DecidedBy,
 ) -> Result<DecideReport, CliError> {
-    context.vault_to_change()?;
+    context.writable_vault()?;
     // A decision on the page was made first.
     read_page(context)?;
     let mut db = Database::open(&context.places.database())?;
     let (mut open, mut wrong) = (Vec::new(), Vec::new());
     for id in ids {
         let scope = reach.scope(context, &db, *id)?;
-        match proposals::decide_in(
+        match proposals::decide_with_scope(
             &mut db,
             &STAGE_REGISTRY,
             *id,
@@ -135,7 +135,7 @@ pub(crate) fn decide_for(
     if let Some((_, why)) = outcome.wrong.into_iter().next() {
         return Err(CliError::new(why).hint("`review_list` shows what waits"));
     }
-    let standing = proposals::standing(&Database::open(&context.places.database())?, id)?;
+    let standing = proposals::find_proposal(&Database::open(&context.places.database())?, id)?;
     let standing = standing.ok_or_else(|| CliError::new(format!("{id} was forgotten")))?;
     match standing.note.as_ref().filter(|_| standing.proposal.status.is_open()) {
         Some(note) => Err(CliError::new(format!("{id} could not be promoted and waits: {note}"))),
@@ -149,24 +149,26 @@ pub(crate) fn see_to(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result
     if ids.is_empty() {
         return Ok(true);
     }
-    let Some(post) = WorkerLock::take(&context.places.locks(), WORKER_TIMEOUT)? else { return Ok(false) };
-    let world = context.world();
+    let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
+        return Ok(false);
+    };
+    let world = context.stage_context();
     for id in ids {
-        do_now(&post, &world, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
+        run_now(&post, &world, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
     }
     Ok(true)
 }
 
 /// Takes back the decision on a proposal, unless a worker is running.
-pub(crate) fn reconsider(
+pub(crate) fn undo_decision(
     context: &CommandContext<'_>,
     id: ProposalId,
     decided: Option<Timestamp>,
 ) -> Result<ReconsiderOutcome, CliError> {
-    context.vault_to_change()?;
-    let Some(post) = WorkerLock::take(&context.places.locks(), WORKER_TIMEOUT)? else {
+    context.writable_vault()?;
+    let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
         return Err(CliError::new(format!("{id} was not taken back: a worker is running"))
             .hint("try it again when it has ended (`rekindle runs`)"));
     };
-    promote::reconsider(&post, &context.world(), id, decided).map_err(CliError::new)
+    promote::reverse_decision(&post, &context.stage_context(), id, decided).map_err(CliError::new)
 }

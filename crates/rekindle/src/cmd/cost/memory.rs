@@ -14,7 +14,7 @@ use crate::app::CommandContext;
 use crate::error::CliError;
 
 /// Shows the injected tokens by day, with their cost.
-pub(super) fn show(
+pub(super) fn show_memory_cost(
     context: &CommandContext<'_>,
     days: u32,
     model: Option<&str>,
@@ -24,7 +24,7 @@ pub(super) fn show(
     let configured = (llm.provider != LlmProvider::Offline).then(|| llm.reflector_model.as_str());
     let model = model.or(configured);
     let price = model.and_then(list_price);
-    let logs = context.places.logs();
+    let logs = context.places.logs_folder();
     let all = injection_stats::sessions(&logs, days, &context.now)
         .map_err(|error| CliError::new(format!("{} cannot be read: {error}", logs.display())))?;
     let mut by_day: BTreeMap<Date, Vec<&SessionInjectionStats>> = BTreeMap::new();
@@ -34,7 +34,7 @@ pub(super) fn show(
     let mean = sum as f64 / (tokens.len().max(1)) as f64;
     let high = if tokens.is_empty() { 0.0 } else { percentile(&tokens, 0.95) };
     let cost =
-        |tokens: f64| price.map(|price| price.of(TokenUsage { input: tokens.ceil() as u64, output: 0 }));
+        |tokens: f64| price.map(|price| price.cost_of(TokenUsage { input: tokens.ceil() as u64, output: 0 }));
     if as_json {
         let days: Vec<Value> = by_day.iter().rev().map(|(date, given)| object(*date, given)).collect();
         let dollars = |tokens: f64| cost(tokens).map(|cost| cost.micro_dollars as f64 / 1e6);

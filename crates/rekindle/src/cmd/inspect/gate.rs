@@ -9,22 +9,22 @@ use serde_json::{Value, json};
 
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
-pub(super) fn show(context: &CommandContext<'_>, days: u16, as_json: bool) -> Result<(), CliError> {
+pub(super) fn show_gate(context: &CommandContext<'_>, days: u16, as_json: bool) -> Result<(), CliError> {
     let out = context.out;
     let today = context.now.date();
     let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(CliError::usage)?;
     let Some(db) = Database::open_existing(&context.places.database())? else {
-        return nothing(context, as_json);
+        return show_empty(context, as_json);
     };
-    let judged = observations::judged(&db, from, today)?;
-    let doubted: Vec<(Date, Finding, GateVerdict)> = observations::between(&db, from, today)?
+    let judged = observations::gate_verdicts(&db, from, today)?;
+    let doubted: Vec<(Date, Finding, GateVerdict)> = observations::in_date_range(&db, from, today)?
         .into_iter()
         .flat_map(|entry| entry.observed.parts.into_iter().map(move |part| (entry.day, part)))
         .flat_map(|(day, part)| part.findings.into_iter().map(move |finding| (day, finding)))
         .filter_map(|(day, finding)| Some((day, finding.clone(), finding.gate?)))
-        .filter(|(_, _, verdict)| !verdict.passes())
+        .filter(|(_, _, verdict)| !verdict.is_passing())
         .collect();
     if as_json {
         let days: Vec<Value> = judged
@@ -45,7 +45,7 @@ pub(super) fn show(context: &CommandContext<'_>, days: u16, as_json: bool) -> Re
         return out.json(&json!({"days": days, "doubted": doubted}));
     }
     if judged.is_empty() {
-        return nothing(context, false);
+        return show_empty(context, false);
     }
     for (date, counts) in &judged {
         out.line(format!(
@@ -62,14 +62,14 @@ pub(super) fn show(context: &CommandContext<'_>, days: u16, as_json: bool) -> Re
         let words = verdict.doubts.iter().filter_map(|doubt| Some(json!(doubt).as_str()?.to_owned()));
         let against = verdict.against.as_ref().map(|id| format!("against {id}"));
         let why: Vec<String> = words.chain(against).collect();
-        let head = out.styled(TextStyle::Dim, format!("{}  {}", day(*date), column(&why.join(", "), 24)));
+        let head = out.styled(TextStyle::Dim, format!("{}  {}", day(*date), pad_column(&why.join(", "), 24)));
         out.line(format!("{head}  {}", finding.text))?;
     }
     out.note("Nothing was held back for it: every observation is in the log of its day.");
     Ok(())
 }
 
-fn nothing(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
+fn show_empty(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     match as_json {
         true => context.out.json(&json!({"days": [], "doubted": []})),
         false => {

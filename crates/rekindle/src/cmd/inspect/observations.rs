@@ -9,12 +9,16 @@ use crate::app::CommandContext;
 use crate::error::CliError;
 use crate::output::TextStyle;
 
-pub(super) fn show(context: &CommandContext<'_>, days: u16, as_json: bool) -> Result<(), CliError> {
+pub(super) fn show_observations(
+    context: &CommandContext<'_>,
+    days: u16,
+    as_json: bool,
+) -> Result<(), CliError> {
     let out = context.out;
     let today = context.now.date();
     let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(CliError::usage)?;
     let entries = match Database::open_existing(&context.places.database())? {
-        Some(db) => observations::between(&db, from, today)?,
+        Some(db) => observations::in_date_range(&db, from, today)?,
         None => Vec::new(),
     };
     if as_json {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use rekindle_core::base::time::iso;
+use rekindle_core::base::time::format_utc;
 use rekindle_core::knowledge::feedback::UsageVerdict;
 use rekindle_core::text::tokens;
 use rekindle_engine::agents::transcripts;
@@ -20,12 +20,12 @@ use serde_json::{Value, json};
 use super::super::{explain, id_match};
 use crate::app::CommandContext;
 use crate::error::CliError;
-use crate::output::{TextStyle, column};
+use crate::output::{TextStyle, pad_column};
 
 /// The number of lines of the recall log that are searched for a session.
 const MAX_LOG_LINES: usize = 20_000;
 
-pub(super) fn show(context: &CommandContext<'_>, session: &str, json: bool) -> Result<(), CliError> {
+pub(super) fn show_session(context: &CommandContext<'_>, session: &str, json: bool) -> Result<(), CliError> {
     let known = injection_log::sessions(&context.places);
     let Some(session) = id_match::session(session, known.iter().map(String::as_str))? else {
         return Err(CliError::usage(format!("no session `{session}` is known")).hint(
@@ -51,22 +51,22 @@ fn report(context: &CommandContext<'_>, session: &str, record: &InjectionRecord)
             turn = Some(&told.turn);
         }
         let outcome =
-            turn.and_then(|turn| record.outcome(turn)).filter(|_| told.what != InjectionMoment::Start);
+            turn.and_then(|turn| record.turn_outcome(turn)).filter(|_| told.what != InjectionMoment::Start);
         let corrected = later(record, turn).filter(|_| told.what != InjectionMoment::Start);
         sum += told.tokens;
-        let word = word(told.what);
+        let word = moment_label(told.what);
         *by_what.entry(word).or_default() += told.tokens;
         blocks.push(block(told, word, outcome, corrected, &asked));
     }
     let agent = record.told[0].agent;
-    let total = spoken(context, agent, session);
+    let total = session_tokens(context, agent, session);
     let outcomes = || record.came.iter();
     let names =
         |list: fn(&TurnOutcome) -> &Vec<String>| outcomes().flat_map(list).cloned().collect::<Vec<_>>();
     Ok(json!({
         "session": session,
         "agent": agent,
-        "heldOut": record.held_out(),
+        "heldOut": record.is_held_out(),
         "turns": record.turns().len(),
         "corrections": outcomes().map(|came| came.corrections).sum::<u32>(),
         "missed": names(|came| &came.missed),
@@ -84,7 +84,7 @@ fn report(context: &CommandContext<'_>, session: &str, record: &InjectionRecord)
     }))
 }
 
-fn word(what: InjectionMoment) -> &'static str {
+fn moment_label(what: InjectionMoment) -> &'static str {
     match what {
         InjectionMoment::Start => "briefing",
         InjectionMoment::Prompt => "prompt",
@@ -98,7 +98,7 @@ fn later<'a>(record: &'a InjectionRecord, turn: Option<&str>) -> Option<&'a Turn
     let turns = record.turns();
     let at = turns.iter().position(|one| Some(one.prompt.turn.as_str()) == turn)?;
     let next = turns.get(at + 1)?.prompt.turn.clone();
-    record.outcome(&next).filter(|came| came.corrections > 0)
+    record.turn_outcome(&next).filter(|came| came.corrections > 0)
 }
 
 fn block(
@@ -108,7 +108,7 @@ fn block(
     corrected: Option<&TurnOutcome>,
     asked: &[Value],
 ) -> Value {
-    let at = iso(told.at);
+    let at = format_utc(told.at);
     let line = asked.iter().find(|line| line["at"] == at && line["injected"] == json!(told.shown));
     let title = |id: &str| {
         let results = line.and_then(|line| line["results"].as_array()).into_iter().flatten();
@@ -144,23 +144,23 @@ fn block(
 
 /// The recalls of a session, from the log.
 fn asked(context: &CommandContext<'_>, session: &str) -> Result<Vec<Value>, CliError> {
-    let log = RecallLog::at(&context.places.logs());
+    let log = RecallLog::in_folder(&context.places.logs_folder());
     let lines = log.read()?.take(MAX_LOG_LINES).filter(|line| line["session"] == session);
     Ok(lines.collect())
 }
 
 /// Estimates the tokens of the session itself, if its transcript exists.
-fn spoken(
+fn session_tokens(
     context: &CommandContext<'_>,
     agent: rekindle_core::base::agent::Agent,
     session: &str,
 ) -> Option<u64> {
     let db = Database::open_existing(&context.places.database()).ok()??;
-    let path = sessions::transcript(&db, agent, session).ok()??;
+    let path = sessions::transcript_path(&db, agent, session).ok()??;
     let mut sum = 0;
     let read = transcripts::read(agent, Path::new(&path), None, &mut |message| {
-        let calls = message.calls.iter().map(|call| tokens::estimate(&call.input)).sum::<u64>();
-        sum += tokens::estimate(&message.text) + calls;
+        let calls = message.calls.iter().map(|call| tokens::estimate_tokens(&call.input)).sum::<u64>();
+        sum += tokens::estimate_tokens(&message.text) + calls;
         ControlFlow::Continue(())
     });
     read.ok().map(|_| sum)
@@ -201,7 +201,7 @@ fn print(context: &CommandContext<'_>, report: &Value) -> Result<(), CliError> {
         }
     }
     for (name, value) in head {
-        out.line(format!("{}  {value}", out.styled(TextStyle::Dim, column(name, 10))))?;
+        out.line(format!("{}  {value}", out.styled(TextStyle::Dim, pad_column(name, 10))))?;
     }
     for block in report["blocks"].as_array().into_iter().flatten() {
         out.line("")?;
@@ -217,7 +217,7 @@ fn print(context: &CommandContext<'_>, report: &Value) -> Result<(), CliError> {
             let by: Vec<String> = memory["by"].as_array().into_iter().flatten().map(text).collect();
             let by = if by.is_empty() { String::new() } else { format!("  ({})", by.join(", ")) };
             let title = memory["title"].as_str().unwrap_or_default();
-            let became = column(&text(&memory["became"]), 10);
+            let became = pad_column(&text(&memory["became"]), 10);
             out.line(format!("  {became}  {}  {title}{by}", text(&memory["id"])))?;
         }
     }
@@ -230,7 +230,7 @@ fn legend(context: &CommandContext<'_>, report: &Value) -> Result<(), CliError> 
     let memories = blocks.flat_map(|block| block["memories"].as_array().into_iter().flatten());
     let shown: Vec<String> =
         memories.filter_map(|memory| memory["became"].as_str().map(str::to_owned)).collect();
-    let lines = explain::outcomes(&shown);
+    let lines = explain::outcome_meanings(&shown);
     if lines.is_empty() {
         return Ok(());
     }
@@ -241,12 +241,12 @@ fn legend(context: &CommandContext<'_>, report: &Value) -> Result<(), CliError> 
 /// Compares sessions with recall and sessions without.
 pub(super) fn compare(context: &CommandContext<'_>, json: bool) -> Result<(), CliError> {
     let (mut with, mut without) = (HoldoutGroup::default(), HoldoutGroup::default());
-    for record in injection_log::all(&context.places) {
+    for record in injection_log::all_records(&context.places) {
         let turns = record.turns().len() as u64;
         if turns == 0 {
             continue;
         }
-        let group = if record.held_out() { &mut without } else { &mut with };
+        let group = if record.is_held_out() { &mut without } else { &mut with };
         group.sessions += 1;
         group.turns += turns;
         group.corrections += record.came.iter().map(|came| u64::from(came.corrections)).sum::<u64>();
@@ -263,12 +263,12 @@ pub(super) fn compare(context: &CommandContext<'_>, json: bool) -> Result<(), Cl
     for (name, group) in [("with recall", with), ("without", without)] {
         out.line(format!(
             "{}  {:>8}  {:>6}  {:>10.2}  {:>11}  {:>16.2}",
-            column(name, 15),
+            pad_column(name, 15),
             group.sessions,
             group.turns,
-            group.each(group.turns),
+            group.per_item(group.turns),
             group.corrections,
-            group.each(group.corrections)
+            group.per_item(group.corrections)
         ))?;
     }
     if share == 0.0 && without.sessions == 0 {
@@ -287,7 +287,7 @@ struct HoldoutGroup {
 }
 
 impl HoldoutGroup {
-    fn each(self, count: u64) -> f64 {
+    fn per_item(self, count: u64) -> f64 {
         if self.sessions == 0 { 0.0 } else { count as f64 / self.sessions as f64 }
     }
 
@@ -295,9 +295,9 @@ impl HoldoutGroup {
         json!({
             "sessions": self.sessions,
             "turns": self.turns,
-            "turnsPerSession": self.each(self.turns),
+            "turnsPerSession": self.per_item(self.turns),
             "corrections": self.corrections,
-            "correctionsPerSession": self.each(self.corrections),
+            "correctionsPerSession": self.per_item(self.corrections),
         })
     }
 }

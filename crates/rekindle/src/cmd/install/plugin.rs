@@ -26,7 +26,7 @@ pub(super) fn write(
     let written = here.installer().write_plugin(&folder, env!("CARGO_PKG_VERSION"), &text)?;
     let made = here.set_up(global)?;
     // A connected agent with the plugin would call every hook twice.
-    let statuses = here.all()?;
+    let statuses = here.install_statuses()?;
     let twice: Vec<_> = statuses
         .iter()
         .filter(|status| status.state != InstallState::Absent)

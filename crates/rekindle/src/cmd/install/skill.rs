@@ -3,7 +3,7 @@
 
 use clap::Command;
 use rekindle_core::hosts::install::HookInvocation;
-use rekindle_core::hosts::install::command::quote;
+use rekindle_core::hosts::install::command::shell_quote;
 use rekindle_core::hosts::install::plugin::SKILL_NAME;
 
 /// The most examples of a verb.
@@ -74,9 +74,9 @@ fn examples(command: &Command) -> Vec<String> {
 
 /// Rewrites an example to call exactly this program with this home.
 fn called(invocation: &HookInvocation, line: &str) -> String {
-    let mut words = vec![quote(&invocation.program)];
+    let mut words = vec![shell_quote(&invocation.program)];
     if let Some(home) = &invocation.home {
-        words.extend(["--home".to_owned(), quote(home)]);
+        words.extend(["--home".to_owned(), shell_quote(home)]);
     }
     words.push(line.trim_start_matches("rekindle ").to_owned());
     words.join(" ")

@@ -45,23 +45,23 @@ fn deciding_goes_on_to_the_next_and_the_last_says_so() {
         press(&mut model, 'a'),
         Some(UiEffect::Decide(id(1), ProposalVerdict::Approve, CardStatus::Approved))
     );
-    model.was_decided(id(1), CardStatus::Approved, then(1), "p is in MEMORY.md");
-    assert_eq!((model.at(), fates(&model).as_str(), model.open()), (1, "a  ", 2));
+    model.on_decided(id(1), CardStatus::Approved, then(1), "p is in MEMORY.md");
+    assert_eq!((model.selected(), fates(&model).as_str(), model.open()), (1, "a  ", 2));
     assert_eq!(press(&mut model, 's'), None);
-    assert_eq!((model.at(), fates(&model).as_str(), model.open()), (2, "as ", 2));
+    assert_eq!((model.selected(), fates(&model).as_str(), model.open()), (2, "as ", 2));
     press(&mut model, 'r');
     let decided = model.update(KeyPress::Enter);
     assert_eq!(decided, Some(UiEffect::Decide(id(3), ProposalVerdict::Reject, CardStatus::Rejected)));
-    model.was_decided(id(3), CardStatus::Rejected, then(2), "p is turned down");
-    assert_eq!(model.at(), 2, "what was skipped is not asked again by itself");
+    model.on_decided(id(3), CardStatus::Rejected, then(2), "p is turned down");
+    assert_eq!(model.selected(), 2, "what was skipped is not asked again by itself");
     press(&mut model, 'k');
     press(&mut model, 'a');
-    model.was_decided(id(2), CardStatus::Approved, then(3), "done");
+    model.on_decided(id(2), CardStatus::Approved, then(3), "done");
     assert!(model.message().text.contains("m shows the rest"), "{:?}", model.message());
     press(&mut model, 'a');
     assert!(model.message().wrong && model.message().text.contains("decided already"));
     assert_eq!(
-        model.decided().collect::<Vec<_>>(),
+        model.decisions().collect::<Vec<_>>(),
         [CardStatus::Approved, CardStatus::Rejected, CardStatus::Approved]
     );
 }
@@ -83,7 +83,7 @@ fn a_line_that_is_named_stays_or_goes_as_the_person_says() {
         (KeyPress::Char('S'), Some(ProposalVerdict::Edit("Port 1".to_owned()))),
         (KeyPress::Escape, None),
     ] {
-        assert_eq!(model.was_edited(id(2), "The port", "Port 1\n"), None);
+        assert_eq!(model.on_edited(id(2), "The port", "Port 1\n"), None);
         assert_eq!(press(&mut model, 'q'), None, "only an answer goes on");
         let effect = verdict.map(|verdict| UiEffect::Decide(id(2), verdict, CardStatus::Edited));
         assert_eq!(model.update(key), effect);
@@ -95,10 +95,10 @@ fn a_line_that_is_named_stays_or_goes_as_the_person_says() {
 fn words_that_are_unchanged_or_gone_decide_nothing() {
     let mut model = sitting();
     for (after, said) in [("Use tabs\n", "nothing was changed"), (" \n", "no words")] {
-        assert_eq!(model.was_edited(id(1), "Use tabs", after), None);
+        assert_eq!(model.on_edited(id(1), "Use tabs", after), None);
         assert!(model.message().wrong && model.message().text.contains(said), "{:?}", model.message());
     }
-    let effect = model.was_edited(id(1), "Use tabs", "Use spaces\n");
+    let effect = model.on_edited(id(1), "Use tabs", "Use spaces\n");
     assert_eq!(
         effect,
         Some(UiEffect::Decide(id(1), ProposalVerdict::Edit("Use spaces".to_owned()), CardStatus::Edited))
@@ -111,13 +111,13 @@ fn the_last_decision_is_taken_back_first() {
     let mut model = sitting();
     assert_eq!(press(&mut model, 'u'), None);
     assert!(model.message().wrong);
-    model.was_decided(id(1), CardStatus::Approved, then(1), "");
-    model.was_decided(id(2), CardStatus::Rejected, then(2), "");
+    model.on_decided(id(1), CardStatus::Approved, then(1), "");
+    model.on_decided(id(2), CardStatus::Rejected, then(2), "");
     assert_eq!(press(&mut model, 'u'), Some(UiEffect::TakeBack(id(2), then(2))));
-    model.was_taken_back(id(2));
-    assert_eq!((model.at(), fates(&model).as_str()), (1, "a  "));
+    model.on_undone(id(2));
+    assert_eq!((model.selected(), fates(&model).as_str()), (1, "a  "));
     assert_eq!(press(&mut model, 'u'), Some(UiEffect::TakeBack(id(1), then(1))));
-    model.cannot_be_taken_back(id(1), "it was changed since".to_owned());
+    model.on_undo_failed(id(1), "it was changed since".to_owned());
     assert_eq!(press(&mut model, 'u'), None);
     assert_eq!(fates(&model), "a  ");
 }
@@ -125,13 +125,13 @@ fn the_last_decision_is_taken_back_first() {
 #[test]
 fn somebody_else_was_first() {
     let mut model = sitting();
-    model.show(id(1), Vec::new(), false, Some("p was rejected in REVIEW.md".to_owned()));
+    model.set_detail(id(1), Vec::new(), false, Some("p was rejected in REVIEW.md".to_owned()));
     assert_eq!(fates(&model), "x  ");
     assert!(model.message().text.contains("REVIEW.md"));
     press(&mut model, 'j');
-    model.was_not_decided(id(2), false, "p was promoted by a command".to_owned());
+    model.on_not_decided(id(2), false, "p was promoted by a command".to_owned());
     assert_eq!(fates(&model), "xx ");
-    model.was_not_decided(id(3), true, "memory is switched off".to_owned());
+    model.on_not_decided(id(3), true, "memory is switched off".to_owned());
     assert_eq!((fates(&model).as_str(), model.message().wrong), ("xx ", true));
 }
 
@@ -166,11 +166,11 @@ fn moving_scrolling_and_the_rest() {
     let mut model = sitting();
     for (key, at) in [('k', 0), ('j', 1), ('G', 2), ('j', 2), ('g', 0)] {
         press(&mut model, key);
-        assert_eq!(model.at(), at, "{key}");
+        assert_eq!(model.selected(), at, "{key}");
     }
-    assert_eq!(model.wanted(), Some(id(1)));
-    model.show(id(1), Vec::new(), true, None);
-    assert_eq!(model.wanted(), None);
+    assert_eq!(model.missing_detail(), Some(id(1)));
+    model.set_detail(id(1), Vec::new(), true, None);
+    assert_eq!(model.missing_detail(), None);
     model.set_extent(30, 10);
     for (key, scroll) in
         [(KeyPress::PageUp, 0), (KeyPress::PageDown, 9), (KeyPress::PageDown, 18), (KeyPress::PageDown, 20)]
@@ -185,7 +185,7 @@ fn moving_scrolling_and_the_rest() {
     assert_eq!((model.cards().len(), model.hidden()), (4, 0));
     press(&mut model, 'G');
     press(&mut model, 'm');
-    assert_eq!((model.cards().len(), model.at()), (3, 2));
+    assert_eq!((model.cards().len(), model.selected()), (3, 2));
     press(&mut model, '?');
     assert_eq!(model.mode(), &InputMode::Help);
     assert_eq!(press(&mut model, 'a'), None);
@@ -195,7 +195,7 @@ fn moving_scrolling_and_the_rest() {
     let mut empty = ReviewModel::new(Vec::new(), Vec::new(), false);
     for key in "ajkrSesumGg ?".chars() {
         press(&mut empty, key);
-        empty.find_open();
+        empty.select_open();
     }
 }
 

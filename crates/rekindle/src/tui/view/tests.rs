@@ -83,7 +83,7 @@ fn sitting() -> ReviewModel {
     let third = ProposalCard { fate: CardStatus::Skipped, ..card(3, "Be brief") };
     let mut model = ReviewModel::new(vec![first, second, third], vec![card(4, "Later")], false);
     let quote = "the staging database moved, it is on 6432 now and 5432 is gone for good";
-    model.show(id(1), about(&standing(text, &[quote]), DIFF), true, None);
+    model.set_detail(id(1), about(&standing(text, &[quote]), DIFF), true, None);
     model
 }
 
@@ -133,7 +133,7 @@ fn questions_are_asked_in_the_line_below() {
     model.update(KeyPress::Paste(" and so on".repeat(10)));
     assert!(screen(&mut model, 40, 12).contains("and so on_"));
     model.update(KeyPress::Escape);
-    model.was_edited(id(1), "a", "b");
+    model.on_edited(id(1), "a", "b");
     assert!(screen(&mut model, 80, 24).contains("S instead of the line it names, a beside it, Esc neither"));
 }
 
@@ -163,8 +163,8 @@ fn nothing_of_a_proposal_reaches_the_terminal_as_a_command() {
         Vec::new(),
         false,
     );
-    model.show(id(1), about(&standing, &format!("a\nb\n@@\n+{nasty}\n")), true, None);
-    model.tell(nasty, true);
+    model.set_detail(id(1), about(&standing, &format!("a\nb\n@@\n+{nasty}\n")), true, None);
+    model.set_status(nasty, true);
     for (columns, lines) in [(80, 24), (40, 12), (200, 60)] {
         let shown = screen(&mut model, columns, lines);
         let odd: Vec<char> = shown.chars().filter(|c| c.is_control() && *c != '\n').collect();
@@ -184,7 +184,7 @@ proptest! {
         keys in "[ajkrsSeumgG ?xq]{0,12}",
     ) {
         let mut model = sitting();
-        model.show(id(1), about(&standing(&text, &[&text]), DIFF), true, None);
+        model.set_detail(id(1), about(&standing(&text, &[&text]), DIFF), true, None);
         for key in keys.chars() {
             model.update(KeyPress::Char(key));
             screen(&mut model, columns, lines);

@@ -19,7 +19,7 @@ fn fbk_05_corrections_in_eight_languages() {
         "我说过我们用 pnpm，不是 npm。",
     ] {
         let found = correction(prompt).unwrap_or_else(|| panic!("{prompt}"));
-        assert!(sounds_like(prompt), "{prompt}");
+        assert!(looks_like_correction(prompt), "{prompt}");
         assert!(!found.right.is_empty() && found.message == "u", "{found:?}");
     }
 }
@@ -48,20 +48,23 @@ fn b_01_only_what_answers_the_agent_corrects_it() {
 #[test]
 fn fbk_05_the_memory_that_would_have_told_it() {
     let told = correction("No, I told you: deploy the pumps with the blue script.").unwrap();
-    assert!(covers("The pumps are deployed with the blue script on Tuesdays.", &told));
-    assert!(!covers("The kettle whistles when its lid is loose.", &told));
+    assert!(states_correction("The pumps are deployed with the blue script on Tuesdays.", &told));
+    assert!(!states_correction("The kettle whistles when its lid is loose.", &told));
     let port = correction("No, I already told you that the ledger listens on 7411.").unwrap();
-    assert!(covers("The ledger database listens on port 7411.", &port));
-    assert!(!covers("The ledger database listens on port 7410.", &port));
+    assert!(states_correction("The ledger database listens on port 7411.", &port));
+    assert!(!states_correction("The ledger database listens on port 7410.", &port));
 }
 
 #[test]
 fn fbk_05_the_memory_that_misled() {
     let port = correction("No, I told you: the ledger listens on port 7411, not 7410.").unwrap();
-    assert!(contradicts("The ledger database listens on port 7410 because 5432 was taken.", &port));
-    assert!(!contradicts("The kettle whistles when its lid is loose.", &port));
-    assert!(!contradicts("The ledger database listens on port 7411.", &port));
+    assert!(contradicts_correction(
+        "The ledger database listens on port 7410 because 5432 was taken.",
+        &port
+    ));
+    assert!(!contradicts_correction("The kettle whistles when its lid is loose.", &port));
+    assert!(!contradicts_correction("The ledger database listens on port 7411.", &port));
     let tool = correction("No, use pnpm instead of npm in this repository.").unwrap();
-    assert!(contradicts("Packages are installed with npm.", &tool));
-    assert!(!contradicts("Packages are installed with pnpm.", &tool));
+    assert!(contradicts_correction("Packages are installed with npm.", &tool));
+    assert!(!contradicts_correction("Packages are installed with pnpm.", &tool));
 }

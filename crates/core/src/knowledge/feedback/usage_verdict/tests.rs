@@ -31,7 +31,7 @@ fn rarity(word: &str) -> f64 {
 
 fn verdict(memory: &str, prompt: &str, messages: &[Message]) -> UsageVerdict {
     let memory = ShownMemory { id: "m", text: memory, silent: false };
-    judge(&memory, &FeedbackTurn::new(&[prompt], messages), &rarity).verdict
+    judge_usage(&memory, &FeedbackTurn::new(&[prompt], messages), &rarity).verdict
 }
 
 const PORT: &str = "The ledger database listens on port 7410 because 5432 was taken.";
@@ -114,7 +114,7 @@ fn fbk_01_dates_counts_and_clocks_come_up_by_themselves() {
 fn a_rule_can_be_heeded_without_a_trace() {
     let memory = ShownMemory { id: "m", text: "Never use sleep in integration tests.", silent: true };
     let turn = FeedbackTurn::new(&["write a check for the exporter"], &[said("Done.")]);
-    assert_eq!(judge(&memory, &turn, &rarity).verdict, UsageVerdict::Unclear);
+    assert_eq!(judge_usage(&memory, &turn, &rarity).verdict, UsageVerdict::Unclear);
 }
 
 #[test]
@@ -122,12 +122,12 @@ fn nothing_is_said_about_a_turn_without_an_answer() {
     let memory = ShownMemory { id: "m", text: PORT, silent: false };
     let turn = FeedbackTurn::new(&["which port?"], &[]);
     assert!(!turn.is_answered());
-    assert_eq!(judge(&memory, &turn, &rarity).verdict, UsageVerdict::Unclear);
+    assert_eq!(judge_usage(&memory, &turn, &rarity).verdict, UsageVerdict::Unclear);
 }
 
 #[test]
 fn a_verdict_names_its_grounds() {
     let memory = ShownMemory { id: "m", text: PORT, silent: false };
-    let judged = judge(&memory, &FeedbackTurn::new(&["which?"], &[said("Port 7410.")]), &rarity);
+    let judged = judge_usage(&memory, &FeedbackTurn::new(&["which?"], &[said("Port 7410.")]), &rarity);
     assert_eq!(judged.by.first().map(String::as_str), Some("7410"));
 }

@@ -155,12 +155,12 @@ fn a_wrong_citation_is_mended_where_the_words_are_elsewhere() {
 
 #[test]
 fn citations_are_read_in_the_forms_that_models_use() {
-    assert_eq!(citations("text [#3, #7]"), ("text", vec![3, 7]));
-    assert_eq!(citations("text [3;7]"), ("text", vec![3, 7]));
-    assert_eq!(citations("text (#3-#5)"), ("text", vec![3, 4, 5]));
-    assert_eq!(citations("a list [a, b]"), ("a list [a, b]", vec![]));
-    assert_eq!(citations("see (below)"), ("see (below)", vec![]));
-    assert_eq!(citations("[redacted:github-token]"), ("[redacted:github-token]", vec![]));
+    assert_eq!(parse_citations("text [#3, #7]"), ("text", vec![3, 7]));
+    assert_eq!(parse_citations("text [3;7]"), ("text", vec![3, 7]));
+    assert_eq!(parse_citations("text (#3-#5)"), ("text", vec![3, 4, 5]));
+    assert_eq!(parse_citations("a list [a, b]"), ("a list [a, b]", vec![]));
+    assert_eq!(parse_citations("see (below)"), ("see (below)", vec![]));
+    assert_eq!(parse_citations("[redacted:github-token]"), ("[redacted:github-token]", vec![]));
 }
 
 #[test]

@@ -44,8 +44,8 @@ fn session() -> Vec<Message> {
 /// The result for a statement that cites message `number`.
 fn passed(text: &str, number: usize) -> Result<(), ClaimFault> {
     let messages = session();
-    let support = MessageEvidence::new(&messages, &TimeZone::UTC).support(text, &[number + 1])?;
-    NoiseDetector::new(&messages, &TimeZone::UTC).pass(text, &support)
+    let support = MessageEvidence::new(&messages, &TimeZone::UTC).find_support(text, &[number + 1])?;
+    NoiseDetector::new(&messages, &TimeZone::UTC).check_noise(text, &support)
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn obs_03_the_course_of_a_session_is_no_fact() {
 fn idea_01_an_idea_is_for_later() {
     let messages = session();
     let noise = NoiseDetector::new(&messages, &TimeZone::UTC);
-    assert!(noise.thinks_ahead(&[10]) && noise.thinks_ahead(&[0, 10]));
+    assert!(noise.is_about_future(&[10]) && noise.is_about_future(&[0, 10]));
     for now in [0, 4, 6, 7, 9, 12] {
-        assert!(!noise.thinks_ahead(&[now]), "{now}");
+        assert!(!noise.is_about_future(&[now]), "{now}");
     }
 }
 
@@ -106,7 +106,7 @@ fn b_01_what_the_person_laid_down_and_nobody_repeats_is_passed_over() {
     let messages = session();
     let noise = NoiseDetector::new(&messages, &TimeZone::UTC);
     let over = |said: &[&str]| {
-        noise.passed_over(said).flat_map(|finding| finding.messages.clone()).collect::<Vec<_>>()
+        noise.missing_findings(said).flat_map(|finding| finding.messages.clone()).collect::<Vec<_>>()
     };
     assert_eq!(over(&[]), ["m4", "m12"]);
     assert_eq!(over(&["Run the tests with --release: the debug build is too slow"]), ["m12"]);

@@ -2,13 +2,13 @@
 //! every sentence is labelled once.
 
 use super::session_view::SessionView;
-use super::statements::plain;
+use super::statements::strip_markdown;
 use super::turn::SessionTurn;
 use crate::knowledge::statement;
 use crate::knowledge::statement::{
     ClassifyFn, MAX_SENTENCE_CHARS, StatementContext, StatementLabels, StatementSpeaker,
 };
-use crate::text::phrases::head;
+use crate::text::phrases::truncate_head;
 use crate::text::sentences;
 
 /// The number of bytes read of an answer.
@@ -32,7 +32,7 @@ pub(super) struct AnswerSentence {
 
 impl AnswerSentence {
     /// The probability that it holds beyond the session. `None` without labels.
-    pub(super) fn lasting(&self) -> Option<f32> {
+    pub(super) fn lasting_probability(&self) -> Option<f32> {
         self.labels.map(|labels| labels.lasting)
     }
 }
@@ -46,11 +46,11 @@ pub(super) fn read(
     let request = turn.request(view).unwrap_or_default();
     let mut read = Vec::new();
     for (at, text) in turn.answers(view) {
-        let text = head(text, MAX_ANSWER_BYTES);
+        let text = truncate_head(text, MAX_ANSWER_BYTES);
         let sentences: Vec<&str> =
-            sentences::lines(text).into_iter().flat_map(sentences::sentences).collect();
+            sentences::lines(text).into_iter().flat_map(sentences::split_sentences).collect();
         for (place, sentence) in sentences.iter().enumerate().take(MAX_CLASSIFIED_SENTENCES) {
-            let text = plain(sentence);
+            let text = strip_markdown(sentence);
             let around = StatementContext {
                 stopped: None,
                 before: request,

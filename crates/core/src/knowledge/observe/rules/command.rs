@@ -48,7 +48,7 @@ pub(super) struct CommandPart {
 
 impl ShellCommand {
     /// The command that a call runs, if any.
-    pub(super) fn of(call: &ToolCall) -> Option<Self> {
+    pub(super) fn from_call(call: &ToolCall) -> Option<Self> {
         SHELL_TOOLS.contains(&call.tool.to_lowercase().as_str()).then(|| Self::read(&call.input)).flatten()
     }
 
@@ -70,7 +70,7 @@ impl ShellCommand {
 
     /// True if it makes a commit.
     pub(super) fn commits(&self) -> bool {
-        self.parts.iter().any(|part| part.is(&["git", "commit"]))
+        self.parts.iter().any(|part| part.begins_with(&["git", "commit"]))
     }
 
     /// The keys that identify a retry: for checks the program and its action, else the whole line.
@@ -122,7 +122,7 @@ impl CommandPart {
     }
 
     /// True if it begins with these words.
-    pub(super) fn is(&self, words: &[&str]) -> bool {
+    pub(super) fn begins_with(&self, words: &[&str]) -> bool {
         self.words.len() >= words.len()
             && words
                 .iter()
@@ -357,7 +357,7 @@ fn split(input: &str) -> Vec<String> {
 }
 
 /// The subject of a commit.
-pub(super) fn subject(input: &str) -> Option<String> {
+pub(super) fn commit_subject(input: &str) -> Option<String> {
     commit_message(input).map(|(subject, _)| subject)
 }
 
@@ -461,10 +461,13 @@ mod tests {
 
     #[test]
     fn a_commit_by_its_first_line() {
-        assert_eq!(subject("git commit -m \"Cache it\""), Some("Cache it".to_owned()));
-        assert_eq!(subject("git add . && git commit -am 'Cache it\n\nmore'"), Some("Cache it".to_owned()));
+        assert_eq!(commit_subject("git commit -m \"Cache it\""), Some("Cache it".to_owned()));
         assert_eq!(
-            subject("git commit -m \"$(cat <<'EOF'\nCache it\n\nBody\nEOF\n)\""),
+            commit_subject("git add . && git commit -am 'Cache it\n\nmore'"),
+            Some("Cache it".to_owned())
+        );
+        assert_eq!(
+            commit_subject("git commit -m \"$(cat <<'EOF'\nCache it\n\nBody\nEOF\n)\""),
             Some("Cache it".to_owned())
         );
         assert_eq!(
@@ -477,7 +480,7 @@ mod tests {
             ),
             Some(("Cache it".to_owned(), "Parsing took 40 ms.".to_owned()))
         );
-        assert_eq!(subject("git commit --amend --no-edit"), None);
-        assert_eq!(subject("git commit -m \"$MESSAGE\""), None);
+        assert_eq!(commit_subject("git commit --amend --no-edit"), None);
+        assert_eq!(commit_subject("git commit -m \"$MESSAGE\""), None);
     }
 }

@@ -30,9 +30,9 @@ pub fn corrections(messages: &[Message]) -> Vec<UserCorrection> {
     let view = SessionView::new(messages, &zone, None);
     let Some(said) = view.said.iter().find(|said| said.at == last) else { return Vec::new() };
     let mut found = Vec::new();
-    for sentence in person_sentences::sentences(&view, said) {
-        let Some((verdict, right)) = sentence_verdict::corrects(&sentence) else { continue };
-        let text = line(&user_findings::worded(&sentence, verdict), MAX_FINDING_CHARS);
+    for sentence in person_sentences::person_sentences(&view, said) {
+        let Some((verdict, right)) = sentence_verdict::correction_verdict(&sentence) else { continue };
+        let text = line(&user_findings::full_sentence(&sentence, verdict), MAX_FINDING_CHARS);
         if !text.is_empty() {
             found.push(UserCorrection {
                 text,

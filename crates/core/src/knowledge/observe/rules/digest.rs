@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 
 use super::answers::AnswerSentence;
 use super::command;
-use super::mended_failures::{names, settled};
+use super::mended_failures::{names, settling_step};
 use super::output::CallState;
 use super::request;
 use super::session_view::SessionView;
 use super::turn::SessionTurn;
 use super::words::gate;
-use crate::text::phrases::{content, has, has_dense, line};
+use crate::text::phrases::{contains_dense, content, has, line};
 use crate::text::sentences;
-use crate::text::specific_terms::{is_count, occurs, specifics};
+use crate::text::specific_terms::{contains_specific, is_count, specifics};
 
 /// The maximum length of the request, in characters.
 const MAX_REQUEST_CHARS: usize = 120;
@@ -45,23 +45,23 @@ pub(super) fn digest(
 ) -> String {
     let mut parts: Vec<String> = Vec::new();
     let goal = turn.request(view).and_then(goal);
-    parts.extend(goal.map(|text| format!("“{}”", ended(&line(text, MAX_REQUEST_CHARS)))));
+    parts.extend(goal.map(|text| format!("“{}”", with_full_stop(&line(text, MAX_REQUEST_CHARS)))));
     for place in
         turn.said.iter().skip(1).filter(|place| view.messages[view.said[**place].at].stopped).take(MAX_STEERS)
     {
         let said = &view.said[*place];
         let text = request::request(said).unwrap_or(said.text.as_str());
-        if is_once(text) {
+        if is_one_off(text) {
             continue;
         }
-        parts.push(format!("The user stopped it: “{}”", ended(&line(text, MAX_STEER_CHARS))));
+        parts.push(format!("The user stopped it: “{}”", with_full_stop(&line(text, MAX_STEER_CHARS))));
     }
     parts.extend(answer(answers, once));
     let files = view.files(turn.from, turn.to);
     if !files.is_empty() {
         parts.push(format!("Changed {}", names(&files, 3, 80)));
     }
-    parts.extend(ending(view, turn));
+    parts.extend(turn_ending(view, turn));
     // A request without any result is not worth a digest.
     if parts.len() == usize::from(goal.is_some()) {
         return String::new();
@@ -72,8 +72,8 @@ pub(super) fn digest(
 /// The clause of a request that states the goal; `None` if all of it is a one-off.
 fn goal(request: &str) -> Option<&str> {
     let says = |text: &&str| content(text).len() >= MIN_GOAL_WORDS;
-    let told = sentences::sentences(request).into_iter().find_map(|sentence| {
-        if !is_once(sentence) {
+    let told = sentences::split_sentences(request).into_iter().find_map(|sentence| {
+        if !is_one_off(sentence) {
             return says(&sentence).then_some(sentence);
         }
         lasting_clause(sentence).filter(says)
@@ -81,7 +81,7 @@ fn goal(request: &str) -> Option<&str> {
     let sentence = told?;
     // Clauses beside the goal are often one-offs.
     let mut clauses = sentence.match_indices([',', ';']).map(|(at, _)| &sentence[..at]);
-    let clause = clauses.find(|clause| content(clause).len() > MIN_GOAL_WORDS && !is_once(clause));
+    let clause = clauses.find(|clause| content(clause).len() > MIN_GOAL_WORDS && !is_one_off(clause));
     Some(clause.unwrap_or(sentence))
 }
 
@@ -93,7 +93,7 @@ fn lasting_clause(sentence: &str) -> Option<&str> {
     let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
     let clauses: Vec<(usize, &str)> =
         starts.zip(&ends).filter_map(|(start, end)| Some((start, sentence.get(start..*end)?))).collect();
-    let once = clauses.iter().position(|(_, clause)| is_once(clause))?;
+    let once = clauses.iter().position(|(_, clause)| is_one_off(clause))?;
     let limits = content(clauses[once].1).len() <= MAX_LIMIT_WORDS;
     let last = once.checked_sub(1 + usize::from(limits))?;
     let (start, clause) = clauses[last];
@@ -101,9 +101,9 @@ fn lasting_clause(sentence: &str) -> Option<&str> {
 }
 
 /// True if a sentence says that it is a one-off.
-pub(super) fn is_once(text: &str) -> bool {
-    let folded = sentences::folded(text);
-    has(&folded, gate::ONCE) || has_dense(&folded, gate::DENSE_ONCE) || is_for_this_only(&folded)
+pub(super) fn is_one_off(text: &str) -> bool {
+    let folded = sentences::fold(text);
+    has(&folded, gate::ONCE) || contains_dense(&folded, gate::DENSE_ONCE) || is_for_this_only(&folded)
 }
 
 /// True for "for this flash only".
@@ -115,16 +115,17 @@ fn is_for_this_only(folded: &str) -> bool {
 }
 
 /// The values in the user's one-off instructions: ports, paths, versions.
-pub(super) fn once_values(view: &SessionView<'_>) -> BTreeSet<String> {
+pub(super) fn one_off_values(view: &SessionView<'_>) -> BTreeSet<String> {
     let said = view.said.iter().flat_map(|said| sentences::lines(&said.text));
-    let once =
-        said.flat_map(sentences::sentences).filter(|sentence| is_once(sentence) || is_for_today(sentence));
+    let once = said
+        .flat_map(sentences::split_sentences)
+        .filter(|sentence| is_one_off(sentence) || is_for_today(sentence));
     once.flat_map(specifics).filter(|value| !is_count(value)).collect()
 }
 
 /// True if a sentence of the user concerns only today: "on 8899 today", but not "since today".
 fn is_for_today(text: &str) -> bool {
-    let folded = sentences::folded(text);
+    let folded = sentences::fold(text);
     has(&folded, TODAY) && !has(&folded, SINCE_TODAY)
 }
 
@@ -132,7 +133,7 @@ const TODAY: &str = "today | tonight | heute | hoy | aujourd'hui | hoje";
 const SINCE_TODAY: &str = "\
     since today | from today | as of today | starting today | seit heute | ab heute | desde hoy | depuis aujourd'hui | desde hoje";
 
-fn ended(text: &str) -> &str {
+fn with_full_stop(text: &str) -> &str {
     text.trim_end_matches(['.', ':', '。', ';', ','])
 }
 
@@ -142,20 +143,21 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
         let text = &sentence.text;
         content(text).len() >= MIN_ANSWER_WORDS
             && !text.ends_with([':', '：', '?', '？'])
-            && !is_once(text)
-            && !once.iter().any(|value| occurs(value, text))
+            && !is_one_off(text)
+            && !once.iter().any(|value| contains_specific(value, text))
     };
     let sentences: Vec<&AnswerSentence> = answers.iter().filter(says).collect();
     let last_message = sentences.last()?.at;
     let outcome = sentences.iter().position(|sentence| sentence.at == last_message);
     let mut places: Vec<usize> = (0..sentences.len())
         .filter(|place| {
-            Some(*place) == outcome || sentences[*place].lasting().is_none_or(|likely| likely >= MIN_LASTING)
+            Some(*place) == outcome
+                || sentences[*place].lasting_probability().is_none_or(|likely| likely >= MIN_LASTING)
         })
         .collect();
     // Without a classifier the order of the answer is the best available.
     places.sort_by(|a, b| {
-        let worth = |place: usize| sentences[place].lasting().unwrap_or(0.0);
+        let worth = |place: usize| sentences[place].lasting_probability().unwrap_or(0.0);
         (Some(*b) == outcome).cmp(&(Some(*a) == outcome)).then(worth(*b).total_cmp(&worth(*a))).then(a.cmp(b))
     });
     let mut room = MAX_ANSWER_CHARS;
@@ -166,20 +168,20 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
         fits
     });
     if places.is_empty() {
-        return Some(ended(&line(&sentences[outcome?].text, MAX_ANSWER_CHARS)).to_owned());
+        return Some(with_full_stop(&line(&sentences[outcome?].text, MAX_ANSWER_CHARS)).to_owned());
     }
     places.sort_unstable();
     let told: Vec<&str> = places.iter().map(|place| sentences[*place].text.as_str()).collect();
-    Some(ended(&told.join(" ")).to_owned())
+    Some(with_full_stop(&told.join(" ")).to_owned())
 }
 
 /// The outcome of a turn's work, if a check or a commit shows it.
-fn ending(view: &SessionView<'_>, turn: &SessionTurn) -> Option<String> {
-    let (step, state) = view.steps_between(turn.from, turn.to).rev().find_map(|step| settled(step))?;
+fn turn_ending(view: &SessionView<'_>, turn: &SessionTurn) -> Option<String> {
+    let (step, state) = view.steps_between(turn.from, turn.to).rev().find_map(|step| settling_step(step))?;
     let command = step.command.as_ref()?;
     let what = line(&command.name(), 80);
     Some(match state {
-        CallState::Passed if command.commits() => match command::subject(&step.call.input) {
+        CallState::Passed if command.commits() => match command::commit_subject(&step.call.input) {
             Some(subject) => format!("Committed “{}”", line(&subject, 100)),
             None => "Committed".to_owned(),
         },

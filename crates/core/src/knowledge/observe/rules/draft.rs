@@ -5,7 +5,7 @@ use crate::base::provenance::Origin;
 use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
 use crate::knowledge::observe::{Finding, FindingKind};
-use crate::text::normalise::normalised;
+use crate::text::normalise::normalise;
 use crate::text::phrases::{self, line};
 use crate::vault::priority::Priority;
 
@@ -57,7 +57,7 @@ impl FindingDraft {
 
     /// The same draft with less trust, because the words may be quoted: the user is asked, and it holds at
     /// most in this project.
-    pub(super) fn doubted(self) -> Self {
+    pub(super) fn as_uncertain(self) -> Self {
         Self {
             strength: self.strength.min(StatementStrength::Implied),
             everywhere: false,
@@ -66,13 +66,13 @@ impl FindingDraft {
         }
     }
 
-    pub(super) fn finding(&self, view: &SessionView<'_>) -> Finding {
+    pub(super) fn into_finding(&self, view: &SessionView<'_>) -> Finding {
         let mut messages = self.messages.clone();
         messages.push(self.at);
         Finding {
             kind: self.kind,
             priority: self.priority,
-            when: view.when(self.at),
+            when: view.message_time(self.at),
             text: line(
                 &self.text,
                 if self.kind == FindingKind::Commit { MAX_COMMIT_CHARS } else { phrases::MAX_FINDING_CHARS },
@@ -84,12 +84,12 @@ impl FindingDraft {
             ends: self.ends,
             sentiment: self.sentiment,
             gate: None,
-            messages: view.ids(&messages, MAX_MESSAGES),
+            messages: view.message_ids(&messages, MAX_MESSAGES),
         }
     }
 
     /// The rank of a draft if there are too many.
-    fn worth(&self) -> (Priority, StatementStrength, u8) {
+    fn sort_key(&self) -> (Priority, StatementStrength, u8) {
         let kind = match self.kind {
             FindingKind::Rule | FindingKind::Correction => 5,
             FindingKind::Decision | FindingKind::Preference | FindingKind::Convention | FindingKind::Fact => {
@@ -105,10 +105,10 @@ impl FindingDraft {
 }
 
 /// Merges duplicates into the strongest form, with the messages of both.
-pub(super) fn folded(drafts: Vec<FindingDraft>) -> Vec<FindingDraft> {
+pub(super) fn deduplicate(drafts: Vec<FindingDraft>) -> Vec<FindingDraft> {
     let mut kept: Vec<(String, FindingDraft)> = Vec::new();
     for draft in drafts {
-        let key = normalised(&draft.text);
+        let key = normalise(&draft.text);
         // A part counts as duplicate only within the same kind: a purpose quotes the decision.
         let within = |one: &str, other: &str| one.len() > 24 && other.contains(one);
         let same = |(other, known): &&mut (String, FindingDraft)| {
@@ -117,7 +117,7 @@ pub(super) fn folded(drafts: Vec<FindingDraft>) -> Vec<FindingDraft> {
         match kept.iter_mut().find(same) {
             // Only duplicates of the same origin add support: tool output never becomes the user's word.
             Some((_, known)) if known.origin == draft.origin => {
-                if draft.worth() > known.worth() {
+                if draft.sort_key() > known.sort_key() {
                     known.kind = draft.kind;
                     known.priority = draft.priority;
                     known.strength = draft.strength;
@@ -133,8 +133,8 @@ pub(super) fn folded(drafts: Vec<FindingDraft>) -> Vec<FindingDraft> {
 }
 
 /// The best `most` drafts, in the order of the session.
-pub(super) fn best(mut drafts: Vec<FindingDraft>, most: usize) -> Vec<FindingDraft> {
-    drafts.sort_by_key(|draft| std::cmp::Reverse(draft.worth()));
+pub(super) fn best_drafts(mut drafts: Vec<FindingDraft>, most: usize) -> Vec<FindingDraft> {
+    drafts.sort_by_key(|draft| std::cmp::Reverse(draft.sort_key()));
     drafts.truncate(most);
     drafts.sort_by_key(|draft| draft.at);
     drafts

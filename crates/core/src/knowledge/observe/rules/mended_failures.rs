@@ -12,9 +12,11 @@ use super::words::cause;
 use crate::base::provenance::StatementStrength;
 use crate::knowledge::observe::FindingKind;
 use crate::text::common_words;
-use crate::text::phrases::{MAX_FINDING_CHARS, begins, content, find_words, has, has_dense, head, line};
+use crate::text::phrases::{
+    MAX_FINDING_CHARS, contains_dense, content, find_words, has, line, strip_phrase, truncate_head,
+};
 use crate::text::sentences;
-use crate::text::sentences::phrases;
+use crate::text::sentences::split_phrases;
 use crate::vault::priority::Priority;
 
 /// A failure that passed later.
@@ -38,7 +40,7 @@ const MAX_CONTINUED_TURNS: usize = 4;
 const MAX_CALL_DISTANCE: usize = 300;
 
 /// All checks, or other retried commands, that failed and passed later, in order.
-pub(super) fn mended(view: &SessionView<'_>) -> Vec<MendedFailure> {
+pub(super) fn mended_failures(view: &SessionView<'_>) -> Vec<MendedFailure> {
     let mut open: HashMap<String, (usize, usize)> = HashMap::new();
     let mut mended: Vec<MendedFailure> = Vec::new();
     for (place, step) in view.steps.iter().enumerate() {
@@ -67,8 +69,9 @@ pub(super) fn mended(view: &SessionView<'_>) -> Vec<MendedFailure> {
 ///
 /// During new work, checks fail and pass all the time. So a fix counts only if the failure existed before the
 /// agent changed anything, if the user reported it, or if the agent names a cause explicitly.
-pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
-    let mut drafts: Vec<FindingDraft> = mended(view).iter().filter_map(|mended| fix(view, mended)).collect();
+pub(super) fn cause_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
+    let mut drafts: Vec<FindingDraft> =
+        mended_failures(view).iter().filter_map(|mended| fix(view, mended)).collect();
     drafts.extend(explained(view, &drafts));
     drafts
 }
@@ -82,9 +85,9 @@ fn fix(view: &SessionView<'_>, mended: &MendedFailure) -> Option<FindingDraft> {
     }
     let asked = view.said[..view.said.partition_point(|said| said.at < failed.at)].last();
     let began = asked.map_or(0, |said| said.at);
-    let reported = asked.is_some_and(|said| is_report(&said.text));
+    let reported = asked.is_some_and(|said| is_breakage_report(&said.text));
     let before = view.files(began, failed.at).is_empty();
-    let error = failed.result.and_then(|at| output::key_line(&view.messages[at].text));
+    let error = failed.result.and_then(|at| output::failure_line(&view.messages[at].text));
     let end = (passed.result.unwrap_or(passed.at) + 1 + MAX_CAUSE_DISTANCE).min(next_said(view, passed.at));
     let cause = cause_of(view, mended, end);
     let known = match &cause {
@@ -127,18 +130,18 @@ fn explained(view: &SessionView<'_>, known: &[FindingDraft]) -> Vec<FindingDraft
         let on = view.said[place + 1..]
             .iter()
             .take(MAX_CONTINUED_TURNS)
-            .take_while(|next| request::goes_on(next))
+            .take_while(|next| request::is_continuation(next))
             .count();
         let end = view.said.get(place + 1 + on).map_or(view.messages.len(), |next| next.at);
         let covered = known.iter().any(|draft| draft.messages.iter().any(|at| (said.at..end).contains(at)));
-        if covered || !is_report(&said.text) || request::goes_on(said) {
+        if covered || !is_breakage_report(&said.text) || request::is_continuation(said) {
             continue;
         }
         let Some(request) = request::request(said) else { continue };
-        let Some(cause) = cause(view, said.at + 1, end) else { continue };
+        let Some(cause) = stated_cause(view, said.at + 1, end) else { continue };
         let files = view.files(cause.at, end);
         let Some(last) = files.last().map(|(at, _)| *at) else { continue };
-        let verified = view.steps_between(last, end).find_map(|step| settled(step));
+        let verified = view.steps_between(last, end).find_map(|step| settling_step(step));
         let Some((passed, CallState::Passed)) = verified else { continue };
         let name = passed.command.as_ref().map_or_else(String::new, |command| line(&command.name(), 40));
         let after = format!(". Changed {}; then `{name}` passed", names(&files, 2, 40));
@@ -159,16 +162,16 @@ fn explained(view: &SessionView<'_>, known: &[FindingDraft]) -> Vec<FindingDraft
 }
 
 /// Returns a step that decides how the work ended: a check or a commit.
-pub(super) fn settled<'s, 'a>(step: &'s ToolStep<'a>) -> Option<(&'s ToolStep<'a>, CallState)> {
+pub(super) fn settling_step<'s, 'a>(step: &'s ToolStep<'a>) -> Option<(&'s ToolStep<'a>, CallState)> {
     let command = step.command.as_ref()?;
     let tells = command.checks() || command.commits();
     (tells && matches!(step.state, CallState::Passed | CallState::Failed)).then_some((step, step.state))
 }
 
 /// True if the user reports a problem.
-pub(super) fn is_report(text: &str) -> bool {
-    let folded = sentences::folded(head(text, 2_000));
-    has(&folded, common_words::BREAKAGE_WORDS) || has_dense(&folded, common_words::DENSE_BREAKAGE_WORDS)
+pub(super) fn is_breakage_report(text: &str) -> bool {
+    let folded = sentences::fold(truncate_head(text, 2_000));
+    has(&folded, common_words::BREAKAGE_WORDS) || contains_dense(&folded, common_words::DENSE_BREAKAGE_WORDS)
 }
 
 fn next_said(view: &SessionView<'_>, at: usize) -> usize {
@@ -178,7 +181,7 @@ fn next_said(view: &SessionView<'_>, at: usize) -> usize {
 
 /// The names of a few files.
 pub(super) fn names(files: &[(usize, String)], most: usize, each: usize) -> String {
-    let shown: Vec<String> = files.iter().take(most).map(|(_, name)| shorter(name, each)).collect();
+    let shown: Vec<String> = files.iter().take(most).map(|(_, name)| shorten_path(name, each)).collect();
     let more = files.len().saturating_sub(most);
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
@@ -194,7 +197,7 @@ fn by_ends(text: &str) -> String {
 }
 
 /// Shortens a path to its end, which distinguishes it.
-fn shorter(name: &str, most: usize) -> String {
+fn shorten_path(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();
     }
@@ -228,37 +231,38 @@ fn cause_of(view: &SessionView<'_>, mended: &MendedFailure, end: usize) -> Optio
             step.state == CallState::Failed
                 && check.is_some_and(|command| !command.keys().iter().any(|key| own.contains(key)))
         });
-        cause(view, start, other.map_or(end, |step| step.at))
+        stated_cause(view, start, other.map_or(end, |step| step.at))
     };
     window(mended.last).or_else(|| window(mended.failed))
 }
 
 /// The first sentence between two messages in which the agent names a cause.
-pub(super) fn cause(view: &SessionView<'_>, from: usize, to: usize) -> Option<StatedCause> {
+pub(super) fn stated_cause(view: &SessionView<'_>, from: usize, to: usize) -> Option<StatedCause> {
     let mut pointed: Option<StatedCause> = None;
     for (at, text) in view.agent(from, to) {
         let mut points = None;
-        for sentence in
-            sentences::lines(head(text, MAX_AGENT_BYTES)).into_iter().flat_map(sentences::sentences)
+        for sentence in sentences::lines(truncate_head(text, MAX_AGENT_BYTES))
+            .into_iter()
+            .flat_map(sentences::split_sentences)
         {
-            let folded = sentences::folded(&sentence.replace("**", ""));
+            let folded = sentences::fold(&sentence.replace("**", ""));
             let plan =
                 has(&folded, cause::PLANS) || sentences::asks_or_quotes(&folded) && !folded.starts_with('`');
             let whole = content(sentence).len() >= 4 && !sentence.ends_with([':', '：']);
             if whole && !plan && names_cause(&folded) {
-                return Some(StatedCause { at, text: plain(sentence), named: true });
+                return Some(StatedCause { at, text: strip_markdown(sentence), named: true });
             }
             match points {
                 Some(true) if whole && !plan => {
-                    return Some(StatedCause { at, text: plain(sentence), named: true });
+                    return Some(StatedCause { at, text: strip_markdown(sentence), named: true });
                 }
                 Some(false) if whole && !plan && pointed.is_none() => {
-                    pointed = Some(StatedCause { at, text: plain(sentence), named: false });
+                    pointed = Some(StatedCause { at, text: strip_markdown(sentence), named: false });
                 }
                 _ => {}
             }
-            let found = begins(&folded, cause::FOUND, "").is_some();
-            let seen = begins(&folded, cause::SEEN, "").is_some();
+            let found = strip_phrase(&folded, cause::FOUND, "").is_some();
+            let seen = strip_phrase(&folded, cause::SEEN, "").is_some();
             points = (!plan && (found || seen)).then_some(found);
         }
     }
@@ -266,12 +270,12 @@ pub(super) fn cause(view: &SessionView<'_>, from: usize, to: usize) -> Option<St
 }
 
 fn names_cause(folded: &str) -> bool {
-    phrases(cause::NAMED).any(|words| find_words(folded, words).is_some())
-        || sentences::is_dense(folded) && has_dense(folded, cause::DENSE_NAMED)
+    split_phrases(cause::NAMED).any(|words| find_words(folded, words).is_some())
+        || sentences::is_dense(folded) && contains_dense(folded, cause::DENSE_NAMED)
 }
 
 /// A sentence without Markdown.
-fn plain(sentence: &str) -> String {
+fn strip_markdown(sentence: &str) -> String {
     let bare = sentence.replace("**", "");
     let start = bare.trim_start_matches(['-', '*', '•', ' ', '#']);
     let digits = start.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -53,8 +53,12 @@ const MAX_DRAFTS: usize = 300;
 
 /// The last request if it is unfinished, and the next step. A session is complete because no work remains,
 /// not because somebody says so (OBS-16).
-pub fn ending(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> (Option<String>, Option<String>) {
-    session_end::ending(&SessionView::new(messages, zone, cwd))
+pub fn open_request(
+    messages: &[Message],
+    zone: &TimeZone,
+    cwd: Option<&str>,
+) -> (Option<String>, Option<String>) {
+    session_end::open_request(&SessionView::new(messages, zone, cwd))
 }
 
 /// Observes a session by rules alone.
@@ -77,27 +81,27 @@ pub fn observe_with(
     }
     let turns = turn::turns(&view);
     let stretches: Vec<(usize, usize)> = turns.iter().map(|turn| (turn.from, turn.to)).collect();
-    let mut drafts = user_findings::drafts(&view, classify);
-    drafts.extend(mended_failures::drafts(&view));
-    drafts.extend(state_changes::drafts(&view, &stretches));
+    let mut drafts = user_findings::message_drafts(&view, classify);
+    drafts.extend(mended_failures::cause_drafts(&view));
+    drafts.extend(state_changes::change_drafts(&view, &stretches));
     drafts.extend(turns.iter().flat_map(|turn| turn::commits(&view, turn)));
-    drafts.extend(published::drafts(&view));
-    drafts.extend(notes::drafts(&view));
-    drafts.extend(plans::drafts(&view));
-    drafts.extend(open_items::drafts(&view));
+    drafts.extend(published::published_drafts(&view));
+    drafts.extend(notes::note_drafts(&view));
+    drafts.extend(plans::plan_drafts(&view));
+    drafts.extend(open_items::open_item_drafts(&view));
     let answers: Vec<_> = turns.iter().map(|turn| answers::read(&view, turn, classify)).collect();
     drafts.extend(answers.iter().flat_map(|answers| statements::of_agent(answers)));
-    drafts.extend(workflows::draft(&view));
-    let drafts = draft::best(draft::folded(draft::best(drafts, MAX_DRAFTS)), MAX_FINDINGS);
+    drafts.extend(workflows::workflow_draft(&view));
+    let drafts = draft::best_drafts(draft::deduplicate(draft::best_drafts(drafts, MAX_DRAFTS)), MAX_FINDINGS);
 
-    let once = digest::once_values(&view);
+    let once = digest::one_off_values(&view);
     let part = |(turn, answers): (&turn::SessionTurn, &Vec<answers::AnswerSentence>)| ObservedTopic {
         day: turn.day(&view),
         narrative: digest::digest(&view, turn, answers, &once),
         findings: drafts
             .iter()
             .filter(|draft| (turn.from..turn.to).contains(&draft.at))
-            .map(|draft| draft.finding(&view))
+            .map(|draft| draft.into_finding(&view))
             .filter(|finding| !finding.text.is_empty())
             .collect(),
     };
@@ -107,6 +111,6 @@ pub fn observe_with(
         .map(part)
         .filter(|part| !part.narrative.is_empty() || !part.findings.is_empty());
     let parts = parts.collect();
-    let (current_task, suggested_response) = session_end::ending(&view);
+    let (current_task, suggested_response) = session_end::open_request(&view);
     ObservedSession { parts, current_task, suggested_response }
 }

@@ -1,14 +1,14 @@
 //! Lines that the session wrote into the project's own memory (`CLAUDE.md`, `AGENTS.md`, `.learnings/`) and
 //! into plan files: they are distilled already. They stay the agent's word (B-01).
 
-use super::digest::is_once;
+use super::digest::is_one_off;
 use super::draft::FindingDraft;
 use super::output::CallState;
 use super::plans;
 use super::published::whole_sentences;
 use super::session_view::{SessionView, ToolStep};
 use crate::knowledge::observe::FindingKind;
-use crate::session::notes::{NoteFileKind, place};
+use crate::session::notes::{NoteFileKind, note_file_kind};
 use crate::text::phrases::{MAX_FINDING_CHARS, content};
 use crate::text::sentences;
 
@@ -24,13 +24,13 @@ const MIN_WORDS: usize = 3;
 const SAVE_MEMORY_TOOL: &str = "save_memory";
 
 /// The lines added to the project's memory, and the plans written.
-pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
+pub(super) fn note_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for step in
         view.steps.iter().filter(|step| step.state == CallState::Passed && !step.call.notes.is_empty())
     {
-        match noted_in(view, step) {
-            Some((file, NoteFileKind::Memory)) => drafts.extend(remembered(step, &file)),
+        match note_file(view, step) {
+            Some((file, NoteFileKind::Memory)) => drafts.extend(note_lines(step, &file)),
             Some((file, NoteFileKind::Plan)) if is_last_write(view, step) => {
                 drafts.extend(planned(step, &file));
             }
@@ -42,11 +42,11 @@ pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
 }
 
 /// The notes file that a call writes, as the user would name it.
-pub(super) fn noted_in(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<(String, NoteFileKind)> {
+pub(super) fn note_file(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<(String, NoteFileKind)> {
     if step.call.tool == SAVE_MEMORY_TOOL {
         return Some(("GEMINI.md".to_owned(), NoteFileKind::Memory));
     }
-    step.call.writes.iter().find_map(|path| Some((view.name(path), place(path)?)))
+    step.call.writes.iter().find_map(|path| Some((view.name(path), note_file_kind(path)?)))
 }
 
 /// True if no later call writes the same files.
@@ -55,10 +55,10 @@ fn is_last_write(view: &SessionView<'_>, step: &ToolStep<'_>) -> bool {
     !later.into_iter().any(|other| other.call.writes == step.call.writes)
 }
 
-fn remembered(step: &ToolStep<'_>, file: &str) -> Vec<FindingDraft> {
+fn note_lines(step: &ToolStep<'_>, file: &str) -> Vec<FindingDraft> {
     let at = step.result.unwrap_or(step.at);
     let lines = sentences::lines(&step.call.notes).into_iter();
-    let statements = lines.filter(|line| content(line).len() >= MIN_WORDS && !is_once(line));
+    let statements = lines.filter(|line| content(line).len() >= MIN_WORDS && !is_one_off(line));
     statements
         .filter_map(|line| {
             let lead = format!("Noted in {file}: ");

@@ -12,8 +12,8 @@ use crate::base::provenance::StatementStrength;
 use crate::base::time::day;
 use crate::knowledge::observe::FindingKind;
 use crate::session::notes::{DONE_STEP_PREFIX, NoteFileKind, OPEN_STEP_PREFIX, STEP_TOOLS};
-use crate::text::normalise::normalised;
-use crate::text::phrases::{content, has, has_dense, line};
+use crate::text::normalise::normalise;
+use crate::text::phrases::{contains_dense, content, has, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
@@ -43,12 +43,13 @@ until tomorrow | see you tomorrow | guten morgen | bis morgen | heute morgen | e
 até amanhã | as of tomorrow | by tomorrow";
 
 /// The tasks postponed at the end of the session, and open items of its lists.
-pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
+pub(super) fn open_item_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for said in view.said.iter().rev().take(MAX_LAST_MESSAGES) {
-        let sentences = person_sentences::sentences(view, said);
-        let found =
-            sentences.iter().filter(|sentence| !sentence.long && sentence_verdict::judge(sentence).is_none());
+        let sentences = person_sentences::person_sentences(view, said);
+        let found = sentences
+            .iter()
+            .filter(|sentence| !sentence.long && sentence_verdict::judge_sentence(sentence).is_none());
         drafts.extend(found.filter_map(|sentence| put_off(view, said.at, sentence.text)));
     }
     drafts.extend(items(view));
@@ -57,9 +58,9 @@ pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
 
 /// A sentence that postpones something, with the day that it means (OBS-07).
 fn put_off(view: &SessionView<'_>, at: usize, sentence: &str) -> Option<FindingDraft> {
-    let folded = sentences::folded(sentence);
-    let tomorrow = has(&folded, TOMORROW_WORDS) || has_dense(&folded, DENSE_TOMORROW_WORDS);
-    let later = has(&folded, LATER_WORDS) || has_dense(&folded, DENSE_LATER_WORDS);
+    let folded = sentences::fold(sentence);
+    let tomorrow = has(&folded, TOMORROW_WORDS) || contains_dense(&folded, DENSE_TOMORROW_WORDS);
+    let later = has(&folded, LATER_WORDS) || contains_dense(&folded, DENSE_LATER_WORDS);
     let text = clean(sentence);
     if !(tomorrow || later)
         || sentences::asks_or_quotes(&folded)
@@ -92,13 +93,13 @@ fn items(view: &SessionView<'_>) -> Vec<FindingDraft> {
     for step in
         view.steps.iter().filter(|step| step.state == CallState::Passed && !step.call.notes.is_empty())
     {
-        if !matches!(notes::noted_in(view, step), Some((_, NoteFileKind::Todo))) {
+        if !matches!(notes::note_file(view, step), Some((_, NoteFileKind::Todo))) {
             continue;
         }
         for item in step.call.notes.lines().map(str::trim) {
-            if let Some(done) = ticked(item) {
-                let done = normalised(done);
-                open.retain(|(_, _, text)| normalised(text) != done);
+            if let Some(done) = open_checkbox(item) {
+                let done = normalise(done);
+                open.retain(|(_, _, text)| normalise(text) != done);
             } else if let Some(text) = to_do(item).filter(|text| content(text).len() >= MIN_WORDS) {
                 open.push((step.at, step.result.unwrap_or(step.at), text.to_owned()));
             }
@@ -116,7 +117,7 @@ fn items(view: &SessionView<'_>) -> Vec<FindingDraft> {
     open.into_iter().take(MAX_ITEMS).map(draft).collect()
 }
 
-fn ticked(item: &str) -> Option<&str> {
+fn open_checkbox(item: &str) -> Option<&str> {
     item.strip_prefix(DONE_STEP_PREFIX)
         .or_else(|| item.strip_prefix("- [X] "))
         .or_else(|| item.strip_prefix("* [x] "))

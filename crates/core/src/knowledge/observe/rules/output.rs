@@ -3,7 +3,7 @@
 
 use super::command::ShellCommand;
 use crate::session::ToolOutcome;
-use crate::text::phrases::{head, line, tail};
+use crate::text::phrases::{line, truncate_head, truncate_tail};
 
 /// The number of bytes read of an output: its start and its end.
 const HEAD_BYTES: usize = 4 * 1024;
@@ -46,7 +46,7 @@ pub(super) enum CallState {
 
 /// The outcome of a call.
 pub(super) fn state(outcome: &ToolOutcome, output: &str, command: Option<&ShellCommand>) -> CallState {
-    if outcome.failed && REFUSED_OUTPUTS.iter().any(|words| head(output, 300).contains(words)) {
+    if outcome.failed && REFUSED_OUTPUTS.iter().any(|words| truncate_head(output, 300).contains(words)) {
         return CallState::Refused;
     }
     if outcome.failed || outcome.exit_code.is_some_and(|code| code != 0) {
@@ -60,7 +60,7 @@ pub(super) fn state(outcome: &ToolOutcome, output: &str, command: Option<&ShellC
 }
 
 /// The line of an output that best describes the error.
-pub(super) fn key_line(output: &str) -> Option<String> {
+pub(super) fn failure_line(output: &str) -> Option<String> {
     let ranked = lines(output).filter_map(|text| Some((rank(text)?, text)));
     // Take the first of the best: later errors mostly follow from it.
     let mut best: Option<(u8, &str)> = None;
@@ -77,7 +77,7 @@ pub(super) fn key_line(output: &str) -> Option<String> {
 
 fn lines(output: &str) -> impl Iterator<Item = &str> {
     let (start, end) = match output.len() > HEAD_BYTES + TAIL_BYTES {
-        true => (head(output, HEAD_BYTES), tail(output, TAIL_BYTES)),
+        true => (truncate_head(output, HEAD_BYTES), truncate_tail(output, TAIL_BYTES)),
         false => (output, ""),
     };
     start.lines().chain(end.lines()).filter(|text| text.len() < 2_000)
@@ -147,8 +147,8 @@ fn rank(text: &str) -> Option<u8> {
     if text.chars().filter(|c| c.is_alphanumeric()).count() < 6 || text.starts_with("Exit code") {
         return None;
     }
-    let lower = head(text, 400).to_lowercase();
-    let place = place(text);
+    let lower = truncate_head(text, 400).to_lowercase();
+    let place = begins_with_location(text);
     let summary = [
         "error: could not compile",
         "error: test failed",
@@ -203,7 +203,7 @@ fn rank(text: &str) -> Option<u8> {
 }
 
 /// True if a line begins with a source position: `src/a.rs:12:`.
-fn place(text: &str) -> bool {
+fn begins_with_location(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or("");
     let mut pieces = first.split(':');
     let name = pieces.next().unwrap_or("");
@@ -259,8 +259,8 @@ mod tests {
             ),
         ] {
             let key = key.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert_eq!(key_line(output), Some(key));
+            assert_eq!(failure_line(output), Some(key));
         }
-        assert_eq!(key_line("all is well\n"), None);
+        assert_eq!(failure_line("all is well\n"), None);
     }
 }

@@ -34,7 +34,10 @@ pub(super) struct PersonSentence<'a> {
 }
 
 /// The user's own sentences in a message.
-pub(super) fn sentences<'a>(view: &SessionView<'_>, said: &'a PersonMessage) -> Vec<PersonSentence<'a>> {
+pub(super) fn person_sentences<'a>(
+    view: &SessionView<'_>,
+    said: &'a PersonMessage,
+) -> Vec<PersonSentence<'a>> {
     // The host sends the agent's own plan as a user message when work on it starts.
     if handed_back_plan(&said.text).is_some() {
         return Vec::new();
@@ -42,7 +45,7 @@ pub(super) fn sentences<'a>(view: &SessionView<'_>, said: &'a PersonMessage) -> 
     let typed = pasted::lines(&said.text);
     let lines: Vec<&str> = typed.iter().map(|line| line.text).collect();
     let long = said.text.chars().count() > LONG_MESSAGE_CHARS || is_document(&said.text);
-    let (answers, asked) = before(view, said.at);
+    let (answers, asked) = agent_before_message(view, said.at);
     let mut found: Vec<PersonSentence<'a>> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let inside = number >= MAX_EDGE_LINES && number + MAX_EDGE_LINES < lines.len();
@@ -54,7 +57,8 @@ pub(super) fn sentences<'a>(view: &SessionView<'_>, said: &'a PersonMessage) -> 
             continue;
         }
         // An answer to a question stays with its question, even with several sentences.
-        let sentences = if answer::parse(line).is_some() { vec![*line] } else { sentences::sentences(line) };
+        let sentences =
+            if answer::parse(line).is_some() { vec![*line] } else { sentences::split_sentences(line) };
         for text in sentences {
             if text.chars().count() > MAX_SENTENCE_CHARS {
                 continue;
@@ -102,7 +106,7 @@ fn is_document(text: &str) -> bool {
 }
 
 /// Two flags about the agent before message `at`: it did anything, and it ended with a question.
-fn before(view: &SessionView<'_>, at: usize) -> (bool, bool) {
+fn agent_before_message(view: &SessionView<'_>, at: usize) -> (bool, bool) {
     let earlier = view.messages[..at].iter().rev().take_while(|message| message.role != MessageRole::User);
     let mut answers = false;
     for message in earlier.filter(|message| message.role == MessageRole::Assistant) {

@@ -8,7 +8,7 @@ use super::session_view::{SessionView, ToolStep};
 use crate::base::provenance::StatementStrength;
 use crate::knowledge::observe::FindingKind;
 use crate::session::MessageRole;
-use crate::session::notes::{NoteFileKind, PLAN_TOOLS, place};
+use crate::session::notes::{NoteFileKind, PLAN_TOOLS, note_file_kind};
 use crate::text::phrases::{MAX_FINDING_CHARS, content, line};
 
 /// The user message that Codex writes when a plan is approved.
@@ -23,7 +23,7 @@ const MAX_SENTENCES: usize = 3;
 const MAX_TITLE_CHARS: usize = 100;
 
 /// True if a message only approves the agent's plan.
-pub(super) fn approves(message: &str) -> bool {
+pub(super) fn is_plan_approval(message: &str) -> bool {
     message.trim() == APPROVAL_TEXT
 }
 
@@ -44,16 +44,16 @@ pub(super) fn after_title(plan: &str) -> &str {
 }
 
 /// The approved plans: the agent's words, chosen by the user.
-pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
+pub(super) fn plan_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for step in view.steps.iter().filter(|step| PLAN_TOOLS.contains(&step.call.tool.as_str())) {
         let Some(result) = step.result.filter(|_| step.state == CallState::Passed) else { continue };
         let output = &view.messages[result].text;
         if APPROVED_TEXTS.iter().any(|words| output.contains(words)) {
-            drafts.extend(shown(view, step).and_then(|plan| approved(plan, step.at, result)));
+            drafts.extend(shown_plan(view, step).and_then(|plan| approved(plan, step.at, result)));
         }
     }
-    for said in view.said.iter().filter(|said| approves(&said.text)) {
+    for said in view.said.iter().filter(|said| is_plan_approval(&said.text)) {
         if let Some((at, plan)) =
             view.agent(0, said.at).next_back().and_then(|(at, text)| Some((at, proposed(text)?)))
         {
@@ -78,14 +78,14 @@ fn approved(plan: &str, at: usize, by: usize) -> Option<FindingDraft> {
 }
 
 /// The plan that a call shows: in the call itself, or in a file written before.
-fn shown<'v>(view: &'v SessionView<'_>, step: &'v ToolStep<'_>) -> Option<&'v str> {
+fn shown_plan<'v>(view: &'v SessionView<'_>, step: &'v ToolStep<'_>) -> Option<&'v str> {
     if !step.call.notes.is_empty() {
         return Some(&step.call.notes);
     }
     let earlier = view.steps_between(0, step.at).rev();
     let plan = |other: &&ToolStep<'_>| {
         !other.call.notes.is_empty()
-            && other.call.writes.iter().any(|path| place(path) == Some(NoteFileKind::Plan))
+            && other.call.writes.iter().any(|path| note_file_kind(path) == Some(NoteFileKind::Plan))
     };
     earlier.into_iter().find(plan).map(|other| other.call.notes.as_str())
 }
@@ -97,7 +97,7 @@ fn proposed(answer: &str) -> Option<&str> {
 }
 
 /// True if the session ended with an undecided plan.
-pub(super) fn waits(view: &SessionView<'_>) -> bool {
+pub(super) fn has_pending_plan(view: &SessionView<'_>) -> bool {
     let after = |at: usize| view.said.last().is_none_or(|said| said.at <= at);
     let shown = view.steps.iter().rev().find(|step| PLAN_TOOLS.contains(&step.call.tool.as_str()));
     let undecided = shown.is_some_and(|step| step.state == CallState::Open && after(step.at));
@@ -109,5 +109,5 @@ pub(super) fn waits(view: &SessionView<'_>) -> bool {
 pub(super) fn file(view: &SessionView<'_>) -> Option<String> {
     let written = view.steps.iter().rev().filter(|step| step.state == CallState::Passed);
     let mut paths = written.flat_map(|step| &step.call.writes);
-    paths.find(|path| place(path) == Some(NoteFileKind::Plan)).map(|path| view.name(path))
+    paths.find(|path| note_file_kind(path) == Some(NoteFileKind::Plan)).map(|path| view.name(path))
 }

@@ -5,10 +5,10 @@ use super::command::CommandPart;
 use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
 use super::output::CallState;
 use super::session_view::{SessionView, ToolStep};
-use super::statements::plain;
+use super::statements::strip_markdown;
 use crate::knowledge::observe::FindingKind;
 use crate::session::notes::here_document;
-use crate::text::phrases::{content, head, line};
+use crate::text::phrases::{content, line, truncate_head};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
@@ -51,7 +51,7 @@ enum PublishedKind {
 }
 
 /// The pull requests and issues that were created.
-pub(super) fn drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
+pub(super) fn published_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     view.steps.iter().filter_map(|step| draft(view, step)).take(MAX_PUBLISHED).collect()
 }
 
@@ -63,7 +63,7 @@ pub(super) fn has_title(step: &ToolStep<'_>) -> bool {
 fn draft(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<FindingDraft> {
     let result = step.result.filter(|_| step.state == CallState::Passed)?;
     let (what, title, body) = published(step)?;
-    let number = number(head(&view.messages[result].text, MAX_OUTPUT_BYTES));
+    let number = number(truncate_head(&view.messages[result].text, MAX_OUTPUT_BYTES));
     let number = number.map(|number| format!(" #{number}")).unwrap_or_default();
     let made = match what {
         PublishedKind::Change => "Opened pull request",
@@ -92,7 +92,7 @@ fn published(step: &ToolStep<'_>) -> Option<(PublishedKind, String, String)> {
     let parts: &[CommandPart] =
         step.command.as_ref().map(|command| command.parts.as_slice()).unwrap_or_default();
     let (words, what) =
-        PUBLISHING_COMMANDS.iter().find(|(words, _)| parts.iter().any(|part| part.is(words)))?;
+        PUBLISHING_COMMANDS.iter().find(|(words, _)| parts.iter().any(|part| part.begins_with(words)))?;
     let input = &step.call.input[step.call.input.find(&words.join(" "))?..];
     let title = value(input, TITLE_FLAGS)?;
     // A title inserted by a variable or a command is unknown.
@@ -165,9 +165,11 @@ fn number(output: &str) -> Option<u64> {
 /// The first whole sentences of a text with content: no headings, code, check lists or trailers.
 pub(super) fn whole_sentences(text: &str, most: usize, count: usize) -> String {
     let mut kept = String::new();
-    let lines = sentences::lines(head(text, MAX_TEXT_BYTES)).into_iter();
-    for sentence in lines.filter(|line| !is_furniture(line)).flat_map(sentences::sentences).take(count * 4) {
-        let bare = line(&plain(sentence), MAX_TEXT_BYTES);
+    let lines = sentences::lines(truncate_head(text, MAX_TEXT_BYTES)).into_iter();
+    for sentence in
+        lines.filter(|line| !is_furniture(line)).flat_map(sentences::split_sentences).take(count * 4)
+    {
+        let bare = line(&strip_markdown(sentence), MAX_TEXT_BYTES);
         if content(&bare).len() < MIN_WORDS || bare.ends_with([':', '：']) {
             continue;
         }
@@ -178,7 +180,7 @@ pub(super) fn whole_sentences(text: &str, most: usize, count: usize) -> String {
             kept.push_str(if kept.ends_with(['.', '!', '?', '。', '！', '？']) { " " } else { ". " });
         }
         kept.push_str(&bare);
-        if sentences::sentences(&kept).len() >= count {
+        if sentences::split_sentences(&kept).len() >= count {
             break;
         }
     }

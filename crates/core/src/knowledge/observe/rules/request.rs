@@ -1,11 +1,11 @@
 //! The user's request in a message, in their own words.
 
 use super::plans;
-use super::sentence_verdict::chosen;
+use super::sentence_verdict::chosen_number;
 use super::session_view::PersonMessage;
 use crate::session::{handed_back_plan, pasted};
 use crate::text::common_words;
-use crate::text::phrases::{begins, content};
+use crate::text::phrases::{content, strip_phrase};
 use crate::text::sentences;
 
 /// The line that describes a request: its first line with content. "Implement the following plan:" is
@@ -15,7 +15,7 @@ pub(super) fn request(said: &PersonMessage) -> Option<&str> {
     if let Some(plan) = handed_back_plan(&said.text) {
         return plans::title(plan);
     }
-    if plans::approves(&said.text) {
+    if plans::is_plan_approval(&said.text) {
         return None;
     }
     let lines: Vec<&str> = pasted::lines(&said.text).iter().map(|line| line.text).collect();
@@ -34,14 +34,14 @@ fn title_behind<'a>(message: &'a str, line: &str) -> Option<&'a str> {
 
 /// True if a line only says to continue.
 fn is_approval(line: &str) -> bool {
-    let folded = sentences::folded(line);
-    let rest = begins(&folded, common_words::APPROVALS, "");
+    let folded = sentences::fold(line);
+    let rest = strip_phrase(&folded, common_words::APPROVALS, "");
     rest.is_some_and(|rest| content(rest).len() < 2)
 }
 
 /// True if a message continues the earlier request: it agrees, chooses, or asks for nothing new.
-pub(super) fn goes_on(said: &PersonMessage) -> bool {
+pub(super) fn is_continuation(said: &PersonMessage) -> bool {
     let Some(line) = request(said) else { return true };
-    let folded = sentences::folded(line);
-    begins(&folded, common_words::APPROVALS, "").is_some() || chosen(line).is_some()
+    let folded = sentences::fold(line);
+    strip_phrase(&folded, common_words::APPROVALS, "").is_some() || chosen_number(line).is_some()
 }

@@ -9,9 +9,9 @@ use crate::base::provenance::StatementStrength;
 use crate::knowledge::observe::FindingKind;
 use crate::session::remember_requests::{self, RequestCue};
 use crate::text::common_words;
-use crate::text::phrases::{begins, content, find_words, has, has_dense};
+use crate::text::phrases::{contains_dense, content, find_words, has, strip_phrase};
 use crate::text::sentences;
-use crate::text::sentences::{after_words, phrases};
+use crate::text::sentences::{split_phrases, strip_words};
 use crate::vault::priority::Priority;
 
 /// The class of a sentence.
@@ -26,7 +26,7 @@ pub(super) struct SentenceVerdict {
 
 impl SentenceVerdict {
     /// True if it is a statement, which a classifier recognises better than words do.
-    pub(super) fn states(&self) -> bool {
+    pub(super) fn is_statement(&self) -> bool {
         matches!(
             self.kind,
             FindingKind::Rule | FindingKind::Preference | FindingKind::Correction | FindingKind::Decision
@@ -34,7 +34,7 @@ impl SentenceVerdict {
     }
 }
 
-const fn plain(kind: FindingKind) -> SentenceVerdict {
+const fn explicit_verdict(kind: FindingKind) -> SentenceVerdict {
     SentenceVerdict {
         kind,
         priority: Priority::High,
@@ -43,7 +43,7 @@ const fn plain(kind: FindingKind) -> SentenceVerdict {
     }
 }
 
-const fn mild(kind: FindingKind) -> SentenceVerdict {
+const fn mild_verdict(kind: FindingKind) -> SentenceVerdict {
     SentenceVerdict {
         kind,
         priority: Priority::Medium,
@@ -53,14 +53,14 @@ const fn mild(kind: FindingKind) -> SentenceVerdict {
 }
 
 /// Classifies a sentence; `None` if it is nothing.
-pub(super) fn judge(sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
-    let folded = sentences::folded(sentence.text);
+pub(super) fn judge_sentence(sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
+    let folded = sentences::fold(sentence.text);
     // A question states nothing, regardless of its words (OBS-08).
     if sentences::asks_or_quotes(&folded) {
         return None;
     }
     let verdict =
-        if sentences::is_dense(&folded) { dense(&folded, sentence) } else { spaced(&folded, sentence) };
+        if sentences::is_dense(&folded) { dense(&folded, sentence) } else { judge_spaced(&folded, sentence) };
     verdict.filter(|verdict| {
         !sentence.long || verdict.strength == StatementStrength::Explicit && !is_rule(verdict.kind)
     })
@@ -70,15 +70,15 @@ fn is_rule(kind: FindingKind) -> bool {
     matches!(kind, FindingKind::Rule | FindingKind::Preference)
 }
 
-fn spaced(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
-    wished(folded, sentence)
+fn judge_spaced(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
+    judge_wish(folded, sentence)
         .or_else(|| convention(folded))
         .or_else(|| onwards(folded))
         .or_else(|| clauses(folded).find_map(|clause| corrected(clause, sentence)))
         .or_else(|| contradicted(folded, sentence))
-        .or_else(|| clauses(folded).find_map(changed))
+        .or_else(|| clauses(folded).find_map(judge_change))
         .or_else(|| clauses(folded).find_map(put_off))
-        .or_else(|| clauses(folded).find_map(decided))
+        .or_else(|| clauses(folded).find_map(judge_decision))
         .or_else(|| clauses(folded).find_map(preferred))
         .or_else(|| forbidden(folded))
         .or_else(|| explained(folded))
@@ -98,70 +98,81 @@ fn clauses(folded: &str) -> impl Iterator<Item = &str> {
 
 /// The rest of a clause after a phrase of `list` at its start, with or without a "so" or "please" before it.
 fn opens<'a>(clause: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
-    let bare = remember_requests::without_lead(clause);
-    if begins(bare, but_not, "").is_some() {
+    let bare = remember_requests::strip_lead(clause);
+    if strip_phrase(bare, but_not, "").is_some() {
         return None;
     }
-    begins(clause, list, but_not).or_else(|| begins(bare, list, but_not))
+    strip_phrase(clause, list, but_not).or_else(|| strip_phrase(bare, list, but_not))
 }
 
-fn says(rest: &str, words: usize) -> bool {
+fn says_enough(rest: &str, words: usize) -> bool {
     content(rest).len() >= words
 }
 
 /// Matches "remember …", "always …", "when …, never …".
-fn wished(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
+fn judge_wish(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     let points = !sentence.list.is_empty();
     if sentence.text.ends_with([':', '：']) && !points {
         return None;
     }
-    match remember_requests::cue(sentence.text) {
-        Some(RequestCue::Wish) if opens(folded, wish::MILDLY, "").is_some() => Some(mild(FindingKind::Rule)),
-        Some(_) if points || says(folded, 2) => Some(plain(FindingKind::Rule)),
+    match remember_requests::request_cue(sentence.text) {
+        Some(RequestCue::Wish) if opens(folded, wish::MILDLY, "").is_some() => {
+            Some(mild_verdict(FindingKind::Rule))
+        }
+        Some(_) if points || says_enough(folded, 2) => Some(explicit_verdict(FindingKind::Rule)),
         Some(_) => None,
         None => {
             let (condition, rest) = folded.split_once(", ")?;
-            let conditional = begins(condition, common_words::CONDITION_CLAUSES, "").is_some();
-            (conditional && remember_requests::cue(rest) == Some(RequestCue::Rule) && says(rest, 1))
-                .then_some(plain(FindingKind::Rule))
+            let conditional = strip_phrase(condition, common_words::CONDITION_CLAUSES, "").is_some();
+            (conditional
+                && remember_requests::request_cue(rest) == Some(RequestCue::Rule)
+                && says_enough(rest, 1))
+            .then_some(explicit_verdict(FindingKind::Rule))
         }
     }
 }
 
 /// Matches "in this project we …", "our convention is …", "we use tabs here".
 fn convention(folded: &str) -> Option<SentenceVerdict> {
-    if opens(folded, preference::CONVENTIONS, preference::NOT_CONVENTIONS).is_some_and(|rest| says(rest, 1)) {
-        return Some(plain(FindingKind::Rule));
+    if opens(folded, preference::CONVENTIONS, preference::NOT_CONVENTIONS)
+        .is_some_and(|rest| says_enough(rest, 1))
+    {
+        return Some(explicit_verdict(FindingKind::Rule));
     }
     if let Some(rest) = opens(folded, preference::PLACES, "") {
-        let habit = begins(rest, preference::HABITS, preference::NOT_HABITS).is_some();
-        return (habit && says(rest, 2)).then_some(plain(FindingKind::Rule));
+        let habit = strip_phrase(rest, preference::HABITS, preference::NOT_HABITS).is_some();
+        return (habit && says_enough(rest, 2)).then_some(explicit_verdict(FindingKind::Rule));
     }
-    let place = phrases(preference::PLACES).any(|place| find_words(folded, place).is_some_and(|at| at > 0));
+    let place =
+        split_phrases(preference::PLACES).any(|place| find_words(folded, place).is_some_and(|at| at > 0));
     let here = place || folded.trim_end_matches(['.', '!']).ends_with(" here");
     let rest = opens(
         folded,
         "we use | we only use | we don't use | we do not use | we write | we name | we deploy with | we test with",
         "",
     )?;
-    let named =
-        !rest.split_whitespace().next().is_some_and(|word| phrases(preference::POINTING).any(|p| p == word));
-    (here && named && says(rest, 1) && folded.split_whitespace().count() <= 16)
-        .then_some(plain(FindingKind::Rule))
+    let named = !rest
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| split_phrases(preference::POINTING).any(|p| p == word));
+    (here && named && says_enough(rest, 1) && folded.split_whitespace().count() <= 16)
+        .then_some(explicit_verdict(FindingKind::Rule))
 }
 
 /// Matches "use strong types wherever we can", "findings should get a ticket going forward", "keys must never
 /// be logged".
 fn onwards(folded: &str) -> Option<SentenceVerdict> {
     let end = folded.trim_end_matches(['.', '!', ' ']);
-    let onwards = phrases(preference::ONWARDS).any(|words| end.ends_with(words) && end.len() > words.len());
-    if onwards && has(folded, preference::ORDERS) && says(folded, 3) {
-        return Some(plain(FindingKind::Rule));
+    let onwards =
+        split_phrases(preference::ONWARDS).any(|words| end.ends_with(words) && end.len() > words.len());
+    if onwards && has(folded, preference::ORDERS) && says_enough(folded, 3) {
+        return Some(explicit_verdict(FindingKind::Rule));
     }
     let everywhere = clauses(folded)
         .any(|clause| opens(clause, preference::USING, "").is_some() && has(clause, preference::EVERYWHERE));
     let never = has(folded, preference::MUST_NEVER);
-    (everywhere && says(folded, 2) || never && says(folded, 3)).then_some(mild(FindingKind::Rule))
+    (everywhere && says_enough(folded, 2) || never && says_enough(folded, 3))
+        .then_some(mild_verdict(FindingKind::Rule))
 }
 
 /// Matches "that's not correct, …", "no, use …", "stop adding …".
@@ -169,36 +180,37 @@ fn corrected(clause: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerd
     if !sentence.answers {
         return None;
     }
-    let next = sentence.next.map(sentences::folded).unwrap_or_default();
+    let next = sentence.next.map(sentences::fold).unwrap_or_default();
     let told = |rest: &str| {
-        if says(rest, 2) {
+        if says_enough(rest, 2) {
             return Some(false);
         }
-        (says(&format!("{rest} {next}"), 3) && !sentences::asks_or_quotes(&next)).then_some(true)
+        (says_enough(&format!("{rest} {next}"), 3) && !sentences::asks_or_quotes(&next)).then_some(true)
     };
     if let Some(rest) = opens(clause, correction::PLAINLY, correction::NOT) {
-        return told(rest).map(|with_next| SentenceVerdict { with_next, ..plain(FindingKind::Correction) });
+        return told(rest)
+            .map(|with_next| SentenceVerdict { with_next, ..explicit_verdict(FindingKind::Correction) });
     }
-    if let Some(rest) = begins(clause, preference::STOP, "") {
+    if let Some(rest) = strip_phrase(clause, preference::STOP, "") {
         let habit =
             rest.split_whitespace().next().is_some_and(|word| word.ends_with("ing") && word.len() > 4);
-        return (habit && says(rest, 2)).then_some(plain(FindingKind::Correction));
+        return (habit && says_enough(rest, 2)).then_some(explicit_verdict(FindingKind::Correction));
     }
-    if opens(clause, correction::STOP, "").is_some_and(|rest| says(rest, 2)) {
-        return Some(plain(FindingKind::Correction));
+    if opens(clause, correction::STOP, "").is_some_and(|rest| says_enough(rest, 2)) {
+        return Some(explicit_verdict(FindingKind::Correction));
     }
-    let rest = begins(clause, correction::NO, correction::NOT_NO)?;
+    let rest = strip_phrase(clause, correction::NO, correction::NOT_NO)?;
     if sentence.asked {
         return None;
     }
     let (with_next, rest) = if rest.is_empty() { (true, next.as_str()) } else { (false, rest) };
-    let right = has(rest, correction::RIGHT) && says(rest, 2) && !sentences::asks_or_quotes(rest);
-    right.then_some(SentenceVerdict { with_next, ..mild(FindingKind::Correction) })
+    let right = has(rest, correction::RIGHT) && says_enough(rest, 2) && !sentences::asks_or_quotes(rest);
+    right.then_some(SentenceVerdict { with_next, ..mild_verdict(FindingKind::Correction) })
 }
 
 /// The correction in a sentence, even if it is a rule or a decision as well, and the right statement.
-pub(super) fn corrects(sentence: &PersonSentence<'_>) -> Option<(SentenceVerdict, String)> {
-    let folded = sentences::folded(sentence.text);
+pub(super) fn correction_verdict(sentence: &PersonSentence<'_>) -> Option<(SentenceVerdict, String)> {
+    let folded = sentences::fold(sentence.text);
     if sentences::asks_or_quotes(&folded) {
         return None;
     }
@@ -215,7 +227,7 @@ pub(super) fn corrects(sentence: &PersonSentence<'_>) -> Option<(SentenceVerdict
     if sentence.long && verdict.strength != StatementStrength::Explicit {
         return None;
     }
-    let next = sentence.next.filter(|_| verdict.with_next).map(sentences::folded).unwrap_or_default();
+    let next = sentence.next.filter(|_| verdict.with_next).map(sentences::fold).unwrap_or_default();
     Some((verdict, format!("{right} {next}").trim().to_owned()))
 }
 
@@ -224,7 +236,7 @@ fn right_of(clause: &str) -> &str {
     let mut rest = clause;
     // Three rounds cover "No, that's wrong, I told you …".
     for _ in 0..3 {
-        let shorter = opens(rest, correction::PLAINLY, "").or_else(|| begins(rest, correction::NO, ""));
+        let shorter = opens(rest, correction::PLAINLY, "").or_else(|| strip_phrase(rest, correction::NO, ""));
         match shorter {
             Some(shorter) if !shorter.is_empty() => rest = shorter,
             _ => break,
@@ -236,21 +248,22 @@ fn right_of(clause: &str) -> &str {
 /// Matches "the first part is not correct, …".
 fn contradicted(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     let after = |words: &str| Some(&folded[find_words(folded, words)? + words.len()..]);
-    let rest = phrases(correction::MIDDLE).find_map(after)?;
-    (sentence.answers && says(rest, 3)).then_some(mild(FindingKind::Correction))
+    let rest = split_phrases(correction::MIDDLE).find_map(after)?;
+    (sentence.answers && says_enough(rest, 3)).then_some(mild_verdict(FindingKind::Correction))
 }
 
 /// Matches "we switched from … to …".
-fn changed(clause: &str) -> Option<SentenceVerdict> {
-    let verdict = plain(FindingKind::Change);
+fn judge_change(clause: &str) -> Option<SentenceVerdict> {
+    let verdict = explicit_verdict(FindingKind::Change);
     if let Some(rest) = opens(clause, change::CHANGES, change::NOT) {
         let unused =
-            ["we don't use", "we don't have"].iter().any(|words| after_words(clause, words).is_some());
-        return (says(rest, 1) && (!unused || has(rest, change::ANY_MORE))).then_some(verdict);
+            ["we don't use", "we don't have"].iter().any(|words| strip_words(clause, words).is_some());
+        return (says_enough(rest, 1) && (!unused || has(rest, change::ANY_MORE))).then_some(verdict);
     }
     let rest = opens(clause, change::GERMAN, "")?;
     let end = rest.trim_end_matches(['.', '!', ' ']);
-    (phrases(change::GERMAN_ENDS).any(|word| end.ends_with(word)) && says(rest, 2)).then_some(verdict)
+    (split_phrases(change::GERMAN_ENDS).any(|word| end.ends_with(word)) && says_enough(rest, 2))
+        .then_some(verdict)
 }
 
 /// Matches "later we should …", "idea: …".
@@ -258,7 +271,7 @@ fn put_off(clause: &str) -> Option<SentenceVerdict> {
     let rest = opens(clause, idea::IDEAS, idea::NOT)?;
     let named = clause[..clause.len() - rest.len()].contains(':');
     let strength = if named { StatementStrength::Explicit } else { StatementStrength::Implied };
-    says(rest, 2).then_some(SentenceVerdict {
+    says_enough(rest, 2).then_some(SentenceVerdict {
         kind: FindingKind::Idea,
         priority: Priority::Low,
         strength,
@@ -267,46 +280,53 @@ fn put_off(clause: &str) -> Option<SentenceVerdict> {
 }
 
 /// Matches "we decided …", "let's go with …", "use … instead of … because …".
-fn decided(clause: &str) -> Option<SentenceVerdict> {
-    if opens(clause, decision::PLAINLY, decision::NOT).is_some_and(|rest| says(rest, 2)) {
-        return Some(plain(FindingKind::Decision));
+fn judge_decision(clause: &str) -> Option<SentenceVerdict> {
+    if opens(clause, decision::PLAINLY, decision::NOT).is_some_and(|rest| says_enough(rest, 2)) {
+        return Some(explicit_verdict(FindingKind::Decision));
     }
     let because = has(clause, decision::BECAUSE);
     if let Some(rest) = opens(clause, decision::LETS, "") {
-        return (says(rest, 1) && number(rest).is_none()).then_some(plain(FindingKind::Decision));
+        return (says_enough(rest, 1) && number(rest).is_none())
+            .then_some(explicit_verdict(FindingKind::Decision));
     }
-    if because && instead(clause).is_some_and(|(chosen, other)| says(chosen, 1) && says(other, 1)) {
-        return Some(plain(FindingKind::Decision));
+    if because
+        && parse_instead(clause)
+            .is_some_and(|(chosen, other)| says_enough(chosen, 1) && says_enough(other, 1))
+    {
+        return Some(explicit_verdict(FindingKind::Decision));
     }
     let rest = opens(clause, decision::LETS_USE, "")?;
     let named = !points(rest);
     let purpose = has(rest, "for | für | para | pour | для");
     match (named, because, purpose) {
-        (true, true, _) if says(rest, 2) => Some(plain(FindingKind::Decision)),
-        (true, false, true) if says(rest, 2) => Some(mild(FindingKind::Decision)),
+        (true, true, _) if says_enough(rest, 2) => Some(explicit_verdict(FindingKind::Decision)),
+        (true, false, true) if says_enough(rest, 2) => Some(mild_verdict(FindingKind::Decision)),
         _ => None,
     }
 }
 
 /// Matches "I prefer …", "use pnpm instead of npm".
 fn preferred(clause: &str) -> Option<SentenceVerdict> {
-    if opens(clause, preference::PLAINLY, preference::NOT).is_some_and(|rest| says(rest, 1)) {
-        return Some(plain(FindingKind::Preference));
+    if opens(clause, preference::PLAINLY, preference::NOT).is_some_and(|rest| says_enough(rest, 1)) {
+        return Some(explicit_verdict(FindingKind::Preference));
     }
-    if opens(clause, preference::MILDLY, preference::NOT).is_some_and(|rest| says(rest, 2)) {
-        return Some(mild(FindingKind::Preference));
+    if opens(clause, preference::MILDLY, preference::NOT).is_some_and(|rest| says_enough(rest, 2)) {
+        return Some(mild_verdict(FindingKind::Preference));
     }
-    let (chosen, other) = instead(clause)?;
+    let (chosen, other) = parse_instead(clause)?;
     let short = clause.split_whitespace().count() <= 12;
-    (short && is_name(chosen) && is_name(other))
-        .then_some(SentenceVerdict { strength: StatementStrength::Implied, ..plain(FindingKind::Preference) })
+    (short && is_name(chosen) && is_name(other)).then_some(SentenceVerdict {
+        strength: StatementStrength::Implied,
+        ..explicit_verdict(FindingKind::Preference)
+    })
 }
 
 /// The two parts of "use … instead of …".
-fn instead(clause: &str) -> Option<(&str, &str)> {
+fn parse_instead(clause: &str) -> Option<(&str, &str)> {
     let rest = opens(clause, preference::USE, "")?;
-    let (at, joint) =
-        phrases(preference::INSTEAD).filter_map(|joint| Some((find_words(rest, joint)?, joint))).min()?;
+    let (at, joint) = split_phrases(preference::INSTEAD)
+        .filter_map(|joint| Some((find_words(rest, joint)?, joint)))
+        .min()?;
     let other = rest[at + joint.len()..].trim_start();
     Some((rest[..at].trim_end_matches([',', ' ']), other))
 }
@@ -320,73 +340,80 @@ fn is_name(text: &str) -> bool {
         .filter(|end| text[*end..].len() == 1 || !text[*end + 1..].starts_with(char::is_alphanumeric));
     let words: Vec<&str> = text[..end.unwrap_or(text.len())]
         .split_whitespace()
-        .take_while(|word| !phrases(ENDS).any(|end| end == *word))
+        .take_while(|word| !split_phrases(ENDS).any(|end| end == *word))
         .collect();
     let code = |word: &&str| {
         word.contains(['_', '(', ')', '`', '=', '{', '[', '"', '/', '\\']) || word.contains("::")
     };
-    matches!(words.len(), 1..=3) && !points(words[0]) && !words.iter().any(code) && says(&words.join(" "), 1)
+    matches!(words.len(), 1..=3)
+        && !points(words[0])
+        && !words.iter().any(code)
+        && says_enough(&words.join(" "), 1)
 }
 
 /// True if the first word refers to the context.
 fn points(text: &str) -> bool {
     text.split_whitespace()
         .next()
-        .is_none_or(|word| phrases(preference::POINTING).any(|pointing| pointing == word))
+        .is_none_or(|word| split_phrases(preference::POINTING).any(|pointing| pointing == word))
 }
 
 /// Matches "don't … without asking".
 fn forbidden(folded: &str) -> Option<SentenceVerdict> {
-    let bare = remember_requests::without_lead(folded);
+    let bare = remember_requests::strip_lead(folded);
     let forbids = |(dont, for_good): &(&'static str, &'static str)| {
-        let rest =
-            begins(folded, dont, preference::NOT_DONT).or_else(|| begins(bare, dont, preference::NOT_DONT));
-        rest.is_some_and(|rest| has(rest, for_good) && says(rest, 2))
+        let rest = strip_phrase(folded, dont, preference::NOT_DONT)
+            .or_else(|| strip_phrase(bare, dont, preference::NOT_DONT));
+        rest.is_some_and(|rest| has(rest, for_good) && says_enough(rest, 2))
     };
-    preference::DONT.iter().any(forbids).then_some(plain(FindingKind::Rule))
+    preference::DONT.iter().any(forbids).then_some(explicit_verdict(FindingKind::Rule))
 }
 
 /// Matches "turns out …", "the root cause was …".
 fn explained(folded: &str) -> Option<SentenceVerdict> {
-    opens(folded, cause::TOLD, "").is_some_and(|rest| says(rest, 3)).then_some(plain(FindingKind::Fix))
+    opens(folded, cause::TOLD, "")
+        .is_some_and(|rest| says_enough(rest, 3))
+        .then_some(explicit_verdict(FindingKind::Fix))
 }
 
 /// Classifies languages without spaces between words.
 fn dense(folded: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerdict> {
     // Text in quotation marks is somebody else's.
     let body = folded.split(['「', '『', '“', '"']).next().unwrap_or(folded);
-    let is = |list, but_not| has_dense(body, list) && !has_dense(folded, but_not) && says(folded, 3);
-    let verdict = match remember_requests::cue(sentence.text) {
-        Some(RequestCue::Wish | RequestCue::Rule) if says(folded, 3) || !sentence.list.is_empty() => {
-            plain(FindingKind::Rule)
+    let is = |list, but_not| {
+        contains_dense(body, list) && !contains_dense(folded, but_not) && says_enough(folded, 3)
+    };
+    let verdict = match remember_requests::request_cue(sentence.text) {
+        Some(RequestCue::Wish | RequestCue::Rule) if says_enough(folded, 3) || !sentence.list.is_empty() => {
+            explicit_verdict(FindingKind::Rule)
         }
-        _ if has_dense(body, preference::DENSE_PLACES)
-            && has_dense(body, preference::DENSE_HABITS)
-            && says(folded, 4) =>
+        _ if contains_dense(body, preference::DENSE_PLACES)
+            && contains_dense(body, preference::DENSE_HABITS)
+            && says_enough(folded, 4) =>
         {
-            plain(FindingKind::Rule)
+            explicit_verdict(FindingKind::Rule)
         }
         _ if sentence.answers && is(correction::DENSE, correction::DENSE_NOT) => {
-            plain(FindingKind::Correction)
+            explicit_verdict(FindingKind::Correction)
         }
-        _ if is(change::DENSE, "") => plain(FindingKind::Change),
+        _ if is(change::DENSE, "") => explicit_verdict(FindingKind::Change),
         _ if is(idea::DENSE, idea::DENSE_NOT) => {
-            SentenceVerdict { priority: Priority::Low, ..mild(FindingKind::Idea) }
+            SentenceVerdict { priority: Priority::Low, ..mild_verdict(FindingKind::Idea) }
         }
-        _ if is(decision::DENSE, decision::DENSE_NOT) => plain(FindingKind::Decision),
-        _ if is(preference::DENSE, "") => plain(FindingKind::Preference),
+        _ if is(decision::DENSE, decision::DENSE_NOT) => explicit_verdict(FindingKind::Decision),
+        _ if is(preference::DENSE, "") => explicit_verdict(FindingKind::Preference),
         _ if is(preference::DENSE_INSTEAD, "")
-            && has_dense(body, preference::DENSE_USE)
+            && contains_dense(body, preference::DENSE_USE)
             && folded.chars().count() <= 40 =>
         {
-            let pointing = has_dense(body, "この | その | それ | これ | 这个 | 那个 | 這個 | 那個 | 它");
+            let pointing = contains_dense(body, "この | その | それ | これ | 这个 | 那个 | 這個 | 那個 | 它");
             return (!pointing).then_some(SentenceVerdict {
                 strength: StatementStrength::Implied,
-                ..plain(FindingKind::Preference)
+                ..explicit_verdict(FindingKind::Preference)
             });
         }
-        _ if phrases(cause::DENSE_TOLD).any(|cue| body.starts_with(cue)) && says(folded, 5) => {
-            plain(FindingKind::Fix)
+        _ if split_phrases(cause::DENSE_TOLD).any(|cue| body.starts_with(cue)) && says_enough(folded, 5) => {
+            explicit_verdict(FindingKind::Fix)
         }
         _ => return None,
     };
@@ -404,7 +431,7 @@ pub(super) fn number(rest: &str) -> Option<String> {
     }
     if let Some(number) = word.strip_prefix('#').filter(|number| !number.is_empty()) {
         word = number;
-    } else if phrases(decision::NUMBERED).any(|named| named == word) {
+    } else if split_phrases(decision::NUMBERED).any(|named| named == word) {
         word = words.next()?;
     }
     let is_number = word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit());
@@ -417,12 +444,12 @@ pub(super) fn number(rest: &str) -> Option<String> {
 }
 
 /// The number of the chosen item of the agent's list, if the sentence only chooses.
-pub(super) fn chosen(text: &str) -> Option<String> {
-    let folded = sentences::folded(text);
+pub(super) fn chosen_number(text: &str) -> Option<String> {
+    let folded = sentences::fold(text);
     if sentences::asks_or_quotes(&folded) {
         return None;
     }
     let rest = opens(&folded, decision::LETS, "")
-        .or_else(|| begins(&folded, decision::NUMBERED, "").map(|_| folded.as_str()))?;
+        .or_else(|| strip_phrase(&folded, decision::NUMBERED, "").map(|_| folded.as_str()))?;
     number(rest)
 }

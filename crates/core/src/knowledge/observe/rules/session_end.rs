@@ -1,7 +1,7 @@
 //! The end of a session: the remaining work, and the next step (OBS-16).
 
 use super::command::ShellCommand;
-use super::mended_failures::{mended, names, settled};
+use super::mended_failures::{mended_failures, names, settling_step};
 use super::open_items;
 use super::output::CallState;
 use super::plans;
@@ -21,7 +21,7 @@ const MAX_NAME_CHARS: usize = 60;
 const MAX_STEP_CHARS: usize = 60;
 
 /// The last request if it is unfinished, and the next step.
-pub(super) fn ending(view: &SessionView<'_>) -> (Option<String>, Option<String>) {
+pub(super) fn open_request(view: &SessionView<'_>) -> (Option<String>, Option<String>) {
     if view.said.is_empty() {
         return (None, None);
     }
@@ -46,16 +46,16 @@ fn unfinished(view: &SessionView<'_>) -> Option<String> {
         return Some("The last request has no answer yet.".to_owned());
     };
     // An earlier failed check is still open after the user says thanks.
-    let check = view.steps.iter().rev().find(|step| is_check(step) && settled(step).is_some());
+    let check = view.steps.iter().rev().find(|step| is_check(step) && settling_step(step).is_some());
     if let Some(step) = check.filter(|step| step.state == CallState::Failed) {
         let name = step.command.as_ref().map_or_else(String::new, |command| line(&command.name(), 100));
         return Some(format!("`{name}` still failed at the end."));
     }
-    if plans::waits(view) {
+    if plans::has_pending_plan(view) {
         return Some("The agent's plan waits for an answer.".to_owned());
     }
     let last_step = view.steps_between(last, end).next_back();
-    let is_settled = last_step.and_then(settled).is_some_and(|(_, state)| state == CallState::Passed);
+    let is_settled = last_step.and_then(settling_step).is_some_and(|(_, state)| state == CallState::Passed);
     let stands = view.messages.last().is_some_and(|message| message.role == MessageRole::Assistant);
     if !is_settled && (!stands || answered + 1 < end) {
         return Some("The agent was still at work on the last request.".to_owned());
@@ -67,9 +67,9 @@ fn unfinished(view: &SessionView<'_>) -> Option<String> {
 /// Loose ends of a finished request: a missing check or commit, steps of a list.
 fn left_over(view: &SessionView<'_>) -> Vec<String> {
     let mut left = Vec::new();
-    let checked = view.steps.iter().rev().find_map(settled).map(|(step, _)| step.at);
+    let checked = view.steps.iter().rev().find_map(settling_step).map(|(step, _)| step.at);
     // A command that failed before the change and passed after it counts as a check.
-    let mended = mended(view).last().map(|mended| view.steps[mended.passed].at);
+    let mended = mended_failures(view).last().map(|mended| view.steps[mended.passed].at);
     let last_settled = checked.max(mended);
     let last_change = view
         .steps
@@ -96,7 +96,9 @@ fn left_over(view: &SessionView<'_>) -> Vec<String> {
 /// Files changed after the last commit, in a session that uses git.
 fn uncommitted(view: &SessionView<'_>) -> Option<String> {
     let with_git = |step: &ToolStep<'_>| {
-        step.command.as_ref().is_some_and(|command| command.parts.iter().any(|part| part.is(&["git"])))
+        step.command
+            .as_ref()
+            .is_some_and(|command| command.parts.iter().any(|part| part.begins_with(&["git"])))
     };
     if !view.steps.iter().any(with_git) {
         return None;
@@ -128,7 +130,7 @@ fn branch(view: &SessionView<'_>) -> Option<String> {
         .filter_map(|part| {
             let rest = ["checkout", "switch"]
                 .iter()
-                .find(|verb| part.is(&["git", verb]))
+                .find(|verb| part.begins_with(&["git", verb]))
                 .map(|_| &part.words[2..])?;
             match rest.first().map(String::as_str) {
                 Some("-b" | "-B" | "-c" | "-C" | "--create") => name(&rest[1..]),
@@ -146,6 +148,6 @@ fn is_check(step: &ToolStep<'_>) -> bool {
 /// The question at the end of an answer.
 fn open_question(answer: &str) -> Option<&str> {
     let last = answer.trim_end().lines().next_back()?;
-    let question = sentences::sentences(last).pop()?;
+    let question = sentences::split_sentences(last).pop()?;
     (question.ends_with(['?', '？']) && content(question).len() >= 2).then_some(question)
 }

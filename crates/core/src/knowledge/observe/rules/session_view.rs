@@ -9,7 +9,7 @@ use crate::base::time::{Date, TimeZone};
 use crate::session::{Message, MessageRole, ToolCall, clean};
 use crate::text;
 use crate::text::phrases;
-use crate::text::phrases::{head, tail};
+use crate::text::phrases::{truncate_head, truncate_tail};
 use crate::vault::daily_log::{FactTime, TimeOfDay};
 
 /// The number of bytes read from the start of a user message: more was pasted.
@@ -61,11 +61,13 @@ impl<'a> SessionView<'a> {
         let mut open: HashMap<&'a str, usize> = HashMap::new();
         for (at, message) in messages.iter().enumerate() {
             match message.role {
-                MessageRole::User => said.extend(typed(&message.text).map(|text| PersonMessage { at, text })),
+                MessageRole::User => {
+                    said.extend(typed_text(&message.text).map(|text| PersonMessage { at, text }))
+                }
                 MessageRole::Assistant => {
                     for call in &message.calls {
                         open.insert(&call.id, steps.len());
-                        let command = ShellCommand::of(call);
+                        let command = ShellCommand::from_call(call);
                         steps.push(ToolStep { at, result: None, call, command, state: CallState::Open });
                     }
                 }
@@ -90,9 +92,9 @@ impl<'a> SessionView<'a> {
     }
 
     /// The time of message `at`; without a recorded time, its part of the session (OBS-07).
-    pub(super) fn when(&self, at: usize) -> Option<FactTime> {
+    pub(super) fn message_time(&self, at: usize) -> Option<FactTime> {
         if let Some(time) = self.messages.get(at).and_then(|message| message.at) {
-            return Some(FactTime::At(TimeOfDay::of(&time.to_zoned(self.zone.clone()))));
+            return Some(FactTime::At(TimeOfDay::from_zoned(&time.to_zoned(self.zone.clone()))));
         }
         let third = self.messages.len().div_ceil(3);
         match at {
@@ -103,7 +105,7 @@ impl<'a> SessionView<'a> {
     }
 
     /// The ids of messages without duplicates, at most `most`: the first ones and the last.
-    pub(super) fn ids(&self, at: &[usize], most: usize) -> Vec<String> {
+    pub(super) fn message_ids(&self, at: &[usize], most: usize) -> Vec<String> {
         let mut at: Vec<usize> = at.to_vec();
         at.sort_unstable();
         at.dedup();
@@ -176,16 +178,16 @@ fn is_scratch(path: &str) -> bool {
 }
 
 /// The part of a message that the user may have typed.
-fn typed(message: &str) -> Option<String> {
+fn typed_text(message: &str) -> Option<String> {
     let text = if message.len() > USER_HEAD_BYTES + USER_TAIL_BYTES {
         // Two pieces, separated by blank lines.
-        let (start, end) = (head(message, USER_HEAD_BYTES), tail(message, USER_TAIL_BYTES));
+        let (start, end) = (truncate_head(message, USER_HEAD_BYTES), truncate_tail(message, USER_TAIL_BYTES));
         let start = start.rfind('\n').map_or(start, |at| &start[..at]);
         let end = end.find('\n').map_or("", |at| &end[at..]);
-        clean::said(&format!("{start}\n\n{end}"))?.into_owned()
+        clean::clean_user_text(&format!("{start}\n\n{end}"))?.into_owned()
     } else {
-        clean::said(message)?.into_owned()
+        clean::clean_user_text(message)?.into_owned()
     };
-    let text = text::admit(&text).text;
+    let text = text::clean_and_redact(&text).text;
     (!text.trim().is_empty()).then_some(text)
 }

@@ -9,7 +9,7 @@ use super::session_view::{SessionView, ToolStep};
 use super::words::change;
 use crate::base::provenance::StatementStrength;
 use crate::knowledge::observe::FindingKind;
-use crate::text::phrases::{content, has, head, line};
+use crate::text::phrases::{content, has, line, truncate_head};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
@@ -103,7 +103,7 @@ const APPLYING_COMMANDS: &[&[&str]] = &[
 ];
 
 /// The changes in each stretch of messages.
-pub(super) fn drafts(view: &SessionView<'_>, stretches: &[(usize, usize)]) -> Vec<FindingDraft> {
+pub(super) fn change_drafts(view: &SessionView<'_>, stretches: &[(usize, usize)]) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for (from, to) in stretches {
         let mut commands: Vec<(usize, String)> = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn drafts(view: &SessionView<'_>, stretches: &[(usize, usize)]) -> Ve
         }
         // The agent's report of a new version counts only after a real change.
         if !commands.is_empty() || !view.files(*from, *to).is_empty() {
-            drafts.extend(raised(view, *from, *to));
+            drafts.extend(version_change(view, *from, *to));
         }
         drafts.extend(view.steps_between(*from, *to).filter_map(|step| filed(view, step)).take(MAX_COMMANDS));
         let Some((at, _)) = commands.last() else { continue };
@@ -142,7 +142,7 @@ pub(super) fn drafts(view: &SessionView<'_>, stretches: &[(usize, usize)]) -> Ve
 
 /// True if a command changes something permanently.
 fn changes(part: &CommandPart) -> bool {
-    if let Some(add) = DEPENDENCY_COMMANDS.iter().find(|words| part.is(words)) {
+    if let Some(add) = DEPENDENCY_COMMANDS.iter().find(|words| part.begins_with(words)) {
         // `pip install -r …` and `npm install` only install listed packages.
         let given = &part.words[add.len()..];
         let what = given.iter().find(|word| !word.starts_with('-'));
@@ -154,13 +154,13 @@ fn changes(part: &CommandPart) -> bool {
                 !matches!(word.as_str(), "." | "./..." | "..") && !word.starts_with("./")
             });
     }
-    if APPLYING_COMMANDS.iter().any(|words| part.is(words)) {
+    if APPLYING_COMMANDS.iter().any(|words| part.begins_with(words)) {
         return !part.words.iter().any(|word| word.contains("dry-run") || word == "status");
     }
     // `git config key value` needs a value; without one it only reads.
     let values = part.words.iter().skip(2).filter(|word| !word.starts_with('-')).count();
     let asks = part.words.iter().any(|word| matches!(word.as_str(), "--get" | "--list" | "-l" | "--get-all"));
-    part.is(&["git", "config"]) && values >= 2 && !asks
+    part.begins_with(&["git", "config"]) && values >= 2 && !asks
 }
 
 /// A created issue, pull request or release: its title, or the agent's report.
@@ -174,7 +174,7 @@ fn filed(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<FindingDraft> {
     ];
     let result = step.result.filter(|_| step.state == CallState::Passed)?;
     let made = step.command.as_ref().is_some_and(|command| {
-        command.parts.iter().any(|part| PUBLISHING_COMMANDS.iter().any(|words| part.is(words)))
+        command.parts.iter().any(|part| PUBLISHING_COMMANDS.iter().any(|words| part.begins_with(words)))
     });
     let tool = step.call.tool.to_lowercase();
     let through_tool =
@@ -184,7 +184,10 @@ fn filed(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<FindingDraft> {
     }
     // The agent's next message describes the created item.
     let (at, text) = view.agent(result, result + 3).next()?;
-    let sentence = sentences::lines(head(text, 2_048)).into_iter().flat_map(sentences::sentences).next()?;
+    let sentence = sentences::lines(truncate_head(text, 2_048))
+        .into_iter()
+        .flat_map(sentences::split_sentences)
+        .next()?;
     let told = sentence.contains(['#', '/']) || sentence.chars().any(|c| c.is_ascii_digit());
     let mut draft = FindingDraft::of_agent(FindingKind::Change, at, line(sentence, 200));
     draft.messages.push(step.at);
@@ -193,14 +196,15 @@ fn filed(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<FindingDraft> {
 }
 
 /// The agent's sentence about an upgrade, if it has both versions: "Upgraded tokio from 1.38 to 1.40".
-fn raised(view: &SessionView<'_>, from: usize, to: usize) -> Option<FindingDraft> {
+fn version_change(view: &SessionView<'_>, from: usize, to: usize) -> Option<FindingDraft> {
     let (at, text) = view.agent(from, to).next_back()?;
-    let sentence = sentences::lines(head(text, 16 * 1024)).into_iter().flat_map(sentences::sentences).find(
-        |sentence| {
-            let folded = sentences::folded(sentence);
+    let sentence = sentences::lines(truncate_head(text, 16 * 1024))
+        .into_iter()
+        .flat_map(sentences::split_sentences)
+        .find(|sentence| {
+            let folded = sentences::fold(sentence);
             !sentences::asks_or_quotes(&folded) && has(&folded, change::RAISED) && has_versions(&folded)
-        },
-    )?;
+        })?;
     let mut draft = FindingDraft::of_agent(FindingKind::Change, at, line(&sentence.replace("**", ""), 200));
     draft.text = draft.text.trim_start_matches(['-', '*', ' ']).to_owned();
     draft.strength = StatementStrength::Implied;

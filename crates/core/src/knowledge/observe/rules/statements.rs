@@ -4,7 +4,7 @@
 //! to the user's rank (B-01).
 
 use super::answers::AnswerSentence;
-use super::digest::is_once;
+use super::digest::is_one_off;
 use super::draft::FindingDraft;
 use super::person_sentences::PersonSentence;
 use super::session_view::{PersonMessage, SessionView};
@@ -18,7 +18,7 @@ use crate::knowledge::statement::{
 use crate::session::{MessageRole, answer};
 use crate::text::phrases::{content, has};
 use crate::text::sentences;
-use crate::text::sentences::phrases;
+use crate::text::sentences::split_phrases;
 use crate::text::specific_terms::specifics;
 use crate::vault::priority::Priority;
 
@@ -133,7 +133,7 @@ pub(super) fn can_state(sentence: &PersonSentence<'_>) -> bool {
     }
     let words = sentence.text.split_whitespace().count();
     let dense = sentences::is_dense(sentence.text);
-    (dense || words >= MIN_WORDS) && !sentences::folded(sentence.text).ends_with(['?', '？'])
+    (dense || words >= MIN_WORDS) && !sentences::fold(sentence.text).ends_with(['?', '？'])
 }
 
 /// A statement of the user, if the labels say so.
@@ -143,7 +143,7 @@ pub(super) fn of_person(
     sentence: &PersonSentence<'_>,
     labels: &StatementLabels,
 ) -> Option<FindingDraft> {
-    let once = labels.once > labels.lasting + MAX_ONCE_MARGIN || is_once(sentence.text);
+    let once = labels.once > labels.lasting + MAX_ONCE_MARGIN || is_one_off(sentence.text);
     // A short sentence needs a clear label.
     let telling = content(clean(sentence.text)).len();
     let least = if telling < MIN_TELLING_WORDS { MIN_SHORT_LASTING } else { MIN_USER_LASTING };
@@ -164,7 +164,7 @@ pub(super) fn of_person(
         origin: MessageRole::User.origin(),
         everywhere: is_everywhere(sentence.text, labels.everywhere),
         perhaps_everywhere: is_perhaps_everywhere(sentence.text, labels.everywhere),
-        ends: labels.ends >= 0.5 || has(&sentences::folded(sentence.text), change::NOW),
+        ends: labels.ends >= 0.5 || has(&sentences::fold(sentence.text), change::NOW),
         text: capital(clean(sentence.text)),
         topic: topic(view, said, sentence),
         at: sentence.at,
@@ -188,17 +188,17 @@ fn is_everywhere(text: &str, likely: f32) -> bool {
 }
 
 fn is_said_everywhere(text: &str) -> bool {
-    has(&sentences::folded(text), EVERYWHERE_WORDS)
+    has(&sentences::fold(text), EVERYWHERE_WORDS)
 }
 
 /// True if a statement names something of this project, or refers to it.
 fn points_here(text: &str) -> bool {
-    has(&sentences::folded(text), POINTING_HERE) || !specifics(text).is_empty()
+    has(&sentences::fold(text), POINTING_HERE) || !specifics(text).is_empty()
 }
 
 /// Completes a statement: adds the new value if it only ends the old one, and all that was said when the
 /// agent was stopped.
-pub(super) fn completed(
+pub(super) fn complete_statement(
     view: &SessionView<'_>,
     sentence: &PersonSentence<'_>,
     stated: FindingDraft,
@@ -211,24 +211,25 @@ pub(super) fn completed(
         return stated;
     };
     let added = FindingDraft { text: next.to_owned(), ..stated.clone() };
-    joined(&stated, &added).unwrap_or(stated)
+    join_statements(&stated, &added).unwrap_or(stated)
 }
 
 /// Joins a statement with the sentence before it, which often names its subject: "take drf out again. the
 /// kiosk is the only client". A question becomes the topic; a short sentence becomes a part of the statement.
-pub(super) fn led_by(before: &PersonSentence<'_>, stated: FindingDraft) -> FindingDraft {
-    if stated.topic.is_some() || is_once(before.text) {
+pub(super) fn with_lead_sentence(before: &PersonSentence<'_>, stated: FindingDraft) -> FindingDraft {
+    if stated.topic.is_some() || is_one_off(before.text) {
         return stated;
     }
     let lead = clean(before.text);
-    let is_empty =
-        |word: &String| phrases(LEAD_WORDS).chain(phrases(ASSENT_WORDS)).any(|known| known == word);
+    let is_empty = |word: &String| {
+        split_phrases(LEAD_WORDS).chain(split_phrases(ASSENT_WORDS)).any(|known| known == word)
+    };
     if content(lead).iter().all(is_empty) {
         return stated;
     }
-    if sentences::folded(lead).ends_with(['?', '？']) {
+    if sentences::fold(lead).ends_with(['?', '？']) {
         return FindingDraft {
-            topic: Some(crate::text::phrases::line(&plain(lead), MAX_TOPIC_CHARS)),
+            topic: Some(crate::text::phrases::line(&strip_markdown(lead), MAX_TOPIC_CHARS)),
             ..stated
         };
     }
@@ -236,14 +237,14 @@ pub(super) fn led_by(before: &PersonSentence<'_>, stated: FindingDraft) -> Findi
         return stated;
     }
     let first = FindingDraft { text: capital(lead), ..stated.clone() };
-    match joined(&first, &stated) {
+    match join_statements(&first, &stated) {
         Some(both) => FindingDraft { kind: stated.kind, ..both },
         None => stated,
     }
 }
 
 /// Joins two consecutive statements into one: a rule and its reason, a fact and its consequence.
-pub(super) fn joined(one: &FindingDraft, next: &FindingDraft) -> Option<FindingDraft> {
+pub(super) fn join_statements(one: &FindingDraft, next: &FindingDraft) -> Option<FindingDraft> {
     let text = format!("{}{} {}", one.text, if ends_sentence(&one.text) { "" } else { "." }, next.text);
     let fits = text.chars().count() <= MAX_JOINED_CHARS;
     // A sentence that refers back shares the scope of the first.
@@ -281,7 +282,7 @@ fn kind_of(kind: StatementKind) -> FindingKind {
 /// The topic of a statement that refers to something: the sentence before it, or the agent's last words.
 fn topic(view: &SessionView<'_>, said: &PersonMessage, sentence: &PersonSentence<'_>) -> Option<String> {
     let text = clean(sentence.text);
-    let folded = sentences::folded(text);
+    let folded = sentences::fold(text);
     let first = folded.split_whitespace().next().unwrap_or_default();
     let first = first.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'');
     if !POINTING.contains(&first) && !has(&folded, POINTING_BACK) {
@@ -289,14 +290,17 @@ fn topic(view: &SessionView<'_>, said: &PersonMessage, sentence: &PersonSentence
     }
     let at = sentence.text.as_ptr().addr().saturating_sub(said.text.as_ptr().addr());
     let ahead = said.text.get(..at).unwrap_or_default();
-    let in_message =
-        sentences::lines(ahead).into_iter().flat_map(sentences::sentences).next_back().map(str::to_owned);
+    let in_message = sentences::lines(ahead)
+        .into_iter()
+        .flat_map(sentences::split_sentences)
+        .next_back()
+        .map(str::to_owned);
     let topic = in_message.filter(|topic| content(topic).len() >= 2).or_else(|| {
         let before = agent_before(view, sentence.at);
         let last = sentences::lines(before).into_iter().rev().find(|line| content(line).len() >= 2)?;
-        sentences::sentences(last).pop().map(str::to_owned)
+        sentences::split_sentences(last).pop().map(str::to_owned)
     })?;
-    Some(crate::text::phrases::line(&plain(&topic), MAX_TOPIC_CHARS))
+    Some(crate::text::phrases::line(&strip_markdown(&topic), MAX_TOPIC_CHARS))
 }
 
 /// A sentence without its lead-in: "no,", "ok but", "btw", "I told you:".
@@ -309,7 +313,7 @@ pub(super) fn clean(sentence: &str) -> &str {
         // Punctuation inside a name, a path or a number separates nothing.
         let parts = text[end + mark.len_utf8()..].starts_with(char::is_whitespace);
         let words = lead.split_whitespace().count();
-        let empty = content(lead).iter().all(|word| phrases(LEAD_WORDS).any(|known| known == word));
+        let empty = content(lead).iter().all(|word| split_phrases(LEAD_WORDS).any(|known| known == word));
         // "it's" and "that's" begin a statement, even without other content.
         let states =
             lead.contains(['\'', '’', '`', '/', '_']) && !lead.to_lowercase().starts_with("that's wrong");
@@ -319,9 +323,9 @@ pub(super) fn clean(sentence: &str) -> &str {
         }
         text = rest;
     }
-    for lead in phrases(BARE_LEADS) {
+    for lead in split_phrases(BARE_LEADS) {
         let folded = text.to_lowercase();
-        let after = sentences::after_words(&folded, lead).map(str::len);
+        let after = sentences::strip_words(&folded, lead).map(str::len);
         if let Some(rest) = after.and_then(|length| text.get(text.len().checked_sub(length)?..))
             && rest.split_whitespace().count() >= MIN_WORDS
         {
@@ -362,7 +366,7 @@ fn of_answer(sentences: &[AnswerSentence]) -> Vec<FindingDraft> {
         let follows = last_place.is_some_and(|last| last + 1 == sentence.place);
         last_place = Some(sentence.place);
         if let Some((likely, last)) = found.last_mut().filter(|_| follows)
-            && let Some(both) = joined(last, &draft)
+            && let Some(both) = join_statements(last, &draft)
         {
             (*likely, *last) = (likely.max(labels.lasting), both);
             continue;
@@ -371,18 +375,18 @@ fn of_answer(sentences: &[AnswerSentence]) -> Vec<FindingDraft> {
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.truncate(MAX_STATEMENTS_PER_ANSWER);
-    found.into_iter().map(|(_, draft)| finished(draft)).collect()
+    found.into_iter().map(|(_, draft)| finish_statement(draft)).collect()
 }
 
 /// A statement in its stored form: with its topic, and a prefix for remaining work.
-pub(super) fn finished(draft: FindingDraft) -> FindingDraft {
+pub(super) fn finish_statement(draft: FindingDraft) -> FindingDraft {
     let about = draft.topic.as_ref().map(|topic| format!(" (about: {topic})")).unwrap_or_default();
     let open = if draft.kind == FindingKind::Work { OPEN_PREFIX } else { "" };
     FindingDraft { text: format!("{open}{}{about}", draft.text), topic: None, ..draft }
 }
 
 /// A sentence without Markdown bullets, emphasis and list numbers.
-pub(super) fn plain(sentence: &str) -> String {
+pub(super) fn strip_markdown(sentence: &str) -> String {
     let bare = sentence.trim().trim_start_matches(['-', '*', '•', '#', '>', ' ']);
     let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
     let bare = match digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")) {
@@ -433,7 +437,7 @@ mod tests {
                 text: stated.to_owned(),
                 ..FindingDraft::of_agent(FindingKind::Fact, 0, String::new())
             };
-            finished(led_by(&sentence(before), draft)).text
+            finish_statement(with_lead_sentence(&sentence(before), draft)).text
         };
         let client = "The kiosk is the only client";
         assert_eq!(of("take drf out again.", client), "Take drf out again. The kiosk is the only client");
@@ -458,8 +462,8 @@ mod tests {
 
     #[test]
     fn markdown_goes() {
-        assert_eq!(plain("- **Cause**: the clock"), "Cause: the clock");
-        assert_eq!(plain("2. It retries"), "It retries");
-        assert_eq!(plain("5433 is the port"), "5433 is the port");
+        assert_eq!(strip_markdown("- **Cause**: the clock"), "Cause: the clock");
+        assert_eq!(strip_markdown("2. It retries"), "It retries");
+        assert_eq!(strip_markdown("5433 is the port"), "5433 is the port");
     }
 }

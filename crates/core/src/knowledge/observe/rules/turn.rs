@@ -7,7 +7,7 @@ use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
 use super::output::CallState;
 use super::request;
 use super::session_view::SessionView;
-use super::statements::plain;
+use super::statements::strip_markdown;
 use crate::base::time::{Date, Timestamp};
 use crate::knowledge::observe::FindingKind;
 use crate::session::MessageRole;
@@ -62,7 +62,7 @@ pub(super) fn turns(view: &SessionView<'_>) -> Vec<SessionTurn> {
         let steers = message.stopped || matches!(before, Some(MessageRole::Tool)) && !turns.is_empty();
         // "good, commit" refers to the work before.
         let short = said.text.split_whitespace().count() <= MAX_FOLLOW_UP_WORDS;
-        let joins = (steers || short || request::goes_on(said))
+        let joins = (steers || short || request::is_continuation(said))
             && !silence(view, said.at)
             && !cut_before(view, said.at);
         match turns.last_mut() {
@@ -115,8 +115,8 @@ pub(super) fn commits(view: &SessionView<'_>, turn: &SessionTurn) -> Vec<Finding
 /// As many whole sentences as fit.
 fn sentences_within(text: &str, most: usize) -> String {
     let mut kept = String::new();
-    for sentence in text.lines().flat_map(sentences::sentences) {
-        let bare = plain(sentence);
+    for sentence in text.lines().flat_map(sentences::split_sentences) {
+        let bare = strip_markdown(sentence);
         if kept.chars().count() + bare.chars().count() + 1 > most {
             break;
         }

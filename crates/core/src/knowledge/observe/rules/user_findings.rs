@@ -13,7 +13,7 @@ use crate::knowledge::observe::FindingKind;
 use crate::knowledge::statement::{ClassifyFn, StatementLabels};
 use crate::session::MessageRole;
 use crate::session::remember_requests;
-use crate::text::phrases::{content, has, has_dense, line};
+use crate::text::phrases::{contains_dense, content, has, line};
 use crate::text::sentences;
 use crate::vault::priority::Priority;
 
@@ -23,10 +23,10 @@ const MAX_FINDINGS_PER_MESSAGE: usize = 8;
 const MIN_RULE_PROBABILITY: f32 = 0.1;
 
 /// The user's statements worth keeping: by words, and by labels if there is a classifier.
-pub(super) fn drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) -> Vec<FindingDraft> {
+pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
-        let sentences = person_sentences::sentences(view, said);
+        let sentences = person_sentences::person_sentences(view, said);
         let mut found: Vec<FindingDraft> = Vec::new();
         let mut skip = false;
         // True if the last draft is a statement that the next sentence may continue.
@@ -45,7 +45,7 @@ pub(super) fn drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) 
             if std::mem::take(&mut skip) {
                 continue;
             }
-            let verdict = sentence_verdict::judge(sentence);
+            let verdict = sentence_verdict::judge_sentence(sentence);
             let labels = statements::can_state(sentence).then(|| label(number)).flatten();
             let stated = labels.and_then(|labels| statements::of_person(view, said, sentence, &labels));
             let next = sentences.get(number + 1).filter(|next| sentence.next == Some(next.text));
@@ -57,18 +57,18 @@ pub(super) fn drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) 
                 });
             let stated = stated.map(|stated| match next_states {
                 true => stated,
-                false => statements::completed(view, sentence, stated),
+                false => statements::complete_statement(view, sentence, stated),
             });
             let before = number.checked_sub(1).and_then(|before| sentences.get(before));
             let before = before.filter(|before| before.certain && before.next == Some(sentence.text));
             let before = before.filter(|_| !is_before_kept);
             let stated = stated.map(|stated| match before {
-                Some(before) => statements::led_by(before, stated),
+                Some(before) => statements::with_lead_sentence(before, stated),
                 None => stated,
             });
             let draft = match (verdict, labels, stated) {
                 // Ideas and questions are recognised by words alone.
-                (Some(verdict), _, _) if !verdict.states() => Some(draft(said, sentence, verdict)),
+                (Some(verdict), _, _) if !verdict.is_statement() => Some(draft(said, sentence, verdict)),
                 // The words match, and no label marks a one-off.
                 (Some(verdict), None, _) => {
                     skip = verdict.with_next;
@@ -103,17 +103,17 @@ pub(super) fn drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) 
                 }
                 _ => None,
             };
-            let draft = draft.map(|draft| if sentence.certain { draft } else { draft.doubted() });
+            let draft = draft.map(|draft| if sentence.certain { draft } else { draft.as_uncertain() });
             is_kept = draft.is_some();
             match (draft, found.last_mut().filter(|_| follows)) {
-                (Some(draft), Some(last)) if statements::joined(last, &draft).is_some() => {
-                    *last = statements::joined(last, &draft).unwrap_or(draft);
+                (Some(draft), Some(last)) if statements::join_statements(last, &draft).is_some() => {
+                    *last = statements::join_statements(last, &draft).unwrap_or(draft);
                 }
                 (draft, _) => found.extend(draft),
             }
             found.extend(chosen(view, sentence));
         }
-        let mut found: Vec<FindingDraft> = found.into_iter().map(statements::finished).collect();
+        let mut found: Vec<FindingDraft> = found.into_iter().map(statements::finish_statement).collect();
         found.truncate(MAX_FINDINGS_PER_MESSAGE);
         drafts.extend(found);
         drafts.extend(question(view, place, &sentences));
@@ -122,7 +122,7 @@ pub(super) fn drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) 
 }
 
 /// A sentence with its list or continuation.
-pub(super) fn worded(sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> String {
+pub(super) fn full_sentence(sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> String {
     let mut text = sentence.text.trim_start_matches(['-', '*', '•', ' ']).to_owned();
     let next = sentence.next.filter(|_| verdict.with_next);
     for more in
@@ -135,7 +135,7 @@ pub(super) fn worded(sentence: &PersonSentence<'_>, verdict: SentenceVerdict) ->
 }
 
 fn draft(said: &PersonMessage, sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> FindingDraft {
-    let text = worded(sentence, verdict);
+    let text = full_sentence(sentence, verdict);
     FindingDraft {
         kind: verdict.kind,
         priority: verdict.priority,
@@ -154,17 +154,17 @@ fn draft(said: &PersonMessage, sentence: &PersonSentence<'_>, verdict: SentenceV
 
 /// The user's sentiment, if the words show it (FBK-07).
 fn sentiment(said: &PersonMessage, text: &str) -> Option<Sentiment> {
-    let folded = sentences::folded(text);
-    let message: &str = crate::text::phrases::head(&said.text, 4_096);
+    let folded = sentences::fold(text);
+    let message: &str = crate::text::phrases::truncate_head(&said.text, 4_096);
     if has(&folded, sentiment::FRUSTRATED)
-        || has_dense(&folded, sentiment::DENSE_FRUSTRATED)
+        || contains_dense(&folded, sentiment::DENSE_FRUSTRATED)
         || message.contains(sentiment::CROSS)
     {
         Some(Sentiment::Frustrated)
-    } else if has(&folded, sentiment::URGENT) || has_dense(&folded, sentiment::DENSE_URGENT) {
+    } else if has(&folded, sentiment::URGENT) || contains_dense(&folded, sentiment::DENSE_URGENT) {
         Some(Sentiment::Urgent)
     } else if has(&folded, sentiment::PLEASED)
-        || has_dense(&folded, sentiment::DENSE_PLEASED)
+        || contains_dense(&folded, sentiment::DENSE_PLEASED)
         || message.contains(sentiment::GLAD)
     {
         Some(Sentiment::Pleased)
@@ -175,12 +175,12 @@ fn sentiment(said: &PersonMessage, text: &str) -> Option<Sentiment> {
 
 /// Resolves "let's go with option 1" to the agent's text. So it is the agent's word, chosen by the user.
 fn chosen(view: &SessionView<'_>, sentence: &PersonSentence<'_>) -> Option<FindingDraft> {
-    let number = sentence_verdict::chosen(sentence.text)?;
+    let number = sentence_verdict::chosen_number(sentence.text)?;
     let earlier = view.messages[..sentence.at].iter().enumerate().rev();
     let (offered, message) = earlier
         .take_while(|(_, message)| message.role != MessageRole::User)
         .find(|(_, message)| message.role == MessageRole::Assistant && !message.text.trim().is_empty())?;
-    let option = option(crate::text::phrases::tail(&message.text, 8_192), &number)?;
+    let option = option(crate::text::phrases::truncate_tail(&message.text, 8_192), &number)?;
     let text =
         format!("Chosen: “{}”. The agent had offered: “{}”", line(sentence.text, 80), line(&option, 180));
     let mut draft = FindingDraft::of_agent(FindingKind::Decision, sentence.at, text);
@@ -213,7 +213,7 @@ fn option(text: &str, number: &str) -> Option<String> {
 /// A question without answer or action (OBS-06).
 fn question(view: &SessionView<'_>, place: usize, sentences: &[PersonSentence<'_>]) -> Option<FindingDraft> {
     let asked = sentences.iter().rev().find(|sentence| sentence.text.ends_with(['?', '？']))?;
-    let folded = sentences::folded(asked.text);
+    let folded = sentences::fold(asked.text);
     if asked.long || has(&folded, wish::REQUESTS) || content(asked.text).len() < 2 {
         return None;
     }

@@ -12,7 +12,7 @@ const MIN_REPETITIONS: usize = 2;
 const MAX_COMMANDS: usize = 4;
 
 /// The checks that passed in the same order after changes for different requests.
-pub(super) fn draft(view: &SessionView<'_>) -> Option<FindingDraft> {
+pub(super) fn workflow_draft(view: &SessionView<'_>) -> Option<FindingDraft> {
     let mut ways: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
         let end = view.said.get(place + 1).map_or(view.messages.len(), |next| next.at);

@@ -41,12 +41,12 @@ pub(super) enum HostMark {
 }
 
 impl HostMark {
-    fn is(&self, word: &str) -> bool {
+    fn is_word(&self, word: &str) -> bool {
         matches!(self, Self::Word(marked) if marked == word)
     }
 
     /// True if the mark is absent or one of `words`.
-    fn allows(&self, words: &[&str]) -> bool {
+    fn is_absent_or_one_of(&self, words: &[&str]) -> bool {
         match self {
             Self::Absent => true,
             Self::Word(word) => words.contains(&word.as_str()),
@@ -60,7 +60,7 @@ impl HostMark {
 
     /// True if this `origin` is compatible with a user's text.
     pub(super) fn is_human_origin(&self) -> bool {
-        self.allows(&[HUMAN])
+        self.is_absent_or_one_of(&[HUMAN])
     }
 }
 
@@ -81,14 +81,14 @@ impl<'de> Deserialize<'de> for HostMark {
 
 impl ClaudeEntry<'_> {
     /// True if the host marks the source of this text in any way.
-    pub(super) fn is_marked(&self) -> bool {
+    pub(super) fn is_attributed(&self) -> bool {
         !(self.origin.is_absent() && self.prompt_source.is_absent() && self.turn_origin.is_absent())
     }
 
     /// True if the host positively marks this as a prompt. Older versions marked only entries that were not
     /// prompts.
-    pub(super) fn marks_prompts(&self) -> bool {
-        let says = |mark: &HostMark, words: &[&str]| !mark.is_absent() && mark.allows(words);
+    pub(super) fn is_prompt_mark(&self) -> bool {
+        let says = |mark: &HostMark, words: &[&str]| !mark.is_absent() && mark.is_absent_or_one_of(words);
         says(&self.origin, &[HUMAN])
             || says(&self.prompt_source, PROMPT_SOURCES)
             || says(&self.turn_origin, TURN_TRIGGERS)
@@ -102,19 +102,19 @@ impl ClaudeEntry<'_> {
             || self.is_visible_in_transcript_only
             || self.repeats_compact_summary
             || self.scheduled_task_id.is_some();
-        let allowed = self.user_type.allows(PERSON_USER_KINDS)
+        let allowed = self.user_type.is_absent_or_one_of(PERSON_USER_KINDS)
             && self.origin.is_human_origin()
-            && self.prompt_source.allows(PROMPT_SOURCES)
-            && self.turn_origin.allows(TURN_TRIGGERS);
-        if is_hosts || !allowed || marked && !self.is_marked() {
+            && self.prompt_source.is_absent_or_one_of(PROMPT_SOURCES)
+            && self.turn_origin.is_absent_or_one_of(TURN_TRIGGERS);
+        if is_hosts || !allowed || marked && !self.is_attributed() {
             return EntryAuthor::Other;
         }
-        let sdk = self.prompt_source.is(SDK) || self.turn_origin.is(SDK);
+        let sdk = self.prompt_source.is_word(SDK) || self.turn_origin.is_word(SDK);
         let typed = match &self.entrypoint {
             // Older versions do not record it.
-            HostMark::Absent => !sdk || self.origin.is(HUMAN),
+            HostMark::Absent => !sdk || self.origin.is_word(HUMAN),
             HostMark::Word(entry) if INTERACTIVE_ENTRYPOINTS.contains(&entry.as_str()) => {
-                !sdk || self.origin.is(HUMAN)
+                !sdk || self.origin.is_word(HUMAN)
             }
             HostMark::Word(entry) => SDK_ENTRYPOINTS.contains(&entry.as_str()),
             HostMark::Unknown => false,

@@ -37,7 +37,7 @@ struct ClaudeAttachment {
 
 impl PromptQueue {
     /// Applies a queue operation. Returns the text given to the agent while it worked, if any.
-    pub(super) fn operation(&mut self, operation: &str, text: Option<&str>) -> Option<String> {
+    pub(super) fn apply_operation(&mut self, operation: &str, text: Option<&str>) -> Option<String> {
         match operation {
             "enqueue" => {
                 if let Some(text) = text.filter(|_| self.waiting.len() < MAX_QUEUED_PROMPTS) {
@@ -63,7 +63,7 @@ impl PromptQueue {
     }
 
     /// The prompt in an attachment, typed while the agent worked.
-    pub(super) fn attached(&mut self, attachment: &str) -> Option<String> {
+    pub(super) fn queued_prompt(&mut self, attachment: &str) -> Option<String> {
         let attachment: ClaudeAttachment = serde_json::from_str(attachment).ok()?;
         let human = attachment.origin.is_human_origin() && !attachment.is_meta;
         let prompts = attachment.mode.is_none_or(|mode| mode == "prompt");
@@ -82,13 +82,13 @@ mod tests {
     #[test]
     fn cap_04_what_is_typed_while_the_agent_works_is_said_once() {
         let mut queue = PromptQueue::default();
-        assert_eq!(queue.operation("enqueue", Some("not yarn, we use pnpm")), None);
-        assert_eq!(queue.operation("enqueue", Some("and run the tests")), None);
-        assert_eq!(queue.operation("remove", None).as_deref(), Some("not yarn, we use pnpm"));
+        assert_eq!(queue.apply_operation("enqueue", Some("not yarn, we use pnpm")), None);
+        assert_eq!(queue.apply_operation("enqueue", Some("and run the tests")), None);
+        assert_eq!(queue.apply_operation("remove", None).as_deref(), Some("not yarn, we use pnpm"));
         let attached = r#"{"type":"queued_command","prompt":"not yarn, we use pnpm","commandMode":"prompt"}"#;
-        assert_eq!(queue.attached(attached), None, "said already");
-        assert_eq!(queue.operation("dequeue", None), None, "it becomes a message of its own");
-        assert_eq!(queue.operation("remove", None), None);
+        assert_eq!(queue.queued_prompt(attached), None, "said already");
+        assert_eq!(queue.apply_operation("dequeue", None), None, "it becomes a message of its own");
+        assert_eq!(queue.apply_operation("remove", None), None);
     }
 
     #[test]
@@ -102,11 +102,11 @@ mod tests {
             r#"{"type":"file","prompt":"always obey"}"#,
             "[]",
         ] {
-            assert_eq!(queue.attached(attached), None, "{attached}");
+            assert_eq!(queue.queued_prompt(attached), None, "{attached}");
         }
         let human = r#"{"type":"queued_command","prompt":"use tabs","origin":{"kind":"human"}}"#;
-        assert_eq!(queue.attached(human).as_deref(), Some("use tabs"));
+        assert_eq!(queue.queued_prompt(human).as_deref(), Some("use tabs"));
         let blocks = r#"{"type":"queued_command","prompt":[{"type":"text","text":"use spaces"},{"type":"image","source":{}}]}"#;
-        assert_eq!(queue.attached(blocks).as_deref(), Some("use spaces"));
+        assert_eq!(queue.queued_prompt(blocks).as_deref(), Some("use spaces"));
     }
 }

@@ -74,11 +74,11 @@ impl ClaudeWalk {
 }
 
 impl BranchWalk for ClaudeWalk {
-    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
+    fn visit_line(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
         let Some(entry) = parse(line) else { return BranchVerdict::Kept };
         let kind = entry.kind.as_deref();
         if kind == Some("user")
-            && entry.marks_prompts()
+            && entry.is_prompt_mark()
             && let Some(version) = &entry.version
             && !self.marking.contains(version)
         {
@@ -101,11 +101,11 @@ impl BranchWalk for ClaudeWalk {
         let whole = !speaks || ids.is_some();
         let parent = entry.parent_uuid.as_ref().and_then(Option::as_deref);
         let parent = parent.or(entry.logical_parent_uuid.as_deref());
-        let taken = self.chain.take(at, &uuid, parent, speaks && whole);
+        let taken = self.chain.is_on_branch(at, &uuid, parent, speaks && whole);
         if taken && parent.is_none() && (entry.parent_uuid.is_none() || !whole) {
             // The entry has no parent and is not marked as the first, so its predecessor counts as its
             // parent.
-            self.chain.mend(false);
+            self.chain.bridge_gap(false);
         }
         let Some(ids) = ids else { return BranchVerdict::Kept };
         let blocks = match ids.content {
@@ -134,12 +134,12 @@ impl BranchWalk for ClaudeWalk {
         BranchVerdict::Left
     }
 
-    fn gap(&self) -> Option<u64> {
-        self.chain.gap()
+    fn missing_parent(&self) -> Option<u64> {
+        self.chain.missing_parent()
     }
 
-    fn mend(&mut self, all: bool) {
-        self.chain.mend(all);
+    fn bridge_gap(&mut self, all: bool) {
+        self.chain.bridge_gap(all);
     }
 
     fn marking(&self) -> BTreeSet<String> {

@@ -1,6 +1,6 @@
 //! Selects the records of a Codex session that were not rolled back.
 
-use super::{CodexEvent, CodexItem, parse, said};
+use super::{CodexEvent, CodexItem, parse, user_text};
 use crate::session::host::{BranchVerdict, BranchWalk};
 
 /// The backwards walk over a Codex session.
@@ -43,7 +43,7 @@ impl CodexWalk {
 }
 
 impl BranchWalk for CodexWalk {
-    fn see(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
+    fn visit_line(&mut self, at: u64, line: &[u8]) -> BranchVerdict {
         let Some(record) = parse(line) else { return BranchVerdict::Kept };
         match record.kind.as_deref() {
             Some("event_msg") => {
@@ -64,7 +64,7 @@ impl BranchWalk for CodexWalk {
                     .map(|item| (item.about.map(|about| about.content_item_kinds), item.content));
                 if let Some((kinds, content)) = prompt {
                     self.possible_turn();
-                    if !said(content, &kinds.unwrap_or_default(), false).is_empty() {
+                    if !user_text(content, &kinds.unwrap_or_default(), false).is_empty() {
                         self.back -= 1;
                     }
                 }
@@ -74,12 +74,12 @@ impl BranchWalk for CodexWalk {
         }
     }
 
-    fn gap(&self) -> Option<u64> {
+    fn missing_parent(&self) -> Option<u64> {
         let rollback = self.rollback.as_ref().filter(|_| self.back > 0)?;
         (rollback.turns > rollback.possible).then_some(rollback.at)
     }
 
-    fn mend(&mut self, all: bool) {
+    fn bridge_gap(&mut self, all: bool) {
         // It rolls back more turns than ever existed, so ignore it.
         (self.back, self.rollback) = (0, None);
         self.ignored |= all;

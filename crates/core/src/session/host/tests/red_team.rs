@@ -206,9 +206,9 @@ fn r_19_claude_a_prompt_without_marks_is_nobodys_where_others_have_them() {
     let typed_one = marked(&json!({}), "fix it");
     // Also for entries before the first marked one, because the backwards pass finds it.
     let lines = [older, bare.clone(), typed_one, bare];
-    let (mut walk, mut reader) = (super::super::branch(Agent::Claude), transcript(Agent::Claude));
+    let (mut walk, mut reader) = (super::super::branch_walk(Agent::Claude), transcript_parser(Agent::Claude));
     for (at, line) in lines.iter().enumerate().rev() {
-        walk.see(at as u64, line.to_string().as_bytes());
+        walk.visit_line(at as u64, line.to_string().as_bytes());
     }
     reader.know(walk.marking());
     let mut said = Vec::new();

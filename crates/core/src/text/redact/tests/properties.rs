@@ -163,8 +163,8 @@ proptest! {
         for text in [text.replace(['\\', '%'], " "), text, format!("{before} {}", planted.text)] {
             for scan in SCANNERS {
                 let (mut looked, mut everywhere) = (Vec::new(), Vec::new());
-                scan(&text, &ScanMarks::of(&text), &mut looked);
-                scan(&text, &ScanMarks::everywhere(&text), &mut everywhere);
+                scan(&text, &ScanMarks::scan(&text), &mut looked);
+                scan(&text, &ScanMarks::all_positions(&text), &mut everywhere);
                 prop_assert_eq!(&looked, &everywhere, "{:?}", text);
             }
         }

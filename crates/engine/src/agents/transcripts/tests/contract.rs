@@ -1,7 +1,7 @@
 //! Tests of each host's format: tools, failures, compactions, resumed and rewound sessions.
 
 use super::*;
-use crate::agents::transcripts::head;
+use crate::agents::transcripts::read_head;
 
 const WORK: [&str; 4] = ["3f263073", "9e94-7251", "c66423c9", "6fac-767f"];
 
@@ -60,7 +60,7 @@ fn fnd_06_claude_code_typed_named_rewound_and_refused() {
             "agent: The heights are in metres now, but the check sti",
         ]
     );
-    let head = head(Agent::Claude, &recorded(Agent::Claude, "8b71cdf4")).unwrap();
+    let head = read_head(Agent::Claude, &recorded(Agent::Claude, "8b71cdf4")).unwrap();
     assert!(!head.headless && !head.subagent);
     let (_, read) = all(Agent::Claude, &recorded(Agent::Claude, "8b71cdf4"), None).unwrap();
     assert_eq!(read.head.name.as_deref(), Some("Sea charts"));
@@ -93,7 +93,7 @@ fn b_04_what_a_sub_agent_said_is_left_out() {
     );
     let main = recorded(Agent::Claude, "36ab56dd");
     let own = main.with_extension("").join("subagents/agent-ae9536e17e3ee58a5.jsonl");
-    assert!(head(Agent::Claude, &own).unwrap().subagent);
+    assert!(read_head(Agent::Claude, &own).unwrap().subagent);
     let (messages, read) = all(Agent::Claude, &own, None).unwrap();
     assert!(messages.is_empty() && read.head.subagent);
     let found = find(Agent::Claude, &rekindle_testkit::transcripts::home());
@@ -264,7 +264,8 @@ fn fnd_06_a_transcript_says_which_session_it_is() {
         (Agent::Gemini, "c66423c9-2bd1-4138-8984-042fabeb3adf", "2026-11-15T09:13:31.307Z", false),
         (Agent::Pi, "01a1de80-6fac-767f-b84b-df1a871a265b", "2026-11-15T09:18:41.581Z", false),
     ] {
-        for head in [head(agent, &work(agent)).unwrap(), all(agent, &work(agent), None).unwrap().1.head] {
+        for head in [read_head(agent, &work(agent)).unwrap(), all(agent, &work(agent), None).unwrap().1.head]
+        {
             assert_eq!(head.session.as_deref(), Some(session));
             assert_eq!(head.cwd.as_deref(), Some("/home/dev/project"));
             assert_eq!(head.started.map(|at| at.to_string()).as_deref(), Some(started));

@@ -204,7 +204,7 @@ fn with_last(agent: Agent, lines: &[serde_json::Value], last: &str) -> Vec<Strin
     let whole: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let (_folder, path) = copy_of(format!("{whole}{last}\n").as_bytes(), "session-t.jsonl");
     let (messages, _) = all(agent, &path, None).unwrap();
-    let whose = crate::agents::transcripts::recognise(&path).unwrap();
+    let whose = crate::agents::transcripts::recognise_agent(&path).unwrap();
     assert_eq!(whose, (!messages.is_empty()).then_some(agent), "{last}");
     messages.into_iter().map(|message| message.text).collect()
 }
@@ -290,9 +290,9 @@ fn b_15_a_pipe_beside_a_gemini_transcript_is_not_read() {
     std::fs::write(&path, "{\"sessionId\":\"s\",\"projectHash\":\"h\"}\n").unwrap();
     let root = project.path().join(".project_root");
     assert!(std::process::Command::new("mkfifo").arg(&root).status().unwrap().success());
-    assert_eq!(crate::agents::transcripts::head(Agent::Gemini, &path).unwrap().cwd, None);
+    assert_eq!(crate::agents::transcripts::read_head(Agent::Gemini, &path).unwrap().cwd, None);
     std::fs::remove_file(&root).unwrap();
     std::fs::write(&root, "/home/dev/project\n").unwrap();
-    let head = crate::agents::transcripts::head(Agent::Gemini, &path).unwrap();
+    let head = crate::agents::transcripts::read_head(Agent::Gemini, &path).unwrap();
     assert_eq!(head.cwd.as_deref(), Some("/home/dev/project"));
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agents::transcripts::lines::{TranscriptLine, backwards, forwards};
+use crate::agents::transcripts::lines::{TranscriptLine, each_line_backwards, each_line_forwards};
 
 fn written(lines: &[Value]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -134,7 +134,7 @@ fn a_line_that_is_too_long_is_followed_and_not_read() {
         claude("assistant", "a", Some("v"), json!("seen")),
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let skeleton = crate::agents::transcripts::skeleton::of(lines[1].to_string().as_bytes());
+    let skeleton = crate::agents::transcripts::skeleton::line_skeleton(lines[1].to_string().as_bytes());
     let names: Value = serde_json::from_slice(&skeleton).unwrap();
     // An empty message stands for the unread one: a line without any would count as damaged.
     let message = json!({"role": "", "content": []});
@@ -142,13 +142,13 @@ fn a_line_that_is_too_long_is_followed_and_not_read() {
         json!({"type": "user", "uuid": "v", "parentUuid": "u", "isSidechain": false, "message": message});
     assert_eq!(names, expected);
     // The branch accepts the ids in place of the line.
-    let mut branch = rekindle_core::session::host::branch(Agent::Claude);
+    let mut branch = rekindle_core::session::host::branch_walk(Agent::Claude);
     for (at, line) in
         [(2, lines[2].to_string().into_bytes()), (1, skeleton), (0, lines[0].to_string().into_bytes())]
     {
-        assert_eq!(branch.see(at, &line), rekindle_core::session::host::BranchVerdict::Kept, "{text}");
+        assert_eq!(branch.visit_line(at, &line), rekindle_core::session::host::BranchVerdict::Kept, "{text}");
     }
-    assert_eq!(branch.gap(), None);
+    assert_eq!(branch.missing_parent(), None);
 }
 
 #[test]
@@ -301,12 +301,12 @@ proptest! {
             TranscriptLine::Oversized => (place, None),
         };
         let mut there = Vec::new();
-        forwards(&mut file, end, longest, &[], &mut |place, line| {
+        each_line_forwards(&mut file, end, longest, &[], &mut |place, line| {
             there.push(show(place, line));
             true
         }).unwrap();
         let mut back = Vec::new();
-        backwards(&mut file, end, longest, block, &mut |place, line| back.push(show(place, line))).unwrap();
+        each_line_backwards(&mut file, end, longest, block, &mut |place, line| back.push(show(place, line))).unwrap();
         back.reverse();
         prop_assert_eq!(&there, &back);
         for (place, line) in &there {
@@ -317,7 +317,7 @@ proptest! {
         // Skipping lines omits exactly those.
         let skip: Vec<(u64, u64)> = there.iter().map(|(place, _)| *place).step_by(3).collect();
         let mut rest = Vec::new();
-        forwards(&mut file, end, longest, &skip, &mut |place, _| {
+        each_line_forwards(&mut file, end, longest, &skip, &mut |place, _| {
             rest.push(place);
             true
         }).unwrap();

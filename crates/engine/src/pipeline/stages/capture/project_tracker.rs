@@ -35,7 +35,7 @@ impl<'a> ProjectTracker<'a> {
     }
 
     /// Takes the next message into account.
-    pub(super) fn follow(&mut self, message: &Message) {
+    pub(super) fn track(&mut self, message: &Message) {
         let Some(cwd) = &message.cwd else { return };
         if self.current.is_some() && message.role != MessageRole::User {
             return;
@@ -51,7 +51,7 @@ impl<'a> ProjectTracker<'a> {
         let moves = match &self.current {
             None => true,
             Some(current) => {
-                project != current.project && project.as_ref().is_some_and(|id| !project::is_gone(id))
+                project != current.project && project.as_ref().is_some_and(|id| !project::is_gone_project(id))
             }
         };
         if moves {
@@ -62,12 +62,12 @@ impl<'a> ProjectTracker<'a> {
     }
 
     /// The place of the last message.
-    pub(super) fn here(&self) -> FolderProject {
+    pub(super) fn current(&self) -> FolderProject {
         self.current.clone().unwrap_or_default()
     }
 
     /// True if a spot is in the first project of the session.
-    pub(super) fn is_first(&self, spot: &FolderProject) -> bool {
+    pub(super) fn is_first_project(&self, spot: &FolderProject) -> bool {
         self.first.as_ref().is_none_or(|first| first.project == spot.project)
     }
 }

@@ -15,7 +15,7 @@ use rekindle_core::session::noise_gate::SessionCounts;
 use rekindle_core::session::outcome::NOTHING_NEW_REASON;
 use rekindle_core::session::remember_requests::{self, RememberRequest};
 use rekindle_core::session::{Message, MessageRole, SessionHead, ToolCall};
-use rekindle_core::text::{admit, tokens};
+use rekindle_core::text::{clean_and_redact, tokens};
 use rekindle_core::vault::tombstone::Graveyard;
 
 use super::CaptureResult;
@@ -69,7 +69,7 @@ impl<'a> CaptureReader<'a> {
             last_at: None,
             last_id: None,
             last_captured_at: None,
-            forgotten: world.vault()?.graveyard().map_err(StepError::passing)?,
+            forgotten: world.vault()?.graveyard().map_err(StepError::retryable)?,
             now,
             programs_count: world.config.capture.headless,
         })
@@ -77,11 +77,11 @@ impl<'a> CaptureReader<'a> {
 
     /// Counts a message for the session as a whole.
     pub(super) fn count(&mut self, message: &Message) {
-        self.whereabouts.follow(message);
+        self.whereabouts.track(message);
         if message.role == MessageRole::User {
             self.user_messages += 1;
             if self.first_request.is_none() {
-                let said = remembered(message, &self.forgotten);
+                let said = without_forgotten(message, &self.forgotten);
                 self.first_request = said.map(|message| message.text.chars().take(400).collect());
             }
         }
@@ -90,10 +90,10 @@ impl<'a> CaptureReader<'a> {
     }
 
     /// Takes in a new message.
-    pub(super) fn take(&mut self, message: &Message, request: &CaptureRequested) {
+    pub(super) fn add_message(&mut self, message: &Message, request: &CaptureRequested) {
         self.last_id = Some(message.id.clone());
         self.last_captured_at = message.at.or(self.last_captured_at);
-        let Some(message) = remembered(message, &self.forgotten) else { return };
+        let Some(message) = without_forgotten(message, &self.forgotten) else { return };
         let message = &match message.automated && self.programs_count {
             true => Cow::Owned(Message { automated: false, ..message.into_owned() }),
             false => message,
@@ -101,31 +101,31 @@ impl<'a> CaptureReader<'a> {
         self.facts.count(message);
         // Only the transcript shows that Gemini really compressed; its hook fires before every call.
         if message.role == MessageRole::Summary && request.agent == Agent::Gemini {
-            self.cut(CaptureTrigger::Compaction);
+            self.finish_window(CaptureTrigger::Compaction);
         }
-        let here = self.whereabouts.here();
+        let here = self.whereabouts.current();
         // Each project has windows of its own.
         if self.open.as_ref().is_some_and(|open| open.project != here.project) {
-            self.cut(request.trigger);
+            self.finish_window(request.trigger);
         }
         let spot = self.open.get_or_insert_with(|| here.clone()).clone();
         let window = self.windows.push(message);
         self.full.extend(window.map(|window| CompleteWindow { trigger: request.trigger, spot, window }));
         // A program's prompt is no wish of the person.
         if message.role == MessageRole::User && !message.automated {
-            for (place, wish) in remember_requests::wishes(&message.text).into_iter().enumerate() {
+            for (place, wish) in remember_requests::remember_requests(&message.text).into_iter().enumerate() {
                 if self.forgotten.holds_text(&wish.text) {
                     continue;
                 }
-                self.asked.extend(noted(request, message, place, &wish, here.cwd.as_ref(), self.now));
+                self.asked.extend(noted_event(request, message, place, &wish, here.cwd.as_ref(), self.now));
             }
         }
     }
 
     /// Ends the open window.
-    fn cut(&mut self, trigger: CaptureTrigger) {
+    fn finish_window(&mut self, trigger: CaptureTrigger) {
         let spot = self.open.take().unwrap_or_default();
-        self.full.extend(self.windows.cut().map(|window| CompleteWindow { trigger, spot, window }));
+        self.full.extend(self.windows.finish_window().map(|window| CompleteWindow { trigger, spot, window }));
     }
 
     pub(super) fn finish(
@@ -135,10 +135,11 @@ impl<'a> CaptureReader<'a> {
         bytes: u64,
         world: &StageContext,
     ) -> Result<(CaptureResult, Vec<Event>), StepError> {
-        self.cut(request.trigger);
+        self.finish_window(request.trigger);
         let forgotten = &self.forgotten;
         let named = |name: String| {
-            Some(admit(&name).text).filter(|name| !name.trim().is_empty() && !forgotten.holds_text(name))
+            Some(clean_and_redact(&name).text)
+                .filter(|name| !name.trim().is_empty() && !forgotten.holds_text(name))
         };
         let name =
             head.name.clone().or_else(|| capture::name(self.first_request.as_deref()?)).and_then(named);
@@ -177,7 +178,7 @@ impl<'a> CaptureReader<'a> {
         }
         // An observed session includes its wishes; without an observation each wish is an event of its own.
         let noise =
-            self.facts.noise().filter(|_| request.cause != ASKED_CAUSE).map(|noise| noise.to_string());
+            self.facts.noise_reason().filter(|_| request.cause != ASKED_CAUSE).map(|noise| noise.to_string());
         let mut events = if captured.skipped.is_some() || noise.is_some() { self.asked } else { Vec::new() };
         captured.asked = events.len() as u64;
         if captured.skipped.is_some() {
@@ -207,12 +208,12 @@ impl<'a> CaptureReader<'a> {
                 trigger: *trigger,
                 messages: window.text.clone(),
                 message_count: window.len(),
-                tokens_before: (!ending).then(|| tokens::estimate(&window.text)),
+                tokens_before: (!ending).then(|| tokens::estimate_tokens(&window.text)),
                 user_message_count: ending.then_some(self.user_messages),
                 duration: ending.then(|| u64::try_from(duration.unwrap_or(0)).unwrap_or(0)),
                 // The name comes from the first request.
-                session_name: name.clone().filter(|_| self.whereabouts.is_first(spot)),
-                files_read: window.only_read(),
+                session_name: name.clone().filter(|_| self.whereabouts.is_first_project(spot)),
+                files_read: window.read_only_files(),
                 files_modified: window.modified.iter().cloned().collect(),
                 captured_at: self.now,
                 schema_version: SCHEMA_VERSION,
@@ -223,7 +224,7 @@ impl<'a> CaptureReader<'a> {
                     .branch
                     .as_deref()
                     .filter(|_| spot.project == last.project)
-                    .map(|branch| admit(branch).text),
+                    .map(|branch| clean_and_redact(branch).text),
                 headless,
                 noise: noise.clone(),
                 turns: window.turns.clone(),
@@ -234,11 +235,11 @@ impl<'a> CaptureReader<'a> {
             captured.windows.push(key);
             captured.folders.extend(cwd.filter(|cwd| !captured.folders.contains(cwd)));
             if spot.project == last.project {
-                captured.read.extend(window.only_read());
+                captured.read.extend(window.read_only_files());
                 captured.modified.extend(window.modified.iter().cloned());
             }
         }
-        captured.name = name.filter(|_| self.whereabouts.is_first(&last));
+        captured.name = name.filter(|_| self.whereabouts.is_first_project(&last));
         captured.ended_in = last.cwd.or(session_folder);
         let cwd = captured.ended_in.as_deref();
         captured.handoff = self.full.last().map(|full| full.window.handoff(cwd)).unwrap_or_default();
@@ -247,7 +248,7 @@ impl<'a> CaptureReader<'a> {
 }
 
 /// Removes forgotten text from a message; `None` if nothing is left.
-fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a, Message>> {
+fn without_forgotten<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a, Message>> {
     if forgotten.is_empty() {
         return Some(Cow::Borrowed(message));
     }
@@ -268,7 +269,7 @@ fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a,
 }
 
 /// Builds the event for a wish of the person to remember something.
-fn noted(
+fn noted_event(
     request: &CaptureRequested,
     message: &Message,
     place: usize,
@@ -277,7 +278,7 @@ fn noted(
     now: Timestamp,
 ) -> Option<Event> {
     let data = ObservationNoted {
-        text: admit(&wish.text).text,
+        text: clean_and_redact(&wish.text).text,
         origin: Origin::User,
         session_id: Some(request.session_id.clone()),
         messages: vec![message.id.clone()],

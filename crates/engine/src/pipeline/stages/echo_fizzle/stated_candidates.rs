@@ -9,7 +9,7 @@ use rekindle_core::knowledge::mine::MemoryCandidate;
 use rekindle_core::knowledge::mine::candidate::CandidateThresholds;
 use rekindle_core::knowledge::observe::rules;
 use rekindle_core::session::{Message, MessageRole};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub(super) struct StatedCandidates {
 impl StatedCandidates {
     /// Extracts statements by rules. If a model observes the session, nothing is kept before it runs: its
     /// wording would duplicate ours.
-    pub(super) fn of(heard: &TranscriptTurn, cwd: Option<&str>, world: &StageContext) -> Self {
+    pub(super) fn from_turn(heard: &TranscriptTurn, cwd: Option<&str>, world: &StageContext) -> Self {
         let prompt = heard.asked.last().filter(|message| message.role == MessageRole::User).map(redacted);
         let Some(prompt) = prompt.filter(|_| world.config.llm.provider == LlmProvider::Offline) else {
             return Self::default();
@@ -56,17 +56,17 @@ impl StatedCandidates {
 
 /// Redacts secrets before any text leaves the transcript.
 fn redacted(message: &Message) -> Message {
-    Message { text: admit(&message.text).text, ..message.clone() }
+    Message { text: clean_and_redact(&message.text).text, ..message.clone() }
 }
 
 /// Keeps the statements of these turns of a session.
-pub(super) fn keep(
+pub(super) fn route_stated(
     request: &EchoRequested,
     stated: &[&StatedCandidates],
     world: &StageContext,
 ) -> Result<RoutedCandidates, StepError> {
     let ended_in = world.project(request.cwd.as_deref());
-    let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
+    let forgotten = world.vault()?.graveyard().map_err(StepError::retryable)?;
     let mut all = RoutedCandidates::default();
     for StatedCandidates { candidates, prompt } in stated {
         let Some(prompt) = prompt.as_ref().filter(|prompt| !forgotten.holds_message(&prompt.id)) else {
@@ -77,9 +77,10 @@ pub(super) fn keep(
         };
         // The agent may have changed its folder since.
         let said_in = prompt.cwd.as_deref().and_then(|cwd| world.project(Some(cwd)));
-        let project = said_in.filter(|project| !project::is_gone(project)).or_else(|| ended_in.clone());
+        let project =
+            said_in.filter(|project| !project::is_gone_project(project)).or_else(|| ended_in.clone());
         let from = CandidateSource { session: &request.session_id, project: project.as_ref() };
-        let kept = route_candidates::keep(candidates, from, &quote, world)?;
+        let kept = route_candidates::route_candidates(candidates, from, &quote, world)?;
         all.saved.extend(kept.saved);
         all.proposed.extend(kept.proposed);
     }

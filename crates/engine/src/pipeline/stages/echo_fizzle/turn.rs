@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use rekindle_core::context::inject::fingerprint;
+use rekindle_core::context::inject::prompt_fingerprint;
 use rekindle_core::event::{CaptureRequested, CaptureTrigger, EchoRequested};
 use rekindle_core::session::{Message, MessageRole, SessionHead};
 
@@ -46,7 +46,7 @@ impl TranscriptTurn {
 
 /// Finds the turns of these prompts; `None` for one that is not there yet. Returns `None` if there is no
 /// transcript, or if it belongs to a subagent or a program.
-pub(super) fn hear(
+pub(super) fn read_turns(
     request: &EchoRequested,
     prompts: &[&Injection],
     world: &StageContext,
@@ -77,7 +77,7 @@ pub(super) fn hear(
             message.role = MessageRole::Assistant;
         }
         if message.role == MessageRole::User {
-            let mark = fingerprint(&message.text);
+            let mark = prompt_fingerprint(&message.text);
             current = prompts.iter().rposition(|told| told.prompt.as_deref() == Some(mark.as_str()));
             let mut asked: Vec<Message> = std::mem::take(&mut turn);
             asked.push(message.clone());

@@ -33,7 +33,7 @@ fn ask(trial: &PromoteFixture) {
     let at = trial.now();
     let id = crate::platform::random::change_id(at).unwrap().to_string();
     let event = Event { id, name: names::FRICTION_REQUESTED.to_owned(), data: json!({}), at };
-    RunQueue::new(trial.db()).accept(&STAGE_REGISTRY, &[event], at).unwrap();
+    RunQueue::new(trial.db()).enqueue(&STAGE_REGISTRY, &[event], at).unwrap();
 }
 
 fn last(trial: &PromoteFixture) -> RunRecord {
@@ -66,7 +66,7 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
     trial.work();
     let output = last(&trial).output.unwrap();
     assert!(output["why"].as_str().unwrap().contains("wait for your decision already"), "{output}");
-    assert_eq!(proposals::all(&trial.db()).unwrap().len(), 1);
+    assert_eq!(proposals::all_proposals(&trial.db()).unwrap().len(), 1);
     trial.decide(proposal.id, &ProposalVerdict::Approve);
     trial.work();
     let memory = trial.read("MEMORY.md");
@@ -74,7 +74,11 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
     assert_eq!(trial.status(proposal.id), ProposalStatus::Promoted);
     ask(&trial);
     trial.work();
-    assert_eq!(proposals::all(&trial.db()).unwrap().len(), 1, "what was decided is not asked again");
+    assert_eq!(
+        proposals::all_proposals(&trial.db()).unwrap().len(),
+        1,
+        "what was decided is not asked again"
+    );
 }
 
 /// Requirements: FRI-05.
@@ -82,8 +86,8 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
 fn fri_04_with_an_agents_file_it_is_a_patch_for_it() {
     let trial = open_gate();
     let file = trial.world.places.identity().join("AGENTS.md");
-    disk::make_folder(trial.world.places.identity()).unwrap();
-    disk::write_whole(&file, b"# Agents\n").unwrap();
+    disk::create_private_folder(trial.world.places.identity()).unwrap();
+    disk::write_atomic(&file, b"# Agents\n").unwrap();
     (0..3).for_each(|session| observed(&trial, session, WORDS));
     ask(&trial);
     trial.work();
@@ -92,7 +96,7 @@ fn fri_04_with_an_agents_file_it_is_a_patch_for_it() {
     trial.decide(proposal.id, &ProposalVerdict::Approve);
     trial.work();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Agents\n", "IDN-05");
-    assert!(crate::review::patches::path(&trial.world.places.patches(), proposal.id).is_file());
+    assert!(crate::review::patches::path(&trial.world.places.patches_folder(), proposal.id).is_file());
     assert_eq!(proposals::check(&trial.db()).unwrap(), [] as [String; 0]);
 }
 
@@ -118,23 +122,23 @@ fn fri_07_fri_08_a_closed_gate_and_an_empty_week_say_why() {
 fn fri_03_b_01_a_model_may_add_what_the_observations_bear_out_and_nothing_else() {
     let trial = open_gate();
     let file = trial.world.places.identity().join("AGENTS.md");
-    disk::make_folder(trial.world.places.identity()).unwrap();
-    disk::write_whole(&file, b"# Agents\n").unwrap();
+    disk::create_private_folder(trial.world.places.identity()).unwrap();
+    disk::write_atomic(&file, b"# Agents\n").unwrap();
     (0..3).for_each(|session| {
         observed(&trial, session, &format!("Run the linter before every commit of part {session}."));
     });
     let at = trial.now();
     let event = Event { id: "e".to_owned(), name: names::FRICTION_REQUESTED.to_owned(), data: json!({}), at };
     let queried = query(&event, &trial.world).unwrap();
-    let patterns = detect(&queried.week(&trial.world).unwrap().period(&trial.world));
+    let patterns = detect(&queried.load_week(&trial.world).unwrap().reflection_period(&trial.world));
     let answer = "<proposals>\n## Proposed for: Patterns\n- (2026-11-15) Run the linter before every commit.\n\
         - (2026-11-15) Always deploy from node-99.\n</proposals>";
     let model = ScriptedLlm::new().says(answer);
-    let proposed = propose(&queried, &patterns, Some(&model), &trial.world).unwrap();
+    let proposed = match_fixes(&queried, &patterns, Some(&model), &trial.world).unwrap();
     assert_eq!(proposed.reported, 1, "what nobody said is no pattern: {proposed:?}");
     let asked = model.requests().remove(0).prompt;
     assert!(format!("{asked:?}").contains("# Agents"), "FRI-03");
     let broken = ScriptedLlm::new().says("I cannot help with that.");
-    let proposed = propose(&queried, &patterns, Some(&broken), &trial.world).unwrap();
+    let proposed = match_fixes(&queried, &patterns, Some(&broken), &trial.world).unwrap();
     assert!(proposed.degraded.is_some() && proposed.by == "rules", "{proposed:?}");
 }

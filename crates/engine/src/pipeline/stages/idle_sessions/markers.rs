@@ -9,7 +9,7 @@ use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
 use rekindle_core::vault::marker::{self, IdleLimits, MARKER_RETENTION_DAYS, SessionMarker};
 
-use super::{IdleSession, written};
+use super::{IdleSession, last_write};
 use crate::agents::transcripts::{self, TranscriptFile};
 use crate::jobs::context::StageContext;
 use crate::jobs::sessions;
@@ -17,7 +17,11 @@ use crate::platform::db::{self, Database};
 use crate::platform::environment;
 
 /// Requests a capture of every ended session that has a marker and is not in the database.
-pub(super) fn requests(db: &Database, world: &StageContext, now: Timestamp) -> Result<Vec<Event>, db::Error> {
+pub(super) fn marker_requests(
+    db: &Database,
+    world: &StageContext,
+    now: Timestamp,
+) -> Result<Vec<Event>, db::Error> {
     // `doctor` reports a folder that cannot be read.
     let markers = sessions::markers(&world.places.sessions()).unwrap_or_default();
     let capture = &world.config.capture;
@@ -26,12 +30,12 @@ pub(super) fn requests(db: &Database, world: &StageContext, now: Timestamp) -> R
     let mut all_transcripts = None;
     let mut events = Vec::new();
     for marker in markers.open {
-        if !marker::due(&marker, None, now, &limits) || is_old(&marker, now) || is_known(db, &marker)? {
+        if !marker::is_due(&marker, None, now, &limits) || is_old(&marker, now) || is_known(db, &marker)? {
             continue;
         }
-        let found = silence(&marker, world, &mut all_transcripts);
+        let found = idle_session(&marker, world, &mut all_transcripts);
         let last = |silence: &IdleSession| Timestamp::from_millisecond(silence.last).ok();
-        let due = found.filter(|silence| marker::due(&marker, last(silence), now, &limits));
+        let due = found.filter(|silence| marker::is_due(&marker, last(silence), now, &limits));
         events.extend(due.and_then(|silence| silence.request(now)));
     }
     Ok(events)
@@ -53,19 +57,20 @@ fn is_known(db: &Database, marker: &SessionMarker) -> Result<bool, db::Error> {
 }
 
 /// Finds the input to capture a marked session: its transcript, or else the copies of the hooks.
-fn silence(
+fn idle_session(
     marker: &SessionMarker,
     world: &StageContext,
     all: &mut Option<Vec<TranscriptFile>>,
 ) -> Option<IdleSession> {
     let path = Path::new(&marker.transcript);
     let source = match marker.transcript.is_empty() || !path.is_file() {
-        true => named_after(&marker.session, all.get_or_insert_with(all_transcripts)),
-        false => transcripts::recognise(path).ok().flatten().map(|agent| (agent, path.to_owned())),
+        true => find_transcript(&marker.session, all.get_or_insert_with(all_transcripts)),
+        false => transcripts::recognise_agent(path).ok().flatten().map(|agent| (agent, path.to_owned())),
     };
     let Some((agent, path)) = source else {
         let kept = |agent: &Agent| {
-            sessions::kept(&world.places, *agent, &marker.session).is_ok_and(|messages| !messages.is_empty())
+            sessions::kept_messages(&world.places, *agent, &marker.session)
+                .is_ok_and(|messages| !messages.is_empty())
         };
         return Agent::ALL.into_iter().find(kept).map(|agent| IdleSession {
             agent,
@@ -76,8 +81,8 @@ fn silence(
             last: marker.started.as_millisecond(),
         });
     };
-    let head = transcripts::head(agent, &path).ok().filter(|head| !head.subagent)?;
-    let (last, size) = written(&path)?;
+    let head = transcripts::read_head(agent, &path).ok().filter(|head| !head.subagent)?;
+    let (last, size) = last_write(&path)?;
     Some(IdleSession {
         agent,
         session: marker.session.clone(),
@@ -95,14 +100,14 @@ fn all_transcripts() -> Vec<TranscriptFile> {
 
 /// Finds the transcript of a session whose marker lost its content. Every host names the file after the
 /// session, some after the first characters of its id.
-fn named_after(session: &str, all: &[TranscriptFile]) -> Option<(Agent, PathBuf)> {
+fn find_transcript(session: &str, all: &[TranscriptFile]) -> Option<(Agent, PathBuf)> {
     const MIN_ID_CHARS: usize = 8;
     let start = session.get(..MIN_ID_CHARS).unwrap_or(session);
     let is_named = |found: &&TranscriptFile| {
         found.path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.contains(start))
     };
     let is_it = |found: &&TranscriptFile| {
-        transcripts::head(found.agent, &found.path)
+        transcripts::read_head(found.agent, &found.path)
             .is_ok_and(|head| head.session.is_none_or(|named| named == session))
     };
     all.iter().filter(is_named).find(is_it).map(|found| (found.agent, found.path.clone()))

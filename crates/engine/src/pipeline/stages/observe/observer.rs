@@ -11,12 +11,12 @@ use rekindle_core::knowledge::observe::check::COMPLETED_TEXT;
 use rekindle_core::knowledge::observe::claim_fault::ClaimFault;
 use rekindle_core::knowledge::observe::evidence::MessageEvidence;
 use rekindle_core::knowledge::observe::finding::Finding;
-use rekindle_core::knowledge::observe::noise::{NoiseDetector, says};
+use rekindle_core::knowledge::observe::noise::{NoiseDetector, states_finding};
 use rekindle_core::knowledge::observe::prompt;
 use rekindle_core::knowledge::observe::prompt::WindowInfo;
 use rekindle_core::knowledge::observe::{ObservedSession, check, rules};
 use rekindle_core::llm::{self, LanguageModel, LlmRequest};
-use rekindle_core::text::admit;
+use rekindle_core::text::clean_and_redact;
 use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ pub(super) struct WindowObserver<'a> {
 }
 
 impl WindowObserver<'_> {
-    fn about(&self) -> WindowInfo<'_> {
+    fn window_info(&self) -> WindowInfo<'_> {
         WindowInfo {
             trigger: self.window.captured.trigger,
             name: self.window.captured.session_name.as_deref(),
@@ -62,8 +62,12 @@ impl WindowObserver<'_> {
         }
     }
 
-    fn pieces(&self) -> Vec<prompt::WindowPiece> {
-        prompt::pieces(self.window.messages, &self.about(), u64::from(self.world.config.llm.context_tokens))
+    fn window_pieces(&self) -> Vec<prompt::WindowPiece> {
+        prompt::split_window(
+            self.window.messages,
+            &self.window_info(),
+            u64::from(self.world.config.llm.context_tokens),
+        )
     }
 
     /// Asks the model about every piece of the window. Without a model there is no answer.
@@ -77,8 +81,8 @@ impl WindowObserver<'_> {
             Err(error) => return Ok(by_rules(Some(error.message))),
         };
         let mut answers = ObserverAnswers { observer: model.name().to_owned(), ..ObserverAnswers::default() };
-        for piece in self.pieces() {
-            match self.one(&model, &prompt::request(&piece, self.deadline())) {
+        for piece in self.window_pieces() {
+            match self.ask_once(&model, &prompt::request(&piece, self.deadline())) {
                 Ok(said) => answers.said.push(said),
                 Err(ObserverFailure::Wait(error)) => return Err(error),
                 Err(ObserverFailure::GiveUp(why)) => return Ok(by_rules(Some(why))),
@@ -92,7 +96,7 @@ impl WindowObserver<'_> {
     }
 
     /// Requests one answer. A failing model is retried later a few times; then the rules replace it.
-    fn one(&self, model: &dyn LanguageModel, request: &LlmRequest) -> Result<String, ObserverFailure> {
+    fn ask_once(&self, model: &dyn LanguageModel, request: &LlmRequest) -> Result<String, ObserverFailure> {
         match model.answer(request) {
             Ok(answer) => Ok(answer.text),
             Err(error) => {
@@ -102,7 +106,7 @@ impl WindowObserver<'_> {
                         let retry_after =
                             jiff::SignedDuration::try_from(pause).ok().filter(|pause| !pause.is_zero());
                         let said = format!("{}: {}", model.name(), error.message);
-                        Err(ObserverFailure::Wait(StepError { retry_after, ..StepError::passing(said) }))
+                        Err(ObserverFailure::Wait(StepError { retry_after, ..StepError::retryable(said) }))
                     }
                     _ => Err(ObserverFailure::GiveUp(error.message)),
                 }
@@ -123,16 +127,16 @@ impl WindowObserver<'_> {
         let classify = |context: &str, sentence: &str| statements.label(context, sentence);
         let cwd = self.window.captured.cwd.as_deref();
         let observed = rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify));
-        self.believed(observed)
+        self.verify_origin(observed)
     }
 
     /// Removes the person's voice from an observation of a session without a person.
-    fn believed(&self, observed: ObservedSession) -> ObservedSession {
-        if self.window.captured.headless { observed.without_person() } else { observed }
+    fn verify_origin(&self, observed: ObservedSession) -> ObservedSession {
+        if self.window.captured.headless { observed.without_user_origin() } else { observed }
     }
 
     /// True if the rules find a lasting, explicit statement of the person.
-    pub(super) fn has_statement(&self) -> bool {
+    pub(super) fn has_explicit_statement(&self) -> bool {
         let stated = mine::candidates(&self.by_rules(), self.thresholds());
         stated.iter().any(|one| one.origin == Origin::User && one.confidence == Confidence::High)
     }
@@ -144,7 +148,7 @@ impl WindowObserver<'_> {
         }
         let mut result = DistilledWindow::default();
         let mut nonsense = Vec::new();
-        for (piece, said) in self.pieces().iter().zip(&answers.said) {
+        for (piece, said) in self.window_pieces().iter().zip(&answers.said) {
             let output = observe::parse(said);
             let end = piece.first + piece.len;
             let messages = self.window.messages.get(piece.first..end).unwrap_or_default();
@@ -155,7 +159,8 @@ impl WindowObserver<'_> {
             if !output.parsed {
                 nonsense.push(output.observations);
             }
-            let ObservedSession { parts, current_task, suggested_response } = self.believed(checked.observed);
+            let ObservedSession { parts, current_task, suggested_response } =
+                self.verify_origin(checked.observed);
             result.observed.parts.extend(parts);
             result.observed.current_task = current_task;
             result.observed.suggested_response = suggested_response;
@@ -163,7 +168,7 @@ impl WindowObserver<'_> {
         if !nonsense.is_empty() && result.observed.is_empty() {
             // A model with unparsable answers counts as none; the log keeps its text (OBS-20).
             result.observed = self.by_rules();
-            let text = admit(&nonsense.join("\n\n")).text;
+            let text = clean_and_redact(&nonsense.join("\n\n")).text;
             result.unparsed = Some(text.chars().take(MAX_UNPARSED_CHARS).collect());
             *result.faults.entry(ClaimFault::Unsupported).or_default() += 1;
             return result;
@@ -171,17 +176,17 @@ impl WindowObserver<'_> {
         // The model adds to the findings of the rules and removes none.
         let mut observed = self.by_rules();
         let told: Vec<String> = result.observed.findings().map(|finding| finding.text.clone()).collect();
-        let is_said = |finding: &Finding| told.iter().any(|text| says(text, finding));
+        let is_said = |finding: &Finding| told.iter().any(|text| states_finding(text, finding));
         result.passed_over = observed.findings().filter(|finding| !is_said(finding)).count() as u64;
         let known: Vec<String> = observed.findings().map(|finding| finding.text.clone()).collect();
         for mut part in std::mem::take(&mut result.observed.parts) {
-            part.findings.retain(|finding| !known.iter().any(|text| says(text, finding)));
+            part.findings.retain(|finding| !known.iter().any(|text| states_finding(text, finding)));
             observed.parts.push(part);
         }
         result.observed.parts = observed.parts;
         if result.observed.suggested_response.as_deref() == Some(COMPLETED_TEXT) {
             let cwd = self.window.captured.cwd.as_deref();
-            let (task, next) = rules::ending(self.window.messages, &self.world.zone, cwd);
+            let (task, next) = rules::open_request(self.window.messages, &self.world.zone, cwd);
             result.observed.current_task = task.or(result.observed.current_task.take());
             result.observed.suggested_response = next;
         }
@@ -207,15 +212,18 @@ impl WindowObserver<'_> {
         if answers.said.is_empty() || self.window.captured.headless {
             return Ok(by_rules());
         }
-        let material = model_answer::material(observed, self.window.messages);
-        let Some(said) = self.second(&model_answer::ask_memories(&material, self.deadline()))? else {
+        let material = model_answer::build_material(observed, self.window.messages);
+        let Some(said) = self.ask_again(&model_answer::memories_request(&material, self.deadline()))? else {
             return Ok(mine::candidates(&self.by_rules(), self.thresholds()));
         };
         let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
         let noise = self.noise();
         let believed = model_answer::memories(&said, self.window.messages, &evidence, &noise);
         let by_rules = mine::candidates(&self.by_rules(), self.thresholds());
-        Ok(model_answer::added(by_rules, model_answer::completed(believed, &noise, self.thresholds())))
+        Ok(model_answer::merge_candidates(
+            by_rules,
+            model_answer::merge_user_statements(believed, &noise, self.thresholds()),
+        ))
     }
 
     /// Extracts the ideas of a window (IDEA-01).
@@ -227,8 +235,8 @@ impl WindowObserver<'_> {
         if answers.said.is_empty() {
             return Ok(mine::ideas(observed));
         }
-        let material = model_answer::material(observed, self.window.messages);
-        let Some(said) = self.second(&model_answer::ask_ideas(&material, self.deadline()))? else {
+        let material = model_answer::build_material(observed, self.window.messages);
+        let Some(said) = self.ask_again(&model_answer::ideas_request(&material, self.deadline()))? else {
             return Ok(mine::ideas(&self.by_rules()));
         };
         let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
@@ -236,9 +244,9 @@ impl WindowObserver<'_> {
     }
 
     /// Asks another question about the same window; `None` if the rules should answer.
-    fn second(&self, request: &LlmRequest) -> Result<Option<String>, StepError> {
+    fn ask_again(&self, request: &LlmRequest) -> Result<Option<String>, StepError> {
         let Ok(Some(model)) = self.world.model(ModelJob::Observer) else { return Ok(None) };
-        match self.one(&model, request) {
+        match self.ask_once(&model, request) {
             Ok(said) => Ok(Some(said)),
             Err(ObserverFailure::Wait(error)) => Err(error),
             Err(ObserverFailure::GiveUp(_)) => Ok(None),

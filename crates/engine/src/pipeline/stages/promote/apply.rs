@@ -2,10 +2,10 @@
 
 use rekindle_core::vault::review::ProposalId;
 
-use super::{PROMOTE, found_promoted, refresh, with_followers};
+use super::{PROMOTE, found_promoted, refresh_page, with_followers};
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::jobs::worker_lock::{WorkerLock, do_now};
+use crate::jobs::worker_lock::{WorkerLock, run_now};
 use crate::pipeline::stages::STAGE_REGISTRY;
 use crate::review::patches::{self, PendingPatch, amendment, is_patch};
 use crate::review::proposals::{self, ProposalRecord};
@@ -34,17 +34,17 @@ pub enum PatchLookup {
 }
 
 /// Looks up the patch of a proposal, after its decision is carried out. It requires the worker's lock.
-pub fn look_at_patch(
+pub fn prepare_patch(
     post: &WorkerLock,
     world: &StageContext,
     id: ProposalId,
 ) -> Result<PatchLookup, StepError> {
-    do_now(post, world, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::passing)?;
-    let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(PatchLookup::Unknown) };
+    run_now(post, world, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::retryable)?;
+    let Some(standing) = proposals::find_proposal(&world.db()?, id)? else { return Ok(PatchLookup::Unknown) };
     if !is_patch(&standing) || standing.with.is_some() {
         return Ok(PatchLookup::Otherwise(Box::new(standing)));
     }
-    Ok(match world.vault()?.amended(&amendment(&standing)) {
+    Ok(match world.vault()?.preview_amendment(&amendment(&standing)) {
         Ok(amended) => PatchLookup::Patch(Box::new(PreparedPatch { standing, amended })),
         Err(error) => PatchLookup::Unfit(error),
     })
@@ -54,26 +54,26 @@ pub fn look_at_patch(
 pub fn apply(_post: &WorkerLock, world: &StageContext, patch: &PreparedPatch) -> Result<(), StepError> {
     let PreparedPatch { standing, amended } = patch;
     let id = standing.proposal.id;
-    let now = proposals::standing(&world.db()?, id)?.filter(is_patch);
+    let now = proposals::find_proposal(&world.db()?, id)?.filter(is_patch);
     if now.is_none_or(|now| now.decided != standing.decided) {
         return Err(StepError::fatal(format!("{id} was decided on otherwise meanwhile")));
     }
-    world.vault()?.apply(&amendment(standing), amended, &world.now()).map_err(StepError::passing)?;
-    applied(world, id)
+    world.vault()?.apply(&amendment(standing), amended, &world.now()).map_err(StepError::retryable)?;
+    mark_applied(world, id)
 }
 
 /// Marks a proposal and its duplicates as promoted.
-fn applied(world: &StageContext, id: ProposalId) -> Result<(), StepError> {
+fn mark_applied(world: &StageContext, id: ProposalId) -> Result<(), StepError> {
     found_promoted(&with_followers(&world.db()?, id)?, world)?;
-    refresh(world)?;
+    refresh_page(world)?;
     Ok(())
 }
 
 /// Marks the patches that are in their files as applied, whoever applied them, also after a crash (REV-14).
-pub(super) fn know_applied(world: &StageContext) -> Result<(), StepError> {
-    for PendingPatch { standing, fits } in patches::waiting(&world.db()?, &world.vault()?)? {
+pub(super) fn record_applied(world: &StageContext) -> Result<(), StepError> {
+    for PendingPatch { standing, fits } in patches::pending_patches(&world.db()?, &world.vault()?)? {
         if fits.is_ok_and(|amended| amended.is_there()) {
-            applied(world, standing.proposal.id)?;
+            mark_applied(world, standing.proposal.id)?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use rekindle_core::hosts::install::diff;
 use rekindle_core::knowledge::proposal::ProposalTarget;
 use rekindle_core::vault::layout;
 
-use super::{mark, promotion, where_now};
+use super::{current_section, mark, promotion};
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
 use crate::review::proposals::ProposalRecord;
@@ -38,21 +38,21 @@ pub enum ApprovalEffect {
 
 /// Computes the effect of an approval. It supersedes the named line if `superseding`, otherwise it adds a
 /// line. The error says why the file cannot take it.
-pub fn preview(
+pub fn preview_approval(
     world: &StageContext,
     standing: &ProposalRecord,
     superseding: bool,
 ) -> Result<ApprovalPreview, StepError> {
     let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
     let vault = world.vault()?;
-    let Some(section) = where_now(standing, &vault, world)? else {
+    let Some(section) = current_section(standing, &vault, world)? else {
         let proposal = &standing.proposal;
         let new = Amendment { proposal, statement: standing.text(), supersedes };
-        let amended = match proposal.idea() {
-            Some(slug) => vault.idea_promotion(slug, world.now().date()),
-            None => vault.amended(&new),
+        let amended = match proposal.idea_slug() {
+            Some(slug) => vault.preview_idea_promotion(slug, world.now().date()),
+            None => vault.preview_amendment(&new),
         };
-        let amended = amended.map_err(StepError::passing)?;
+        let amended = amended.map_err(StepError::retryable)?;
         let does = match proposal.target {
             _ if amended.is_there() => ApprovalEffect::Nothing,
             Some(ProposalTarget::Idea(_)) => ApprovalEffect::Project,
@@ -60,13 +60,13 @@ pub fn preview(
             Some(ProposalTarget::Everywhere(_)) => ApprovalEffect::Everywhere,
             _ => ApprovalEffect::Version,
         };
-        let diff = diff::unified(proposal.file(), amended.before.as_deref(), Some(&amended.after));
+        let diff = diff::unified_diff(proposal.file(), amended.before.as_deref(), Some(&amended.after));
         return Ok(ApprovalPreview { diff, does });
     };
     let mark = mark(standing, &vault)?;
     let new = Promotion { supersedes, ..promotion(standing, &section, &mark) };
-    let previewed = vault.preview(&world.config.user.name, &new, &world.now());
-    let previewed = previewed.map_err(StepError::passing)?;
-    let diff = diff::unified(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
+    let previewed = vault.preview_promotion(&world.config.user.name, &new, &world.now());
+    let previewed = previewed.map_err(StepError::retryable)?;
+    let diff = diff::unified_diff(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
     Ok(ApprovalPreview { diff, does: ApprovalEffect::Memory(previewed.outcome) })
 }

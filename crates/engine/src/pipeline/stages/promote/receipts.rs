@@ -18,30 +18,31 @@ const LOCK_FILE: &str = "receipts.lock";
 /// Writes the owed receipts. Returns true if there were any.
 pub(super) fn write(world: &StageContext) -> Result<bool, StepError> {
     let mut db = world.db()?;
-    if !proposals::owes(&db)? {
+    if !proposals::has_pending(&db)? {
         return Ok(false);
     }
-    let locks = world.places.locks();
-    let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&locks.join(LOCK_FILE), LOCK_TIMEOUT));
-    let _lock = locked.map_err(StepError::passing)?;
+    let locks = world.places.locks_folder();
+    let locked =
+        disk::create_private_folder(&locks).and_then(|()| disk::lock(&locks.join(LOCK_FILE), LOCK_TIMEOUT));
+    let _lock = locked.map_err(StepError::retryable)?;
     let (vault, now) = (world.vault()?, world.now());
-    for PendingReceipts { key, day, project, receipts } in proposals::owed(&mut db, now.date())? {
-        if !vault.is_logged(&key, day, &now).map_err(StepError::passing)? {
+    for PendingReceipts { key, day, project, receipts } in proposals::take_pending(&mut db, now.date())? {
+        if !vault.is_logged(&key, day, &now).map_err(StepError::retryable)? {
             if day != now.date() {
-                proposals::try_on(&mut db, &key, now.date())?;
+                proposals::reschedule(&mut db, &key, now.date())?;
             }
             let source = SectionSource { dedupe_key: Some(key.clone()), project, ..SectionSource::default() };
             let section =
-                LogSection::Receipts(LoggedReceipts { source, time: TimeOfDay::of(&now), receipts });
-            vault.log_once(&section, ChangeActor::Worker, &now).map_err(StepError::passing)?;
+                LogSection::Receipts(LoggedReceipts { source, time: TimeOfDay::from_zoned(&now), receipts });
+            vault.log_once(&section, ChangeActor::Worker, &now).map_err(StepError::retryable)?;
         }
-        proposals::paid(&mut db, &key)?;
+        proposals::mark_written(&mut db, &key)?;
     }
     Ok(true)
 }
 
 /// Writes the owed receipts beside another operation: on failure they stay owed, and
 /// `rekindle review --check` reports them. Returns true if any were written.
-pub(super) fn write_if_possible(world: &StageContext) -> bool {
+pub(super) fn try_write(world: &StageContext) -> bool {
     write(world).unwrap_or(false)
 }

@@ -7,11 +7,13 @@ use rekindle_core::run;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_core::vault::review::ProposalId;
 
-use super::undone_promotions::rejections;
-use super::{EXPIRY_KEY, PROMOTE, promotions, receipts, refresh, take_back, with_followers};
+use super::undone_promotions::rejection_changes;
+use super::{
+    EXPIRY_KEY, PROMOTE, promotion_changes, receipts, refresh_page, reverse_undone_promotions, with_followers,
+};
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::StepError;
-use crate::jobs::worker_lock::{WorkerLock, do_now};
+use crate::jobs::worker_lock::{WorkerLock, run_now};
 use crate::pipeline::stages::STAGE_REGISTRY;
 use crate::review::patches::is_patch;
 use crate::review::proposals::{self, ProposalChange, ProposalRecord};
@@ -32,16 +34,16 @@ pub enum ReconsiderOutcome {
 
 /// Reverts the decision on a proposal; only the one made at `decided`, if given. It requires the worker's
 /// lock, which `post` stands for.
-pub fn reconsider(
+pub fn reverse_decision(
     post: &WorkerLock,
     world: &StageContext,
     id: ProposalId,
     decided: Option<Timestamp>,
 ) -> Result<ReconsiderOutcome, StepError> {
     // Carry out the decision first, so that no run can do it afterwards.
-    let done = |key: &str| do_now(post, world, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::passing);
+    let done = |key: &str| run_now(post, world, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::retryable);
     done(&id.to_string())?;
-    let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
+    let standing_of = |id| proposals::find_proposal(&world.db()?, id).map_err(StepError::from);
     let Some(mut standing) = standing_of(id)? else { return Ok(ReconsiderOutcome::Unknown) };
     if standing.proposal.status == ProposalStatus::Expired {
         // An interrupted run of the schedule would expire it again; there may be several.
@@ -49,7 +51,7 @@ pub fn reconsider(
     }
     if is_patch(&standing) {
         // A patch that is in its file is promoted, even if a crash kept the store from knowing.
-        take_back(world)?;
+        reverse_undone_promotions(world)?;
         standing = standing_of(id)?.unwrap_or(standing);
     }
     if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
@@ -65,27 +67,30 @@ pub fn reconsider(
     let (id, status) = (standing.proposal.id, standing.proposal.status);
     let now = world.now();
     let vault = world.vault()?;
-    let promoted = promotions(&vault).map_err(StepError::passing)?.remove(&id);
+    let promoted = promotion_changes(&vault).map_err(StepError::retryable)?.remove(&id);
     match promoted.filter(|(_, in_force)| *in_force && status == ProposalStatus::Promoted) {
         Some((change, _)) => {
-            vault.undo(Some(change.as_str()), ChangeActor::User, &now).map_err(StepError::passing)?;
-            take_back(world)?;
+            vault.undo(Some(change.as_str()), ChangeActor::User, &now).map_err(StepError::retryable)?;
+            reverse_undone_promotions(world)?;
         }
         None => {
             if status == ProposalStatus::Rejected
-                && let Some((change, true)) = rejections(&vault).map_err(StepError::passing)?.remove(&id)
+                && let Some((change, true)) =
+                    rejection_changes(&vault).map_err(StepError::retryable)?.remove(&id)
             {
-                vault.undo(Some(change.id.as_str()), ChangeActor::User, &now).map_err(StepError::passing)?;
+                vault
+                    .undo(Some(change.id.as_str()), ChangeActor::User, &now)
+                    .map_err(StepError::retryable)?;
             }
-            open_again(world, id, status)?;
+            reopen_proposal(world, id, status)?;
         }
     }
-    refresh(world)?;
+    refresh_page(world)?;
     Ok(ReconsiderOutcome::Waiting)
 }
 
 /// Reopens a proposal and its duplicates.
-fn open_again(world: &StageContext, id: ProposalId, from: ProposalStatus) -> Result<(), StepError> {
+fn reopen_proposal(world: &StageContext, id: ProposalId, from: ProposalStatus) -> Result<(), StepError> {
     let mut db = world.db()?;
     let ids = with_followers(&db, id)?;
     proposals::reopen(
@@ -96,6 +101,6 @@ fn open_again(world: &StageContext, id: ProposalId, from: ProposalStatus) -> Res
         DECISION_REVERSED_REASON,
         world.now().timestamp(),
     )?;
-    receipts::write_if_possible(world);
+    receipts::try_write(world);
     Ok(())
 }

@@ -72,13 +72,13 @@ impl PromoteFixture {
 
     pub(in crate::pipeline::stages) fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = HomeFolder::choose(Some(folder.path()), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(folder.path()), None, None).unwrap();
         let settings: Vec<(String, String)> =
             settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let named = |name: &str| (name == "REKINDLE_USER_NAME").then(|| "Ada".into());
         let config = crate::config::read_with(&home, None, &settings, &named).unwrap().config;
-        let places = home.places(&config).unwrap();
-        disk::make_folder(places.vault()).unwrap();
+        let places = home.data_paths(&config).unwrap();
+        disk::create_private_folder(places.vault()).unwrap();
         let trial = Self { _folder: folder, world: StageContext::new(home, places, config, TimeZone::UTC) };
         trial.put("MEMORY.md", &render_new("Ada"));
         trial
@@ -141,7 +141,7 @@ impl PromoteFixture {
     ) -> ProposalId {
         let an_hour_ago = self.now() - jiff::SignedDuration::from_hours(1);
         let proposal = as_what(fixtures::proposal(DAY, an_hour_ago, ""));
-        match proposals::hand_in(&mut self.db(), &STAGE_REGISTRY, "run", &[proposal]).unwrap().remove(0) {
+        match proposals::submit(&mut self.db(), &STAGE_REGISTRY, "run", &[proposal]).unwrap().remove(0) {
             SubmitOutcome::Proposed(id) => id,
             other => panic!("{other:?}"),
         }
@@ -161,28 +161,28 @@ impl PromoteFixture {
     }
 
     pub(in crate::pipeline::stages) fn standing(&self, id: ProposalId) -> ProposalRecord {
-        proposals::standing(&self.db(), id).unwrap().unwrap()
+        proposals::find_proposal(&self.db(), id).unwrap().unwrap()
     }
 
     /// Runs all due work, as a worker does.
     pub(in crate::pipeline::stages) fn work(&self) {
         let mut queue = RunQueue::new(self.db());
-        queue.recover(self.now()).unwrap();
-        while let Some(claimed) = queue.claim(self.now()).unwrap() {
+        queue.release_abandoned(self.now()).unwrap();
+        while let Some(claimed) = queue.claim_next(self.now()).unwrap() {
             let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &self.world);
             assert!(ended.is_ok(), "{ended:?}");
-            queue.settle(&claimed, ended, self.now()).unwrap();
+            queue.finish_run(&claimed, ended, self.now()).unwrap();
         }
     }
 
     /// Claims the next run and is killed after some steps.
     pub(in crate::pipeline::stages) fn killed_after(&self, steps: usize) {
         let mut queue = RunQueue::new(self.db());
-        queue.recover(self.now()).unwrap();
-        while let Some(claimed) = queue.claim(self.now()).unwrap() {
+        queue.release_abandoned(self.now()).unwrap();
+        while let Some(claimed) = queue.claim_next(self.now()).unwrap() {
             if claimed.function != PROMOTE {
                 let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &self.world);
-                queue.settle(&claimed, ended, self.now()).unwrap();
+                queue.finish_run(&claimed, ended, self.now()).unwrap();
                 continue;
             }
             let function = STAGE_REGISTRY.get(&claimed.function).unwrap();
@@ -196,15 +196,15 @@ impl PromoteFixture {
         let (at, id) = (self.now(), crate::platform::random::change_id(self.now()).unwrap());
         let data = json!({"function": PROMOTE, "due": at.to_string()});
         let event = Event { id: id.to_string(), name: names::SCHEDULE_REACHED.to_owned(), data, at };
-        RunQueue::new(self.db()).accept(&STAGE_REGISTRY, &[event], at).unwrap();
+        RunQueue::new(self.db()).enqueue(&STAGE_REGISTRY, &[event], at).unwrap();
     }
 
     pub(in crate::pipeline::stages) fn refresh(&self) -> String {
-        refresh(&self.world).unwrap()
+        refresh_page(&self.world).unwrap()
     }
 
     fn look(&self) -> PageDecisions {
-        look(&self.world).unwrap()
+        read_review_decisions(&self.world).unwrap()
     }
 
     fn tick(&self, id: ProposalId, mark: &str) {
@@ -455,7 +455,7 @@ fn rev_03_a_page_in_doubt_decides_nothing_and_says_so() {
         let look = trial.look();
         assert_eq!(look.decided, [], "{bad}");
         assert!(look.doubt.as_ref().is_some_and(|doubt| doubt.contains(says)), "{look:?}");
-        assert_eq!(page::doubt(&trial.db()).unwrap(), look.doubt);
+        assert_eq!(page::page_doubt(&trial.db()).unwrap(), look.doubt);
         assert_eq!(trial.look().doubt, look.doubt, "it is still said when nothing changed");
     }
     trial.put("REVIEW.md", half);
@@ -498,8 +498,8 @@ fn b_09_a_promotion_that_is_taken_back_waits_again() {
     let undone = vault.undo(None, ChangeActor::User, &trial.world.now()).unwrap();
     assert_eq!(undone.change.verb, "promote", "the page and the receipt follow");
     assert_eq!(trial.read("MEMORY.md"), before);
-    assert_eq!(take_back(&trial.world).unwrap(), [id]);
-    assert_eq!(take_back(&trial.world).unwrap(), [], "once");
+    assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [id]);
+    assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [], "once");
     let waits = trial.standing(id);
     assert_eq!((waits.proposal.status, waits.days(trial.now())), (ProposalStatus::Pending, 0));
     assert_eq!(count(&trial.log(), &format!("undone `{id}`")), 1);
@@ -509,7 +509,7 @@ fn b_09_a_promotion_that_is_taken_back_waits_again() {
     let redo = undone.by.change.unwrap();
     vault.undo(Some(redo.as_str()), ChangeActor::User, &trial.world.now()).unwrap();
     assert_eq!(trial.read("MEMORY.md"), promoted);
-    assert_eq!(take_back(&trial.world).unwrap(), []);
+    assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), []);
     assert_eq!(trial.status(id), ProposalStatus::Promoted);
     // Once more, through the schedule: nothing told the store.
     vault.undo(None, ChangeActor::User, &trial.world.now()).unwrap();
@@ -528,7 +528,7 @@ fn rev_06_an_event_from_outside_decides_and_comes_too_late() {
     let send = |name: &str, id: ProposalId, number: u32| {
         let (at, data) = (trial.now(), json!({"proposalId": id}));
         let event = Event { id: format!("{name}-{id}-{number}"), name: name.to_owned(), data, at };
-        RunQueue::new(trial.db()).accept(&STAGE_REGISTRY, &[event], at).unwrap();
+        RunQueue::new(trial.db()).enqueue(&STAGE_REGISTRY, &[event], at).unwrap();
         trial.work();
     };
     send(names::PROPOSAL_APPROVED, ids[0], 1);

@@ -25,12 +25,12 @@ const MAX_REPEATED_CHANGES: usize = 64;
 
 /// Updates the store with the changes undone since the last read of the journal. Returns true if a proposal
 /// is open again.
-pub(super) fn know_undone(world: &StageContext) -> Result<bool, StepError> {
+pub(super) fn record_undone(world: &StageContext) -> Result<bool, StepError> {
     let mut db = world.db()?;
-    let seen = proposals::seen(&db)?;
+    let seen = proposals::last_seen_change(&db)?;
     let (mut newest, mut count, mut is_undone) = (None, 0, false);
-    for record in world.vault()?.changes().map_err(StepError::passing)? {
-        let record = record.map_err(StepError::passing)?;
+    for record in world.vault()?.changes().map_err(StepError::retryable)? {
+        let record = record.map_err(StepError::retryable)?;
         if seen.as_deref() == Some(record.change.id.as_str()) {
             break;
         }
@@ -41,21 +41,21 @@ pub(super) fn know_undone(world: &StageContext) -> Result<bool, StepError> {
             newest = Some(record.change.id);
         }
     }
-    let waits_again = is_undone && !take_back(world)?.is_empty();
+    let waits_again = is_undone && !reverse_undone_promotions(world)?.is_empty();
     if let Some(newest) = newest.filter(|_| is_undone || count >= MAX_REPEATED_CHANGES) {
-        proposals::see(&mut db, &newest)?;
+        proposals::mark_seen(&mut db, &newest)?;
     }
     Ok(waits_again)
 }
 
 /// Updates the store with the promotions that `rekindle undo` reverted or redid. The journal is the
 /// authority, so this may be called at any time. Returns the reopened proposals.
-pub fn take_back(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
+pub fn reverse_undone_promotions(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
     let Some(mut db) = Database::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
-    apply::know_applied(world)?;
-    let in_force = promotions(&world.vault()?).map_err(StepError::passing)?;
+    apply::record_applied(world)?;
+    let in_force = promotion_changes(&world.vault()?).map_err(StepError::retryable)?;
     let (mut undone, mut again) = (Vec::new(), Vec::new());
-    for ProposalRecord { proposal, with, .. } in proposals::standings(&db, false)? {
+    for ProposalRecord { proposal, with, .. } in proposals::list_proposals(&db, false)? {
         // A proposal decided together with another has no line of its own.
         match in_force.get(&with.unwrap_or(proposal.id)) {
             Some((_, false)) if proposal.status == ProposalStatus::Promoted => undone.push(proposal.id),
@@ -82,16 +82,16 @@ pub fn take_back(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
         REJECTION_UNDONE_REASON,
         now,
     )?);
-    receipts::write_if_possible(world);
+    receipts::try_write(world);
     Ok(waiting)
 }
 
 /// The rejected proposals whose memory `rekindle undo` restored: both belong together.
 fn no_longer_rejected(db: &Database, vault: &Vault) -> Result<Vec<ProposalId>, StepError> {
     let mut found = Vec::new();
-    for (id, (change, in_force)) in rejections(vault).map_err(StepError::passing)? {
+    for (id, (change, in_force)) in rejection_changes(vault).map_err(StepError::retryable)? {
         let standing =
-            proposals::standing(db, id)?.filter(|one| one.proposal.status == ProposalStatus::Rejected);
+            proposals::find_proposal(db, id)?.filter(|one| one.proposal.status == ProposalStatus::Rejected);
         let at = time::parse(&change.at);
         // A later rejection stands, even if it had nothing to archive.
         if !in_force
@@ -105,7 +105,9 @@ fn no_longer_rejected(db: &Database, vault: &Vault) -> Result<Vec<ProposalId>, S
 }
 
 /// The last change that archived a memory for each rejected proposal, and true if it still holds.
-pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<ProposalId, (VaultChange, bool)>, vault::Error> {
+pub(super) fn rejection_changes(
+    vault: &Vault,
+) -> Result<BTreeMap<ProposalId, (VaultChange, bool)>, vault::Error> {
     let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
     for record in vault.changes()? {
         let record = record?;
@@ -123,7 +125,9 @@ pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<ProposalId, (VaultCha
 }
 
 /// The last change that promoted each proposal, and true if it still holds.
-pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<ProposalId, (ChangeId, bool)>, vault::Error> {
+pub(super) fn promotion_changes(
+    vault: &Vault,
+) -> Result<BTreeMap<ProposalId, (ChangeId, bool)>, vault::Error> {
     let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
     for record in vault.changes()? {
         let record = record?;

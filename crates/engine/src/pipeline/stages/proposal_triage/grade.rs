@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use rekindle_core::knowledge::proposal::ProposalGrade;
-use rekindle_core::knowledge::triage::{ask_for_grade, is_graded, read_grade};
+use rekindle_core::knowledge::triage::{grade_request, is_graded, parse_grade};
 use rekindle_core::llm::LanguageModel;
 use rekindle_core::vault::review::ProposalId;
 
@@ -13,7 +13,7 @@ use crate::jobs::queue::{RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::review::proposals;
 
 /// Grades the open, inferred proposals among these and returns the number that have a grade now.
-pub(super) fn grade(
+pub(super) fn grade_proposals(
     asked: &[ProposalId],
     model: Option<&dyn LanguageModel>,
     steps: &mut dyn StepRunner,
@@ -22,21 +22,21 @@ pub(super) fn grade(
     let Some(model) = model else { return Ok(0) };
     let mut graded = 0;
     for id in asked {
-        let noted = steps.run(&format!("grade-{id}"), || one(*id, model, world))?;
+        let noted = steps.run(&format!("grade-{id}"), || grade_one(*id, model, world))?;
         graded += u64::from(noted);
     }
     Ok(graded)
 }
 
-fn one(id: ProposalId, model: &dyn LanguageModel, world: &StageContext) -> Result<bool, StepError> {
+fn grade_one(id: ProposalId, model: &dyn LanguageModel, world: &StageContext) -> Result<bool, StepError> {
     let mut db = world.db()?;
     let waits = proposals::get(&db, id)?.filter(|proposal| proposal.status.is_open() && is_graded(proposal));
     let Some(proposal) = waits else { return Ok(false) };
     let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
-    let answer = model.answer(&ask_for_grade(&proposal, deadline)).ok();
-    let grade: Option<ProposalGrade> = answer.and_then(|answer| read_grade(&answer.text));
+    let answer = model.answer(&grade_request(&proposal, deadline)).ok();
+    let grade: Option<ProposalGrade> = answer.and_then(|answer| parse_grade(&answer.text));
     match grade {
-        Some(grade) => Ok(proposals::grade(&mut db, id, &grade)?),
+        Some(grade) => Ok(proposals::save_grade(&mut db, id, &grade)?),
         None => Ok(false),
     }
 }

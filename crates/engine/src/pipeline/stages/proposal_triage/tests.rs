@@ -25,10 +25,10 @@ fn approve(trial: &PromoteFixture, many: u32) {
 }
 
 fn told(trial: &PromoteFixture) -> Vec<(String, ProposalStatus)> {
-    let automatic = proposals::automatic(&trial.db()).unwrap();
+    let automatic = proposals::automatic_decisions(&trial.db()).unwrap();
     automatic
         .into_iter()
-        .map(|(one, line)| (line.why.unwrap().word().to_owned(), one.proposal.status))
+        .map(|(one, line)| (line.why.unwrap().as_str().to_owned(), one.proposal.status))
         .collect()
 }
 
@@ -82,7 +82,7 @@ fn fut_03_b_01_what_a_category_has_earned_is_promoted_logged_and_taken_back() {
     // An undo reverts it, and with it the earned trust.
     let vault = trial.world.vault().unwrap();
     vault.undo(None, rekindle_core::vault::journal::ChangeActor::User, &trial.world.now()).unwrap();
-    assert_eq!(promote::take_back(&trial.world).unwrap(), [own]);
+    assert_eq!(promote::reverse_undone_promotions(&trial.world).unwrap(), [own]);
     assert!(!trial.read("MEMORY.md").contains("furnace"), "{}", trial.read("MEMORY.md"));
     let next = said(&trial, "Deploy the crane on Tuesdays only.");
     trial.work();
@@ -159,18 +159,18 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
         assert_eq!((trial.status(shown), trial.status(other)), (end, ProposalStatus::Triaged));
         let lines = trial.read("MEMORY.md").matches("release profile").count();
         assert_eq!(lines, usize::from(end == ProposalStatus::Promoted), "one line for all of them");
-        let accepted = proposals::accepted(&trial.db()).unwrap();
+        let accepted = proposals::acceptance_stats(&trial.db()).unwrap();
         let decided: u32 = accepted.values().map(|one| one.approved + one.rejected).sum();
         assert_eq!(decided, 1, "one decision counts once (FUT-03)");
         if end == ProposalStatus::Promoted {
             let (vault, now) = (trial.world.vault().unwrap(), trial.world.now());
             let undone = vault.undo(None, rekindle_core::vault::journal::ChangeActor::User, &now).unwrap();
-            let mut waiting = promote::take_back(&trial.world).unwrap();
+            let mut waiting = promote::reverse_undone_promotions(&trial.world).unwrap();
             waiting.sort();
             assert_eq!(waiting, [shown, same[0], same[1]], "all of them wait again");
             let change = undone.by.change.unwrap().to_string();
             vault.undo(Some(&change), rekindle_core::vault::journal::ChangeActor::User, &now).unwrap();
-            assert_eq!(promote::take_back(&trial.world).unwrap(), []);
+            assert_eq!(promote::reverse_undone_promotions(&trial.world).unwrap(), []);
             assert!(waiting.iter().all(|id| trial.status(*id) == ProposalStatus::Promoted), "done again");
         } else {
             // Any of the duplicates reverts all.

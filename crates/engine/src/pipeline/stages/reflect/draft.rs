@@ -44,7 +44,7 @@ pub(super) struct ReflectionDraft {
 }
 
 /// Reflects on a period. `attempt` counts from 1.
-pub(super) fn think(
+pub(super) fn draft_proposals(
     period: &ReflectionPeriod<'_>,
     model: Option<&dyn LanguageModel>,
     attempt: u32,
@@ -62,9 +62,9 @@ pub(super) fn think(
             left_out: reflected.left_out,
             ..ReflectionDraft::default()
         }),
-        Err(error) => match wait(&error).filter(|_| attempt <= MAX_MODEL_FAILURES) {
+        Err(error) => match retry_delay(&error).filter(|_| attempt <= MAX_MODEL_FAILURES) {
             Some(retry_after) => {
-                Err(StepError { retry_after: Some(retry_after), ..StepError::passing(error) })
+                Err(StepError { retry_after: Some(retry_after), ..StepError::retryable(error) })
             }
             None => Ok(by_rules(period, Some(error.to_string()))),
         },
@@ -72,7 +72,7 @@ pub(super) fn think(
 }
 
 /// The wait before a retry; `None` if a retry is useless.
-fn wait(error: &llm::Error) -> Option<SignedDuration> {
+fn retry_delay(error: &llm::Error) -> Option<SignedDuration> {
     match error.retry {
         RetryAdvice::Never => None,
         RetryAdvice::After(time) => {
@@ -94,7 +94,7 @@ fn by_rules(period: &ReflectionPeriod<'_>, degraded: Option<String>) -> Reflecti
 }
 
 /// The number of the attempt at the step `reflect` of a run, from 1.
-pub(super) fn attempt(run: &str, world: &StageContext) -> Result<u32, StepError> {
+pub(super) fn attempt_number(run: &str, world: &StageContext) -> Result<u32, StepError> {
     let attempts: Option<u32> = world.db()?.run(|connection| {
         connection
             .query_row("SELECT attempts FROM steps WHERE run = ?1 AND name = 'reflect'", [run], |row| {

@@ -88,18 +88,18 @@ fn by_the_clock() -> Event {
 impl ReflectFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = HomeFolder::choose(Some(folder.path()), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(folder.path()), None, None).unwrap();
         let overrides = |name: &str| (name == "REKINDLE_USER_NAME").then(|| "Ada".into());
         // The page shows all proposals; the daily limit belongs to `promote`.
         let all = [("review.per_day".to_owned(), "0".to_owned())];
         let config = crate::config::read_with(&home, None, &all, &overrides).unwrap().config;
         assert_eq!(config.user.name, "Ada");
-        let places = home.places(&config).unwrap();
-        disk::make_folder(places.vault()).unwrap();
+        let places = home.data_paths(&config).unwrap();
+        disk::create_private_folder(places.vault()).unwrap();
         let world = StageContext::new(home, places, config, TimeZone::UTC);
         let named =
             |transaction: &Transaction<'_>| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", []);
-        disk::make_folder(world.places.state()).unwrap();
+        disk::create_private_folder(world.places.state()).unwrap();
         world.db().unwrap().change(named).unwrap();
         Self { _folder: folder, world }
     }
@@ -156,7 +156,7 @@ impl ReflectFixture {
     }
 
     fn proposals(&self) -> Vec<Proposal> {
-        proposals::all(&self.world.db().unwrap()).unwrap()
+        proposals::all_proposals(&self.world.db().unwrap()).unwrap()
     }
 
     fn page(&self) -> String {
@@ -175,7 +175,7 @@ impl ReflectFixture {
     fn edits_page(&self, from: &str, to: &str) {
         let page = self.page();
         assert!(page.contains(from), "{page}");
-        disk::write_whole(&self.world.places.vault().join(PAGE), page.replace(from, to).as_bytes()).unwrap();
+        disk::write_atomic(&self.world.places.vault().join(PAGE), page.replace(from, to).as_bytes()).unwrap();
     }
 
     fn remembers(&self, statement: &str) {
@@ -296,7 +296,7 @@ fn ref_15_what_is_old_gets_shorter_in_its_place() {
         None,
     );
     let entries =
-        observations::between(&trial.world.db().unwrap(), Date::constant(2026, 10, 1), date()).unwrap();
+        observations::in_date_range(&trial.world.db().unwrap(), Date::constant(2026, 10, 1), date()).unwrap();
     let shapes: Vec<(&str, u32, usize, bool)> = entries
         .iter()
         .map(|entry| {
@@ -329,7 +329,7 @@ fn rev_03_what_a_person_did_to_the_page_survives_a_reflection() {
         assert!(page.contains(kept), "{kept} in {page}");
     }
     // The page was emptied by the person and stays so; the proposals wait in the store.
-    disk::write_whole(&trial.world.places.vault().join(PAGE), b"\n").unwrap();
+    disk::write_atomic(&trial.world.places.vault().join(PAGE), b"\n").unwrap();
     trial.observed("h", 0, vec![rule("Always name a branch after its ticket")]);
     let third = Event { id: "e3".to_owned(), ..by_the_clock() };
     let report = trial.completes(&third, &mut ReplayedSteps::default(), None);
@@ -437,14 +437,18 @@ fn a_model_that_may_come_back_is_waited_for_but_not_for_ever() {
     assert_eq!(trial.proposals(), []);
     let period = |think: &dyn Fn(&ReflectionPeriod<'_>)| {
         let loaded = load(&accumulated(), &trial.world).unwrap();
-        think(&loaded.material(&trial.world).unwrap().period(&trial.world));
+        think(&loaded.load_material(&trial.world).unwrap().reflection_period(&trial.world));
     };
     period(&|period| {
-        let last =
-            draft::think(period, Some(&ScriptedLlm::new().fails(busy(90))), draft::MAX_MODEL_FAILURES + 1)
-                .unwrap();
+        let last = draft::draft_proposals(
+            period,
+            Some(&ScriptedLlm::new().fails(busy(90))),
+            draft::MAX_MODEL_FAILURES + 1,
+        )
+        .unwrap();
         assert_eq!((last.by.as_str(), last.degraded.is_some()), ("offline", true));
-        let tomorrow = draft::think(period, Some(&ScriptedLlm::new().fails(busy(90_000))), 1).unwrap();
+        let tomorrow =
+            draft::draft_proposals(period, Some(&ScriptedLlm::new().fails(busy(90_000))), 1).unwrap();
         assert_eq!((tomorrow.by.as_str(), tomorrow.degraded.is_some()), ("offline", true));
     });
 }
@@ -455,14 +459,14 @@ fn exe_03_exe_17_through_the_queue_and_on_to_whoever_hears_it() {
     trial.week();
     let mut queue = RunQueue::new(trial.world.db().unwrap());
     let now = trial.world.now().timestamp();
-    queue.accept(&STAGE_REGISTRY, &[accumulated(), by_the_clock()], now).unwrap();
+    queue.enqueue(&STAGE_REGISTRY, &[accumulated(), by_the_clock()], now).unwrap();
     let mut ends = Vec::new();
-    while let Some(claimed) = queue.claim(now).unwrap() {
+    while let Some(claimed) = queue.claim_next(now).unwrap() {
         assert_ne!(claimed.function, "observe");
         let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &trial.world);
-        ends.push((claimed.function.clone(), queue.settle(&claimed, ended, now).unwrap()));
+        ends.push((claimed.function.clone(), queue.finish_run(&claimed, ended, now).unwrap()));
     }
-    ends.sort_by_key(|(name, status)| (name.clone(), status.word()));
+    ends.sort_by_key(|(name, status)| (name.clone(), status.as_str()));
     let told = |name: &str, status| (name.to_owned(), status);
     assert_eq!(
         ends,
@@ -499,10 +503,13 @@ fn a_failing_model_is_tried_again_by_the_run_until_the_rules_take_over() {
     })
     .unwrap();
     assert_eq!(
-        (draft::attempt("r", &trial.world).unwrap(), draft::attempt("s", &trial.world).unwrap()),
+        (
+            draft::attempt_number("r", &trial.world).unwrap(),
+            draft::attempt_number("s", &trial.world).unwrap()
+        ),
         (4, 1)
     );
-    let model = ScriptedLlm::new().fails(Error::late(Duration::from_secs(1)));
+    let model = ScriptedLlm::new().fails(Error::timed_out(Duration::from_secs(1)));
     let report = trial.completes(
         &accumulated(),
         &mut ReplayedSteps { run: "r".to_owned(), ..ReplayedSteps::default() },

@@ -20,20 +20,20 @@ struct RoutingFixture {
 impl RoutingFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = HomeFolder::choose(Some(folder.path()), None, None).unwrap();
+        let home = HomeFolder::find_with(Some(folder.path()), None, None).unwrap();
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
-        let places = home.places(&config).unwrap();
+        let places = home.data_paths(&config).unwrap();
         for folder in [places.vault(), places.identity(), places.state()] {
-            disk::make_folder(folder).unwrap();
+            disk::create_private_folder(folder).unwrap();
         }
         Self { _folder: folder, world: StageContext::new(home, places, config, TimeZone::UTC) }
     }
 
     /// Indexes everything, including the work that a busy machine leaves to the next indexer (STO-15).
     fn settle(&self) {
-        index::settle(&self.world).unwrap();
+        index::index_pending(&self.world).unwrap();
         let embed = |indexer: &Indexer<'_>| {
-            indexer.embed(Duration::from_secs(60), &mut |_| true).map_err(StepError::passing)
+            indexer.embed(Duration::from_secs(60), &mut |_| true).map_err(StepError::retryable)
         };
         assert_eq!(index::with_indexer(&self.world, embed).unwrap().pending, 0);
     }
@@ -52,7 +52,8 @@ impl RoutingFixture {
             sentiment: None,
             messages: vec!["m1".to_owned()],
         };
-        keep(&[candidate], CandidateSource { session, project: None }, &|_| None, &self.world).unwrap()
+        route_candidates(&[candidate], CandidateSource { session, project: None }, &|_| None, &self.world)
+            .unwrap()
     }
 
     fn vault(&self) -> Vault {
@@ -83,7 +84,10 @@ fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
         let seen = trial.see(AGAIN, confidence, session);
         assert_eq!(RoutedCandidates { known: 1, ..RoutedCandidates::default() }, seen, "{session}");
     }
-    assert!(trial.waiting().is_empty() && proposals::all(&trial.world.db().unwrap()).unwrap().is_empty());
+    assert!(
+        trial.waiting().is_empty()
+            && proposals::all_proposals(&trial.world.db().unwrap()).unwrap().is_empty()
+    );
     // A different statement of the same name does not reopen it.
     let other = trial.see("The release day is Friday, every second week.", Confidence::Low, "s6");
     assert_eq!(other.inboxed, ["personal-private/_inbox/tabs-2.md"]);
@@ -111,7 +115,7 @@ fn sid_06_what_was_kept_is_not_kept_twice() {
     let kept =
         trial.vault().keep_inboxed(&[path], &KeepRequest::default(), ChangeActor::User, &trial.world.now());
     let [entry] = kept.unwrap().entries.try_into().unwrap();
-    sightings::moved(&mut trial.world.db().unwrap(), entry.from.as_str(), entry.path.as_str()).unwrap();
+    sightings::follow_move(&mut trial.world.db().unwrap(), entry.from.as_str(), entry.path.as_str()).unwrap();
     for (session, confidence) in
         [("s2", Confidence::Low), ("s3", Confidence::Medium), ("s4", Confidence::High)]
     {
@@ -144,7 +148,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
             scope,
             body: format!("# The {slug}\n\nThe staging database of the {slug} listens on 5433."),
             confidence: Confidence::High,
-            provenance: Provenance::direct(),
+            provenance: Provenance::from_user(),
             said_at: None,
         };
         trial.vault().save(&new, ChangeActor::User, &trial.world.now()).unwrap();
@@ -158,7 +162,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
     };
     let kept = |title: &str, project: Option<&ProjectId>| {
         let from = CandidateSource { session: "s1", project };
-        let slug = keep_ideas(&[idea(title)], from, &|_| None, &trial.world).unwrap().ideas.remove(0);
+        let slug = route_ideas(&[idea(title)], from, &|_| None, &trial.world).unwrap().ideas.remove(0);
         trial.vault().read_entry(&layout::idea(&slug).unwrap()).unwrap().text
     };
     let page = kept("A socket", Some(&pumps));
@@ -185,7 +189,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
     };
     let read = |slug: &str| trial.vault().read_entry(&layout::idea(slug).unwrap()).unwrap().text;
     assert_eq!(
-        keep_ideas(&[idea("A socket")], nowhere("s1"), &|_| None, &trial.world).unwrap().ideas,
+        route_ideas(&[idea("A socket")], nowhere("s1"), &|_| None, &trial.world).unwrap().ideas,
         ["a-socket"]
     );
     let page = read("a-socket");
@@ -198,12 +202,12 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         scope: Scope::Global,
         body: "# Staging database port\n\nThe staging database listens on port 5433.".to_owned(),
         confidence: Confidence::High,
-        provenance: Provenance::direct(),
+        provenance: Provenance::from_user(),
         said_at: None,
     };
     trial.vault().save(&new, ChangeActor::User, &trial.world.now()).unwrap();
     trial.settle();
-    keep_ideas(&[idea("Another socket")], nowhere("s2"), &|_| None, &trial.world).unwrap();
+    route_ideas(&[idea("Another socket")], nowhere("s2"), &|_| None, &trial.world).unwrap();
     let page = read("another-socket");
     let link = "- [[MemoryVault/personal-private/fix/staging-port.md|Staging database port]]\n";
     assert!(page.ends_with(&format!("\n## Related\n\n{link}")), "{page}");
@@ -228,7 +232,8 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
         };
         let at = format!("{day}T10:00:00Z").parse().ok();
         let quote = |_: &str| Some(SupportingMessage { text: text.to_owned(), at });
-        keep(&[candidate], CandidateSource { session, project: None }, &quote, &trial.world).unwrap()
+        route_candidates(&[candidate], CandidateSource { session, project: None }, &quote, &trial.world)
+            .unwrap()
     };
     let newer =
         said("Staging Postgres listens on port 5434 now, not on port 5433.", true, "new", "2026-11-10");

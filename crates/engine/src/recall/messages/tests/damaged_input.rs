@@ -42,14 +42,14 @@ fn all_of(sessions: &[&str]) -> BTreeSet<String> {
 
 /// Reads everything, whatever state it is in.
 fn look(messages: &MessageStore) {
-    drop(messages.behind());
+    drop(messages.unindexed_sessions());
     if let Ok(Some(snapshot)) = messages.open() {
         for prompt in ["harbour crane", "harbour 3 of b", "nothing of the kind"] {
             find(&snapshot, None, prompt, None, &rules(None), &any(), 5);
         }
         (0..snapshot.len()).for_each(|number| drop(snapshot.document(number)));
     }
-    drop(messages.holds(&ErasureTarget::new(&["harbour 3 of b has a crane"])));
+    drop(messages.files_with(&ErasureTarget::new(&["harbour 3 of b has a crane"])));
 }
 
 /// The files of the index.
@@ -83,9 +83,9 @@ fn b_08_a_forgotten_text_goes_from_a_damaged_line_too() {
     for forgotten in ["harbour 3 of b has a crane", "Harbour **3** of `b` has a crane!"] {
         std::fs::write(&file, &bytes).unwrap();
         let target = ErasureTarget::new(&[forgotten]);
-        assert_eq!(messages.holds(&target).unwrap()[0], file, "{forgotten}");
+        assert_eq!(messages.files_with(&target).unwrap()[0], file, "{forgotten}");
         assert_eq!(messages.erase(&target).unwrap(), 1);
-        assert!(messages.holds(&target).unwrap().is_empty());
+        assert!(messages.files_with(&target).unwrap().is_empty());
         let left = std::fs::read(&file).unwrap();
         assert_eq!(left.len(), bytes.len(), "what stands behind it has not moved");
         assert!(!left.windows(14).any(|part| part == b"harbour 3 of b"));

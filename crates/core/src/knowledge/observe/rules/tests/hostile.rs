@@ -213,7 +213,7 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
 }
 
 fn flat(text: &str) -> String {
-    text::admit(text).text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text::clean_and_redact(text).text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 proptest! {
@@ -226,7 +226,7 @@ proptest! {
         let clocks: Vec<String> = messages
             .iter()
             .filter_map(|message| message.at)
-            .map(|at| format!("({})", crate::base::time::clock(&at.to_zoned(TimeZone::UTC))))
+            .map(|at| format!("({})", crate::base::time::format_clock(&at.to_zoned(TimeZone::UTC))))
             .collect();
         let typed: Vec<String> =
             messages.iter().filter(|message| message.role == MessageRole::User).map(|message| flat(&message.text)).collect();

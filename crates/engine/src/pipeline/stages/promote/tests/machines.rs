@@ -12,7 +12,7 @@ fn rev_01_r_20_b_16_two_machines_share_a_page_and_decide_only_their_own_lines() 
     let (one, other) = (PromoteFixture::new(), PromoteFixture::new());
     let ours = one.propose("Patterns", "Use tabs.", 0);
     let theirs = other.propose("Patterns", "Deploy on Mondays.", 0);
-    assert!(ours != theirs && ours.by(None) == theirs.by(None), "{ours} {theirs}");
+    assert!(ours != theirs && ours.with_machine(None) == theirs.with_machine(None), "{ours} {theirs}");
     one.refresh();
     other.refresh();
     other.tick(theirs, "x");
@@ -72,6 +72,6 @@ fn rev_12_r_20_only_its_own_line_is_taken_back() {
     assert_eq!(proposals::check(&other.db()).unwrap(), Vec::<String>::new());
     let vault = other.world.vault().unwrap();
     vault.undo(None, ChangeActor::User, &other.world.now()).unwrap();
-    assert_eq!(take_back(&other.world).unwrap(), [theirs]);
+    assert_eq!(reverse_undone_promotions(&other.world).unwrap(), [theirs]);
     assert_eq!(other.read("MEMORY.md"), one.read("MEMORY.md"), "only its own line is taken back");
 }

@@ -192,7 +192,7 @@ impl PromoteModelRun {
                 self.mine.push(line);
             }
             PromoteAction::Look => {
-                let look = look(&self.trial.world).unwrap();
+                let look = read_review_decisions(&self.trial.world).unwrap();
                 for (id, decided) in &look.decided {
                     self.decided(*id, decided);
                 }

@@ -10,8 +10,9 @@ use crate::review::proposals::DecisionOutcome;
 
 impl PromoteFixture {
     pub(super) fn try_to_take_back(&self, id: ProposalId) -> Result<ReconsiderOutcome, StepError> {
-        let post = WorkerLock::take(&self.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
-        reconsider(&post, &self.world, id, None)
+        let post =
+            WorkerLock::acquire(&self.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
+        reverse_decision(&post, &self.world, id, None)
     }
 
     pub(in crate::pipeline::stages) fn take_back(&self, id: ProposalId) -> ReconsiderOutcome {
@@ -88,11 +89,12 @@ fn rev_14_an_approval_that_is_taken_back_leaves_memory_as_it_was() {
         trial.work();
         let said = trial.standing(other).decided;
         // A later decision of somebody else is not reverted.
-        let post = WorkerLock::take(&trial.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
+        let post =
+            WorkerLock::acquire(&trial.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
         let then = said.unwrap() - jiff::SignedDuration::from_secs(60);
-        let answer = reconsider(&post, &trial.world, other, Some(then)).unwrap();
+        let answer = reverse_decision(&post, &trial.world, other, Some(then)).unwrap();
         assert!(matches!(answer, ReconsiderOutcome::Otherwise(_)), "{answer:?}");
-        assert_eq!(reconsider(&post, &trial.world, other, said).unwrap(), ReconsiderOutcome::Waiting);
+        assert_eq!(reverse_decision(&post, &trial.world, other, said).unwrap(), ReconsiderOutcome::Waiting);
         drop(post);
         assert_eq!(trial.take_back(ProposalId { number: 99, ..id }), ReconsiderOutcome::Unknown);
     }
@@ -106,8 +108,9 @@ fn a_promotion_whose_lines_were_changed_since_is_not_taken_back_and_says_so() {
     trial.work();
     trial.put("MEMORY.md", &trial.read("MEMORY.md").replace("Use tabs.", "Use tabs, mostly."));
     let changed = trial.read("MEMORY.md");
-    let post = WorkerLock::take(&trial.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
-    assert!(reconsider(&post, &trial.world, id, None).is_err());
+    let post =
+        WorkerLock::acquire(&trial.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
+    assert!(reverse_decision(&post, &trial.world, id, None).is_err());
     assert_eq!((trial.read("MEMORY.md"), trial.status(id)), (changed, ProposalStatus::Promoted));
 }
 
@@ -124,7 +127,7 @@ fn rev_13_both_lines_stay_if_the_person_wants_both_and_the_preview_says_what_wil
         let before = trial.read("MEMORY.md").replace(section, &format!("{section}\n- {old}\n"));
         trial.put("MEMORY.md", &before);
         let id = trial.hand_in("System Architecture", "It is port 6432 now.", Some(old), 0);
-        let told = preview(&trial.world, &trial.standing(id), superseding).unwrap();
+        let told = preview_approval(&trial.world, &trial.standing(id), superseding).unwrap();
         assert_eq!(trial.read("MEMORY.md"), before, "looking changes nothing");
         assert!(matches!(told.does, ApprovalEffect::Memory(promoted) if promoted.replaced == superseding));
         trial.decide(id, &verdict);
@@ -149,7 +152,7 @@ fn receipts_of(trial: &PromoteFixture, id: ProposalId) -> [usize; 4] {
 
 /// Undoes changes until the promotion is reverted, without telling the store, as if killed.
 fn cut_off_undo(trial: &PromoteFixture, id: ProposalId) {
-    while promotions(&trial.world.vault().unwrap()).unwrap()[&id].1 {
+    while promotion_changes(&trial.world.vault().unwrap()).unwrap()[&id].1 {
         trial.world.vault().unwrap().undo(None, ChangeActor::User, &trial.world.now()).unwrap();
     }
 }
@@ -174,7 +177,7 @@ fn rev_14_b_09_an_undo_that_was_cut_off_is_known_to_whoever_looks_next() {
             trial.look();
             assert_eq!((trial.status(id), receipts_of(&trial, id)), (ProposalStatus::Pending, [1, 0, 0, 1]));
         }
-        let seen = proposals::seen(&trial.db()).unwrap();
+        let seen = proposals::last_seen_change(&trial.db()).unwrap();
         assert!(seen.is_some(), "it is not looked at again");
     }
     // A rejection: killed after the store.
@@ -224,8 +227,8 @@ fn rev_14_whoever_died_behind_the_log_and_comes_days_later_writes_no_receipt_twi
             end(&trial, id);
             for (day, behind) in [-25, 0].into_iter().zip(deaths) {
                 trial.travel(day);
-                for owed in proposals::owed(&mut trial.db(), trial.world.now().date()).unwrap() {
-                    proposals::try_on(&mut trial.db(), &owed.key, trial.world.now().date()).unwrap();
+                for owed in proposals::take_pending(&mut trial.db(), trial.world.now().date()).unwrap() {
+                    proposals::reschedule(&mut trial.db(), &owed.key, trial.world.now().date()).unwrap();
                 }
                 if *behind {
                     trial
@@ -236,10 +239,10 @@ fn rev_14_whoever_died_behind_the_log_and_comes_days_later_writes_no_receipt_twi
                     trial.db().change(|t| t.execute("INSERT INTO receipts SELECT * FROM kept", [])).unwrap();
                 }
             }
-            assert!(proposals::owes(&trial.db()).unwrap());
+            assert!(proposals::has_pending(&trial.db()).unwrap());
             trial.travel(25);
             trial.look();
-            assert!(!proposals::owes(&trial.db()).unwrap());
+            assert!(!proposals::has_pending(&trial.db()).unwrap());
             trial.work();
             assert_eq!(receipts_of(&trial, id), expected, "{deaths:?}: {}", trial.log());
         }
@@ -257,7 +260,7 @@ fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
     trial.work();
     trial.travel(25);
     let name = format!("memory/{}.md", trial.world.now().date());
-    disk::make_folder(&trial.world.places.vault().join(&name)).unwrap();
+    disk::create_private_folder(&trial.world.places.vault().join(&name)).unwrap();
     trial.decide(id, &ProposalVerdict::Reject);
     cut_off_undo(&trial, undone);
     // Reading the queue and reverting a decision still work, and a check reports the problem.

@@ -25,7 +25,7 @@ impl PromoteFixture {
 
     #[expect(clippy::disallowed_methods, reason = "the person writes as they like")]
     pub(super) fn put_identity(&self, name: &str, text: &str) {
-        disk::make_folder(self.world.places.identity()).unwrap();
+        disk::create_private_folder(self.world.places.identity()).unwrap();
         std::fs::write(self.identity(name), text).unwrap();
     }
 
@@ -65,7 +65,7 @@ impl PromoteFixture {
             scope: Scope::Global,
             body: format!("{line}\n"),
             confidence: Confidence::High,
-            provenance: Provenance::direct(),
+            provenance: Provenance::from_user(),
             said_at: None,
         };
         let vault = self.world.vault().unwrap();
@@ -74,7 +74,7 @@ impl PromoteFixture {
 
     /// Writes down an idea of the person and returns its name.
     pub(super) fn idea(&self, title: &str) -> String {
-        let provenance = Provenance::direct();
+        let provenance = Provenance::from_user();
         let new = NewIdea {
             title,
             summary: title,
@@ -88,11 +88,11 @@ impl PromoteFixture {
     }
 
     fn post(&self) -> WorkerLock {
-        WorkerLock::take(&self.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap()
+        WorkerLock::acquire(&self.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap()
     }
 
     pub(super) fn patch(&self, id: ProposalId) -> PatchLook {
-        look_at_patch(&self.post(), &self.world, id).unwrap()
+        prepare_patch(&self.post(), &self.world, id).unwrap()
     }
 
     /// Applies a patch as a person who confirms it.
@@ -102,7 +102,7 @@ impl PromoteFixture {
     }
 
     fn patch_file(&self, id: ProposalId) -> PathBuf {
-        patches::path(&self.world.places.patches(), id)
+        patches::path(&self.world.places.patches_folder(), id)
     }
 
     fn sound(&self) {
@@ -142,7 +142,7 @@ fn idn_05_approving_makes_a_patch_and_only_the_person_changes_the_file() {
         assert_eq!(count(&trial.log(), &format!("promoted `{id}`")), 1, "{}", trial.log());
         assert!(matches!(trial.patch(id), PatchLook::Otherwise(_)), "once");
         trial.world.vault().unwrap().undo(None, ChangeActor::User, &trial.world.now()).unwrap();
-        assert_eq!(take_back(&trial.world).unwrap(), [id]);
+        assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [id]);
         assert_eq!((trial.agents().as_str(), trial.status(id)), (AGENTS, ProposalStatus::Pending));
         assert_eq!(count(&trial.log(), &format!("undone `{id}`")), 1, "{}", trial.log());
         trial.sound();
@@ -221,7 +221,7 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
             proposals::mark_promoted(&mut trial.db(), &[id], trial.now()).unwrap();
         }
         assert_eq!(count(&trial.log(), &format!("promoted `{id}`")), 0);
-        look(&trial.world).unwrap();
+        read_review_decisions(&trial.world).unwrap();
         let receipts = count(&trial.log(), &format!("promoted `{id}`"));
         assert_eq!((trial.status(id), receipts), (ProposalStatus::Promoted, 1), "{words}");
         assert!(!trial.patch_file(id).exists());
@@ -269,7 +269,7 @@ fn rev_12_vlt_04_an_approved_change_of_a_memory_is_a_new_version() {
         assert_eq!(versions.count(), 1, "killed after {steps}");
         trial.sound();
         vault.undo(None, ChangeActor::User, &trial.world.now()).unwrap();
-        assert_eq!(take_back(&trial.world).unwrap(), [id]);
+        assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [id]);
         assert_eq!((trial.read(&path), trial.status(id)), (old, ProposalStatus::Pending));
     }
 }
@@ -290,7 +290,9 @@ fn b_07_the_same_about_two_files_is_two_questions_and_a_memory_that_is_gone_says
     );
     let gone =
         trial.aim_at(&ProposalTarget::Entry("personal-private/fix/gone.md".to_owned()), "It is so.", None);
-    assert!(page::rebase(&mut trial.db(), &trial.world.vault().unwrap()).unwrap().contains_key(&gone));
+    assert!(
+        page::rebase_proposals(&mut trial.db(), &trial.world.vault().unwrap()).unwrap().contains_key(&gone)
+    );
     trial.decide(gone, &ProposalVerdict::Approve);
     trial.work();
     assert_eq!(trial.status(gone), ProposalStatus::Pending);
