@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "{}",
             serde_json::json!({
                 "lasting": labels.lasting, "once": labels.once, "kinds": labels.kinds, "everywhere": labels.everywhere,
-                "ends": labels.ends, "replaces": compared.replaces, "same": compared.same,
+                "ends": labels.ends, "replaces": compared.replaces, "same": compared.same_statement,
             })
         );
     }

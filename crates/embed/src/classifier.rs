@@ -50,7 +50,7 @@ pub struct PairLabels {
     /// The newer statement replaces the older one.
     pub replaces: f32,
     /// Both statements say the same.
-    pub same: f32,
+    pub same_statement: f32,
     /// Both are valid, or they are about different things.
     pub neither: f32,
 }
@@ -105,7 +105,7 @@ impl<'a> SentenceClassifier<'a> {
     pub fn compare(&self, scratch: &mut EncoderScratch, old: &str, new: &str) -> PairLabels {
         let logits = self.logits(scratch, old, new);
         let pair = softmax(&logits[4 + KIND_COUNT..]);
-        PairLabels { replaces: pair[0], same: pair[1], neither: pair[2] }
+        PairLabels { replaces: pair[0], same_statement: pair[1], neither: pair[2] }
     }
 
     fn logits(&self, scratch: &mut EncoderScratch, first: &str, second: &str) -> Vec<f32> {

@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|place| SupportVector {
             steps: taught.row(place).to_vec(),
             scale: taught.scales[place],
-            says: says[place],
+            coefficient: says[place],
         })
         .collect();
     println!("{} of {} prompts are needed", needed.len(), taught.len());

@@ -152,8 +152,8 @@ impl Printer {
 
 /// A progress line for a long run, only on a terminal.
 pub(crate) struct ProgressLine {
-    shown: bool,
-    what: &'static str,
+    is_shown: bool,
+    label: &'static str,
     last: Option<Instant>,
 }
 
@@ -162,22 +162,23 @@ impl ProgressLine {
     const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
     const WIDTH: usize = 30;
 
-    pub(crate) fn new(what: &'static str) -> Self {
-        Self { shown: io::stderr().is_terminal(), what, last: None }
+    pub(crate) fn new(label: &'static str) -> Self {
+        Self { is_shown: io::stderr().is_terminal(), label, last: None }
     }
 
     pub(crate) fn show_progress(&mut self, what: &'static str, done: usize, of: usize) {
-        if self.what != what {
+        if self.label != what {
             self.end();
-            self.what = what;
+            self.label = what;
         }
-        if !self.shown || self.last.is_some_and(|last| last.elapsed() < Self::UPDATE_INTERVAL && done < of) {
+        if !self.is_shown || self.last.is_some_and(|last| last.elapsed() < Self::UPDATE_INTERVAL && done < of)
+        {
             return;
         }
         self.last = Some(Instant::now());
         let filled = (Self::WIDTH * done).checked_div(of).unwrap_or(Self::WIDTH);
         let bar = format!("{}{}", "#".repeat(filled), "-".repeat(Self::WIDTH - filled.min(Self::WIDTH)));
-        eprint!("\r{} [{bar}] {done}/{of}", self.what);
+        eprint!("\r{} [{bar}] {done}/{of}", self.label);
     }
 
     pub(crate) fn end(&mut self) {

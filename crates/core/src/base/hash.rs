@@ -18,14 +18,14 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 pub struct ByteChecksum {
     lanes: [u64; 4],
     /// Bytes that do not fill a round of the lanes yet.
-    rest: [u8; 32],
+    pending_bytes: [u8; 32],
     /// The number of bytes added.
     length: u64,
 }
 
 impl Default for ByteChecksum {
     fn default() -> Self {
-        Self { lanes: [1, 2, 3, 4], rest: [0; 32], length: 0 }
+        Self { lanes: [1, 2, 3, 4], pending_bytes: [0; 32], length: 0 }
     }
 }
 
@@ -49,24 +49,24 @@ impl ByteChecksum {
         self.length += bytes.len() as u64;
         if held > 0 {
             let (now, later) = bytes.split_at(bytes.len().min(32 - held));
-            self.rest[held..held + now.len()].copy_from_slice(now);
+            self.pending_bytes[held..held + now.len()].copy_from_slice(now);
             if held + now.len() < 32 {
                 return;
             }
-            Self::round(&mut self.lanes, &self.rest);
+            Self::round(&mut self.lanes, &self.pending_bytes);
             bytes = later;
         }
         let (chunks, rest) = bytes.as_chunks::<32>();
         let mut lanes = self.lanes;
         chunks.iter().for_each(|chunk| Self::round(&mut lanes, chunk));
         self.lanes = lanes;
-        self.rest[..rest.len()].copy_from_slice(rest);
+        self.pending_bytes[..rest.len()].copy_from_slice(rest);
     }
 
     /// The checksum of all bytes added so far.
     pub fn sum(&self) -> u64 {
         let mut sum = self.lanes.into_iter().fold(self.length, Self::mix_word);
-        for part in self.rest[..(self.length % 32) as usize].chunks(8) {
+        for part in self.pending_bytes[..(self.length % 32) as usize].chunks(8) {
             let mut word = [0; 8];
             word[..part.len()].copy_from_slice(part);
             sum = Self::mix_word(sum, u64::from_le_bytes(word));

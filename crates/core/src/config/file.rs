@@ -24,17 +24,17 @@ pub(super) fn read(source: &ConfigSource, text: &str) -> Result<Vec<Result<Confi
         Error::Toml { file: source.clone(), line, column, problem: error.message().to_owned() }
     })?;
     let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
-    let mut reader = ConfigReader { source, breaks, found: Vec::new() };
+    let mut reader = ConfigReader { source, breaks, entries: Vec::new() };
     reader.table("", table.get_ref());
-    reader.found.sort_by_key(|(at, _)| *at);
-    Ok(reader.found.into_iter().map(|(_, entry)| entry).collect())
+    reader.entries.sort_by_key(|(at, _)| *at);
+    Ok(reader.entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
 struct ConfigReader<'a> {
     source: &'a ConfigSource,
     /// The byte offsets of line ends.
     breaks: Vec<usize>,
-    found: Vec<(usize, Result<ConfigEntry, Error>)>,
+    entries: Vec<(usize, Result<ConfigEntry, Error>)>,
 }
 
 impl ConfigReader<'_> {
@@ -67,7 +67,7 @@ impl ConfigReader<'_> {
             (None, DeValue::Table(_)) if is_table(path) => return,
             (None, _) => Err(Error::unknown(path, place)),
         };
-        self.found.push((at, entry));
+        self.entries.push((at, entry));
     }
 }
 

@@ -87,7 +87,7 @@ impl ProjectSighting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectTrail {
     /// The project at the end of the trail.
-    pub own: ProjectMarks,
+    pub last: ProjectMarks,
     /// The local folder that is its remote, that folder's remote and so on, farthest first.
     pub upstream: Vec<ProjectMarks>,
 }
@@ -96,13 +96,13 @@ pub struct ProjectTrail {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentifiedTrail {
     /// The project at the end of the trail.
-    pub own: ProjectSighting,
+    pub last: ProjectSighting,
     upstream: Vec<ProjectSighting>,
 }
 
 impl IdentifiedTrail {
     fn sightings(&self) -> impl Iterator<Item = &ProjectSighting> {
-        self.upstream.iter().chain([&self.own])
+        self.upstream.iter().chain([&self.last])
     }
 }
 
@@ -122,8 +122,8 @@ impl KnownProjects {
         for marks in &trail.upstream {
             upstream.push(self.sighting(marks, upstream.last(), trail, is_there));
         }
-        let own = self.sighting(&trail.own, upstream.last(), trail, is_there);
-        IdentifiedTrail { own, upstream }
+        let own = self.sighting(&trail.last, upstream.last(), trail, is_there);
+        IdentifiedTrail { last: own, upstream }
     }
 
     /// A repository whose remote is a folder is the project found there, so that project's id is its remote. One that only
@@ -180,7 +180,7 @@ impl KnownProjects {
         let taken: Vec<&FolderMark> = trail
             .upstream
             .iter()
-            .chain([&trail.own])
+            .chain([&trail.last])
             .flat_map(|marks| [Some(&marks.folder), marks.before_git.as_ref()])
             .flatten()
             .collect();
@@ -204,15 +204,15 @@ impl KnownProjects {
 
     /// Takes down what the person says about the claim of a folder. Does nothing without a claim.
     pub fn answer_claim(&mut self, settled: &IdentifiedTrail, answer: ClaimAnswer) {
-        let Some(claim) = &settled.own.claim else { return };
+        let Some(claim) = &settled.last.claim else { return };
         match answer {
             ClaimAnswer::Same => {
-                let own = ProjectSighting { id: claim.id.clone(), claim: None, ..settled.own.clone() };
+                let own = ProjectSighting { id: claim.id.clone(), claim: None, ..settled.last.clone() };
                 self.record_one(&own);
             }
             ClaimAnswer::Separate => {
-                self.record_one(&settled.own);
-                let known = self.projects.iter_mut().find(|known| known.id == settled.own.id);
+                self.record_one(&settled.last);
+                let known = self.projects.iter_mut().find(|known| known.id == settled.last.id);
                 known.into_iter().for_each(|known| known.separate_from.push(claim.id.clone()));
             }
         }
@@ -375,14 +375,14 @@ mod tests {
     }
 
     fn look(known: &KnownProjects, marks: &ProjectMarks) -> IdentifiedTrail {
-        known.assign_ids(&ProjectTrail { own: marks.clone(), upstream: vec![] }, &|_| true)
+        known.assign_ids(&ProjectTrail { last: marks.clone(), upstream: vec![] }, &|_| true)
     }
 
     fn see(known: &mut KnownProjects, marks: &ProjectMarks) -> String {
         let settled = look(known, marks);
         known.record(&settled);
         assert!(known.is_recorded(&settled));
-        settled.own.id.as_str().to_owned()
+        settled.last.id.as_str().to_owned()
     }
 
     #[test]
@@ -486,7 +486,7 @@ mod tests {
         };
         let mut known = KnownProjects::default();
         let id = see(&mut known, &with_remote(with_commit(repository("a", 1), 'a'), "widgets"));
-        let seen = |marks: ProjectMarks| look(&known, &unnumbered(marks)).own.id.as_str().to_owned();
+        let seen = |marks: ProjectMarks| look(&known, &unnumbered(marks)).last.id.as_str().to_owned();
         assert_eq!(seen(repository("a", 9)), id);
         assert_ne!(seen(with_commit(repository("a", 9), 'b')), id);
         assert_ne!(seen(with_remote(repository("a", 9), "gadgets")), id);
@@ -506,7 +506,7 @@ mod tests {
             "the nearer of two with one commit"
         );
         let copy = with_commit(repository("copy", 3), 'a');
-        assert_eq!(look(&known, &copy).own.id.as_str(), id, "the older of two that are as near");
+        assert_eq!(look(&known, &copy).last.id.as_str(), id, "the older of two that are as near");
     }
 
     #[test]
@@ -524,24 +524,24 @@ mod tests {
     fn b_05_a_chain_of_local_remotes_is_one_project() {
         let mut known = KnownProjects::default();
         let far = with_remote(repository("far", 1), "widgets");
-        let trail = ProjectTrail { own: repository("near", 3), upstream: vec![far, repository("mid", 2)] };
+        let trail = ProjectTrail { last: repository("near", 3), upstream: vec![far, repository("mid", 2)] };
         let settled = known.assign_ids(&trail, &|_| true);
         assert!(settled.sightings().all(|sighting| sighting.id.as_str() == "github.com/acme/widgets"));
-        assert_eq!(settled.own.marks.remote.as_deref(), Some("github.com/acme/widgets"));
+        assert_eq!(settled.last.marks.remote.as_deref(), Some("github.com/acme/widgets"));
 
         let settled = known.assign_ids(
-            &ProjectTrail { own: repository("near", 3), upstream: vec![repository("far", 1)] },
+            &ProjectTrail { last: repository("near", 3), upstream: vec![repository("far", 1)] },
             &|_| true,
         );
         known.record(&settled);
-        assert_eq!(see(&mut known, &repository("far", 1)), settled.own.id.as_str());
+        assert_eq!(see(&mut known, &repository("far", 1)), settled.last.id.as_str());
         assert_eq!(known.projects.len(), 1);
 
         // The project's first server, seen on another disk.
         let far = with_commit(repository("far", 1), 'f');
         see(&mut known, &far);
         let restored = with_remote(with_commit(repository("restored", 9), 'f'), "gadgets");
-        assert_eq!(see(&mut known, &restored), settled.own.id.as_str());
+        assert_eq!(see(&mut known, &restored), settled.last.id.as_str());
     }
 
     #[test]
@@ -573,7 +573,7 @@ mod tests {
         let id = see(&mut known, &marks);
         marks.folder.device = Some(5);
         let settled = look(&known, &marks);
-        assert_eq!(settled.own.id.as_str(), id);
+        assert_eq!(settled.last.id.as_str(), id);
         assert!(!known.is_recorded(&settled));
         see(&mut known, &marks);
         assert_eq!(known.projects[0].folders, [marks.folder]);
@@ -624,7 +624,7 @@ mod tests {
                 marks.folder.device = Some(2);
                 marks
             });
-            ProjectTrail { own, upstream: upstream.into_iter().collect() }
+            ProjectTrail { last: own, upstream: upstream.into_iter().collect() }
         })
     }
 

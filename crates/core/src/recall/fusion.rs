@@ -286,14 +286,14 @@ impl<'a> FusionInput<'a> {
 struct TopDocuments {
     count: usize,
     /// The candidates so far, at most twice the count.
-    kept: Vec<(f32, u32)>,
+    candidates: Vec<(f32, u32)>,
     /// Documents below this score are not among the best.
     floor: f32,
 }
 
 impl TopDocuments {
     fn with_capacity(count: usize) -> Self {
-        Self { count, kept: Vec::with_capacity(2 * count), floor: f32::NEG_INFINITY }
+        Self { count, candidates: Vec::with_capacity(2 * count), floor: f32::NEG_INFINITY }
     }
 
     fn would_take(&self, score: f32) -> bool {
@@ -302,18 +302,18 @@ impl TopDocuments {
 
     fn offer(&mut self, score: f32, document: u32) {
         if self.would_take(score) {
-            self.kept.push((score, document));
+            self.candidates.push((score, document));
         }
-        if self.kept.len() == 2 * self.count {
-            truncate_to_best(&mut self.kept, self.count);
-            self.floor = self.kept.last().map_or(self.floor, |(score, _)| *score);
+        if self.candidates.len() == 2 * self.count {
+            truncate_to_best(&mut self.candidates, self.count);
+            self.floor = self.candidates.last().map_or(self.floor, |(score, _)| *score);
         }
     }
 
     /// The best documents, in descending order.
     fn documents(mut self) -> Vec<u32> {
-        truncate_to_best(&mut self.kept, self.count);
-        self.kept.into_iter().map(|(_, document)| document).collect()
+        truncate_to_best(&mut self.candidates, self.count);
+        self.candidates.into_iter().map(|(_, document)| document).collect()
     }
 }
 

@@ -64,7 +64,7 @@ pub struct MessageQuery {
     words: Vec<PromptWord>,
     /// The indexes of the words that define the subject.
     telling: Vec<usize>,
-    about: f64,
+    subject_weight: f64,
     ideal: f64,
 }
 
@@ -83,9 +83,9 @@ impl MessageQuery {
         let mut telling: Vec<usize> = (0..words.len()).filter(|place| words[*place].weight > 0.0).collect();
         telling.sort_by(|a, b| words[*b].weight.total_cmp(&words[*a].weight).then(a.cmp(b)));
         telling.truncate(MAX_TELLING_WORDS);
-        let about = telling.iter().map(|place| words[*place].weight).sum();
+        let subject_weight = telling.iter().map(|place| words[*place].weight).sum();
         let ideal = words.iter().map(|word| word.idf * (BM25_K1 + 1.0)).sum();
-        Self { words, telling, about, ideal }
+        Self { words, telling, subject_weight, ideal }
     }
 
     /// A set of words, those in the fewest messages first, of which every match contains at least one. A
@@ -98,7 +98,7 @@ impl MessageQuery {
         for place in places {
             needed.push(place);
             weight += self.words[place].weight;
-            if weight > (1.0 - MIN_COVERAGE) * self.about + COVERAGE_EPSILON {
+            if weight > (1.0 - MIN_COVERAGE) * self.subject_weight + COVERAGE_EPSILON {
                 break;
             }
         }
@@ -117,7 +117,7 @@ impl MessageQuery {
         for (at, place) in self.telling.iter().enumerate() {
             if !holds(at) {
                 missing += self.words[*place].weight;
-                if missing > (1.0 - MIN_COVERAGE) * self.about + COVERAGE_EPSILON {
+                if missing > (1.0 - MIN_COVERAGE) * self.subject_weight + COVERAGE_EPSILON {
                     return false;
                 }
             }
@@ -140,8 +140,8 @@ impl MessageQuery {
             .filter(|place| count(**place) > 0)
             .map(|place| self.words[*place].weight)
             .sum();
-        let coverage = if self.about > 0.0 { held / self.about } else { 0.0 };
-        if coverage < MIN_COVERAGE - COVERAGE_EPSILON || held < MIN_COVERED_RARITY.min(self.about) {
+        let coverage = if self.subject_weight > 0.0 { held / self.subject_weight } else { 0.0 };
+        if coverage < MIN_COVERAGE - COVERAGE_EPSILON || held < MIN_COVERED_RARITY.min(self.subject_weight) {
             return None;
         }
         let norm = BM25_K1 * (1.0 - BM25_B + BM25_B * f64::from(length) / mean_length.max(1.0));

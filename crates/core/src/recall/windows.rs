@@ -173,12 +173,12 @@ fn marks(text: &str) -> (Vec<WordStart>, usize) {
             at += c.len_utf8();
         }
     }
-    (marks.found, marks.total)
+    (marks.words, marks.total)
 }
 
 /// The state of a scan over the words of a text.
 struct WordScanner {
-    found: Vec<WordStart>,
+    words: Vec<WordStart>,
     total: usize,
     border: CutBoundary,
     /// The number of letters in the current run; every [`MAX_WORD_LETTERS`] of them start a new word.
@@ -191,7 +191,7 @@ impl WordScanner {
     /// Starts before the first character.
     fn begin(text: &str) -> Self {
         Self {
-            found: Vec::with_capacity(text.len() / 5),
+            words: Vec::with_capacity(text.len() / 5),
             total: 0,
             border: CutBoundary::Paragraph,
             letters: 0,
@@ -204,7 +204,7 @@ impl WordScanner {
     fn letters(&mut self, at: usize, count: usize) {
         // Nearly every run is a single word.
         if self.letters == 0 && count <= MAX_WORD_LETTERS {
-            self.found.push(WordStart { at, before: self.total, border: self.border });
+            self.words.push(WordStart { at, before: self.total, border: self.border });
             self.total += HALVES_PER_WORD;
             (self.letters, self.border, self.blank_line, self.ended) =
                 (count, CutBoundary::Inside, false, false);
@@ -213,7 +213,7 @@ impl WordScanner {
         let first = (MAX_WORD_LETTERS - self.letters % MAX_WORD_LETTERS) % MAX_WORD_LETTERS;
         for nth in (first..count).step_by(MAX_WORD_LETTERS) {
             let border = if self.letters + nth == 0 { self.border } else { CutBoundary::Inside };
-            self.found.push(WordStart { at: at + nth, before: self.total, border });
+            self.words.push(WordStart { at: at + nth, before: self.total, border });
             self.total += HALVES_PER_WORD;
         }
         self.letters += count;
@@ -228,7 +228,7 @@ impl WordScanner {
 
     fn character(&mut self, at: usize, c: char) {
         if !c.is_ascii() && is_unspaced(c) {
-            self.found.push(WordStart { at, before: self.total, border: self.border });
+            self.words.push(WordStart { at, before: self.total, border: self.border });
             self.total += 1;
             (self.border, self.letters, self.blank_line, self.ended) = (CutBoundary::Word, 0, false, false);
         } else if c.is_alphanumeric() {
@@ -340,7 +340,7 @@ mod tests {
     fn slow_marks(text: &str) -> (Vec<(usize, usize, CutBoundary)>, usize) {
         let mut marks = WordScanner::begin(text);
         text.char_indices().for_each(|(at, c)| marks.character(at, c));
-        (marks.found.iter().map(|mark| (mark.at, mark.before, mark.border)).collect(), marks.total)
+        (marks.words.iter().map(|mark| (mark.at, mark.before, mark.border)).collect(), marks.total)
     }
 
     proptest! {

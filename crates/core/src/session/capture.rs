@@ -119,7 +119,7 @@ fn without_words(message: &Message) -> Message {
 #[derive(Debug)]
 pub struct WindowBuilder {
     zone: TimeZone,
-    most: usize,
+    max_tokens: usize,
     current: SessionWindow,
     last_at: Option<Timestamp>,
 }
@@ -130,8 +130,8 @@ impl WindowBuilder {
         Self::of_size(zone, MAX_WINDOW_BYTES)
     }
 
-    fn of_size(zone: TimeZone, most: usize) -> Self {
-        Self { zone, most, current: SessionWindow::default(), last_at: None }
+    fn of_size(zone: TimeZone, max_tokens: usize) -> Self {
+        Self { zone, max_tokens, current: SessionWindow::default(), last_at: None }
     }
 
     /// Adds a message and returns the previous window if it was full. Windows must start at different times,
@@ -142,7 +142,7 @@ impl WindowBuilder {
         }
         let block = serialise::render_block(message, &self.zone)?;
         let block = block.text;
-        let is_full = self.current.text.len() + block.len() > self.most && !self.current.is_empty();
+        let is_full = self.current.text.len() + block.len() > self.max_tokens && !self.current.is_empty();
         let is_later = message.at.is_none() || message.at != self.last_at;
         let full = (is_full && is_later).then(|| std::mem::take(&mut self.current));
         self.current.add(message, &block);

@@ -30,9 +30,9 @@ pub struct SessionCounts {
     /// Tool calls that change files.
     pub changes: u64,
     /// Tool calls that read files.
-    pub reads: u64,
+    pub file_reads: u64,
     /// Explicit requests to remember something.
-    pub asked: u64,
+    pub memory_requests: u64,
     /// Summaries by the host, each of which means that something was dropped.
     pub summaries: u64,
 }
@@ -76,13 +76,13 @@ impl SessionCounts {
             MessageRole::User => {
                 self.user_messages += 1;
                 self.user_words += count_words(&message.text);
-                self.asked += remember_requests::find(&message.text).len() as u64;
+                self.memory_requests += remember_requests::find(&message.text).len() as u64;
             }
             MessageRole::Assistant => {
                 self.answers += u64::from(!message.text.trim().is_empty());
                 self.calls += message.calls.len() as u64;
                 self.changes += message.calls.iter().filter(|call| !call.writes.is_empty()).count() as u64;
-                self.reads += message.calls.iter().filter(|call| !call.reads.is_empty()).count() as u64;
+                self.file_reads += message.calls.iter().filter(|call| !call.reads.is_empty()).count() as u64;
             }
             MessageRole::Tool => {
                 self.failures += u64::from(message.outcome.as_ref().is_some_and(|outcome| outcome.failed));
@@ -97,7 +97,7 @@ impl SessionCounts {
             return Some(NoiseReason::Silent);
         }
         // An explicit request is worth keeping on its own, and a summary means that there was more.
-        if self.asked > 0 || self.summaries > 0 {
+        if self.memory_requests > 0 || self.summaries > 0 {
             return None;
         }
         if self.answers == 0 && self.calls == 0 {

@@ -17,7 +17,7 @@ pub struct SessionRun {
     /// The reason why it was skipped.
     pub reason: Option<String>,
     /// The number of findings or stored items.
-    pub found: u64,
+    pub findings: u64,
 }
 
 /// The outcome of a session.
@@ -35,7 +35,7 @@ pub enum SessionOutcome {
 
 /// The outcome of a session, from its runs in order. `open` means that the session goes on.
 pub fn session_outcome(attempts: &[SessionRun], open: bool) -> SessionOutcome {
-    if attempts.iter().any(|attempt| attempt.found > 0) {
+    if attempts.iter().any(|attempt| attempt.findings > 0) {
         return SessionOutcome::Learnt;
     }
     if open || attempts.is_empty() || attempts.iter().any(|attempt| !attempt.status.is_over()) {
@@ -76,7 +76,7 @@ mod tests {
     use crate::session::noise_gate::NoiseReason;
 
     fn attempt(status: RunStatus, reason: Option<&str>, found: u64) -> SessionRun {
-        SessionRun { status, reason: reason.map(str::to_owned), found }
+        SessionRun { status, reason: reason.map(str::to_owned), findings: found }
     }
 
     fn skipped(reason: &str) -> SessionRun {

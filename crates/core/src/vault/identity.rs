@@ -7,7 +7,7 @@ pub struct IdentityDocument {
     /// The name of the file.
     pub name: &'static str,
     /// The purpose of the file in a few words.
-    pub about: &'static str,
+    pub purpose: &'static str,
     /// The initial content: a heading and a hint that note apps hide.
     pub starter: &'static str,
     /// True if a session starts by reading it, in this order, before MEMORY.md and today's log (IDN-04).
@@ -18,25 +18,25 @@ pub struct IdentityDocument {
 pub const DOCUMENTS: [IdentityDocument; 4] = [
     IdentityDocument {
         name: "SOUL.md",
-        about: "voice, values, boundaries",
+        purpose: "voice, values, boundaries",
         starter: "# Soul\n\n<!-- How your agents should sound, what they value, what they must never do. -->\n",
         read_at_start: true,
     },
     IdentityDocument {
         name: "USER.md",
-        about: "about you",
+        purpose: "about you",
         starter: "# User\n\n<!-- What an agent should know about you: your work, your machine, how you like things. -->\n",
         read_at_start: true,
     },
     IdentityDocument {
         name: "IDENTITY.md",
-        about: "the agent's name and nature",
+        purpose: "the agent's name and nature",
         starter: "# Identity\n\n<!-- What the agent is called and what it is. -->\n",
         read_at_start: false,
     },
     IdentityDocument {
         name: "AGENTS.md",
-        about: "operating instructions that every agent shares",
+        purpose: "operating instructions that every agent shares",
         starter: "# Agents\n\n<!-- Instructions for every agent. `rekindle identity link DIR` makes an agent's folder use this file. -->\n",
         read_at_start: false,
     },

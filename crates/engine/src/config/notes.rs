@@ -12,14 +12,14 @@ const MAX_SCANNED_NAMES: usize = 20_000;
 
 /// A named folder does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no folder `{name}` in {}{}", notes.display(), list_folders(there))]
+#[error("there is no folder `{name}` in {}{}", notes.display(), list_folders(existing))]
 pub struct UnknownFolder {
     /// The name as written.
     pub name: String,
     /// The path of the notes vault.
     pub notes: PathBuf,
     /// The folders that do exist.
-    pub there: Vec<String>,
+    pub existing: Vec<String>,
 }
 
 fn list_folders(there: &[String]) -> String {
@@ -76,7 +76,7 @@ pub fn check(readable: &ReadNotes, notes: &Path, vault_folder: &str) -> Result<(
             });
             let mut there: Vec<String> = there.map(|(name, _)| name).collect();
             there.sort_unstable();
-            Err(UnknownFolder { name: name.clone(), notes: notes.to_owned(), there })
+            Err(UnknownFolder { name: name.clone(), notes: notes.to_owned(), existing: there })
         }
     }
 }

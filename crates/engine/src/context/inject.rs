@@ -249,7 +249,7 @@ fn card_line(document: Document, usage: &UsageSummary, here: &InjectionContext) 
     #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
     let uses = (uses * 100.0) as i64;
     let Document { id, text, kind, project, .. } = document;
-    CardLine { id, text, kind, said, here: project.is_some(), uses }
+    CardLine { id, text, kind, said_on: said, is_project_only: project.is_some(), uses }
 }
 
 /// Returns the secret of this machine and the marker of a session: constant within the session and not
@@ -354,7 +354,7 @@ pub fn prompt(
             Some(end) => RescoringMode::Until(ReadingBudget { end, pace_file: &pace_file }),
             None => RescoringMode::AsNeeded,
         },
-        held: &held,
+        held_ids: &held,
         mentions: true,
         messages: (how == RecallDepth::Whole).then_some(&messages),
         reserved_messages: RESERVED_MESSAGES,
@@ -378,7 +378,7 @@ pub fn prompt(
         .selection
         .hits
         .iter()
-        .zip(&answer.shown)
+        .zip(&answer.passages)
         .filter(|(hit, _)| !(briefed && is_told(&hit.document)))
         .filter(|(hit, shown)| {
             hit.document.source != DocumentSource::Message || inject::adds_to_question(&shown.text, &question)

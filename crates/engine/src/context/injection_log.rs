@@ -130,9 +130,9 @@ enum InjectionLogLine {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InjectionRecord {
     /// The injections, in order.
-    pub told: Vec<Injection>,
+    pub injections: Vec<Injection>,
     /// The outcomes, by turn.
-    pub came: Vec<TurnOutcome>,
+    pub outcomes: Vec<TurnOutcome>,
 }
 
 /// A prompt, and the injections until the next prompt.
@@ -157,10 +157,11 @@ impl InjectionRecord {
         let mut record = Self::default();
         for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             match line {
-                InjectionLogLine::Told(told) => record.told.push(told),
+                InjectionLogLine::Told(told) => record.injections.push(told),
                 // A second outcome of the same turn comes from a repeated run.
-                InjectionLogLine::Came(came) if record.came.iter().any(|known| known.turn == came.turn) => {}
-                InjectionLogLine::Came(came) => record.came.push(came),
+                InjectionLogLine::Came(came)
+                    if record.outcomes.iter().any(|known| known.turn == came.turn) => {}
+                InjectionLogLine::Came(came) => record.outcomes.push(came),
             }
         }
         record
@@ -177,15 +178,18 @@ impl InjectionRecord {
     }
 
     fn since_compaction(&self) -> impl Iterator<Item = &Injection> {
-        let from =
-            self.told.iter().rposition(|told| told.what == InjectionMoment::LetGo).map_or(0, |at| at + 1);
-        self.told[from..].iter()
+        let from = self
+            .injections
+            .iter()
+            .rposition(|told| told.what == InjectionMoment::LetGo)
+            .map_or(0, |at| at + 1);
+        self.injections[from..].iter()
     }
 
     /// The turns in order.
     pub fn turns(&self) -> Vec<InjectedTurn<'_>> {
         let mut turns: Vec<InjectedTurn<'_>> = Vec::new();
-        for told in &self.told {
+        for told in &self.injections {
             match (told.what, turns.last_mut()) {
                 (InjectionMoment::Prompt, _) => turns.push(InjectedTurn { prompt: told, tools: Vec::new() }),
                 (InjectionMoment::Tool, Some(turn)) => turn.tools.push(told),
@@ -197,7 +201,7 @@ impl InjectionRecord {
 
     /// The outcome of a turn.
     pub fn turn_outcome(&self, turn: &str) -> Option<&TurnOutcome> {
-        self.came.iter().find(|came| came.turn == turn)
+        self.outcomes.iter().find(|came| came.turn == turn)
     }
 
     /// The turns that need an outcome and have none yet, as indices into [`turns`](Self::turns).
@@ -212,7 +216,7 @@ impl InjectionRecord {
 
     /// True if the session belongs to the control group without recall.
     pub fn is_held_out(&self) -> bool {
-        self.told.iter().any(|told| told.held_out)
+        self.injections.iter().any(|told| told.held_out)
     }
 }
 
@@ -243,7 +247,7 @@ pub fn all_records(places: &DataPaths) -> Vec<InjectionRecord> {
 
 /// Lists the ids of the sessions with a log.
 pub fn sessions(places: &DataPaths) -> Vec<String> {
-    all_records(places).iter().filter_map(|record| Some(record.told.first()?.session.clone())).collect()
+    all_records(places).iter().filter_map(|record| Some(record.injections.first()?.session.clone())).collect()
 }
 
 /// Appends an injection without a sync: a lost line costs a repetition at worst.
@@ -303,13 +307,13 @@ mod tests {
     #[test]
     fn what_a_session_has_is_what_it_was_told_since_it_was_summarised() {
         let record = InjectionRecord {
-            told: vec![
+            injections: vec![
                 told(InjectionMoment::Prompt, 1, &["a"]),
                 told(InjectionMoment::LetGo, 2, &[]),
                 told(InjectionMoment::Prompt, 3, &["b"]),
                 told(InjectionMoment::Tool, 4, &["c"]),
             ],
-            came: Vec::new(),
+            outcomes: Vec::new(),
         };
         assert_eq!(record.held_ids(), HashSet::from(["b".to_owned(), "c".to_owned()]));
         assert_eq!(record.unjudged_turns(), [0, 1], "what is gone from the session is judged all the same");
@@ -326,6 +330,9 @@ mod tests {
         }));
         let text = format!("m-old-line\n{line}\n{{\n{0}\n{0}\n", came.unwrap());
         let record = InjectionRecord::parse(&text);
-        assert_eq!((record.told.len(), record.came.len(), record.unjudged_turns().len()), (1, 1, 0));
+        assert_eq!(
+            (record.injections.len(), record.outcomes.len(), record.unjudged_turns().len()),
+            (1, 1, 0)
+        );
     }
 }

@@ -35,7 +35,7 @@ pub struct PreparedDocument {
 struct WrittenDocument {
     counted: TermCounts,
     /// The document as JSON.
-    kept: Vec<u8>,
+    json: Vec<u8>,
 }
 
 /// A window of a text, and its vector if it is computed.
@@ -74,9 +74,9 @@ fn bare(windows: Vec<TextWindow>) -> Vec<EmbeddedWindow> {
 
 impl WrittenDocument {
     fn encode_document(document: &Document, searched: &str, numbers: &mut TermHasher) -> Self {
-        let mut kept = Vec::with_capacity(document.text.len() + DOCUMENT_OVERHEAD_BYTES);
-        serde_json::to_writer(&mut kept, document).ignore_failure("a document always has a JSON form");
-        Self { counted: term_counts::count(searched, numbers), kept }
+        let mut json = Vec::with_capacity(document.text.len() + DOCUMENT_OVERHEAD_BYTES);
+        serde_json::to_writer(&mut json, document).ignore_failure("a document always has a JSON form");
+        Self { counted: term_counts::count(searched, numbers), json }
     }
 }
 
@@ -153,7 +153,7 @@ impl SegmentLayout {
 
     fn kept_parts(&self) -> impl Iterator<Item = &[u8]> {
         let documents = self.units.iter().flat_map(|unit| &unit.documents);
-        documents.filter_map(|prepared| Some(prepared.written.as_ref()?.kept.as_slice()))
+        documents.filter_map(|prepared| Some(prepared.written.as_ref()?.json.as_slice()))
     }
 
     /// Frees the memory, on another thread if there is much of it. With many documents that takes as long as
@@ -273,7 +273,7 @@ fn write_columns(
     }
     let (mut thread, mut blob_bytes) = (0_u32, 0_u64);
     let mut before: Option<(&str, &str)> = None;
-    for (prepared, WrittenDocument { counted, kept }) in documents {
+    for (prepared, WrittenDocument { counted, json: kept }) in documents {
         let document = &prepared.document;
         let here = document.thread.as_deref().map(|thread| (document.path.as_str(), thread));
         if here.is_none() || here != before {

@@ -29,7 +29,7 @@ pub struct IndexSnapshot {
     pub(super) layers: usize,
     /// The size in bytes of the delta in this snapshot.
     pub(super) delta_bytes: usize,
-    pub(super) seen: Option<ChangeId>,
+    pub(super) last_seen: Option<ChangeId>,
     /// True if the delta ends in an incomplete frame.
     pub(super) torn: bool,
     segments: Vec<IndexSegment>,
@@ -88,13 +88,13 @@ impl IndexSnapshot {
         generation: u64,
         layers: usize,
         segments: Vec<IndexSegment>,
-        seen: Option<ChangeId>,
+        last_seen: Option<ChangeId>,
         delta_bytes: usize,
         torn: bool,
     ) -> Self {
         let first = first_numbers(&segments);
         let replaced = replaced(&segments, &first);
-        Self { generation, layers, delta_bytes, seen, torn, segments, first, replaced }
+        Self { generation, layers, delta_bytes, last_seen, torn, segments, first, replaced }
     }
 
     /// A snapshot of segments that have no unit in common.
@@ -102,7 +102,16 @@ impl IndexSnapshot {
         let first = first_numbers(&segments);
         let replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
         let layers = segments.len();
-        Self { generation: 0, layers, delta_bytes: 0, seen: None, torn: false, segments, first, replaced }
+        Self {
+            generation: 0,
+            layers,
+            delta_bytes: 0,
+            last_seen: None,
+            torn: false,
+            segments,
+            first,
+            replaced,
+        }
     }
 
     /// The properties of a document that are available without parsing it.
@@ -145,7 +154,7 @@ impl IndexSnapshot {
 
     /// The last change of the vault that it includes.
     pub fn last_seen_change(&self) -> Option<&ChangeId> {
-        self.seen.as_ref()
+        self.last_seen.as_ref()
     }
 
     /// True if the last append was torn. The next [`super::DeltaAppender::append`] includes its content.

@@ -144,7 +144,7 @@ impl StageContext {
         let cwd = Path::new(cwd?);
         let found = project::session_project(cwd, environment::home_folder().as_deref(), &known);
         let is_gone = cwd.is_absolute() && !cwd.is_dir();
-        found.or_else(|| is_gone.then(|| project::settle(&project::gone_project(cwd, None), &known).own.id))
+        found.or_else(|| is_gone.then(|| project::settle(&project::gone_project(cwd, None), &known).last.id))
     }
 
     /// Runs `work` while no other thread of this process runs such work.

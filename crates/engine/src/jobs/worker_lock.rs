@@ -119,14 +119,14 @@ fn generation(path: &Path) -> Option<u32> {
 /// do.
 pub fn run_now(
     _post: &WorkerLock,
-    world: &StageContext,
+    context: &StageContext,
     registry: &FunctionRegistry,
     function: &str,
     key: &str,
 ) -> Result<Option<RunStatus>, Error> {
-    let mut queue = RunQueue::new(Database::open(&world.places.database())?);
-    queue.release_abandoned(world.now().timestamp())?;
-    let Some(claimed) = queue.claim_for(function, key, world.now().timestamp())? else { return Ok(None) };
-    let ended = queue::run(&mut queue, registry, &claimed, world);
-    Ok(Some(queue.finish_run(&claimed, ended, world.now().timestamp())?))
+    let mut queue = RunQueue::new(Database::open(&context.places.database())?);
+    queue.release_abandoned(context.now().timestamp())?;
+    let Some(claimed) = queue.claim_for(function, key, context.now().timestamp())? else { return Ok(None) };
+    let ended = queue::run(&mut queue, registry, &claimed, context);
+    Ok(Some(queue.finish_run(&claimed, ended, context.now().timestamp())?))
 }

@@ -45,7 +45,7 @@ pub(super) struct CommandModel {
     arguments: Vec<String>,
     limit: Duration,
     price: Option<ModelPrice>,
-    around: ProviderEnvironment,
+    environment: ProviderEnvironment,
 }
 
 impl CommandModel {
@@ -83,7 +83,7 @@ impl CommandModel {
             arguments: settings.command.arguments.clone(),
             limit,
             price: prices::vendor_price(name.provider(), name.name()),
-            around: around.clone(),
+            environment: around.clone(),
         })
     }
 
@@ -107,13 +107,13 @@ impl CommandModel {
             arguments: settings.arguments.clone(),
             limit: Duration::from_secs(60 * u64::from(settings.minutes)),
             price: None,
-            around: around.clone(),
+            environment: around.clone(),
         })
     }
 
     fn variables(&self, added: Vec<(&'static str, OsString)>) -> Vec<(OsString, OsString)> {
         let is_ours = |name: &OsStr| name.to_str().is_none_or(|name| !background::is_session_variable(name));
-        let kept = self.around.variables.iter().filter(|(name, _)| is_ours(name));
+        let kept = self.environment.variables.iter().filter(|(name, _)| is_ours(name));
         let mut variables: Vec<_> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
         variables.push((GUARD_VARIABLE.into(), "1".into()));
         variables.extend(added.into_iter().map(|(name, value)| (name.into(), value)));
@@ -135,7 +135,7 @@ impl LanguageModel for CommandModel {
                 self.display_name()
             ))
         };
-        let scratch = ScratchFolder::new(&self.around.scratch).map_err(unusable)?;
+        let scratch = ScratchFolder::new(&self.environment.scratch).map_err(unusable)?;
         let call = invocation::build_invocation(self, request, &scratch).map_err(unusable)?;
         let variables = self.variables(call.variables);
         let run = |arguments: &[OsString], input: &str, patience| {

@@ -73,7 +73,7 @@ pub struct SpendingCaps {
     /// The provider that the limits apply to.
     pub provider: LlmProvider,
     /// The limit of the provider.
-    pub own: DailyLimit,
+    pub provider_limit: DailyLimit,
     /// The limit of all providers together.
     pub total: DailyLimit,
 }
@@ -84,7 +84,7 @@ impl SpendingCaps {
         let (tokens, dollars) = settings.daily_limits(provider);
         Self {
             provider,
-            own: DailyLimit::from_numbers(tokens, dollars),
+            provider_limit: DailyLimit::from_numbers(tokens, dollars),
             total: DailyLimit::from_numbers(settings.daily_tokens, settings.daily_dollars),
         }
     }
@@ -93,7 +93,7 @@ impl SpendingCaps {
     pub fn exhausted_reason(&self, today: &[DailyUsage]) -> Option<String> {
         let word = self.provider.as_str();
         let (own, total) = (used_tokens_and_cost(today, Some(word)), used_tokens_and_cost(today, None));
-        self.own
+        self.provider_limit
             .exceeded_reason(own, &format!("llm.{word}"), &format!(" by the provider {word}"))
             .or_else(|| self.total.exceeded_reason(total, "llm", ""))
     }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     fn own(own: DailyLimit) -> SpendingCaps {
-        SpendingCaps { provider: LlmProvider::Openai, own, total: DailyLimit::default() }
+        SpendingCaps { provider: LlmProvider::Openai, provider_limit: own, total: DailyLimit::default() }
     }
 
     fn request() -> LlmRequest {
@@ -354,7 +354,11 @@ mod tests {
         let ask = |provider, total| {
             let model = FixedUsageModel(Some(TokenUsage { input: 90, output: 10 }), None);
             let limit = DailyLimit { tokens: Some(150), cost: None };
-            let caps = SpendingCaps { provider, own: limit, total: DailyLimit { tokens: total, cost: None } };
+            let caps = SpendingCaps {
+                provider,
+                provider_limit: limit,
+                total: DailyLimit { tokens: total, cost: None },
+            };
             let metered = MeteredModel::new(model, Database::open(&path).unwrap(), caps, TimeZone::UTC);
             metered.answer(&request()).map_err(|error| error.message)
         };

@@ -156,7 +156,7 @@ pub fn check_models(home: &HomeFolder, config: &Config) -> CheckReport {
     }];
     match models.list() {
         Ok(listed) => findings.extend(listed.into_iter().filter_map(|model| {
-            let damage = model.about.err()?;
+            let damage = model.info.err()?;
             Some(DoctorFinding::warning(format!("{}: {}", model.name, damage.why), damage.hint))
         })),
         Err(error) => findings.push(failed(&error)),
@@ -256,7 +256,7 @@ fn entries(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
     let scan = patient.scan;
     let mut findings = vec![DoctorFinding::ok(format!("{} memories can be read", scan.entries.len()))];
     findings.extend(scan.problems.iter().map(|problem| {
-        let what = format!("{}: {}", problem.path.display(), problem.what);
+        let what = format!("{}: {}", problem.path.display(), problem.message);
         DoctorFinding::error(what, Some("correct it by hand; it was left as it is".into()))
     }));
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();

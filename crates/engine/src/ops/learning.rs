@@ -17,7 +17,7 @@ pub const LEARNING_DAYS: i64 = 30;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LearningStats {
     /// All sessions seen in the period.
-    pub seen: u64,
+    pub seen_sessions: u64,
     /// Sessions that led to an observation or a memory.
     pub learnt: u64,
     /// Sessions that are still open or not yet processed.
@@ -50,7 +50,7 @@ pub fn look(db: &Database, now: Timestamp) -> Result<LearningStats, db::Error> {
             .collect()
     })?;
     let attempts = runs_by_session(db, since)?;
-    let mut learning = LearningStats { seen: sessions.len() as u64, ..LearningStats::default() };
+    let mut learning = LearningStats { seen_sessions: sessions.len() as u64, ..LearningStats::default() };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for (id, open) in sessions {
         match session_outcome(attempts.get(&id).map_or(&[], Vec::as_slice), open) {
@@ -83,7 +83,7 @@ fn runs_by_session(db: &Database, since: i64) -> Result<HashMap<String, Vec<Sess
     for (session, status, reason, count) in rows {
         let Some(status) = RunStatus::parse(&status) else { continue };
         let count = u64::try_from(count).unwrap_or(0);
-        found.entry(session).or_default().push(SessionRun { status, reason, found: count });
+        found.entry(session).or_default().push(SessionRun { status, reason, findings: count });
     }
     Ok(found)
 }

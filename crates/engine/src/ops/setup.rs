@@ -35,11 +35,11 @@ pub enum Error {
 #[derive(Clone, Debug)]
 pub struct SetupItem {
     /// The description of the item.
-    pub what: &'static str,
+    pub description: &'static str,
     /// The path of the item.
     pub path: PathBuf,
     /// True if this call created it.
-    pub made: bool,
+    pub created: bool,
 }
 
 /// The choices of the person; a missing choice leaves the setting as it is.
@@ -78,7 +78,7 @@ pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result
     let loaded = config::read(home, None, &[])?;
     let places = home.data_paths(&loaded.config)?;
 
-    let mut items = vec![SetupItem { what: "settings", path: config_file, made: new_config }];
+    let mut items = vec![SetupItem { description: "settings", path: config_file, created: new_config }];
     items.push(folder("state", places.state())?);
     for part in [places.locks_folder(), places.spool_folder(), places.sessions(), places.logs_folder()] {
         folder("state", &part)?;
@@ -95,7 +95,7 @@ pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result
 fn folder(what: &'static str, path: &Path) -> Result<SetupItem, Error> {
     let made = !path.exists();
     disk::create_private_folder(path).map_err(vault::Error::io("make", path))?;
-    Ok(SetupItem { what, path: path.to_owned(), made })
+    Ok(SetupItem { description: what, path: path.to_owned(), created: made })
 }
 
 /// Creates the documents of a new vault and the starters of the identity.
@@ -105,7 +105,7 @@ fn documents(places: &DataPaths, name: &str, now: &Zoned) -> Result<Vec<SetupIte
     let mut begin = |what, place: ChangedFile, text: String| -> Result<(), vault::Error> {
         let path = vault.file(&place)?;
         let made = !disk::name_exists(&path).map_err(vault::Error::io("read", &path))?;
-        items.push(SetupItem { what, path, made });
+        items.push(SetupItem { description: what, path, created: made });
         if made {
             writes.push(FileWrite::Create { place, text });
         }

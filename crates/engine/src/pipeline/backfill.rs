@@ -152,7 +152,7 @@ impl BackfillContext<'_> {
             let (turn, rest) = waiting.split_at(turn_size(waiting));
             let undone = self.learn_from_sessions(turn, &post, live, worlds, &mut report)?;
             for candidate in turn.iter().filter(|candidate| !undone.contains(&candidate.session())) {
-                let TranscriptFile { path, size, modified, .. } = &candidate.found;
+                let TranscriptFile { path, size, modified, .. } = &candidate.file;
                 note(&BackfilledFile {
                     path: path.clone(),
                     size: *size,
@@ -171,7 +171,7 @@ impl BackfillContext<'_> {
             std::thread::sleep(TURN_PAUSE);
         }
         progress(BackfillProgress::Sessions(plan.candidates.len() - waiting.len(), plan.candidates.len()));
-        report.found = messages.update(&mut |_, _| {})?.messages;
+        report.indexed_messages = messages.update(&mut |_, _| {})?.messages;
         Ok(report)
     }
 
@@ -242,7 +242,7 @@ impl BackfillContext<'_> {
 fn turn_size(waiting: &[BackfillCandidate]) -> usize {
     let mut bytes = 0;
     let fits = |candidate: &&BackfillCandidate| {
-        bytes += candidate.found.size;
+        bytes += candidate.file.size;
         bytes <= MAX_TURN_BYTES
     };
     waiting.iter().take(MAX_TURN_SESSIONS).take_while(fits).count().max(1)
@@ -250,7 +250,7 @@ fn turn_size(waiting: &[BackfillCandidate]) -> usize {
 
 /// Builds the event to capture a session. The same transcript gives the same event.
 fn event(candidate: &BackfillCandidate, now: Timestamp) -> Option<Event> {
-    let TranscriptFile { agent, path, size, modified } = &candidate.found;
+    let TranscriptFile { agent, path, size, modified } = &candidate.file;
     let session_id = candidate.session();
     let id = format!("backfill-{agent}-{session_id}-{size}");
     let data = CaptureRequested {

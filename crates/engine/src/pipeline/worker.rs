@@ -78,51 +78,51 @@ pub enum WorkerPhase {
 /// moments for other work.
 pub fn run_pending(
     post: &WorkerLock,
-    world: &StageContext,
+    stage_context: &StageContext,
     registry: &FunctionRegistry,
     at: &mut dyn FnMut(WorkerPhase),
 ) -> Result<WorkerStats, Error> {
     let mut did = WorkerStats::default();
-    let spool = Spool::in_folder(world.places.spool_folder());
+    let spool = Spool::in_folder(stage_context.places.spool_folder());
     // A step whose result is lost in a power cut runs again; all steps are idempotent.
-    let mut queue = RunQueue::new(Database::open(&world.places.database())?.with_relaxed_sync()?);
-    queue.release_abandoned(world.now().timestamp())?;
-    restore_hot_list(world, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
+    let mut queue = RunQueue::new(Database::open(&stage_context.places.database())?.with_relaxed_sync()?);
+    queue.release_abandoned(stage_context.now().timestamp())?;
+    restore_hot_list(stage_context, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     // Decisions on the page count when a worker runs (REV-03).
-    promote::read_review_decisions(world)
+    promote::read_review_decisions(stage_context)
         .ignore_failure("an unreadable page is read later, and `doctor` reports it");
     let (watchdog, pace) = (Watchdog::start(RUN_TIMEOUT, abort_process), Throttle::default());
-    while !world.should_stop() {
+    while !stage_context.should_stop() {
         if post.is_wanted() {
-            world.request_stop();
+            stage_context.request_stop();
             break;
         }
         let begun = did.begun;
-        let taken = ingest_batch(&spool, &mut queue, registry, world, &mut did)?;
+        let taken = ingest_batch(&spool, &mut queue, registry, stage_context, &mut did)?;
         if did.begun > begun {
             at(WorkerPhase::Began);
         }
-        let worked = run_due(&mut queue, registry, world, &watchdog, &mut did, &|_, _| {})?;
+        let worked = run_due(&mut queue, registry, stage_context, &watchdog, &mut did, &|_, _| {})?;
         if worked {
             pace.run_throttled(|| at(WorkerPhase::Worked));
-        } else if taken == 0 && !enqueue_scheduled(&mut queue, registry, world)? {
+        } else if taken == 0 && !enqueue_scheduled(&mut queue, registry, stage_context)? {
             break;
         }
     }
     pace.run_if_postponed(|| at(WorkerPhase::Worked));
-    health::note(&world.places, &queue)?;
+    health::note(&stage_context.places, &queue)?;
     queue.db().checkpoint()?;
     Ok(did)
 }
 
 /// Rebuilds an empty hot list from the daily logs: the database was lost, or the vault comes from another
 /// machine (STO-01).
-fn restore_hot_list(world: &StageContext, queue: &mut RunQueue) -> Result<(), Error> {
+fn restore_hot_list(stage_context: &StageContext, queue: &mut RunQueue) -> Result<(), Error> {
     if !observations::is_empty(queue.db())? {
         return Ok(());
     }
-    let Ok(vault) = Vault::open(&world.places) else { return Ok(()) };
-    let today = world.now().date();
+    let Ok(vault) = Vault::open(&stage_context.places) else { return Ok(()) };
+    let today = stage_context.now().date();
     let days = (0..=observations::RETENTION_DAYS).rev();
     let days = days.filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
     let logs = days.filter_map(|day| Some((day, daily_log::parse(&vault.daily_log(day).ok()??))));
@@ -148,30 +148,30 @@ pub fn run_backfill(
     queue.release_abandoned(live.now().timestamp())?;
     restore_hot_list(live, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     let spool = Spool::in_folder(live.places.spool_folder());
-    let work_off = |world: &StageContext, queue: &mut RunQueue| {
+    let work_off = |stage_context: &StageContext, queue: &mut RunQueue| {
         let (watchdog, mut did) = (Watchdog::start(RUN_TIMEOUT, abort_process), WorkerStats::default());
-        while !post.is_wanted() && run_due(queue, registry, world, &watchdog, &mut did, heard)? {}
+        while !post.is_wanted() && run_due(queue, registry, stage_context, &watchdog, &mut did, heard)? {}
         Ok::<_, Error>(did)
     };
     while !post.is_wanted() && ingest_batch(&spool, &mut queue, registry, live, &mut did)? > 0 {}
     did = did.merge(work_off(live, &mut queue)?);
     queue.enqueue(registry, events, live.now().timestamp())?;
-    let world = worlds();
+    let stage_context = worlds();
     std::thread::scope(|scope| {
         let helper = || {
-            let world = worlds();
+            let stage_context = worlds();
             work_off(
-                &world,
-                &mut RunQueue::new(Database::open(&world.places.database())?.with_relaxed_sync()?),
+                &stage_context,
+                &mut RunQueue::new(Database::open(&stage_context.places.database())?.with_relaxed_sync()?),
             )
         };
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(helper)).collect();
-        did = did.merge(work_off(&world, &mut queue)?);
+        did = did.merge(work_off(&stage_context, &mut queue)?);
         for helper in helpers {
             did = did.merge(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
         // The events of the last runs.
-        did = did.merge(work_off(&world, &mut queue)?);
+        did = did.merge(work_off(&stage_context, &mut queue)?);
         Ok::<_, Error>(())
     })?;
     queue.db().checkpoint()?;
@@ -181,15 +181,15 @@ pub fn run_backfill(
 /// Runs until asked to stop, for a worker that stays.
 pub fn run_forever(
     post: &WorkerLock,
-    world: &StageContext,
+    stage_context: &StageContext,
     registry: &FunctionRegistry,
     at: &mut dyn FnMut(WorkerPhase),
 ) -> Result<WorkerStats, Error> {
     let mut all = WorkerStats::default();
     loop {
-        let did = run_pending(post, world, registry, at)?;
+        let did = run_pending(post, stage_context, registry, at)?;
         all = all.merge(did);
-        if world.should_stop() {
+        if stage_context.should_stop() {
             return Ok(all);
         }
         std::thread::sleep(WATCH_INTERVAL);
@@ -217,35 +217,36 @@ fn ingest_batch(
     spool: &Spool,
     queue: &mut RunQueue,
     registry: &FunctionRegistry,
-    world: &StageContext,
+    stage_context: &StageContext,
     did: &mut WorkerStats,
 ) -> Result<u64, Error> {
     let batch = read_batch(spool, did)?;
-    let sessions_failed = |cause| Error::Sessions { path: world.places.sessions(), cause };
+    let sessions_failed = |cause| Error::Sessions { path: stage_context.places.sessions(), cause };
     let mut events = Vec::new();
     for (_, spooled) in &batch.files {
         match &spooled.what {
             SpoolPayload::Event(event) => events.push(event.clone()),
             SpoolPayload::Signal { signal, position, messages } => {
                 if !messages.is_empty() {
-                    sessions::keep_messages(&world.places, signal, messages).map_err(sessions_failed)?;
+                    sessions::keep_messages(&stage_context.places, signal, messages)
+                        .map_err(sessions_failed)?;
                 }
-                let told = injection_log::read(&world.places, &signal.session);
+                let told = injection_log::read(&stage_context.places, &signal.session);
                 events.extend(hook_signals::echo_request(signal, *position, &told, spooled.at));
                 events.extend(hook_signals::capture_request(signal, *position, &spooled.id, spooled.at));
             }
         }
     }
     if !batch.files.is_empty() {
-        queue.enqueue_durably(registry, &events, world.now().timestamp(), |transaction| {
+        queue.enqueue_durably(registry, &events, stage_context.now().timestamp(), |transaction| {
             batch.signals().try_for_each(|(signal, position, at)| {
                 hook_signals::record_signal(transaction, signal, position, at)
             })
         })?;
     }
-    remember_projects(&batch, world);
+    remember_projects(&batch, stage_context);
     for (signal, _, at) in batch.signals() {
-        sessions::mark_reopened(&world.places.sessions(), signal, at).map_err(sessions_failed)?;
+        sessions::mark_reopened(&stage_context.places.sessions(), signal, at).map_err(sessions_failed)?;
         did.begun += u64::from(signal.kind == HookKind::Start && !signal.subagent);
     }
     for (path, _) in &batch.files {
@@ -257,14 +258,16 @@ fn ingest_batch(
 
 /// Registers the projects of the signals' folders while the folders exist: a worktree may be removed before
 /// its session is captured (B-05).
-fn remember_projects(batch: &SpoolBatch, world: &StageContext) {
+fn remember_projects(batch: &SpoolBatch, stage_context: &StageContext) {
     let folders: HashSet<&str> = batch
         .signals()
         .filter(|(signal, ..)| !signal.subagent)
         .filter_map(|(signal, ..)| signal.cwd.as_deref())
         .collect();
     for folder in folders {
-        world.remember_project(Some(folder)).ignore_failure("capture repeats it and reports the error");
+        stage_context
+            .remember_project(Some(folder))
+            .ignore_failure("capture repeats it and reports the error");
     }
 }
 
@@ -314,10 +317,10 @@ fn read_batch(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error>
 fn enqueue_scheduled(
     queue: &mut RunQueue,
     registry: &FunctionRegistry,
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<bool, Error> {
-    let now = world.now();
-    let mut events = idle_sessions::idle_session_requests(queue.db(), world, now.timestamp())?;
+    let now = stage_context.now();
+    let mut events = idle_sessions::idle_session_requests(queue.db(), stage_context, now.timestamp())?;
     let mut begun = Vec::new();
     for function in registry.functions {
         let Some(schedule) = function.schedule else { continue };
@@ -344,7 +347,7 @@ fn enqueue_scheduled(
             None => {}
         }
     }
-    events.extend(surfaces::request(queue.db(), &world.config.review, now.timestamp())?);
+    events.extend(surfaces::request(queue.db(), &stage_context.config.review, now.timestamp())?);
     // A repeated request does not keep the worker alive: a session stamped in the future stays open and idle.
     let new = queue.enqueue(registry, &events, now.timestamp())?;
     queue.db().change(|transaction| {
@@ -363,23 +366,23 @@ fn enqueue_scheduled(
 fn run_due(
     queue: &mut RunQueue,
     registry: &FunctionRegistry,
-    world: &StageContext,
+    stage_context: &StageContext,
     watchdog: &Watchdog,
     did: &mut WorkerStats,
     heard: &dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>),
 ) -> Result<bool, Error> {
     let mut any = false;
     for _ in 0..MAX_BATCH_FILES {
-        if world.should_stop() {
+        if stage_context.should_stop() {
             break;
         }
-        let Some(claimed) = queue.claim_next(world.now().timestamp())? else { break };
+        let Some(claimed) = queue.claim_next(stage_context.now().timestamp())? else { break };
         any = true;
         watchdog.mark_begun();
-        let ended = queue::run(queue, registry, &claimed, world);
+        let ended = queue::run(queue, registry, &claimed, stage_context);
         watchdog.end();
         heard(&claimed, &ended);
-        match queue.finish_run(&claimed, ended, world.now().timestamp())? {
+        match queue.finish_run(&claimed, ended, stage_context.now().timestamp())? {
             RunStatus::Completed => did.completed += 1,
             RunStatus::Skipped => did.skipped += 1,
             RunStatus::Failed => did.failed += 1,

@@ -61,7 +61,7 @@ pub fn identify_folder(place: &ProjectFolder, known: &KnownProjects) -> Identifi
     let trail = repository::folder_trail(place);
     let settled = settle(&trail, known);
     let is_news = !known.is_recorded(&settled);
-    let claim = settled.own.claim.clone();
+    let claim = settled.last.claim.clone();
     IdentifiedProject { project: Project::new(settled, &place.root), claim, trail, is_news }
 }
 
@@ -119,12 +119,12 @@ pub fn gone_project(cwd: &Path, repository: Option<&str>) -> ProjectTrail {
         worktree: None,
         has_fetched: true,
     };
-    ProjectTrail { own, upstream: Vec::new() }
+    ProjectTrail { last: own, upstream: Vec::new() }
 }
 
 /// Records the project of a folder that is gone.
 pub fn remember_gone(registry: &Path, trail: &ProjectTrail) -> Result<ProjectId, RegistryError> {
-    Ok(registry::record(registry, trail)?.own.id)
+    Ok(registry::record(registry, trail)?.last.id)
 }
 
 /// Records the marks of `found`, so that the project is recognised after it moves or its remote is renamed.
@@ -142,7 +142,7 @@ pub fn remember(registry: &Path, found: &IdentifiedProject) -> Result<Project, R
 
 impl Project {
     fn new(settled: IdentifiedTrail, root: &Path) -> Self {
-        Self { name: settled.own.marks.display_name(), id: settled.own.id, root: root.to_owned() }
+        Self { name: settled.last.marks.display_name(), id: settled.last.id, root: root.to_owned() }
     }
 }
 

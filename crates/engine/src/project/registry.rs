@@ -55,7 +55,7 @@ pub(super) fn answer_claim(
 ) -> Result<IdentifiedTrail, RegistryError> {
     change(registry, trail, |known, settled| {
         known.answer_claim(settled, answer);
-        settled.own.claim.is_some()
+        settled.last.claim.is_some()
     })
 }
 

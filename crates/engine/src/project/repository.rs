@@ -28,7 +28,7 @@ pub(super) fn folder_trail(place: &ProjectFolder) -> ProjectTrail {
     match &place.common_dir {
         Some(common_dir) => {
             let mut trail = repository_trail(common_dir);
-            trail.own.worktree = linked_worktree(place, common_dir);
+            trail.last.worktree = linked_worktree(place, common_dir);
             trail
         }
         None => {
@@ -43,7 +43,7 @@ pub(super) fn folder_trail(place: &ProjectFolder) -> ProjectTrail {
                 worktree: None,
                 has_fetched: false,
             };
-            ProjectTrail { own, upstream: vec![] }
+            ProjectTrail { last: own, upstream: vec![] }
         }
     }
 }
@@ -68,7 +68,7 @@ fn repository_trail(common_dir: &Path) -> ProjectTrail {
         followed.push(repository);
     }
     ProjectTrail {
-        own: own.marks,
+        last: own.marks,
         upstream: followed.into_iter().rev().map(|repository| repository.marks).collect(),
     }
 }
@@ -90,7 +90,7 @@ fn circle(own: Repository, mut followed: Vec<Repository>, entry: &Path) -> Proje
         }
         _ => vec![],
     };
-    ProjectTrail { own: own.marks, upstream }
+    ProjectTrail { last: own.marks, upstream }
 }
 
 struct Repository {

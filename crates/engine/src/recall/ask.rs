@@ -55,7 +55,7 @@ pub struct RecallRequest<'a> {
     /// The use of the cross-encoder in the decision.
     pub reading: RescoringMode<'a>,
     /// The ids of documents that the session already has.
-    pub held: &'a HashSet<String>,
+    pub held_ids: &'a HashSet<String>,
     /// True to list other mentions of a hit (STO-16).
     pub mentions: bool,
     /// The messages of past sessions, which fill in for missing notes; `None` searches only notes.
@@ -107,7 +107,7 @@ pub struct RecallAnswer {
     /// The selected and the dropped hits.
     pub selection: HitSelection,
     /// The shown passage of each hit, in the same order.
-    pub shown: Vec<ShownPassage>,
+    pub passages: Vec<ShownPassage>,
     /// The decision of the relevance gate; `None` if there was no evidence.
     pub decision: Option<RelevanceDecision>,
     /// True if hits were found but none is shown (B-06).
@@ -237,7 +237,7 @@ fn answer(
     let messages = selection.hits.len() - notes;
     Ok(RecallAnswer {
         selection,
-        shown,
+        passages: shown,
         decision,
         abstained,
         messages,
@@ -292,7 +292,7 @@ fn select_hits(
         request.filters,
         request.k,
         |document| usage.usage_score(document, request.rules.now),
-        |document| request.held.contains(&document.id),
+        |document| request.held_ids.contains(&document.id),
         &found.terms.iter().map(|(term, _)| term.hash).collect(),
     );
     selection.record_merged(merger.absorbed.iter().map(|(_, document, score)| (document, *score)));
@@ -310,7 +310,7 @@ fn select_hits(
         let own = hit.ranked.document;
         taken.extend(all.iter().map(|(number, _)| *number));
         merged.extend(all.iter().map(|(number, _)| *number).filter(|number| *number != own));
-        if all.iter().any(|(_, document)| request.held.contains(&document.id)) {
+        if all.iter().any(|(_, document)| request.held_ids.contains(&document.id)) {
             selection.drop_hit(at, DropReason::Held);
             continue;
         }
@@ -351,7 +351,7 @@ fn message_hits(
     let known: HashSet<String> = selection.hits.iter().map(|hit| normalise(&hit.document.text)).collect();
     let lowest = selection.hits.iter().map(|hit| hit.ranked.score).fold(f32::INFINITY, f32::min);
     let unsaid = found.into_iter().filter(|found| {
-        !request.held.contains(&found.document.id) && !known.contains(&normalise(&found.document.text))
+        !request.held_ids.contains(&found.document.id) && !known.contains(&normalise(&found.document.text))
     });
     unsaid
         .map(|search::FoundMessage { document, mut ranked, .. }| {

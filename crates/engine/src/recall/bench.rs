@@ -195,7 +195,7 @@ pub struct BenchAnswer {
     /// The snapshot that was searched.
     pub snapshot: Arc<IndexSnapshot>,
     /// The results of the search.
-    pub found: SearchResults,
+    pub results: SearchResults,
     /// The margin by which the question looks like small talk.
     pub small_talk: Option<f64>,
 }
@@ -232,7 +232,7 @@ pub fn query(
         let mut query_embedding = QueryEmbedding::new(scope, Some(embedder), &question.query, None);
         (search(&snapshot, &mut query_embedding, &rules, &is_before, count), query_embedding.small_talk())
     });
-    Ok(Some(BenchAnswer { snapshot, found, small_talk }))
+    Ok(Some(BenchAnswer { snapshot, results: found, small_talk }))
 }
 
 /// The total size in bytes of a folder.

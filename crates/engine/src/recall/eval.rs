@@ -239,7 +239,7 @@ pub fn run_eval(
             k: asking.k.min(MAX_RESULTS),
             anyway: true,
             reading: RescoringMode::AsNeeded,
-            held: &HashSet::new(),
+            held_ids: &HashSet::new(),
             mentions: true,
             messages: None,
             reserved_messages: 0,

@@ -13,33 +13,33 @@ use crate::index::IndexSnapshot;
 /// Detects observations that repeat an earlier one in other words.
 pub(super) struct ObservationMerger<'a> {
     snapshot: &'a IndexSnapshot,
-    kept: Vec<(MergeableObservation, Option<QuantisedVector>)>,
+    observations: Vec<(MergeableObservation, Option<QuantisedVector>)>,
     /// The documents that repeat an earlier one.
     pub(super) absorbed: Vec<(u32, Document, f32)>,
 }
 
 impl<'a> ObservationMerger<'a> {
     pub(super) fn new(snapshot: &'a IndexSnapshot) -> Self {
-        Self { snapshot, kept: Vec::new(), absorbed: Vec::new() }
+        Self { snapshot, observations: Vec::new(), absorbed: Vec::new() }
     }
 
     /// True if the document repeats no earlier one.
     pub(super) fn is_new(&mut self, number: u32, document: &Document, score: f32) -> bool {
-        if self.kept.iter().any(|(other, _)| other.is_repeated_by(document)) {
+        if self.observations.iter().any(|(other, _)| other.is_repeated_by(document)) {
             self.absorbed.push((number, document.clone(), score));
             return false;
         }
         let Some(observed) = MergeableObservation::new(document) else { return true };
         let vector = self.snapshot.vector(number);
         let known = self
-            .kept
+            .observations
             .iter()
             .any(|(other, theirs)| observed.is_same(other, similarity(vector.as_ref(), theirs.as_ref())));
         if known {
             self.absorbed.push((number, document.clone(), score));
             return false;
         }
-        self.kept.push((observed, vector));
+        self.observations.push((observed, vector));
         true
     }
 

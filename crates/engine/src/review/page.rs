@@ -53,7 +53,7 @@ pub fn asked_today(db: &Database, per_day: usize, now: &Zoned) -> Result<ReviewQ
     let shown: HashSet<ProposalId> = today.iter().map(|folded| folded.proposal.id).collect();
     let find = |folded: &FoldedProposal<'_>| {
         let standing = standings.iter().find(|standing| standing.proposal.id == folded.proposal.id)?;
-        Some((standing.clone(), folded.same.clone()))
+        Some((standing.clone(), folded.duplicates.clone()))
     };
     Ok(ReviewQueue {
         today: today.iter().filter_map(find).collect(),

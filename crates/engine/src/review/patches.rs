@@ -38,7 +38,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct PendingPatch {
     /// The proposal that was approved.
-    pub standing: ProposalRecord,
+    pub record: ProposalRecord,
     /// The change, or the reason it does not apply any more.
     pub fits: Result<AmendedFile, vault::Error>,
 }
@@ -62,9 +62,12 @@ pub fn is_patch(standing: &ProposalRecord) -> bool {
 /// none.
 pub fn pending_patches(db: &Database, vault: &Vault) -> Result<Vec<PendingPatch>, db::Error> {
     let all = proposals::list_proposals(db, false)?.into_iter();
-    let patches = all.filter(|standing| is_patch(standing) && standing.with.is_none());
+    let patches = all.filter(|standing| is_patch(standing) && standing.decided_with.is_none());
     Ok(patches
-        .map(|standing| PendingPatch { fits: vault.preview_amendment(&amendment(&standing)), standing })
+        .map(|standing| PendingPatch {
+            fits: vault.preview_amendment(&amendment(&standing)),
+            record: standing,
+        })
         .collect())
 }
 
@@ -86,7 +89,7 @@ pub fn refresh_folder(db: &Database, vault: &Vault, folder: &Path) -> Result<(),
         move |cause| Error::Folder { path, cause }
     };
     let mut wanted = HashSet::new();
-    for PendingPatch { standing, fits } in pending_patches(db, vault)? {
+    for PendingPatch { record: standing, fits } in pending_patches(db, vault)? {
         let Some(amended) = fits.ok().filter(|amended| !amended.is_there()) else { continue };
         let path = path(folder, standing.proposal.id);
         let text = text(&standing, &amended);

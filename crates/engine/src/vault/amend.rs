@@ -126,7 +126,7 @@ impl Vault {
         let write = FileWrite::create_or_replace(place, read, seen.after.clone());
         writer.commit(ChangeDraft {
             permission: Some(WritePermission::Asked),
-            about: Some(new.proposal.id.to_string()),
+            proposal: Some(new.proposal.id.to_string()),
             ..ChangeDraft::new(PROMOTE_VERB, ChangeActor::User, vec![write])
         })
     }
@@ -143,7 +143,7 @@ impl Vault {
             path: &place.path,
             reason: &format!("approved: {id}"),
             origin: self.less_trusted(&place, new.proposal.origin)?,
-            about: Some(&id),
+            proposal: Some(&id),
             twin: twin.as_ref(),
             by,
             said_at: None,
@@ -178,7 +178,7 @@ impl Vault {
             writes.push(FileWrite::Remove { place: ChangedFile::vault(twin), read });
         }
         let about = Some(proposal.id.to_string());
-        writer.commit(ChangeDraft { about, ..ChangeDraft::new("widen", by, writes) })?;
+        writer.commit(ChangeDraft { proposal: about, ..ChangeDraft::new("widen", by, writes) })?;
         Ok(true)
     }
 
@@ -211,7 +211,7 @@ impl Vault {
         }
         if !writes.is_empty() {
             let about = Some(proposal.id.to_string());
-            writer.commit(ChangeDraft { about, ..ChangeDraft::new(REJECT_VERB, by, writes) })?;
+            writer.commit(ChangeDraft { proposal: about, ..ChangeDraft::new(REJECT_VERB, by, writes) })?;
         }
         Ok(paths)
     }

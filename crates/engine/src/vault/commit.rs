@@ -140,7 +140,7 @@ pub struct ChangeDraft {
     /// The id of the change that it undoes.
     pub undoes: Option<ChangeId>,
     /// The proposal that it carries out.
-    pub about: Option<String>,
+    pub proposal: Option<String>,
     /// The operations, in order.
     pub writes: Vec<FileWrite>,
 }
@@ -148,7 +148,7 @@ pub struct ChangeDraft {
 impl ChangeDraft {
     /// A change inside the vault.
     pub fn new(verb: &'static str, by: ChangeActor, writes: Vec<FileWrite>) -> Self {
-        Self { verb, by, permission: None, undoes: None, about: None, writes }
+        Self { verb, by, permission: None, undoes: None, proposal: None, writes }
     }
 }
 
@@ -218,7 +218,7 @@ impl Vault {
 impl VaultWriter<'_> {
     /// Commits a change. After an error nothing of it has happened.
     pub fn commit(&mut self, draft: ChangeDraft) -> Result<CommittedChange, Error> {
-        let ChangeDraft { verb, by, permission, undoes, about, writes } = draft;
+        let ChangeDraft { verb, by, permission, undoes, proposal: about, writes } = draft;
         let writes: Vec<FileWrite> = writes.into_iter().filter(changes_something).collect();
         if writes.is_empty() {
             return Ok(CommittedChange { change: None, conflicts: Vec::new() });

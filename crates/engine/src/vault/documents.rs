@@ -75,13 +75,13 @@ pub struct Promotion<'a> {
     /// The id and the origin of the supporting words.
     pub mark: &'a StatementMark,
     /// The time of the latest statement; `None` for now.
-    pub said: Option<Timestamp>,
+    pub said_at: Option<Timestamp>,
 }
 
 impl Promotion<'_> {
     /// The day on the line, in the user's time zone.
     fn day(&self, now: &Zoned) -> Date {
-        self.said.map_or_else(|| now.clone(), |said| said.to_zoned(now.time_zone().clone())).date()
+        self.said_at.map_or_else(|| now.clone(), |said| said.to_zoned(now.time_zone().clone())).date()
     }
 }
 
@@ -360,12 +360,12 @@ impl Vault {
         let remember = |error| Error::io("remember what is shown on", self.folder())(error);
         if text == Some(carried.text.as_str()) {
             // An equivalent older copy becomes the latest version.
-            if known.last().is_some_and(|last| last.version != carried.shown.version) {
-                keep(&carried.shown).map_err(remember)?;
+            if known.last().is_some_and(|last| last.version != carried.shown_page.version) {
+                keep(&carried.shown_page).map_err(remember)?;
             }
             return Ok(ReviewPageOutcome::Unchanged);
         }
-        keep(&carried.shown).map_err(remember)?;
+        keep(&carried.shown_page).map_err(remember)?;
         let committed = writer.commit(ChangeDraft::new(
             "review",
             by,

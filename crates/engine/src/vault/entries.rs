@@ -69,7 +69,7 @@ pub(super) struct NewVersion<'a> {
     pub(super) reason: &'a str,
     pub(super) origin: Origin,
     /// The proposal that it carries out.
-    pub(super) about: Option<&'a str>,
+    pub(super) proposal: Option<&'a str>,
     /// Another memory with the same text, which becomes redundant.
     pub(super) twin: Option<&'a VaultPath>,
     pub(super) by: ChangeActor,
@@ -158,8 +158,16 @@ impl Vault {
         by: ChangeActor,
         now: &Zoned,
     ) -> Result<EvolvedEntry, Error> {
-        let new =
-            NewVersion { path, reason, origin, about: None, twin: None, by, said_at: None, sentiment: None };
+        let new = NewVersion {
+            path,
+            reason,
+            origin,
+            proposal: None,
+            twin: None,
+            by,
+            said_at: None,
+            sentiment: None,
+        };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
@@ -175,7 +183,7 @@ impl Vault {
         now: &Zoned,
     ) -> Result<EvolvedEntry, Error> {
         let (origin, by) = (Origin::User, ChangeActor::Worker);
-        let new = NewVersion { path, reason, origin, about: None, twin: None, by, said_at, sentiment };
+        let new = NewVersion { path, reason, origin, proposal: None, twin: None, by, said_at, sentiment };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
@@ -186,7 +194,7 @@ impl Vault {
         make: &mut dyn FnMut(&str) -> Result<String, Error>,
         now: &Zoned,
     ) -> Result<EvolvedEntry, Error> {
-        let NewVersion { path, reason, origin, about, twin, by, said_at, sentiment } = *version;
+        let NewVersion { path, reason, origin, proposal: about, twin, by, said_at, sentiment } = *version;
         if layout::shelf_of(path) == VaultShelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
@@ -234,7 +242,8 @@ impl Vault {
             writes.push(FileWrite::Remove { place: ChangedFile::vault(twin.clone()), read });
         }
         let about = about.map(str::to_owned);
-        let committed = writer.commit(ChangeDraft { about, ..ChangeDraft::new("evolve", by, writes) })?;
+        let committed =
+            writer.commit(ChangeDraft { proposal: about, ..ChangeDraft::new("evolve", by, writes) })?;
         let path = path.clone();
         Ok(EvolvedEntry {
             id,

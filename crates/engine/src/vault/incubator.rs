@@ -98,7 +98,8 @@ impl Vault {
         }
         let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, now.date());
         writes.push(ledger(&known, text)?);
-        let committed = writer.commit(ChangeDraft { about, ..ideas_draft("promote", by, writes) })?;
+        let committed =
+            writer.commit(ChangeDraft { proposal: about, ..ideas_draft("promote", by, writes) })?;
         self.remove_empty_folders(&known.slug)?;
         Ok(known.into_moved(Some(to), committed))
     }

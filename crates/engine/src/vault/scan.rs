@@ -45,7 +45,7 @@ pub struct NoteProblem {
     /// The path of the note.
     pub path: PathBuf,
     /// The error, with its line.
-    pub what: String,
+    pub message: String,
 }
 
 /// The result of a walk.
@@ -173,7 +173,7 @@ impl Vault {
     }
 
     fn scan_file(&self, file: &Path, with_archive: bool, scan: &mut VaultScan) {
-        let problem = |what: String| NoteProblem { path: file.to_owned(), what };
+        let problem = |what: String| NoteProblem { path: file.to_owned(), message: what };
         let Some(path) = self.vault_path(file) else {
             scan.problems.push(problem("its name is not one that every system can hold".into()));
             return;

@@ -39,7 +39,7 @@ impl Vault {
             by,
             permission: change.permission,
             undoes: Some(change.id.clone()),
-            about: None,
+            proposal: None,
             writes,
         };
         let committed = writer.commit(draft)?;

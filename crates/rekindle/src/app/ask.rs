@@ -28,11 +28,11 @@ const MAX_CLOSEST: usize = 3;
 
 /// An answer with the passages that it rests on.
 pub(crate) struct CitedAnswer {
-    found: RecallAnswer,
+    recall: RecallAnswer,
     passages: Vec<String>,
     composed: Composed,
     /// The number of near misses.
-    near: usize,
+    near_misses: usize,
     /// The nearest of the near misses: path and text.
     closest: Vec<(String, String)>,
 }
@@ -44,7 +44,8 @@ pub(crate) fn answer_question(
     all_projects: bool,
 ) -> Result<CitedAnswer, CliError> {
     let mut found = search(context, question, all_projects)?;
-    let passages: Vec<String> = found.shown.iter().map(|shown| clean_and_redact(&shown.text).text).collect();
+    let passages: Vec<String> =
+        found.passages.iter().map(|shown| clean_and_redact(&shown.text).text).collect();
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
     let subject = QuestionSubject::of_question(question);
     let titles = found.selection.hits.iter().map(|hit| hit.document.title.as_str());
@@ -54,21 +55,22 @@ pub(crate) fn answer_question(
     let near = answers.iter().filter(|answers| !**answers).count();
     let related: Vec<bool> =
         related.iter().zip(&answers).map(|(related, answers)| *related && !answers).collect();
-    let shown = found.shown.iter().zip(&found.selection.hits).zip(&related).filter(|(_, related)| **related);
+    let shown =
+        found.passages.iter().zip(&found.selection.hits).zip(&related).filter(|(_, related)| **related);
     let closest = shown.take(MAX_CLOSEST).map(|((shown, hit), _)| {
         (hit_location(&hit.document, shown), clean_and_redact(shown.text.trim()).text)
     });
     let closest = closest.collect();
     let passages = retain_marked(passages, &answers);
     found.selection.hits = retain_marked(found.selection.hits, &answers);
-    found.shown = retain_marked(found.shown, &answers);
+    found.passages = retain_marked(found.passages, &answers);
     let composed = compose_answer(context, question, &passages);
     let composed = if matches!(composed, Composed::Passages) {
         in_a_sentence(question, &subject, &passages)
     } else {
         composed
     };
-    Ok(CitedAnswer { found, passages, composed, near, closest })
+    Ok(CitedAnswer { recall: found, passages, composed, near_misses: near, closest })
 }
 
 /// Filters the items by their marks.
@@ -96,12 +98,12 @@ impl CitedAnswer {
 
     /// True if something comes close, though nothing answers.
     pub(crate) fn has_near_misses(&self) -> bool {
-        !self.is_known() && self.near + self.passages.len() > 0
+        !self.is_known() && self.near_misses + self.passages.len() > 0
     }
 
     /// The answer as JSON.
     pub(crate) fn report(&self, question: &str) -> Value {
-        report(question, &self.found, &self.passages, &self.composed)
+        report(question, &self.recall, &self.passages, &self.composed)
     }
 
     fn is_known(&self) -> bool {
@@ -134,7 +136,8 @@ impl CitedAnswer {
         if !sentences.is_empty() {
             lines.push(String::new());
         }
-        for (number, (hit, shown)) in (1..).zip(self.found.selection.hits.iter().zip(&self.found.shown)) {
+        for (number, (hit, shown)) in (1..).zip(self.recall.selection.hits.iter().zip(&self.recall.passages))
+        {
             // A composed answer uses only the cited passages. After a quotation the other passages are still
             // shown.
             if !sentences.is_empty() && !cited.contains(&number) && !is_quoted {
@@ -175,7 +178,7 @@ fn search(
         k: MAX_RESULTS,
         anyway: false,
         reading: RescoringMode::AsNeeded,
-        held: &HashSet::new(),
+        held_ids: &HashSet::new(),
         mentions: false,
         messages: Some(&messages),
         reserved_messages: 0,
@@ -229,7 +232,7 @@ fn compose_answer(context: &CommandContext<'_>, question: &str, passages: &[Stri
 
 fn report(question: &str, found: &RecallAnswer, passages: &[String], composed: &Composed) -> Value {
     let citations: Vec<Value> = (1..)
-        .zip(found.selection.hits.iter().zip(&found.shown).zip(passages))
+        .zip(found.selection.hits.iter().zip(&found.passages).zip(passages))
         .map(|(number, ((hit, shown), text)): (usize, _)| {
             let document = &hit.document;
             json!({

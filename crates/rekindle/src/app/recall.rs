@@ -67,7 +67,7 @@ pub(crate) fn recall_and_log(
         k: wanted.k,
         anyway: wanted.anyway,
         reading: if wanted.anyway { RescoringMode::Thorough } else { RescoringMode::AsNeeded },
-        held: &HashSet::new(),
+        held_ids: &HashSet::new(),
         mentions: true,
         messages: Some(&messages),
         reserved_messages: 0,
@@ -122,7 +122,7 @@ pub(crate) fn recall_report(
     took: f64,
 ) -> Value {
     let results: Vec<Value> =
-        answer.selection.hits.iter().zip(&answer.shown).map(|(hit, shown)| result(hit, shown)).collect();
+        answer.selection.hits.iter().zip(&answer.passages).map(|(hit, shown)| result(hit, shown)).collect();
     json!({
         "query": quoted(query),
         "rewrittenQuery": rewrite.rewritten(),

@@ -64,7 +64,7 @@ impl<'a> LearningReport<'a> {
                 "plugin": status.plugin,
             })
         };
-        let LearningStats { seen, learnt, waiting, given_up, skipped } = &self.sessions;
+        let LearningStats { seen_sessions: seen, learnt, waiting, given_up, skipped } = &self.sessions;
         let reasons = skipped.iter().map(|(reason, count)| json!({"reason": reason, "count": count}));
         let memory = |(at, found): &(Timestamp, &ScannedEntry)| {
             json!({
@@ -131,7 +131,7 @@ impl<'a> LearningReport<'a> {
     }
 
     fn counts(&self) -> String {
-        let LearningStats { seen, learnt, waiting, given_up, .. } = &self.sessions;
+        let LearningStats { seen_sessions: seen, learnt, waiting, given_up, .. } = &self.sessions;
         let skipped = self.sessions.skipped_sessions();
         if *seen == 0 {
             return format!("none in {} days", learning::LEARNING_DAYS);

@@ -241,12 +241,12 @@ fn report_json(report: &BackfillReport, frequent: &[FrequentSighting]) -> Value 
         "sessions": report.sessions,
         "messages": report.messages,
         "added": report.added,
-        "found": report.found,
+        "found": report.indexed_messages,
         "projects": projects,
         "frequent": frequent,
         "skipped": report.skipped,
         "nothingToKeep": report.silent.len(),
-        "folderGone": report.gone.len(),
+        "folderGone": report.lost_sessions.len(),
         "secretsLeftOut": report.redacted,
         "problems": problems,
         "stopped": report.stopped,
@@ -306,7 +306,7 @@ fn sum_up(
     out.line(format!(
         "Read {} and learnt from {taught}; {} messages can be found now.",
         count_phrase(report.sessions, "session"),
-        report.found
+        report.indexed_messages
     ))?;
     let rows: Vec<_> = report.projects.iter().filter(|(_, learnt)| !learnt.sessions.is_empty()).collect();
     let width = rows.iter().map(|(project, _)| project_name(project.as_ref()).chars().count()).max();
@@ -331,11 +331,11 @@ fn sum_up(
             count_phrase(report.silent.len() as u64, "session")
         ));
     }
-    if !report.gone.is_empty() {
+    if !report.lost_sessions.is_empty() {
         out.note(format!(
             "{} held in folders that are gone and belong to no known project; what was learnt there is kept under \
              `gone/…` and shown in no project.",
-            count_phrase(report.gone.len() as u64, "session")
+            count_phrase(report.lost_sessions.len() as u64, "session")
         ));
     }
     if report.redacted > 0 {

@@ -105,7 +105,7 @@ fn answer(
     k: usize,
 ) -> Result<Value, CliError> {
     let answered = bench::query(store, embedder, question, decay, k.max(SHOWN_HITS))?;
-    let Some(BenchAnswer { snapshot, found, small_talk }) = answered else {
+    let Some(BenchAnswer { snapshot, results: found, small_talk }) = answered else {
         return Ok(
             json!({"qid": question.qid, "results": [], "latency_ms": 0, "context_tokens": 0, "abstain": true}),
         );

@@ -84,7 +84,7 @@ impl CostArgs {
         }
         for share in &shares {
             let (tokens, cost) = share.used;
-            let allowed = allowed(share.caps.own);
+            let allowed = allowed(share.caps.provider_limit);
             let word = share.caps.provider.as_str();
             context
                 .out
@@ -119,7 +119,7 @@ impl ProviderShare {
         let (tokens, cost) = self.used;
         let object = json!({
             "today": {"tokens": tokens, "dollars": dollars(cost)},
-            "daily": limit(self.caps.own),
+            "daily": limit(self.caps.provider_limit),
             "exhausted": self.exhausted,
         });
         (self.caps.provider.as_str().to_owned(), object)

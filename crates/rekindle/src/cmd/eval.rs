@@ -261,18 +261,18 @@ fn read(file: &Path, cwd: &Path) -> Result<Vec<EvalPair>, CliError> {
 /// Counts of recall in use: shown to a person, injected into a prompt, and feedback. These counts differ, and
 /// none of them measures quality.
 struct LiveUsage {
-    shown: usize,
+    shown_count: usize,
     injected: usize,
-    said: UsageCounts,
+    counts: UsageCounts,
 }
 
 fn lived(context: &CommandContext<'_>) -> Result<LiveUsage, CliError> {
     let said = UsageSummary::usage_counts(&context.places.usage());
-    let mut lived = LiveUsage { shown: 0, injected: 0, said };
+    let mut lived = LiveUsage { shown_count: 0, injected: 0, counts: said };
     for line in RecallLog::in_folder(&context.places.logs_folder()).read()? {
         let count = line["results"].as_array().map_or(0, Vec::len);
         match line["by"].as_str() {
-            Some("command") => lived.shown += count,
+            Some("command") => lived.shown_count += count,
             _ => lived.injected += count,
         }
     }
@@ -281,9 +281,9 @@ fn lived(context: &CommandContext<'_>) -> Result<LiveUsage, CliError> {
 
 impl LiveUsage {
     fn json(&self) -> Value {
-        let UsageCounts { good, wrong, stale, used, ignored, missed, misled } = self.said;
+        let UsageCounts { good, wrong, stale, used, ignored, missed, misled } = self.counts;
         json!({
-            "shown": self.shown,
+            "shown": self.shown_count,
             "injected": self.injected,
             "feedback": {"good": good, "wrong": wrong, "stale": stale},
             "turns": {"used": used, "ignored": ignored, "missed": missed, "misled": misled},
@@ -291,11 +291,11 @@ impl LiveUsage {
     }
 
     fn text(&self) -> String {
-        let UsageCounts { good, wrong, stale, used, ignored, missed, misled } = self.said;
+        let UsageCounts { good, wrong, stale, used, ignored, missed, misled } = self.counts;
         format!(
             "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated; {used} used, \
              {ignored} ignored, {missed} missed, {misled} misled",
-            self.shown, self.injected
+            self.shown_count, self.injected
         )
     }
 }

@@ -46,8 +46,13 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), CliError
     let inbox = entries.iter().filter(|found| found.shelf == VaultShelf::Inbox).count();
     let report = LearningReport::look(&context, db.as_ref(), &entries)?;
     let off = switched_off(&context)?;
-    let state =
-        Overview { off: off.is_some(), report: &report, proposals, failed, memories: entries.len() - inbox };
+    let state = Overview {
+        is_off: off.is_some(),
+        report: &report,
+        proposals,
+        failed,
+        memories: entries.len() - inbox,
+    };
 
     let row = |name: &str, value: String| {
         out.line(format!("{}  {value}", out.styled(TextStyle::Dim, pad_column(name, 8))))
@@ -72,7 +77,7 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), CliError
 
 /// The facts that determine the next step.
 struct Overview<'a> {
-    off: bool,
+    is_off: bool,
     report: &'a LearningReport<'a>,
     proposals: u64,
     failed: u64,
@@ -83,7 +88,7 @@ impl Overview<'_> {
     /// The next command and its purpose.
     fn next_step(&self) -> (&'static str, &'static str) {
         match self {
-            Self { off: true, .. } => ("rekindle doctor", "says how to switch memory on again"),
+            Self { is_off: true, .. } => ("rekindle doctor", "says how to switch memory on again"),
             _ if self.report.needs_install() => ("rekindle install", "connects your agents"),
             Self { failed: 1.., .. } => ("rekindle runs --dead", "shows what failed and why"),
             Self { proposals: 1.., .. } => ("rekindle review", "decides about the proposals"),

@@ -196,8 +196,9 @@ fn promote(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<()
 
 fn look_into(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<(), CliError> {
     context.writable_vault()?;
-    let world = context.stage_context();
-    let found = context.out.with_progress("looking into it …", || research(idea, context.actor(), &world));
+    let stage_context = context.stage_context();
+    let found =
+        context.out.with_progress("looking into it …", || research(idea, context.actor(), &stage_context));
     let path = match found {
         Ok(path) => path,
         Err(error @ research::Error::Off) => {

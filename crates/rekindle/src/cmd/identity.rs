@@ -63,7 +63,11 @@ impl IdentityArgs {
         } else {
             for (document, path, there) in &report.files {
                 let mark = if *there { "" } else { "  (not there)" };
-                context.out.line(format!("{}  {}{mark}", pad_column(document.about, 46), path.display()))?;
+                context.out.line(format!(
+                    "{}  {}{mark}",
+                    pad_column(document.purpose, 46),
+                    path.display()
+                ))?;
             }
             for (path, link) in &report.links {
                 let word = match link {

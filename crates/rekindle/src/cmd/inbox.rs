@@ -195,7 +195,7 @@ fn keep_entries(
         let unread = vault.scan(false)?.problems.into_iter();
         let inbox = vault.folder().join("personal-private/_inbox");
         let unread = unread.filter(|problem| problem.path.starts_with(&inbox));
-        left.extend(unread.map(|problem| (problem.path.display().to_string(), problem.what)));
+        left.extend(unread.map(|problem| (problem.path.display().to_string(), problem.message)));
     }
     let kept = vault.keep_inboxed(&paths, how, ChangeActor::User, &context.now)?;
     move_sightings(context, &kept);

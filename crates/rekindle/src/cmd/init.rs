@@ -81,8 +81,7 @@ impl InitArgs {
         );
         let models = AvailableProviders::detect(&settings.config.llm, &around);
         if self.json {
-            let object =
-                |item: &setup::SetupItem| json!({"what": item.what, "path": item.path, "made": item.made});
+            let object = |item: &setup::SetupItem| json!({"what": item.description, "path": item.path, "made": item.created});
             let items: Vec<_> = items.iter().map(object).collect();
             let agents = install::offered_agents(global);
             let found = past_sessions(global, out).map(|plan| plan_json(&plan));
@@ -92,12 +91,12 @@ impl InitArgs {
             }));
         }
         for item in &items {
-            let word = if item.made {
+            let word = if item.created {
                 out.styled(TextStyle::Good, "made ")
             } else {
                 out.styled(TextStyle::Dim, "there")
             };
-            out.line(format!("{word}  {}  {}", pad_column(item.what, 8), item.path.display()))?;
+            out.line(format!("{word}  {}  {}", pad_column(item.description, 8), item.path.display()))?;
         }
         out.line("")?;
         if let Some(hint) = reading.hint() {

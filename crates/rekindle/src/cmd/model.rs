@@ -192,7 +192,7 @@ fn list(out: &Printer, json: bool, models: &ModelStore, setting: &str, place: &s
     for model in &listed {
         let used = if in_use(model) { out.styled(TextStyle::Good, ", in use") } else { String::new() };
         out.line(format!("{}  {}{used}", pad_column(&model.name, width), describe(model)))?;
-        if let Err(damage) = &model.about {
+        if let Err(damage) = &model.info {
             out.line(format!("{}  {}", " ".repeat(width), out.styled(TextStyle::Dim, &damage.hint)))?;
         }
     }
@@ -200,7 +200,7 @@ fn list(out: &Printer, json: bool, models: &ModelStore, setting: &str, place: &s
 }
 
 fn describe(model: &ListedModel) -> String {
-    let ModelInfo { dim, max_tokens, pooling, .. } = match &model.about {
+    let ModelInfo { dim, max_tokens, pooling, .. } = match &model.info {
         Ok(about) => about,
         Err(damage) => return format!("damaged: {}", damage.why),
     };
@@ -221,7 +221,7 @@ fn row(model: &ListedModel, in_use: bool) -> Map<String, Value> {
     row.insert("bytes".into(), model.bytes.into());
     // The licence of an added model is unknown.
     row.insert("licence".into(), if builtin { "Apache-2.0".into() } else { Value::Null });
-    match &model.about {
+    match &model.info {
         Ok(about) => {
             row.insert("id".into(), about.id.as_str().into());
             row.insert("dimension".into(), about.dim.into());

@@ -166,7 +166,7 @@ impl RecallArgs {
 
     fn show(&self, context: &CommandContext<'_>, answer: &RecallAnswer) -> Result<(), CliError> {
         let out = context.out;
-        for (hit, shown) in answer.selection.hits.iter().zip(&answer.shown) {
+        for (hit, shown) in answer.selection.hits.iter().zip(&answer.passages) {
             out.write(row(context, hit, shown, self.explain).as_bytes())?;
         }
         if self.explain && !answer.selection.dropped.is_empty() {

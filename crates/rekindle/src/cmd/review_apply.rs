@@ -63,7 +63,7 @@ impl ApplyArgs {
                 return Ok(json!({"id": id, "file": file, "diff": "", "applied": true}));
             }
         };
-        let (name, amended) = (patch.standing.proposal.file(), &patch.amended);
+        let (name, amended) = (patch.record.proposal.file(), &patch.amended);
         let shown = diff::unified_diff(name, amended.before.as_deref(), Some(&amended.after));
         let file = amended.file.display().to_string();
         let answer = |applied: bool| json!({"id": id, "file": file, "diff": shown, "applied": applied});
@@ -140,7 +140,7 @@ fn preview_patch(context: &CommandContext<'_>, id: ProposalId) -> Result<Applica
 fn pending_ids(context: &CommandContext<'_>) -> Result<Vec<ProposalId>, CliError> {
     let db = Database::open(&context.places.database())?;
     let waiting = patches::pending_patches(&db, &context.vault()?)?;
-    Ok(waiting.iter().map(|patch| patch.standing.proposal.id).collect())
+    Ok(waiting.iter().map(|patch| patch.record.proposal.id).collect())
 }
 
 /// Prints the patches that wait to be applied, and returns them as JSON.
@@ -149,7 +149,7 @@ pub(super) fn pending_patches_json(
     db: &Database,
 ) -> Result<Vec<Value>, CliError> {
     let waiting = patches::pending_patches(db, &context.vault()?)?;
-    let about = |PendingPatch { standing, fits }: &PendingPatch| {
+    let about = |PendingPatch { record: standing, fits }: &PendingPatch| {
         let id = standing.proposal.id;
         let path = patches::path(&context.places.patches_folder(), id);
         let unfit = fits.as_ref().err().map(ToString::to_string);

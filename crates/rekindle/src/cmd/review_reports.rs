@@ -26,7 +26,7 @@ pub(super) fn show_automatic(
             .map(|(standing, line)| {
                 json!({
                     "id": standing.proposal.id, "status": standing.proposal.status, "text": standing.text(),
-                    "why": line.why, "at": format_utc(line.at), "with": line.with,
+                    "why": line.why, "at": format_utc(line.at), "with": line.decided_with,
                 })
             })
             .collect();

@@ -96,7 +96,7 @@ pub(super) fn print(
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
         dim(format!("{} more say nearly the same and are decided with it: {}", same.len(), ids.join(", ")))?;
     }
-    if let Some(with) = standing.with.filter(|_| !proposal.status.is_open()) {
+    if let Some(with) = standing.decided_with.filter(|_| !proposal.status.is_open()) {
         dim(format!("decided with {with}, which says nearly the same"))?;
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
@@ -144,7 +144,7 @@ pub(super) fn json(
         "days": standing.days(context.now.timestamp()),
         "expires_in_days": expires(context, standing),
         "same": same,
-        "with": standing.with,
+        "with": standing.decided_with,
         "target_lost": lost.get(&proposal.id),
         "note": standing.note,
         "decided": standing.decided.map(format_utc),

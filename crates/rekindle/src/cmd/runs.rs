@@ -55,7 +55,7 @@ impl RunsArgs {
             status: if self.dead { Some(RunStatus::Dead) } else { self.status },
             since,
             session: self.session,
-            most: self.number.or(if self.json { None } else { Some(50) }),
+            limit: self.number.or(if self.json { None } else { Some(50) }),
         };
         let Some(queue) = context.queue()? else {
             if !self.json {

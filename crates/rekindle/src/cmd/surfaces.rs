@@ -166,7 +166,7 @@ impl ConnectArgs {
             }
         }
         let who = surfaces::account_name(&settings, surface)
-            .map_err(|trouble| CliError::new(trouble.what).hint("nothing was changed"))?;
+            .map_err(|trouble| CliError::new(trouble.message).hint("nothing was changed"))?;
         // The switch is set last, so that nothing is sent before the rest is written.
         changes.push((format!("{table}.enabled"), "true".to_owned()));
         for (key, value) in &changes {

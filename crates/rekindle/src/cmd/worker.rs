@@ -66,9 +66,9 @@ pub(crate) fn run_worker(
         let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), patience)? else {
             return Ok(all);
         };
-        let mut world = context.stage_context();
+        let mut stage_context = context.stage_context();
         if how == WorkerMode::Background {
-            world = world.with_time_limit(WORKER_LIFETIME);
+            stage_context = stage_context.with_time_limit(WORKER_LIFETIME);
         }
         // Works in batches, so that memory stays flat and a permanent worker can report. After a failure, the
         // next batch or the next worker does the work.
@@ -76,7 +76,7 @@ pub(crate) fn run_worker(
             // A new session should know changes made by other programs (STO-14). If they cannot be read,
             // recall uses the existing index.
             WorkerPhase::Began => {
-                if let Err(error) = index::refresh_index(&world) {
+                if let Err(error) = index::refresh_index(&stage_context) {
                     let what = "what was changed elsewhere is not in the index yet";
                     context.out.warn(format!("{what}: {}", error.message));
                 }
@@ -89,8 +89,8 @@ pub(crate) fn run_worker(
             }
         };
         let done = match how {
-            WorkerMode::Watch => worker::run_forever(&post, &world, &STAGE_REGISTRY, &mut at)?,
-            _ => worker::run_pending(&post, &world, &STAGE_REGISTRY, &mut at)?,
+            WorkerMode::Watch => worker::run_forever(&post, &stage_context, &STAGE_REGISTRY, &mut at)?,
+            _ => worker::run_pending(&post, &stage_context, &STAGE_REGISTRY, &mut at)?,
         };
         if done.begun > 0 {
             // Changes found at the session start may need more embeddings than are computed in passing.
@@ -99,7 +99,8 @@ pub(crate) fn run_worker(
         all = Some(all.unwrap_or_default().merge(done));
         drop(post);
         // A hook that arrived during the shutdown saw a running worker and started none.
-        if world.should_stop() || Spool::in_folder(context.places.spool_folder()).oldest_files(1)?.is_empty()
+        if stage_context.should_stop()
+            || Spool::in_folder(context.places.spool_folder()).oldest_files(1)?.is_empty()
         {
             return Ok(all);
         }

@@ -93,7 +93,7 @@ struct HookContext {
     entries: usize,
     /// The ids that recall chose, and those in the context.
     chosen: Vec<String>,
-    shown: Vec<String>,
+    shown_ids: Vec<String>,
     /// True if a briefing contains every always-loaded entry.
     whole: bool,
     /// The entry for the recall log.
@@ -105,7 +105,7 @@ type HookWork = Box<dyn FnOnce() -> HookContext + Send>;
 
 /// A running lookup with its deadline.
 struct DeferredLookup {
-    found: Receiver<HookContext>,
+    receiver: Receiver<HookContext>,
     /// A smaller lookup to run if the first is slow.
     instead: Option<HookWork>,
     from: Instant,
@@ -118,7 +118,7 @@ impl DeferredLookup {
         work: impl FnOnce() -> HookContext + Send + 'static,
         instead: Option<HookWork>,
     ) -> Self {
-        Self { found: begin(work), instead, from: Instant::now(), limit }
+        Self { receiver: begin(work), instead, from: Instant::now(), limit }
     }
 
     /// Waits for the result. After half of the time the smaller lookup starts beside the first; at the
@@ -128,13 +128,13 @@ impl DeferredLookup {
         let late =
             || HookContext { failed: Some("nothing was found in time".to_owned()), ..HookContext::default() };
         let Some(instead) = self.instead else {
-            return self.found.recv_timeout(left(1)).unwrap_or_else(|_| late());
+            return self.receiver.recv_timeout(left(1)).unwrap_or_else(|_| late());
         };
-        if let Ok(given) = self.found.recv_timeout(left(2)) {
+        if let Ok(given) = self.receiver.recv_timeout(left(2)) {
             return given;
         }
         let smaller = begin(instead);
-        if let Ok(given) = self.found.recv_timeout(left(1)) {
+        if let Ok(given) = self.receiver.recv_timeout(left(1)) {
             return given;
         }
         match smaller.try_recv() {
@@ -405,7 +405,7 @@ fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens:
     if given.context.is_empty() && told.what != InjectionMoment::Prompt && !told.held_out {
         return;
     }
-    let HookContext { chosen, shown, whole, .. } = given;
+    let HookContext { chosen, shown_ids: shown, whole, .. } = given;
     injection_log::note(places, Injection { tokens, chosen, shown, whole, ..told })
         .ignore_failure("a memory is injected twice at worst");
 }
@@ -515,7 +515,7 @@ fn briefing(places: &DataPaths, here: &InjectionContext, moment: BriefingMoment)
             };
             let whole = briefing.cut.is_empty() && !briefing.text.is_empty();
             let Briefing { text: context, ids: shown, .. } = briefing;
-            HookContext { context, line, nudge, entries, whole, shown, ..HookContext::default() }
+            HookContext { context, line, nudge, entries, whole, shown_ids: shown, ..HookContext::default() }
         }
         Err(error) => failed(error),
     }
@@ -557,7 +557,7 @@ fn recalled(
         line: recalled.block.line,
         entries: recalled.block.ids.len(),
         chosen: recalled.chosen,
-        shown: recalled.block.ids,
+        shown_ids: recalled.block.ids,
         report: Some(line),
         ..HookContext::default()
     }

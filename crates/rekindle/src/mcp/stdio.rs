@@ -34,7 +34,7 @@ pub(super) struct StdioTransport {
     end: Sender<StdinLine>,
     open: bool,
     /// The ids of unanswered requests, in their original form.
-    asked: Arc<Mutex<HashSet<String>>>,
+    open_requests: Arc<Mutex<HashSet<String>>>,
 }
 
 impl StdioTransport {
@@ -42,7 +42,7 @@ impl StdioTransport {
         let (sender, input) = channel(MAX_WAITING_LINES);
         let end = sender.clone();
         std::thread::spawn(move || read(&mut io::stdin().lock(), &sender));
-        Self { input, end, open: false, asked: Arc::default() }
+        Self { input, end, open: false, open_requests: Arc::default() }
     }
 }
 
@@ -110,7 +110,7 @@ impl StdioTransport {
             LineDecision::Pass(message) => {
                 match &*message {
                     JsonRpcMessage::Request(request) => {
-                        if !lock(&self.asked).insert(request.id.to_string()) {
+                        if !lock(&self.open_requests).insert(request.id.to_string()) {
                             let id = serde_json::to_value(&request.id).unwrap_or(Value::Null);
                             return write(&input_filter::duplicate_id_error(&id)).map(|()| None);
                         }
@@ -121,7 +121,7 @@ impl StdioTransport {
                             &notification.notification
                             && let Some(id) = &cancelled.params.request_id
                         {
-                            lock(&self.asked).remove(&id.to_string());
+                            lock(&self.open_requests).remove(&id.to_string());
                         }
                     }
                     _ => {}
@@ -138,11 +138,11 @@ impl Transport<RoleServer> for StdioTransport {
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         match &item {
             JsonRpcMessage::Response(response) => {
-                lock(&self.asked).remove(&response.id.to_string());
+                lock(&self.open_requests).remove(&response.id.to_string());
             }
             JsonRpcMessage::Error(error) => {
                 if let Some(id) = &error.id {
-                    lock(&self.asked).remove(&id.to_string());
+                    lock(&self.open_requests).remove(&id.to_string());
                 }
             }
             _ => {}

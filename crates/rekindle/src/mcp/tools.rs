@@ -297,7 +297,7 @@ fn recalled(call: &CallContext<'_>, asked: &RecallParams) -> Result<String, CliE
         .selection
         .hits
         .iter()
-        .zip(&answer.shown)
+        .zip(&answer.passages)
         .map(|(hit, shown)| InjectedMemory::from_hit(hit, &shown.text, &shown.nearest))
         .collect();
     if chosen.is_empty() {

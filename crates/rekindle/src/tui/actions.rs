@@ -35,26 +35,26 @@ pub(crate) struct ProposalDetail {
     pub(crate) rows: Vec<CardRow>,
     pub(crate) is_open: bool,
     /// The outcome, if the proposal is no longer open.
-    pub(crate) told: Option<String>,
+    pub(crate) outcome: Option<String>,
 }
 
 pub(crate) struct ReviewActions<'a> {
     context: &'a CommandContext<'a>,
-    world: StageContext,
-    same: HashMap<ProposalId, Vec<ProposalId>>,
+    stage_context: StageContext,
+    duplicates: HashMap<ProposalId, Vec<ProposalId>>,
 }
 
 impl<'a> ReviewActions<'a> {
     pub(crate) fn new(context: &'a CommandContext<'a>) -> Self {
-        Self { context, world: context.stage_context(), same: HashMap::new() }
+        Self { context, stage_context: context.stage_context(), duplicates: HashMap::new() }
     }
 
     /// Returns today's proposals, and the ones queued behind them.
     pub(crate) fn queue(&mut self) -> Result<(Vec<ProposalCard>, Vec<ProposalCard>), CliError> {
         let per_day = self.context.settings.config.review.per_day;
-        let ReviewQueue { today, later } = asked_today(&self.db()?, per_day, &self.world.now())?;
+        let ReviewQueue { today, later } = asked_today(&self.db()?, per_day, &self.stage_context.now())?;
         for (standing, same) in today.iter().chain(&later) {
-            self.same.insert(standing.proposal.id, same.clone());
+            self.duplicates.insert(standing.proposal.id, same.clone());
         }
         let cards = |list: &[(ProposalRecord, Vec<ProposalId>)]| -> Vec<ProposalCard> {
             list.iter().map(|(standing, same)| self.card(standing, same.len())).collect()
@@ -68,7 +68,7 @@ impl<'a> ReviewActions<'a> {
             id: proposal.id,
             title: proposal.title.clone(),
             section: section(standing),
-            same,
+            duplicates: same,
             expires: expires(self.context, standing),
             names_line: proposal.supersedes.is_some(),
             holds_in: self.holds_in(standing),
@@ -79,7 +79,7 @@ impl<'a> ReviewActions<'a> {
     /// The project in which a proposal would hold, if the person can choose it.
     fn holds_in(&self, standing: &ProposalRecord) -> Option<ProjectId> {
         standing.proposal.section()?;
-        promote::target_project(standing, &self.world.vault().ok()?).ok()?
+        promote::target_project(standing, &self.stage_context.vault().ok()?).ok()?
     }
 
     fn db(&self) -> Result<Database, CliError> {
@@ -107,15 +107,15 @@ impl<'a> ReviewActions<'a> {
                 Some(Scope::Global) => format!("Holds everywhere; w: in {own} only"),
                 _ => format!("Holds in {own} only; w: everywhere"),
             }),
-            same: self.same.get(&id).map_or(&[], Vec::as_slice),
-            preview: promote::preview_approval(&self.world, &standing, true)
+            duplicates: self.duplicates.get(&id).map_or(&[], Vec::as_slice),
+            preview: promote::preview_approval(&self.stage_context, &standing, true)
                 .map_err(|error| error.to_string()),
-            now: self.world.now().timestamp(),
+            now: self.stage_context.now().timestamp(),
             expire_days: i64::from(self.context.settings.config.review.expire_days),
-            standing: &standing,
+            record: &standing,
         };
         let told = (!is_open).then(|| told(self.context, &standing));
-        Ok(ProposalDetail { rows: rows(&facts), is_open, told })
+        Ok(ProposalDetail { rows: rows(&facts), is_open, outcome: told })
     }
 
     /// Decides on a proposal and carries the decision out. An earlier decision elsewhere wins.
@@ -129,7 +129,7 @@ impl<'a> ReviewActions<'a> {
         self.context.writable_vault()?;
         // A decision on the page was made first.
         read_page(self.context)?;
-        let at = self.world.now().timestamp();
+        let at = self.stage_context.now().timestamp();
         let not = |is_open: bool, told: String| Ok(ActionResult::Not { is_open, told });
         match proposals::decide_with_scope(
             &mut self.db()?,

@@ -56,7 +56,7 @@ pub(crate) struct ProposalCard {
     pub(crate) title: String,
     pub(crate) section: String,
     /// The number of near-duplicates.
-    pub(crate) same: usize,
+    pub(crate) duplicates: usize,
     /// The number of days until the proposal expires, once that is near.
     pub(crate) expires: Option<i64>,
     /// True if the proposal replaces a line of MEMORY.md.
@@ -86,11 +86,11 @@ pub(crate) struct CardRow {
 
 /// The facts about a proposal.
 pub(crate) struct CardFacts<'a> {
-    pub(crate) standing: &'a ProposalRecord,
+    pub(crate) record: &'a ProposalRecord,
     pub(crate) section: &'a str,
     /// Its scope, in a sentence.
     pub(crate) reach: Option<String>,
-    pub(crate) same: &'a [ProposalId],
+    pub(crate) duplicates: &'a [ProposalId],
     /// The effect of an approval (with the replacement of a line, if one is named), or the reason why it
     /// cannot be approved.
     pub(crate) preview: Result<ApprovalPreview, String>,
@@ -100,7 +100,7 @@ pub(crate) struct CardFacts<'a> {
 
 /// Renders the rows about a proposal for a screen.
 pub(crate) fn rows(facts: &CardFacts<'_>) -> Vec<CardRow> {
-    let CardFacts { standing, section, same, .. } = facts;
+    let CardFacts { record: standing, section, duplicates: same, .. } = facts;
     let proposal = &standing.proposal;
     let mut rows = CardRows::default();
     rows.add(
@@ -158,7 +158,7 @@ impl CardRows {
 }
 
 fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
-    let (supersedes, section) = (&facts.standing.proposal.supersedes, facts.section);
+    let (supersedes, section) = (&facts.record.proposal.supersedes, facts.section);
     let preview = match &facts.preview {
         Ok(preview) => preview,
         Err(why) => {
@@ -166,7 +166,7 @@ fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
             return;
         }
     };
-    let file = facts.standing.proposal.file();
+    let file = facts.record.proposal.file();
     let replaces = match preview.does {
         ApprovalEffect::Memory(promoted) => promoted.replaced,
         ApprovalEffect::Patch | ApprovalEffect::Version => supersedes.is_some(),
@@ -251,7 +251,7 @@ fn proposal_origin(proposal: &Proposal) -> String {
 }
 
 fn age(rows: &mut CardRows, facts: &CardFacts<'_>) {
-    let days = facts.standing.days(facts.now);
+    let days = facts.record.days(facts.now);
     let age = match days {
         0 => "Waits since today".to_owned(),
         1 => "Waits since yesterday".to_owned(),
@@ -264,7 +264,7 @@ fn age(rows: &mut CardRows, facts: &CardFacts<'_>) {
         left if left <= 2 => (RowTone::Warn, format!("is archived in {left} days")),
         left => (RowTone::Dim, format!("is archived in {left} days")),
     };
-    let since = format_utc(facts.standing.pending_since());
+    let since = format_utc(facts.record.pending_since());
     let day = since.split('T').next().unwrap_or_default();
     rows.add(tone, format!("{age} ({day}), {ends}"));
 }

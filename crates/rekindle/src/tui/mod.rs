@@ -83,7 +83,7 @@ fn run_full_screen(
 fn catch_up(actions: &ReviewActions<'_>, model: &mut ReviewModel) {
     let Some(id) = model.missing_detail() else { return };
     match actions.proposal_detail(id, model.scope(id)) {
-        Ok(known) => model.set_detail(id, known.rows, known.is_open, known.told),
+        Ok(known) => model.set_detail(id, known.rows, known.is_open, known.outcome),
         Err(failure) => {
             model.set_detail(id, Vec::new(), true, None);
             model.set_status(failure.message, true);

@@ -90,7 +90,7 @@ pub(crate) struct ReviewModel {
     extent: (usize, usize),
     mode: InputMode,
     message: StatusMessage,
-    made: Vec<SessionDecision>,
+    decisions: Vec<SessionDecision>,
     /// The proposals that the person extends to every project.
     wide: HashSet<ProposalId>,
 }
@@ -109,7 +109,7 @@ impl ReviewModel {
             extent: (0, 0),
             mode: InputMode::Browse,
             message: StatusMessage::default(),
-            made: Vec::new(),
+            decisions: Vec::new(),
             wide: HashSet::new(),
         }
     }
@@ -151,7 +151,7 @@ impl ReviewModel {
 
     /// The outcome of each card that was decided here.
     pub(crate) fn decisions(&self) -> impl Iterator<Item = CardStatus> {
-        self.made.iter().filter_map(|made| self.card(made.id)).map(|card| card.fate)
+        self.decisions.iter().filter_map(|made| self.card(made.id)).map(|card| card.fate)
     }
 
     pub(crate) fn current(&self) -> Option<&ProposalCard> {
@@ -178,7 +178,7 @@ impl ReviewModel {
         told: Option<String>,
     ) {
         self.detail = Some((id, rows));
-        let ours = self.made.iter().any(|made| made.id == id);
+        let ours = self.decisions.iter().any(|made| made.id == id);
         if !is_open && !ours {
             self.set(id, CardStatus::Elsewhere);
             if let Some(told) = told {
@@ -206,7 +206,7 @@ impl ReviewModel {
     /// Records a decision and moves to the next proposal.
     pub(crate) fn on_decided(&mut self, id: ProposalId, fate: CardStatus, at: Timestamp, told: &str) {
         self.set(id, fate);
-        self.made.push(SessionDecision { id, at });
+        self.decisions.push(SessionDecision { id, at });
         self.detail = None;
         self.select_next();
         let rest = match (self.open(), self.hidden()) {
@@ -228,7 +228,7 @@ impl ReviewModel {
 
     /// Records that a decision was taken back.
     pub(crate) fn on_undone(&mut self, id: ProposalId) {
-        self.made.retain(|made| made.id != id);
+        self.decisions.retain(|made| made.id != id);
         self.set(id, CardStatus::Open);
         self.detail = None;
         if let Some(at) = self.cards().iter().position(|card| card.id == id) {
@@ -239,7 +239,7 @@ impl ReviewModel {
 
     /// Records that the last decision can no longer be taken back.
     pub(crate) fn on_undo_failed(&mut self, id: ProposalId, told: String) {
-        self.made.retain(|made| made.id != id);
+        self.decisions.retain(|made| made.id != id);
         self.set_status(told, true);
     }
 
@@ -292,7 +292,7 @@ impl ReviewModel {
             KeyPress::PageDown | KeyPress::Char(' ') => self.scroll_to(self.scroll + self.page()),
             KeyPress::PageUp | KeyPress::Char('b') => self.scroll_to(self.scroll.saturating_sub(self.page())),
             KeyPress::Char('m') => self.show_more(),
-            KeyPress::Char('u') => match self.made.last() {
+            KeyPress::Char('u') => match self.decisions.last() {
                 Some(made) => return Some(UiEffect::TakeBack(made.id, made.at)),
                 None => self.set_status("Nothing was decided in this sitting.", true),
             },

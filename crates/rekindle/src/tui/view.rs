@@ -90,7 +90,7 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel) {
 
 fn line_of(card: &ProposalCard, selected: bool, columns: usize) -> String {
     let mark = if selected { '>' } else { ' ' };
-    let same = if card.same > 0 { format!(" +{} alike", card.same) } else { String::new() };
+    let same = if card.duplicates > 0 { format!(" +{} alike", card.duplicates) } else { String::new() };
     let ends = match card.expires.filter(|_| card.fate.is_open()) {
         Some(0) => " ends tonight".to_owned(),
         Some(days) => format!(" {days}d left"),

@@ -351,14 +351,14 @@ impl ReviewModelRun {
                 "{what}: {own:?}"
             );
             let marked = memory.split_whitespace().filter(|word| *word == id.to_string()).count();
-            let is_there = status == ProposalStatus::Promoted && standing.with.is_none();
+            let is_there = status == ProposalStatus::Promoted && standing.decided_with.is_none();
             let has_line = is_there && standing.proposal.section().is_some();
             assert_eq!(marked, usize::from(has_line), "{what} in\n{memory}");
             let line = format!("- {}\n", standing.text());
             // Another proposal with the same text may have been approved after this one ended.
             let is_there = standings.iter().any(|other| {
                 other.proposal.status == ProposalStatus::Promoted
-                    && other.with.is_none()
+                    && other.decided_with.is_none()
                     && other.proposal.target == standing.proposal.target
                     && other.text() == standing.text()
             });

@@ -29,9 +29,9 @@ pub struct CardLine {
     /// The kind of the entry.
     pub kind: String,
     /// The day on which the user said it.
-    pub said: Option<Date>,
+    pub said_on: Option<Date>,
     /// True if it holds in this project only.
-    pub here: bool,
+    pub is_project_only: bool,
     /// The number of uses, less the number of times it was ignored.
     pub uses: i64,
 }
@@ -44,7 +44,7 @@ impl CardLine {
 
     /// Renders the line. The day omits the year if it is `year`, to save room.
     fn render(&self, year: i16) -> String {
-        let said = self.said.map(|date| match day(date) {
+        let said = self.said_on.map(|date| match day(date) {
             full if date.year() == year => full.chars().skip(5).collect(),
             full => full,
         });
@@ -89,14 +89,14 @@ pub(super) fn render_findings(
     let mut sessions: BTreeMap<(Reverse<Option<Date>>, &str), Vec<&CardLine>> = BTreeMap::new();
     for line in lines {
         let session = line.id.rsplit_once('-').map_or("", |(session, _)| session);
-        sessions.entry((Reverse(line.said), session)).or_default().push(line);
+        sessions.entry((Reverse(line.said_on), session)).or_default().push(line);
     }
     for found in sessions.values_mut() {
         found.sort_by_key(|line| (Reverse(line.uses), Reverse(specifics(&line.text).len()), line.id.clone()));
     }
     let longest = sessions.values().map(Vec::len).max().unwrap_or(0);
     let in_turns = (0..longest).flat_map(|turn| sessions.values().filter_map(move |found| found.get(turn)));
-    let year = lines.iter().filter_map(|line| line.said).max().map_or(0, Date::year);
+    let year = lines.iter().filter_map(|line| line.said_on).max().map_or(0, Date::year);
     let mut left = room;
     let mut chosen: Vec<&CardLine> = in_turns
         .copied()
@@ -107,7 +107,7 @@ pub(super) fn render_findings(
             fits
         })
         .collect();
-    chosen.sort_by(|a, b| (a.said, &a.id).cmp(&(b.said, &b.id)));
+    chosen.sort_by(|a, b| (a.said_on, &a.id).cmp(&(b.said_on, &b.id)));
     let mut part = BriefingPart::new(room);
     chosen.iter().for_each(|line| part.line(&line.render(year)));
     (part.titled("What agents found here", cut), chosen.iter().map(|line| line.id.clone()).collect())
@@ -120,8 +120,8 @@ type CardSectionFilter = fn(&CardLine) -> bool;
 /// recall brings the rest.
 pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<String>) {
     let mut chosen: Vec<&CardLine> = lines.iter().collect();
-    let year = lines.iter().filter_map(|line| line.said).max().map_or(0, Date::year);
-    chosen.sort_by_key(|line| (!line.instructs(), -line.uses, Reverse(line.said), line.id.clone()));
+    let year = lines.iter().filter_map(|line| line.said_on).max().map_or(0, Date::year);
+    chosen.sort_by_key(|line| (!line.instructs(), -line.uses, Reverse(line.said_on), line.id.clone()));
     let mut room = MAX_CARD_CHARS;
     let mut left_out = 0;
     chosen.retain(|line| {
@@ -134,10 +134,12 @@ pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<
         fits
     });
     // Sort by the time of the statement, not by rank, so that a new line does not move the others.
-    chosen.sort_by(|a, b| (a.said, &a.text).cmp(&(b.said, &b.text)));
+    chosen.sort_by(|a, b| (a.said_on, &a.text).cmp(&(b.said_on, &b.text)));
     let sections: [(&str, CardSectionFilter); 3] = [
-        ("The user's standing instructions for this project", |line| line.here && line.instructs()),
-        ("The user's standing instructions everywhere", |line| !line.here && line.instructs()),
+        ("The user's standing instructions for this project", |line| {
+            line.is_project_only && line.instructs()
+        }),
+        ("The user's standing instructions everywhere", |line| !line.is_project_only && line.instructs()),
         ("What the user has said about this work", |line| !line.instructs()),
     ];
     let mut text = String::new();
@@ -161,8 +163,8 @@ mod tests {
             id: format!("m-{number:08}"),
             text: format!("Statement {number}"),
             kind: kind.to_owned(),
-            said: "2026-10-05".parse().ok(),
-            here,
+            said_on: "2026-10-05".parse().ok(),
+            is_project_only: here,
             uses: 0,
         }
     }
@@ -212,7 +214,7 @@ mod tests {
         let found = |session: &str, number: usize, day: &str, text: &str| CardLine {
             id: format!("o-{session}-{number}"),
             text: text.to_owned(),
-            said: day.parse().ok(),
+            said_on: day.parse().ok(),
             ..CardLine::default()
         };
         let lines = [

@@ -13,7 +13,7 @@ const MAX_SESSIONS: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCall {
     session: String,
-    said: String,
+    output: String,
 }
 
 impl HookCall {
@@ -28,7 +28,7 @@ impl HookCall {
         };
         Self {
             session: hash(&[agent.as_str(), session]),
-            said: hash(&[kind.as_str(), said[0], said[1], said[2]]),
+            output: hash(&[kind.as_str(), said[0], said[1], said[2]]),
         }
     }
 
@@ -36,7 +36,7 @@ impl HookCall {
     pub fn join(&self, list: &str, now_ms: i64) -> Option<String> {
         let lines = list.lines().filter_map(|line| {
             let mut words = line.split(' ');
-            let call = Self { session: words.next()?.to_owned(), said: words.next()?.to_owned() };
+            let call = Self { session: words.next()?.to_owned(), output: words.next()?.to_owned() };
             Some((call, words.next()?.parse::<i64>().ok()?))
         });
         // `abs`: a clock that was set back must not silence anybody.
@@ -48,7 +48,7 @@ impl HookCall {
         recent.retain(|(call, _)| call.session != self.session);
         recent.push((self.clone(), now_ms));
         let kept = &recent[recent.len().saturating_sub(MAX_SESSIONS)..];
-        Some(kept.iter().map(|(call, at)| format!("{} {} {at}\n", call.session, call.said)).collect())
+        Some(kept.iter().map(|(call, at)| format!("{} {} {at}\n", call.session, call.output)).collect())
     }
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn call(session: &str, said: &str) -> HookCall {
-        HookCall { session: session.to_owned(), said: said.to_owned() }
+        HookCall { session: session.to_owned(), output: said.to_owned() }
     }
 
     #[test]

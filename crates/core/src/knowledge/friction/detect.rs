@@ -25,7 +25,7 @@ const MAX_COMMAND_CHARS: usize = 80;
 /// Sightings of the same thing.
 struct FindingCluster<'a> {
     statement: AnalysedStatement,
-    seen: Vec<SeenFinding<'a>>,
+    findings: Vec<SeenFinding<'a>>,
 }
 
 /// Detects all patterns, including rare ones. [`super::fixes`] counts and drops the rare ones.
@@ -46,10 +46,10 @@ fn clusters<'a>(seen: impl Iterator<Item = SeenFinding<'a>>) -> Vec<FindingClust
         let statement = AnalysedStatement::from_text(&seen.finding.text);
         match clusters.iter_mut().find(|cluster| cluster.statement.is_same(&statement)) {
             Some(cluster) => {
-                cluster.seen.push(seen);
+                cluster.findings.push(seen);
                 cluster.statement = statement;
             }
-            None => clusters.push(FindingCluster { statement, seen: vec![seen] }),
+            None => clusters.push(FindingCluster { statement, findings: vec![seen] }),
         }
     }
     clusters
@@ -66,15 +66,15 @@ fn corrections(seen: &[SeenFinding<'_>]) -> Vec<FrictionPattern> {
 
 impl FindingCluster<'_> {
     fn pattern(&self, kind: FrictionKind) -> Option<FrictionPattern> {
-        let origin = self.seen.iter().map(|seen| seen.finding.origin).min_by_key(|one| distance(*one))?;
+        let origin = self.findings.iter().map(|seen| seen.finding.origin).min_by_key(|one| distance(*one))?;
         // The newest words of the most trusted origin: tool output does not speak for the user.
-        let told = self.seen.iter().rev().find(|seen| seen.finding.origin == origin)?;
+        let told = self.findings.iter().rev().find(|seen| seen.finding.origin == origin)?;
         let text = one_line(&clean_and_redact(&told.finding.text).text, usize::MAX);
         if text.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
             return None;
         }
-        let theirs = self.seen.iter().filter(|seen| seen.finding.origin == origin);
-        let sightings = self.seen.iter().map(|seen| FrictionSighting {
+        let theirs = self.findings.iter().filter(|seen| seen.finding.origin == origin);
+        let sightings = self.findings.iter().map(|seen| FrictionSighting {
             session: &seen.observation.session,
             at: seen.observation.at,
             window: &seen.observation.key,
@@ -82,7 +82,7 @@ impl FindingCluster<'_> {
             quote: &seen.finding.text,
         });
         let (evidence, times) = rests_on(sightings);
-        let mut projects = self.seen.iter().map(|seen| seen.observation.project.clone());
+        let mut projects = self.findings.iter().map(|seen| seen.observation.project.clone());
         let first = projects.next().flatten();
         Some(FrictionPattern {
             kind,

@@ -118,7 +118,7 @@ impl DaySplitter {
 /// A statement of an observer.
 struct ObserverClaim {
     priority: Priority,
-    when: Option<FactTime>,
+    time: Option<FactTime>,
     text: String,
     cited: Vec<usize>,
     feels: Option<Sentiment>,
@@ -131,7 +131,7 @@ fn claim(line: &str) -> Option<ObserverClaim> {
     let (rest, feels) = feeling(rest);
     let (text, cited) = parse_citations(rest);
     let text = one_line(&clean_and_redact(text).text, MAX_TEXT_CHARS);
-    (!text.is_empty()).then_some(ObserverClaim { priority, when, text, cited, feels })
+    (!text.is_empty()).then_some(ObserverClaim { priority, time: when, text, cited, feels })
 }
 
 /// Splits `… [#3] {urgent}` into the line and its sentiment, if the word in braces is a known one (FBK-07).
@@ -187,7 +187,7 @@ fn finding(
         return Err(ClaimFault::Copied);
     }
     noise.check_noise(&claim.text, &support)?;
-    let (when, wrong) = evidence.check_time(claim.when, &support.places);
+    let (when, wrong) = evidence.check_time(claim.time, &support.places);
     if wrong {
         fault(ClaimFault::Time);
     }

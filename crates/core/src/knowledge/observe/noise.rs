@@ -28,7 +28,7 @@ pub struct NoiseDetector<'a> {
     /// The words of each message, with spaces around them.
     lines: Vec<String>,
     /// The findings of the rules.
-    found: Vec<Finding>,
+    findings: Vec<Finding>,
 }
 
 impl<'a> NoiseDetector<'a> {
@@ -37,7 +37,7 @@ impl<'a> NoiseDetector<'a> {
         Self {
             messages,
             lines: messages.iter().map(|message| in_words(&text_with_calls(message))).collect(),
-            found: observe(messages, zone, None).findings().cloned().collect(),
+            findings: observe(messages, zone, None).findings().cloned().collect(),
         }
     }
 
@@ -62,7 +62,7 @@ impl<'a> NoiseDetector<'a> {
             ids.into_iter().any(|id| finding.messages.contains(id))
         };
         let found = self
-            .found
+            .findings
             .iter()
             .filter(|finding| !matches!(finding.kind, FindingKind::Files | FindingKind::Workflow));
         found
@@ -94,7 +94,7 @@ impl<'a> NoiseDetector<'a> {
         let said = |message: &&Message| message.role != MessageRole::Tool;
         let here = places.iter().filter_map(|place| self.messages.get(*place)).filter(said);
         let found = |id: &String| {
-            self.found.iter().any(|found| found.kind == FindingKind::Idea && found.messages.contains(id))
+            self.findings.iter().any(|found| found.kind == FindingKind::Idea && found.messages.contains(id))
         };
         here.into_iter().any(|message| {
             let text = fold(&message.text);
@@ -106,7 +106,7 @@ impl<'a> NoiseDetector<'a> {
 
     /// The user's explicit statements, in their own words.
     pub fn user_findings(&self) -> impl Iterator<Item = &Finding> {
-        self.found.iter().filter(|finding| {
+        self.findings.iter().filter(|finding| {
             let kind = finding.kind;
             finding.origin == Origin::User
                 && matches!(

@@ -34,7 +34,7 @@ pub struct FoldedProposal<'a> {
     /// The proposal to show.
     pub proposal: &'a Proposal,
     /// The near-duplicates, best first.
-    pub same: Vec<ProposalId>,
+    pub duplicates: Vec<ProposalId>,
 }
 
 /// Sorts proposals by worth, with near-duplicates folded into the one on the page, or else into the best of
@@ -59,8 +59,8 @@ pub fn rank_proposals<'a>(
             .iter_mut()
             .find(|(_, leader, of)| of.proposal.shares_file(proposal) && leader.is_same(&statement));
         match leader.filter(|_| !on_page.contains(&proposal.id)) {
-            Some((_, _, leader)) => leader.same.push(proposal.id),
-            None => folded.push((place, statement, FoldedProposal { proposal, same: Vec::new() })),
+            Some((_, _, leader)) => leader.duplicates.push(proposal.id),
+            None => folded.push((place, statement, FoldedProposal { proposal, duplicates: Vec::new() })),
         }
     }
     folded.sort_by_key(|(place, ..)| *place);
@@ -140,9 +140,9 @@ mod tests {
         ];
         let unseen = rank_proposals(&all, &HashSet::new(), now());
         assert_eq!(numbers(&unseen), [2, 3]);
-        assert_eq!(unseen[0].same, [all[0].id]);
+        assert_eq!(unseen[0].duplicates, [all[0].id]);
         let seen = rank_proposals(&all, &HashSet::from([all[0].id]), now());
-        assert_eq!((numbers(&seen), &seen[0].same), (vec![1, 3], &vec![all[1].id]));
+        assert_eq!((numbers(&seen), &seen[0].duplicates), (vec![1, 3], &vec![all[1].id]));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::vault::memory::{sections, visible_in};
 #[derive(Clone, Debug, Default)]
 pub struct MemoryDocument {
     /// The whole text in normalised form.
-    said: String,
+    normalised_text: String,
     lines: Vec<MemoryStatement>,
     titles: Vec<String>,
     /// The document, if some of its lines hold in one project only.
@@ -32,7 +32,7 @@ impl MemoryDocument {
     /// Parses the document. One with an ambiguous structure still counts as text.
     pub fn read(text: &str) -> Self {
         let Ok(sections) = sections(text) else {
-            return Self { said: normalise(text), ..Self::default() };
+            return Self { normalised_text: normalise(text), ..Self::default() };
         };
         let (mut standing, mut from) = (String::with_capacity(text.len()), 0);
         let mut lines = Vec::new();
@@ -56,7 +56,7 @@ impl MemoryDocument {
         let is_scoped = sections.iter().flat_map(|section| &section.items).any(|item| item.project.is_some());
         let titles = sections.into_iter().filter(|section| section.level == 2).map(|section| section.title);
         let scoped = is_scoped.then(|| text.to_owned());
-        Self { said: normalise(&standing), lines, titles: titles.collect(), scoped }
+        Self { normalised_text: normalise(&standing), lines, titles: titles.collect(), scoped }
     }
 
     /// The content visible in `project`: the lines that hold there or everywhere.
@@ -70,7 +70,7 @@ impl MemoryDocument {
     /// True if it already contains the statement (REF-17): verbatim, or as a line with the same meaning.
     pub fn contains_statement(&self, statement: &AnalysedStatement) -> bool {
         let words = normalise(statement.text());
-        !words.is_empty() && self.said.contains(&words)
+        !words.is_empty() && self.normalised_text.contains(&words)
             || self.lines.iter().any(|line| line.statement.is_same(statement))
     }
 

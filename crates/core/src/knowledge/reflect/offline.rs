@@ -42,7 +42,7 @@ pub struct OfflineReflection {
 struct FindingGroup<'a> {
     section: TargetSection,
     /// The findings in the order of observation.
-    seen: Vec<SeenFinding<'a>>,
+    findings: Vec<SeenFinding<'a>>,
     /// The statement of the newest finding.
     statement: AnalysedStatement,
 }
@@ -71,10 +71,10 @@ pub fn reflect(period: &ReflectionPeriod<'_>) -> OfflineReflection {
         }
         match groups.iter_mut().find(|group| group.statement.is_same(&statement)) {
             Some(group) => {
-                group.seen.push(seen);
+                group.findings.push(seen);
                 group.statement = statement;
             }
-            None => groups.push(FindingGroup { section, seen: vec![seen], statement }),
+            None => groups.push(FindingGroup { section, findings: vec![seen], statement }),
         }
     }
     let mut drafts: Vec<(Priority, ProposalDraft)> = Vec::new();
@@ -112,21 +112,21 @@ fn overrides(new: &FindingGroup<'_>, old: &FindingGroup<'_>) -> bool {
 impl<'a> FindingGroup<'a> {
     /// The newest finding. A group has at least one.
     fn newest(&self) -> &SeenFinding<'a> {
-        &self.seen[self.seen.len() - 1]
+        &self.findings[self.findings.len() - 1]
     }
 
     fn priority(&self) -> Priority {
-        self.seen.iter().map(|seen| seen.finding.priority).max().unwrap_or(Priority::Low)
+        self.findings.iter().map(|seen| seen.finding.priority).max().unwrap_or(Priority::Low)
     }
 
     /// The most trusted origin in the group.
     fn origin(&self) -> Origin {
-        let origins = self.seen.iter().map(|seen| seen.finding.origin);
+        let origins = self.findings.iter().map(|seen| seen.finding.origin);
         origins.min_by_key(|origin| distance(*origin)).unwrap_or(Origin::Tool)
     }
 
     fn sessions(&self) -> BTreeSet<&str> {
-        self.seen.iter().map(|seen| seen.observation.session.as_str()).collect()
+        self.findings.iter().map(|seen| seen.observation.session.as_str()).collect()
     }
 
     /// True for 🔴, and for 🟡 in several sessions (REF-10).
@@ -141,9 +141,10 @@ impl<'a> FindingGroup<'a> {
     fn draft(&self) -> Result<ProposalDraft, DraftDropReason> {
         let origin = self.origin();
         // The newest finding of that origin: tool output must not speak for the user.
-        let told = self.seen.iter().rev().find(|seen| seen.finding.origin == origin).unwrap_or(self.newest());
+        let told =
+            self.findings.iter().rev().find(|seen| seen.finding.origin == origin).unwrap_or(self.newest());
         let mut evidence = ProposalEvidence::default();
-        for seen in &self.seen {
+        for seen in &self.findings {
             evidence.merge(&ProposalEvidence {
                 sessions: vec![seen.observation.session.clone()],
                 messages: seen.finding.messages.clone(),
@@ -152,7 +153,7 @@ impl<'a> FindingGroup<'a> {
                 ..ProposalEvidence::default()
             });
         }
-        let theirs = self.seen.iter().filter(|seen| seen.finding.origin == origin);
+        let theirs = self.findings.iter().filter(|seen| seen.finding.origin == origin);
         let strength = theirs.map(|seen| seen.finding.strength).max().unwrap_or(StatementStrength::Inferred);
         let section = section_of(told).unwrap_or_else(|| self.section.clone());
         Ok(ProposalDraft {
@@ -163,7 +164,7 @@ impl<'a> FindingGroup<'a> {
             explicit: origin == Origin::User && strength == StatementStrength::Explicit,
             confidence: confidence(strength.value(), evidence.sessions.len(), origin),
             evidence,
-            project: common_project(self.seen.iter().map(|seen| seen.observation)),
+            project: common_project(self.findings.iter().map(|seen| seen.observation)),
             supersedes: None,
             joins: None,
         })

@@ -162,8 +162,10 @@ pub struct TriageFacts<'a> {
 pub fn judge_by_rules(ids: &[ProposalId], facts: &TriageFacts<'_>) -> Vec<TriageJudgement> {
     let open: Vec<Proposal> =
         facts.all.iter().filter(|proposal| proposal.status.is_open()).cloned().collect();
-    let followers: HashSet<ProposalId> =
-        rank_proposals(&open, facts.on_page, facts.now).into_iter().flat_map(|folded| folded.same).collect();
+    let followers: HashSet<ProposalId> = rank_proposals(&open, facts.on_page, facts.now)
+        .into_iter()
+        .flat_map(|folded| folded.duplicates)
+        .collect();
     let decided: Vec<(&Proposal, AnalysedStatement)> = facts
         .all
         .iter()

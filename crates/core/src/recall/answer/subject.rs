@@ -49,7 +49,7 @@ pub struct QuestionSubject {
     /// Numbers with the word that they count or name: `importer 7`.
     numbered: Vec<(String, String)>,
     /// For every alternative that the question means: its words, and those of the other alternatives.
-    meant: Vec<(&'static [&'static str], Vec<&'static str>)>,
+    alternatives: Vec<(&'static [&'static str], Vec<&'static str>)>,
 }
 
 impl QuestionSubject {
@@ -65,8 +65,8 @@ impl QuestionSubject {
                 (*named, others.flat_map(|other| other.iter().copied()).collect())
             })
         });
-        let meant: Vec<(&[&str], Vec<&str>)> = meant.collect();
-        let is_meant = |word: &str| meant.iter().any(|(named, _)| named.contains(&word));
+        let alternatives: Vec<(&[&str], Vec<&str>)> = meant.collect();
+        let is_meant = |word: &str| alternatives.iter().any(|(named, _)| named.contains(&word));
         let subject = about.iter().filter(|word| {
             !is_stop(word)
                 && !QUESTION_WORDS.contains(word)
@@ -77,7 +77,7 @@ impl QuestionSubject {
             words: subject.map(|word| content_words(word)).filter(|terms| !terms.is_empty()).collect(),
             specifics: specifics(&question).into_iter().collect(),
             numbered: numbered(&all),
-            meant,
+            alternatives,
         }
     }
 
@@ -86,7 +86,7 @@ impl QuestionSubject {
         let text = normalise_for_specifics(passage);
         let named = self.specifics.iter().all(|specific| normalised_contains(specific, &text));
         let all: HashSet<&str> = split(&text).collect();
-        let meant = self.meant.iter().all(|(named, _)| named.iter().any(|word| all.contains(word)));
+        let meant = self.alternatives.iter().all(|(named, _)| named.iter().any(|word| all.contains(word)));
         named && meant && self.is_covered(&content_words(passage))
     }
 
@@ -96,7 +96,7 @@ impl QuestionSubject {
         let text = normalise_for_specifics(sentence);
         let all: Vec<&str> = split(&text).collect();
         let has = |word: &str| all.contains(&word);
-        let same_kind = self.meant.iter().all(|(named, others)| {
+        let same_kind = self.alternatives.iter().all(|(named, others)| {
             named.iter().any(|word| has(word)) || !others.iter().any(|word| has(word))
         });
         let others = numbered(&all);

@@ -31,7 +31,7 @@ pub(super) fn documents(file: &CollectedFile<'_>, date: Date) -> Vec<CollectedDo
     let mut from = 0;
     for own in placed_sections(&file.lines) {
         all.extend(theirs(file, date, from..own.lines.start).into_iter().map(CollectedDocument::from));
-        let ours = OwnSection { file, date, own: &own };
+        let ours = OwnSection { file, date, section: &own };
         let mut found = Vec::new();
         match &own.section {
             LogSection::Observation(observation) => ours.observed(observation, &mut found),
@@ -71,7 +71,7 @@ pub(super) fn is_ours(file: &CollectedFile<'_>, date: Date) -> bool {
         from = own.lines.end;
         follows
             && own.section.source().dedupe_key.is_some()
-            && OwnSection { file, date, own }.left_over().is_empty()
+            && OwnSection { file, date, section: own }.left_over().is_empty()
     };
     placed_sections(&file.lines).iter().all(is_next) && from == file.lines.len()
 }
@@ -91,12 +91,12 @@ fn theirs(file: &CollectedFile<'_>, date: Date, lines: Range<usize>) -> Vec<Docu
 struct OwnSection<'a> {
     file: &'a CollectedFile<'a>,
     date: Date,
-    own: &'a PlacedSection,
+    section: &'a PlacedSection,
 }
 
 impl OwnSection<'_> {
     fn lines(&self) -> Range<usize> {
-        self.own.lines.clone()
+        self.section.lines.clone()
     }
 
     /// A document with the properties that all machine-written sections share.
@@ -111,7 +111,7 @@ impl OwnSection<'_> {
             created: self.section_time(time, None).or(plain.created),
             origin: Origin::Agent,
             reviewed: false,
-            project: self.own.section.source().project.clone().map(ProjectId::new),
+            project: self.section.section.source().project.clone().map(ProjectId::new),
             thread: Some(self.thread()),
             ..plain
         }
@@ -123,7 +123,7 @@ impl OwnSection<'_> {
 
     /// The session, or the day without one.
     fn thread(&self) -> String {
-        let From { session, name, .. } = self.own.section.source();
+        let From { session, name, .. } = self.section.section.source();
         session.as_ref().or(name.as_ref()).cloned().unwrap_or_else(|| self.file.path.to_owned())
     }
 
@@ -154,7 +154,7 @@ impl OwnSection<'_> {
                 None
             }
         };
-        let placed = body.facts().zip(&self.own.facts);
+        let placed = body.facts().zip(&self.section.facts);
         found.extend(placed.filter_map(|(fact, lines)| self.fact(fact, lines.clone(), *time, date)));
     }
 
@@ -162,9 +162,10 @@ impl OwnSection<'_> {
     fn headed(&self) -> Vec<Range<usize>> {
         let is_heading = |at: &usize| matches!(self.file.lines[*at].kind, LineKind::Heading { .. });
         let starts: Vec<usize> = self.lines().skip(1).filter(is_heading).collect();
-        let is_fact = |at: usize| self.own.facts.binary_search_by_key(&at, |fact| fact.start).is_ok();
-        let end = |start: usize| (start + 1..self.own.lines.end).find(|at| is_heading(at) || is_fact(*at));
-        starts.into_iter().map(|start| start..end(start).unwrap_or(self.own.lines.end)).collect()
+        let is_fact = |at: usize| self.section.facts.binary_search_by_key(&at, |fact| fact.start).is_ok();
+        let end =
+            |start: usize| (start + 1..self.section.lines.end).find(|at| is_heading(at) || is_fact(*at));
+        starts.into_iter().map(|start| start..end(start).unwrap_or(self.section.lines.end)).collect()
     }
 
     fn fact(
@@ -197,8 +198,8 @@ impl OwnSection<'_> {
     /// Lines that somebody inserted into the section or below it.
     fn left_over(&self) -> Vec<Range<usize>> {
         let lines = &self.file.lines;
-        let is_listed = !matches!(self.own.section, LogSection::Observation(_));
-        let mut taken: Vec<Range<usize>> = self.own.facts.clone();
+        let is_listed = !matches!(self.section.section, LogSection::Observation(_));
+        let mut taken: Vec<Range<usize>> = self.section.facts.clone();
         if is_listed {
             let items = self.lines().filter(|at| matches!(lines[*at].kind, LineKind::Item { depth: 1, .. }));
             taken.extend(items.map(|at| item_lines(lines, at)));
@@ -208,7 +209,7 @@ impl OwnSection<'_> {
             taken.get(next).is_some_and(|item| item.contains(&at))
         };
         let mut labelled = false;
-        let mut is_theirs = Vec::with_capacity(self.own.lines.len());
+        let mut is_theirs = Vec::with_capacity(self.section.lines.len());
         for at in self.lines() {
             let line = &lines[at];
             let is_text =
@@ -217,7 +218,7 @@ impl OwnSection<'_> {
             labelled = is_label;
             is_theirs.push(is_text && !is_label && !is_quote_or_narrative(line.text) && !is_taken(at));
         }
-        note::matching_runs(self.lines(), |at| is_theirs[at - self.own.lines.start])
+        note::matching_runs(self.lines(), |at| is_theirs[at - self.section.lines.start])
     }
 }
 

@@ -41,7 +41,7 @@ pub struct SupportVector {
     /// The value of one quantisation step, which gives the vector unit length.
     pub scale: f32,
     /// The coefficient: positive for small talk.
-    pub says: f32,
+    pub coefficient: f32,
 }
 
 impl<'a> SmallTalkClassifier<'a> {
@@ -109,7 +109,7 @@ pub fn write(model: &str, width: u32, narrow: f32, examples: &[SupportVector]) -
     let [length, count] = [model.len(), examples.len()].map(|size| (size as u32).to_le_bytes());
     let mut bytes = [MAGIC, &length, model.as_bytes(), &width.to_le_bytes(), &count].concat();
     bytes.extend(narrow.to_le_bytes());
-    bytes.extend(examples.iter().flat_map(|one| [one.scale, one.says]).flat_map(f32::to_le_bytes));
+    bytes.extend(examples.iter().flat_map(|one| [one.scale, one.coefficient]).flat_map(f32::to_le_bytes));
     bytes.extend(examples.iter().flat_map(|one| &one.steps).map(|step| step.cast_unsigned()));
     bytes
 }
@@ -130,7 +130,8 @@ mod tests {
     use super::*;
 
     fn two() -> Vec<u8> {
-        let example = |steps: [i8; 2], says| SupportVector { steps: steps.to_vec(), scale: 0.01, says };
+        let example =
+            |steps: [i8; 2], says| SupportVector { steps: steps.to_vec(), scale: 0.01, coefficient: says };
         write("m", 2, 1.5, &[example([100, 0], 2.0), example([0, 100], -1.0)])
     }
 

@@ -114,7 +114,7 @@ struct GeminiResponse {
 /// The messages of a Gemini CLI session that were neither rewritten later nor rewound.
 #[derive(Default)]
 pub struct GeminiWalk {
-    seen: RecentIds,
+    seen_ids: RecentIds,
     /// An open rewind: everything from here back to its target is dropped.
     cut: Option<RewindCut>,
     /// True if further rewinds to missing messages are ignored.
@@ -137,21 +137,21 @@ impl GeminiWalk {
     /// True if a message is seen for the first time.
     fn is_new(&mut self, id: &str) -> bool {
         match &mut self.cut {
-            Some(cut) if !self.seen.contains(id) => {
+            Some(cut) if !self.seen_ids.contains(id) => {
                 if cut.passed.len() < MAX_REWOUND_MESSAGES {
                     cut.passed.push(id.to_owned());
                 }
                 true
             }
             Some(_) => false,
-            None => self.seen.insert(id),
+            None => self.seen_ids.insert(id),
         }
     }
 
     /// Ends a rewind at its target: drops the messages passed since, wherever they were written.
     fn resolve(&mut self) {
         for id in self.cut.take().map(|cut| cut.passed).unwrap_or_default() {
-            self.seen.insert(&id);
+            self.seen_ids.insert(&id);
         }
     }
 }
@@ -186,7 +186,7 @@ impl BranchWalk for GeminiWalk {
             // Drop the listed messages from the target on where they were said, too.
             self.resolve();
             listed[from..].iter().filter_map(|one| one.id.as_ref()).for_each(|id| {
-                self.seen.insert(id);
+                self.seen_ids.insert(id);
             });
             return BranchVerdict::Left;
         }
@@ -208,7 +208,7 @@ impl BranchWalk for GeminiWalk {
 #[derive(Default)]
 pub struct GeminiReader {
     head: SessionHead,
-    said: RecentIds,
+    said_ids: RecentIds,
     /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
 }
@@ -243,7 +243,7 @@ impl GeminiReader {
         let (Some(id), Some(kind)) = (record.id, record.kind) else {
             return LineVerdict::Strange("message without a type".to_owned());
         };
-        if !self.said.insert(&id) {
+        if !self.said_ids.insert(&id) {
             return LineVerdict::Known;
         }
         let at = record.timestamp.as_deref().and_then(time::parse);
@@ -424,7 +424,7 @@ impl TranscriptParser for GeminiReader {
         for message in messages {
             if compressed && !message.is_summary() {
                 if let Some(id) = &message.id {
-                    self.said.insert(id);
+                    self.said_ids.insert(id);
                 }
                 continue;
             }

@@ -56,27 +56,27 @@ impl CachedWord {
 /// Hashes the terms of one text after the other, with a cache.
 pub struct TermHasher {
     places: Vec<CachedWord>,
-    found: Vec<(u64, u32)>,
+    counts: Vec<(u64, u32)>,
 }
 
 impl Default for TermHasher {
     fn default() -> Self {
-        Self { places: vec![CachedWord::default(); CACHE_SLOTS], found: Vec::new() }
+        Self { places: vec![CachedWord::default(); CACHE_SLOTS], counts: Vec::new() }
     }
 }
 
 impl TermHasher {
     /// The hashed terms of `text` with their word positions, equal to [`super::terms`].
     pub fn hash_terms(&mut self, text: &str) -> &mut [(u64, u32)] {
-        self.found.clear();
+        self.counts.clear();
         TermSplitter::new(&mut *self).text(text);
-        &mut self.found
+        &mut self.counts
     }
 }
 
 impl TermSink for &mut TermHasher {
     fn term(&mut self, term: TextTerm<'_>) {
-        self.found.push((hash(term.text), term.word));
+        self.counts.push((hash(term.text), term.word));
     }
 
     fn is_cached(&mut self, word: &str, at: u32) -> bool {
@@ -84,12 +84,12 @@ impl TermSink for &mut TermHasher {
         let Some(known) = self.places.get(asked.cache_slot()).filter(|known| known.same_word(&asked)) else {
             return false;
         };
-        self.found.extend(known.term.map(|term| (term, at)));
+        self.counts.extend(known.term.map(|term| (term, at)));
         true
     }
 
     fn cache_result(&mut self, word: &str, told: bool) {
-        let term = self.found.last().filter(|_| told).map(|(term, _)| *term);
+        let term = self.counts.last().filter(|_| told).map(|(term, _)| *term);
         let Some(known) = CachedWord::from_word(word.as_bytes(), term) else { return };
         if let Some(place) = self.places.get_mut(known.cache_slot()) {
             *place = known;

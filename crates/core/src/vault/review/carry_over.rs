@@ -15,7 +15,7 @@ pub struct CarriedPage {
     /// The text of the whole page.
     pub text: String,
     /// The proposals it shows, as a base for the next comparison.
-    pub shown: ShownPage,
+    pub shown_page: ShownPage,
 }
 
 /// The reason why a page was left unchanged.
@@ -39,10 +39,12 @@ pub fn carry_page(
     shown: Option<&ShownPage>,
     queue: &ReviewPage,
 ) -> Result<CarriedPage, CarryError> {
-    let Some(text) = text else { return Ok(CarriedPage { text: render(queue), shown: queue.shown_page() }) };
+    let Some(text) = text else {
+        return Ok(CarriedPage { text: render(queue), shown_page: queue.shown_page() });
+    };
     let listed = queue.listed_proposals();
     let same = shown.filter(|shown| shown.proposals == listed);
-    let as_it_is = same.map(|shown| CarriedPage { text: text.to_owned(), shown: shown.clone() });
+    let as_it_is = same.map(|shown| CarriedPage { text: text.to_owned(), shown_page: shown.clone() });
     let count = parse_pending_count(text);
     if let Some(as_it_is) =
         as_it_is.clone().filter(|_| count.is_none_or(|count| count == queue.pending_count()))
@@ -72,7 +74,10 @@ pub fn carry_page(
         return Ok(as_it_is);
     }
     let text = update(text, shown, &on_page)?;
-    Ok(CarriedPage { text, shown: ShownPage { version: on_page.shown_page().version, proposals: listed } })
+    Ok(CarriedPage {
+        text,
+        shown_page: ShownPage { version: on_page.shown_page().version, proposals: listed },
+    })
 }
 
 #[cfg(test)]
@@ -109,7 +114,7 @@ mod tests {
     }
 
     fn decisions(carried: &CarriedPage) -> Vec<PageDecision> {
-        let decided = diff(&carried.shown, &carried.text).unwrap().decided;
+        let decided = diff(&carried.shown_page, &carried.text).unwrap().decided;
         decided.into_iter().map(|decided| decided.decision).collect()
     }
 
@@ -119,13 +124,13 @@ mod tests {
         let page = carry_page(None, None, &first).unwrap();
         assert!(page.text.contains("| 9 proposals pending_"), "{}", page.text);
         let same = ReviewPage { later: 7, ..queue(&[1, 2], 9) };
-        assert_eq!(carry_page(Some(&page.text), Some(&page.shown), &same).unwrap().text, page.text);
+        assert_eq!(carry_page(Some(&page.text), Some(&page.shown_page), &same).unwrap().text, page.text);
         let more = ReviewPage { later: 8, ..queue(&[1, 2], 9) };
-        let next = carry_page(Some(&page.text), Some(&page.shown), &more).unwrap();
+        let next = carry_page(Some(&page.text), Some(&page.shown_page), &more).unwrap();
         assert!(next.text.contains("| 10 proposals pending_"), "{}", next.text);
         // A footer that the person removed is not added again.
         let bare = page.text.lines().filter(|line| !line.contains("pending_")).collect::<Vec<_>>().join("\n");
-        assert_eq!(carry_page(Some(&bare), Some(&page.shown), &more).unwrap().text, bare);
+        assert_eq!(carry_page(Some(&bare), Some(&page.shown_page), &more).unwrap().text, bare);
     }
 
     #[test]
@@ -135,7 +140,8 @@ mod tests {
         text = text.replace("Statement 2.", "Statement two, in my words.");
         let gone = text.lines().find(|line| line.contains("p-20261115-003")).unwrap().to_owned();
         text = text.replace(&format!("{gone}\n"), "My own note.\n");
-        let second = carry_page(Some(&text), Some(&first.shown), &queue(&[1, 2, 3, 4, 5, 6], 2)).unwrap();
+        let second =
+            carry_page(Some(&text), Some(&first.shown_page), &queue(&[1, 2, 3, 4, 5, 6], 2)).unwrap();
         assert!(
             second.text.contains("[x] `p-20261115-001`") && second.text.contains("in my words"),
             "{}",
@@ -143,7 +149,7 @@ mod tests {
         );
         assert!(second.text.contains("My own note.") && second.text.contains("p-20261115-006"));
         assert!(!second.text.contains("p-20261115-003"), "a deleted line does not come back");
-        let mut found: Vec<(u32, PageDecision)> = diff(&second.shown, &second.text)
+        let mut found: Vec<(u32, PageDecision)> = diff(&second.shown_page, &second.text)
             .unwrap()
             .decided
             .into_iter()
@@ -167,17 +173,17 @@ mod tests {
         );
         // Once more, without any change.
         let third =
-            carry_page(Some(&second.text), Some(&second.shown), &queue(&[1, 2, 3, 4, 5, 6], 3)).unwrap();
+            carry_page(Some(&second.text), Some(&second.shown_page), &queue(&[1, 2, 3, 4, 5, 6], 3)).unwrap();
         assert_eq!(third, second, "the same queue changes nothing");
     }
 
     #[test]
     fn a_page_in_doubt_is_left_alone() {
         let first = carry_page(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
-        let emptied = carry_page(Some(" \n"), Some(&first.shown), &queue(&[1, 2, 3, 4, 5], 2));
+        let emptied = carry_page(Some(" \n"), Some(&first.shown_page), &queue(&[1, 2, 3, 4, 5], 2));
         assert_eq!(emptied, Err(CarryError::Doubt(PageDoubt::Emptied)));
         let unclosed = format!("```\n{}", first.text);
-        assert!(carry_page(Some(&unclosed), Some(&first.shown), &queue(&[5], 2)).is_err());
+        assert!(carry_page(Some(&unclosed), Some(&first.shown_page), &queue(&[5], 2)).is_err());
     }
 
     #[test]
@@ -204,15 +210,15 @@ mod tests {
                 text = text.replace(&format!("- [ ] `p-20261115-{number:03}`"), &format!("- [{mark}] `p-20261115-{number:03}`"));
             }
             let after: Vec<u32> = (1..=5 + more).collect();
-            let second = carry_page(Some(&text), Some(&first.shown), &queue(&after, 2)).unwrap();
+            let second = carry_page(Some(&text), Some(&first.shown_page), &queue(&after, 2)).unwrap();
             let told = |carried: &CarriedPage| -> Vec<(ProposalId, PageDecision)> {
-                let decided = diff(&carried.shown, &carried.text).unwrap().decided;
+                let decided = diff(&carried.shown_page, &carried.text).unwrap().decided;
                 let old = decided.into_iter().filter(|decided| decided.id.number <= 5);
                 let mut told: Vec<_> = old.map(|decided| (decided.id, decided.decision)).collect();
                 told.sort_by_key(|(id, _)| *id);
                 told
             };
-            prop_assert_eq!(told(&second), told(&CarriedPage { text, shown: first.shown }));
+            prop_assert_eq!(told(&second), told(&CarriedPage { text, shown_page: first.shown_page }));
         }
     }
 }

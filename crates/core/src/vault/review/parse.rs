@@ -103,7 +103,7 @@ pub(super) struct ParsedItem {
 pub(super) struct PageBlock {
     /// The block's lines, by index.
     pub(super) lines: Range<usize>,
-    pub(super) what: BlockContent,
+    pub(super) content: BlockContent,
 }
 
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ pub fn parse(text: &str) -> Result<ParsedPage, BrokenDocument> {
     let mut version = None;
     for block in scan(&lines) {
         let range = lines[block.lines.start].start..lines[block.lines.end - 1].end();
-        match block.what {
+        match block.content {
             BlockContent::Title => parsed.titled = true,
             BlockContent::Reviewer(reviewer, date) => {
                 (parsed.reviewer, parsed.date) = (Some(reviewer), Some(date));
@@ -168,7 +168,7 @@ pub(super) fn scan(lines: &[MarkdownLine<'_>]) -> Vec<PageBlock> {
         if let BlockContent::Group(group) = &what {
             place = Some(group.clone());
         }
-        blocks.push(PageBlock { lines: at..end, what });
+        blocks.push(PageBlock { lines: at..end, content: what });
         at = end;
     }
     blocks

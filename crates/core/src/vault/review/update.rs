@@ -33,7 +33,13 @@ pub fn update(text: &str, shown: &ShownPage, queue: &ReviewPage) -> Result<Strin
     if lines.iter().all(MarkdownLine::is_blank) {
         return Ok(render(queue));
     }
-    let page = PageUpdate { text, lines: &lines, blocks: scan(&lines), shown, pending: queue.shown_page() };
+    let page = PageUpdate {
+        text,
+        lines: &lines,
+        blocks: scan(&lines),
+        shown_page: shown,
+        pending: queue.shown_page(),
+    };
     let mut edits = page.entries();
     edits.extend(page.empty_groups());
     edits.extend(page.new_entries());
@@ -61,7 +67,7 @@ struct PageUpdate<'a> {
     text: &'a str,
     lines: &'a [MarkdownLine<'a>],
     blocks: Vec<PageBlock>,
-    shown: &'a ShownPage,
+    shown_page: &'a ShownPage,
     pending: ShownPage,
 }
 
@@ -69,7 +75,7 @@ impl PageUpdate<'_> {
     /// Rewrites entries whose words changed, and removes those no longer pending.
     fn entries(&self) -> Vec<PageEdit> {
         let edits = self.blocks.iter().filter_map(|block| {
-            let BlockContent::Entry(entry) = &block.what else { return None };
+            let BlockContent::Entry(entry) = &block.content else { return None };
             let range = self.own_range(block, entry);
             let newline = newline_of(self.text);
             match find(&self.pending, entry) {
@@ -107,7 +113,7 @@ impl PageUpdate<'_> {
     }
 
     fn is_leaving(&self, entry: &PageEntry) -> bool {
-        find(&self.pending, entry).is_none() && find(self.shown, entry).is_some()
+        find(&self.pending, entry).is_none() && find(self.shown_page, entry).is_some()
     }
 
     fn block_range(&self, block: &PageBlock) -> Range<usize> {
@@ -117,7 +123,7 @@ impl PageUpdate<'_> {
     /// The entry's bytes without an attached note.
     fn own_range(&self, block: &PageBlock, entry: &PageEntry) -> Range<usize> {
         let whole = self.block_range(block);
-        if !find(self.shown, entry).is_some_and(|proposal| has_note_below(proposal, entry)) {
+        if !find(self.shown_page, entry).is_some_and(|proposal| has_note_below(proposal, entry)) {
             return whole;
         }
         let lazy = block.lines.clone().find(|at| self.lines[*at].kind == LineKind::Text { lazy: true });
@@ -128,9 +134,9 @@ impl PageUpdate<'_> {
     fn empty_groups(&self) -> Vec<PageEdit> {
         let mut edits = Vec::new();
         for (at, block) in self.blocks.iter().enumerate() {
-            let BlockContent::Group(place) = &block.what else { continue };
+            let BlockContent::Group(place) = &block.content else { continue };
             let members = self.members(at);
-            let leaves = |member: &PageBlock| match &member.what {
+            let leaves = |member: &PageBlock| match &member.content {
                 BlockContent::Blank => true,
                 BlockContent::Entry(entry) => {
                     self.is_leaving(entry) && self.own_range(member, entry) == self.block_range(member)
@@ -144,7 +150,7 @@ impl PageUpdate<'_> {
             }
             edits.push((self.block_range(block), String::new()));
             let blanks =
-                self.blocks[members].iter().filter(|member| matches!(member.what, BlockContent::Blank));
+                self.blocks[members].iter().filter(|member| matches!(member.content, BlockContent::Blank));
             edits.extend(blanks.map(|blank| (self.block_range(blank), String::new())));
         }
         edits
@@ -152,14 +158,16 @@ impl PageUpdate<'_> {
 
     /// The first heading for `place`.
     fn group(&self, place: &ProposalPlace) -> Option<usize> {
-        self.blocks.iter().position(|block| matches!(&block.what, BlockContent::Group(own) if own == place))
+        self.blocks
+            .iter()
+            .position(|block| matches!(&block.content, BlockContent::Group(own) if own == place))
     }
 
     /// The blocks below the group heading `at`, up to the next structure.
     fn members(&self, at: usize) -> Range<usize> {
         let ends = |block: &PageBlock| {
             let headed = matches!(self.lines[block.lines.start].kind, LineKind::Heading { .. });
-            headed || matches!(block.what, BlockContent::Footer(_) | BlockContent::Version(_))
+            headed || matches!(block.content, BlockContent::Footer(_) | BlockContent::Version(_))
         };
         let end =
             self.blocks.iter().skip(at + 1).position(ends).map_or(self.blocks.len(), |found| at + 1 + found);
@@ -171,7 +179,7 @@ impl PageUpdate<'_> {
         let on_page = |proposal: &&ListedProposal| {
             self.blocks
                 .iter()
-                .any(|block| matches!(&block.what, BlockContent::Entry(entry) if entry.id == proposal.id))
+                .any(|block| matches!(&block.content, BlockContent::Entry(entry) if entry.id == proposal.id))
         };
         self.pending.proposals.iter().filter(|proposal| !on_page(proposal)).collect()
     }
@@ -195,8 +203,10 @@ impl PageUpdate<'_> {
                     blank_behind: false,
                 };
             };
-            let last =
-                self.members(group).rev().find(|at| matches!(self.blocks[*at].what, BlockContent::Entry(_)));
+            let last = self
+                .members(group)
+                .rev()
+                .find(|at| matches!(self.blocks[*at].content, BlockContent::Entry(_)));
             let at = self.blocks[last.unwrap_or(group)].lines.end;
             LineInsertion { at, block: items, blank_before: last.is_none(), blank_behind: true }
         });
@@ -213,7 +223,7 @@ impl PageUpdate<'_> {
 
     /// The last footer; earlier ones were pasted in.
     fn footer(&self) -> Option<&PageBlock> {
-        self.blocks.iter().rev().find(|block| matches!(block.what, BlockContent::Footer(_)))
+        self.blocks.iter().rev().find(|block| matches!(block.content, BlockContent::Footer(_)))
     }
 
     fn footer_line(&self) -> usize {
@@ -226,7 +236,7 @@ impl PageUpdate<'_> {
             let line = &self.lines[block.lines.start];
             line.text_start..line.text_end()
         };
-        let last = |is: fn(&BlockContent) -> bool| self.blocks.iter().rev().find(|block| is(&block.what));
+        let last = |is: fn(&BlockContent) -> bool| self.blocks.iter().rev().find(|block| is(&block.content));
         let mut edits = Vec::new();
         edits.extend(
             last(|what| matches!(what, BlockContent::Reviewer(..)))

@@ -68,7 +68,7 @@ struct OmittedLines {
     /// The final ranges; adjacent ones are merged.
     settled: Vec<LineSpan>,
     /// The lines that may still turn out to be kept.
-    near: Vec<LineSpan>,
+    candidates: Vec<LineSpan>,
 }
 
 impl OmittedLines {
@@ -79,18 +79,18 @@ impl OmittedLines {
         match seen {
             BranchVerdict::Kept => {}
             BranchVerdict::Left => {
-                self.near.push(place);
-                if self.near.len() == 2 * Self::NEAR {
+                self.candidates.push(place);
+                if self.candidates.len() == 2 * Self::NEAR {
                     self.settle_lines(Self::NEAR);
                 }
             }
-            BranchVerdict::KeptWith(others) => self.near.retain(|(at, _)| !others.contains(at)),
+            BranchVerdict::KeptWith(others) => self.candidates.retain(|(at, _)| !others.contains(at)),
         }
     }
 
     /// Makes the first `count` of the pending lines final.
     fn settle_lines(&mut self, count: usize) {
-        for place in self.near.drain(..count) {
+        for place in self.candidates.drain(..count) {
             match self.settled.last_mut() {
                 Some(last) if last.0 == place.1 => last.0 = place.0,
                 _ => self.settled.push(place),
@@ -100,7 +100,7 @@ impl OmittedLines {
 
     /// Drops the records of lines before `at`, because they will be read again.
     fn forget_before(&mut self, at: u64) {
-        self.settle_lines(self.near.len());
+        self.settle_lines(self.candidates.len());
         self.settled.retain(|(_, end)| *end > at);
         if let Some(last) = self.settled.last_mut() {
             last.0 = last.0.max(at);
@@ -108,7 +108,7 @@ impl OmittedLines {
     }
 
     fn line_spans(mut self) -> Vec<LineSpan> {
-        self.settle_lines(self.near.len());
+        self.settle_lines(self.candidates.len());
         self.settled.reverse();
         self.settled
     }

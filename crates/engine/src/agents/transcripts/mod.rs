@@ -224,7 +224,7 @@ struct TranscriptReader {
     /// The start of an incomplete last line.
     torn: Option<u64>,
     lines: u64,
-    known: u64,
+    known_bytes: u64,
     /// The first line that was not understood: its number and type.
     odd: Option<(u64, String)>,
     strange: u64,
@@ -234,7 +234,7 @@ impl TranscriptReader {
     fn new(agent: Agent) -> Self {
         let transcript = host::transcript_parser(agent);
         let read = TranscriptSummary::default();
-        Self { agent, transcript, read, torn: None, lines: 0, known: 0, odd: None, strange: 0 }
+        Self { agent, transcript, read, torn: None, lines: 0, known_bytes: 0, odd: None, strange: 0 }
     }
 
     fn file(
@@ -292,10 +292,10 @@ impl TranscriptReader {
         let mut first = Self::new(agent);
         let read = lines::each_line_forwards(file, HEAD_BYTES, MAX_LINE_BYTES, &[], &mut |place, line| {
             first.line(place, &line, &mut |_| {});
-            first.known == 0
+            first.known_bytes == 0
         });
         read.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
-        if first.known > 0 { Ok(()) } else { first.finish(path).map(drop) }
+        if first.known_bytes > 0 { Ok(()) } else { first.finish(path).map(drop) }
     }
 
     fn line(&mut self, place: LineSpan, line: &TranscriptLine<'_>, say: &mut dyn FnMut(Message)) {
@@ -311,7 +311,7 @@ impl TranscriptReader {
         };
         let odd = match self.transcript.line(line, say) {
             host::LineVerdict::Known => {
-                self.known += 1;
+                self.known_bytes += 1;
                 return;
             }
             host::LineVerdict::Damaged if last => {
@@ -337,7 +337,7 @@ impl TranscriptReader {
 
     /// The result, or an error if no line was understood.
     fn finish(mut self, path: &Path) -> Result<TranscriptSummary, Error> {
-        let foreign = self.known == 0 || (self.strange > 0 && self.read.messages == 0);
+        let foreign = self.known_bytes == 0 || (self.strange > 0 && self.read.messages == 0);
         if let (true, false, Some((line, seen))) = (foreign, self.read.stopped, self.odd) {
             return Err(Error::UnknownFormat { agent: self.agent, path: path.to_owned(), line, seen });
         }

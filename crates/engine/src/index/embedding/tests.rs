@@ -19,9 +19,9 @@ fn units() -> Vec<PreparedUnit> {
 
 /// The result of an embedding run.
 struct EmbeddingRun {
-    made: usize,
+    embedded: usize,
     /// The reported progress: the number done and the total.
-    told: Vec<(usize, usize)>,
+    progress: Vec<(usize, usize)>,
     vectors: Vec<Option<QuantisedVector>>,
 }
 
@@ -36,7 +36,7 @@ fn run(embedder: Embedder<'_>, index: &RecallIndex, until: usize) -> EmbeddingRu
     let made = embedder.fill_all(index, &mut all, &mut progress).unwrap();
     let windows = units.iter().flat_map(|unit| &unit.documents).flat_map(|prepared| &prepared.windows);
     let vectors = windows.map(|(_, vector)| vector.clone()).collect();
-    EmbeddingRun { made, told, vectors }
+    EmbeddingRun { embedded: made, progress: told, vectors }
 }
 
 #[test]
@@ -45,25 +45,25 @@ fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
     let at = |name: &str| RecallIndex::in_folder(folder.path().join(name));
     let (index, embedder) = (at("index"), Embedder::new("one", EmbeddingModel::builtin()));
     let stopped = run(embedder, &index, BATCH_TEXTS);
-    assert_eq!((stopped.made, stopped.told), (BATCH_TEXTS, vec![(0, TEXTS), (BATCH_TEXTS, TEXTS)]));
+    assert_eq!((stopped.embedded, stopped.progress), (BATCH_TEXTS, vec![(0, TEXTS), (BATCH_TEXTS, TEXTS)]));
     assert_eq!(stopped.vectors.iter().flatten().count(), BATCH_TEXTS, "what was made is used");
 
     let next = run(embedder, &index, usize::MAX);
     assert_eq!(
-        (next.made, next.told[0]),
+        (next.embedded, next.progress[0]),
         (TEXTS - BATCH_TEXTS, (BATCH_TEXTS, TEXTS)),
         "fewer are left to do"
     );
     let at_once = run(embedder, &at("other"), usize::MAX);
-    assert_eq!((at_once.made, at_once.told[0]), (TEXTS, (0, TEXTS)));
+    assert_eq!((at_once.embedded, at_once.progress[0]), (TEXTS, (0, TEXTS)));
     assert_eq!(next.vectors, at_once.vectors);
     assert!(next.vectors.iter().all(Option::is_some));
 
     let again = run(embedder, &index, usize::MAX);
-    assert_eq!((again.made, again.told), (0, vec![(TEXTS, TEXTS)]));
+    assert_eq!((again.embedded, again.progress), (0, vec![(TEXTS, TEXTS)]));
     Embedder::clear_checkpoint(&index).unwrap();
     assert!(!index.folder().join(CHECKPOINT_FILE).exists());
-    assert_eq!(run(embedder, &index, 0).told, [(0, TEXTS)]);
+    assert_eq!(run(embedder, &index, 0).progress, [(0, TEXTS)]);
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn sto_11_what_another_model_has_made_is_of_no_use() {
     let folder = tempfile::tempdir().unwrap();
     let index = RecallIndex::in_folder(folder.path().to_owned());
     let [one, other] = ["one", "other"].map(|name| Embedder::new(name, EmbeddingModel::builtin()));
-    assert_eq!(run(one, &index, BATCH_TEXTS).made, BATCH_TEXTS);
+    assert_eq!(run(one, &index, BATCH_TEXTS).embedded, BATCH_TEXTS);
     let started = run(other, &index, 0);
-    assert_eq!(started.told, [(0, TEXTS)]);
+    assert_eq!(started.progress, [(0, TEXTS)]);
     assert!(started.vectors.iter().all(Option::is_none));
 }
 

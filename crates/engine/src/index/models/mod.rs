@@ -56,7 +56,7 @@ pub struct ListedModel {
     /// The size of its file in bytes; `None` for the built-in model.
     pub bytes: Option<u64>,
     /// The properties of the model, or the damage of its file.
-    pub about: Result<ModelInfo, ModelDamage>,
+    pub info: Result<ModelInfo, ModelDamage>,
 }
 
 /// The properties of a model.
@@ -165,7 +165,7 @@ impl ModelStore {
         let mut listed = vec![ListedModel {
             name: BUILTIN_MODEL.to_owned(),
             bytes: None,
-            about: Ok(model_info(EmbeddingModel::builtin())),
+            info: Ok(model_info(EmbeddingModel::builtin())),
         }];
         let files = self.files()?;
         let mut stems: Vec<&str> =
@@ -207,7 +207,7 @@ impl ModelStore {
             },
             error => ModelDamage { why: error.to_string(), hint: error.hint().unwrap_or_default() },
         });
-        ListedModel { name, bytes, about }
+        ListedModel { name, bytes, info: about }
     }
 
     /// Loads a model by its name, from the setting `embed.model` or from a person. Only sizes are checked,
@@ -266,7 +266,7 @@ impl ModelStore {
         })?;
         let said_pooling = source.has_pooling();
         let ModelSource { query_prefix, passage_prefix, .. } = source;
-        let listed = ListedModel { name, bytes: Some(file.len() as u64), about: Ok(about) };
+        let listed = ListedModel { name, bytes: Some(file.len() as u64), info: Ok(about) };
         Ok(AddedModel { listed, query_prefix, passage_prefix, said_pooling })
     }
 

@@ -168,7 +168,7 @@ fn rec_11_what_cannot_be_loaded_says_what_to_do() {
     fs::write(&path, flipped).unwrap();
     assert!(trial.models.load("broken").is_ok());
     let listed = trial.models.list().unwrap();
-    assert!(listed[1].about.as_ref().unwrap_err().why.contains("checksum"));
+    assert!(listed[1].info.as_ref().unwrap_err().why.contains("checksum"));
     assert!(trial.models.use_model("broken").unwrap_err().to_string().contains("checksum"));
 
     fs::remove_file(&path).unwrap();
@@ -224,7 +224,7 @@ impl ModelsFixture {
         let added = self.models.add(folder, None, &ModelPrefixes::default());
         let files = self.models.files().unwrap();
         match &added {
-            Ok(_) => assert!(self.models.list().unwrap().iter().all(|listed| listed.about.is_ok())),
+            Ok(_) => assert!(self.models.list().unwrap().iter().all(|listed| listed.info.is_ok())),
             Err(_) => assert_eq!(files, Vec::<String>::new()),
         }
         added.is_ok()

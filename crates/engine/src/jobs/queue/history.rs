@@ -70,7 +70,7 @@ pub struct RunFilter {
     /// Only runs about this session.
     pub session: Option<String>,
     /// The most runs to return, the newest first.
-    pub most: Option<u32>,
+    pub limit: Option<u32>,
 }
 
 const RUN_COLUMNS: &str =
@@ -113,7 +113,7 @@ impl RunQueue {
              ORDER BY r.number DESC LIMIT ?4"
         );
         let since = filter.since.map_or(i64::MIN, Timestamp::as_millisecond);
-        let most = filter.most.map_or(-1, i64::from);
+        let most = filter.limit.map_or(-1, i64::from);
         let mut runs: Vec<RunRecord> = self.db.run(|connection| {
             connection
                 .prepare(&sql)?

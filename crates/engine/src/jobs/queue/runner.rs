@@ -19,14 +19,14 @@ pub fn run(
     queue: &mut RunQueue,
     registry: &FunctionRegistry,
     claimed: &ClaimedRun,
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let Some(function) = registry.get(&claimed.function) else {
         let error = StepError::retryable("this version of rekindle has no such function");
         return Err(RunInterrupt::Failed { step: claimed.function.clone(), error });
     };
-    let mut steps = EmbeddedRunner::resume(queue, registry, claimed, world)?;
-    let body = AssertUnwindSafe(|| (function.body)(&claimed.event, &mut steps, world));
+    let mut steps = EmbeddedRunner::resume(queue, registry, claimed, stage_context)?;
+    let body = AssertUnwindSafe(|| (function.body)(&claimed.event, &mut steps, stage_context));
     catch_unwind(body).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
@@ -38,10 +38,10 @@ struct EmbeddedRunner<'a> {
     queue: &'a mut RunQueue,
     registry: &'a FunctionRegistry,
     claimed: &'a ClaimedRun,
-    world: &'a StageContext,
+    context: &'a StageContext,
     done: HashMap<String, Value>,
     /// The number of uses of each step name in this attempt.
-    seen: HashMap<String, u32>,
+    step_uses: HashMap<String, u32>,
     position: u32,
 }
 
@@ -50,7 +50,7 @@ impl<'a> EmbeddedRunner<'a> {
         queue: &'a mut RunQueue,
         registry: &'a FunctionRegistry,
         claimed: &'a ClaimedRun,
-        world: &'a StageContext,
+        stage_context: &'a StageContext,
     ) -> Result<Self, db::Error> {
         let rows: Vec<(String, String)> = queue.db.run(|connection| {
             let mut rows = connection
@@ -64,7 +64,15 @@ impl<'a> EmbeddedRunner<'a> {
             })?;
             done.insert(name, result);
         }
-        Ok(Self { queue, registry, claimed, world, done, seen: HashMap::new(), position: 0 })
+        Ok(Self {
+            queue,
+            registry,
+            claimed,
+            context: stage_context,
+            done,
+            step_uses: HashMap::new(),
+            position: 0,
+        })
     }
 
     fn begin_step(&mut self, name: &str, now: Timestamp) -> Result<(), db::Error> {
@@ -81,7 +89,7 @@ impl<'a> EmbeddedRunner<'a> {
 
     /// Stores a result and sends its events. Returns false if the run is no longer ours.
     fn save_result(&mut self, name: &str, outcome: &StepOutcome) -> Result<bool, db::Error> {
-        let now = self.world.now().timestamp();
+        let now = self.context.now().timestamp();
         let ids = run_ids(self.registry, &outcome.events, now);
         let (claimed, registry) = (self.claimed, self.registry);
         self.queue.db.change(|transaction| {
@@ -102,7 +110,7 @@ impl<'a> EmbeddedRunner<'a> {
     }
 
     fn save_failure(&mut self, name: &str, error: &StepError) -> Result<(), db::Error> {
-        let (run, now) = (&self.claimed.id, self.world.now().timestamp().as_millisecond());
+        let (run, now) = (&self.claimed.id, self.context.now().timestamp().as_millisecond());
         self.queue.db.change(|transaction| {
             transaction.execute(
                 "UPDATE steps SET error = ?3, ended = ?4 WHERE run = ?1 AND name = ?2",
@@ -119,17 +127,17 @@ impl StepRunner for EmbeddedRunner<'_> {
         name: &str,
         work: &mut dyn FnMut() -> Result<StepOutcome, StepError>,
     ) -> Result<Value, RunInterrupt> {
-        let before = self.seen.entry(name.to_owned()).or_default();
+        let before = self.step_uses.entry(name.to_owned()).or_default();
         let id = if *before == 0 { name.to_owned() } else { format!("{name}:{before}") };
         *before += 1;
         self.position += 1;
         if let Some(result) = self.done.get(&id) {
             return Ok(result.clone());
         }
-        if self.world.should_stop() {
+        if self.context.should_stop() {
             return Err(RunInterrupt::Stopped);
         }
-        self.begin_step(&id, self.world.now().timestamp())?;
+        self.begin_step(&id, self.context.now().timestamp())?;
         match work() {
             Ok(outcome) => match self.save_result(&id, &outcome)? {
                 true => Ok(outcome.result),

@@ -16,7 +16,7 @@ use crate::platform::home::HomeFolder;
 struct QueueFixture {
     folder: tempfile::TempDir,
     queue: RunQueue,
-    world: StageContext,
+    context: StageContext,
 }
 
 fn now() -> Timestamp {
@@ -34,8 +34,8 @@ impl QueueFixture {
         let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
         let places = home.data_paths(&config).unwrap();
         let queue = RunQueue::new(Database::open(&places.database()).unwrap());
-        let world = StageContext::new(home, places, config, TimeZone::UTC);
-        Self { folder, queue, world }
+        let context = StageContext::new(home, places, config, TimeZone::UTC);
+        Self { folder, queue, context }
     }
 
     fn tracks(&self) -> PathBuf {
@@ -57,7 +57,7 @@ impl QueueFixture {
     /// Runs the next due run.
     fn once(&mut self, at: Timestamp) -> Option<RunStatus> {
         let claimed = self.queue.claim_next(at).unwrap()?;
-        let ended = run(&mut self.queue, &REGISTRY, &claimed, &self.world);
+        let ended = run(&mut self.queue, &REGISTRY, &claimed, &self.context);
         Some(self.queue.finish_run(&claimed, ended, at).unwrap())
     }
 
@@ -220,7 +220,7 @@ fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
         // The first run kills the worker every time; the second one still gets its turn.
         let claimed = trial.queue.claim_next(now()).unwrap().unwrap();
         if claimed.event.id == "b" {
-            let ended = run(&mut trial.queue, &REGISTRY, &claimed, &trial.world);
+            let ended = run(&mut trial.queue, &REGISTRY, &claimed, &trial.context);
             trial.queue.finish_run(&claimed, ended, now()).unwrap();
             let claimed = trial.queue.claim_next(now()).unwrap().unwrap();
             assert_eq!(claimed.event.id, "a");
@@ -241,9 +241,9 @@ fn whoever_lost_a_run_cannot_write_its_results() {
     let lost = trial.queue.claim_next(now()).unwrap().unwrap();
     trial.queue.release_abandoned(now()).unwrap();
     let mine = trial.queue.claim_next(now()).unwrap().unwrap();
-    assert!(matches!(run(&mut trial.queue, &REGISTRY, &lost, &trial.world), Err(RunInterrupt::Stopped)));
+    assert!(matches!(run(&mut trial.queue, &REGISTRY, &lost, &trial.context), Err(RunInterrupt::Stopped)));
     trial.queue.finish_run(&lost, Ok(FunctionOutcome::Skipped("not mine".to_owned())), now()).unwrap();
-    let ended = run(&mut trial.queue, &REGISTRY, &mine, &trial.world);
+    let ended = run(&mut trial.queue, &REGISTRY, &mine, &trial.context);
     trial.queue.finish_run(&mine, ended, now()).unwrap();
     assert_eq!(trial.all()[0].status, RunStatus::Completed);
 }

@@ -190,7 +190,7 @@ fn generic_invocation(command: &CommandModel, request: &LlmRequest) -> CommandIn
 
 /// The MCP servers that Codex would start. It has no option to turn off all, only each.
 fn codex_servers(command: &CommandModel) -> Vec<String> {
-    let around = &command.around;
+    let around = &command.environment;
     let folder = match (around.variable("CODEX_HOME"), &around.home) {
         (Some(folder), _) => folder.into(),
         (None, Some(home)) => home.join(".codex"),

@@ -26,7 +26,7 @@ fn learning_stats(places: &DataPaths, now: Timestamp) -> Result<Option<LearningS
 }
 
 fn finding(learning: &LearningStats) -> DoctorFinding {
-    let LearningStats { seen, learnt, .. } = learning;
+    let LearningStats { seen_sessions: seen, learnt, .. } = learning;
     let skipped = learning.skipped_sessions();
     if !learning.is_without_findings() {
         return match seen {

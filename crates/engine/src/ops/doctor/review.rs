@@ -35,7 +35,7 @@ fn review_findings(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, db:
         ));
     }
     for patch in patches::pending_patches(&db, patient.vault)? {
-        let (id, file) = (patch.standing.proposal.id, patch.standing.proposal.file().to_owned());
+        let (id, file) = (patch.record.proposal.id, patch.record.proposal.file().to_owned());
         findings.push(match patch.fits {
             Ok(_) => DoctorFinding::warning(
                 format!("{id} is approved and waits to be applied to {file}"),

@@ -40,7 +40,7 @@ impl BackfillScope {
 #[derive(Clone, Debug)]
 pub struct BackfillCandidate {
     /// The file of the transcript.
-    pub found: TranscriptFile,
+    pub file: TranscriptFile,
     /// The project of the session.
     pub project: Option<ProjectId>,
     pub(super) head: SessionHead,
@@ -51,7 +51,7 @@ pub struct BackfillCandidate {
 impl BackfillCandidate {
     /// The id of the session: the host's, or the name of the file.
     pub(super) fn session(&self) -> String {
-        let stem = || self.found.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = || self.file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         self.head.session.clone().or_else(stem).unwrap_or_default()
     }
 }
@@ -102,21 +102,21 @@ impl BackfillPlan {
     pub fn shares_by_project(&self) -> BTreeMap<(Agent, Option<ProjectId>), TranscriptShare> {
         let mut shares: BTreeMap<(Agent, Option<ProjectId>), TranscriptShare> = BTreeMap::new();
         for candidate in &self.candidates {
-            let share = shares.entry((candidate.found.agent, candidate.project.clone())).or_default();
+            let share = shares.entry((candidate.file.agent, candidate.project.clone())).or_default();
             share.sessions += 1;
-            share.bytes += candidate.found.size;
+            share.bytes += candidate.file.size;
         }
         shares
     }
 
     /// The total number of bytes to read.
     pub fn bytes(&self) -> u64 {
-        self.candidates.iter().map(|candidate| candidate.found.size).sum()
+        self.candidates.iter().map(|candidate| candidate.file.size).sum()
     }
 
     /// The agents of the sessions to read.
     pub fn agents(&self) -> BTreeSet<Agent> {
-        self.candidates.iter().map(|candidate| candidate.found.agent).collect()
+        self.candidates.iter().map(|candidate| candidate.file.agent).collect()
     }
 
     /// The number of projects of the sessions to read.
@@ -147,7 +147,8 @@ impl BackfillContext<'_> {
     pub fn plan(&self, extent: &BackfillScope) -> Result<BackfillPlan, Error> {
         let (done, seen) = (self.backfilled_files()?, self.capture_states()?);
         let mut plan = BackfillPlan::default();
-        let mut projects = ProjectCache { known: self.projects, home: self.home, seen: HashMap::new() };
+        let mut projects =
+            ProjectCache { known_projects: self.projects, home: self.home, by_folder: HashMap::new() };
         for found in extent.agents.iter().flat_map(|agent| transcripts::find(*agent, self.home)) {
             if extent.since.is_some_and(|since| found.modified.is_none_or(|at| at < since)) {
                 continue;
@@ -168,13 +169,12 @@ impl BackfillContext<'_> {
                 Ok(head) if head.subagent || self.is_ours(&head) => plan.subagents += 1,
                 Ok(head) => {
                     let (project, trail) = projects.project_of(&head);
-                    let candidate = BackfillCandidate { found, project, head, trail };
-                    let seen = seen.get(&(candidate.found.agent, candidate.session()));
+                    let candidate = BackfillCandidate { file: found, project, head, trail };
+                    let seen = seen.get(&(candidate.file.agent, candidate.session()));
                     let is_open = seen.and_then(|seen| seen.open).zip(extent.open_since);
                     if is_open.is_some_and(|(last, since)| last >= since) {
                         plan.open += 1;
-                    } else if seen.is_some_and(|seen| !seen.unfinished && seen.bytes >= candidate.found.size)
-                    {
+                    } else if seen.is_some_and(|seen| !seen.unfinished && seen.bytes >= candidate.file.size) {
                         plan.done += 1;
                     } else {
                         plan.candidates.push(candidate);
@@ -195,7 +195,7 @@ impl BackfillContext<'_> {
             }
         }
         plan.candidates.sort_by(|a, b| {
-            b.found.modified.cmp(&a.found.modified).then_with(|| a.found.path.cmp(&b.found.path))
+            b.file.modified.cmp(&a.file.modified).then_with(|| a.file.path.cmp(&b.file.path))
         });
         Ok(plan)
     }
@@ -243,18 +243,18 @@ impl BackfillContext<'_> {
 
 /// A cache of the projects of folders.
 struct ProjectCache<'a> {
-    known: &'a KnownProjects,
+    known_projects: &'a KnownProjects,
     home: &'a Path,
-    seen: HashMap<String, Option<ProjectId>>,
+    by_folder: HashMap<String, Option<ProjectId>>,
 }
 
 impl ProjectCache<'_> {
     /// The project of a session, and the trace to remember if only the host knows it.
     fn project_of(&mut self, head: &SessionHead) -> (Option<ProjectId>, Option<ProjectTrail>) {
         let Some(cwd) = head.cwd.as_deref() else { return (None, None) };
-        let (known, home) = (self.known, self.home);
+        let (known, home) = (self.known_projects, self.home);
         let project = self
-            .seen
+            .by_folder
             .entry(cwd.to_owned())
             .or_insert_with(|| project::session_project(Path::new(cwd), Some(home), known))
             .clone();
@@ -263,6 +263,6 @@ impl ProjectCache<'_> {
             return (project, None);
         }
         let trail = project::gone_project(folder, head.repository.as_deref());
-        (Some(project::settle(&trail, known).own.id), Some(trail))
+        (Some(project::settle(&trail, known).last.id), Some(trail))
     }
 }

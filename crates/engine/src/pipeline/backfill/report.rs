@@ -36,7 +36,7 @@ pub struct BackfillReport {
     /// The number of messages in them.
     pub messages: u64,
     /// The number of messages indexed for keyword search.
-    pub found: u64,
+    pub indexed_messages: u64,
     /// The number of messages new to the archive.
     pub added: u64,
     /// The number of redacted secrets.
@@ -48,7 +48,7 @@ pub struct BackfillReport {
     /// Sessions that held nothing worth keeping.
     pub silent: BTreeSet<String>,
     /// Sessions in deleted folders of an unknown project.
-    pub gone: BTreeSet<String>,
+    pub lost_sessions: BTreeSet<String>,
     /// Transcripts that could not be read, and the reason.
     pub problems: Vec<(PathBuf, String)>,
     /// Transcripts of an unknown format.
@@ -71,7 +71,7 @@ impl BackfillReport {
                 self.added += count(output, "archived");
                 self.redacted += count(output, "redacted");
                 if candidate.project.as_ref().is_some_and(project::is_gone_project) {
-                    self.gone.insert(candidate.session());
+                    self.lost_sessions.insert(candidate.session());
                 }
             }
             ("observe", Ok(FunctionOutcome::Completed(output))) => self.add_output(output, candidate),
@@ -81,7 +81,7 @@ impl BackfillReport {
                 *self.skipped.entry(reason.clone()).or_default() += 1;
             }
             (_, Err(RunInterrupt::Failed { error, .. })) => {
-                self.problems.push((candidate.found.path.clone(), error.message.clone()));
+                self.problems.push((candidate.file.path.clone(), error.message.clone()));
             }
             _ => {}
         }

@@ -75,13 +75,13 @@ fn b_14_every_recorded_session_of_every_agent_comes_in_once() {
     let trial = BackfillFixture::new(&[]);
     let (plan, first) = trial.all();
     assert_eq!(plan.candidates.len(), 12);
-    assert!(plan.candidates.is_sorted_by(|a, b| a.found.modified >= b.found.modified));
+    assert!(plan.candidates.is_sorted_by(|a, b| a.file.modified >= b.file.modified));
     assert_eq!((first.sessions, first.problems.len(), first.unknown.len(), first.stopped), (12, 0, 0, false));
     assert!(first.added > 100 && first.messages > 0, "{first:?}");
     // The folder is deleted: its results stay apart from every project.
     assert_eq!(first.projects.len(), 1);
     assert!(first.projects.keys().flatten().all(project::is_gone_project), "{first:?}");
-    assert!(!first.gone.is_empty());
+    assert!(!first.lost_sessions.is_empty());
     // A second run reads and adds nothing, even if the state file is lost.
     let (plan, again) = trial.all();
     assert_eq!((plan.candidates.len(), plan.done, again.added), (0, 12, 0));

@@ -66,27 +66,28 @@ struct CaptureResult {
 pub(super) fn capture(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let request = CaptureRequested::deserialize(&event.data)
         .map_err(|error| RunInterrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
     // A session that ended long ago is dated by its end (R-17).
-    let when = if request.cause == BACKFILL_CAUSE { event.at } else { world.now().timestamp() };
-    let captured: CaptureResult = steps.run_and_send("read", || read(&request, when, world))?;
+    let when = if request.cause == BACKFILL_CAUSE { event.at } else { context.now().timestamp() };
+    let captured: CaptureResult = steps.run_and_send("read", || read(&request, when, context))?;
     let archived = match captured.archive {
-        true => steps.run("archive", || archive(&request, &captured, world))?,
+        true => steps.run("archive", || archive(&request, &captured, context))?,
         false => ArchiveResult::default(),
     };
     steps.run("mark", || {
         let folders = captured.cwd.iter().chain(&captured.folders);
-        folders.into_iter().try_for_each(|folder| world.remember_project(Some(folder)))?;
-        mark(&request, &captured, event.at, world).map_err(StepError::from)
+        folders.into_iter().try_for_each(|folder| context.remember_project(Some(folder)))?;
+        mark(&request, &captured, event.at, context).map_err(StepError::from)
     })?;
     if captured.skipped.is_none() {
-        steps.run("append-daily-log", || world.run_exclusive(|| log(&request, &captured, when, world)))?;
+        steps
+            .run("append-daily-log", || context.run_exclusive(|| log(&request, &captured, when, context)))?;
     } else {
         steps.run("mark-reflected", || {
-            sessions::mark_reflected(&world.places.sessions(), &request.session_id)
+            sessions::mark_reflected(&context.places.sessions(), &request.session_id)
                 .map_err(StepError::retryable)
         })?;
     }
@@ -105,8 +106,11 @@ struct CapturePosition {
     at: Option<Timestamp>,
 }
 
-fn capture_position(request: &CaptureRequested, world: &StageContext) -> Result<CapturePosition, db::Error> {
-    let row = world.db()?.run(|connection| {
+fn capture_position(
+    request: &CaptureRequested,
+    context: &StageContext,
+) -> Result<CapturePosition, db::Error> {
+    let row = context.db()?.run(|connection| {
         connection
             .query_row(
                 "SELECT captured_id, captured_at FROM sessions WHERE agent = ?1 AND id = ?2",
@@ -122,10 +126,10 @@ fn capture_position(request: &CaptureRequested, world: &StageContext) -> Result<
 /// Reads the messages: from the host's transcript, or from the copies of the hooks if the host has none.
 pub(super) fn each_message(
     request: &CaptureRequested,
-    world: &StageContext,
+    context: &StageContext,
     each: &mut dyn FnMut(Message) -> ControlFlow<()>,
 ) -> Result<Option<(SessionHead, u64)>, StepError> {
-    let now = world.now().timestamp();
+    let now = context.now().timestamp();
     let each = &mut |message: Message| each(with_credible_time(message, now));
     if let Some(path) = &request.transcript {
         match transcripts::read(request.agent, Path::new(path), request.upto, each) {
@@ -135,7 +139,7 @@ pub(super) fn each_message(
             Err(error @ transcripts::Error::Unreadable { .. }) => return Err(StepError::retryable(error)),
         }
     }
-    let kept = sessions::kept_messages(&world.places, request.agent, &request.session_id)
+    let kept = sessions::kept_messages(&context.places, request.agent, &request.session_id)
         .map_err(StepError::retryable)?;
     if kept.is_empty() {
         return Ok(None);
@@ -160,8 +164,8 @@ fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
 
 /// The last message of another session in this transcript. A fork repeats the messages of its origin under
 /// the same ids; they were captured there.
-fn fork_origin(request: &CaptureRequested, world: &StageContext) -> Result<Option<String>, StepError> {
-    let mut others: HashMap<String, i64> = world
+fn fork_origin(request: &CaptureRequested, context: &StageContext) -> Result<Option<String>, StepError> {
+    let mut others: HashMap<String, i64> = context
         .db()?
         .run(|connection| {
             let mut rows = connection.prepare(
@@ -178,7 +182,7 @@ fn fork_origin(request: &CaptureRequested, world: &StageContext) -> Result<Optio
         return Ok(None);
     }
     let mut last = None;
-    each_message(request, world, &mut |message| {
+    each_message(request, context, &mut |message| {
         let Some(at) = message.at.map(Timestamp::as_millisecond) else { return ControlFlow::Continue(()) };
         if others.get(&message.id) == Some(&at) {
             last = Some(message.id.clone());
@@ -194,25 +198,25 @@ fn fork_origin(request: &CaptureRequested, world: &StageContext) -> Result<Optio
 fn read(
     request: &CaptureRequested,
     when: Timestamp,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<(CaptureResult, Vec<Event>), StepError> {
-    let mut before = capture_position(request, world)?;
+    let mut before = capture_position(request, context)?;
     if before.id.is_none() {
-        before.id = fork_origin(request, world)?;
+        before.id = fork_origin(request, context)?;
     }
     let before = before;
     // True if the last captured message is still on the branch. If the person rewound behind it, times
     // decide.
     let mut on_branch = false;
     if let Some(id) = &before.id {
-        each_message(request, world, &mut |message| {
+        each_message(request, context, &mut |message| {
             on_branch |= message.id == *id;
             if on_branch { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
     }
-    let mut reading = CaptureReader::new(world, when)?;
+    let mut reading = CaptureReader::new(context, when)?;
     let mut is_new = before.id.is_none();
-    let read = each_message(request, world, &mut |message| {
+    let read = each_message(request, context, &mut |message| {
         reading.count(&message);
         if is_new {
             reading.add_message(&message, request);
@@ -227,8 +231,9 @@ fn read(
         let skipped = Some("the agent left no transcript of this session".to_owned());
         return Ok((CaptureResult { skipped, ..CaptureResult::default() }, Vec::new()));
     };
-    world.remember_gone_folder(head.cwd.as_deref().or(request.cwd.as_deref()), head.repository.as_deref())?;
-    reading.finish(request, &head, bytes, world)
+    context
+        .remember_gone_folder(head.cwd.as_deref().or(request.cwd.as_deref()), head.repository.as_deref())?;
+    reading.finish(request, &head, bytes, context)
 }
 
 /// The result of archiving.
@@ -245,20 +250,20 @@ struct ArchiveResult {
 fn archive(
     request: &CaptureRequested,
     captured: &CaptureResult,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<ArchiveResult, StepError> {
     let session = MessageSession {
         agent: request.agent,
         id: request.session_id.clone(),
         cwd: captured.cwd.clone(),
-        project: world.project(captured.cwd.as_deref()),
+        project: context.project(captured.cwd.as_deref()),
     };
-    let forgotten = world.vault()?.graveyard().map_err(StepError::retryable)?;
-    let messages = MessageStore::from_paths(&world.places);
+    let forgotten = context.vault()?.graveyard().map_err(StepError::retryable)?;
+    let messages = MessageStore::from_paths(&context.places);
     let mut appender = messages.appender(&session, &forgotten).map_err(StepError::retryable)?;
     let mut failed = None;
-    let mut whereabouts = ProjectTracker::new(world);
-    each_message(request, world, &mut |message| {
+    let mut whereabouts = ProjectTracker::new(context);
+    each_message(request, context, &mut |message| {
         whereabouts.track(&message);
         let added = match whereabouts.current() {
             FolderProject { cwd: None, .. } => appender.add(&message),
@@ -288,9 +293,9 @@ fn mark(
     request: &CaptureRequested,
     captured: &CaptureResult,
     asked_at: Timestamp,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<(), db::Error> {
-    world.db()?.change(|transaction| {
+    context.db()?.change(|transaction| {
         transaction.execute(
             "INSERT INTO sessions (agent, id, transcript, cwd, started, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
              ON CONFLICT (agent, id) DO NOTHING",
@@ -326,15 +331,15 @@ fn log(
     request: &CaptureRequested,
     captured: &CaptureResult,
     when: Timestamp,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<bool, StepError> {
-    let now = world.now();
-    let said = world.zoned(captured.last_at.unwrap_or(when));
+    let now = context.now();
+    let said = context.zoned(captured.last_at.unwrap_or(when));
     let source = SectionSource {
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),
         dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.as_str())),
-        project: world
+        project: context
             .project(captured.ended_in.as_deref().or(captured.cwd.as_deref()))
             .map(|project| project.as_str().to_owned()),
     };
@@ -353,7 +358,7 @@ fn log(
             read: captured.read.clone(),
         }),
     };
-    let committed = world
+    let committed = context
         .vault()?
         .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
         .map_err(StepError::retryable)?;

@@ -55,7 +55,7 @@ pub(super) fn find_contradiction(
     let wanted = RelatedQuery {
         sources: &[DocumentSource::Entry],
         project,
-        most: MAX_COMPARED_MEMORIES,
+        limit: MAX_COMPARED_MEMORIES,
         anyway: true,
     };
     let folder = format!("{}/", vault.folder_name());

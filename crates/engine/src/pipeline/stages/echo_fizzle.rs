@@ -73,19 +73,19 @@ struct ProposedLesson {
 pub(super) fn echo_fizzle(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let request = EchoRequested::deserialize(&event.data)
         .map_err(|error| RunInterrupt::Failed { step: "judge".to_owned(), error: StepError::fatal(error) })?;
     if request.synthetic {
         return Ok(FunctionOutcome::Skipped("synthetic".to_owned()));
     }
-    let mut found: Vec<JudgedTurn> = steps.run("judge", || judge_turns(&request, world))?;
+    let mut found: Vec<JudgedTurn> = steps.run("judge", || judge_turns(&request, stage_context))?;
     if found.is_empty() {
         return Ok(FunctionOutcome::Skipped("there is no answer to be judged yet".to_owned()));
     }
     steps.run("store-usage", || {
-        let path = world.places.usage();
+        let path = stage_context.places.usage();
         for JudgedTurn { outcome, .. } in &found {
             UsageSummary::record_turn(&path, &outcome.turn, &usage_signals(outcome), event.at)?;
         }
@@ -94,7 +94,7 @@ pub(super) fn echo_fizzle(
     })?;
     let run = steps.run_id().to_owned();
     let lessons: Vec<Vec<String>> = steps.run("propose-lessons", || {
-        found.iter().map(|found| propose_lessons(&request, &found.lessons, &run, world)).collect()
+        found.iter().map(|found| propose_lessons(&request, &found.lessons, &run, stage_context)).collect()
     })?;
     for (found, lessons) in found.iter_mut().zip(lessons) {
         found.outcome.lessons = lessons;
@@ -102,16 +102,19 @@ pub(super) fn echo_fizzle(
     let stated: Vec<&StatedCandidates> = found.iter().map(|found| &found.stated).collect();
     let mut kept = RoutedCandidates::default();
     if stated.iter().any(|stated| !stated.is_empty()) {
-        kept = steps.run("keep-stated", || stated_candidates::route_stated(&request, &stated, world))?;
-        let project = world.project(request.cwd.as_deref());
-        steps.run("announce", || notify::announce_saved(&kept.saved, project.as_ref(), event.at, world))?;
+        kept =
+            steps.run("keep-stated", || stated_candidates::route_stated(&request, &stated, stage_context))?;
+        let project = stage_context.project(request.cwd.as_deref());
+        steps.run("announce", || {
+            notify::announce_saved(&kept.saved, project.as_ref(), event.at, stage_context)
+        })?;
     }
     if !kept.proposed.is_empty() || found.iter().any(|found| !found.outcome.lessons.is_empty()) {
-        steps.run("stage-review", || route_candidates::refresh_review_page(world))?;
+        steps.run("stage-review", || route_candidates::refresh_review_page(stage_context))?;
     }
     steps.run("mark-judged", || {
         for JudgedTurn { outcome, .. } in &found {
-            injection_log::record_outcome(&world.places, &request.session_id, outcome)?;
+            injection_log::record_outcome(&stage_context.places, &request.session_id, outcome)?;
         }
         Ok(())
     })?;
@@ -147,14 +150,14 @@ fn usage_signals(outcome: &TurnOutcome) -> Vec<(String, UsageSignal)> {
 }
 
 /// Judges every waiting turn that has an answer.
-fn judge_turns(request: &EchoRequested, world: &StageContext) -> Result<Vec<JudgedTurn>, StepError> {
-    let record = injection_log::read(&world.places, &request.session_id);
+fn judge_turns(request: &EchoRequested, stage_context: &StageContext) -> Result<Vec<JudgedTurn>, StepError> {
+    let record = injection_log::read(&stage_context.places, &request.session_id);
     let (turns, waiting) = (record.turns(), record.unjudged_turns());
     let prompts: Vec<_> = waiting.iter().map(|at| turns[*at].prompt).collect();
-    let Some(heard) = turn::read_turns(request, &prompts, world)? else {
+    let Some(heard) = turn::read_turns(request, &prompts, stage_context)? else {
         return Ok(Vec::new());
     };
-    let judge = TurnJudge::new(request, &record, &turns, world);
+    let judge = TurnJudge::new(request, &record, &turns, stage_context);
     let mut found = Vec::new();
     for (at, heard) in waiting.into_iter().zip(heard) {
         let answered = heard.as_ref().is_some_and(TranscriptTurn::is_answered);
@@ -168,7 +171,7 @@ fn judge_turns(request: &EchoRequested, world: &StageContext) -> Result<Vec<Judg
 struct TurnJudge<'a> {
     record: &'a InjectionRecord,
     turns: &'a [InjectedTurn<'a>],
-    world: &'a StageContext,
+    context: &'a StageContext,
     cwd: Option<&'a str>,
     project: Option<ProjectId>,
     model: Option<LoadedModel>,
@@ -180,13 +183,13 @@ impl<'a> TurnJudge<'a> {
         request: &'a EchoRequested,
         record: &'a InjectionRecord,
         turns: &'a [InjectedTurn<'a>],
-        world: &'a StageContext,
+        context: &'a StageContext,
     ) -> Self {
-        let model = ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok();
+        let model = ModelStore::open(&context.home).load(context.config.embed.model.as_str()).ok();
         let shown: HashSet<&str> = turns.iter().flat_map(InjectedTurn::shown_ids).collect();
         let cwd = request.cwd.as_deref();
-        let project = world.project(cwd);
-        Self { record, turns, world, cwd, project, model, documents: documents(&shown, world) }
+        let project = context.project(cwd);
+        Self { record, turns, context, cwd, project, model, documents: documents(&shown, context) }
     }
 
     fn rarity(&self, word: &str) -> f64 {
@@ -211,7 +214,7 @@ impl<'a> TurnJudge<'a> {
         }
         let mut outcome = TurnOutcome { turn: turn.prompt.turn.clone(), judged, ..TurnOutcome::default() };
         let corrections =
-            if turn.prompt.corrects { correction::corrections(&heard.asked) } else { Vec::new() };
+            if turn.prompt.corrects { correction::corrections(&heard.request) } else { Vec::new() };
         let mut lessons = Vec::new();
         for correction in &corrections {
             outcome.corrections += 1;
@@ -226,7 +229,7 @@ impl<'a> TurnJudge<'a> {
         }
         let keeps = turn.prompt.asks || turn.prompt.corrects;
         let stated = if keeps {
-            StatedCandidates::from_turn(heard, self.cwd, self.world)
+            StatedCandidates::from_turn(heard, self.cwd, self.context)
         } else {
             StatedCandidates::default()
         };
@@ -236,7 +239,7 @@ impl<'a> TurnJudge<'a> {
     /// Finds the memory that states a correction and that the session did not have.
     fn find_missed(&self, at: usize, correction: &UserCorrection) -> Result<Option<String>, StepError> {
         let now = self.turns[at].prompt.at;
-        let before = || self.record.told.iter().take_while(|told| told.at < now);
+        let before = || self.record.injections.iter().take_while(|told| told.at < now);
         let had: HashSet<&str> = before().flat_map(|told| &told.shown).map(String::as_str).collect();
         let briefed = before().any(|told| told.whole);
         let always = format!("/{}/", layout::ALWAYS_LOAD);
@@ -255,7 +258,7 @@ impl<'a> TurnJudge<'a> {
             ..RecallFilters::default()
         };
         let project = self.project.as_ref().map(ProjectId::as_str);
-        let rules = SearchRules::from_settings(&self.world.config.recall, project, &self.world.now());
+        let rules = SearchRules::from_settings(&self.context.config.recall, project, &self.context.now());
         let request = RecallRequest {
             prompt: &correction.right,
             rewritten: None,
@@ -265,17 +268,17 @@ impl<'a> TurnJudge<'a> {
             k: MAX_CANDIDATES,
             anyway: true,
             reading: RescoringMode::Never,
-            held: &HashSet::new(),
+            held_ids: &HashSet::new(),
             mentions: true,
             messages: None,
             reserved_messages: 0,
             leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
-        let index = RecallIndex::in_folder(self.world.places.index());
-        let usage = UsageSummary::read(&self.world.places.usage());
+        let index = RecallIndex::in_folder(self.context.places.index());
+        let usage = UsageSummary::read(&self.context.places.usage());
         let answer =
-            ask(&self.world.vault()?, &index, embedder, &usage, &request).map_err(StepError::retryable)?;
+            ask(&self.context.vault()?, &index, embedder, &usage, &request).map_err(StepError::retryable)?;
         let hits = answer.selection.hits.into_iter().map(|hit| hit.document);
         let told =
             hits.into_iter().find(|document| correction::states_correction(&document.text, correction));
@@ -295,8 +298,8 @@ impl<'a> TurnJudge<'a> {
 }
 
 /// Reads the documents with these ids. Without an index there is no ranking either.
-fn documents(ids: &HashSet<&str>, world: &StageContext) -> HashMap<String, Document> {
-    let Ok(Some(snapshot)) = RecallIndex::in_folder(world.places.index()).open() else {
+fn documents(ids: &HashSet<&str>, stage_context: &StageContext) -> HashMap<String, Document> {
+    let Ok(Some(snapshot)) = RecallIndex::in_folder(stage_context.places.index()).open() else {
         return HashMap::new();
     };
     (0..snapshot.len())
@@ -312,13 +315,13 @@ fn propose_lessons(
     request: &EchoRequested,
     lessons: &[ProposedLesson],
     run: &str,
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<Vec<String>, StepError> {
-    if lessons.is_empty() || world.config.memory.review_mode == ReviewMode::Silent {
+    if lessons.is_empty() || stage_context.config.memory.review_mode == ReviewMode::Silent {
         return Ok(Vec::new());
     }
-    let forgotten = world.vault()?.graveyard().map_err(StepError::retryable)?;
-    let now = world.now();
+    let forgotten = stage_context.vault()?.graveyard().map_err(StepError::retryable)?;
+    let now = stage_context.now();
     let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
     let new: Vec<Proposal> = lessons
         .iter()
@@ -333,7 +336,7 @@ fn propose_lessons(
                 quotes: vec![one_line(&lesson.text, MAX_QUOTE_CHARS)],
                 ..ProposalEvidence::default()
             },
-            project: world.project(request.cwd.as_deref()),
+            project: stage_context.project(request.cwd.as_deref()),
             ..Proposal::new(
                 id,
                 Came::Correction,
@@ -344,7 +347,7 @@ fn propose_lessons(
             )
         })
         .collect();
-    let handed = proposals::submit(&mut world.db()?, &STAGE_REGISTRY, run, &new)?;
+    let handed = proposals::submit(&mut stage_context.db()?, &STAGE_REGISTRY, run, &new)?;
     let open = handed.into_iter().filter_map(|handed| match handed {
         SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => Some(id.to_string()),
         SubmitOutcome::Decided(..) => None,

@@ -37,28 +37,28 @@ pub const FRICTION: &str = "friction";
 pub(super) fn friction(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
-    let model = world.model(ModelJob::Reflector).ok().flatten();
-    friction_with(event, steps, world, model.as_ref().map(|model| model as &dyn LanguageModel))
+    let model = context.model(ModelJob::Reflector).ok().flatten();
+    friction_with(event, steps, context, model.as_ref().map(|model| model as &dyn LanguageModel))
 }
 
 fn friction_with(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
     model: Option<&dyn LanguageModel>,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
-    let queried = steps.run("query-observations", || query(event, world))?;
+    let queried = steps.run("query-observations", || query(event, context))?;
     if let Some(why) = queried.closed {
         return Ok(FunctionOutcome::Skipped(why));
     }
-    let patterns =
-        steps.run("detect-patterns", || Ok(detect(&queried.load_week(world)?.reflection_period(world))))?;
-    let proposed = steps.run("propose-fixes", || match_fixes(&queried, &patterns, model, world))?;
-    let staged = steps.run("stage-proposals", || stage_fixes(&run, &queried, &proposed.found, world))?;
+    let patterns = steps
+        .run("detect-patterns", || Ok(detect(&queried.load_week(context)?.reflection_period(context))))?;
+    let proposed = steps.run("propose-fixes", || match_fixes(&queried, &patterns, model, context))?;
+    let staged = steps.run("stage-proposals", || stage_fixes(&run, &queried, &proposed.found, context))?;
     Ok(FunctionOutcome::Completed(report(&queried, &patterns, &proposed, &staged)))
 }
 
@@ -86,13 +86,13 @@ struct FrictionQuery {
     closed: Option<String>,
 }
 
-fn query(event: &Event, world: &StageContext) -> Result<FrictionQuery, StepError> {
-    let date = world.day_of(event);
+fn query(event: &Event, context: &StageContext) -> Result<FrictionQuery, StepError> {
+    let date = context.day_of(event);
     let back = |days: i64| date.checked_sub(jiff::Span::new().days(days - 1)).unwrap_or(date);
-    let db = world.db()?;
+    let db = context.db()?;
     let known = observations::in_date_range(&db, back(RETENTION_DAYS), date)?;
     let count = |entry: &observations::ObservationRecord| entry.observed.findings().count();
-    let gate = friction_gate(world);
+    let gate = friction_gate(context);
     let oldest = known.iter().map(|entry| entry.day).min();
     let closed = gate.closed_reason(known.iter().map(count).sum(), oldest, date);
     let from = back(WINDOW_DAYS);
@@ -109,8 +109,8 @@ fn query(event: &Event, world: &StageContext) -> Result<FrictionQuery, StepError
     })
 }
 
-fn friction_gate(world: &StageContext) -> FrictionGate {
-    let settings = &world.config.friction;
+fn friction_gate(context: &StageContext) -> FrictionGate {
+    let settings = &context.config.friction;
     FrictionGate {
         observations: settings.min_observations,
         days: settings.min_days,
@@ -120,10 +120,10 @@ fn friction_gate(world: &StageContext) -> FrictionGate {
 
 impl FrictionQuery {
     /// Reads the observations of the week.
-    fn load_week(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
-        let mut entries = observations::in_date_range(&world.db()?, self.from, self.date)?;
+    fn load_week(&self, context: &StageContext) -> Result<ObservationWindow, StepError> {
+        let mut entries = observations::in_date_range(&context.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
-        ObservationWindow::read(self.date, entries, world)
+        ObservationWindow::read(self.date, entries, context)
     }
 }
 
@@ -132,20 +132,20 @@ fn match_fixes(
     queried: &FrictionQuery,
     patterns: &[FrictionPattern],
     model: Option<&dyn LanguageModel>,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FrictionProposals, StepError> {
-    let week = queried.load_week(world)?;
-    let standings = proposals::list_proposals(&world.db()?, false)?;
+    let week = queried.load_week(context)?;
+    let standings = proposals::list_proposals(&context.db()?, false)?;
     let before: Vec<EarlierProposal> = standings
         .into_iter()
         .map(|standing| EarlierProposal { decided: standing.decided, proposal: standing.proposal })
         .collect();
     let shared = ChangedFile { root: ChangeRoot::Identity, path: layout::fixed_path(SHARED_DOCUMENT) };
-    let agents = world.vault()?.read(&shared).map_err(StepError::retryable)?.map(|note| note.text);
-    let period = week.reflection_period(world);
+    let agents = context.vault()?.read(&shared).map_err(StepError::retryable)?.map(|note| note.text);
+    let period = week.reflection_period(context);
     let (mut all, mut reported, mut degraded) = (patterns.to_vec(), 0, None);
     if let Some(model) = model {
-        let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
+        let deadline = Duration::from_secs(context.config.llm.timeout_seconds.into());
         let answer = model.answer(&ask(&period, agents.as_deref(), patterns, deadline));
         match answer.map(|said| parse_patterns(&said.text, said.whole, &period)) {
             Ok(Some(more)) => {
@@ -160,7 +160,7 @@ fn match_fixes(
         period: &period,
         agents: agents.as_deref(),
         before: &before,
-        gate: friction_gate(world),
+        gate: friction_gate(context),
     };
     let by = model.filter(|_| degraded.is_none()).map_or("rules", LanguageModel::name).to_owned();
     Ok(FrictionProposals { found: propose_fixes(all, &known), reported, by, degraded })
@@ -180,15 +180,15 @@ fn stage_fixes(
     run: &str,
     queried: &FrictionQuery,
     found: &FrictionFixes,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<StagedFixes, StepError> {
-    let mut db = world.db()?;
+    let mut db = context.db()?;
     let mut staged = StagedFixes::default();
     for (id, evidence) in &found.again {
         proposals::add_evidence(&mut db, *id, evidence)?;
         staged.folded.push(*id);
     }
-    let now = world.now().timestamp();
+    let now = context.now().timestamp();
     let day = queried.date;
     let new: Vec<Proposal> = found.fixes.iter().map(|fix| fix.proposal(day, now)).collect();
     for handed in proposals::submit(&mut db, &STAGE_REGISTRY, run, &new)? {
@@ -198,7 +198,7 @@ fn stage_fixes(
             SubmitOutcome::Decided(..) => {}
         }
     }
-    staged.page = promote::refresh_page(world)?;
+    staged.page = promote::refresh_page(context)?;
     Ok(staged)
 }
 

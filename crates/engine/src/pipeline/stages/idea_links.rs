@@ -15,7 +15,7 @@ const MAX_LINKS: usize = 5;
 pub(super) fn related(near: &RelatedMemories<'_>, text: &str, project: Option<&ProjectId>) -> Vec<String> {
     let sources =
         [DocumentSource::Entry, DocumentSource::Skill, DocumentSource::Memory, DocumentSource::Note];
-    let wanted = RelatedQuery { sources: &sources, project, most: MAX_LINKS, anyway: false };
+    let wanted = RelatedQuery { sources: &sources, project, limit: MAX_LINKS, anyway: false };
     let mut hits = near.related_to(text, &wanted);
     hits.sort_by_key(|document| document.project.is_none());
     let mut links: Vec<String> = Vec::new();

@@ -21,7 +21,7 @@ type OpenSessionRow = (String, String, Option<String>, Option<String>, i64, i64)
 /// Requests a capture of idle sessions. A session that continues afterwards opens again, with a new window.
 pub fn idle_session_requests(
     db: &Database,
-    world: &StageContext,
+    context: &StageContext,
     now: Timestamp,
 ) -> Result<Vec<Event>, db::Error> {
     let rows: Vec<OpenSessionRow> = db.run(|connection| {
@@ -34,9 +34,9 @@ pub fn idle_session_requests(
             })?
             .collect()
     })?;
-    let idle = SignedDuration::from_mins(i64::from(world.config.capture.idle_minutes));
-    let dead = SignedDuration::from_mins(i64::from(world.config.capture.dead_minutes));
-    let mut events = markers::marker_requests(db, world, now)?;
+    let idle = SignedDuration::from_mins(i64::from(context.config.capture.idle_minutes));
+    let dead = SignedDuration::from_mins(i64::from(context.config.capture.dead_minutes));
+    let mut events = markers::marker_requests(db, context, now)?;
     for (agent, session, transcript, cwd, started, last_seen) in rows {
         let Ok(agent) = agent.parse() else { continue };
         let written = transcript.as_deref().and_then(|path| last_write(Path::new(path)));
@@ -58,7 +58,7 @@ pub fn idle_session_requests(
             last: true,
             synthetic: false,
         };
-        events.extend(hook_signals::echo_event(echo, &injection_log::read(&world.places, &session), now));
+        events.extend(hook_signals::echo_event(echo, &injection_log::read(&context.places, &session), now));
         let silence =
             IdleSession { agent, session, transcript, cwd, upto: written.map(|(_, size)| size), last };
         events.extend(silence.request(now));

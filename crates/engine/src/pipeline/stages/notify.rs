@@ -20,12 +20,12 @@ pub(super) fn announce_saved(
     saved: &[String],
     project: Option<&ProjectId>,
     since: Timestamp,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<usize, StepError> {
     if saved.is_empty() {
         return Ok(0);
     }
-    let vault = world.vault()?;
+    let vault = context.vault()?;
     let changes = changes(&vault, saved, since)?;
     let kept: Vec<KeptMemory> = saved
         .iter()
@@ -35,7 +35,7 @@ pub(super) fn announce_saved(
             Some(KeptMemory::new(change, path, ParsedNote::parse(&read.text).ok()?.body()))
         })
         .collect();
-    notices::add(&world.places, project, &kept)?;
+    notices::add(&context.places, project, &kept)?;
     Ok(kept.len())
 }
 

@@ -21,7 +21,7 @@ impl ObservationWindow {
     pub(super) fn read(
         date: Date,
         entries: Vec<ObservationRecord>,
-        world: &StageContext,
+        context: &StageContext,
     ) -> Result<Self, StepError> {
         let observations = entries.into_iter().map(|entry| Observation {
             key: entry.dedupe_key,
@@ -32,7 +32,7 @@ impl ObservationWindow {
             observed: entry.observed,
         });
         let place = ChangedFile::vault(layout::fixed_path(layout::MEMORY));
-        let memory = world.vault()?.read(&place).map_err(StepError::retryable)?;
+        let memory = context.vault()?.read(&place).map_err(StepError::retryable)?;
         Ok(Self {
             date,
             observations: observations.collect(),
@@ -41,10 +41,10 @@ impl ObservationWindow {
     }
 
     /// Converts the input to core's type.
-    pub(super) fn reflection_period<'a>(&'a self, world: &'a StageContext) -> ReflectionPeriod<'a> {
+    pub(super) fn reflection_period<'a>(&'a self, context: &'a StageContext) -> ReflectionPeriod<'a> {
         ReflectionPeriod {
             today: self.date,
-            user: &world.config.user.name,
+            user: &context.config.user.name,
             memory: &self.memory,
             observations: &self.observations,
         }

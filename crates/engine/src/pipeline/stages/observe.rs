@@ -61,7 +61,7 @@ struct DistilledWindow {
 pub(super) fn observe(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let captured = SessionCaptured::deserialize(&event.data).map_err(|error| RunInterrupt::Failed {
         step: "dedupe-check".to_owned(),
@@ -70,39 +70,42 @@ pub(super) fn observe(
     let run = steps.run_id().to_owned();
     let ours = steps.run("dedupe-check", || {
         let name = format!("memory:observe:lock:{}", captured.dedupe_key);
-        let now = world.now().timestamp();
-        let ours = queue::lock(&mut world.db()?, &name, &run, DEDUPE_SECONDS, now)?;
-        Ok(ours && !is_observed(&captured.dedupe_key, &run, world)?)
+        let now = context.now().timestamp();
+        let ours = queue::lock(&mut context.db()?, &name, &run, DEDUPE_SECONDS, now)?;
+        Ok(ours && !is_observed(&captured.dedupe_key, &run, context)?)
     })?;
     if !ours {
         return Ok(FunctionOutcome::Skipped(DUPLICATE_REASON.to_owned()));
     }
     // The noise gate counts words, but a fact told in six words is worth keeping (R-13).
     let skipped = match &captured.noise {
-        Some(noise) if !steps.run("find-statements", || Ok(states_something(&captured, &run, world)))? => {
+        Some(noise)
+            if !steps.run("find-statements", || Ok(states_something(&captured, &run, context)))? =>
+        {
             Some(noise)
         }
         _ => None,
     };
     let ended = match skipped {
         Some(noise) => FunctionOutcome::Skipped(noise.clone()),
-        None => distil(&captured, event, steps, world)?,
+        None => distil(&captured, event, steps, context)?,
     };
     // The whole session was processed (EXE-13).
     steps.run("mark-reflected", || {
-        sessions::mark_reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::retryable)
+        sessions::mark_reflected(&context.places.sessions(), &captured.session_id)
+            .map_err(StepError::retryable)
     })?;
     Ok(ended)
 }
 
 /// True if the rules find a lasting statement of the person in a window. A window without an answer is an
 /// abandoned task.
-fn states_something(captured: &SessionCaptured, run: &str, world: &StageContext) -> bool {
-    let when = world.zoned(captured.captured_at);
+fn states_something(captured: &SessionCaptured, run: &str, context: &StageContext) -> bool {
+    let when = context.zoned(captured.captured_at);
     let messages = messages(captured, &when);
-    let window = RestoredWindow { captured, messages: &messages, when: &when };
+    let window = RestoredWindow { captured, messages: &messages, last_message_at: &when };
     let is_answered = messages.iter().any(|message| message.role == MessageRole::Assistant);
-    is_answered && WindowObserver { window: &window, world, run: run.to_owned() }.has_explicit_statement()
+    is_answered && WindowObserver { window: &window, context, run: run.to_owned() }.has_explicit_statement()
 }
 
 /// Restores the messages of a window. A program's prompt in a session that a person continued is not the
@@ -123,32 +126,32 @@ fn distil(
     captured: &SessionCaptured,
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    let captured_at = world.zoned(captured.captured_at);
+    let captured_at = context.zoned(captured.captured_at);
     let messages = messages(captured, &captured_at);
     // Observations belong to the days of their messages, whenever they are processed (R-17).
     let last = messages.iter().rev().find_map(|message| message.at);
-    let when = last.map_or(captured_at, |at| world.zoned(at));
-    let window = RestoredWindow { captured, messages: &messages, when: &when };
-    let observer = WindowObserver { window: &window, world, run: steps.run_id().to_owned() };
+    let when = last.map_or(captured_at, |at| context.zoned(at));
+    let window = RestoredWindow { captured, messages: &messages, last_message_at: &when };
+    let observer = WindowObserver { window: &window, context, run: steps.run_id().to_owned() };
     let answers = steps.run("observe", || observer.ask())?;
     let result: DistilledWindow = steps.run("parse", || Ok(observer.read(&answers)))?;
-    let project = world.project(captured.cwd.as_deref());
+    let project = context.project(captured.cwd.as_deref());
     let mut observed = result.observed.clone();
-    if world.config.observe.gate == WriteGateMode::Annotate {
-        let verdicts =
-            steps.run("gate", || write_gate::gate_verdicts(&observed, &messages, project.as_ref(), world))?;
+    if context.config.observe.gate == WriteGateMode::Annotate {
+        let verdicts = steps
+            .run("gate", || write_gate::gate_verdicts(&observed, &messages, project.as_ref(), context))?;
         write_gate::annotate_findings(&mut observed, verdicts);
     }
     observed.suggested_response = observed.suggested_response.map(|next| with_branch(&next, captured));
     let observed = &observed;
     let degraded = answers.instead.as_deref().or(result.unparsed.as_ref().map(|_| NONSENSE));
     let logged = Logged { observed, unparsed: result.unparsed.as_deref(), degraded };
-    steps.run("append-daily-log", || world.run_exclusive(|| log(&window, &logged, world)))?;
-    steps.run("store-hot", || store(&window, observed, world))?;
-    steps.run("store-index", || world.run_exclusive(|| index::index_pending(world)))?;
-    steps.run_and_send("check-threshold", || check_threshold(event, world))?;
+    steps.run("append-daily-log", || context.run_exclusive(|| log(&window, &logged, context)))?;
+    steps.run("store-hot", || store(&window, observed, context))?;
+    steps.run("store-index", || context.run_exclusive(|| index::index_pending(context)))?;
+    steps.run_and_send("check-threshold", || check_threshold(event, context))?;
     let candidates: Vec<MemoryCandidate> = steps.run("mine", || observer.mine(&answers, observed))?;
     let ideas: Vec<MinedIdea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
     let from = route_candidates::CandidateSource { session: &captured.session_id, project: project.as_ref() };
@@ -157,30 +160,34 @@ fn distil(
         Some(route_candidates::SupportingMessage { text: message.text.clone(), at: message.at })
     };
     let mut kept: RoutedCandidates = steps.run("keep", || {
-        world.run_exclusive(|| route_candidates::route_candidates(&candidates, from, &quote, world))
+        context.run_exclusive(|| route_candidates::route_candidates(&candidates, from, &quote, context))
     })?;
     // A backfill has its own report.
-    let captured_at = world.zoned(captured.captured_at);
-    if world.now().duration_since(&captured_at).as_hours() < MAX_NEWS_AGE_HOURS {
-        steps.run("announce", || notify::announce_saved(&kept.saved, project.as_ref(), event.at, world))?;
+    let captured_at = context.zoned(captured.captured_at);
+    if context.now().duration_since(&captured_at).as_hours() < MAX_NEWS_AGE_HOURS {
+        steps.run("announce", || notify::announce_saved(&kept.saved, project.as_ref(), event.at, context))?;
     }
     if !kept.proposed.is_empty() {
-        steps.run("stage-review", || world.run_exclusive(|| route_candidates::refresh_review_page(world)))?;
+        steps.run("stage-review", || {
+            context.run_exclusive(|| route_candidates::refresh_review_page(context))
+        })?;
     }
     let RoutedIdeas { ideas, proposed } = steps.run("keep-ideas", || {
-        world.run_exclusive(|| route_candidates::route_ideas(&ideas, from, &quote, world))
+        context.run_exclusive(|| route_candidates::route_ideas(&ideas, from, &quote, context))
     })?;
     kept.ideas = ideas;
     if !proposed.is_empty() {
-        steps.run("stage-ideas", || world.run_exclusive(|| route_candidates::refresh_review_page(world)))?;
+        steps.run("stage-ideas", || {
+            context.run_exclusive(|| route_candidates::refresh_review_page(context))
+        })?;
     }
     kept.proposed.extend(proposed);
     let mut researched = Vec::new();
-    if world.config.ideas.research.when == ResearchWhen::Always {
+    if context.config.ideas.research.when == ResearchWhen::Always {
         for slug in kept.ideas.iter().take(MAX_IDEAS_PER_SESSION) {
             // A failure here is reported and does not stop the run.
             let came: String = steps.run(&format!("research-{slug}"), || {
-                Ok(research(slug, ChangeActor::Worker, world).unwrap_or_else(|error| error.to_string()))
+                Ok(research(slug, ChangeActor::Worker, context).unwrap_or_else(|error| error.to_string()))
             })?;
             researched.push(came);
         }
@@ -218,22 +225,22 @@ struct RestoredWindow<'a> {
     captured: &'a SessionCaptured,
     messages: &'a [Message],
     /// The time of its last message.
-    when: &'a Zoned,
+    last_message_at: &'a Zoned,
 }
 
 impl RestoredWindow<'_> {
     /// The time of the last message of a day.
-    fn last_message_on(&self, day: Date, world: &StageContext) -> Zoned {
-        let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| world.zoned(at));
-        times.into_iter().find(|at| at.date() == day).unwrap_or_else(|| self.when.clone())
+    fn last_message_on(&self, day: Date, context: &StageContext) -> Zoned {
+        let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| context.zoned(at));
+        times.into_iter().find(|at| at.date() == day).unwrap_or_else(|| self.last_message_at.clone())
     }
 }
 
 /// Writes observations to the log of the day of their messages (LOG-02, R-17), one section per day. An empty
 /// observation writes nothing.
-fn log(window: &RestoredWindow<'_>, logged: &Logged<'_>, world: &StageContext) -> Result<bool, StepError> {
+fn log(window: &RestoredWindow<'_>, logged: &Logged<'_>, context: &StageContext) -> Result<bool, StepError> {
     let captured = window.captured;
-    let today = window.when.date();
+    let today = window.last_message_at.date();
     let key = &captured.dedupe_key;
     let mut bodies: Vec<(Date, ObservationBody, &ObservedSession)> = Vec::new();
     let days = logged.observed.days(today);
@@ -260,11 +267,11 @@ fn log(window: &RestoredWindow<'_>, logged: &Logged<'_>, world: &StageContext) -
                 name: captured.session_name.clone(),
                 // A session that crosses midnight has a section in each of the logs.
                 dedupe_key: Some(if number == 0 { key.clone() } else { format!("{key}-{}", number + 1) }),
-                project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
+                project: context.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
-            time: TimeOfDay::from_zoned(&window.last_message_on(day, world)),
+            time: TimeOfDay::from_zoned(&window.last_message_on(day, context)),
             trigger: captured.trigger.as_str().to_owned(),
-            ended: Some(window.when.timestamp()),
+            ended: Some(window.last_message_at.timestamp()),
             degraded: logged
                 .degraded
                 .map(|why| format!("{BY_RULES} {}", one_line(&clean_and_redact(why).text, MAX_REASON_CHARS))),
@@ -276,9 +283,9 @@ fn log(window: &RestoredWindow<'_>, logged: &Logged<'_>, world: &StageContext) -
             current_task: observed.current_task.clone(),
             suggested_response: observed.suggested_response.clone(),
         });
-        let written = world
+        let written = context
             .vault()?
-            .log_once_on(day, &section, ChangeActor::Worker, &world.now())
+            .log_once_on(day, &section, ChangeActor::Worker, &context.now())
             .map_err(StepError::retryable)?;
         any |= written.is_some();
     }
@@ -299,30 +306,30 @@ fn with_branch(next: &str, captured: &SessionCaptured) -> String {
 fn store(
     window: &RestoredWindow<'_>,
     observed: &ObservedSession,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<bool, StepError> {
     let captured = window.captured;
     let entry = ObservationRecord {
         dedupe_key: captured.dedupe_key.clone(),
         session: captured.session_id.clone(),
-        project: world.project(captured.cwd.as_deref()),
+        project: context.project(captured.cwd.as_deref()),
         trigger: captured.trigger.as_str().to_owned(),
-        day: window.when.date(),
-        at: window.when.timestamp(),
+        day: window.last_message_at.date(),
+        at: window.last_message_at.timestamp(),
         observed: observed.clone(),
         tokens: observations::tokens_in(observed),
         distilled: 0,
         schema_version: observations::SCHEMA_VERSION,
     };
-    Ok(observations::add(&mut world.db()?, &entry)?)
+    Ok(observations::add(&mut context.db()?, &entry)?)
 }
 
 /// Requests a reflection before the morning if enough was observed today (REF-01). Returns true if it did.
-fn check_threshold(event: &Event, world: &StageContext) -> Result<(bool, Vec<Event>), StepError> {
-    let now = world.now();
-    let mut db = world.db()?;
+fn check_threshold(event: &Event, context: &StageContext) -> Result<(bool, Vec<Event>), StepError> {
+    let now = context.now();
+    let mut db = context.db()?;
     let (total, count) = observations::daily_tokens(&db, now.date())?;
-    if total <= world.config.reflect.threshold_tokens {
+    if total <= context.config.reflect.threshold_tokens {
         return Ok((false, Vec::new()));
     }
     let name = format!("memory:reflect:triggered:{}", day(now.date()));
@@ -342,8 +349,8 @@ fn check_threshold(event: &Event, world: &StageContext) -> Result<(bool, Vec<Eve
 }
 
 /// True if another run has observed this window at any time: the lock expires after an hour (CAP-14).
-fn is_observed(key: &str, run: &str, world: &StageContext) -> Result<bool, StepError> {
-    let observed = world.db()?.run(|connection| {
+fn is_observed(key: &str, run: &str, context: &StageContext) -> Result<bool, StepError> {
+    let observed = context.db()?.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'observe' AND json_extract(output, '$.dedupeKey') = ?1
                 AND status = 'COMPLETED' AND id <> ?2)",

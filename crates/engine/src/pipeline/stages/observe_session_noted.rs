@@ -25,13 +25,13 @@ const MAX_NOTE_CHARS: usize = 4000;
 pub(super) fn observe_session_noted(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let written = steps.run("append-daily-log", || {
         let (noted, text) = read(event)?;
-        let now = world.now();
+        let now = context.now();
         // It belongs to the day of the message, however late it is processed.
-        let said = world.zoned(noted.said_at.unwrap_or(event.at));
+        let said = context.zoned(noted.said_at.unwrap_or(event.at));
         let section = LogSection::Note(LoggedNote {
             source: SectionSource {
                 session: noted.session_id.clone(),
@@ -39,7 +39,7 @@ pub(super) fn observe_session_noted(
                 dedupe_key: Some(
                     ContentHash::of_bytes(format!("noted {}", event.id).as_bytes()).short_hex(32),
                 ),
-                project: world.project(noted.cwd.as_deref()).map(|project| project.as_str().to_owned()),
+                project: context.project(noted.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
             time: TimeOfDay::from_zoned(&said),
             text,
@@ -50,7 +50,7 @@ pub(super) fn observe_session_noted(
                 ..LogMark::default()
             },
         });
-        let committed = world
+        let committed = context
             .vault()?
             .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
             .map_err(StepError::retryable)?;
@@ -76,7 +76,7 @@ pub(super) fn observe_session_noted(
             sentiment: None,
             messages: noted.messages.clone(),
         };
-        let project = world.project(noted.cwd.as_deref());
+        let project = context.project(noted.cwd.as_deref());
         let from = route_candidates::CandidateSource { session, project: project.as_ref() };
         let quote = |_: &str| {
             Some(route_candidates::SupportingMessage {
@@ -84,11 +84,11 @@ pub(super) fn observe_session_noted(
                 at: noted.said_at.or(Some(event.at)),
             })
         };
-        route_candidates::route_candidates(&[candidate], from, &quote, world)
+        route_candidates::route_candidates(&[candidate], from, &quote, context)
     })?;
     steps.run("announce", || {
         let (noted, _) = read(event)?;
-        notify::announce_saved(&kept.saved, world.project(noted.cwd.as_deref()).as_ref(), event.at, world)
+        notify::announce_saved(&kept.saved, context.project(noted.cwd.as_deref()).as_ref(), event.at, context)
     })?;
     Ok(FunctionOutcome::Completed(json!({"written": written, "saved": kept.saved})))
 }

@@ -52,13 +52,13 @@ pub fn key(event: &Event) -> Option<String> {
 pub(super) fn promote(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     match event.name.as_str() {
-        names::PROPOSAL_APPROVED => approved(event, steps, world),
-        names::PROPOSAL_REJECTED => rejected(event, steps, world),
-        names::FRICTION_FIX_COMPLETED => mark_carried_out(event, steps, world),
-        _ => expire(steps, world),
+        names::PROPOSAL_APPROVED => approved(event, steps, context),
+        names::PROPOSAL_REJECTED => rejected(event, steps, context),
+        names::FRICTION_FIX_COMPLETED => mark_carried_out(event, steps, context),
+        _ => expire(steps, context),
     }
 }
 
@@ -73,10 +73,14 @@ struct LoadedProposal {
 }
 
 /// Loads the proposal; if it is open, an event from outside decides on it (REV-06).
-fn load(event: &Event, verdict: &ProposalVerdict, world: &StageContext) -> Result<LoadedProposal, StepError> {
+fn load(
+    event: &Event,
+    verdict: &ProposalVerdict,
+    context: &StageContext,
+) -> Result<LoadedProposal, StepError> {
     let ProposalDecided { proposal_id: id, by } =
         ProposalDecided::deserialize(&event.data).map_err(StepError::fatal)?;
-    let mut db = world.db()?;
+    let mut db = context.db()?;
     let standing = proposals::find_proposal(&db, id)?;
     // It may have a new id since the decision.
     let id = standing.as_ref().map_or(id, |standing| standing.proposal.id);
@@ -89,11 +93,11 @@ fn load(event: &Event, verdict: &ProposalVerdict, world: &StageContext) -> Resul
             // An outside event cannot decide as triage or the schedule.
             let by = if by.is_person() { by } else { DecidedBy::Event };
             // The decision sends an event of its own, whose run does the rest.
-            proposals::decide(&mut db, &STAGE_REGISTRY, id, verdict, by, world.now().timestamp())?;
+            proposals::decide(&mut db, &STAGE_REGISTRY, id, verdict, by, context.now().timestamp())?;
             Some(format!("{id} is decided now"))
         }
         // The run of the proposal that was decided on handles it.
-        Some(ProposalRecord { with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
+        Some(ProposalRecord { decided_with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
         Some(standing) => {
             let status = standing.proposal.status;
             let fits = match verdict {
@@ -144,18 +148,18 @@ impl PromotionResult {
 fn approved(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    let loaded = steps.run("load-proposal", || load(event, &ProposalVerdict::Approve, world))?;
+    let loaded = steps.run("load-proposal", || load(event, &ProposalVerdict::Approve, context))?;
     if let Some(why) = loaded.skip {
         return Ok(FunctionOutcome::Skipped(why));
     }
     let id = loaded.id;
-    let written = steps.run("write-memory", || write(id, world))?;
+    let written = steps.run("write-memory", || write(id, context))?;
     if let Some(why) = &written.refused {
         // The decision stands; the proposal waits until MEMORY.md can take it, with the reason.
         steps.run("reopen", || {
-            let mut db = world.db()?;
+            let mut db = context.db()?;
             let (ids, from) = (with_followers(&db, id)?, [ProposalStatus::Approved, ProposalStatus::Edited]);
             Ok(proposals::reopen(
                 &mut db,
@@ -163,18 +167,18 @@ fn approved(
                 &from,
                 ProposalChange::Reopened,
                 why,
-                world.now().timestamp(),
+                context.now().timestamp(),
             )?)
         })?;
     } else if written.patch.is_none() {
         steps.run("mark-promoted", || {
-            let mut db = world.db()?;
+            let mut db = context.db()?;
             let ids = with_followers(&db, id)?;
-            Ok(proposals::mark_promoted(&mut db, &ids, world.now().timestamp())?)
+            Ok(proposals::mark_promoted(&mut db, &ids, context.now().timestamp())?)
         })?;
-        steps.run("append-receipt", || receipts::write(world))?;
+        steps.run("append-receipt", || receipts::write(context))?;
     }
-    let page = steps.run("refresh-page", || refresh_page(world))?;
+    let page = steps.run("refresh-page", || refresh_page(context))?;
     let mut report = serde_json::to_value(&written).map_err(|error| RunInterrupt::Failed {
         step: "report".to_owned(),
         error: StepError::fatal(error),
@@ -192,22 +196,22 @@ fn with_followers(db: &Database, id: ProposalId) -> Result<Vec<ProposalId>, Step
 }
 
 /// Writes an approved proposal to its target. A document that cannot take it is not a retryable error.
-fn write(id: ProposalId, world: &StageContext) -> Result<PromotionResult, StepError> {
-    let Some(standing) = proposals::find_proposal(&world.db()?, id)? else {
+fn write(id: ProposalId, context: &StageContext) -> Result<PromotionResult, StepError> {
+    let Some(standing) = proposals::find_proposal(&context.db()?, id)? else {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
-    let vault = world.vault()?;
+    let vault = context.vault()?;
     let by = match standing.by {
         Some(DecidedBy::Triage) => ChangeActor::Worker,
         Some(DecidedBy::Agent) => ChangeActor::Agent,
         _ => ChangeActor::User,
     };
-    let Some(section) = current_section(&standing, &vault, world)? else {
-        return amend(&standing, by, &vault, world);
+    let Some(section) = current_section(&standing, &vault, context)? else {
+        return amend(&standing, by, &vault, context);
     };
     let (mark, supersedes) = (mark(&standing, &vault)?, standing.superseded_line());
     let new = promotion(&standing, &section, &mark);
-    match vault.promote(&world.config.user.name, &new, by, &world.now()) {
+    match vault.promote(&context.config.user.name, &new, by, &context.now()) {
         Ok(added) => Ok(PromotionResult {
             outcome: Some(added.outcome.outcome),
             replaced: supersedes.map(|_| added.outcome.replaced),
@@ -246,11 +250,11 @@ fn amend(
     standing: &ProposalRecord,
     by: ChangeActor,
     vault: &Vault,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<PromotionResult, StepError> {
     if let Some(slug) = standing.proposal.idea_slug() {
         let about = Some(standing.proposal.id.to_string());
-        return match vault.promote_idea_for(slug, about, by, &world.now()) {
+        return match vault.promote_idea_for(slug, about, by, &context.now()) {
             Ok(_) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
             Err(vault::Error::Decided(_)) => {
                 Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
@@ -259,7 +263,7 @@ fn amend(
         };
     }
     if standing.proposal.global_entry().is_some() {
-        return match vault.make_global(&standing.proposal, by, &world.now()) {
+        return match vault.make_global(&standing.proposal, by, &context.now()) {
             Ok(true) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
             Ok(false) => {
                 Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
@@ -269,7 +273,7 @@ fn amend(
     }
     let new = patches::amendment(standing);
     let Some(file) = standing.proposal.identity() else {
-        return match vault.amend_entry(&new, by, &world.now()) {
+        return match vault.amend_entry(&new, by, &context.now()) {
             Ok(true) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
             Ok(false) => {
                 Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
@@ -295,7 +299,13 @@ fn mark(standing: &ProposalRecord, vault: &Vault) -> Result<StatementMark, StepE
 /// Builds the vault's instruction for a proposal.
 fn promotion<'a>(standing: &'a ProposalRecord, section: &'a str, mark: &'a StatementMark) -> Promotion<'a> {
     let said = standing.proposal.evidence.said;
-    Promotion { section, statement: standing.text(), supersedes: standing.superseded_line(), mark, said }
+    Promotion {
+        section,
+        statement: standing.text(),
+        supersedes: standing.superseded_line(),
+        mark,
+        said_at: said,
+    }
 }
 
 /// The project in which its line will hold; `None` means everywhere. Without a choice of the person it
@@ -318,12 +328,12 @@ pub fn target_project(standing: &ProposalRecord, vault: &Vault) -> Result<Option
 fn current_section(
     standing: &ProposalRecord,
     vault: &Vault,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<Option<String>, StepError> {
     let section = |proposal: &Proposal| proposal.section().map(str::to_owned);
     let memory = vault.read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
     let memory = memory.map_err(StepError::retryable)?.map(|note| note.text).unwrap_or_default();
-    let all = proposals::all_proposals(&world.db()?)?;
+    let all = proposals::all_proposals(&context.db()?)?;
     Ok(match rebase_proposal(&standing.proposal, &memory, &page::target_section(&all)) {
         RebaseOutcome::Moved(moved) => section(&moved),
         RebaseOutcome::Same | RebaseOutcome::Lost(_) => section(&standing.proposal),
@@ -333,22 +343,22 @@ fn current_section(
 fn rejected(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    let loaded = steps.run("load-proposal", || load(event, &ProposalVerdict::Reject, world))?;
+    let loaded = steps.run("load-proposal", || load(event, &ProposalVerdict::Reject, context))?;
     if let Some(why) = loaded.skip {
         return Ok(FunctionOutcome::Skipped(why));
     }
-    let archived = steps.run("put-away", || archive_rejected(loaded.id, world))?;
-    steps.run("append-receipt", || receipts::write(world))?;
-    let page = steps.run("refresh-page", || refresh_page(world))?;
+    let archived = steps.run("put-away", || archive_rejected(loaded.id, context))?;
+    steps.run("append-receipt", || receipts::write(context))?;
+    let page = steps.run("refresh-page", || refresh_page(context))?;
     Ok(FunctionOutcome::Completed(json!({"proposal": loaded.id, "archived": archived, "page": page})))
 }
 
 /// Archives the memory of a rejected statement. Rejecting a wider scope leaves the memory in its project;
 /// proposals that no person decided are left alone.
-fn archive_rejected(id: ProposalId, world: &StageContext) -> Result<Vec<String>, StepError> {
-    let Some(standing) = proposals::find_proposal(&world.db()?, id)? else { return Ok(Vec::new()) };
+fn archive_rejected(id: ProposalId, context: &StageContext) -> Result<Vec<String>, StepError> {
+    let Some(standing) = proposals::find_proposal(&context.db()?, id)? else { return Ok(Vec::new()) };
     let ProposalRecord { proposal, by, .. } = &standing;
     let by = match by {
         Some(DecidedBy::Agent) => ChangeActor::Agent,
@@ -358,12 +368,13 @@ fn archive_rejected(id: ProposalId, world: &StageContext) -> Result<Vec<String>,
     if proposal.status != ProposalStatus::Rejected || proposal.global_entry().is_some() {
         return Ok(Vec::new());
     }
-    let (db, vault) = (world.db()?, world.vault()?);
+    let (db, vault) = (context.db()?, context.vault()?);
     let mut archived = Vec::new();
     // Duplicates say the same in other words.
     for id in with_followers(&db, id)? {
         let Some(one) = proposals::find_proposal(&db, id)? else { continue };
-        let paths = vault.archive_rejected(&one.proposal, by, &world.now()).map_err(StepError::retryable)?;
+        let paths =
+            vault.archive_rejected(&one.proposal, by, &context.now()).map_err(StepError::retryable)?;
         archived.extend(paths.iter().map(ToString::to_string));
     }
     Ok(archived)
@@ -374,19 +385,19 @@ fn archive_rejected(id: ProposalId, world: &StageContext) -> Result<Vec<String>,
 fn mark_carried_out(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let status = steps.run("look-at-file", || {
         let FixCompleted { proposal_id } =
             FixCompleted::deserialize(&event.data).map_err(StepError::fatal)?;
-        reverse_undone_promotions(world)?;
-        let standing = proposals::find_proposal(&world.db()?, proposal_id)?;
+        reverse_undone_promotions(context)?;
+        let standing = proposals::find_proposal(&context.db()?, proposal_id)?;
         Ok((proposal_id, standing.map(|standing| standing.proposal.status)))
     })?;
     match status {
         (id, None) => Ok(FunctionOutcome::Skipped(format!("there is no proposal {id}"))),
         (id, Some(ProposalStatus::Promoted)) => {
-            let page = steps.run("refresh-page", || refresh_page(world))?;
+            let page = steps.run("refresh-page", || refresh_page(context))?;
             Ok(FunctionOutcome::Completed(json!({"proposal": id, "page": page})))
         }
         (id, Some(ProposalStatus::Approved | ProposalStatus::Edited)) => {
@@ -399,48 +410,49 @@ fn mark_carried_out(
 }
 
 /// Expires proposals that waited too long (REV-10).
-fn expire(steps: &mut dyn StepRunner, world: &StageContext) -> Result<FunctionOutcome, RunInterrupt> {
+fn expire(steps: &mut dyn StepRunner, context: &StageContext) -> Result<FunctionOutcome, RunInterrupt> {
     // This includes changes undone while the store was out of reach.
-    let undone = steps.run("take-back", || reverse_undone_promotions(world))?;
-    let days = world.config.review.expire_days;
-    let due = steps
-        .run("find-old", || Ok(proposals::due_for_expiry(&world.db()?, days, world.now().timestamp())?))?;
+    let undone = steps.run("take-back", || reverse_undone_promotions(context))?;
+    let days = context.config.review.expire_days;
+    let due = steps.run("find-old", || {
+        Ok(proposals::due_for_expiry(&context.db()?, days, context.now().timestamp())?)
+    })?;
     let expired: Vec<ProposalId> = steps.run("expire", || {
-        let mut db = world.db()?;
+        let mut db = context.db()?;
         let mut expired = Vec::new();
         for id in &due {
-            if proposals::expire(&mut db, *id, days, world.now().timestamp())? {
+            if proposals::expire(&mut db, *id, days, context.now().timestamp())? {
                 expired.push(*id);
             }
         }
         Ok(expired)
     })?;
-    steps.run("append-receipts", || receipts::write(world))?;
+    steps.run("append-receipts", || receipts::write(context))?;
     // A new day has a new share, even if nothing expired.
-    let page = steps.run("refresh-page", || refresh_page(world))?;
+    let page = steps.run("refresh-page", || refresh_page(context))?;
     Ok(FunctionOutcome::Completed(json!({"expired": expired, "undone": undone, "page": page})))
 }
 
 /// Marks proposals as promoted, whoever wrote them.
-fn found_promoted(ids: &[ProposalId], world: &StageContext) -> Result<(), StepError> {
-    proposals::mark_promoted(&mut world.db()?, ids, world.now().timestamp())?;
-    receipts::try_write(world);
+fn found_promoted(ids: &[ProposalId], context: &StageContext) -> Result<(), StepError> {
+    proposals::mark_promoted(&mut context.db()?, ids, context.now().timestamp())?;
+    receipts::try_write(context);
     Ok(())
 }
 
 /// Refreshes the review page. A page that the person must repair stays; the store has everything.
-pub(super) fn refresh_page(world: &StageContext) -> Result<String, StepError> {
-    let user = user_section(&world.config.user.name);
-    let per_day = world.config.review.per_day;
-    patches::refresh_folder(&world.db()?, &world.vault()?, &world.places.patches_folder())
+pub(super) fn refresh_page(context: &StageContext) -> Result<String, StepError> {
+    let user = user_section(&context.config.user.name);
+    let per_day = context.config.review.per_day;
+    patches::refresh_folder(&context.db()?, &context.vault()?, &context.places.patches_folder())
         .map_err(StepError::retryable)?;
     let shown = page::refresh_page(
-        &mut world.db()?,
-        &world.vault()?,
+        &mut context.db()?,
+        &context.vault()?,
         &user,
         per_day,
         ChangeActor::Worker,
-        &world.now(),
+        &context.now(),
     );
     Ok(match shown.map_err(StepError::retryable)? {
         ReviewPageOutcome::Written(_) => "written".to_owned(),
@@ -451,16 +463,16 @@ pub(super) fn refresh_page(world: &StageContext) -> Result<String, StepError> {
 
 /// Takes in a person's work: decisions on the page (REV-03), whose runs are then queued, applied patches, and
 /// changes reverted with `rekindle undo`.
-pub fn read_review_decisions(world: &StageContext) -> Result<PageDecisions, StepError> {
-    let (mut db, vault) = (world.db()?, world.vault()?);
+pub fn read_review_decisions(context: &StageContext) -> Result<PageDecisions, StepError> {
+    let (mut db, vault) = (context.db()?, context.vault()?);
     // An unreadable page must not block facts, nor an unwritable log the page.
-    apply::record_applied(world)?;
-    let was_cut_off = receipts::try_write(world);
-    let waits_again = undone_promotions::record_undone(world)?;
-    let look = page::look(&mut db, &STAGE_REGISTRY, &vault, world.now().timestamp())
+    apply::record_applied(context)?;
+    let was_cut_off = receipts::try_write(context);
+    let waits_again = undone_promotions::record_undone(context)?;
+    let look = page::look(&mut db, &STAGE_REGISTRY, &vault, context.now().timestamp())
         .map_err(StepError::retryable)?;
     if was_cut_off || waits_again {
-        refresh_page(world)?;
+        refresh_page(context)?;
     }
     Ok(look)
 }

@@ -39,22 +39,22 @@ pub const PROPOSAL_TRIAGE: &str = "proposal-triage";
 pub(super) fn proposal_triage(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
-    let model = match world.config.review.triage {
-        TriageMode::On => world.model(ModelJob::Reflector).ok().flatten(),
+    let model = match context.config.review.triage {
+        TriageMode::On => context.model(ModelJob::Reflector).ok().flatten(),
         TriageMode::Rules | TriageMode::Off => None,
     };
-    let evaluator = match world.config.review.grade {
-        true => world.model(ModelJob::Reflector).ok().flatten(),
+    let evaluator = match context.config.review.grade {
+        true => context.model(ModelJob::Reflector).ok().flatten(),
         false => None,
     };
     let models = TriageModels {
         triage: model.as_ref().map(|model| model as &dyn LanguageModel),
         grade: evaluator.as_ref().map(|model| model as &dyn LanguageModel),
     };
-    triage_with(event, steps, world, models)
+    triage_with(event, steps, context, models)
 }
 
 /// The models of a run, if any.
@@ -69,21 +69,21 @@ struct TriageModels<'a> {
 fn triage_with(
     _: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
     TriageModels { triage: model, grade: evaluator }: TriageModels<'_>,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
-    let new = steps.run("load-proposals", || load(world))?;
+    let new = steps.run("load-proposals", || load(context))?;
     if new.is_empty() {
         return Ok(FunctionOutcome::Skipped("no new proposals".to_owned()));
     }
-    let mut judgements = steps.run("rules", || by_rules(&new, world))?;
+    let mut judgements = steps.run("rules", || by_rules(&new, context))?;
     let mut degraded = None;
     if let Some(model) = model {
         let open: Vec<TriageJudgement> = judgements.iter().filter(|one| is_askable(one)).copied().collect();
         for (number, batch) in open.chunks(BATCH_PROPOSALS).enumerate() {
             let step = format!("batch-review-{}", number + 1);
-            let asked = steps.run(&step, || by_model(batch, model, world))?;
+            let asked = steps.run(&step, || by_model(batch, model, context))?;
             degraded = asked.degraded.or(degraded);
             for one in asked.judgements {
                 if let Some(ruled) = judgements.iter_mut().find(|ruled| ruled.id == one.id) {
@@ -92,11 +92,11 @@ fn triage_with(
             }
         }
     }
-    let triaged = steps.run("decide", || decide(&judgements, world))?;
+    let triaged = steps.run("decide", || decide(&judgements, context))?;
     let asked: Vec<ProposalId> = judgements.iter().filter(|one| is_askable(one)).map(|one| one.id).collect();
-    let graded = grade::grade_proposals(&asked, evaluator, steps, world)?;
+    let graded = grade::grade_proposals(&asked, evaluator, steps, context)?;
     steps.run_and_send("emit-triaged", || {
-        let now = world.now().timestamp();
+        let now = context.now().timestamp();
         let data = serde_json::to_value(&triaged).map_err(StepError::fatal)?;
         let (id, name) = (format!("triaged-{run}"), names::PROPOSAL_TRIAGED.to_owned());
         Ok(((), vec![Event { id, name, data, at: now }]))
@@ -114,21 +114,21 @@ fn triage_with(
 }
 
 /// The proposals without a triage. A reopened one is left to the person.
-fn load(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
-    let standings = proposals::list_proposals(&world.db()?, true)?;
+fn load(context: &StageContext) -> Result<Vec<ProposalId>, StepError> {
+    let standings = proposals::list_proposals(&context.db()?, true)?;
     let new = standings.into_iter().filter(|standing| {
         standing.proposal.status == ProposalStatus::Pending && standing.reopened.is_none()
     });
     Ok(new.map(|standing| standing.proposal.id).collect())
 }
 
-fn memory(world: &StageContext) -> Result<String, StepError> {
-    let read = world.vault()?.read(&ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
+fn memory(context: &StageContext) -> Result<String, StepError> {
+    let read = context.vault()?.read(&ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
     Ok(read.map_err(StepError::retryable)?.map(|note| note.text).unwrap_or_default())
 }
 
-fn by_rules(new: &[ProposalId], world: &StageContext) -> Result<Vec<TriageJudgement>, StepError> {
-    if world.config.review.triage == TriageMode::Off {
+fn by_rules(new: &[ProposalId], context: &StageContext) -> Result<Vec<TriageJudgement>, StepError> {
+    if context.config.review.triage == TriageMode::Off {
         let off = |id: &ProposalId| TriageJudgement {
             id: *id,
             outcome: TriageOutcome::NeedsReview,
@@ -136,20 +136,20 @@ fn by_rules(new: &[ProposalId], world: &StageContext) -> Result<Vec<TriageJudgem
         };
         return Ok(new.iter().map(off).collect());
     }
-    let db = world.db()?;
+    let db = context.db()?;
     let accepted = proposals::acceptance_stats(&db)?;
-    let needed = world.config.review.earn;
+    let needed = context.config.review.earn;
     let earned = |proposal: &Proposal| {
         accepted
             .get(&ProposalCategory::from_proposal(proposal))
             .is_some_and(|acceptance| acceptance.has_earned(needed))
     };
     let facts = TriageFacts {
-        memory: &MemoryDocument::read(&memory(world)?),
+        memory: &MemoryDocument::read(&memory(context)?),
         all: &proposals::all_proposals(&db)?,
         on_page: &page::ids_on_page(&db)?,
         earned: &earned,
-        now: world.now().timestamp(),
+        now: context.now().timestamp(),
     };
     Ok(judge_by_rules(new, &facts))
 }
@@ -172,17 +172,17 @@ struct TriageAnswers {
 fn by_model(
     batch: &[TriageJudgement],
     model: &dyn LanguageModel,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<TriageAnswers, StepError> {
-    let db = world.db()?;
+    let db = context.db()?;
     let mut known = Vec::new();
     for judgement in batch {
         // A proposal may have been forgotten in the meantime.
         known.extend(proposals::get(&db, judgement.id)?.map(|proposal| (proposal, *judgement)));
     }
     let shown: Vec<&Proposal> = known.iter().map(|(proposal, _)| proposal).collect();
-    let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
-    match model.answer(&ask(&shown, &memory(world)?, deadline)) {
+    let deadline = Duration::from_secs(context.config.llm.timeout_seconds.into());
+    match model.answer(&ask(&shown, &memory(context)?, deadline)) {
         Ok(answer) => {
             let asked: Vec<(&Proposal, TriageJudgement)> =
                 known.iter().map(|(proposal, judgement)| (proposal, *judgement)).collect();
@@ -193,8 +193,8 @@ fn by_model(
 }
 
 /// Carries out the verdicts. An earlier decision wins.
-fn decide(judgements: &[TriageJudgement], world: &StageContext) -> Result<ProposalsTriaged, StepError> {
-    let mut db = world.db()?;
+fn decide(judgements: &[TriageJudgement], context: &StageContext) -> Result<ProposalsTriaged, StepError> {
+    let mut db = context.db()?;
     let mut triaged = ProposalsTriaged::default();
     for judgement in judgements {
         let verdict = match judgement.outcome {
@@ -202,7 +202,7 @@ fn decide(judgements: &[TriageJudgement], world: &StageContext) -> Result<Propos
             TriageOutcome::Reject => ProposalVerdict::Reject,
             TriageOutcome::NeedsReview => continue,
         };
-        let now = world.now().timestamp();
+        let now = context.now().timestamp();
         proposals::decide_with_reason(
             &mut db,
             &STAGE_REGISTRY,
@@ -232,10 +232,10 @@ fn decide(judgements: &[TriageJudgement], world: &StageContext) -> Result<Propos
 pub(super) fn batch_review(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let triaged =
         steps.run("load-triaged", || ProposalsTriaged::deserialize(&event.data).map_err(StepError::fatal))?;
-    let page = steps.run("refresh-page", || promote::refresh_page(world))?;
+    let page = steps.run("refresh-page", || promote::refresh_page(context))?;
     Ok(FunctionOutcome::Completed(json!({"needsReview": triaged.needs_review, "page": page})))
 }

@@ -39,45 +39,49 @@ use crate::vault::ReviewPageOutcome;
 pub(super) fn reflect(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
-    let model = world.model(ModelJob::Reflector).ok().flatten();
-    reflect_with(event, steps, world, model.as_ref().map(|model| model as &dyn LanguageModel))
+    let model = context.model(ModelJob::Reflector).ok().flatten();
+    reflect_with(event, steps, context, model.as_ref().map(|model| model as &dyn LanguageModel))
 }
 
 fn reflect_with(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
     model: Option<&dyn LanguageModel>,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
-    let loaded = steps.run("load-observations", || load(event, world))?;
+    let loaded = steps.run("load-observations", || load(event, context))?;
     if loaded.keys.is_empty() {
         return Ok(FunctionOutcome::Skipped("no observations".to_owned()));
     }
-    let distilled = steps.run("recursive-distill", || distil_old(&loaded, world))?;
+    let distilled = steps.run("recursive-distill", || distil_old(&loaded, context))?;
     if loaded.new.is_empty() {
         // The threshold and the schedule may both request the same day.
         return Ok(FunctionOutcome::Skipped("nothing was observed since the last reflection".to_owned()));
     }
     let thought = steps.run("reflect", || {
-        let material = loaded.load_material(world)?;
-        draft::draft_proposals(&material.reflection_period(world), model, draft::attempt_number(&run, world)?)
+        let material = loaded.load_material(context)?;
+        draft::draft_proposals(
+            &material.reflection_period(context),
+            model,
+            draft::attempt_number(&run, context)?,
+        )
     })?;
-    let valid = steps.run("validate", || validate(&loaded, &thought, world))?;
-    let staged = steps.run("stage-review", || stage_drafts(&run, &loaded, &valid, world))?;
-    let logged = steps.run("append-daily-log", || log(&run, &valid, &staged, world))?;
+    let valid = steps.run("validate", || validate(&loaded, &thought, context))?;
+    let staged = steps.run("stage-review", || stage_drafts(&run, &loaded, &valid, context))?;
+    let logged = steps.run("append-daily-log", || log(&run, &valid, &staged, context))?;
     let ratio = match thought.input_tokens {
         0 => 0.0,
         input => (valid.output_tokens as f64 / input as f64 * 1000.0).round() / 1000.0,
     };
     steps.run_and_send("emit-complete", || {
         if thought.degraded.is_none() {
-            observations::mark_reflected(&mut world.db()?, &loaded.new)?;
+            observations::mark_reflected(&mut context.db()?, &loaded.new)?;
         }
-        let now = world.now().timestamp();
+        let now = context.now().timestamp();
         let reflected = ObservationsReflected {
             date: loaded.date,
             input_tokens: thought.input_tokens,
@@ -145,15 +149,15 @@ struct ReflectionInput {
     new: Vec<String>,
 }
 
-fn load(event: &Event, world: &StageContext) -> Result<ReflectionInput, StepError> {
+fn load(event: &Event, context: &StageContext) -> Result<ReflectionInput, StepError> {
     let date = match event.name.as_str() {
         names::OBSERVATIONS_ACCUMULATED => {
             ObservationsAccumulated::deserialize(&event.data).map_err(StepError::fatal)?.date
         }
-        _ => world.day_of(event),
+        _ => context.day_of(event),
     };
     let from = date.checked_sub(jiff::Span::new().days(RETENTION_DAYS - 1)).unwrap_or(date);
-    let db = world.db()?;
+    let db = context.db()?;
     let keys =
         observations::in_date_range(&db, from, date)?.into_iter().map(|entry| entry.dedupe_key).collect();
     Ok(ReflectionInput { date, from, keys, new: observations::unreflected(&db, from, date)? })
@@ -161,15 +165,15 @@ fn load(event: &Event, world: &StageContext) -> Result<ReflectionInput, StepErro
 
 impl ReflectionInput {
     /// Reads the observations of the run from the list.
-    fn entries(&self, world: &StageContext) -> Result<Vec<ObservationRecord>, StepError> {
-        let mut entries = observations::in_date_range(&world.db()?, self.from, self.date)?;
+    fn entries(&self, context: &StageContext) -> Result<Vec<ObservationRecord>, StepError> {
+        let mut entries = observations::in_date_range(&context.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
         Ok(entries)
     }
 
     /// Builds the input of reflection.
-    fn load_material(&self, world: &StageContext) -> Result<ObservationWindow, StepError> {
-        ObservationWindow::read(self.date, self.entries(world)?, world)
+    fn load_material(&self, context: &StageContext) -> Result<ObservationWindow, StepError> {
+        ObservationWindow::read(self.date, self.entries(context)?, context)
     }
 }
 
@@ -180,10 +184,10 @@ struct DistillResult {
 }
 
 /// Shortens old observations in the list (REF-15).
-fn distil_old(loaded: &ReflectionInput, world: &StageContext) -> Result<DistillResult, StepError> {
-    let mut db = world.db()?;
+fn distil_old(loaded: &ReflectionInput, context: &StageContext) -> Result<DistillResult, StepError> {
+    let mut db = context.db()?;
     let mut distilled = DistillResult::default();
-    for entry in loaded.entries(world)? {
+    for entry in loaded.entries(context)? {
         let age = loaded.date.since(entry.day).map_or(0, |span| span.get_days());
         let level = distil::level(age);
         if level <= entry.distilled {
@@ -213,15 +217,15 @@ struct ValidatedDrafts {
 fn validate(
     loaded: &ReflectionInput,
     thought: &draft::ReflectionDraft,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<ValidatedDrafts, StepError> {
-    let material = loaded.load_material(world)?;
-    let period = material.reflection_period(world);
+    let material = loaded.load_material(context)?;
+    let period = material.reflection_period(context);
     let mut dropped = thought.dropped.clone();
     let checked = check::check(&thought.answer.claims, &period);
     dropped.merge(&checked.dropped);
     let drafts = thought.drafts.iter().cloned().chain(checked.drafts).collect();
-    let before: Vec<Proposal> = proposals::all_proposals(&world.db()?)?;
+    let before: Vec<Proposal> = proposals::all_proposals(&context.db()?)?;
     let settled = settle_drafts(drafts, &MemoryDocument::read(period.memory), &before);
     dropped.merge(&settled.dropped);
     let said = thought.answer.summary.as_deref().and_then(|text| check::check_summary(text, &period));
@@ -247,11 +251,11 @@ fn stage_drafts(
     run: &str,
     loaded: &ReflectionInput,
     valid: &ValidatedDrafts,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<StagedProposals, StepError> {
-    let mut db = world.db()?;
-    let now = world.now();
-    let user = &world.config.user.name;
+    let mut db = context.db()?;
+    let now = context.now();
+    let user = &context.config.user.name;
     let (mut proposed, mut folded) = (Vec::new(), Vec::new());
     let (joining, new): (Vec<&ProposalDraft>, Vec<&ProposalDraft>) =
         valid.drafts.iter().partition(|draft| draft.joins.is_some());
@@ -272,9 +276,15 @@ fn stage_drafts(
             SubmitOutcome::Decided(..) => {}
         }
     }
-    let per_day = world.config.review.per_day;
-    let shown =
-        page::refresh_page(&mut db, &world.vault()?, &user_section(user), per_day, ChangeActor::Worker, &now);
+    let per_day = context.config.review.per_day;
+    let shown = page::refresh_page(
+        &mut db,
+        &context.vault()?,
+        &user_section(user),
+        per_day,
+        ChangeActor::Worker,
+        &now,
+    );
     let page = match shown.map_err(StepError::retryable)? {
         ReviewPageOutcome::Written(_) => "written".to_owned(),
         ReviewPageOutcome::Unchanged => "unchanged".to_owned(),
@@ -289,9 +299,9 @@ fn log(
     run: &str,
     valid: &ValidatedDrafts,
     staged: &StagedProposals,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<bool, StepError> {
-    let now = world.now();
+    let now = context.now();
     let section = LogSection::Reflected(daily_log::LoggedReflection {
         source: SectionSource {
             dedupe_key: Some(ContentHash::of_bytes(format!("reflected {run}").as_bytes()).short_hex(32)),
@@ -302,6 +312,6 @@ fn log(
         proposals: staged.proposed.iter().map(ToString::to_string).collect(),
     });
     let committed =
-        world.vault()?.log_once(&section, ChangeActor::Worker, &now).map_err(StepError::retryable)?;
+        context.vault()?.log_once(&section, ChangeActor::Worker, &now).map_err(StepError::retryable)?;
     Ok(committed.is_some())
 }

@@ -11,10 +11,10 @@ use crate::pipeline::observations;
 pub(super) fn reflected(
     _: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let removed = steps.run("tidy-observations", || {
-        let removed = observations::remove_expired(&mut world.db()?, world.now().date())?;
+        let removed = observations::remove_expired(&mut context.db()?, context.now().date())?;
         Ok(removed as u64)
     })?;
     Ok(FunctionOutcome::Completed(json!({"removed": removed})))

@@ -26,7 +26,7 @@ pub(super) struct RelatedQuery<'a> {
     /// The project whose memories are searched besides global ones (B-05).
     pub project: Option<&'a ProjectId>,
     /// The most results to return.
-    pub most: usize,
+    pub limit: usize,
     /// True to return the nearest even if the relevance gate rejects them.
     pub anyway: bool,
 }
@@ -40,13 +40,13 @@ pub(super) struct RelatedMemories<'a> {
 }
 
 impl<'a> RelatedMemories<'a> {
-    pub(super) fn new(vault: &'a Vault, world: &StageContext) -> Self {
-        let index = world.places.index();
+    pub(super) fn new(vault: &'a Vault, context: &StageContext) -> Self {
+        let index = context.places.index();
         let index = index.exists().then(|| RecallIndex::in_folder(index));
         let model = index
             .as_ref()
-            .and_then(|_| ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok());
-        Self { vault, index, model, now: world.now().timestamp().as_second() }
+            .and_then(|_| ModelStore::open(&context.home).load(context.config.embed.model.as_str()).ok());
+        Self { vault, index, model, now: context.now().timestamp().as_second() }
     }
 
     /// Finds the memories nearest to a text, best first.
@@ -67,10 +67,10 @@ impl<'a> RelatedMemories<'a> {
                 until: None,
                 now: self.now,
             },
-            k: wanted.most,
+            k: wanted.limit,
             anyway: wanted.anyway,
             reading: RescoringMode::Never,
-            held: &HashSet::new(),
+            held_ids: &HashSet::new(),
             mentions: false,
             messages: None,
             reserved_messages: 0,

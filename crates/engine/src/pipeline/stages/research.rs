@@ -29,14 +29,14 @@ pub enum Error {
 }
 
 /// Researches an idea and returns the path of the result.
-pub fn research(reference: &str, by: ChangeActor, world: &StageContext) -> Result<String, Error> {
+pub fn research(reference: &str, by: ChangeActor, context: &StageContext) -> Result<String, Error> {
     let failed = |error: rekindle_core::llm::Error| Error::Program(error.message);
-    let model = world.researcher().map_err(failed)?.ok_or(Error::Off)?;
-    let vault = vault::Vault::open(&world.places)?.in_zone(world.zone.clone());
+    let model = context.researcher().map_err(failed)?.ok_or(Error::Off)?;
+    let vault = vault::Vault::open(&context.places)?.in_zone(context.zone.clone());
     let idea = vault.find_researchable(reference)?;
-    let settings = &world.config.ideas.research;
+    let settings = &context.config.ideas.research;
     let answer = model.answer(&request(&idea.title, &idea.summary, settings)).map_err(failed)?;
     let found = quotation(&answer.text, settings.tokens).ok_or(Error::Nothing)?;
-    let path = vault.add_research(&idea, &found, &settings.program, by, &world.now())?;
+    let path = vault.add_research(&idea, &found, &settings.program, by, &context.now())?;
     Ok(path.to_string())
 }

@@ -104,21 +104,23 @@ pub fn route_candidates(
     candidates: &[MemoryCandidate],
     from: CandidateSource<'_>,
     quote: &MessageLookup<'_>,
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<RoutedCandidates, StepError> {
-    let mut keeper = CandidateRouter::new(from, world)?;
+    let mut keeper = CandidateRouter::new(from, stage_context)?;
     for candidate in candidates {
         keeper.route(candidate, quote)?;
     }
-    MessageStore::from_paths(&world.places).add_citations(&keeper.citations).map_err(StepError::retryable)?;
-    Ok(keeper.kept)
+    MessageStore::from_paths(&stage_context.places)
+        .add_citations(&keeper.citations)
+        .map_err(StepError::retryable)?;
+    Ok(keeper.routed)
 }
 
 /// The relation of a candidate to known statements.
 #[derive(Default)]
 struct CandidateMatch {
     /// The known statement that says the same.
-    same: Option<StoredSighting>,
+    same_statement: Option<StoredSighting>,
     /// The known statement that the candidate supersedes.
     replaced: Option<StoredSighting>,
     /// True if a later statement has superseded it.
@@ -127,28 +129,29 @@ struct CandidateMatch {
 
 struct CandidateRouter<'a> {
     from: CandidateSource<'a>,
-    world: &'a StageContext,
+    context: &'a StageContext,
     vault: Vault,
     model: Option<LoadedModel>,
     statements: StatementClassifier,
-    kept: RoutedCandidates,
+    routed: RoutedCandidates,
     /// The messages that entries were made from.
     citations: Vec<Citation>,
 }
 
 impl<'a> CandidateRouter<'a> {
-    fn new(from: CandidateSource<'a>, world: &'a StageContext) -> Result<Self, StepError> {
+    fn new(from: CandidateSource<'a>, stage_context: &'a StageContext) -> Result<Self, StepError> {
         // Without a model only the same words count as the same statement.
-        let model = ModelStore::open(&world.home).load(world.config.embed.model.as_str()).ok();
+        let model =
+            ModelStore::open(&stage_context.home).load(stage_context.config.embed.model.as_str()).ok();
         let statements = StatementClassifier::builtin();
-        let vault = world.vault()?;
+        let vault = stage_context.vault()?;
         Ok(Self {
             from,
-            world,
+            context: stage_context,
             vault,
             model,
             statements,
-            kept: RoutedCandidates::default(),
+            routed: RoutedCandidates::default(),
             citations: Vec::new(),
         })
     }
@@ -174,7 +177,7 @@ impl<'a> CandidateRouter<'a> {
         // A statement that holds everywhere is the same in every project.
         let project = self.from.project.filter(|_| !candidate.everywhere).map(ProjectId::as_str);
         // The time of the statement decides which is newer, not the time of reading.
-        let at = said_at.unwrap_or_else(|| self.world.now().timestamp());
+        let at = said_at.unwrap_or_else(|| self.context.now().timestamp());
         let seen = NewSighting {
             text: &candidate.text,
             vector: &vector,
@@ -183,12 +186,12 @@ impl<'a> CandidateRouter<'a> {
             at,
             ends: candidate.ends,
         };
-        let mut db = self.world.db()?;
-        let CandidateMatch { same, replaced, ended } = self.compare(&db, candidate, &seen)?;
+        let mut db = self.context.db()?;
+        let CandidateMatch { same_statement: same, replaced, ended } = self.compare(&db, candidate, &seen)?;
         if ended {
             let cited = |message: &String| Citation::superseded(self.from.session, message);
             self.citations.extend(candidate.messages.iter().map(cited));
-            self.kept.known += 1;
+            self.routed.known += 1;
             return Ok(());
         }
         if let Some(known) = same {
@@ -209,7 +212,7 @@ impl<'a> CandidateRouter<'a> {
                 None => false,
             };
             let outright = candidate.confidence == Confidence::High && candidate.origin == Origin::User;
-            let asks = self.world.config.memory.review_mode == ReviewMode::Interactive;
+            let asks = self.context.config.memory.review_mode == ReviewMode::Interactive;
             let often = is_new && rests_on.sessions.len() >= MIN_SIGHTING_SESSIONS;
             let weighs = asks && !decided && (often || candidate.confidence != Confidence::Low);
             let raised = only_seen && (outright || weighs);
@@ -218,7 +221,7 @@ impl<'a> CandidateRouter<'a> {
                 if let Some(entry) = entry.filter(|_| is_new && outright) {
                     self.ask_everywhere(candidate, &seen, entry)?;
                 }
-                self.kept.known += u64::from(is_new);
+                self.routed.known += u64::from(is_new);
                 // A repeated step reports the same as before.
                 if let Some(became) = became.filter(|_| !is_new) {
                     self.report(became, waits.is_some());
@@ -259,7 +262,7 @@ impl<'a> CandidateRouter<'a> {
         seen: &NewSighting<'_>,
         entry: &str,
     ) -> Result<(), StepError> {
-        let config = &self.world.config.memory;
+        let config = &self.context.config.memory;
         let asks = config.review_mode == ReviewMode::Interactive && config.scope != ScopeRule::Global;
         let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
         let (Some(project), true) = (self.from.project, asks && stated && candidate.is_instruction()) else {
@@ -268,7 +271,7 @@ impl<'a> CandidateRouter<'a> {
         if candidate.everywhere || self.entry_project(entry)?.as_ref() != Some(project) {
             return Ok(());
         }
-        let mut db = self.world.db()?;
+        let mut db = self.context.db()?;
         let elsewhere = sightings::find_in_other_projects(&db, seen)?;
         if !candidate.perhaps_everywhere && elsewhere.is_none() {
             return Ok(());
@@ -284,7 +287,7 @@ impl<'a> CandidateRouter<'a> {
                 .find(|one| one.global_entry().is_some() && one.global_entry() == other.became.as_deref());
             text = same.map_or(text, |same| same.text.clone());
         }
-        let now = self.world.now();
+        let now = self.context.now();
         let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
         let place = ProposalPlace::Section(EVERY_PROJECT.to_owned());
         let proposal = Proposal {
@@ -342,7 +345,7 @@ impl<'a> CandidateRouter<'a> {
         seen: &NewSighting<'_>,
     ) -> Result<CandidateMatch, StepError> {
         if let Some(known) = sightings::find(db, seen)? {
-            return Ok(CandidateMatch { same: Some(known), ..CandidateMatch::default() });
+            return Ok(CandidateMatch { same_statement: Some(known), ..CandidateMatch::default() });
         }
         let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
         if !stated {
@@ -362,8 +365,8 @@ impl<'a> CandidateRouter<'a> {
             let old = AnalysedStatement::from_text(&known.text);
             let contradicts = old.contradicts(&new);
             let alike = likeness >= MIN_SAME_SIMILARITY && !contradicts && !old.has_other_values(&new);
-            if pair.same >= MIN_SAME_PROBABILITY && alike {
-                return Ok(CandidateMatch { same: Some(known), ..CandidateMatch::default() });
+            if pair.same_statement >= MIN_SAME_PROBABILITY && alike {
+                return Ok(CandidateMatch { same_statement: Some(known), ..CandidateMatch::default() });
             }
             // The words may say that something ended, or that the same thing has a new value.
             let certain = match (ends, contradicts || old.has_other_values(&new)) {
@@ -407,7 +410,7 @@ impl<'a> CandidateRouter<'a> {
         if !is_ours {
             return Ok(None);
         }
-        let now = self.world.now();
+        let now = self.context.now();
         let reason = format!("you said so in session {}", self.from.session);
         let evolved =
             self.vault.evolve_statement(&path, &candidate.text, &reason, said_at, candidate.sentiment, &now);
@@ -426,9 +429,9 @@ impl<'a> CandidateRouter<'a> {
 
     fn report(&mut self, became: &str, proposed: bool) {
         let list = match (proposed, is_inboxed(became)) {
-            (true, _) => &mut self.kept.proposed,
-            (_, true) => &mut self.kept.inboxed,
-            _ => &mut self.kept.saved,
+            (true, _) => &mut self.routed.proposed,
+            (_, true) => &mut self.routed.inboxed,
+            _ => &mut self.routed.saved,
         };
         if !list.iter().any(|known| known == became) {
             list.push(became.to_owned());
@@ -442,7 +445,7 @@ impl<'a> CandidateRouter<'a> {
         evidence: &ProposalEvidence,
         said_at: Option<Timestamp>,
     ) -> Result<String, StepError> {
-        let silent = self.world.config.memory.review_mode == ReviewMode::Silent;
+        let silent = self.context.config.memory.review_mode == ReviewMode::Silent;
         let became = match candidate.confidence {
             // Only the person's own words are saved without a question.
             Confidence::High if candidate.origin == Origin::User => {
@@ -461,7 +464,7 @@ impl<'a> CandidateRouter<'a> {
                 let (id, asked) = self.propose(candidate, evidence, against.as_ref())?;
                 if !asked {
                     // It was asked before: that answer stands.
-                    self.kept.known += 1;
+                    self.routed.known += 1;
                     return Ok(id);
                 }
                 id
@@ -478,7 +481,7 @@ impl<'a> CandidateRouter<'a> {
         candidate: &MemoryCandidate,
         said_at: Option<Timestamp>,
     ) -> Result<Option<Contradiction>, StepError> {
-        let near = RelatedMemories::new(&self.vault, self.world);
+        let near = RelatedMemories::new(&self.vault, self.context);
         let against = find_contradiction(&candidate.text, self.from.project, &near, &self.vault)?;
         Ok(against.filter(|against| !self.is_newer(against, candidate, said_at)))
     }
@@ -510,7 +513,7 @@ impl<'a> CandidateRouter<'a> {
                         .contradicted_by(&AnalysedStatement::from_text(&candidate.text))?
                         .date
                 })
-                .is_some_and(|written| written > self.world.zoned(said_at).date()),
+                .is_some_and(|written| written > self.context.zoned(said_at).date()),
         }
     }
 
@@ -522,8 +525,8 @@ impl<'a> CandidateRouter<'a> {
         evidence: &ProposalEvidence,
         against: Option<&Contradiction>,
     ) -> Result<(String, bool), StepError> {
-        let now = self.world.now();
-        let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
+        let now = self.context.now();
+        let section = candidate.section(&user_section(&self.context.config.user.name)).to_owned();
         let id = ProposalId::unnumbered(ProposalStage::Reflection, now.date());
         let source = if against.is_some() { ProposalSource::Supersede } else { ProposalSource::Sidecar };
         let (place, text) = (ProposalPlace::Section(section), candidate.text.clone());
@@ -543,7 +546,7 @@ impl<'a> CandidateRouter<'a> {
         };
         proposal.add_evidence(evidence);
         let handed =
-            proposals::submit(&mut self.world.db()?, &STAGE_REGISTRY, self.from.session, &[proposal])?;
+            proposals::submit(&mut self.context.db()?, &STAGE_REGISTRY, self.from.session, &[proposal])?;
         let id = handed.first().map(|handed| match handed {
             SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => (id.to_string(), true),
             SubmitOutcome::Decided(id, _) => (id.to_string(), false),
@@ -558,7 +561,7 @@ impl<'a> CandidateRouter<'a> {
         said_at: Option<Timestamp>,
     ) -> Result<String, StepError> {
         let kind = candidate.entry_kind();
-        let scope = match (self.world.config.memory.scope, self.from.project) {
+        let scope = match (self.context.config.memory.scope, self.from.project) {
             // The person said themselves that they work this way everywhere.
             _ if candidate.everywhere && candidate.origin == Origin::User => Scope::Global,
             (ScopeRule::Global, _) | (_, None) => Scope::Global,
@@ -585,11 +588,15 @@ impl<'a> CandidateRouter<'a> {
             }
             let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
             // The name of a rejected entry stays reserved; otherwise it would seem to wait again.
-            if to == EntryDestination::Inbox && sightings::has_become(&self.world.db()?, path.as_str())? {
+            if to == EntryDestination::Inbox && sightings::has_become(&self.context.db()?, path.as_str())? {
                 continue;
             }
-            match self.vault.save_statement(&new, candidate.sentiment, ChangeActor::Worker, &self.world.now())
-            {
+            match self.vault.save_statement(
+                &new,
+                candidate.sentiment,
+                ChangeActor::Worker,
+                &self.context.now(),
+            ) {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
                     let there = self.vault.read_entry(&path).map_err(StepError::retryable)?;
@@ -611,12 +618,19 @@ impl<'a> CandidateRouter<'a> {
 }
 
 /// Refreshes the review page. A page that a person is editing stays; the store has everything.
-pub fn refresh_review_page(world: &StageContext) -> Result<(), StepError> {
-    let user = user_section(&world.config.user.name);
-    let per_day = world.config.review.per_day;
-    page::refresh_page(&mut world.db()?, &world.vault()?, &user, per_day, ChangeActor::Worker, &world.now())
-        .map(drop)
-        .map_err(StepError::retryable)
+pub fn refresh_review_page(stage_context: &StageContext) -> Result<(), StepError> {
+    let user = user_section(&stage_context.config.user.name);
+    let per_day = stage_context.config.review.per_day;
+    page::refresh_page(
+        &mut stage_context.db()?,
+        &stage_context.vault()?,
+        &user,
+        per_day,
+        ChangeActor::Worker,
+        &stage_context.now(),
+    )
+    .map(drop)
+    .map_err(StepError::retryable)
 }
 
 /// True if the path is in the inbox.
@@ -639,9 +653,9 @@ fn repeat_idea(
     idea: &MinedIdea,
     from: CandidateSource<'_>,
     vault: &Vault,
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<Option<String>, StepError> {
-    let now = world.now();
+    let now = stage_context.now();
     let slug = match slug("title", &idea.title) {
         Ok(slug) => slug,
         Err(_) => return Ok(None),
@@ -650,7 +664,7 @@ fn repeat_idea(
     let Ok(sessions) = vault.record_idea_session(&slug, from.session, ChangeActor::Worker, &now) else {
         return Ok(None);
     };
-    let asks = world.config.memory.review_mode == ReviewMode::Interactive;
+    let asks = stage_context.config.memory.review_mode == ReviewMode::Interactive;
     if sessions.len() < MIN_SIGHTING_SESSIONS || !asks {
         return Ok(None);
     }
@@ -670,7 +684,7 @@ fn repeat_idea(
         project: from.project.cloned(),
         ..Proposal::new(id, ProposalSource::Idea, place, idea.origin, text, now.timestamp())
     };
-    let handed = proposals::submit(&mut world.db()?, &STAGE_REGISTRY, from.session, &[proposal])?;
+    let handed = proposals::submit(&mut stage_context.db()?, &STAGE_REGISTRY, from.session, &[proposal])?;
     Ok(handed.first().and_then(|handed| match handed {
         SubmitOutcome::Proposed(id) | SubmitOutcome::Folded(id) => Some(id.to_string()),
         SubmitOutcome::Decided(..) => None,
@@ -682,11 +696,11 @@ pub fn route_ideas(
     ideas: &[MinedIdea],
     from: CandidateSource<'_>,
     quote: &MessageLookup<'_>,
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<RoutedIdeas, StepError> {
-    let vault = world.vault()?;
+    let vault = stage_context.vault()?;
     let forgotten = vault.graveyard().map_err(StepError::retryable)?;
-    let near = RelatedMemories::new(&vault, world);
+    let near = RelatedMemories::new(&vault, stage_context);
     let mut kept = RoutedIdeas::default();
     let known = vault.ideas().map_err(StepError::retryable)?;
     for idea in ideas {
@@ -706,14 +720,16 @@ pub fn route_ideas(
         let words = format!("{}\n{}", idea.title, idea.summary);
         let related = related(&near, &words, from.project);
         // It is shown in its own project, also in Ideas.md.
-        let project = from.project.filter(|_| world.config.memory.scope != ScopeRule::Global);
+        let project = from.project.filter(|_| stage_context.config.memory.scope != ScopeRule::Global);
         let scope = project.cloned().map_or(Scope::Global, Scope::Project);
         let said_at = idea.messages.iter().filter_map(|id| quote(id)?.at).min();
         let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related, said_at };
-        match vault.add_idea(&new, ChangeActor::Worker, &world.now()) {
+        match vault.add_idea(&new, ChangeActor::Worker, &stage_context.now()) {
             Ok(added) => kept.ideas.push(added.outcome),
             // The same name is the same idea: it came up again.
-            Err(vault::Error::Exists(_)) => kept.proposed.extend(repeat_idea(idea, from, &vault, world)?),
+            Err(vault::Error::Exists(_)) => {
+                kept.proposed.extend(repeat_idea(idea, from, &vault, stage_context)?)
+            }
             Err(error) => return Err(StepError::retryable(error)),
         }
     }

@@ -25,26 +25,26 @@ pub(super) fn key(event: &Event) -> Option<String> {
 pub(super) fn surfaces(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     match event.name.as_str() {
-        names::TASK_COMPLETED | names::TASK_DELETED | names::TASK_UPDATED => task(event, steps, world),
-        names::BUTTON_PRESSED => button(event, steps, world),
-        _ => sync(steps, world),
+        names::TASK_COMPLETED | names::TASK_DELETED | names::TASK_UPDATED => task(event, steps, context),
+        names::BUTTON_PRESSED => button(event, steps, context),
+        _ => sync(steps, context),
     }
 }
 
-fn sync(steps: &mut dyn StepRunner, world: &StageContext) -> Result<FunctionOutcome, RunInterrupt> {
-    let settings = &world.config.review;
+fn sync(steps: &mut dyn StepRunner, context: &StageContext) -> Result<FunctionOutcome, RunInterrupt> {
+    let settings = &context.config.review;
     let mut report = json!({});
     for surface in ReviewSurface::ALL.into_iter().filter(|surface| surfaces::is_enabled(settings, *surface)) {
         let synced: SyncResult = steps.run_and_send(surface.as_str(), || {
-            Ok(surfaces::sync(&mut world.db()?, settings, surface, &world.now())?)
+            Ok(surfaces::sync(&mut context.db()?, settings, surface, &context.now())?)
         })?;
         if let Some(next) = synced.next {
             // Last, because a crash before this only repeats the answers, which count once.
             steps.run(&format!("{}-heard", surface.as_str()), || {
-                Ok(surfaces::confirm(&mut world.db()?, surface, next, world.now().timestamp())?)
+                Ok(surfaces::confirm(&mut context.db()?, surface, next, context.now().timestamp())?)
             })?;
         }
         report[surface.as_str()] = json!(synced);
@@ -83,13 +83,13 @@ impl SurfaceOutcome {
 fn task(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    Ok(steps.run("decide", || decide_by_task(event, world))?.to_function_outcome())
+    Ok(steps.run("decide", || decide_by_task(event, context))?.to_function_outcome())
 }
 
 /// Decides by the labels of a task on the proposal in its description (REV-06).
-fn decide_by_task(event: &Event, world: &StageContext) -> Result<SurfaceOutcome, StepError> {
+fn decide_by_task(event: &Event, context: &StageContext) -> Result<SurfaceOutcome, StepError> {
     let task = TaskChanged::deserialize(&event.data).map_err(StepError::fatal)?;
     if !todoist::is_ours(&task.labels) {
         return Ok(SurfaceOutcome::no_decision("the task is not labelled memory-review"));
@@ -97,7 +97,7 @@ fn decide_by_task(event: &Event, world: &StageContext) -> Result<SurfaceOutcome,
     let Some(id) = todoist::proposal(&task.description) else {
         return Ok(SurfaceOutcome::no_decision("the task names no proposal"));
     };
-    let mut db = world.db()?;
+    let mut db = context.db()?;
     let Some(standing) = proposals::find_proposal(&db, id)? else {
         return Ok(SurfaceOutcome::no_decision(format!("there is no proposal {id}")));
     };
@@ -108,7 +108,7 @@ fn decide_by_task(event: &Event, world: &StageContext) -> Result<SurfaceOutcome,
     }
     let question = SurfaceQuestion { proposal: &standing.proposal, text: standing.text() };
     let outcome = match todoist::answer(&event.name, &task, question) {
-        Ok(answer) => decide(&mut db, id, answer, ReviewSurface::Todoist, world)?,
+        Ok(answer) => decide(&mut db, id, answer, ReviewSurface::Todoist, context)?,
         Err(why) => SurfaceOutcome::no_decision(why),
     };
     if event.name != names::TASK_UPDATED {
@@ -121,31 +121,28 @@ fn decide_by_task(event: &Event, world: &StageContext) -> Result<SurfaceOutcome,
 fn button(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    let outcome = steps.run("decide", || decide_by_button(event, world))?;
+    let outcome = steps.run("decide", || decide_by_button(event, context))?;
     if let Some(id) = outcome.proposal {
         // The next sync repairs a lost message, so this is no failure.
         steps.run("tell", || {
             let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
-            let mut db = world.db()?;
+            let mut db = context.db()?;
             let standing = proposals::find_proposal(&db, id)?;
-            let press = ButtonPress {
-                pressed: &pressed,
-                id,
-                said: outcome.said.clone(),
-                standing: standing.as_ref(),
-            };
-            Ok(surfaces::answer_button(&mut db, &world.config.review, &press)?.map(|trouble| trouble.what))
+            let press =
+                ButtonPress { pressed: &pressed, id, reply: outcome.said.clone(), record: standing.as_ref() };
+            Ok(surfaces::answer_button(&mut db, &context.config.review, &press)?
+                .map(|trouble| trouble.message))
         })?;
     }
     Ok(outcome.to_function_outcome())
 }
 
 /// Decides by a button if the person pressed it in the configured chat (REV-08).
-fn decide_by_button(event: &Event, world: &StageContext) -> Result<SurfaceOutcome, StepError> {
+fn decide_by_button(event: &Event, context: &StageContext) -> Result<SurfaceOutcome, StepError> {
     let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
-    let settings = &world.config.review.telegram;
+    let settings = &context.config.review.telegram;
     if settings.chat == 0 || pressed.chat_id != settings.chat {
         return Ok(SurfaceOutcome::no_decision("it was pressed in a chat that is not asked"));
     }
@@ -157,7 +154,7 @@ fn decide_by_button(event: &Event, world: &StageContext) -> Result<SurfaceOutcom
     let Some((id, answer)) = telegram::parse_button(&pressed.data) else {
         return Ok(SurfaceOutcome::no_decision("it is no button of ours"));
     };
-    let outcome = decide(&mut world.db()?, id, answer, ReviewSurface::Telegram, world)?;
+    let outcome = decide(&mut context.db()?, id, answer, ReviewSurface::Telegram, context)?;
     Ok(SurfaceOutcome { proposal: Some(id), ..outcome })
 }
 
@@ -166,15 +163,21 @@ fn decide(
     id: ProposalId,
     answer: SurfaceAnswer,
     surface: ReviewSurface,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<SurfaceOutcome, StepError> {
     let verdict = match answer {
         SurfaceAnswer::Approve => ProposalVerdict::Approve,
         SurfaceAnswer::Edit(text) => ProposalVerdict::Edit(text),
         SurfaceAnswer::Reject => ProposalVerdict::Reject,
     };
-    let decided =
-        proposals::decide(db, &STAGE_REGISTRY, id, &verdict, surface.decided_by(), world.now().timestamp())?;
+    let decided = proposals::decide(
+        db,
+        &STAGE_REGISTRY,
+        id,
+        &verdict,
+        surface.decided_by(),
+        context.now().timestamp(),
+    )?;
     let identity =
         proposals::find_proposal(db, id)?.is_some_and(|standing| standing.proposal.identity().is_some());
     let said = match &decided {

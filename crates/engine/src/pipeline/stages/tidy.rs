@@ -21,19 +21,20 @@ const MAX_TEMPORARY_AGE_HOURS: i64 = 24;
 pub(super) fn tidy(
     _: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let markers = steps.run("markers", || {
-        sessions::remove_old_markers(&world.places.sessions(), world.now().timestamp())
+        sessions::remove_old_markers(&context.places.sessions(), context.now().timestamp())
             .map_err(StepError::retryable)
     })?;
-    let temporaries = steps.run("temporaries", || sweep_temporaries(world))?;
+    let temporaries = steps.run("temporaries", || sweep_temporaries(context))?;
     let told = steps.run("told", || {
-        injection_log::remove_old_files(&world.places, world.now().timestamp()).map_err(StepError::retryable)
+        injection_log::remove_old_files(&context.places, context.now().timestamp())
+            .map_err(StepError::retryable)
     })?;
     let runs = steps.run("runs", || {
-        let before = (world.now().timestamp() - SignedDuration::from_hours(24 * RUN_RETENTION_DAYS)).as_millisecond();
-        let removed = world.db()?.change(|transaction| {
+        let before = (context.now().timestamp() - SignedDuration::from_hours(24 * RUN_RETENTION_DAYS)).as_millisecond();
+        let removed = context.db()?.change(|transaction| {
             let runs = transaction.execute(
                 "DELETE FROM runs WHERE status IN ('COMPLETED', 'SKIPPED') AND ended < ?1",
                 [before],
@@ -48,7 +49,7 @@ pub(super) fn tidy(
         Ok(removed)
     })?;
     let logs = steps.run("logs", || {
-        hook_log::rotate_log(&world.places.logs_folder(), &world.now()).map_err(StepError::retryable)
+        hook_log::rotate_log(&context.places.logs_folder(), &context.now()).map_err(StepError::retryable)
     })?;
     Ok(FunctionOutcome::Completed(
         json!({"markers": markers, "temporaries": temporaries, "told": told, "runs": runs, "logs": logs}),
@@ -56,19 +57,19 @@ pub(super) fn tidy(
 }
 
 /// Deletes temporary files of commands that were killed at least a day ago.
-fn sweep_temporaries(world: &StageContext) -> Result<u64, StepError> {
-    let before = (world.now().timestamp() - SignedDuration::from_hours(MAX_TEMPORARY_AGE_HOURS)).into();
+fn sweep_temporaries(context: &StageContext) -> Result<u64, StepError> {
+    let before = (context.now().timestamp() - SignedDuration::from_hours(MAX_TEMPORARY_AGE_HOURS)).into();
     let folders = [
-        (world.places.state().to_owned(), true),
-        (world.home.root().to_owned(), false),
-        (world.home.models(), false),
-        (world.places.identity().to_owned(), false),
+        (context.places.state().to_owned(), true),
+        (context.home.root().to_owned(), false),
+        (context.home.models(), false),
+        (context.places.identity().to_owned(), false),
     ];
     let mut swept = 0;
     for (folder, deep) in folders {
         swept += disk::remove_temporaries(&folder, before, deep).map_err(StepError::retryable)?;
     }
-    let now = world.now();
-    let vault = world.vault()?.remove_temporaries(before, &now).map_err(StepError::retryable)?;
+    let now = context.now();
+    let vault = context.vault()?.remove_temporaries(before, &now).map_err(StepError::retryable)?;
     Ok(swept + vault)
 }

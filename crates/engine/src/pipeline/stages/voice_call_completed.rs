@@ -11,7 +11,7 @@ use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, S
 pub(super) fn voice_call_completed(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let key: String = steps.run_and_send("emit", || {
         let call = VoiceCall::deserialize(&event.data).map_err(StepError::fatal)?;
@@ -45,7 +45,7 @@ pub(super) fn voice_call_completed(
             id: format!("session-{key}"),
             name: CaptureTrigger::Shutdown.event().to_owned(),
             data,
-            at: world.now().timestamp(),
+            at: context.now().timestamp(),
         };
         Ok((key, vec![sent]))
     })?;

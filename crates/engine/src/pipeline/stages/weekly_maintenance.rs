@@ -37,10 +37,10 @@ struct WeeklyLogLine {
 pub(super) fn weekly_maintenance(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let summary: WeeklySummary = steps.run_and_send("count", || {
-        let summary = count(event, world)?;
+        let summary = count(event, context)?;
         let data = serde_json::to_value(&summary).map_err(StepError::fatal)?;
         let id = format!("weekly-{}", day(summary.date));
         let sent = Event { id, name: names::WEEKLY_SUMMARY.to_owned(), data, at: summary.captured_at };
@@ -49,9 +49,9 @@ pub(super) fn weekly_maintenance(
     Ok(FunctionOutcome::Completed(json!(summary)))
 }
 
-fn count(event: &Event, world: &StageContext) -> Result<WeeklySummary, StepError> {
-    let now = world.now().timestamp();
-    let db = world.db()?;
+fn count(event: &Event, context: &StageContext) -> Result<WeeklySummary, StepError> {
+    let now = context.now().timestamp();
+    let db = context.db()?;
     let since = (now - WEEK).as_millisecond();
     let merged: i64 = db.run(|connection| {
         connection.query_row(
@@ -61,9 +61,9 @@ fn count(event: &Event, world: &StageContext) -> Result<WeeklySummary, StepError
         )
     })?;
     Ok(WeeklySummary {
-        date: world.day_of(event),
+        date: context.day_of(event),
         merge_count: u64::try_from(merged).unwrap_or(0),
-        stale_count: count_stale(world, now)?,
+        stale_count: count_stale(context, now)?,
         triage_backlog: proposals::pending_count(&db)?.0,
         captured_at: now,
     })
@@ -71,10 +71,10 @@ fn count(event: &Event, world: &StageContext) -> Result<WeeklySummary, StepError
 
 /// Counts the memories that nobody needed for so long that they may be outdated; 0 without an index. The next
 /// week counts again.
-fn count_stale(world: &StageContext, now: Timestamp) -> Result<u64, StepError> {
-    let index = RecallIndex::in_folder(world.places.index());
+fn count_stale(context: &StageContext, now: Timestamp) -> Result<u64, StepError> {
+    let index = RecallIndex::in_folder(context.places.index());
     let Some(snapshot) = index.open().map_err(StepError::retryable)? else { return Ok(0) };
-    let usage = UsageSummary::read(&world.places.usage());
+    let usage = UsageSummary::read(&context.places.usage());
     let documents = (0..snapshot.len()).filter_map(|number| snapshot.document(number));
     let stale =
         documents.filter(|document| document.active && usage.usage_score(document, now.as_second()).stale);
@@ -84,11 +84,12 @@ fn count_stale(world: &StageContext, now: Timestamp) -> Result<u64, StepError> {
 pub(super) fn weekly_summary(
     event: &Event,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let logged = steps.run("log", || {
         let summary = WeeklySummary::deserialize(&event.data).map_err(StepError::fatal)?;
-        log(&world.places, &WeeklyLogLine { event: event.id.clone(), summary }).map_err(StepError::retryable)
+        log(&context.places, &WeeklyLogLine { event: event.id.clone(), summary })
+            .map_err(StepError::retryable)
     })?;
     Ok(FunctionOutcome::Completed(json!({"logged": logged})))
 }

@@ -22,20 +22,20 @@ pub(super) fn gate_verdicts(
     observed: &ObservedSession,
     messages: &[Message],
     project: Option<&ProjectId>,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<Vec<GateVerdict>, StepError> {
     if observed.is_empty() {
         return Ok(Vec::new());
     }
     // Recent writes count as known, and the index saves reading every file. The index step of this session
     // reports a failure.
-    index::index_pending(world).unwrap_or(false);
-    let vault = world.vault()?;
-    let near = RelatedMemories::new(&vault, world);
-    let evidence = MessageEvidence::new(messages, &world.zone);
+    index::index_pending(context).unwrap_or(false);
+    let vault = context.vault()?;
+    let near = RelatedMemories::new(&vault, context);
+    let evidence = MessageEvidence::new(messages, &context.zone);
     let sources =
         [DocumentSource::Entry, DocumentSource::Skill, DocumentSource::Memory, DocumentSource::Observation];
-    let wanted = RelatedQuery { sources: &sources, project, most: MAX_COMPARED_STATEMENTS, anyway: true };
+    let wanted = RelatedQuery { sources: &sources, project, limit: MAX_COMPARED_STATEMENTS, anyway: true };
     let judged = observed.findings().map(|finding| {
         let known = near.related_to(&finding.text, &wanted);
         let standing: Vec<EstablishedStatement> =

@@ -56,7 +56,7 @@ impl AskFixture {
             k: 1,
             anyway: true,
             reading: RescoringMode::Never,
-            held: &held,
+            held_ids: &held,
             mentions: false,
             messages: None,
             reserved_messages: 0,
@@ -64,7 +64,7 @@ impl AskFixture {
         };
         let mut answer =
             ask(&self.notes.vault, &self.index, embedder, &UsageSummary::default(), &request).unwrap();
-        (answer.selection.hits.remove(0).document, answer.shown.remove(0))
+        (answer.selection.hits.remove(0).document, answer.passages.remove(0))
     }
 }
 

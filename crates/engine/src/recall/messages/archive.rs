@@ -131,7 +131,7 @@ fn archived_form(
 pub struct ArchiveAppender<'a> {
     session: &'a MessageSession,
     forgotten: &'a Graveyard,
-    known: HashSet<u64>,
+    known_ids: HashSet<u64>,
     lines: disk::LineFile,
     waiting: String,
     added: u64,
@@ -170,7 +170,7 @@ impl<'a> ArchiveAppender<'a> {
         Ok(Self {
             session,
             forgotten,
-            known,
+            known_ids: known,
             lines,
             waiting: String::new(),
             added: 0,
@@ -192,13 +192,13 @@ impl<'a> ArchiveAppender<'a> {
         project: Option<&ProjectId>,
     ) -> io::Result<()> {
         let number = number(&message.id);
-        if self.known.contains(&number) {
+        if self.known_ids.contains(&number) {
             return Ok(());
         }
         let Some(kept) = archived_form(message, cwd, project, self.forgotten, &mut self.redacted) else {
             return Ok(());
         };
-        self.known.insert(number);
+        self.known_ids.insert(number);
         self.waiting.push_str(&serde_json::to_string(&kept)?);
         self.waiting.push('\n');
         self.added += 1;

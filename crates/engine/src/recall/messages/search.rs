@@ -142,7 +142,7 @@ pub fn find(
         held.iter_mut().enumerate().for_each(|(place, held)| *held = often(place, number));
         if let Some(found) = question.match_message(&held, about.length, mean_length, about.flags.origin()) {
             let decay = decay_factor(rules.decay, rules.now, about.created);
-            answers.push(MessageHit { number, created: about.created, found, decay });
+            answers.push(MessageHit { number, created: about.created, found_match: found, decay });
         }
     }
     // Of two equal answers, prefer the later one.
@@ -161,14 +161,14 @@ pub fn find(
 struct MessageHit {
     number: u32,
     created: i64,
-    found: MessageMatch,
+    found_match: MessageMatch,
     decay: f32,
 }
 
 impl MessageHit {
     /// Relevance times decay, as for notes (REC-03).
     fn score(&self) -> f32 {
-        self.found.worth as f32 * self.decay
+        self.found_match.worth as f32 * self.decay
     }
 }
 
@@ -191,9 +191,9 @@ fn deduplicate_messages<'a>(
         }
         said.push(text);
         let factors = ScoreFactors { decay: answer.decay, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
-        let words = answer.found.worth as f32;
+        let words = answer.found_match.worth as f32;
         let parts = RelevanceParts { words, relevance: words, ..RelevanceParts::default() };
         let ranked = RankedDocument { document: answer.number, score: answer.score(), parts, factors };
-        Some(FoundMessage { document, ranked, coverage: answer.found.coverage })
+        Some(FoundMessage { document, ranked, coverage: answer.found_match.coverage })
     })
 }

@@ -59,9 +59,9 @@ pub struct ProposalRecord {
     /// The time since when it waits again.
     pub reopened: Option<Timestamp>,
     /// True if the line that it would supersede stays.
-    pub beside: bool,
+    pub keeps_superseded: bool,
     /// The proposal decided on in its place, because both say the same (B-07).
-    pub with: Option<ProposalId>,
+    pub decided_with: Option<ProposalId>,
     /// The scope chosen by the person.
     pub scope: Option<Scope>,
 }
@@ -69,7 +69,7 @@ pub struct ProposalRecord {
 impl ProposalRecord {
     /// The line to supersede, unless the person keeps both.
     pub fn superseded_line(&self) -> Option<&str> {
-        self.proposal.supersedes.as_deref().filter(|_| !self.beside)
+        self.proposal.supersedes.as_deref().filter(|_| !self.keeps_superseded)
     }
 
     /// The text to write: the person's wording if there is one.
@@ -144,8 +144,8 @@ fn read(
         by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.as_str() == by)),
         note,
         reopened: at(reopened),
-        beside,
-        with: with.and_then(|with| with.parse().ok()),
+        keeps_superseded: beside,
+        decided_with: with.and_then(|with| with.parse().ok()),
         scope: scope
             .map(|name| if name.is_empty() { Scope::Global } else { Scope::Project(ProjectId::new(name)) }),
     })
@@ -165,7 +165,17 @@ fn get(
 }
 
 fn save_record(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusqlite::Result<()> {
-    let ProposalRecord { proposal, worded, decided, by, note, reopened, beside, with, scope } = standing;
+    let ProposalRecord {
+        proposal,
+        worded,
+        decided,
+        by,
+        note,
+        reopened,
+        keeps_superseded: beside,
+        decided_with: with,
+        scope,
+    } = standing;
     let holds_in = scope.as_ref().map(|scope| scope.project().map_or("", ProjectId::as_str));
     let json = serde_json::to_string(proposal)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
@@ -313,8 +323,8 @@ fn decide_all(
                 decided,
                 by: decider,
                 note,
-                beside,
-                with,
+                keeps_superseded: beside,
+                decided_with: with,
                 scope,
                 ..standing
             };
@@ -325,7 +335,14 @@ fn decide_all(
             }
             history::add(
                 transaction,
-                &ProposalHistoryLine { id, at, what: ProposalChange::Ended(status), by: Some(by), why, with },
+                &ProposalHistoryLine {
+                    id,
+                    at,
+                    change: ProposalChange::Ended(status),
+                    by: Some(by),
+                    why,
+                    decided_with: with,
+                },
             )
         };
         end(standing, worded, None)?;
@@ -395,13 +412,14 @@ fn duplicates_of(db: &Database, id: ProposalId, now: Timestamp) -> Result<Vec<Pr
     }
     let on_page = page::ids_on_page(db)?;
     let folded = rank_proposals(&open, &on_page, now).into_iter().find(|folded| folded.proposal.id == id);
-    Ok(folded.map(|folded| folded.same).unwrap_or_default())
+    Ok(folded.map(|folded| folded.duplicates).unwrap_or_default())
 }
 
 /// Lists the proposals that were decided together with this one.
 pub fn ended_with(db: &Database, id: ProposalId) -> Result<Vec<ProposalRecord>, Error> {
     let all = list_proposals(db, false)?;
-    let with = |standing: &ProposalRecord| standing.with == Some(id) && !standing.proposal.status.is_open();
+    let with =
+        |standing: &ProposalRecord| standing.decided_with == Some(id) && !standing.proposal.status.is_open();
     Ok(all.into_iter().filter(with).collect())
 }
 
@@ -480,10 +498,10 @@ pub fn mark_promoted(db: &mut Database, ids: &[ProposalId], at: Timestamp) -> Re
         let line = ProposalHistoryLine {
             id,
             at,
-            what: ProposalChange::Redone,
+            change: ProposalChange::Redone,
             by: Some(DecidedBy::Command),
             why: None,
-            with: standing.with,
+            decided_with: standing.decided_with,
         };
         (standing.proposal.status.is_open().then_some(line), Some(ProposalEnd::Promoted))
     };
@@ -544,7 +562,14 @@ pub fn reopen(
 ) -> Result<Vec<ProposalId>, Error> {
     let told = |standing: &ProposalRecord| {
         let id = standing.proposal.id;
-        let line = ProposalHistoryLine { id, at, what: back, by: None, why: None, with: standing.with };
+        let line = ProposalHistoryLine {
+            id,
+            at,
+            change: back,
+            by: None,
+            why: None,
+            decided_with: standing.decided_with,
+        };
         // A proposal that was not finished has no receipt to revoke.
         let had_one = matches!(
             standing.proposal.status,
@@ -587,7 +612,14 @@ pub fn expire(db: &mut Database, id: ProposalId, days: u32, at: Timestamp) -> Re
     let told = |standing: &ProposalRecord| {
         let id = standing.proposal.id;
         (
-            Some(ProposalHistoryLine { id, at, what, by: Some(DecidedBy::Clock), why: None, with: None }),
+            Some(ProposalHistoryLine {
+                id,
+                at,
+                change: what,
+                by: Some(DecidedBy::Clock),
+                why: None,
+                decided_with: None,
+            }),
             Some(ProposalEnd::Expired),
         )
     };
@@ -596,7 +628,7 @@ pub fn expire(db: &mut Database, id: ProposalId, days: u32, at: Timestamp) -> Re
             proposal: Proposal { status: ProposalStatus::Expired, ..standing.proposal },
             decided: Some(at),
             by: Some(DecidedBy::Clock),
-            with: None,
+            decided_with: None,
             ..standing
         }
     })?;

@@ -65,13 +65,13 @@ pub struct ProposalHistoryLine {
     /// The time of the event.
     pub at: Timestamp,
     /// The sort of event.
-    pub what: ProposalChange,
+    pub change: ProposalChange,
     /// The channel of the decision.
     pub by: Option<DecidedBy>,
     /// The reason, if triage decided.
     pub why: Option<TriageReason>,
     /// The proposal that was decided on in its place.
-    pub with: Option<ProposalId>,
+    pub decided_with: Option<ProposalId>,
 }
 
 pub(super) fn add(transaction: &Transaction<'_>, line: &ProposalHistoryLine) -> rusqlite::Result<()> {
@@ -80,10 +80,10 @@ pub(super) fn add(transaction: &Transaction<'_>, line: &ProposalHistoryLine) -> 
         params![
             line.id.to_string(),
             line.at.as_millisecond(),
-            line.what.as_str(),
+            line.change.as_str(),
             line.by.map(DecidedBy::as_str),
             line.why.map(TriageReason::as_str),
-            line.with.map(|id| id.to_string()),
+            line.decided_with.map(|id| id.to_string()),
         ],
     )?;
     Ok(())
@@ -103,10 +103,10 @@ fn lines(db: &Database) -> Result<Vec<ProposalHistoryLine>, Error> {
         Some(ProposalHistoryLine {
             id: id.parse().ok()?,
             at: Timestamp::from_millisecond(at).ok()?,
-            what: ProposalChange::read(&what)?,
+            change: ProposalChange::read(&what)?,
             by: by.and_then(|by| DecidedBy::ALL.into_iter().find(|known| known.as_str() == by)),
             why: why.and_then(|why| TriageReason::ALL.into_iter().find(|known| known.as_str() == why)),
-            with: with.and_then(|with| with.parse().ok()),
+            decided_with: with.and_then(|with| with.parse().ok()),
         })
     };
     Ok(rows.into_iter().filter_map(read).collect())
@@ -120,9 +120,9 @@ pub fn acceptance_stats(db: &Database) -> Result<BTreeMap<ProposalCategory, Acce
     let past = lines.iter().filter_map(|line| {
         let category = ProposalCategory::from_proposal(proposals.get(&line.id)?);
         let by_person = line.by.is_none_or(DecidedBy::is_person);
-        let told = match line.what {
+        let told = match line.change {
             // A decision on several duplicates counts once.
-            _ if line.with.is_some() => return None,
+            _ if line.decided_with.is_some() => return None,
             ProposalChange::Ended(ProposalStatus::Expired) => ProposalFate::Expired,
             ProposalChange::Ended(ProposalStatus::Rejected) if by_person => ProposalFate::Rejected,
             ProposalChange::Ended(ProposalStatus::Rejected) => ProposalFate::Dropped,
@@ -147,7 +147,7 @@ pub fn automatic_decisions(db: &Database) -> Result<Vec<(ProposalRecord, Proposa
         .into_iter()
         .filter_map(|standing| {
             let line = last.get(&standing.proposal.id)?;
-            let ours = line.what.is_final() && line.by == Some(DecidedBy::Triage);
+            let ours = line.change.is_final() && line.by == Some(DecidedBy::Triage);
             ours.then_some((standing, *line))
         })
         .collect();
@@ -163,18 +163,22 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
     for line in lines(db)? {
         by_proposal.entry(line.id).or_default().push(line);
     }
-    for ProposalRecord { proposal, with, .. } in list_proposals(db, false)? {
+    for ProposalRecord { proposal, decided_with: with, .. } in list_proposals(db, false)? {
         let (id, status) = (proposal.id, proposal.status);
         let mut ended: Option<ProposalChange> = None;
         for line in by_proposal.get(&id).into_iter().flatten() {
-            match (ended, line.what.is_final()) {
+            match (ended, line.change.is_final()) {
                 (Some(before), true) => {
-                    wrong.push(format!("{id} ended twice: {}, then {}", before.as_str(), line.what.as_str()));
+                    wrong.push(format!(
+                        "{id} ended twice: {}, then {}",
+                        before.as_str(),
+                        line.change.as_str()
+                    ));
                 }
-                (None, false) => wrong.push(format!("{id} was {} while it waited", line.what.as_str())),
+                (None, false) => wrong.push(format!("{id} was {} while it waited", line.change.as_str())),
                 _ => {}
             }
-            ended = line.what.is_final().then_some(line.what);
+            ended = line.change.is_final().then_some(line.change);
         }
         if status.is_open() != ended.is_none() {
             let was = ended.map_or("never decided on", ProposalChange::as_str);

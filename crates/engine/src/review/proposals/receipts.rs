@@ -41,7 +41,7 @@ pub(super) fn add_pending(
         Some(DecidedBy::Agent) => ReceiptDecider::Agent,
         _ => ReceiptDecider::Person,
     };
-    let (id, with) = (standing.proposal.id.to_string(), standing.with.map(|with| with.to_string()));
+    let (id, with) = (standing.proposal.id.to_string(), standing.decided_with.map(|with| with.to_string()));
     let receipt = serde_json::to_string(&ProposalReceipt { id, end, by, with, text })
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     let project = standing.proposal.project.as_ref().map(|project| project.as_str().to_owned());

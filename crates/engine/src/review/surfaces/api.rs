@@ -23,7 +23,7 @@ const MAX_REPORTED_CHARS: usize = 120;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     /// The problem and its remedy.
-    pub what: String,
+    pub message: String,
     /// The pause that the service asked for.
     pub after: Option<Duration>,
     /// True if the request may have succeeded.
@@ -32,7 +32,7 @@ pub struct ApiError {
 
 impl ApiError {
     pub(super) fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), after: None, maybe_done: false }
+        Self { message: what.into(), after: None, maybe_done: false }
     }
 
     fn maybe(what: String) -> Self {
@@ -200,7 +200,7 @@ mod tests {
         ] {
             let trouble = trouble(reply.clone());
             assert_eq!(trouble.maybe_done, maybe_done, "{reply:?}: {trouble:?}");
-            assert!(!trouble.what.contains("k-123") && !trouble.what.contains("/bot"), "{trouble:?}");
+            assert!(!trouble.message.contains("k-123") && !trouble.message.contains("/bot"), "{trouble:?}");
         }
     }
 
@@ -216,7 +216,9 @@ mod tests {
     fn a_place_that_took_all_the_time_is_not_asked_again() {
         let server = ScriptedServer::new([]);
         let asked = api(&server, Duration::ZERO).ask(HttpMethod::Get, "/", &[], None);
-        assert!(asked.is_err_and(|trouble| trouble.what.contains("takes too long") && !trouble.maybe_done));
+        assert!(
+            asked.is_err_and(|trouble| trouble.message.contains("takes too long") && !trouble.maybe_done)
+        );
         assert!(server.received().is_empty());
     }
 

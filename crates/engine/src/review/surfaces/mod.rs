@@ -107,7 +107,7 @@ pub fn request(
         match SurfaceClient::open(settings, surface) {
             Ok(_) => due = true,
             // Reported once; a worker that has the key does the sync.
-            Err(trouble) => task_store::note(db, surface, &trouble.what)?,
+            Err(trouble) => task_store::note(db, surface, &trouble.message)?,
         }
     }
     let id = format!("surfaces-{}", now.as_millisecond());
@@ -173,7 +173,7 @@ impl From<ApiError> for SyncFailure {
 /// A sync in progress.
 struct SyncPass<'a> {
     db: &'a mut Database,
-    asked: Vec<ProposalRecord>,
+    proposals: Vec<ProposalRecord>,
     now: Timestamp,
     synced: SyncResult,
     events: Vec<Event>,
@@ -198,13 +198,14 @@ pub fn sync(
     let client = match SurfaceClient::open(settings, surface) {
         Ok(client) => client,
         Err(trouble) => {
-            task_store::note(db, surface, &trouble.what)?;
-            return nothing(Some(trouble.what));
+            task_store::note(db, surface, &trouble.message)?;
+            return nothing(Some(trouble.message));
         }
     };
     let asked = page::asked_today(db, settings.per_day, now)?.today;
     let asked = asked.into_iter().map(|(standing, _)| standing).collect();
-    let mut look = SyncPass { db, asked, now: at, synced: SyncResult::default(), events: Vec::new() };
+    let mut look =
+        SyncPass { db, proposals: asked, now: at, synced: SyncResult::default(), events: Vec::new() };
     let done = match client {
         SurfaceClient::Todoist(todoist) => todoist.sync(&mut look),
         SurfaceClient::Telegram(telegram) => telegram.sync(&mut look, state.next_update(at)),
@@ -218,8 +219,8 @@ pub fn sync(
             let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(MAX_PAUSE);
             let wanted = trouble.after.and_then(|after| SignedDuration::try_from(after).ok());
             let pause = wanted.map_or(pause, |wanted| wanted.max(pause));
-            task_store::record_failure(db, surface, at, pause, &trouble.what)?;
-            synced.problem = Some(trouble.what);
+            task_store::record_failure(db, surface, at, pause, &trouble.message)?;
+            synced.problem = Some(trouble.message);
         }
     }
     synced.answered = events.len();

@@ -180,14 +180,14 @@ pub(super) struct SyncState {
     pub(super) failures: u32,
     pub(super) problem: Option<String>,
     next: Option<i64>,
-    heard: Timestamp,
+    last_heard: Timestamp,
 }
 
 impl SyncState {
     /// The position to fetch updates from. After a week without updates Telegram restarts its numbering; it
     /// never repeats old updates anyway.
     pub(super) fn next_update(&self, now: Timestamp) -> Option<i64> {
-        self.next.filter(|_| now.duration_since(self.heard) < SignedDuration::from_hours(24 * 6))
+        self.next.filter(|_| now.duration_since(self.last_heard) < SignedDuration::from_hours(24 * 6))
     }
 }
 
@@ -204,7 +204,7 @@ pub(super) fn state(db: &Database, surface: ReviewSurface) -> Result<SyncState, 
                         failures: row.get(2)?,
                         problem: row.get(3)?,
                         next: row.get(4)?,
-                        heard: time(row.get(5)?),
+                        last_heard: time(row.get(5)?),
                     })
                 },
             )
@@ -217,7 +217,7 @@ pub(super) fn state(db: &Database, surface: ReviewSurface) -> Result<SyncState, 
         failures: 0,
         problem: None,
         next: None,
-        heard: never,
+        last_heard: never,
     }))
 }
 

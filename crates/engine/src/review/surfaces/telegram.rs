@@ -36,9 +36,9 @@ pub struct ButtonPress<'a> {
     /// The id of the proposal.
     pub id: ProposalId,
     /// The reply to the press.
-    pub said: String,
+    pub reply: String,
     /// The status of the proposal.
-    pub standing: Option<&'a ProposalRecord>,
+    pub record: Option<&'a ProposalRecord>,
 }
 
 impl TelegramClient {
@@ -107,7 +107,7 @@ impl TelegramClient {
 
     /// Sends every question that was not sent.
     fn ask(&self, look: &mut SyncPass<'_>, rows: &[QuestionRow]) -> Result<(), SyncFailure> {
-        for standing in std::mem::take(&mut look.asked) {
+        for standing in std::mem::take(&mut look.proposals) {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
@@ -162,13 +162,13 @@ impl TelegramClient {
     ) -> Result<Option<ApiError>, db::Error> {
         let pressed = press.pressed;
         let toast =
-            json!({"callback_query_id": pressed.callback_id, "text": telegram::toast_text(&press.said)});
+            json!({"callback_query_id": pressed.callback_id, "text": telegram::toast_text(&press.reply)});
         // Telegram refuses a reply to an old press; the message shows the result as well.
         if let Err(trouble) = self.call("answerCallbackQuery", &toast) {
             return Ok(Some(trouble));
         }
         let Some(message) = pressed.message_id else { return Ok(None) };
-        if let Err(trouble) = self.close_message(pressed.chat_id, message, press.standing) {
+        if let Err(trouble) = self.close_message(pressed.chat_id, message, press.record) {
             return Ok(Some(trouble));
         }
         task_store::close_question(db, ReviewSurface::Telegram, press.id, &message.to_string())?;

@@ -198,7 +198,7 @@ impl TodoistClient {
 
     /// Creates a task for every question without one.
     fn ask(&self, look: &mut SyncPass<'_>, rows: &[QuestionRow]) -> Result<(), SyncFailure> {
-        for standing in std::mem::take(&mut look.asked) {
+        for standing in std::mem::take(&mut look.proposals) {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
@@ -226,7 +226,7 @@ impl TodoistClient {
             if matches!(answered.status, 400 | 413 | 422) {
                 // Todoist will never accept this task; the person can still decide elsewhere.
                 look.synced.problem =
-                    Some(format!("{id} is no task: {}", self.api.unexpected_refusal(&answered).what));
+                    Some(format!("{id} is no task: {}", self.api.unexpected_refusal(&answered).message));
                 row.state = QuestionState::Over;
             } else if !answered.is_ok() {
                 return Err(self.api.unexpected_refusal(&answered).into());

@@ -88,8 +88,8 @@ pub(crate) fn section(standing: &ProposalRecord) -> String {
 /// The change of the proposal's file as `diff -u` shows it, if it still applies.
 pub(crate) fn change(context: &CommandContext<'_>, standing: &ProposalRecord) -> Option<String> {
     let shown = standing.proposal.status.is_open() || is_patch(standing);
-    let preview =
-        shown.then(|| promote::preview_approval(&context.stage_context(), standing, !standing.beside))?;
+    let preview = shown
+        .then(|| promote::preview_approval(&context.stage_context(), standing, !standing.keeps_superseded))?;
     preview.ok().map(|preview| preview.diff)
 }
 

@@ -152,9 +152,9 @@ pub(crate) fn see_to(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result
     let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
         return Ok(false);
     };
-    let world = context.stage_context();
+    let stage_context = context.stage_context();
     for id in ids {
-        run_now(&post, &world, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
+        run_now(&post, &stage_context, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
     }
     Ok(true)
 }

@@ -46,7 +46,7 @@ fn report(context: &CommandContext<'_>, session: &str, record: &InjectionRecord)
     let mut blocks: Vec<Value> = Vec::new();
     let (mut turn, mut sum): (Option<&str>, u64) = (None, 0);
     let mut by_what: HashMap<&str, u64> = HashMap::new();
-    for told in record.told.iter().filter(|told| told.what != InjectionMoment::LetGo) {
+    for told in record.injections.iter().filter(|told| told.what != InjectionMoment::LetGo) {
         if told.what == InjectionMoment::Prompt {
             turn = Some(&told.turn);
         }
@@ -58,9 +58,9 @@ fn report(context: &CommandContext<'_>, session: &str, record: &InjectionRecord)
         *by_what.entry(word).or_default() += told.tokens;
         blocks.push(block(told, word, outcome, corrected, &asked));
     }
-    let agent = record.told[0].agent;
+    let agent = record.injections[0].agent;
     let total = session_tokens(context, agent, session);
-    let outcomes = || record.came.iter();
+    let outcomes = || record.outcomes.iter();
     let names =
         |list: fn(&TurnOutcome) -> &Vec<String>| outcomes().flat_map(list).cloned().collect::<Vec<_>>();
     Ok(json!({
@@ -249,7 +249,7 @@ pub(super) fn compare(context: &CommandContext<'_>, json: bool) -> Result<(), Cl
         let group = if record.is_held_out() { &mut without } else { &mut with };
         group.sessions += 1;
         group.turns += turns;
-        group.corrections += record.came.iter().map(|came| u64::from(came.corrections)).sum::<u64>();
+        group.corrections += record.outcomes.iter().map(|came| u64::from(came.corrections)).sum::<u64>();
     }
     let share = context.settings.config.recall.holdout;
     if json {

@@ -13,7 +13,7 @@ pub(crate) fn card(number: u32, title: &str) -> ProposalCard {
         id: id(number),
         title: title.to_owned(),
         section: "Patterns".to_owned(),
-        same: 0,
+        duplicates: 0,
         expires: None,
         names_line: false,
         holds_in: None,

@@ -49,8 +49,8 @@ fn standing(text: &str, quotes: &[&str]) -> ProposalRecord {
         by: None,
         note: None,
         reopened: None,
-        with: None,
-        beside: false,
+        decided_with: None,
+        keeps_superseded: false,
         scope: None,
     }
 }
@@ -58,10 +58,10 @@ fn standing(text: &str, quotes: &[&str]) -> ProposalRecord {
 fn about(standing: &ProposalRecord, diff: &str) -> Vec<CardRow> {
     let outcome = PromotionOutcome { outcome: StatementOutcome::Appended, replaced: true };
     rows(&CardFacts {
-        standing,
+        record: standing,
         reach: None,
         section: "System Architecture",
-        same: &[id(7), id(8)],
+        duplicates: &[id(7), id(8)],
         preview: Ok(ApprovalPreview { diff: diff.to_owned(), does: ApprovalEffect::Memory(outcome) }),
         now: Timestamp::from_second(NOW).unwrap(),
         expire_days: 7,
@@ -72,7 +72,7 @@ fn sitting() -> ReviewModel {
     let text = "Staging Postgres listens on port 6432.";
     let first = ProposalCard {
         names_line: true,
-        same: 2,
+        duplicates: 2,
         section: "System Architecture".to_owned(),
         ..card(1, text.trim_end_matches('.'))
     };

@@ -28,7 +28,7 @@ pub fn corrections(messages: &[Message]) -> Vec<UserCorrection> {
     let messages = &messages[..=last];
     let zone = TimeZone::UTC;
     let view = SessionView::new(messages, &zone, None);
-    let Some(said) = view.said.iter().find(|said| said.at == last) else { return Vec::new() };
+    let Some(said) = view.person_messages.iter().find(|said| said.at == last) else { return Vec::new() };
     let mut found = Vec::new();
     for sentence in person_sentences::person_sentences(&view, said) {
         let Some((verdict, right)) = sentence_verdict::correction_verdict(&sentence) else { continue };

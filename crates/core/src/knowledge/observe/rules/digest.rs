@@ -46,10 +46,14 @@ pub(super) fn digest(
     let mut parts: Vec<String> = Vec::new();
     let goal = turn.request(view).and_then(goal);
     parts.extend(goal.map(|text| format!("“{}”", with_full_stop(&line(text, MAX_REQUEST_CHARS)))));
-    for place in
-        turn.said.iter().skip(1).filter(|place| view.messages[view.said[**place].at].stopped).take(MAX_STEERS)
+    for place in turn
+        .person_messages
+        .iter()
+        .skip(1)
+        .filter(|place| view.messages[view.person_messages[**place].at].stopped)
+        .take(MAX_STEERS)
     {
-        let said = &view.said[*place];
+        let said = &view.person_messages[*place];
         let text = request::request(said).unwrap_or(said.text.as_str());
         if is_one_off(text) {
             continue;
@@ -116,7 +120,7 @@ fn is_for_this_only(folded: &str) -> bool {
 
 /// The values in the user's one-off instructions: ports, paths, versions.
 pub(super) fn one_off_values(view: &SessionView<'_>) -> BTreeSet<String> {
-    let said = view.said.iter().flat_map(|said| sentences::lines(&said.text));
+    let said = view.person_messages.iter().flat_map(|said| sentences::lines(&said.text));
     let once = said
         .flat_map(sentences::split_sentences)
         .filter(|sentence| is_one_off(sentence) || is_for_today(sentence));

@@ -83,7 +83,8 @@ fn fix(view: &SessionView<'_>, mended: &MendedFailure) -> Option<FindingDraft> {
     if files.is_empty() {
         return None;
     }
-    let asked = view.said[..view.said.partition_point(|said| said.at < failed.at)].last();
+    let asked =
+        view.person_messages[..view.person_messages.partition_point(|said| said.at < failed.at)].last();
     let began = asked.map_or(0, |said| said.at);
     let reported = asked.is_some_and(|said| is_breakage_report(&said.text));
     let before = view.files(began, failed.at).is_empty();
@@ -125,14 +126,14 @@ fn fix(view: &SessionView<'_>, mended: &MendedFailure) -> Option<FindingDraft> {
 /// Finds problems that the user reported, the agent explained and a change fixed, without a failed check.
 fn explained(view: &SessionView<'_>, known: &[FindingDraft]) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
-    for (place, said) in view.said.iter().enumerate() {
+    for (place, said) in view.person_messages.iter().enumerate() {
         // "Yes, do that" continues the same request.
-        let on = view.said[place + 1..]
+        let on = view.person_messages[place + 1..]
             .iter()
             .take(MAX_CONTINUED_TURNS)
             .take_while(|next| request::is_continuation(next))
             .count();
-        let end = view.said.get(place + 1 + on).map_or(view.messages.len(), |next| next.at);
+        let end = view.person_messages.get(place + 1 + on).map_or(view.messages.len(), |next| next.at);
         let covered = known.iter().any(|draft| draft.messages.iter().any(|at| (said.at..end).contains(at)));
         if covered || !is_breakage_report(&said.text) || request::is_continuation(said) {
             continue;
@@ -175,8 +176,8 @@ pub(super) fn is_breakage_report(text: &str) -> bool {
 }
 
 fn next_said(view: &SessionView<'_>, at: usize) -> usize {
-    let next = view.said.partition_point(|said| said.at <= at);
-    view.said.get(next).map_or(view.messages.len(), |said| said.at)
+    let next = view.person_messages.partition_point(|said| said.at <= at);
+    view.person_messages.get(next).map_or(view.messages.len(), |said| said.at)
 }
 
 /// The names of a few files.

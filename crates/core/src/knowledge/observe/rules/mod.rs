@@ -76,7 +76,7 @@ pub fn observe_with(
 ) -> ObservedSession {
     let view = SessionView::new(messages, zone, cwd);
     // Without a user there is nobody to remember it for.
-    if view.said.is_empty() {
+    if view.person_messages.is_empty() {
         return ObservedSession::default();
     }
     let turns = turn::turns(&view);

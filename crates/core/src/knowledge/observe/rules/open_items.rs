@@ -45,7 +45,7 @@ até amanhã | as of tomorrow | by tomorrow";
 /// The tasks postponed at the end of the session, and open items of its lists.
 pub(super) fn open_item_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
-    for said in view.said.iter().rev().take(MAX_LAST_MESSAGES) {
+    for said in view.person_messages.iter().rev().take(MAX_LAST_MESSAGES) {
         let sentences = person_sentences::person_sentences(view, said);
         let found = sentences
             .iter()

@@ -26,7 +26,7 @@ pub(super) struct PersonSentence<'a> {
     /// True if the agent had said or done something before.
     pub answers: bool,
     /// True if the agent had ended with a question.
-    pub asked: bool,
+    pub follows_question: bool,
     /// True if the message is long: rules in it are mostly pasted.
     pub long: bool,
     /// True if the user certainly typed it: possibly pasted text is proposed, not saved.
@@ -77,7 +77,16 @@ pub(super) fn person_sentences<'a>(
                 last.next = Some(text);
             }
             let certain = typed[number].certain;
-            found.push(PersonSentence { at: said.at, text, next: None, list, answers, asked, long, certain });
+            found.push(PersonSentence {
+                at: said.at,
+                text,
+                next: None,
+                list,
+                answers,
+                follows_question: asked,
+                long,
+                certain,
+            });
         }
     }
     found

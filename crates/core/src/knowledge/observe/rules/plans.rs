@@ -53,7 +53,7 @@ pub(super) fn plan_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
             drafts.extend(shown_plan(view, step).and_then(|plan| approved(plan, step.at, result)));
         }
     }
-    for said in view.said.iter().filter(|said| is_plan_approval(&said.text)) {
+    for said in view.person_messages.iter().filter(|said| is_plan_approval(&said.text)) {
         if let Some((at, plan)) =
             view.agent(0, said.at).next_back().and_then(|(at, text)| Some((at, proposed(text)?)))
         {
@@ -98,7 +98,7 @@ fn proposed(answer: &str) -> Option<&str> {
 
 /// True if the session ended with an undecided plan.
 pub(super) fn has_pending_plan(view: &SessionView<'_>) -> bool {
-    let after = |at: usize| view.said.last().is_none_or(|said| said.at <= at);
+    let after = |at: usize| view.person_messages.last().is_none_or(|said| said.at <= at);
     let shown = view.steps.iter().rev().find(|step| PLAN_TOOLS.contains(&step.call.tool.as_str()));
     let undecided = shown.is_some_and(|step| step.state == CallState::Open && after(step.at));
     let last = view.messages.iter().rposition(|message| message.role == MessageRole::Assistant);

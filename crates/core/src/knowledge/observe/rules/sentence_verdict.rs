@@ -200,7 +200,7 @@ fn corrected(clause: &str, sentence: &PersonSentence<'_>) -> Option<SentenceVerd
         return Some(explicit_verdict(FindingKind::Correction));
     }
     let rest = strip_phrase(clause, correction::NO, correction::NOT_NO)?;
-    if sentence.asked {
+    if sentence.follows_question {
         return None;
     }
     let (with_next, rest) = if rest.is_empty() { (true, next.as_str()) } else { (false, rest) };

@@ -22,12 +22,13 @@ const MAX_STEP_CHARS: usize = 60;
 
 /// The last request if it is unfinished, and the next step.
 pub(super) fn open_request(view: &SessionView<'_>) -> (Option<String>, Option<String>) {
-    if view.said.is_empty() {
+    if view.person_messages.is_empty() {
         return (None, None);
     }
     let unfinished = unfinished(view);
     // "Yes, do it" refers to the request before.
-    let asked = view.said.iter().rev().take(5).find_map(request::request).map(|text| line(text, 200));
+    let asked =
+        view.person_messages.iter().rev().take(5).find_map(request::request).map(|text| line(text, 200));
     let task = asked.filter(|_| unfinished.is_some());
     let mut left: Vec<String> = unfinished.into_iter().collect();
     left.extend(left_over(view));
@@ -41,7 +42,7 @@ pub(super) fn open_request(view: &SessionView<'_>) -> (Option<String>, Option<St
 
 /// The reason why the last request is unfinished.
 fn unfinished(view: &SessionView<'_>) -> Option<String> {
-    let (last, end) = (view.said.last()?.at, view.messages.len());
+    let (last, end) = (view.person_messages.last()?.at, view.messages.len());
     let Some((answered, answer)) = view.agent(last + 1, end).next_back() else {
         return Some("The last request has no answer yet.".to_owned());
     };

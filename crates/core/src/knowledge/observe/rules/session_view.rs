@@ -25,7 +25,7 @@ pub(super) struct SessionView<'a> {
     /// The messages in order.
     pub messages: &'a [Message],
     /// The messages that the user typed.
-    pub said: Vec<PersonMessage>,
+    pub person_messages: Vec<PersonMessage>,
     /// The calls, in order.
     pub steps: Vec<ToolStep<'a>>,
     zone: &'a TimeZone,
@@ -56,13 +56,13 @@ pub(super) struct ToolStep<'a> {
 
 impl<'a> SessionView<'a> {
     pub(super) fn new(messages: &'a [Message], zone: &'a TimeZone, cwd: Option<&'a str>) -> Self {
-        let mut said = Vec::new();
+        let mut person_messages = Vec::new();
         let mut steps: Vec<ToolStep<'a>> = Vec::new();
         let mut open: HashMap<&'a str, usize> = HashMap::new();
         for (at, message) in messages.iter().enumerate() {
             match message.role {
                 MessageRole::User => {
-                    said.extend(typed_text(&message.text).map(|text| PersonMessage { at, text }))
+                    person_messages.extend(typed_text(&message.text).map(|text| PersonMessage { at, text }))
                 }
                 MessageRole::Assistant => {
                     for call in &message.calls {
@@ -83,7 +83,7 @@ impl<'a> SessionView<'a> {
                 MessageRole::Summary => {}
             }
         }
-        Self { messages, said, steps, zone, cwd }
+        Self { messages, person_messages, steps, zone, cwd }
     }
 
     /// The day of a message, if the host recorded a time.

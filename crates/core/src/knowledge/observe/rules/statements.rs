@@ -429,7 +429,7 @@ mod tests {
                 next: None,
                 list: Vec::new(),
                 answers: true,
-                asked: false,
+                follows_question: false,
                 certain: true,
                 long: false,
             };

@@ -25,18 +25,19 @@ pub(super) struct SessionTurn {
     pub from: usize,
     pub to: usize,
     /// The user's messages in it, as indexes into [`SessionView::said`]; the first is the request.
-    pub said: Vec<usize>,
+    pub person_messages: Vec<usize>,
 }
 
 impl SessionTurn {
     /// The request in the user's words.
     pub(super) fn request<'v>(&self, view: &'v SessionView<'_>) -> Option<&'v str> {
-        self.said.iter().find_map(|place| request::request(&view.said[*place]))
+        self.person_messages.iter().find_map(|place| request::request(&view.person_messages[*place]))
     }
 
     /// The agent's answers: its last words before each user message, and at the end.
     pub(super) fn answers<'v>(&self, view: &SessionView<'v>) -> Vec<(usize, &'v str)> {
-        let ends = self.said.iter().skip(1).map(|place| view.said[*place].at).chain([self.to]);
+        let ends =
+            self.person_messages.iter().skip(1).map(|place| view.person_messages[*place].at).chain([self.to]);
         let mut answers: Vec<(usize, &str)> = Vec::new();
         let mut from = self.from;
         for end in ends {
@@ -55,7 +56,7 @@ impl SessionTurn {
 /// The turns of a session, in order; they cover all of it.
 pub(super) fn turns(view: &SessionView<'_>) -> Vec<SessionTurn> {
     let mut turns: Vec<SessionTurn> = Vec::new();
-    for (place, said) in view.said.iter().enumerate() {
+    for (place, said) in view.person_messages.iter().enumerate() {
         let message = &view.messages[said.at];
         let before = said.at.checked_sub(1).map(|at| view.messages[at].role);
         // Typed while the agent was working: nothing was answered yet.
@@ -66,13 +67,13 @@ pub(super) fn turns(view: &SessionView<'_>) -> Vec<SessionTurn> {
             && !silence(view, said.at)
             && !cut_before(view, said.at);
         match turns.last_mut() {
-            Some(last) if joins => last.said.push(place),
+            Some(last) if joins => last.person_messages.push(place),
             last => {
                 let from = if last.is_some() { said.at } else { 0 };
                 if let Some(last) = last {
                     last.to = said.at;
                 }
-                turns.push(SessionTurn { from, to: view.messages.len(), said: vec![place] });
+                turns.push(SessionTurn { from, to: view.messages.len(), person_messages: vec![place] });
             }
         }
     }

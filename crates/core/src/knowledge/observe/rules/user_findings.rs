@@ -25,7 +25,7 @@ const MIN_RULE_PROBABILITY: f32 = 0.1;
 /// The user's statements worth keeping: by words, and by labels if there is a classifier.
 pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
-    for (place, said) in view.said.iter().enumerate() {
+    for (place, said) in view.person_messages.iter().enumerate() {
         let sentences = person_sentences::person_sentences(view, said);
         let mut found: Vec<FindingDraft> = Vec::new();
         let mut skip = false;
@@ -218,7 +218,7 @@ fn question(view: &SessionView<'_>, place: usize, sentences: &[PersonSentence<'_
         return None;
     }
     // A user who continues without waiting for the answer has rephrased the question, or does not need it.
-    if place + 1 < view.said.len() {
+    if place + 1 < view.person_messages.len() {
         return None;
     }
     let silent = view.messages[asked.at + 1..].iter().all(|message| {

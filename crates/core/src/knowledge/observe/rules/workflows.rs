@@ -14,8 +14,8 @@ const MAX_COMMANDS: usize = 4;
 /// The checks that passed in the same order after changes for different requests.
 pub(super) fn workflow_draft(view: &SessionView<'_>) -> Option<FindingDraft> {
     let mut ways: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
-    for (place, said) in view.said.iter().enumerate() {
-        let end = view.said.get(place + 1).map_or(view.messages.len(), |next| next.at);
+    for (place, said) in view.person_messages.iter().enumerate() {
+        let end = view.person_messages.get(place + 1).map_or(view.messages.len(), |next| next.at);
         let mut passed: Vec<(String, usize)> = Vec::new();
         let mut changed = false;
         for step in view.steps_between(said.at, end) {

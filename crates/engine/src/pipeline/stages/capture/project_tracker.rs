@@ -23,15 +23,15 @@ pub(super) struct FolderProject {
 /// task. Folders outside of every project do not change it either; otherwise messages there would hold
 /// everywhere.
 pub(super) struct ProjectTracker<'a> {
-    world: &'a StageContext,
+    context: &'a StageContext,
     projects: HashMap<String, Option<ProjectId>>,
     first: Option<FolderProject>,
     current: Option<FolderProject>,
 }
 
 impl<'a> ProjectTracker<'a> {
-    pub(super) fn new(world: &'a StageContext) -> Self {
-        Self { world, projects: HashMap::new(), first: None, current: None }
+    pub(super) fn new(context: &'a StageContext) -> Self {
+        Self { context, projects: HashMap::new(), first: None, current: None }
     }
 
     /// Takes the next message into account.
@@ -43,7 +43,7 @@ impl<'a> ProjectTracker<'a> {
         let project = match self.projects.get(cwd) {
             Some(project) => project.clone(),
             None => {
-                let project = self.world.project(Some(cwd));
+                let project = self.context.project(Some(cwd));
                 self.projects.insert(cwd.clone(), project.clone());
                 project
             }

@@ -30,7 +30,7 @@ pub(super) struct CaptureReader<'a> {
     whereabouts: ProjectTracker<'a>,
     /// The place of the open window.
     open: Option<FolderProject>,
-    asked: Vec<Event>,
+    events: Vec<Event>,
     /// The input of the noise gate, from new messages only.
     facts: SessionCounts,
     user_messages: u64,
@@ -55,13 +55,13 @@ struct CompleteWindow {
 }
 
 impl<'a> CaptureReader<'a> {
-    pub(super) fn new(world: &'a StageContext, now: Timestamp) -> Result<Self, StepError> {
+    pub(super) fn new(context: &'a StageContext, now: Timestamp) -> Result<Self, StepError> {
         Ok(Self {
-            windows: WindowBuilder::new(world.zone.clone()),
+            windows: WindowBuilder::new(context.zone.clone()),
             full: Vec::new(),
-            whereabouts: ProjectTracker::new(world),
+            whereabouts: ProjectTracker::new(context),
             open: None,
-            asked: Vec::new(),
+            events: Vec::new(),
             facts: SessionCounts::default(),
             user_messages: 0,
             first_request: None,
@@ -69,9 +69,9 @@ impl<'a> CaptureReader<'a> {
             last_at: None,
             last_id: None,
             last_captured_at: None,
-            forgotten: world.vault()?.graveyard().map_err(StepError::retryable)?,
+            forgotten: context.vault()?.graveyard().map_err(StepError::retryable)?,
             now,
-            programs_count: world.config.capture.headless,
+            programs_count: context.config.capture.headless,
         })
     }
 
@@ -117,7 +117,7 @@ impl<'a> CaptureReader<'a> {
                 if self.forgotten.holds_text(&wish.text) {
                     continue;
                 }
-                self.asked.extend(noted_event(request, message, place, &wish, here.cwd.as_ref(), self.now));
+                self.events.extend(noted_event(request, message, place, &wish, here.cwd.as_ref(), self.now));
             }
         }
     }
@@ -133,7 +133,7 @@ impl<'a> CaptureReader<'a> {
         request: &CaptureRequested,
         head: &SessionHead,
         bytes: u64,
-        world: &StageContext,
+        context: &StageContext,
     ) -> Result<(CaptureResult, Vec<Event>), StepError> {
         self.finish_window(request.trigger);
         let forgotten = &self.forgotten;
@@ -154,7 +154,7 @@ impl<'a> CaptureReader<'a> {
             cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
             ..CaptureResult::default()
         };
-        let least = u64::from(world.config.capture.min_user_messages);
+        let least = u64::from(context.config.capture.min_user_messages);
         captured.skipped = if head.subagent {
             Some("a session between agents; the person's own session tells what came of it".to_owned())
         } else if self.full.is_empty() {
@@ -172,14 +172,14 @@ impl<'a> CaptureReader<'a> {
             return Ok((captured, Vec::new()));
         }
         // A program's prompt is no wish of the person.
-        let headless = head.headless && !world.config.capture.headless;
+        let headless = head.headless && !context.config.capture.headless;
         if headless {
-            self.asked.clear();
+            self.events.clear();
         }
         // An observed session includes its wishes; without an observation each wish is an event of its own.
         let noise =
             self.facts.noise_reason().filter(|_| request.cause != ASKED_CAUSE).map(|noise| noise.to_string());
-        let mut events = if captured.skipped.is_some() || noise.is_some() { self.asked } else { Vec::new() };
+        let mut events = if captured.skipped.is_some() || noise.is_some() { self.events } else { Vec::new() };
         captured.asked = events.len() as u64;
         if captured.skipped.is_some() {
             // The skipped messages must still be there if the session continues and grows long enough.

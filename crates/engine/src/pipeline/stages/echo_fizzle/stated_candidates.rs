@@ -30,16 +30,17 @@ pub(super) struct StatedCandidates {
 impl StatedCandidates {
     /// Extracts statements by rules. If a model observes the session, nothing is kept before it runs: its
     /// wording would duplicate ours.
-    pub(super) fn from_turn(heard: &TranscriptTurn, cwd: Option<&str>, world: &StageContext) -> Self {
-        let prompt = heard.asked.last().filter(|message| message.role == MessageRole::User).map(redacted);
-        let Some(prompt) = prompt.filter(|_| world.config.llm.provider == LlmProvider::Offline) else {
+    pub(super) fn from_turn(heard: &TranscriptTurn, cwd: Option<&str>, stage_context: &StageContext) -> Self {
+        let prompt = heard.request.last().filter(|message| message.role == MessageRole::User).map(redacted);
+        let Some(prompt) = prompt.filter(|_| stage_context.config.llm.provider == LlmProvider::Offline)
+        else {
             return Self::default();
         };
-        let messages: Vec<Message> = heard.asked.iter().chain(&heard.messages).map(redacted).collect();
+        let messages: Vec<Message> = heard.request.iter().chain(&heard.messages).map(redacted).collect();
         let statements = StatementClassifier::builtin();
         let classify = |context: &str, sentence: &str| statements.label(context, sentence);
-        let observed = rules::observe_with(&messages, &world.zone, cwd, Some(&classify));
-        let settings = &world.config.memory.confidence;
+        let observed = rules::observe_with(&messages, &stage_context.zone, cwd, Some(&classify));
+        let settings = &stage_context.config.memory.confidence;
         let thresholds = CandidateThresholds { high: settings.high, medium: settings.medium };
         let mut candidates = mine::candidates(&observed, thresholds);
         candidates.retain(|candidate| {
@@ -63,10 +64,10 @@ fn redacted(message: &Message) -> Message {
 pub(super) fn route_stated(
     request: &EchoRequested,
     stated: &[&StatedCandidates],
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<RoutedCandidates, StepError> {
-    let ended_in = world.project(request.cwd.as_deref());
-    let forgotten = world.vault()?.graveyard().map_err(StepError::retryable)?;
+    let ended_in = stage_context.project(request.cwd.as_deref());
+    let forgotten = stage_context.vault()?.graveyard().map_err(StepError::retryable)?;
     let mut all = RoutedCandidates::default();
     for StatedCandidates { candidates, prompt } in stated {
         let Some(prompt) = prompt.as_ref().filter(|prompt| !forgotten.holds_message(&prompt.id)) else {
@@ -76,11 +77,11 @@ pub(super) fn route_stated(
             (id == prompt.id).then(|| SupportingMessage { text: prompt.text.clone(), at: prompt.at })
         };
         // The agent may have changed its folder since.
-        let said_in = prompt.cwd.as_deref().and_then(|cwd| world.project(Some(cwd)));
+        let said_in = prompt.cwd.as_deref().and_then(|cwd| stage_context.project(Some(cwd)));
         let project =
             said_in.filter(|project| !project::is_gone_project(project)).or_else(|| ended_in.clone());
         let from = CandidateSource { session: &request.session_id, project: project.as_ref() };
-        let kept = route_candidates::route_candidates(candidates, from, &quote, world)?;
+        let kept = route_candidates::route_candidates(candidates, from, &quote, stage_context)?;
         all.saved.extend(kept.saved);
         all.proposed.extend(kept.proposed);
     }

@@ -29,7 +29,7 @@ pub(super) struct TranscriptTurn {
     /// The text of the prompt.
     pub prompt: String,
     /// The context of the prompt, and the prompt.
-    pub asked: Vec<Message>,
+    pub request: Vec<Message>,
     /// The messages after it.
     pub messages: Vec<Message>,
 }
@@ -49,7 +49,7 @@ impl TranscriptTurn {
 pub(super) fn read_turns(
     request: &EchoRequested,
     prompts: &[&Injection],
-    world: &StageContext,
+    stage_context: &StageContext,
 ) -> Result<Option<Vec<Option<TranscriptTurn>>>, StepError> {
     let source = CaptureRequested {
         agent: request.agent,
@@ -67,11 +67,11 @@ pub(super) fn read_turns(
     let mut current: Option<usize> = None;
     // The last prompt in the transcript, if its text does not match ours.
     let mut last: Option<TranscriptTurn> = None;
-    let read = capture::each_message(&source, world, &mut |mut message| {
+    let read = capture::each_message(&source, stage_context, &mut |mut message| {
         if message.text.len() > MAX_MESSAGE_BYTES {
             message.text.truncate(message.text.floor_char_boundary(MAX_MESSAGE_BYTES));
         }
-        if message.automated && !world.config.capture.headless {
+        if message.automated && !stage_context.config.capture.headless {
             // A turn that a program began says nothing about the person.
             (current, last) = (None, None);
             message.role = MessageRole::Assistant;
@@ -84,7 +84,7 @@ pub(super) fn read_turns(
             let begins = TranscriptTurn {
                 before: before.iter().cloned().collect(),
                 prompt: message.text.clone(),
-                asked,
+                request: asked,
                 messages: Vec::new(),
             };
             match current {
@@ -111,14 +111,14 @@ pub(super) fn read_turns(
         }
         ControlFlow::Continue(())
     })?;
-    let headless = |head: &SessionHead| head.headless && !world.config.capture.headless;
+    let headless = |head: &SessionHead| head.headless && !stage_context.config.capture.headless;
     if read.is_none_or(|(head, _)| head.subagent || headless(&head)) {
         return Ok(None);
     }
     // The host may store a prompt with another text: accept the newest one if its time matches.
     if let (Some(newest), None, Some(told)) = (last, current, prompts.last())
         && let Some(place) = heard.last_mut().filter(|place| place.is_none())
-        && let Some(at) = newest.asked.last().and_then(|message| message.at)
+        && let Some(at) = newest.request.last().and_then(|message| message.at)
         && at.as_second() + MAX_CLOCK_SKEW_SECONDS >= told.at.as_second()
     {
         *place = Some(newest);

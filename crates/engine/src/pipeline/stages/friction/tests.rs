@@ -23,7 +23,7 @@ fn observed(trial: &PromoteFixture, session: usize, text: &str) {
         ..fixtures::finding(Found::Correction, Origin::User, text)
     };
     let observed = fixtures::observed("", vec![finding]);
-    let now = trial.world.now();
+    let now = trial.context.now();
     let entry =
         ObservationRecord { at: now.timestamp(), ..entry(&format!("s{session}"), now.date(), observed) };
     assert!(observations::add(&mut trial.db(), &entry).unwrap());
@@ -59,8 +59,11 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
     assert_eq!((proposal.text.as_str(), proposal.file()), (WORDS, "MEMORY.md"), "there is no AGENTS.md");
     assert!(proposal.id.to_string().starts_with("f-"));
     let page = trial.read("REVIEW.md");
-    let heading =
-        format!("## Friction Fixes (auto-detected {})\n\n- [ ] `{}`", trial.world.now().date(), proposal.id);
+    let heading = format!(
+        "## Friction Fixes (auto-detected {})\n\n- [ ] `{}`",
+        trial.context.now().date(),
+        proposal.id
+    );
     assert!(page.contains(&heading), "{page}");
     ask(&trial);
     trial.work();
@@ -85,8 +88,8 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
 #[test]
 fn fri_04_with_an_agents_file_it_is_a_patch_for_it() {
     let trial = open_gate();
-    let file = trial.world.places.identity().join("AGENTS.md");
-    disk::create_private_folder(trial.world.places.identity()).unwrap();
+    let file = trial.context.places.identity().join("AGENTS.md");
+    disk::create_private_folder(trial.context.places.identity()).unwrap();
     disk::write_atomic(&file, b"# Agents\n").unwrap();
     (0..3).for_each(|session| observed(&trial, session, WORDS));
     ask(&trial);
@@ -96,7 +99,7 @@ fn fri_04_with_an_agents_file_it_is_a_patch_for_it() {
     trial.decide(proposal.id, &ProposalVerdict::Approve);
     trial.work();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Agents\n", "IDN-05");
-    assert!(crate::review::patches::path(&trial.world.places.patches_folder(), proposal.id).is_file());
+    assert!(crate::review::patches::path(&trial.context.places.patches_folder(), proposal.id).is_file());
     assert_eq!(proposals::check(&trial.db()).unwrap(), [] as [String; 0]);
 }
 
@@ -121,24 +124,24 @@ fn fri_07_fri_08_a_closed_gate_and_an_empty_week_say_why() {
 #[test]
 fn fri_03_b_01_a_model_may_add_what_the_observations_bear_out_and_nothing_else() {
     let trial = open_gate();
-    let file = trial.world.places.identity().join("AGENTS.md");
-    disk::create_private_folder(trial.world.places.identity()).unwrap();
+    let file = trial.context.places.identity().join("AGENTS.md");
+    disk::create_private_folder(trial.context.places.identity()).unwrap();
     disk::write_atomic(&file, b"# Agents\n").unwrap();
     (0..3).for_each(|session| {
         observed(&trial, session, &format!("Run the linter before every commit of part {session}."));
     });
     let at = trial.now();
     let event = Event { id: "e".to_owned(), name: names::FRICTION_REQUESTED.to_owned(), data: json!({}), at };
-    let queried = query(&event, &trial.world).unwrap();
-    let patterns = detect(&queried.load_week(&trial.world).unwrap().reflection_period(&trial.world));
+    let queried = query(&event, &trial.context).unwrap();
+    let patterns = detect(&queried.load_week(&trial.context).unwrap().reflection_period(&trial.context));
     let answer = "<proposals>\n## Proposed for: Patterns\n- (2026-11-15) Run the linter before every commit.\n\
         - (2026-11-15) Always deploy from node-99.\n</proposals>";
     let model = ScriptedLlm::new().says(answer);
-    let proposed = match_fixes(&queried, &patterns, Some(&model), &trial.world).unwrap();
+    let proposed = match_fixes(&queried, &patterns, Some(&model), &trial.context).unwrap();
     assert_eq!(proposed.reported, 1, "what nobody said is no pattern: {proposed:?}");
     let asked = model.requests().remove(0).prompt;
     assert!(format!("{asked:?}").contains("# Agents"), "FRI-03");
     let broken = ScriptedLlm::new().says("I cannot help with that.");
-    let proposed = match_fixes(&queried, &patterns, Some(&broken), &trial.world).unwrap();
+    let proposed = match_fixes(&queried, &patterns, Some(&broken), &trial.context).unwrap();
     assert!(proposed.degraded.is_some() && proposed.by == "rules", "{proposed:?}");
 }

@@ -19,12 +19,12 @@ use crate::platform::environment;
 /// Requests a capture of every ended session that has a marker and is not in the database.
 pub(super) fn marker_requests(
     db: &Database,
-    world: &StageContext,
+    context: &StageContext,
     now: Timestamp,
 ) -> Result<Vec<Event>, db::Error> {
     // `doctor` reports a folder that cannot be read.
-    let markers = sessions::markers(&world.places.sessions()).unwrap_or_default();
-    let capture = &world.config.capture;
+    let markers = sessions::markers(&context.places.sessions()).unwrap_or_default();
+    let capture = &context.config.capture;
     let limits =
         IdleLimits { dead_after_minutes: capture.dead_minutes, idle_after_minutes: capture.idle_minutes };
     let mut all_transcripts = None;
@@ -33,7 +33,7 @@ pub(super) fn marker_requests(
         if !marker::is_due(&marker, None, now, &limits) || is_old(&marker, now) || is_known(db, &marker)? {
             continue;
         }
-        let found = idle_session(&marker, world, &mut all_transcripts);
+        let found = idle_session(&marker, context, &mut all_transcripts);
         let last = |silence: &IdleSession| Timestamp::from_millisecond(silence.last).ok();
         let due = found.filter(|silence| marker::is_due(&marker, last(silence), now, &limits));
         events.extend(due.and_then(|silence| silence.request(now)));
@@ -59,7 +59,7 @@ fn is_known(db: &Database, marker: &SessionMarker) -> Result<bool, db::Error> {
 /// Finds the input to capture a marked session: its transcript, or else the copies of the hooks.
 fn idle_session(
     marker: &SessionMarker,
-    world: &StageContext,
+    context: &StageContext,
     all: &mut Option<Vec<TranscriptFile>>,
 ) -> Option<IdleSession> {
     let path = Path::new(&marker.transcript);
@@ -69,7 +69,7 @@ fn idle_session(
     };
     let Some((agent, path)) = source else {
         let kept = |agent: &Agent| {
-            sessions::kept_messages(&world.places, *agent, &marker.session)
+            sessions::kept_messages(&context.places, *agent, &marker.session)
                 .is_ok_and(|messages| !messages.is_empty())
         };
         return Agent::ALL.into_iter().find(kept).map(|agent| IdleSession {

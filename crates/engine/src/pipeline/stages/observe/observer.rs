@@ -48,7 +48,7 @@ pub(super) struct ObserverAnswers {
 
 pub(super) struct WindowObserver<'a> {
     pub(super) window: &'a RestoredWindow<'a>,
-    pub(super) world: &'a StageContext,
+    pub(super) context: &'a StageContext,
     pub(super) run: String,
 }
 
@@ -57,8 +57,8 @@ impl WindowObserver<'_> {
         WindowInfo {
             trigger: self.window.captured.trigger,
             name: self.window.captured.session_name.as_deref(),
-            day: self.window.when.date(),
-            zone: &self.world.zone,
+            day: self.window.last_message_at.date(),
+            zone: &self.context.zone,
         }
     }
 
@@ -66,7 +66,7 @@ impl WindowObserver<'_> {
         prompt::split_window(
             self.window.messages,
             &self.window_info(),
-            u64::from(self.world.config.llm.context_tokens),
+            u64::from(self.context.config.llm.context_tokens),
         )
     }
 
@@ -74,7 +74,7 @@ impl WindowObserver<'_> {
     pub(super) fn ask(&self) -> Result<ObserverAnswers, StepError> {
         let by_rules =
             |instead| ObserverAnswers { observer: RULES_OBSERVER.to_owned(), instead, said: Vec::new() };
-        let model = match self.world.model(ModelJob::Observer) {
+        let model = match self.context.model(ModelJob::Observer) {
             Ok(Some(model)) => model,
             Ok(None) => return Ok(by_rules(None)),
             // `rekindle llm` and `doctor` report unusable settings; no run waits for them.
@@ -92,7 +92,7 @@ impl WindowObserver<'_> {
     }
 
     fn deadline(&self) -> Duration {
-        Duration::from_secs(self.world.config.llm.timeout_seconds.into())
+        Duration::from_secs(self.context.config.llm.timeout_seconds.into())
     }
 
     /// Requests one answer. A failing model is retried later a few times; then the rules replace it.
@@ -115,7 +115,7 @@ impl WindowObserver<'_> {
     }
 
     fn attempts(&self) -> Result<u32, StepError> {
-        let attempts = self.world.db()?.run(|connection| {
+        let attempts = self.context.db()?.run(|connection| {
             connection
                 .query_row("SELECT attempts FROM runs WHERE id = ?1", params![self.run], |row| row.get(0))
         })?;
@@ -126,7 +126,7 @@ impl WindowObserver<'_> {
         let statements = StatementClassifier::builtin();
         let classify = |context: &str, sentence: &str| statements.label(context, sentence);
         let cwd = self.window.captured.cwd.as_deref();
-        let observed = rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify));
+        let observed = rules::observe_with(self.window.messages, &self.context.zone, cwd, Some(&classify));
         self.verify_origin(observed)
     }
 
@@ -152,7 +152,7 @@ impl WindowObserver<'_> {
             let output = observe::parse(said);
             let end = piece.first + piece.len;
             let messages = self.window.messages.get(piece.first..end).unwrap_or_default();
-            let checked = check(&output, messages, &self.world.zone);
+            let checked = check(&output, messages, &self.context.zone);
             for (fault, count) in checked.faults {
                 *result.faults.entry(fault).or_default() += count;
             }
@@ -186,7 +186,7 @@ impl WindowObserver<'_> {
         result.observed.parts = observed.parts;
         if result.observed.suggested_response.as_deref() == Some(COMPLETED_TEXT) {
             let cwd = self.window.captured.cwd.as_deref();
-            let (task, next) = rules::open_request(self.window.messages, &self.world.zone, cwd);
+            let (task, next) = rules::open_request(self.window.messages, &self.context.zone, cwd);
             result.observed.current_task = task.or(result.observed.current_task.take());
             result.observed.suggested_response = next;
         }
@@ -194,11 +194,11 @@ impl WindowObserver<'_> {
     }
 
     fn noise(&self) -> NoiseDetector<'_> {
-        NoiseDetector::new(self.window.messages, &self.world.zone)
+        NoiseDetector::new(self.window.messages, &self.context.zone)
     }
 
     fn thresholds(&self) -> CandidateThresholds {
-        let settings = &self.world.config.memory.confidence;
+        let settings = &self.context.config.memory.confidence;
         CandidateThresholds { high: settings.high, medium: settings.medium }
     }
 
@@ -216,7 +216,7 @@ impl WindowObserver<'_> {
         let Some(said) = self.ask_again(&model_answer::memories_request(&material, self.deadline()))? else {
             return Ok(mine::candidates(&self.by_rules(), self.thresholds()));
         };
-        let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
+        let evidence = MessageEvidence::new(self.window.messages, &self.context.zone);
         let noise = self.noise();
         let believed = model_answer::memories(&said, self.window.messages, &evidence, &noise);
         let by_rules = mine::candidates(&self.by_rules(), self.thresholds());
@@ -239,13 +239,13 @@ impl WindowObserver<'_> {
         let Some(said) = self.ask_again(&model_answer::ideas_request(&material, self.deadline()))? else {
             return Ok(mine::ideas(&self.by_rules()));
         };
-        let evidence = MessageEvidence::new(self.window.messages, &self.world.zone);
+        let evidence = MessageEvidence::new(self.window.messages, &self.context.zone);
         Ok(model_answer::ideas(&said, &evidence, &self.noise()))
     }
 
     /// Asks another question about the same window; `None` if the rules should answer.
     fn ask_again(&self, request: &LlmRequest) -> Result<Option<String>, StepError> {
-        let Ok(Some(model)) = self.world.model(ModelJob::Observer) else { return Ok(None) };
+        let Ok(Some(model)) = self.context.model(ModelJob::Observer) else { return Ok(None) };
         match self.ask_once(&model, request) {
             Ok(said) => Ok(Some(said)),
             Err(ObserverFailure::Wait(error)) => Err(error),

@@ -15,7 +15,7 @@ use crate::vault::{self, AmendedFile};
 #[derive(Clone, Debug)]
 pub struct PreparedPatch {
     /// The proposal and its status.
-    pub standing: ProposalRecord,
+    pub record: ProposalRecord,
     /// The change of the file.
     pub amended: AmendedFile,
 }
@@ -36,44 +36,48 @@ pub enum PatchLookup {
 /// Looks up the patch of a proposal, after its decision is carried out. It requires the worker's lock.
 pub fn prepare_patch(
     post: &WorkerLock,
-    world: &StageContext,
+    context: &StageContext,
     id: ProposalId,
 ) -> Result<PatchLookup, StepError> {
-    run_now(post, world, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::retryable)?;
-    let Some(standing) = proposals::find_proposal(&world.db()?, id)? else { return Ok(PatchLookup::Unknown) };
-    if !is_patch(&standing) || standing.with.is_some() {
+    run_now(post, context, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::retryable)?;
+    let Some(standing) = proposals::find_proposal(&context.db()?, id)? else {
+        return Ok(PatchLookup::Unknown);
+    };
+    if !is_patch(&standing) || standing.decided_with.is_some() {
         return Ok(PatchLookup::Otherwise(Box::new(standing)));
     }
-    Ok(match world.vault()?.preview_amendment(&amendment(&standing)) {
-        Ok(amended) => PatchLookup::Patch(Box::new(PreparedPatch { standing, amended })),
+    Ok(match context.vault()?.preview_amendment(&amendment(&standing)) {
+        Ok(amended) => PatchLookup::Patch(Box::new(PreparedPatch { record: standing, amended })),
         Err(error) => PatchLookup::Unfit(error),
     })
 }
 
 /// Applies a patch exactly as shown. It is idempotent: a repetition after a crash changes nothing.
-pub fn apply(_post: &WorkerLock, world: &StageContext, patch: &PreparedPatch) -> Result<(), StepError> {
-    let PreparedPatch { standing, amended } = patch;
+pub fn apply(_post: &WorkerLock, context: &StageContext, patch: &PreparedPatch) -> Result<(), StepError> {
+    let PreparedPatch { record: standing, amended } = patch;
     let id = standing.proposal.id;
-    let now = proposals::find_proposal(&world.db()?, id)?.filter(is_patch);
+    let now = proposals::find_proposal(&context.db()?, id)?.filter(is_patch);
     if now.is_none_or(|now| now.decided != standing.decided) {
         return Err(StepError::fatal(format!("{id} was decided on otherwise meanwhile")));
     }
-    world.vault()?.apply(&amendment(standing), amended, &world.now()).map_err(StepError::retryable)?;
-    mark_applied(world, id)
+    context.vault()?.apply(&amendment(standing), amended, &context.now()).map_err(StepError::retryable)?;
+    mark_applied(context, id)
 }
 
 /// Marks a proposal and its duplicates as promoted.
-fn mark_applied(world: &StageContext, id: ProposalId) -> Result<(), StepError> {
-    found_promoted(&with_followers(&world.db()?, id)?, world)?;
-    refresh_page(world)?;
+fn mark_applied(context: &StageContext, id: ProposalId) -> Result<(), StepError> {
+    found_promoted(&with_followers(&context.db()?, id)?, context)?;
+    refresh_page(context)?;
     Ok(())
 }
 
 /// Marks the patches that are in their files as applied, whoever applied them, also after a crash (REV-14).
-pub(super) fn record_applied(world: &StageContext) -> Result<(), StepError> {
-    for PendingPatch { standing, fits } in patches::pending_patches(&world.db()?, &world.vault()?)? {
+pub(super) fn record_applied(context: &StageContext) -> Result<(), StepError> {
+    for PendingPatch { record: standing, fits } in
+        patches::pending_patches(&context.db()?, &context.vault()?)?
+    {
         if fits.is_ok_and(|amended| amended.is_there()) {
-            mark_applied(world, standing.proposal.id)?;
+            mark_applied(context, standing.proposal.id)?;
         }
     }
     Ok(())

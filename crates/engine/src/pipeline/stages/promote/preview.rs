@@ -39,17 +39,17 @@ pub enum ApprovalEffect {
 /// Computes the effect of an approval. It supersedes the named line if `superseding`, otherwise it adds a
 /// line. The error says why the file cannot take it.
 pub fn preview_approval(
-    world: &StageContext,
+    context: &StageContext,
     standing: &ProposalRecord,
     superseding: bool,
 ) -> Result<ApprovalPreview, StepError> {
     let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
-    let vault = world.vault()?;
-    let Some(section) = current_section(standing, &vault, world)? else {
+    let vault = context.vault()?;
+    let Some(section) = current_section(standing, &vault, context)? else {
         let proposal = &standing.proposal;
         let new = Amendment { proposal, statement: standing.text(), supersedes };
         let amended = match proposal.idea_slug() {
-            Some(slug) => vault.preview_idea_promotion(slug, world.now().date()),
+            Some(slug) => vault.preview_idea_promotion(slug, context.now().date()),
             None => vault.preview_amendment(&new),
         };
         let amended = amended.map_err(StepError::retryable)?;
@@ -65,7 +65,7 @@ pub fn preview_approval(
     };
     let mark = mark(standing, &vault)?;
     let new = Promotion { supersedes, ..promotion(standing, &section, &mark) };
-    let previewed = vault.preview_promotion(&world.config.user.name, &new, &world.now());
+    let previewed = vault.preview_promotion(&context.config.user.name, &new, &context.now());
     let previewed = previewed.map_err(StepError::retryable)?;
     let diff = diff::unified_diff(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
     Ok(ApprovalPreview { diff, does: ApprovalEffect::Memory(previewed.outcome) })

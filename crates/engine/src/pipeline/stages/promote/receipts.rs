@@ -16,16 +16,16 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_FILE: &str = "receipts.lock";
 
 /// Writes the owed receipts. Returns true if there were any.
-pub(super) fn write(world: &StageContext) -> Result<bool, StepError> {
-    let mut db = world.db()?;
+pub(super) fn write(context: &StageContext) -> Result<bool, StepError> {
+    let mut db = context.db()?;
     if !proposals::has_pending(&db)? {
         return Ok(false);
     }
-    let locks = world.places.locks_folder();
+    let locks = context.places.locks_folder();
     let locked =
         disk::create_private_folder(&locks).and_then(|()| disk::lock(&locks.join(LOCK_FILE), LOCK_TIMEOUT));
     let _lock = locked.map_err(StepError::retryable)?;
-    let (vault, now) = (world.vault()?, world.now());
+    let (vault, now) = (context.vault()?, context.now());
     for PendingReceipts { key, day, project, receipts } in proposals::take_pending(&mut db, now.date())? {
         if !vault.is_logged(&key, day, &now).map_err(StepError::retryable)? {
             if day != now.date() {
@@ -43,6 +43,6 @@ pub(super) fn write(world: &StageContext) -> Result<bool, StepError> {
 
 /// Writes the owed receipts beside another operation: on failure they stay owed, and
 /// `rekindle review --check` reports them. Returns true if any were written.
-pub(super) fn try_write(world: &StageContext) -> bool {
-    write(world).unwrap_or(false)
+pub(super) fn try_write(context: &StageContext) -> bool {
+    write(context).unwrap_or(false)
 }

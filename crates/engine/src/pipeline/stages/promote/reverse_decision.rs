@@ -36,14 +36,15 @@ pub enum ReconsiderOutcome {
 /// lock, which `post` stands for.
 pub fn reverse_decision(
     post: &WorkerLock,
-    world: &StageContext,
+    context: &StageContext,
     id: ProposalId,
     decided: Option<Timestamp>,
 ) -> Result<ReconsiderOutcome, StepError> {
     // Carry out the decision first, so that no run can do it afterwards.
-    let done = |key: &str| run_now(post, world, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::retryable);
+    let done =
+        |key: &str| run_now(post, context, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::retryable);
     done(&id.to_string())?;
-    let standing_of = |id| proposals::find_proposal(&world.db()?, id).map_err(StepError::from);
+    let standing_of = |id| proposals::find_proposal(&context.db()?, id).map_err(StepError::from);
     let Some(mut standing) = standing_of(id)? else { return Ok(ReconsiderOutcome::Unknown) };
     if standing.proposal.status == ProposalStatus::Expired {
         // An interrupted run of the schedule would expire it again; there may be several.
@@ -51,27 +52,27 @@ pub fn reverse_decision(
     }
     if is_patch(&standing) {
         // A patch that is in its file is promoted, even if a crash kept the store from knowing.
-        reverse_undone_promotions(world)?;
+        reverse_undone_promotions(context)?;
         standing = standing_of(id)?.unwrap_or(standing);
     }
     if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
         return Ok(ReconsiderOutcome::Otherwise(Box::new(standing)));
     }
     // A proposal decided together with another has no end of its own (B-07).
-    if let Some(leader) = standing.with {
+    if let Some(leader) = standing.decided_with {
         match standing_of(leader)? {
             Some(other) if !other.proposal.status.is_open() => standing = other,
             _ => {}
         }
     }
     let (id, status) = (standing.proposal.id, standing.proposal.status);
-    let now = world.now();
-    let vault = world.vault()?;
+    let now = context.now();
+    let vault = context.vault()?;
     let promoted = promotion_changes(&vault).map_err(StepError::retryable)?.remove(&id);
     match promoted.filter(|(_, in_force)| *in_force && status == ProposalStatus::Promoted) {
         Some((change, _)) => {
             vault.undo(Some(change.as_str()), ChangeActor::User, &now).map_err(StepError::retryable)?;
-            reverse_undone_promotions(world)?;
+            reverse_undone_promotions(context)?;
         }
         None => {
             if status == ProposalStatus::Rejected
@@ -82,16 +83,16 @@ pub fn reverse_decision(
                     .undo(Some(change.id.as_str()), ChangeActor::User, &now)
                     .map_err(StepError::retryable)?;
             }
-            reopen_proposal(world, id, status)?;
+            reopen_proposal(context, id, status)?;
         }
     }
-    refresh_page(world)?;
+    refresh_page(context)?;
     Ok(ReconsiderOutcome::Waiting)
 }
 
 /// Reopens a proposal and its duplicates.
-fn reopen_proposal(world: &StageContext, id: ProposalId, from: ProposalStatus) -> Result<(), StepError> {
-    let mut db = world.db()?;
+fn reopen_proposal(context: &StageContext, id: ProposalId, from: ProposalStatus) -> Result<(), StepError> {
+    let mut db = context.db()?;
     let ids = with_followers(&db, id)?;
     proposals::reopen(
         &mut db,
@@ -99,8 +100,8 @@ fn reopen_proposal(world: &StageContext, id: ProposalId, from: ProposalStatus) -
         &[from],
         ProposalChange::Reopened,
         DECISION_REVERSED_REASON,
-        world.now().timestamp(),
+        context.now().timestamp(),
     )?;
-    receipts::try_write(world);
+    receipts::try_write(context);
     Ok(())
 }

@@ -24,7 +24,7 @@ const DAY: Date = Date::constant(2026, 11, 10);
 
 pub(in crate::pipeline::stages) struct PromoteFixture {
     _folder: tempfile::TempDir,
-    pub(in crate::pipeline::stages) world: StageContext,
+    pub(in crate::pipeline::stages) context: StageContext,
 }
 
 /// Runs some steps and is killed before the result of the last one is stored.
@@ -79,31 +79,31 @@ impl PromoteFixture {
         let config = crate::config::read_with(&home, None, &settings, &named).unwrap().config;
         let places = home.data_paths(&config).unwrap();
         disk::create_private_folder(places.vault()).unwrap();
-        let trial = Self { _folder: folder, world: StageContext::new(home, places, config, TimeZone::UTC) };
+        let trial = Self { _folder: folder, context: StageContext::new(home, places, config, TimeZone::UTC) };
         trial.put("MEMORY.md", &render_new("Ada"));
         trial
     }
 
     pub(in crate::pipeline::stages) fn db(&self) -> Database {
-        self.world.db().unwrap()
+        self.context.db().unwrap()
     }
 
     pub(in crate::pipeline::stages) fn now(&self) -> Timestamp {
-        self.world.now().timestamp()
+        self.context.now().timestamp()
     }
 
     pub(in crate::pipeline::stages) fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.world.places.vault().join(name)).unwrap_or_default()
+        std::fs::read_to_string(self.context.places.vault().join(name)).unwrap_or_default()
     }
 
     #[expect(clippy::disallowed_methods, reason = "the person writes as they like")]
     pub(in crate::pipeline::stages) fn put(&self, name: &str, text: &str) {
-        std::fs::write(self.world.places.vault().join(name), text).unwrap();
+        std::fs::write(self.context.places.vault().join(name), text).unwrap();
     }
 
     /// The text of all daily logs.
     pub(in crate::pipeline::stages) fn log(&self) -> String {
-        let logs = std::fs::read_dir(self.world.places.vault().join("memory")).into_iter().flatten();
+        let logs = std::fs::read_dir(self.context.places.vault().join("memory")).into_iter().flatten();
         let mut logs: Vec<_> = logs.map(|file| file.unwrap().path()).collect();
         logs.sort();
         logs.iter().map(|log| std::fs::read_to_string(log).unwrap()).collect()
@@ -111,7 +111,7 @@ impl PromoteFixture {
 
     /// Moves the zone by some hours, so that another day begins.
     pub(super) fn travel(&mut self, hours: i8) {
-        self.world.zone = TimeZone::fixed(jiff::tz::offset(hours));
+        self.context.zone = TimeZone::fixed(jiff::tz::offset(hours));
     }
 
     pub(in crate::pipeline::stages) fn propose(
@@ -169,7 +169,7 @@ impl PromoteFixture {
         let mut queue = RunQueue::new(self.db());
         queue.release_abandoned(self.now()).unwrap();
         while let Some(claimed) = queue.claim_next(self.now()).unwrap() {
-            let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &self.world);
+            let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &self.context);
             assert!(ended.is_ok(), "{ended:?}");
             queue.finish_run(&claimed, ended, self.now()).unwrap();
         }
@@ -181,13 +181,13 @@ impl PromoteFixture {
         queue.release_abandoned(self.now()).unwrap();
         while let Some(claimed) = queue.claim_next(self.now()).unwrap() {
             if claimed.function != PROMOTE {
-                let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &self.world);
+                let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &self.context);
                 queue.finish_run(&claimed, ended, self.now()).unwrap();
                 continue;
             }
             let function = STAGE_REGISTRY.get(&claimed.function).unwrap();
             let mut dying = InterruptedSteps { db: self.db(), run: claimed.id.clone(), steps };
-            (function.body)(&claimed.event, &mut dying, &self.world).ok();
+            (function.body)(&claimed.event, &mut dying, &self.context).ok();
             break;
         }
     }
@@ -200,11 +200,11 @@ impl PromoteFixture {
     }
 
     pub(in crate::pipeline::stages) fn refresh(&self) -> String {
-        refresh_page(&self.world).unwrap()
+        refresh_page(&self.context).unwrap()
     }
 
     fn look(&self) -> PageDecisions {
-        read_review_decisions(&self.world).unwrap()
+        read_review_decisions(&self.context).unwrap()
     }
 
     fn tick(&self, id: ProposalId, mark: &str) {
@@ -235,7 +235,7 @@ fn exe_05_rev_12_what_is_approved_is_in_its_section_once_wherever_a_worker_dies(
         trial.killed_after(steps);
         trial.work();
         let memory = trial.read("MEMORY.md");
-        let today = trial.world.now().date();
+        let today = trial.context.now().date();
         let line = format!("- ({today}) Never push to main without a review. <!-- {id} user -->");
         assert_eq!(count(&memory, &line), 1, "killed after {steps}: {memory}");
         let (rules, rest) = memory.split_once("## System Architecture").unwrap();
@@ -479,7 +479,7 @@ fn b_07_a_few_a_day_are_on_the_page() {
     trial.refresh();
     let on_page = || ids.iter().filter(|id| trial.read("REVIEW.md").contains(&id.to_string())).count();
     assert_eq!(on_page(), 2);
-    let asked = page::asked_today(&trial.db(), 2, &trial.world.now()).unwrap();
+    let asked = page::asked_today(&trial.db(), 2, &trial.context.now()).unwrap();
     assert_eq!((asked.today.len(), asked.later.len()), (2, 2));
     trial.decide(asked.today[0].0.proposal.id, &ProposalVerdict::Reject);
     trial.work();
@@ -494,12 +494,12 @@ fn b_09_a_promotion_that_is_taken_back_waits_again() {
     trial.decide(id, &ProposalVerdict::Approve);
     trial.work();
     let promoted = trial.read("MEMORY.md");
-    let vault = trial.world.vault().unwrap();
-    let undone = vault.undo(None, ChangeActor::User, &trial.world.now()).unwrap();
+    let vault = trial.context.vault().unwrap();
+    let undone = vault.undo(None, ChangeActor::User, &trial.context.now()).unwrap();
     assert_eq!(undone.change.verb, "promote", "the page and the receipt follow");
     assert_eq!(trial.read("MEMORY.md"), before);
-    assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [id]);
-    assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [], "once");
+    assert_eq!(reverse_undone_promotions(&trial.context).unwrap(), [id]);
+    assert_eq!(reverse_undone_promotions(&trial.context).unwrap(), [], "once");
     let waits = trial.standing(id);
     assert_eq!((waits.proposal.status, waits.days(trial.now())), (ProposalStatus::Pending, 0));
     assert_eq!(count(&trial.log(), &format!("undone `{id}`")), 1);
@@ -507,12 +507,12 @@ fn b_09_a_promotion_that_is_taken_back_waits_again() {
     assert!(trial.read("REVIEW.md").contains(&id.to_string()));
     // A redo restores the former state.
     let redo = undone.by.change.unwrap();
-    vault.undo(Some(redo.as_str()), ChangeActor::User, &trial.world.now()).unwrap();
+    vault.undo(Some(redo.as_str()), ChangeActor::User, &trial.context.now()).unwrap();
     assert_eq!(trial.read("MEMORY.md"), promoted);
-    assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), []);
+    assert_eq!(reverse_undone_promotions(&trial.context).unwrap(), []);
     assert_eq!(trial.status(id), ProposalStatus::Promoted);
     // Once more, through the schedule: nothing told the store.
-    vault.undo(None, ChangeActor::User, &trial.world.now()).unwrap();
+    vault.undo(None, ChangeActor::User, &trial.context.now()).unwrap();
     trial.clock();
     trial.work();
     assert_eq!(trial.status(id), ProposalStatus::Pending);

@@ -25,11 +25,11 @@ const MAX_REPEATED_CHANGES: usize = 64;
 
 /// Updates the store with the changes undone since the last read of the journal. Returns true if a proposal
 /// is open again.
-pub(super) fn record_undone(world: &StageContext) -> Result<bool, StepError> {
-    let mut db = world.db()?;
+pub(super) fn record_undone(context: &StageContext) -> Result<bool, StepError> {
+    let mut db = context.db()?;
     let seen = proposals::last_seen_change(&db)?;
     let (mut newest, mut count, mut is_undone) = (None, 0, false);
-    for record in world.vault()?.changes().map_err(StepError::retryable)? {
+    for record in context.vault()?.changes().map_err(StepError::retryable)? {
         let record = record.map_err(StepError::retryable)?;
         if seen.as_deref() == Some(record.change.id.as_str()) {
             break;
@@ -41,7 +41,7 @@ pub(super) fn record_undone(world: &StageContext) -> Result<bool, StepError> {
             newest = Some(record.change.id);
         }
     }
-    let waits_again = is_undone && !reverse_undone_promotions(world)?.is_empty();
+    let waits_again = is_undone && !reverse_undone_promotions(context)?.is_empty();
     if let Some(newest) = newest.filter(|_| is_undone || count >= MAX_REPEATED_CHANGES) {
         proposals::mark_seen(&mut db, &newest)?;
     }
@@ -50,12 +50,12 @@ pub(super) fn record_undone(world: &StageContext) -> Result<bool, StepError> {
 
 /// Updates the store with the promotions that `rekindle undo` reverted or redid. The journal is the
 /// authority, so this may be called at any time. Returns the reopened proposals.
-pub fn reverse_undone_promotions(world: &StageContext) -> Result<Vec<ProposalId>, StepError> {
-    let Some(mut db) = Database::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
-    apply::record_applied(world)?;
-    let in_force = promotion_changes(&world.vault()?).map_err(StepError::retryable)?;
+pub fn reverse_undone_promotions(context: &StageContext) -> Result<Vec<ProposalId>, StepError> {
+    let Some(mut db) = Database::open_existing(&context.places.database())? else { return Ok(Vec::new()) };
+    apply::record_applied(context)?;
+    let in_force = promotion_changes(&context.vault()?).map_err(StepError::retryable)?;
     let (mut undone, mut again) = (Vec::new(), Vec::new());
-    for ProposalRecord { proposal, with, .. } in proposals::list_proposals(&db, false)? {
+    for ProposalRecord { proposal, decided_with: with, .. } in proposals::list_proposals(&db, false)? {
         // A proposal decided together with another has no line of its own.
         match in_force.get(&with.unwrap_or(proposal.id)) {
             Some((_, false)) if proposal.status == ProposalStatus::Promoted => undone.push(proposal.id),
@@ -63,8 +63,8 @@ pub fn reverse_undone_promotions(world: &StageContext) -> Result<Vec<ProposalId>
             _ => {}
         }
     }
-    found_promoted(&again, world)?;
-    let now = world.now().timestamp();
+    found_promoted(&again, context)?;
+    let now = context.now().timestamp();
     let mut waiting = proposals::reopen(
         &mut db,
         &undone,
@@ -73,7 +73,7 @@ pub fn reverse_undone_promotions(world: &StageContext) -> Result<Vec<ProposalId>
         PROMOTION_UNDONE_REASON,
         now,
     )?;
-    let kept = no_longer_rejected(&db, &world.vault()?)?;
+    let kept = no_longer_rejected(&db, &context.vault()?)?;
     waiting.extend(proposals::reopen(
         &mut db,
         &kept,
@@ -82,7 +82,7 @@ pub fn reverse_undone_promotions(world: &StageContext) -> Result<Vec<ProposalId>
         REJECTION_UNDONE_REASON,
         now,
     )?);
-    receipts::try_write(world);
+    receipts::try_write(context);
     Ok(waiting)
 }
 

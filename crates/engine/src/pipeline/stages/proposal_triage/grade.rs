@@ -17,22 +17,22 @@ pub(super) fn grade_proposals(
     asked: &[ProposalId],
     model: Option<&dyn LanguageModel>,
     steps: &mut dyn StepRunner,
-    world: &StageContext,
+    context: &StageContext,
 ) -> Result<u64, RunInterrupt> {
     let Some(model) = model else { return Ok(0) };
     let mut graded = 0;
     for id in asked {
-        let noted = steps.run(&format!("grade-{id}"), || grade_one(*id, model, world))?;
+        let noted = steps.run(&format!("grade-{id}"), || grade_one(*id, model, context))?;
         graded += u64::from(noted);
     }
     Ok(graded)
 }
 
-fn grade_one(id: ProposalId, model: &dyn LanguageModel, world: &StageContext) -> Result<bool, StepError> {
-    let mut db = world.db()?;
+fn grade_one(id: ProposalId, model: &dyn LanguageModel, context: &StageContext) -> Result<bool, StepError> {
+    let mut db = context.db()?;
     let waits = proposals::get(&db, id)?.filter(|proposal| proposal.status.is_open() && is_graded(proposal));
     let Some(proposal) = waits else { return Ok(false) };
-    let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
+    let deadline = Duration::from_secs(context.config.llm.timeout_seconds.into());
     let answer = model.answer(&grade_request(&proposal, deadline)).ok();
     let grade: Option<ProposalGrade> = answer.and_then(|answer| parse_grade(&answer.text));
     match grade {

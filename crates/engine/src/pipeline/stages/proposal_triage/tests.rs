@@ -80,9 +80,9 @@ fn fut_03_b_01_what_a_category_has_earned_is_promoted_logged_and_taken_back() {
     assert!(trial.log().contains(&format!("promoted by triage `{own}` Deploy")), "{}", trial.log());
     assert_eq!(told(&trial), [("earned".to_owned(), ProposalStatus::Promoted)]);
     // An undo reverts it, and with it the earned trust.
-    let vault = trial.world.vault().unwrap();
-    vault.undo(None, rekindle_core::vault::journal::ChangeActor::User, &trial.world.now()).unwrap();
-    assert_eq!(promote::reverse_undone_promotions(&trial.world).unwrap(), [own]);
+    let vault = trial.context.vault().unwrap();
+    vault.undo(None, rekindle_core::vault::journal::ChangeActor::User, &trial.context.now()).unwrap();
+    assert_eq!(promote::reverse_undone_promotions(&trial.context).unwrap(), [own]);
     assert!(!trial.read("MEMORY.md").contains("furnace"), "{}", trial.read("MEMORY.md"));
     let next = said(&trial, "Deploy the crane on Tuesdays only.");
     trial.work();
@@ -152,7 +152,7 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
         ));
         trial.work();
         for id in same {
-            assert_eq!((trial.status(id), trial.standing(id).with), (end, Some(shown)));
+            assert_eq!((trial.status(id), trial.standing(id).decided_with), (end, Some(shown)));
             let line = format!("{word} with {shown} `{id}`");
             assert_eq!(trial.log().matches(&line).count(), 1, "{}", trial.log());
         }
@@ -163,14 +163,14 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
         let decided: u32 = accepted.values().map(|one| one.approved + one.rejected).sum();
         assert_eq!(decided, 1, "one decision counts once (FUT-03)");
         if end == ProposalStatus::Promoted {
-            let (vault, now) = (trial.world.vault().unwrap(), trial.world.now());
+            let (vault, now) = (trial.context.vault().unwrap(), trial.context.now());
             let undone = vault.undo(None, rekindle_core::vault::journal::ChangeActor::User, &now).unwrap();
-            let mut waiting = promote::reverse_undone_promotions(&trial.world).unwrap();
+            let mut waiting = promote::reverse_undone_promotions(&trial.context).unwrap();
             waiting.sort();
             assert_eq!(waiting, [shown, same[0], same[1]], "all of them wait again");
             let change = undone.by.change.unwrap().to_string();
             vault.undo(Some(&change), rekindle_core::vault::journal::ChangeActor::User, &now).unwrap();
-            assert_eq!(promote::reverse_undone_promotions(&trial.world).unwrap(), []);
+            assert_eq!(promote::reverse_undone_promotions(&trial.context).unwrap(), []);
             assert!(waiting.iter().all(|id| trial.status(*id) == ProposalStatus::Promoted), "done again");
         } else {
             // Any of the duplicates reverts all.
@@ -240,7 +240,7 @@ fn ask_model(trial: &PromoteFixture, model: &ScriptedAnswer) {
     triage_with(
         &staged(),
         &mut InterruptedTriageSteps(99),
-        &trial.world,
+        &trial.context,
         TriageModels { triage: Some(model), ..TriageModels::default() },
     )
     .unwrap();
@@ -279,7 +279,7 @@ fn exe_18_a_triage_that_dies_anywhere_is_finished_by_the_next() {
         approve(&trial, 1);
         let own = said(&trial, "Deploy the furnace on Mondays only.");
         let empty = trial.propose("Patterns", "…", 0);
-        triage_with(&staged(), &mut InterruptedTriageSteps(steps), &trial.world, TriageModels::default())
+        triage_with(&staged(), &mut InterruptedTriageSteps(steps), &trial.context, TriageModels::default())
             .ok();
         trial.work();
         assert_eq!(
@@ -319,7 +319,7 @@ fn sid_09_what_was_inferred_is_graded_alone_and_the_grade_decides_nothing() {
         Vec::new(),
     )));
     let asks = TriageModels { grade: Some(&evaluator), ..TriageModels::default() };
-    triage_with(&staged(), &mut InterruptedTriageSteps(99), &trial.world, asks).unwrap();
+    triage_with(&staged(), &mut InterruptedTriageSteps(99), &trial.context, asks).unwrap();
     let grade = |id| proposals::get(&trial.db(), id).unwrap().unwrap().grade;
     let first = grade(inferred).unwrap();
     assert_eq!((first.score, first.reason.as_str()), (0.0, "Nobody said so."));

@@ -94,8 +94,8 @@ fn by_rules(period: &ReflectionPeriod<'_>, degraded: Option<String>) -> Reflecti
 }
 
 /// The number of the attempt at the step `reflect` of a run, from 1.
-pub(super) fn attempt_number(run: &str, world: &StageContext) -> Result<u32, StepError> {
-    let attempts: Option<u32> = world.db()?.run(|connection| {
+pub(super) fn attempt_number(run: &str, context: &StageContext) -> Result<u32, StepError> {
+    let attempts: Option<u32> = context.db()?.run(|connection| {
         connection
             .query_row("SELECT attempts FROM steps WHERE run = ?1 AND name = 'reflect'", [run], |row| {
                 row.get(0)

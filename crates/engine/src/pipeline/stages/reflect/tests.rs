@@ -32,7 +32,7 @@ fn date() -> Date {
 
 struct ReflectFixture {
     _folder: tempfile::TempDir,
-    world: StageContext,
+    context: StageContext,
 }
 
 /// Runs steps and remembers them, each twice if it simulates a crash between effect and result.
@@ -96,12 +96,12 @@ impl ReflectFixture {
         assert_eq!(config.user.name, "Ada");
         let places = home.data_paths(&config).unwrap();
         disk::create_private_folder(places.vault()).unwrap();
-        let world = StageContext::new(home, places, config, TimeZone::UTC);
+        let context = StageContext::new(home, places, config, TimeZone::UTC);
         let named =
             |transaction: &Transaction<'_>| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", []);
-        disk::create_private_folder(world.places.state()).unwrap();
-        world.db().unwrap().change(named).unwrap();
-        Self { _folder: folder, world }
+        disk::create_private_folder(context.places.state()).unwrap();
+        context.db().unwrap().change(named).unwrap();
+        Self { _folder: folder, context }
     }
 
     fn observed(&self, session: &str, days_ago: i64, findings: Vec<Finding>) {
@@ -111,7 +111,7 @@ impl ReflectFixture {
             tokens: 1000,
             ..entry(session, day, fixtures::observed(&narrative, findings))
         };
-        assert!(observations::add(&mut self.world.db().unwrap(), &entry).unwrap());
+        assert!(observations::add(&mut self.context.db().unwrap(), &entry).unwrap());
     }
 
     /// Observes a week with enough material.
@@ -145,7 +145,7 @@ impl ReflectFixture {
         if memo.run.is_empty() {
             memo.run = format!("run-{}", event.id);
         }
-        reflect_with(event, memo, &self.world, model)
+        reflect_with(event, memo, &self.context, model)
     }
 
     fn completes(&self, event: &Event, memo: &mut ReplayedSteps, model: Option<&dyn LanguageModel>) -> Value {
@@ -156,7 +156,7 @@ impl ReflectFixture {
     }
 
     fn proposals(&self) -> Vec<Proposal> {
-        proposals::all_proposals(&self.world.db().unwrap()).unwrap()
+        proposals::all_proposals(&self.context.db().unwrap()).unwrap()
     }
 
     fn page(&self) -> String {
@@ -164,24 +164,25 @@ impl ReflectFixture {
     }
 
     fn file(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.world.places.vault().join(name)).ok()
+        std::fs::read_to_string(self.context.places.vault().join(name)).ok()
     }
 
     fn log(&self) -> String {
-        let vault = self.world.vault().unwrap();
-        vault.daily_log(self.world.now().date()).unwrap().unwrap_or_default()
+        let vault = self.context.vault().unwrap();
+        vault.daily_log(self.context.now().date()).unwrap().unwrap_or_default()
     }
 
     fn edits_page(&self, from: &str, to: &str) {
         let page = self.page();
         assert!(page.contains(from), "{page}");
-        disk::write_atomic(&self.world.places.vault().join(PAGE), page.replace(from, to).as_bytes()).unwrap();
+        disk::write_atomic(&self.context.places.vault().join(PAGE), page.replace(from, to).as_bytes())
+            .unwrap();
     }
 
     fn remembers(&self, statement: &str) {
         let mark = StatementMark { id: None, origin: Origin::User, project: None };
-        let vault = self.world.vault().unwrap();
-        vault.remember("Ada", "Patterns", statement, &mark, ChangeActor::User, &self.world.now()).unwrap();
+        let vault = self.context.vault().unwrap();
+        vault.remember("Ada", "Patterns", statement, &mark, ChangeActor::User, &self.context.now()).unwrap();
     }
 }
 
@@ -296,7 +297,8 @@ fn ref_15_what_is_old_gets_shorter_in_its_place() {
         None,
     );
     let entries =
-        observations::in_date_range(&trial.world.db().unwrap(), Date::constant(2026, 10, 1), date()).unwrap();
+        observations::in_date_range(&trial.context.db().unwrap(), Date::constant(2026, 10, 1), date())
+            .unwrap();
     let shapes: Vec<(&str, u32, usize, bool)> = entries
         .iter()
         .map(|entry| {
@@ -329,7 +331,7 @@ fn rev_03_what_a_person_did_to_the_page_survives_a_reflection() {
         assert!(page.contains(kept), "{kept} in {page}");
     }
     // The page was emptied by the person and stays so; the proposals wait in the store.
-    disk::write_atomic(&trial.world.places.vault().join(PAGE), b"\n").unwrap();
+    disk::write_atomic(&trial.context.places.vault().join(PAGE), b"\n").unwrap();
     trial.observed("h", 0, vec![rule("Always name a branch after its ticket")]);
     let third = Event { id: "e3".to_owned(), ..by_the_clock() };
     let report = trial.completes(&third, &mut ReplayedSteps::default(), None);
@@ -344,12 +346,12 @@ fn ref_17_what_memory_says_is_skipped_and_what_it_contradicts_shows_both() {
     trial.remembers("Staging Postgres listens on port 5432.");
     trial.observed("a", 0, vec![finding(Found::Decision, Origin::User, "the queue lives in SQLite")]);
     // Today's line is not older than today's observation.
-    let day = trial.world.now().date();
+    let day = trial.context.now().date();
     let mut event = accumulated();
     event.data["date"] = json!(day);
     let moved = finding(Found::Change, Origin::User, "Staging Postgres listens on port 5433");
     let entry = entry("b", day, fixtures::observed("", vec![moved]));
-    observations::add(&mut trial.world.db().unwrap(), &entry).unwrap();
+    observations::add(&mut trial.context.db().unwrap(), &entry).unwrap();
     let report = trial.completes(&event, &mut ReplayedSteps::default(), None);
     let [proposal] = trial.proposals().try_into().unwrap();
     assert_eq!(proposal.source, From::Supersede, "{report}");
@@ -436,8 +438,8 @@ fn a_model_that_may_come_back_is_waited_for_but_not_for_ever() {
     assert_eq!((step.as_str(), error.fatal, error.retry_after.unwrap().as_secs()), ("reflect", false, 90));
     assert_eq!(trial.proposals(), []);
     let period = |think: &dyn Fn(&ReflectionPeriod<'_>)| {
-        let loaded = load(&accumulated(), &trial.world).unwrap();
-        think(&loaded.load_material(&trial.world).unwrap().reflection_period(&trial.world));
+        let loaded = load(&accumulated(), &trial.context).unwrap();
+        think(&loaded.load_material(&trial.context).unwrap().reflection_period(&trial.context));
     };
     period(&|period| {
         let last = draft::draft_proposals(
@@ -457,13 +459,13 @@ fn a_model_that_may_come_back_is_waited_for_but_not_for_ever() {
 fn exe_03_exe_17_through_the_queue_and_on_to_whoever_hears_it() {
     let trial = ReflectFixture::new();
     trial.week();
-    let mut queue = RunQueue::new(trial.world.db().unwrap());
-    let now = trial.world.now().timestamp();
+    let mut queue = RunQueue::new(trial.context.db().unwrap());
+    let now = trial.context.now().timestamp();
     queue.enqueue(&STAGE_REGISTRY, &[accumulated(), by_the_clock()], now).unwrap();
     let mut ends = Vec::new();
     while let Some(claimed) = queue.claim_next(now).unwrap() {
         assert_ne!(claimed.function, "observe");
-        let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &trial.world);
+        let ended = run(&mut queue, &STAGE_REGISTRY, &claimed, &trial.context);
         ends.push((claimed.function.clone(), queue.finish_run(&claimed, ended, now).unwrap()));
     }
     ends.sort_by_key(|(name, status)| (name.clone(), status.as_str()));
@@ -489,7 +491,7 @@ fn exe_03_exe_17_through_the_queue_and_on_to_whoever_hears_it() {
 fn a_failing_model_is_tried_again_by_the_run_until_the_rules_take_over() {
     let trial = ReflectFixture::new();
     trial.week();
-    let mut db = trial.world.db().unwrap();
+    let mut db = trial.context.db().unwrap();
     db.change(|t| {
         t.execute("INSERT INTO events VALUES ('e', 'n', NULL, 0, 0, '{}')", [])?;
         t.execute(
@@ -504,8 +506,8 @@ fn a_failing_model_is_tried_again_by_the_run_until_the_rules_take_over() {
     .unwrap();
     assert_eq!(
         (
-            draft::attempt_number("r", &trial.world).unwrap(),
-            draft::attempt_number("s", &trial.world).unwrap()
+            draft::attempt_number("r", &trial.context).unwrap(),
+            draft::attempt_number("s", &trial.context).unwrap()
         ),
         (4, 1)
     );

@@ -14,7 +14,7 @@ use crate::vault::KeepRequest;
 
 struct RoutingFixture {
     _folder: tempfile::TempDir,
-    world: StageContext,
+    context: StageContext,
 }
 
 impl RoutingFixture {
@@ -26,16 +26,16 @@ impl RoutingFixture {
         for folder in [places.vault(), places.identity(), places.state()] {
             disk::create_private_folder(folder).unwrap();
         }
-        Self { _folder: folder, world: StageContext::new(home, places, config, TimeZone::UTC) }
+        Self { _folder: folder, context: StageContext::new(home, places, config, TimeZone::UTC) }
     }
 
     /// Indexes everything, including the work that a busy machine leaves to the next indexer (STO-15).
     fn settle(&self) {
-        index::index_pending(&self.world).unwrap();
+        index::index_pending(&self.context).unwrap();
         let embed = |indexer: &Indexer<'_>| {
             indexer.embed(Duration::from_secs(60), &mut |_| true).map_err(StepError::retryable)
         };
-        assert_eq!(index::with_indexer(&self.world, embed).unwrap().pending, 0);
+        assert_eq!(index::with_indexer(&self.context, embed).unwrap().pending, 0);
     }
 
     fn see(&self, text: &str, confidence: Confidence, session: &str) -> RoutedCandidates {
@@ -52,12 +52,12 @@ impl RoutingFixture {
             sentiment: None,
             messages: vec!["m1".to_owned()],
         };
-        route_candidates(&[candidate], CandidateSource { session, project: None }, &|_| None, &self.world)
+        route_candidates(&[candidate], CandidateSource { session, project: None }, &|_| None, &self.context)
             .unwrap()
     }
 
     fn vault(&self) -> Vault {
-        self.world.vault().unwrap()
+        self.context.vault().unwrap()
     }
 
     fn waiting(&self) -> Vec<String> {
@@ -74,7 +74,7 @@ fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
     let seen = trial.see(TABS, Confidence::Low, "s1");
     assert_eq!(seen.inboxed, ["personal-private/_inbox/tabs.md"]);
     let path = VaultPath::parse(&seen.inboxed[0]).unwrap();
-    trial.vault().drop_inboxed(&[path], ChangeActor::User, &trial.world.now()).unwrap();
+    trial.vault().drop_inboxed(&[path], ChangeActor::User, &trial.context.now()).unwrap();
     for (session, confidence) in [
         ("s2", Confidence::Low),
         ("s3", Confidence::Medium),
@@ -86,7 +86,7 @@ fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
     }
     assert!(
         trial.waiting().is_empty()
-            && proposals::all_proposals(&trial.world.db().unwrap()).unwrap().is_empty()
+            && proposals::all_proposals(&trial.context.db().unwrap()).unwrap().is_empty()
     );
     // A different statement of the same name does not reopen it.
     let other = trial.see("The release day is Friday, every second week.", Confidence::Low, "s6");
@@ -100,7 +100,7 @@ fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
 fn b_09_a_drop_that_was_taken_back_waits_and_counts_again() {
     let trial = RoutingFixture::new();
     let path = VaultPath::parse(&trial.see(TABS, Confidence::Low, "s1").inboxed[0]).unwrap();
-    let (vault, now) = (trial.vault(), trial.world.now());
+    let (vault, now) = (trial.vault(), trial.context.now());
     vault.drop_inboxed(&[path], ChangeActor::User, &now).unwrap();
     trial.see(AGAIN, Confidence::Low, "s2");
     vault.undo(None, ChangeActor::User, &now).unwrap();
@@ -113,9 +113,10 @@ fn sid_06_what_was_kept_is_not_kept_twice() {
     let trial = RoutingFixture::new();
     let path = VaultPath::parse(&trial.see(TABS, Confidence::Low, "s1").inboxed[0]).unwrap();
     let kept =
-        trial.vault().keep_inboxed(&[path], &KeepRequest::default(), ChangeActor::User, &trial.world.now());
+        trial.vault().keep_inboxed(&[path], &KeepRequest::default(), ChangeActor::User, &trial.context.now());
     let [entry] = kept.unwrap().entries.try_into().unwrap();
-    sightings::follow_move(&mut trial.world.db().unwrap(), entry.from.as_str(), entry.path.as_str()).unwrap();
+    sightings::follow_move(&mut trial.context.db().unwrap(), entry.from.as_str(), entry.path.as_str())
+        .unwrap();
     for (session, confidence) in
         [("s2", Confidence::Low), ("s3", Confidence::Medium), ("s4", Confidence::High)]
     {
@@ -151,7 +152,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
             provenance: Provenance::from_user(),
             said_at: None,
         };
-        trial.vault().save(&new, ChangeActor::User, &trial.world.now()).unwrap();
+        trial.vault().save(&new, ChangeActor::User, &trial.context.now()).unwrap();
     }
     trial.settle();
     let idea = |title: &str| MinedIdea {
@@ -162,7 +163,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
     };
     let kept = |title: &str, project: Option<&ProjectId>| {
         let from = CandidateSource { session: "s1", project };
-        let slug = route_ideas(&[idea(title)], from, &|_| None, &trial.world).unwrap().ideas.remove(0);
+        let slug = route_ideas(&[idea(title)], from, &|_| None, &trial.context).unwrap().ideas.remove(0);
         trial.vault().read_entry(&layout::idea(&slug).unwrap()).unwrap().text
     };
     let page = kept("A socket", Some(&pumps));
@@ -189,7 +190,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
     };
     let read = |slug: &str| trial.vault().read_entry(&layout::idea(slug).unwrap()).unwrap().text;
     assert_eq!(
-        route_ideas(&[idea("A socket")], nowhere("s1"), &|_| None, &trial.world).unwrap().ideas,
+        route_ideas(&[idea("A socket")], nowhere("s1"), &|_| None, &trial.context).unwrap().ideas,
         ["a-socket"]
     );
     let page = read("a-socket");
@@ -205,9 +206,9 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         provenance: Provenance::from_user(),
         said_at: None,
     };
-    trial.vault().save(&new, ChangeActor::User, &trial.world.now()).unwrap();
+    trial.vault().save(&new, ChangeActor::User, &trial.context.now()).unwrap();
     trial.settle();
-    route_ideas(&[idea("Another socket")], nowhere("s2"), &|_| None, &trial.world).unwrap();
+    route_ideas(&[idea("Another socket")], nowhere("s2"), &|_| None, &trial.context).unwrap();
     let page = read("another-socket");
     let link = "- [[MemoryVault/personal-private/fix/staging-port.md|Staging database port]]\n";
     assert!(page.ends_with(&format!("\n## Related\n\n{link}")), "{page}");
@@ -232,7 +233,7 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
         };
         let at = format!("{day}T10:00:00Z").parse().ok();
         let quote = |_: &str| Some(SupportingMessage { text: text.to_owned(), at });
-        route_candidates(&[candidate], CandidateSource { session, project: None }, &quote, &trial.world)
+        route_candidates(&[candidate], CandidateSource { session, project: None }, &quote, &trial.context)
             .unwrap()
     };
     let newer =
@@ -262,7 +263,7 @@ fn sid_07_in_silent_mode_nobody_is_asked_and_nothing_is_lost() {
     let asked = interactive.see(TABS, Confidence::Medium, "s1");
     assert!(!asked.proposed.is_empty(), "interactive is the default: {asked:?}");
     let mut silent = RoutingFixture::new();
-    silent.world.config.memory.review_mode = ReviewMode::Silent;
+    silent.context.config.memory.review_mode = ReviewMode::Silent;
     let kept = silent.see(TABS, Confidence::Medium, "s1");
     assert!(kept.proposed.is_empty(), "{kept:?}");
     assert_eq!(silent.waiting().len(), 1, "it waits in the inbox: {kept:?}");

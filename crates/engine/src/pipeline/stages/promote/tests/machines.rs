@@ -70,8 +70,8 @@ fn rev_12_r_20_only_its_own_line_is_taken_back() {
     }
     assert_eq!(other.status(theirs), ProposalStatus::Promoted);
     assert_eq!(proposals::check(&other.db()).unwrap(), Vec::<String>::new());
-    let vault = other.world.vault().unwrap();
-    vault.undo(None, ChangeActor::User, &other.world.now()).unwrap();
-    assert_eq!(reverse_undone_promotions(&other.world).unwrap(), [theirs]);
+    let vault = other.context.vault().unwrap();
+    vault.undo(None, ChangeActor::User, &other.context.now()).unwrap();
+    assert_eq!(reverse_undone_promotions(&other.context).unwrap(), [theirs]);
     assert_eq!(other.read("MEMORY.md"), one.read("MEMORY.md"), "only its own line is taken back");
 }

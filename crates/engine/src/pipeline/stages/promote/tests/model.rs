@@ -79,7 +79,7 @@ fn action() -> impl Strategy<Value = PromoteAction> {
 
 /// The history of a run, and the facts that must follow from it.
 struct PromoteModelRun {
-    trial: PromoteFixture,
+    fixture: PromoteFixture,
     ids: Vec<ProposalId>,
     /// The path of the memory and its first text.
     entry: (String, String),
@@ -90,7 +90,7 @@ struct PromoteModelRun {
     /// The number of reversals of each decision.
     taken_back: HashMap<ProposalId, usize>,
     /// The lines that the person wrote to MEMORY.md.
-    mine: Vec<String>,
+    own_lines: Vec<String>,
     pages: Vec<String>,
     /// The offset of the current zone in hours.
     hours: i8,
@@ -101,45 +101,45 @@ const FIRST_DAY: i8 = -25;
 
 impl PromoteModelRun {
     fn new() -> Self {
-        let mut trial = PromoteFixture::with(&[("review.per_day", "4")]);
-        trial.travel(FIRST_DAY);
-        let path = trial.memory("staging db", BEFORE);
-        let entry = (path.clone(), trial.read(&path));
-        let slug = trial.idea(IDEA);
-        let project = trial.world.places.vault().join("personal-projects").join(&slug);
+        let mut fixture = PromoteFixture::with(&[("review.per_day", "4")]);
+        fixture.travel(FIRST_DAY);
+        let path = fixture.memory("staging db", BEFORE);
+        let entry = (path.clone(), fixture.read(&path));
+        let slug = fixture.idea(IDEA);
+        let project = fixture.context.places.vault().join("personal-projects").join(&slug);
         // Half of them are old enough to expire.
         let ids = TEXTS.iter().enumerate().map(|(number, text)| match number {
-            EVOLVES => trial.aim_at(&ProposalTarget::Entry(path.clone()), text, Some(BEFORE)),
-            PROJECT => trial.aim_at(&ProposalTarget::Idea(slug.clone()), text, None),
+            EVOLVES => fixture.aim_at(&ProposalTarget::Entry(path.clone()), text, Some(BEFORE)),
+            PROJECT => fixture.aim_at(&ProposalTarget::Idea(slug.clone()), text, None),
             _ => {
                 let section = if number % 3 == 0 { "No Such Section" } else { "Patterns" };
-                trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
+                fixture.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
             }
         });
         let ids = ids.collect();
-        trial.refresh();
+        fixture.refresh();
         Self {
-            trial,
+            fixture,
             ids,
             entry,
             project,
             first: HashMap::new(),
             taken_back: HashMap::new(),
-            mine: Vec::new(),
+            own_lines: Vec::new(),
             pages: Vec::new(),
             hours: FIRST_DAY,
         }
     }
 
     fn page(&mut self, change: impl Fn(String) -> String) {
-        let page = self.trial.read("REVIEW.md");
-        self.trial.put("REVIEW.md", &change(page.clone()));
+        let page = self.fixture.read("REVIEW.md");
+        self.fixture.put("REVIEW.md", &change(page.clone()));
         self.pages.push(page);
     }
 
     fn decided(&mut self, id: ProposalId, decided: &DecisionOutcome) {
         if *decided == DecisionOutcome::Now {
-            let status = match self.trial.status(id) {
+            let status = match self.fixture.status(id) {
                 ProposalStatus::Approved | ProposalStatus::Edited => ProposalStatus::Promoted,
                 status => status,
             };
@@ -158,7 +158,7 @@ impl PromoteModelRun {
                 let id = self.ids[*one];
                 let decided = self.first.contains_key(&id);
                 // Lines that the person wrote nearby may block the reversal; then nothing changes.
-                let answer = self.trial.try_to_take_back(id);
+                let answer = self.fixture.try_to_take_back(id);
                 let waits = matches!(answer, Ok(ReconsiderOutcome::Waiting));
                 assert!(waits == decided || answer.is_err(), "{id}: {answer:?}");
                 if waits {
@@ -187,39 +187,39 @@ impl PromoteModelRun {
             }
             PromoteAction::Note => self.page(|page| format!("My note.\n\n{page}")),
             PromoteAction::MyMemory(number) => {
-                let line = format!("- Mine, number {} of {number}", self.mine.len());
-                self.trial.put("MEMORY.md", &format!("{}{line}\n", self.trial.read("MEMORY.md")));
-                self.mine.push(line);
+                let line = format!("- Mine, number {} of {number}", self.own_lines.len());
+                self.fixture.put("MEMORY.md", &format!("{}{line}\n", self.fixture.read("MEMORY.md")));
+                self.own_lines.push(line);
             }
             PromoteAction::Look => {
-                let look = read_review_decisions(&self.trial.world).unwrap();
+                let look = read_review_decisions(&self.fixture.context).unwrap();
                 for (id, decided) in &look.decided {
                     self.decided(*id, decided);
                 }
             }
             PromoteAction::Refresh => {
-                self.trial.refresh();
+                self.fixture.refresh();
             }
-            PromoteAction::Work => self.trial.work(),
-            PromoteAction::Killed(steps) => self.trial.killed_after(*steps),
-            PromoteAction::Clock => self.trial.clock(),
+            PromoteAction::Work => self.fixture.work(),
+            PromoteAction::Killed(steps) => self.fixture.killed_after(*steps),
+            PromoteAction::Clock => self.fixture.clock(),
             PromoteAction::Days => {
                 self.hours = (self.hours - FIRST_DAY).min(-FIRST_DAY);
-                self.trial.travel(self.hours);
+                self.fixture.travel(self.hours);
             }
         }
         self.archived();
     }
 
     fn command(&mut self, one: usize, verdict: &ProposalVerdict) {
-        let decided = self.trial.decide(self.ids[one], verdict);
+        let decided = self.fixture.decide(self.ids[one], verdict);
         self.decided(self.ids[one], &decided);
     }
 
     /// Records the proposals that the schedule expired.
     fn archived(&mut self) {
         for id in self.ids.clone() {
-            let standing = self.trial.standing(id);
+            let standing = self.fixture.standing(id);
             if standing.by == Some(DecidedBy::Clock) {
                 assert!(
                     matches!(
@@ -233,9 +233,9 @@ impl PromoteModelRun {
     }
 
     fn check(&self) {
-        let (memory, log) = (self.trial.read("MEMORY.md"), self.trial.log());
+        let (memory, log) = (self.fixture.read("MEMORY.md"), self.fixture.log());
         for (number, (id, text)) in self.ids.iter().zip(TEXTS).enumerate() {
-            let status = self.trial.status(*id);
+            let status = self.fixture.status(*id);
             // Triage leaves these to the person and skips reopened ones.
             let taken_back = self.taken_back.contains_key(id);
             let open = if taken_back { ProposalStatus::Pending } else { ProposalStatus::Triaged };
@@ -266,7 +266,7 @@ impl PromoteModelRun {
             let promoted = status == ProposalStatus::Promoted;
             if number == EVOLVES {
                 let (path, before) = &self.entry;
-                let now = self.trial.read(path);
+                let now = self.fixture.read(path);
                 assert!(promoted || now == *before, "{id} is {status:?}: {now}");
                 let says = now.contains(text) || now.contains("In other words.");
                 assert!(!promoted || says && !now.contains(BEFORE), "{now}");
@@ -274,7 +274,7 @@ impl PromoteModelRun {
             }
             if number == PROJECT {
                 assert_eq!(self.project.join("_index.md").exists(), promoted, "{id} is {status:?}");
-                assert_eq!(self.trial.read("../Ideas.md").contains("→ promoted"), promoted, "{id}");
+                assert_eq!(self.fixture.read("../Ideas.md").contains("→ promoted"), promoted, "{id}");
                 continue;
             }
             let marked = memory.matches(&format!("<!-- {id}")).count();
@@ -284,7 +284,7 @@ impl PromoteModelRun {
             assert!(!promoted || says, "{text} in {memory}");
         }
         let mut rest = memory.as_str();
-        for line in &self.mine {
+        for line in &self.own_lines {
             let at = rest.find(line.as_str()).unwrap_or_else(|| panic!("`{line}` is lost: {memory}"));
             rest = &rest[at + line.len()..];
         }
@@ -300,7 +300,7 @@ proptest! {
         for action in &actions {
             run.act(action);
         }
-        run.trial.work();
+        run.fixture.work();
         run.archived();
         run.check();
     }

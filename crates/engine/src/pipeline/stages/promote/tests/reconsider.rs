@@ -10,9 +10,10 @@ use crate::review::proposals::DecisionOutcome;
 
 impl PromoteFixture {
     pub(super) fn try_to_take_back(&self, id: ProposalId) -> Result<ReconsiderOutcome, StepError> {
-        let post =
-            WorkerLock::acquire(&self.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
-        reverse_decision(&post, &self.world, id, None)
+        let post = WorkerLock::acquire(&self.context.places.locks_folder(), Duration::from_secs(5))
+            .unwrap()
+            .unwrap();
+        reverse_decision(&post, &self.context, id, None)
     }
 
     pub(in crate::pipeline::stages) fn take_back(&self, id: ProposalId) -> ReconsiderOutcome {
@@ -89,12 +90,13 @@ fn rev_14_an_approval_that_is_taken_back_leaves_memory_as_it_was() {
         trial.work();
         let said = trial.standing(other).decided;
         // A later decision of somebody else is not reverted.
-        let post =
-            WorkerLock::acquire(&trial.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
+        let post = WorkerLock::acquire(&trial.context.places.locks_folder(), Duration::from_secs(5))
+            .unwrap()
+            .unwrap();
         let then = said.unwrap() - jiff::SignedDuration::from_secs(60);
-        let answer = reverse_decision(&post, &trial.world, other, Some(then)).unwrap();
+        let answer = reverse_decision(&post, &trial.context, other, Some(then)).unwrap();
         assert!(matches!(answer, ReconsiderOutcome::Otherwise(_)), "{answer:?}");
-        assert_eq!(reverse_decision(&post, &trial.world, other, said).unwrap(), ReconsiderOutcome::Waiting);
+        assert_eq!(reverse_decision(&post, &trial.context, other, said).unwrap(), ReconsiderOutcome::Waiting);
         drop(post);
         assert_eq!(trial.take_back(ProposalId { number: 99, ..id }), ReconsiderOutcome::Unknown);
     }
@@ -109,8 +111,8 @@ fn a_promotion_whose_lines_were_changed_since_is_not_taken_back_and_says_so() {
     trial.put("MEMORY.md", &trial.read("MEMORY.md").replace("Use tabs.", "Use tabs, mostly."));
     let changed = trial.read("MEMORY.md");
     let post =
-        WorkerLock::acquire(&trial.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
-    assert!(reverse_decision(&post, &trial.world, id, None).is_err());
+        WorkerLock::acquire(&trial.context.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
+    assert!(reverse_decision(&post, &trial.context, id, None).is_err());
     assert_eq!((trial.read("MEMORY.md"), trial.status(id)), (changed, ProposalStatus::Promoted));
 }
 
@@ -127,7 +129,7 @@ fn rev_13_both_lines_stay_if_the_person_wants_both_and_the_preview_says_what_wil
         let before = trial.read("MEMORY.md").replace(section, &format!("{section}\n- {old}\n"));
         trial.put("MEMORY.md", &before);
         let id = trial.hand_in("System Architecture", "It is port 6432 now.", Some(old), 0);
-        let told = preview_approval(&trial.world, &trial.standing(id), superseding).unwrap();
+        let told = preview_approval(&trial.context, &trial.standing(id), superseding).unwrap();
         assert_eq!(trial.read("MEMORY.md"), before, "looking changes nothing");
         assert!(matches!(told.does, ApprovalEffect::Memory(promoted) if promoted.replaced == superseding));
         trial.decide(id, &verdict);
@@ -152,8 +154,8 @@ fn receipts_of(trial: &PromoteFixture, id: ProposalId) -> [usize; 4] {
 
 /// Undoes changes until the promotion is reverted, without telling the store, as if killed.
 fn cut_off_undo(trial: &PromoteFixture, id: ProposalId) {
-    while promotion_changes(&trial.world.vault().unwrap()).unwrap()[&id].1 {
-        trial.world.vault().unwrap().undo(None, ChangeActor::User, &trial.world.now()).unwrap();
+    while promotion_changes(&trial.context.vault().unwrap()).unwrap()[&id].1 {
+        trial.context.vault().unwrap().undo(None, ChangeActor::User, &trial.context.now()).unwrap();
     }
 }
 
@@ -201,7 +203,7 @@ fn rev_14_whoever_died_behind_the_log_and_comes_days_later_writes_no_receipt_twi
     type End = fn(&PromoteFixture, ProposalId);
     let promoted: End = |trial, id| {
         trial.decide(id, &ProposalVerdict::Approve);
-        write(id, &trial.world).unwrap();
+        write(id, &trial.context).unwrap();
         proposals::mark_promoted(&mut trial.db(), &[id], trial.now()).unwrap();
     };
     let rejected: End = |trial, id| drop(trial.decide(id, &ProposalVerdict::Reject));
@@ -227,15 +229,15 @@ fn rev_14_whoever_died_behind_the_log_and_comes_days_later_writes_no_receipt_twi
             end(&trial, id);
             for (day, behind) in [-25, 0].into_iter().zip(deaths) {
                 trial.travel(day);
-                for owed in proposals::take_pending(&mut trial.db(), trial.world.now().date()).unwrap() {
-                    proposals::reschedule(&mut trial.db(), &owed.key, trial.world.now().date()).unwrap();
+                for owed in proposals::take_pending(&mut trial.db(), trial.context.now().date()).unwrap() {
+                    proposals::reschedule(&mut trial.db(), &owed.key, trial.context.now().date()).unwrap();
                 }
                 if *behind {
                     trial
                         .db()
                         .change(|t| t.execute("CREATE TABLE kept AS SELECT * FROM receipts", []))
                         .unwrap();
-                    assert!(receipts::write(&trial.world).unwrap());
+                    assert!(receipts::write(&trial.context).unwrap());
                     trial.db().change(|t| t.execute("INSERT INTO receipts SELECT * FROM kept", [])).unwrap();
                 }
             }
@@ -259,8 +261,8 @@ fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
     trial.decide(back, &ProposalVerdict::Reject);
     trial.work();
     trial.travel(25);
-    let name = format!("memory/{}.md", trial.world.now().date());
-    disk::create_private_folder(&trial.world.places.vault().join(&name)).unwrap();
+    let name = format!("memory/{}.md", trial.context.now().date());
+    disk::create_private_folder(&trial.context.places.vault().join(&name)).unwrap();
     trial.decide(id, &ProposalVerdict::Reject);
     cut_off_undo(&trial, undone);
     // Reading the queue and reverting a decision still work, and a check reports the problem.
@@ -272,7 +274,7 @@ fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
     let wrong = proposals::check(&trial.db()).unwrap();
     let told = |id: ProposalId| wrong.iter().any(|one| one.contains(&id.to_string()) && one.contains("log"));
     assert!(wrong.len() == 3 && [id, undone, back].into_iter().all(told), "{wrong:?}");
-    std::fs::remove_dir(trial.world.places.vault().join(&name)).unwrap();
+    std::fs::remove_dir(trial.context.places.vault().join(&name)).unwrap();
     trial.look();
     assert_eq!(proposals::check(&trial.db()).unwrap(), Vec::<String>::new());
     let said = [id, undone, back].map(|id| receipts_of(&trial, id));

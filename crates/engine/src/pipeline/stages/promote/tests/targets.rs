@@ -20,12 +20,12 @@ const AGENTS: &str = "# Agents\n\n- Use npm.\n";
 
 impl PromoteFixture {
     pub(super) fn identity(&self, name: &str) -> PathBuf {
-        self.world.places.identity().join(name)
+        self.context.places.identity().join(name)
     }
 
     #[expect(clippy::disallowed_methods, reason = "the person writes as they like")]
     pub(super) fn put_identity(&self, name: &str, text: &str) {
-        disk::create_private_folder(self.world.places.identity()).unwrap();
+        disk::create_private_folder(self.context.places.identity()).unwrap();
         std::fs::write(self.identity(name), text).unwrap();
     }
 
@@ -68,8 +68,8 @@ impl PromoteFixture {
             provenance: Provenance::from_user(),
             said_at: None,
         };
-        let vault = self.world.vault().unwrap();
-        vault.save(&new, ChangeActor::User, &self.world.now()).unwrap().path.to_string()
+        let vault = self.context.vault().unwrap();
+        vault.save(&new, ChangeActor::User, &self.context.now()).unwrap().path.to_string()
     }
 
     /// Writes down an idea of the person and returns its name.
@@ -83,26 +83,26 @@ impl PromoteFixture {
             related: Vec::new(),
             said_at: None,
         };
-        let vault = self.world.vault().unwrap();
-        vault.add_idea(&new, ChangeActor::User, &self.world.now()).unwrap().outcome
+        let vault = self.context.vault().unwrap();
+        vault.add_idea(&new, ChangeActor::User, &self.context.now()).unwrap().outcome
     }
 
     fn post(&self) -> WorkerLock {
-        WorkerLock::acquire(&self.world.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap()
+        WorkerLock::acquire(&self.context.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap()
     }
 
     pub(super) fn patch(&self, id: ProposalId) -> PatchLook {
-        prepare_patch(&self.post(), &self.world, id).unwrap()
+        prepare_patch(&self.post(), &self.context, id).unwrap()
     }
 
     /// Applies a patch as a person who confirms it.
     pub(super) fn apply(&self, id: ProposalId) -> Result<(), StepError> {
         let PatchLook::Patch(patch) = self.patch(id) else { panic!("no patch") };
-        apply(&self.post(), &self.world, &patch)
+        apply(&self.post(), &self.context, &patch)
     }
 
     fn patch_file(&self, id: ProposalId) -> PathBuf {
-        patches::path(&self.world.places.patches_folder(), id)
+        patches::path(&self.context.places.patches_folder(), id)
     }
 
     fn sound(&self) {
@@ -141,8 +141,8 @@ fn idn_05_approving_makes_a_patch_and_only_the_person_changes_the_file() {
         assert_eq!((trial.status(id), trial.patch_file(id).exists()), (ProposalStatus::Promoted, false));
         assert_eq!(count(&trial.log(), &format!("promoted `{id}`")), 1, "{}", trial.log());
         assert!(matches!(trial.patch(id), PatchLook::Otherwise(_)), "once");
-        trial.world.vault().unwrap().undo(None, ChangeActor::User, &trial.world.now()).unwrap();
-        assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [id]);
+        trial.context.vault().unwrap().undo(None, ChangeActor::User, &trial.context.now()).unwrap();
+        assert_eq!(reverse_undone_promotions(&trial.context).unwrap(), [id]);
         assert_eq!((trial.agents().as_str(), trial.status(id)), (AGENTS, ProposalStatus::Pending));
         assert_eq!(count(&trial.log(), &format!("undone `{id}`")), 1, "{}", trial.log());
         trial.sound();
@@ -161,7 +161,7 @@ fn idn_05_b_07_a_patch_follows_its_file_or_says_why_it_cannot() {
     trial.work();
     let PatchLook::Patch(seen) = trial.patch(added) else { panic!("it fits") };
     trial.put_identity("AGENTS.md", "# Agents\n\nNew words above.\n\n- Use yarn.\n");
-    let late = apply(&trial.post(), &trial.world, &seen).unwrap_err();
+    let late = apply(&trial.post(), &trial.context, &seen).unwrap_err();
     assert!(late.to_string().contains("AGENTS.md"), "what was not looked at is not overwritten: {late}");
     trial.apply(added).unwrap();
     assert_eq!(trial.agents(), "# Agents\n\nNew words above.\n\n- Use yarn.\n\n## Learned\n\n- Ask first.\n");
@@ -214,14 +214,14 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
         if step == 0 {
             trial.put_identity("AGENTS.md", &patch.amended.after);
         } else {
-            let vault = trial.world.vault().unwrap();
-            vault.apply(&patches::amendment(&patch.standing), &patch.amended, &trial.world.now()).unwrap();
+            let vault = trial.context.vault().unwrap();
+            vault.apply(&patches::amendment(&patch.record), &patch.amended, &trial.context.now()).unwrap();
         }
         if step == 2 {
             proposals::mark_promoted(&mut trial.db(), &[id], trial.now()).unwrap();
         }
         assert_eq!(count(&trial.log(), &format!("promoted `{id}`")), 0);
-        read_review_decisions(&trial.world).unwrap();
+        read_review_decisions(&trial.context).unwrap();
         let receipts = count(&trial.log(), &format!("promoted `{id}`"));
         assert_eq!((trial.status(id), receipts), (ProposalStatus::Promoted, 1), "{words}");
         assert!(!trial.patch_file(id).exists());
@@ -231,8 +231,8 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
     trial.decide(killed, &ProposalVerdict::Approve);
     trial.work();
     let PatchLook::Patch(patch) = trial.patch(killed) else { panic!("it fits") };
-    let vault = trial.world.vault().unwrap();
-    vault.apply(&patches::amendment(&patch.standing), &patch.amended, &trial.world.now()).unwrap();
+    let vault = trial.context.vault().unwrap();
+    vault.apply(&patches::amendment(&patch.record), &patch.amended, &trial.context.now()).unwrap();
     assert_eq!(trial.status(killed), ProposalStatus::Approved);
     // A new look and a reversal both find it in its file.
     assert_eq!(trial.try_to_take_back(killed).unwrap(), ReconsiderOutcome::Waiting);
@@ -240,7 +240,7 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
     trial.decide(killed, &ProposalVerdict::Approve);
     trial.work();
     let PatchLook::Patch(patch) = trial.patch(killed) else { panic!("it fits") };
-    vault.apply(&patches::amendment(&patch.standing), &patch.amended, &trial.world.now()).unwrap();
+    vault.apply(&patches::amendment(&patch.record), &patch.amended, &trial.context.now()).unwrap();
     trial.apply(killed).unwrap();
     assert_eq!((trial.status(killed), count(&trial.agents(), "Write tests.")), (ProposalStatus::Promoted, 1));
     assert_eq!(trial.try_to_take_back(killed).unwrap(), ReconsiderOutcome::Waiting);
@@ -252,7 +252,7 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
 fn rev_12_vlt_04_an_approved_change_of_a_memory_is_a_new_version() {
     for steps in 0..6 {
         let trial = PromoteFixture::new();
-        let vault = trial.world.vault().unwrap();
+        let vault = trial.context.vault().unwrap();
         let line = "The staging database listens on port 5432.";
         let words = "The staging database listens on port 6432.";
         let path = trial.memory("staging db", line);
@@ -268,8 +268,8 @@ fn rev_12_vlt_04_an_approved_change_of_a_memory_is_a_new_version() {
             vault.changes().unwrap().filter(|change| change.as_ref().unwrap().change.verb == "evolve");
         assert_eq!(versions.count(), 1, "killed after {steps}");
         trial.sound();
-        vault.undo(None, ChangeActor::User, &trial.world.now()).unwrap();
-        assert_eq!(reverse_undone_promotions(&trial.world).unwrap(), [id]);
+        vault.undo(None, ChangeActor::User, &trial.context.now()).unwrap();
+        assert_eq!(reverse_undone_promotions(&trial.context).unwrap(), [id]);
         assert_eq!((trial.read(&path), trial.status(id)), (old, ProposalStatus::Pending));
     }
 }
@@ -291,7 +291,7 @@ fn b_07_the_same_about_two_files_is_two_questions_and_a_memory_that_is_gone_says
     let gone =
         trial.aim_at(&ProposalTarget::Entry("personal-private/fix/gone.md".to_owned()), "It is so.", None);
     assert!(
-        page::rebase_proposals(&mut trial.db(), &trial.world.vault().unwrap()).unwrap().contains_key(&gone)
+        page::rebase_proposals(&mut trial.db(), &trial.context.vault().unwrap()).unwrap().contains_key(&gone)
     );
     trial.decide(gone, &ProposalVerdict::Approve);
     trial.work();
