@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::capture::{hook, log, runs};
 use crate::distil::{ScriptedSession, model};
-use crate::{project, sandbox, text};
+use crate::{project, sandbox};
 
 /// Builds a session: every ninth is only small talk, and all others contain work. Of those, every fifth
 /// states a rule of its own and every seventh repeats one rule.

@@ -241,14 +241,13 @@ fn ver_16_fixed_questions_find_what_they_must_among_the_first_five() {
     }
     assert_eq!(slugs.len(), 50);
     sandbox.rekindle(&["reindex"]).run().ok();
-    let mut first = 0;
+    let (mut first, mut silent) = (0, Vec::new());
     for (question, expected) in QUESTIONS {
-        let answer = recall(&sandbox, question, &[]);
-        assert_eq!(
-            (&answer["degraded"], &answer["abstained"]),
-            (&serde_json::json!([]), &serde_json::json!(false)),
-            "{question}: {answer}"
-        );
+        let answer = recall(&sandbox, question, &["--anyway"]);
+        assert_eq!(answer["degraded"], serde_json::json!([]), "{question}: {answer}");
+        if recall(&sandbox, question, &[])["abstained"] == true {
+            silent.push(question);
+        }
         let shown: Vec<&str> = found(&answer).into_iter().map(|id| slugs[id]).collect();
         assert!(
             shown.len() <= 5 && expected.iter().all(|slug| shown.contains(slug)),
@@ -257,6 +256,8 @@ fn ver_16_fixed_questions_find_what_they_must_among_the_first_five() {
         first += usize::from(expected.contains(&shown[0]));
     }
     assert!(first >= 16, "only {first} of 20 have it in the first place");
+    // Silence may cost three points of R@5 (B-06): of these, one.
+    assert!(silent.len() <= 1, "silent on {silent:?}");
     for prompt in ELSEWHERE {
         let answer = recall(&sandbox, prompt, &[]);
         assert_eq!(answer["abstained"], true, "{prompt}: {answer}");
