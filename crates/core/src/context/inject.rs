@@ -19,7 +19,7 @@ use crate::text::specific_terms::{content_words, coverage};
 /// The maximum length of one memory, in characters.
 pub const MAX_ENTRY_CHARS: usize = 500;
 /// The maximum length of an episode, in characters. One that says enough helps more than two that say little.
-const MAX_EPISODE_CHARS: usize = 340;
+const MAX_EPISODE_CHARS: usize = 360;
 /// The length below which an episode is left out rather than shortened further, in characters.
 const MIN_EPISODE_CHARS: usize = 140;
 /// The maximum number of turn digests.
@@ -39,7 +39,7 @@ const ID_CHARS: usize = 10;
 /// The index kind of a turn digest.
 const SEGMENT_KIND: &str = "segment";
 /// The maximum length of the lines in front of a prompt, in characters; the best of them always has room.
-const MAX_BLOCK_CHARS: usize = 720;
+const MAX_BLOCK_CHARS: usize = 800;
 /// The maximum length of one memory in the answer to an agent's query, in characters.
 pub const MAX_RESULT_CHARS: usize = 1_200;
 /// The maximum length of that answer, in characters.
@@ -358,7 +358,7 @@ fn injected_line(document: &Document, text: &str, doubted: bool, now: &Zoned) ->
     format!("- {day}{whose}: {}{doubts} [{id}]", one_line(text, MAX_ENTRY_CHARS))
 }
 
-/// Renders the answer to an agent's query, best first. It says more than [`block`]: a memory keeps its lines
+/// Renders the answer to an agent's query, best first. It says more than [`build_block`]: a memory keeps its lines
 /// and its id, and statements of others than the user are marked as such.
 pub fn results(chosen: &[InjectedMemory<'_>], now: Timestamp, random: &str) -> String {
     let mut body = String::new();

@@ -110,7 +110,7 @@ pub fn redact_data(data: &mut Value) -> RedactionCounts {
     admit_under("", data)
 }
 
-/// [`admit`] for the value of the field `name`, for example `{"password": "swordfish"}` or
+/// [`redact_data`] for the value of the field `name`, for example `{"password": "swordfish"}` or
 /// `{"card": 4111111111111111}`.
 fn admit_under(name: &str, value: &mut Value) -> RedactionCounts {
     match value {

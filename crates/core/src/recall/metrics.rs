@@ -11,7 +11,7 @@ pub struct ExpectedRanks {
 
 impl ExpectedRanks {
     /// Looks up each expected item in an answer; `matches` compares the two.
-    pub fn expected_ranks<A, E>(answer: &[A], expected: &[E], matches: impl Fn(&A, &E) -> bool) -> Self {
+    pub fn new<A, E>(answer: &[A], expected: &[E], matches: impl Fn(&A, &E) -> bool) -> Self {
         let place =
             |wanted: &E| answer.iter().position(|item| matches(item, wanted)).map(|before| before + 1);
         let mut places: Vec<usize> = expected.iter().filter_map(place).collect();
@@ -90,14 +90,11 @@ mod tests {
     #[test]
     fn a_standing_is_where_the_expected_are() {
         let same = |item: &char, wanted: &char| item == wanted;
-        assert_eq!(
-            ExpectedRanks::expected_ranks(&['a', 'b', 'c'], &['c', 'a', 'x'], same),
-            standing(&[1, 3], 3)
-        );
+        assert_eq!(ExpectedRanks::new(&['a', 'b', 'c'], &['c', 'a', 'x'], same), standing(&[1, 3], 3));
         // An item that matches two expected ones counts for both.
         let any = |_: &char, _: &char| true;
-        assert_eq!(ExpectedRanks::expected_ranks(&['a'], &['p', 'q'], any), standing(&[1, 1], 2));
-        assert_eq!(ExpectedRanks::expected_ranks(&[], &['p'], any), standing(&[], 1));
+        assert_eq!(ExpectedRanks::new(&['a'], &['p', 'q'], any), standing(&[1, 1], 2));
+        assert_eq!(ExpectedRanks::new(&[], &['p'], any), standing(&[], 1));
     }
 
     #[test]

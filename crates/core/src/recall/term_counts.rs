@@ -27,7 +27,7 @@ impl TermCount {
         all.min(Self::ALL) << 10 | head.min(Self::END) << 5 | tail.min(Self::END)
     }
 
-    /// Unpacks counts that [`Self::pack`] packed.
+    /// Unpacks counts that [`Self::to_bits`] packed.
     pub fn from_bits(bits: u16) -> Self {
         Self { all: (bits >> 10) as u8, head: (bits >> 5 & Self::END) as u8, tail: (bits & Self::END) as u8 }
     }

@@ -20,7 +20,7 @@ pub fn render_answer(question: &str, answer: &str) -> String {
     format!("{cut}{question}{ANSWER_SEPARATOR}{}", answer.trim_end_matches(" (Recommended)"))
 }
 
-/// Parses a line made by [`to_question`] into question and answer.
+/// Parses a line made by [`render_answer`] into question and answer.
 pub fn parse(line: &str) -> Option<(&str, &str)> {
     let (question, answer) = line.split_once(ANSWER_SEPARATOR)?;
     let is_question = question.trim_end().ends_with(['?', '？', ':', '.']);

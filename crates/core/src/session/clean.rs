@@ -4,10 +4,10 @@
 //! there. Nobody in the session said any of it. Above all, what we injected must not come back as if somebody
 //! had (B-01).
 //!
-//! For the user's words the rule is default deny ([`said`]), because a host may add a tag at any time that we
+//! For the user's words the rule is default deny ([`clean_user_text`]), because a host may add a tag at any time that we
 //! do not know. Any tag at the start of a line removes everything up to its last closing tag. The last one
 //! counts because a notice may contain the closing tag itself, in a displayed file or in command output. For
-//! tools and agents only known notices are removed ([`told`]): whatever they write is their own word anyway.
+//! tools and agents only known notices are removed ([`clean_output`]): whatever they write is their own word anyway.
 
 use std::borrow::Cow;
 

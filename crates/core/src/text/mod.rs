@@ -1,6 +1,6 @@
 //! Text processing: sanitising, redaction, terms, similarity and contradiction.
 //!
-//! Everything that Rekindle stores in a file, indexes, injects or sends passes through [`admit`]: first
+//! Everything that Rekindle stores in a file, indexes, injects or sends passes through [`clean_and_redact`]: first
 //! [`clean`], then [`redact`]. The order matters: a zero-width character or a colour code inside a token
 //! hides it from the scanners but not from its user. Bytes that people typed into their own files are not
 //! changed; [`redact::find`] locates secrets in them.

@@ -48,7 +48,7 @@ pub fn contains_specific(specific: &str, text: &str) -> bool {
     normalised_contains(specific, &normalise_for_specifics(text))
 }
 
-/// [`occurs`] for a text that is [`plain`] already.
+/// [`contains_specific`] for a text that is [`normalise_for_specifics`] already.
 pub fn normalised_contains(specific: &str, text: &str) -> bool {
     text.match_indices(specific).any(|(at, _)| {
         let before = text[..at].chars().next_back();

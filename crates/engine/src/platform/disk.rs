@@ -246,7 +246,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_atomic_with(path, &mut |file| file.write_all(bytes))
 }
 
-/// Replaces a file like [`write_whole`], for data too large for memory.
+/// Replaces a file like [`write_atomic`], for data too large for memory.
 pub fn write_atomic_with(path: &Path, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_private_folder(folder)?;

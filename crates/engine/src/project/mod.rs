@@ -4,7 +4,7 @@
 //! repository's configuration names. `GIT_DIR` and related variables are ignored: agents and git's own hooks
 //! pass them to all child processes, where they name the target of some command and not the user's folder.
 //!
-//! [`identify`] only reads, so hooks can call it; [`remember`] is for callers that may write.
+//! [`identify_folder`] only reads, so hooks can call it; [`remember`] is for callers that may write.
 
 mod place;
 mod read;

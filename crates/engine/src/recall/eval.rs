@@ -249,9 +249,8 @@ pub fn run_eval(
         let answer = ask(asking.vault, asking.index, asking.embedder, asking.usage, &request)?;
         times.push(start.elapsed().as_secs_f64() * 1000.0);
         let hits: Vec<&Document> = answer.selection.hits.iter().map(|hit| &hit.document).collect();
-        let standing = ExpectedRanks::expected_ranks(&hits, &pair.expect, |hit, name| {
-            is_named(&hit.id, &hit.path, name, &folder)
-        });
+        let standing =
+            ExpectedRanks::new(&hits, &pair.expect, |hit, name| is_named(&hit.id, &hit.path, name, &folder));
         if answer.decision.is_some_and(|decision| decision.is_silent()) {
             silent += 1;
             hidden += usize::from(standing.is_hit(asking.k));

@@ -80,7 +80,7 @@ pub struct Report {
     pub stopped: bool,
 }
 
-/// The outcome of [`Indexer::settle`].
+/// The outcome of [`Indexer::index_pending`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettleOutcome {
     /// The index is complete.

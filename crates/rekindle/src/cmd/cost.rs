@@ -54,7 +54,7 @@ impl CostArgs {
         let (all, today) = (spent(self.days)?, spent(1)?);
         let asked = LlmProvider::ALL.into_iter().filter(|provider| *provider != LlmProvider::Offline);
         let shares: Vec<ProviderShare> =
-            asked.map(|provider| ProviderShare::provider_share(provider, settings, &today)).collect();
+            asked.map(|provider| ProviderShare::new(provider, settings, &today)).collect();
         if self.json {
             let total = SpendingCaps::from_settings(settings, settings.provider).total;
             return context.out.json(&json!({
@@ -107,7 +107,7 @@ struct ProviderShare {
 }
 
 impl ProviderShare {
-    fn provider_share(provider: LlmProvider, settings: &Settings, today: &[DailyUsage]) -> Self {
+    fn new(provider: LlmProvider, settings: &Settings, today: &[DailyUsage]) -> Self {
         let caps = SpendingCaps::from_settings(settings, provider);
         let used = used_tokens_and_cost(today, Some(provider.as_str()));
         // An exhausted quota matters only for the provider in use, or one that was used today.

@@ -123,7 +123,7 @@ fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), Cli
     let around = ProviderEnvironment::from_environment(&context.places, &context.settings.config.review);
     let found = AvailableProviders::detect(settings, &around);
     let listening = if probe { llm::listening_servers() } else { Vec::new() };
-    let state = LlmStatus::llm_status(context, settings)?;
+    let state = LlmStatus::read(context, settings)?;
     let problem = ModelJob::ALL.iter().find_map(|job| llm::model(settings, *job, &around).err());
     if json {
         let mut object = state.json(settings);
@@ -198,7 +198,7 @@ impl UseArgs {
         for job in ModelJob::ALL {
             llm::model(&settings, job, &around).map_err(|error| failure(&error))?;
         }
-        let state = LlmStatus::llm_status(context, &settings)?;
+        let state = LlmStatus::read(context, &settings)?;
         if provider != LlmProvider::Offline && !self.yes {
             if json || !dialog::is_possible() {
                 return Err(CliError::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
@@ -493,7 +493,7 @@ pub(super) struct LlmStatus {
 }
 
 impl LlmStatus {
-    pub(super) fn llm_status(context: &CommandContext<'_>, settings: &Settings) -> Result<Self, CliError> {
+    pub(super) fn read(context: &CommandContext<'_>, settings: &Settings) -> Result<Self, CliError> {
         let today = match Database::open_existing(&context.places.database())? {
             Some(db) => usage_by_day(&db, 1, &context.now)?,
             None => Vec::new(),

@@ -84,7 +84,7 @@ impl ReflectArgs {
                 "`rekindle runs` shows what it does; the session is in the queue and will be looked at",
             ));
         }
-        let came = ReflectedSession::reflected_session(&session, &event, &queue, context)?;
+        let came = ReflectedSession::new(&session, &event, &queue, context)?;
         match self.json {
             true => context.out.json(&came.json()),
             false => came.show(context),
@@ -169,7 +169,7 @@ struct ReflectedSession {
 }
 
 impl ReflectedSession {
-    fn reflected_session(
+    fn new(
         session: &str,
         event: &Event,
         queue: &RunQueue,

@@ -92,7 +92,7 @@ impl StatusArgs {
         let project = context.project_id().map(ToString::to_string);
         let index = index(context, &vault)?;
         let settings = &context.settings.config.llm;
-        let models = LlmStatus::llm_status(context, settings)?;
+        let models = LlmStatus::read(context, settings)?;
         if self.json {
             let mut answer = json!({
                 "home": context.home.root(),

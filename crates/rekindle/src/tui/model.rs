@@ -312,10 +312,10 @@ impl ReviewModel {
         let Some(ProposalCard { id, holds_in, fate, .. }) = self.current().cloned() else { return };
         match holds_in.filter(|_| fate.is_open()) {
             None if fate.is_open() => {
-                self.set_status(format!("{id} would not hold in one project only."), true)
+                self.set_status(format!("{id} would not hold in one project only."), true);
             }
             None => {
-                self.set_status(format!("{id} is decided already; u takes the last decision back."), true)
+                self.set_status(format!("{id} is decided already; u takes the last decision back."), true);
             }
             Some(project) => {
                 // The preview depends on the scope.

@@ -28,7 +28,7 @@ struct FindingCluster<'a> {
     findings: Vec<SeenFinding<'a>>,
 }
 
-/// Detects all patterns, including rare ones. [`super::fixes`] counts and drops the rare ones.
+/// Detects all patterns, including rare ones. [`super::propose_fixes`] counts and drops the rare ones.
 pub fn detect(period: &ReflectionPeriod<'_>) -> Vec<FrictionPattern> {
     let mut seen: Vec<SeenFinding<'_>> = period.findings().collect();
     seen.sort_by_key(|seen| seen.observation.at);

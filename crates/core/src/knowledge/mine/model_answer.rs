@@ -243,7 +243,7 @@ pub fn merge_user_statements(
         let Some(own) = candidate(finding, thresholds) else { continue };
         match believed.iter_mut().find(|known| states_finding(&known.text, finding)) {
             Some(known) if confidence_rank(known.confidence) < confidence_rank(own.confidence) => {
-                *known = own
+                *known = own;
             }
             Some(_) => {}
             None if own.confidence == Confidence::High => believed.push(own),

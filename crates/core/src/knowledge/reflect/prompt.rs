@@ -59,7 +59,7 @@ impl ReflectionMaterial {
         &self.days
     }
 
-    /// The prompt at a level of [`guidance`]. `observer` is the template that made the observations.
+    /// The prompt at a level of [`retry_guidance`]. `observer` is the template that made the observations.
     pub fn prompt(
         &self,
         period: &ReflectionPeriod<'_>,

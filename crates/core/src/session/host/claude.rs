@@ -282,7 +282,7 @@ impl ClaudeReader {
                 ("text", Some(text), _) if text.starts_with(INTERRUPTED_PREFIX) => self.stopped = true,
                 ("text", Some(text), _) if clean::is_summary(&text) => summary = Some(text),
                 ("text", Some(text), _) if author != EntryAuthor::Other => {
-                    add(&mut words, &typed_text(&text))
+                    add(&mut words, &typed_text(&text));
                 }
                 ("tool_result", _, Some(call)) => {
                     let text = block.content.map(text_of).unwrap_or_default();

@@ -47,7 +47,7 @@ pub trait BranchWalk {
     fn visit_line(&mut self, at: u64, line: &[u8]) -> BranchVerdict;
 
     /// After all lines: the offset at which the chain to the root broke, if it did. Lines before it must be
-    /// read again, after [`BranchWalk::mend`].
+    /// read again, after [`BranchWalk::bridge_gap`].
     fn missing_parent(&self) -> Option<u64> {
         None
     }

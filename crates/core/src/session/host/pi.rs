@@ -170,7 +170,7 @@ impl PiReader {
             match (part.kind.as_str(), part.text, part.id, part.name) {
                 ("text", Some(text), _, _) => add(&mut words, &text),
                 ("toolCall", _, Some(id), Some(name)) => {
-                    calls.push(tools::parse_call(&id, &name, &part.arguments))
+                    calls.push(tools::parse_call(&id, &name, &part.arguments));
                 }
                 _ => {}
             }

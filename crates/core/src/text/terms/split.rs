@@ -61,7 +61,7 @@ impl NameFeatures {
     const QUOTE: u8 = 32;
     const WIDE: u8 = 64;
 
-    fn name_features(name: &str) -> Self {
+    fn of_name(name: &str) -> Self {
         Self(name.bytes().fold(0, |all, byte| all | BYTE_FEATURES[usize::from(byte)]))
     }
 
@@ -159,7 +159,7 @@ impl<T: TermSink> TermSplitter<T> {
             return;
         }
         let word = self.words;
-        let holds = NameFeatures::name_features(name);
+        let holds = NameFeatures::of_name(name);
         if holds.any(NameFeatures::SLASH) {
             self.path(name, run.starts_with(['/', '\\']), holds);
         } else {

@@ -213,7 +213,7 @@ fn last_letter(word: &mut String, first: usize, second: usize) {
     let last = word.len().saturating_sub(1);
     match word.as_bytes() {
         [before @ .., b'e'] if last >= second || (last >= first && !ends_short(before)) => {
-            truncate_end(word, 1)
+            truncate_end(word, 1);
         }
         [.., b'l', b'l'] if last >= second => truncate_end(word, 1),
         _ => {}

@@ -728,7 +728,7 @@ pub fn route_ideas(
             Ok(added) => kept.ideas.push(added.outcome),
             // The same name is the same idea: it came up again.
             Err(vault::Error::Exists(_)) => {
-                kept.proposed.extend(repeat_idea(idea, from, &vault, stage_context)?)
+                kept.proposed.extend(repeat_idea(idea, from, &vault, stage_context)?);
             }
             Err(error) => return Err(StepError::retryable(error)),
         }

@@ -72,7 +72,7 @@ impl SurfaceOutcome {
         Self { proposal: None, said: said.into(), decided: false }
     }
 
-    fn to_function_outcome(self) -> FunctionOutcome {
+    fn into_function_outcome(self) -> FunctionOutcome {
         match self.decided {
             true => FunctionOutcome::Completed(json!(self)),
             false => FunctionOutcome::Skipped(self.said),
@@ -85,7 +85,7 @@ fn task(
     steps: &mut dyn StepRunner,
     context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
-    Ok(steps.run("decide", || decide_by_task(event, context))?.to_function_outcome())
+    Ok(steps.run("decide", || decide_by_task(event, context))?.into_function_outcome())
 }
 
 /// Decides by the labels of a task on the proposal in its description (REV-06).
@@ -136,7 +136,7 @@ fn button(
                 .map(|trouble| trouble.message))
         })?;
     }
-    Ok(outcome.to_function_outcome())
+    Ok(outcome.into_function_outcome())
 }
 
 /// Decides by a button if the person pressed it in the configured chat (REV-08).

@@ -57,7 +57,7 @@ impl FindingDraft {
 
     /// The same draft with less trust, because the words may be quoted: the user is asked, and it holds at
     /// most in this project.
-    pub(super) fn as_uncertain(self) -> Self {
+    pub(super) fn made_uncertain(self) -> Self {
         Self {
             strength: self.strength.min(StatementStrength::Implied),
             everywhere: false,
@@ -66,7 +66,7 @@ impl FindingDraft {
         }
     }
 
-    pub(super) fn into_finding(&self, view: &SessionView<'_>) -> Finding {
+    pub(super) fn finding_in(&self, view: &SessionView<'_>) -> Finding {
         let mut messages = self.messages.clone();
         messages.push(self.at);
         Finding {

@@ -101,7 +101,7 @@ pub fn observe_with(
         findings: drafts
             .iter()
             .filter(|draft| (turn.from..turn.to).contains(&draft.at))
-            .map(|draft| draft.into_finding(&view))
+            .map(|draft| draft.finding_in(&view))
             .filter(|finding| !finding.text.is_empty())
             .collect(),
     };

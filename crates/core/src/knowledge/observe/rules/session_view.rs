@@ -62,7 +62,7 @@ impl<'a> SessionView<'a> {
         for (at, message) in messages.iter().enumerate() {
             match message.role {
                 MessageRole::User => {
-                    person_messages.extend(typed_text(&message.text).map(|text| PersonMessage { at, text }))
+                    person_messages.extend(typed_text(&message.text).map(|text| PersonMessage { at, text }));
                 }
                 MessageRole::Assistant => {
                     for call in &message.calls {

@@ -103,7 +103,7 @@ pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyF
                 }
                 _ => None,
             };
-            let draft = draft.map(|draft| if sentence.certain { draft } else { draft.as_uncertain() });
+            let draft = draft.map(|draft| if sentence.certain { draft } else { draft.made_uncertain() });
             is_kept = draft.is_some();
             match (draft, found.last_mut().filter(|_| follows)) {
                 (Some(draft), Some(last)) if statements::join_statements(last, &draft).is_some() => {
