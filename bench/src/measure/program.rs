@@ -63,6 +63,16 @@ pub fn corpus(folder: &Path, seed: u64) -> ProgramRun {
     ProgramRun::new(sibling("corpus"), folder).args(&["--seed", &seed.to_string()])
 }
 
+/// Fills the missing vectors of an index with pseudo-random ones.
+pub fn synthetic_fill(index: &Path, folder: &Path) -> ProgramRun {
+    ProgramRun::new(sibling("synthetic_vectors"), folder).arg("index").arg(index)
+}
+
+/// Ingests lines into a store, with pseudo-random vectors.
+pub fn synthetic_ingest(store: &Path, lines: &Path, folder: &Path) -> ProgramRun {
+    ProgramRun::new(sibling("synthetic_vectors"), folder).arg("ingest").arg(store).input(lines)
+}
+
 /// Returns the path of a program built beside this one.
 fn sibling(name: &str) -> std::path::PathBuf {
     std::env::current_exe().map_or_else(|_| name.into(), |me| me.with_file_name(name))
@@ -92,14 +102,4 @@ mod tests {
             ["7", "999", "1,000", "20,000", "1,000,000"]
         );
     }
-}
-
-/// Fills the missing vectors of an index with pseudo-random ones.
-pub fn synthetic_fill(index: &Path, folder: &Path) -> ProgramRun {
-    ProgramRun::new(sibling("synthetic_vectors"), folder).arg("index").arg(index)
-}
-
-/// Ingests lines into a store, with pseudo-random vectors.
-pub fn synthetic_ingest(store: &Path, lines: &Path, folder: &Path) -> ProgramRun {
-    ProgramRun::new(sibling("synthetic_vectors"), folder).arg("ingest").arg(store).input(lines)
 }
