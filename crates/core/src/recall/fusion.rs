@@ -6,7 +6,7 @@
 //!
 //! A first pass scores every document by the vectors of whole windows. The best [`MAX_CANDIDATES`] are then
 //! rescored by the vectors of single sentences, with the query moved towards the best documents of the first
-//! pass. The weights were chosen on development sets; docs/adr/0011 has the measurements and an ablation of
+//! pass. The weights were chosen on development sets; docs/adr/0012 has the measurements and an ablation of
 //! each part.
 
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ const LENGTH_PENALTY_FROM_WORDS: f32 = 80.0;
 /// The method that combines lexical and vector scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FusionMethod {
-    /// The method that measures best; docs/adr/0011 has the measurements.
+    /// The method that measures best; docs/adr/0012 has the measurements.
     Measured,
     /// The formula of REC-02: similarity and the number of matching keywords, each with a weight.
     Linear {
