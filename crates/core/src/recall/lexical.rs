@@ -4,13 +4,10 @@
 //! Only visible documents contribute to the statistics, so deleted documents leave no trace in the scores of
 //! others.
 
+use super::bm25::{self, Bm25, inverse_document_frequency};
 use super::collection::{DocumentColumns, TermPostings};
 use super::term_counts::{MAX_NEIGHBOUR_WORDS, TermCount};
 
-/// The BM25 parameter of term saturation.
-pub const BM25_K1: f32 = 1.2;
-/// The BM25 parameter of length normalisation.
-pub const BM25_B: f32 = 0.75;
 /// The weight of a document's own words relative to those of its neighbours.
 const OWN_WORDS_WEIGHT: f32 = 2.0;
 
@@ -27,30 +24,6 @@ pub struct LexicalScores {
     pub ideal: f32,
 }
 
-/// The inverse document frequency of a term that `holding` of `all` documents contain.
-fn idf(all: usize, holding: usize) -> f32 {
-    let (all, holding) = (all as f32, holding as f32);
-    (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
-}
-
-/// The precomputed BM25 weights for texts of one kind.
-#[derive(Clone, Copy)]
-struct Bm25Weights {
-    flat: f32,
-    by_length: f32,
-}
-
-impl Bm25Weights {
-    fn of(average: f32) -> Self {
-        Self { flat: BM25_K1 * (1.0 - BM25_B), by_length: BM25_K1 * BM25_B / average }
-    }
-
-    /// The score of a term that occurs `count` times in a text of `length`.
-    fn add(self, idf: f32, count: f32, length: f32) -> f32 {
-        idf * (BM25_K1 + 1.0) * count / (count + self.flat + self.by_length * length)
-    }
-}
-
 /// Scores every document for the terms of a query. A term without occurrences has the weight of the rarest
 /// possible term.
 pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalScores {
@@ -58,21 +31,22 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
     let mut scores = LexicalScores { context: zeros(columns.len()), ..LexicalScores::default() };
     let holding = |postings: &TermPostings| visible_postings(columns, postings).count();
     let holding: Vec<usize> = postings.iter().map(holding).collect();
-    scores.idf = holding.iter().map(|holding| idf(shape.visible, *holding)).collect();
-    scores.ideal = scores.idf.iter().map(|idf| idf * (BM25_K1 + 1.0)).sum();
+    scores.idf = holding.iter().map(|holding| inverse_document_frequency(shape.visible, *holding)).collect();
+    scores.ideal = scores.idf.iter().copied().map(bm25::upper_bound).sum();
     let terms = postings.iter().zip(&scores.idf);
     if shape.is_all_alone() {
-        let worth = Bm25Weights::of(shape.length * OWN_WORDS_WEIGHT);
+        let bm25 = Bm25::with_average_length(shape.length * OWN_WORDS_WEIGHT);
         for (postings, idf) in terms {
             for (at, times) in visible_postings(columns, postings) {
                 let length = columns.lengths[at] as f32 * OWN_WORDS_WEIGHT;
-                scores.context[at] += worth.add(*idf, f32::from(times.all) * OWN_WORDS_WEIGHT, length);
+                scores.context[at] += bm25.score(*idf, f32::from(times.all) * OWN_WORDS_WEIGHT, length);
             }
         }
         return scores;
     }
     let around = SurroundingLengths::of(columns, &shape);
-    let (in_context, in_thread) = (Bm25Weights::of(around.context), Bm25Weights::of(around.thread));
+    let (in_context, in_thread) =
+        (Bm25::with_average_length(around.context), Bm25::with_average_length(around.thread));
     let mut by_thread = vec![0.0; around.threads.len()];
     // The count of the current term in each document, including the neighbours' share; all zero between
     // terms.
@@ -99,14 +73,14 @@ pub fn score(columns: &DocumentColumns, postings: &[TermPostings]) -> LexicalSco
             for (times, place) in times_there[near.clone()].iter_mut().zip(near) {
                 let times = std::mem::take(times);
                 if times > 0.0 {
-                    scores.context[place] += in_context.add(*idf_own, times, around.contexts[place]);
+                    scores.context[place] += in_context.score(*idf_own, times, around.contexts[place]);
                 }
             }
         }
-        let idf_thread = idf(around.threads.len(), threads.len());
+        let idf_thread = inverse_document_frequency(around.threads.len(), threads.len());
         for (thread, times) in threads {
             let length = around.threads[thread as usize];
-            by_thread[thread as usize] += in_thread.add(idf_thread, times, length);
+            by_thread[thread as usize] += in_thread.score(idf_thread, times, length);
         }
     }
     let of = |at: usize| if columns.visible[at] { by_thread[around.thread_of[at] as usize] } else { 0.0 };

@@ -1,6 +1,7 @@
 //! Matches raw messages against a prompt, by words alone. A message must cover the subject of the prompt, or
 //! it is not shown (B-06): messages fill in for missing memories, but only if they match.
 
+use super::bm25::{self, Bm25, inverse_document_frequency};
 use crate::base::provenance::Origin;
 
 /// The minimum share of the prompt's weight that a message must cover.
@@ -15,9 +16,6 @@ const COMMON_TERM_FACTOR: f64 = 0.25;
 const TIE_BREAK_WEIGHT: f64 = 0.3;
 /// The tolerance for rounding when coverage is summed in a different order.
 const COVERAGE_EPSILON: f64 = 1e-9;
-/// The usual BM25 saturation parameter.
-const BM25_K1: f64 = 1.2;
-const BM25_B: f64 = 0.75;
 
 /// The maximum number of raw messages beside notes.
 pub const MAX_MESSAGES: usize = 3;
@@ -40,7 +38,7 @@ pub struct PromptWord {
     /// The weight of the word, from 0 to 1.
     pub weight: f64,
     /// The inverse document frequency among the messages.
-    pub idf: f64,
+    pub idf: f32,
 }
 
 impl PromptWord {
@@ -52,9 +50,7 @@ impl PromptWord {
             (false, true) => COMMON_TERM_FACTOR * rarity,
             (false, false) => rarity,
         };
-        #[expect(clippy::cast_precision_loss, reason = "how many messages there are, to a few digits")]
-        let (frequency, all) = (frequency as f64, all as f64);
-        Self { weight, idf: (1.0 + (all - frequency + 0.5).max(0.5) / (frequency + 0.5)).ln() }
+        Self { weight, idf: inverse_document_frequency(all.max(frequency), frequency) }
     }
 }
 
@@ -65,7 +61,7 @@ pub struct MessageQuery {
     /// The indexes of the words that define the subject.
     telling: Vec<usize>,
     subject_weight: f64,
-    ideal: f64,
+    ideal: f32,
 }
 
 /// The match of a message against a prompt.
@@ -84,7 +80,7 @@ impl MessageQuery {
         telling.sort_by(|a, b| words[*b].weight.total_cmp(&words[*a].weight).then(a.cmp(b)));
         telling.truncate(MAX_TELLING_WORDS);
         let subject_weight = telling.iter().map(|place| words[*place].weight).sum();
-        let ideal = words.iter().map(|word| word.idf * (BM25_K1 + 1.0)).sum();
+        let ideal = words.iter().map(|word| bm25::upper_bound(word.idf)).sum();
         Self { words, telling, subject_weight, ideal }
     }
 
@@ -130,7 +126,7 @@ impl MessageQuery {
         &self,
         counts: &[u8],
         length: u32,
-        mean_length: f64,
+        bm25: Bm25,
         origin: Origin,
     ) -> Option<MessageMatch> {
         let count = |place: usize| counts.get(place).copied().unwrap_or(0);
@@ -144,17 +140,10 @@ impl MessageQuery {
         if coverage < MIN_COVERAGE - COVERAGE_EPSILON || held < MIN_COVERED_RARITY.min(self.subject_weight) {
             return None;
         }
-        let norm = BM25_K1 * (1.0 - BM25_B + BM25_B * f64::from(length) / mean_length.max(1.0));
-        let bm25: f64 = self
-            .words
-            .iter()
-            .enumerate()
-            .map(|(place, word)| {
-                let often = f64::from(count(place));
-                word.idf * often * (BM25_K1 + 1.0) / (often + norm)
-            })
-            .sum();
-        let finer = if self.ideal > 0.0 { bm25 / self.ideal } else { 0.0 };
+        let words = self.words.iter().enumerate();
+        let score: f32 =
+            words.map(|(place, word)| bm25.score(word.idf, f32::from(count(place)), length as f32)).sum();
+        let finer = if self.ideal > 0.0 { f64::from(score / self.ideal) } else { 0.0 };
         // The user's words rank above the agent's, and those above the output of tools.
         let whose = match origin {
             Origin::User => 1.0,
@@ -174,6 +163,10 @@ mod tests {
 
     use super::*;
 
+    fn bm25(average: f32) -> Bm25 {
+        Bm25::with_average_length(average)
+    }
+
     fn question(weights: &[f64]) -> MessageQuery {
         MessageQuery::new(weights.iter().map(|weight| PromptWord { weight: *weight, idf: 1.0 }).collect())
     }
@@ -181,7 +174,7 @@ mod tests {
     #[test]
     fn b_06_a_message_has_to_cover_what_is_asked() {
         let question = question(&[0.9, 0.8, 0.1]);
-        let judge = |counts: &[u8]| question.match_message(counts, 10, 10.0, Origin::User);
+        let judge = |counts: &[u8]| question.match_message(counts, 10, bm25(10.0), Origin::User);
         assert!(judge(&[1, 1, 0]).is_some());
         assert!(judge(&[1, 0, 1]).is_none(), "half of it is not enough");
         assert!(judge(&[0, 0, 9]).is_none());
@@ -190,25 +183,25 @@ mod tests {
 
     #[test]
     fn b_06_a_word_that_everybody_says_is_no_match() {
-        assert_eq!(question(&[]).match_message(&[], 1, 1.0, Origin::User), None);
+        assert_eq!(question(&[]).match_message(&[], 1, bm25(1.0), Origin::User), None);
         let common = MessageQuery::new(vec![
             PromptWord::new(0.2, true, false, 90, 100),
             PromptWord::new(0.1, false, false, 95, 100),
         ]);
         // A prompt of common words alone is about those words.
-        assert!(common.match_message(&[1, 1], 5, 10.0, Origin::User).is_some());
+        assert!(common.match_message(&[1, 1], 5, bm25(10.0), Origin::User).is_some());
         let one = MessageQuery::new(vec![
             PromptWord::new(0.9, false, false, 1, 100),
             PromptWord::new(0.9, true, false, 50, 100),
         ]);
-        assert!(one.match_message(&[0, 3], 5, 10.0, Origin::User).is_none());
-        assert!(one.match_message(&[1, 0], 5, 10.0, Origin::User).is_some());
+        assert!(one.match_message(&[0, 3], 5, bm25(10.0), Origin::User).is_none());
+        assert!(one.match_message(&[1, 0], 5, bm25(10.0), Origin::User).is_some());
     }
 
     #[test]
     fn b_01_the_persons_own_words_come_first() {
         let question = question(&[0.9]);
-        let worth = |origin| question.match_message(&[1], 10, 10.0, origin).unwrap().worth;
+        let worth = |origin| question.match_message(&[1], 10, bm25(10.0), origin).unwrap().worth;
         assert!(worth(Origin::User) > worth(Origin::Agent) && worth(Origin::Agent) > worth(Origin::Tool));
     }
 
@@ -221,7 +214,7 @@ mod tests {
             let question = question(&words.iter().map(|word| word.0).collect::<Vec<_>>());
             let counts: Vec<u8> = words.iter().map(|word| word.1).collect();
             let needed = question.required_words(|place| words[place].2);
-            if let Some(found) = question.match_message(&counts, 20, 30.0, Origin::User) {
+            if let Some(found) = question.match_message(&counts, 20, bm25(30.0), Origin::User) {
                 prop_assert!(needed.iter().any(|place| counts[*place] > 0));
                 prop_assert!(question.covers(|at| counts[question.telling_words()[at]] > 0));
                 prop_assert!(found.coverage <= 1.0 + 1e-9 && found.worth > 0.0 && found.worth <= 1.01);

@@ -5,7 +5,7 @@
 //! - [`collection`]: the columns of all documents that ranking reads
 //! - [`query`], [`time_expressions`]: a prompt as a query, and the times it names
 //! - [`rewrite`]: rewriting a query into better search words with a model
-//! - [`lexical`]: BM25 of a document, its neighbours and its thread
+//! - [`bm25`], [`lexical`]: the BM25 formula, and the scores of a document, its neighbours and its thread
 //! - [`fusion`]: combining lexical and vector scores
 //! - [`memory_usage`]: what signals do to the strength of a memory
 //! - [`score_factors`], [`rank`]: age, usage, review and project, and the resulting order
@@ -16,6 +16,7 @@
 //! - [`metrics`]: metrics of retrieval quality
 
 pub mod answer;
+pub mod bm25;
 pub mod citation;
 pub mod collect;
 pub mod collection;

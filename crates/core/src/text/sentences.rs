@@ -88,3 +88,26 @@ pub(crate) fn is_dense(text: &str) -> bool {
 pub(crate) fn is_dense_char(c: char) -> bool {
     matches!(c as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF)
 }
+
+/// Strips Markdown bullets, emphasis and list numbers from a sentence.
+pub fn strip_markdown(sentence: &str) -> String {
+    let bare = sentence.trim().trim_start_matches(['-', '*', '•', '#', '>', ' ']);
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let bare = match digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")) {
+        Some(rest) if digits.len() < bare.len() => rest,
+        _ => bare,
+    };
+    bare.replace("**", "").replace("__", "").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_is_stripped_from_a_sentence() {
+        assert_eq!(strip_markdown("- **Cause**: the clock"), "Cause: the clock");
+        assert_eq!(strip_markdown("2. It retries"), "It retries");
+        assert_eq!(strip_markdown("5433 is the port"), "5433 is the port");
+    }
+}

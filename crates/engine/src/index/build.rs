@@ -12,10 +12,11 @@ use rekindle_core::recall::windows::{self, TextWindow};
 use rekindle_core::text::terms::TermHasher;
 use rekindle_embed::QuantisedVector;
 
-use super::format::{PART_COUNT, SegmentHeader, SegmentPart, SegmentWriter};
+use super::format::{
+    PART_COUNT, SegmentHeader, SegmentPart, SegmentWriter, UNIT_BYTES, VectorSpace, WindowKind,
+};
 use super::nibbles;
 use super::postings::{self, Posting};
-use super::segment::{UNIT_BYTES, WindowKind};
 
 /// A document with the vectors that are already computed.
 #[derive(Clone, Debug)]
@@ -108,15 +109,6 @@ impl PreparedUnit {
         let documents = std::mem::take(&mut unit.documents).into_iter().map(prepare).collect();
         Self { unit, documents, behind: None }
     }
-}
-
-/// The space of the vectors in a segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VectorSpace {
-    /// The model that computes the vectors.
-    pub model: String,
-    /// The dimension of the vectors.
-    pub dimension: usize,
 }
 
 /// The layout of a segment before it is written.

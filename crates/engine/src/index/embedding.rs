@@ -11,9 +11,11 @@ use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::{EmbeddingModel, EncoderScratch, QuantisedVector, TextRole, quantise};
 
-use super::build::{PreparedUnit, VectorSpace};
+use super::build::PreparedUnit;
+use super::error::Error;
+use super::format::VectorSpace;
 use super::frames;
-use super::store::{CHECKPOINT_FILE, Error, RecallIndex};
+use super::store::{CHECKPOINT_FILE, RecallIndex};
 use crate::platform::disk;
 
 /// The time that a save may spend on vectors; the next indexing run computes the rest (STO-15).

@@ -13,6 +13,8 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use rekindle_core::base::hash::{ByteChecksum, checksum};
 
+use super::nibbles;
+
 /// The magic bytes of a segment.
 const MAGIC: [u8; 8] = *b"rkindex\n";
 /// The version of the format. A segment of another version is rebuilt.
@@ -22,6 +24,20 @@ const ALIGNMENT: usize = 64;
 const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PART_COUNT * 24 + 8;
 /// The maximum length of a model's name, in bytes.
 pub(super) const MODEL_BYTES: usize = 128;
+
+/// The size of a unit in bytes.
+pub(super) const UNIT_BYTES: usize = 64;
+/// The size of a window in bytes.
+pub(super) const WINDOW_BYTES: usize = 12;
+
+/// The space of the vectors in a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorSpace {
+    /// The model that computes the vectors.
+    pub model: String,
+    /// The dimension of the vectors.
+    pub dimension: usize,
+}
 
 /// The parts of a segment, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +85,31 @@ pub(super) enum SegmentPart {
     PostingDocuments,
     /// For each posting: the number of occurrences, in the whole text and at each end.
     PostingCounts,
+}
+
+/// The kinds of windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WindowKind {
+    /// Whole windows, which every query scans.
+    Whole,
+    /// Fine windows, which only rescoring reads.
+    Fine,
+}
+
+impl WindowKind {
+    /// The parts with the first window of each document, the windows and their vectors, and the size of a
+    /// vector in bytes.
+    pub(super) fn parts(self, dimension: usize) -> ([SegmentPart; 3], usize) {
+        match self {
+            Self::Whole => {
+                ([SegmentPart::FirstWindows, SegmentPart::Windows, SegmentPart::Vectors], dimension)
+            }
+            Self::Fine => (
+                [SegmentPart::FirstFine, SegmentPart::Fine, SegmentPart::FineVectors],
+                nibbles::width(dimension),
+            ),
+        }
+    }
 }
 
 /// The number of parts.

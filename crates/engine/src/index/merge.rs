@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use rekindle_core::recall::document::FileStamp;
 
-use super::format::{SegmentDamage, SegmentHeader, SegmentPart, SegmentWriter};
-use super::segment::{IndexSegment, WindowKind};
+use super::format::{SegmentDamage, SegmentHeader, SegmentPart, SegmentWriter, WindowKind};
+use super::segment::IndexSegment;
 
 /// Marks a document that the new segment omits.
 const OMITTED_DOCUMENT: u32 = u32::MAX;

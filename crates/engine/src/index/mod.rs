@@ -4,20 +4,22 @@
 //!
 //! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the file format of a segment, writing
 //!   and reading it
-//! - `manifest`, `frames`, [`store`]: generations, their deltas, and the locks of writers
+//! - `segment_folder`: numbered segment files and the manifest that names the live ones
+//! - `frames`, [`store`]: generations, their deltas, and the locks of writers
 //! - [`snapshot`]: the index as one reader sees it; `scan`: a query against all its vectors
 //! - [`embedding`]: computing missing vectors
 
 mod build;
 pub mod embedding;
+mod error;
 mod format;
 mod frames;
-pub(crate) mod manifest;
 pub(crate) mod merge;
 mod nibbles;
 mod postings;
 mod scan;
 pub mod segment;
+pub(crate) mod segment_folder;
 pub mod snapshot;
 pub mod store;
 #[cfg(test)]
@@ -28,9 +30,10 @@ pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
     build::build(&VectorSpace { model: String::new(), dimension: 0 }, units)
 }
 
-pub use build::{EmbeddedWindow, PreparedDocument, PreparedUnit, VectorSpace};
+pub use build::{EmbeddedWindow, PreparedDocument, PreparedUnit};
 pub use embedding::Embedder;
-pub use format::SegmentDamage;
+pub use error::Error;
+pub use format::{SegmentDamage, VectorSpace};
 pub use snapshot::{IndexSize, IndexSnapshot};
-pub use store::{DeltaAppender, EmbeddingLock, Error, GenerationWriter, OldBytes, RecallIndex};
+pub use store::{DeltaAppender, EmbeddingLock, GenerationWriter, OldBytes, RecallIndex};
 pub mod models;

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 
 use rekindle_embed::{QuantisedVector, dots};
 
-use super::format::SegmentPart;
-use super::segment::{IndexSegment, WINDOW_BYTES, u32_at};
+use super::format::{SegmentPart, WINDOW_BYTES};
+use super::segment::{IndexSegment, u32_at};
 
 /// The number of vectors in a block.
 const ROWS_PER_BLOCK: usize = 512;

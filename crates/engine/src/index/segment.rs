@@ -9,15 +9,11 @@ use rekindle_core::recall::term_counts::TermCount;
 use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::{QuantisedVector, dots};
 
-use super::build::VectorSpace;
-use super::format::{SegmentDamage, SegmentHeader, SegmentPart};
+use super::format::{
+    SegmentDamage, SegmentHeader, SegmentPart, UNIT_BYTES, VectorSpace, WINDOW_BYTES, WindowKind,
+};
 use super::nibbles;
 use crate::platform::mmap::MappedFile;
-
-/// The size of a unit in bytes.
-pub(super) const UNIT_BYTES: usize = 64;
-/// The size of a window in bytes.
-pub(super) const WINDOW_BYTES: usize = 12;
 
 /// A segment: documents with all data for search.
 #[derive(Debug)]
@@ -48,31 +44,6 @@ pub(crate) struct DocumentInfo<'a> {
     /// The number of terms of the document.
     pub(crate) length: u32,
     pub(crate) project: Option<&'a str>,
-}
-
-/// The kinds of windows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WindowKind {
-    /// Whole windows, which every query scans.
-    Whole,
-    /// Fine windows, which only rescoring reads.
-    Fine,
-}
-
-impl WindowKind {
-    /// The parts with the first window of each document, the windows and their vectors, and the size of a
-    /// vector in bytes.
-    pub(super) fn parts(self, dimension: usize) -> ([SegmentPart; 3], usize) {
-        match self {
-            Self::Whole => {
-                ([SegmentPart::FirstWindows, SegmentPart::Windows, SegmentPart::Vectors], dimension)
-            }
-            Self::Fine => (
-                [SegmentPart::FirstFine, SegmentPart::Fine, SegmentPart::FineVectors],
-                nibbles::width(dimension),
-            ),
-        }
-    }
 }
 
 /// The windows of a document and their vectors, in serialised form.

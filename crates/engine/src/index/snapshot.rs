@@ -17,7 +17,8 @@ use rekindle_core::recall::term_counts::TermCount;
 use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::QuantisedVector;
 
-use super::build::{PreparedUnit, VectorSpace, build};
+use super::build::{PreparedUnit, build};
+use super::format::VectorSpace;
 use super::scan::scan;
 use super::segment::{DocumentInfo, IndexSegment, StoredWindow};
 

@@ -9,8 +9,7 @@
 //! index/embedding.lock   held while many vectors are computed
 //! ```
 //!
-//! A reader opens `CURRENT`, the bases and the delta without a lock. The files of a generation do not change;
-//! if a new generation replaces them while a reader opens them, it retries.
+//! A reader opens `CURRENT`, the bases and the delta without a lock (see `segment_folder`).
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,71 +21,25 @@ use rekindle_core::base::id::ChangeId;
 use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 
-use super::build::{PreparedUnit, VectorSpace, build, lay_out_segment};
-use super::format::SegmentDamage;
+use super::build::{PreparedUnit, build, lay_out_segment};
+use super::error::Error;
+use super::format::VectorSpace;
 use super::frames;
-use super::manifest;
 use super::segment::IndexSegment;
+use super::segment_folder::SegmentFolder;
 use super::snapshot::IndexSnapshot;
 use crate::platform::disk;
 use crate::platform::mmap::MappedFile;
 
 /// The time to wait for other appenders.
 const APPEND_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum number of retries if the generation is replaced during a read.
-const MAX_READ_RETRIES: usize = 8;
-
-/// An error of the index. No data is lost: the index can be rebuilt.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A file of the index is damaged.
-    #[error("the index cannot be used: {} : {damage}", path.display())]
-    Damaged {
-        /// The path of the file.
-        path: PathBuf,
-        /// The damage to the file.
-        damage: SegmentDamage,
-    },
-    /// A file operation failed.
-    #[error("the index could not be {what} at {}: {error}", path.display())]
-    Io {
-        /// The failed operation, as a participle.
-        what: &'static str,
-        /// The path of the file.
-        path: PathBuf,
-        /// The error of the system.
-        error: io::Error,
-    },
-    /// Another process holds the lock.
-    #[error("another process is indexing")]
-    Busy,
-}
-
-impl Error {
-    /// The hint for the person.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Busy => "wait for it to end; what is there can be recalled meanwhile",
-            Self::Damaged { .. } => {
-                "`rekindle reindex` makes the index again from your notes; nothing is lost"
-            }
-            Self::Io { .. } => {
-                "see to it that this can be read and written, or move it away; then `rekindle reindex` makes the index \
-                 again from your notes"
-            }
-        }
-    }
-
-    pub(crate) fn io(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
-        move |error| match error.kind() {
-            io::ErrorKind::TimedOut => Self::Busy,
-            _ => Self::Io { what, path: path.to_owned(), error },
-        }
-    }
-}
 
 /// The version of `CURRENT`; segments have their own.
 const FORMAT_VERSION: u32 = 2;
+/// The extension of a large segment.
+const BASE: &str = "base";
+/// The extension of the small segments of a generation.
+const DELTA: &str = "delta";
 /// The maximum number of documents that a fold merges into one segment, so that memory use stays flat.
 const MAX_LAYER_UNITS: usize = 2048;
 /// The maximum number of units above the first segment, which every reader looks up. Beyond it, all segments
@@ -111,7 +64,7 @@ pub(super) const CHECKPOINT_FILE: &str = "embedding.partial";
 /// The index in a folder.
 #[derive(Clone, Debug)]
 pub struct RecallIndex {
-    folder: PathBuf,
+    folder: SegmentFolder,
 }
 
 /// The lock for writing a new generation.
@@ -124,55 +77,31 @@ pub struct GenerationWriter<'a> {
 impl RecallIndex {
     /// The index in `folder`, which need not exist.
     pub fn in_folder(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder: SegmentFolder::new(folder, FORMAT_VERSION, &[BASE, DELTA]) }
     }
 
     /// The folder of the index.
     pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    fn current_file(&self) -> PathBuf {
-        self.folder.join("CURRENT")
-    }
-
-    fn base(&self, generation: u64) -> PathBuf {
-        self.folder.join(format!("{generation:06}.base"))
+        self.folder.path()
     }
 
     fn delta(&self, generation: u64) -> PathBuf {
-        self.folder.join(format!("{generation:06}.delta"))
+        self.folder.numbered_file(generation, DELTA)
     }
 
     fn current(&self) -> Result<Option<IndexManifest>, Error> {
-        manifest::read(&self.current_file(), FORMAT_VERSION)
+        self.folder.manifest()
     }
 
     /// Opens the current generation; `None` if there is no index.
     pub fn open(&self) -> Result<Option<IndexSnapshot>, Error> {
-        let mut tries = 0;
-        loop {
-            let Some(current) = self.current()? else { return Ok(None) };
-            match self.open_generation(&current) {
-                Err(Error::Io { error, path, .. }) if error.kind() == io::ErrorKind::NotFound => {
-                    if tries == MAX_READ_RETRIES {
-                        return Err(Error::Damaged { path, damage: SegmentDamage::Missing });
-                    }
-                    tries += 1;
-                }
-                other => return other.map(Some),
-            }
-        }
+        self.folder.open(|current| self.open_generation(current))
     }
 
     fn open_generation(&self, current: &IndexManifest) -> Result<IndexSnapshot, Error> {
-        let open = |bytes: MappedFile, path: &Path| {
-            IndexSegment::open(bytes).map_err(|damage| Error::Damaged { path: path.to_owned(), damage })
-        };
         let mut segments = Vec::with_capacity(current.layers.len());
         for layer in &current.layers {
-            let base = self.base(*layer);
-            segments.push(open(MappedFile::open(&base).map_err(Error::io("read", &base))?, &base)?);
+            segments.push(self.folder.segment(*layer, BASE)?);
         }
         let layers = segments.len();
         let path = self.delta(current.generation);
@@ -182,7 +111,8 @@ impl RecallIndex {
         for range in found {
             let (later, segment) = split(&bytes[range]);
             seen = later.or(seen);
-            segments.push(open(segment.to_vec().into(), &path)?);
+            let segment = IndexSegment::open(segment.to_vec().into());
+            segments.push(segment.map_err(|damage| Error::Damaged { path: path.clone(), damage })?);
         }
         Ok(IndexSnapshot::new(current.generation, layers, segments, seen, whole, whole < bytes.len()))
     }
@@ -190,26 +120,20 @@ impl RecallIndex {
     /// Takes the lock for appending to the delta. It blocks all other appends and new generations, so hold it
     /// briefly.
     pub fn appender(&self) -> Result<DeltaAppender<'_>, Error> {
-        let path = self.folder.join("delta.lock");
-        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
-        let lock = disk::lock(&path, APPEND_LOCK_TIMEOUT).map_err(Error::io("locked", &path))?;
+        let lock = self.folder.lock("delta.lock", APPEND_LOCK_TIMEOUT)?;
         Ok(DeltaAppender { index: self, _lock: lock })
     }
 
     /// Takes the lock for writing a new generation; waits at most `patience`.
     pub fn writer(&self, patience: Duration) -> Result<GenerationWriter<'_>, Error> {
-        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
-        let path = self.folder.join("writer.lock");
-        let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
+        let lock = self.folder.lock("writer.lock", patience)?;
         Ok(GenerationWriter { index: self, _lock: lock })
     }
 
     /// Takes the lock for computing all missing vectors, which one process at a time may do; waits at most
     /// `patience`.
     pub fn embedding(&self, patience: Duration) -> Result<EmbeddingLock, Error> {
-        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
-        let path = self.folder.join("embedding.lock");
-        let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
+        let lock = self.folder.lock("embedding.lock", patience)?;
         Ok(EmbeddingLock { _lock: lock })
     }
 
@@ -217,7 +141,7 @@ impl RecallIndex {
     /// overwritten. Returns the number of erased documents.
     pub fn erase(&self, gone: impl Fn(&Document) -> bool) -> Result<usize, Error> {
         let count = self.all_documents().iter().filter(|(_, document)| gone(document)).count();
-        let partial = self.folder.join(CHECKPOINT_FILE);
+        let partial = self.folder().join(CHECKPOINT_FILE);
         disk::shred(&partial).map_err(Error::io("removed", &partial))?;
         if count == 0 {
             return Ok(0);
@@ -255,15 +179,15 @@ impl RecallIndex {
     /// Every document in any file of the index, current or left over.
     pub fn all_documents(&self) -> Vec<(PathBuf, Document)> {
         let mut found = Vec::new();
-        for path in self.files() {
+        for path in self.folder.files() {
             let segments: Vec<IndexSegment> = match path.extension().and_then(|extension| extension.to_str())
             {
-                Some("base") => MappedFile::open(&path)
+                Some(BASE) => MappedFile::open(&path)
                     .ok()
                     .and_then(|bytes| IndexSegment::open(bytes).ok())
                     .into_iter()
                     .collect(),
-                Some("delta") => {
+                Some(DELTA) => {
                     let bytes = std::fs::read(&path).unwrap_or_default();
                     let ranges = frames::frames(&bytes).0;
                     ranges
@@ -288,25 +212,15 @@ impl RecallIndex {
         current.map(|current| self.unreferenced_files(Some(&current))).unwrap_or_default()
     }
 
-    /// The segments that are not part of `keep`, and the temporary files.
+    /// The files that are not part of `keep`, and the temporary files.
     fn unreferenced_files(&self, keep: Option<&IndexManifest>) -> Vec<PathBuf> {
-        let mut kept: Vec<PathBuf> = keep.map(|keep| self.delta(keep.generation)).into_iter().collect();
-        kept.extend(keep.into_iter().flat_map(|keep| &keep.layers).map(|layer| self.base(*layer)));
-        let is_needless = |file: &PathBuf| {
-            let is_segment =
-                file.extension().is_some_and(|extension| extension == "base" || extension == "delta");
-            let is_temporary = file
-                .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY_PREFIX.as_bytes()));
-            (is_segment || is_temporary) && !kept.contains(file)
-        };
-        self.files().into_iter().filter(is_needless).collect()
+        self.folder.unreferenced_files(&self.referenced_files(keep))
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        let listed =
-            std::fs::read_dir(&self.folder).map(|files| files.filter_map(Result::ok).collect::<Vec<_>>());
-        listed.unwrap_or_default().into_iter().map(|file| file.path()).collect()
+    fn referenced_files(&self, manifest: Option<&IndexManifest>) -> Vec<PathBuf> {
+        let Some(manifest) = manifest else { return Vec::new() };
+        let bases = manifest.layers.iter().map(|layer| self.folder.numbered_file(*layer, BASE));
+        bases.chain([self.delta(manifest.generation)]).collect()
     }
 }
 
@@ -396,7 +310,7 @@ impl GenerationWriter<'_> {
         let layers = current.layers.get(..kept).unwrap_or_default().to_vec();
         if let Some(merge) = basis.merge_since(kept, space) {
             // The bytes are copied without parsing, so they are verified first.
-            let damaged = |damage| Error::Damaged { path: self.index.folder.clone(), damage };
+            let damaged = |damage| Error::Damaged { path: self.index.folder().to_owned(), damage };
             merge.verify().map_err(damaged)?;
             let write = &mut |file: &mut File| merge.write(file);
             return self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed);
@@ -422,16 +336,8 @@ impl GenerationWriter<'_> {
         seen: Option<&ChangeId>,
         old: OldBytes,
     ) -> Result<(), Error> {
-        // A damaged index has no current generation but may have files, whose names must not be reused.
-        let newest = self
-            .index
-            .files()
-            .iter()
-            .filter_map(|file| file.file_stem()?.to_str()?.parse::<u64>().ok())
-            .max();
-        let generation = newest.map_or(1, |newest| newest + 1);
-        let (base, delta) = (self.index.base(generation), self.index.delta(generation));
-        disk::write_atomic_with(&base, write).map_err(Error::io("written", &base))?;
+        let generation = self.index.folder.write(BASE, write)?;
+        let delta = self.index.delta(generation);
         // From here on, nothing is appended to the old delta.
         let _appender = self.index.appender()?;
         let tail = match basis {
@@ -446,28 +352,25 @@ impl GenerationWriter<'_> {
         disk::write_atomic(&delta, &tail).map_err(Error::io("written", &delta))?;
         layers.push(generation);
         let current = IndexManifest { format: FORMAT_VERSION, generation, layers, seen: seen.cloned() };
-        manifest::write(&self.index.current_file(), &current)?;
+        self.index.folder.publish(&current)?;
         self.sweep(Some(&current), old)
     }
 
     /// Overwrites and removes the whole index.
     pub fn discard(&self) -> Result<(), Error> {
         let _appender = self.index.appender()?;
-        let path = self.index.current_file();
+        let path = self.index.folder.manifest_file();
         disk::remove(&path).map_err(Error::io("removed", &path))?;
         self.sweep(None, OldBytes::Shredded)
     }
 
     /// Removes files that no generation needs.
     fn sweep(&self, keep: Option<&IndexManifest>, old: OldBytes) -> Result<(), Error> {
-        for file in self.index.unreferenced_files(keep) {
-            let gone = match old {
-                OldBytes::Removed => disk::remove(&file),
-                OldBytes::Shredded => disk::shred(&file),
-            };
-            gone.map_err(Error::io("removed", &file))?;
-        }
-        Ok(())
+        let remove = match old {
+            OldBytes::Removed => disk::remove,
+            OldBytes::Shredded => disk::shred,
+        };
+        self.index.folder.sweep(&self.index.referenced_files(keep), remove)
     }
 }
 

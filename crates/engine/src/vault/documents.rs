@@ -20,9 +20,11 @@ use rekindle_core::vault::memory::{self, StatementMark};
 use rekindle_core::vault::path::{VaultPath, slug};
 use rekindle_core::vault::{pending_proposals, review, system_log};
 
-use super::incubator::SURFACED_PROPERTY;
 use super::{ChangeDraft, CommittedChange, Error, FileWrite, Vault};
 use crate::platform::random;
+
+/// The property of an idea that lists the sessions with it (IDEA-03).
+pub(super) const SURFACED_PROPERTY: &str = "surfaced_in_session";
 
 /// A line added to a document.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use rekindle_core::vault::path::{VaultPath, fold_name, slug};
 use rekindle_core::vault::shelf_moves;
 use serde::Serialize;
 
-use super::documents::{ideas_file, structure_error};
+use super::documents::{SURFACED_PROPERTY, ideas_file, structure_error};
 use super::scan::all_files;
 use super::{AmendedFile, ChangeDraft, Error, FileWrite, NoteText, Vault};
 use crate::platform::disk::{self, TEMPORARY_PREFIX};
@@ -23,8 +23,6 @@ use crate::vault::sources;
 
 /// The main page of an idea.
 const IDEA_PAGE: &str = "_index.md";
-/// The property of that page that lists the sessions with the idea (IDEA-03).
-pub(super) const SURFACED_PROPERTY: &str = "surfaced_in_session";
 /// The maximum number of sessions recorded.
 const MAX_NOTED_SESSIONS: usize = 20;
 

@@ -3,7 +3,8 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::build::{PreparedUnit, VectorSpace, build};
+use crate::index::build::{PreparedUnit, build};
+use crate::index::format::VectorSpace;
 use crate::index::snapshot::IndexSnapshot;
 use crate::index::tests::{more, space, unit, up_to};
 

@@ -6,7 +6,8 @@ use std::ops::Range;
 use rekindle_core::recall::document::{FileStamp, SourceUnit};
 
 use super::IndexSnapshot;
-use crate::index::build::{PreparedDocument, PreparedUnit, VectorSpace};
+use crate::index::build::{PreparedDocument, PreparedUnit};
+use crate::index::format::VectorSpace;
 use crate::index::merge::{MergedUnit, SegmentMerge};
 use crate::index::segment::{IndexSegment, StoredWindow};
 

@@ -7,7 +7,7 @@ use rekindle_core::recall::fusion::RescoredSimilarity;
 use rekindle_embed::{QuantisedVector, dots};
 
 use super::IndexSnapshot;
-use crate::index::segment::WindowKind;
+use crate::index::format::WindowKind;
 
 /// The vectors of the documents to rescore.
 #[derive(Debug, Default)]

@@ -24,9 +24,8 @@ use serde::{Deserialize, Serialize};
 use super::archive::{self, ArchiveFile, ArchivedMessage};
 use crate::index::merge::SegmentMerge;
 use crate::index::segment::IndexSegment;
-use crate::index::{
-    Error, IndexSnapshot, PreparedDocument, PreparedUnit, SegmentDamage, manifest, words_segment,
-};
+use crate::index::segment_folder::SegmentFolder;
+use crate::index::{Error, IndexSnapshot, PreparedDocument, PreparedUnit, words_segment};
 use crate::platform::disk;
 use crate::platform::mmap::MappedFile;
 
@@ -44,8 +43,8 @@ const MAX_SMALL_SEGMENTS: usize = 8;
 const MAX_MERGED_DOCUMENTS: u32 = 10_000;
 /// The longest wait for another process that writes to the index.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// The number of retries of a reader whose segments are replaced.
-const MAX_READ_RETRIES: usize = 8;
+/// The extension of a segment.
+const SEGMENT: &str = "seg";
 /// The value of [`Document::kind`] for a message.
 pub const MESSAGE_KIND: &str = "message";
 
@@ -60,7 +59,7 @@ struct MessageManifest {
 pub(super) struct MessageIndex {
     /// The folder of the archive.
     pub(super) archive: PathBuf,
-    pub(super) folder: PathBuf,
+    folder: SegmentFolder,
 }
 
 /// The result of an update.
@@ -74,25 +73,16 @@ pub struct MessageIndexUpdate {
 
 impl MessageIndex {
     pub(super) fn for_archive(archive: &Path) -> Self {
-        Self { archive: archive.to_owned(), folder: archive.join("index") }
-    }
-
-    fn current_file(&self) -> PathBuf {
-        self.folder.join("CURRENT")
-    }
-
-    fn segment_file(&self, number: u64) -> PathBuf {
-        self.folder.join(format!("{number:06}.seg"))
+        let folder = SegmentFolder::new(archive.join("index"), FORMAT_VERSION, &[SEGMENT]);
+        Self { archive: archive.to_owned(), folder }
     }
 
     fn current(&self) -> Result<Option<MessageManifest>, Error> {
-        manifest::read(&self.current_file(), FORMAT_VERSION)
+        self.folder.manifest()
     }
 
     fn segment(&self, number: u64) -> Result<IndexSegment, Error> {
-        let path = self.segment_file(number);
-        let bytes = MappedFile::open(&path).map_err(Error::io("read", &path))?;
-        IndexSegment::open(bytes).map_err(|damage| Error::Damaged { path, damage })
+        self.folder.segment(number, SEGMENT)
     }
 
     fn segments(&self, current: &MessageManifest) -> Result<Vec<IndexSegment>, Error> {
@@ -101,14 +91,7 @@ impl MessageIndex {
 
     /// Opens a snapshot of the index; `None` if nothing was ever added.
     pub(super) fn open(&self) -> Result<Option<IndexSnapshot>, Error> {
-        for _ in 0..MAX_READ_RETRIES {
-            let Some(current) = self.current()? else { return Ok(None) };
-            match self.segments(&current) {
-                Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
-                other => return other.map(|segments| Some(IndexSnapshot::of_distinct(segments))),
-            }
-        }
-        Err(Error::Damaged { path: self.current_file(), damage: SegmentDamage::Missing })
+        self.folder.open(|current| Ok(IndexSnapshot::of_distinct(self.segments(current)?)))
     }
 
     /// The number of sessions that are not fully indexed.
@@ -182,16 +165,16 @@ impl MessageIndex {
 
     /// Rebuilds the index from the archive.
     pub(super) fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<MessageIndexUpdate, Error> {
-        if self.folder.exists() {
+        if self.folder.path().exists() {
             let _lock = self.lock()?;
-            self.publish(&MessageManifest { format: FORMAT_VERSION, segments: Vec::new() })?;
+            self.folder.publish(&MessageManifest { format: FORMAT_VERSION, segments: Vec::new() })?;
         }
         self.update(progress)
     }
 
     /// Erases documents (B-08): rewrites their segments without them and overwrites the old bytes.
     pub(super) fn erase(&self, gone: &dyn Fn(&Document) -> bool) -> Result<usize, Error> {
-        if !self.folder.exists() {
+        if !self.folder.path().exists() {
             return Ok(0);
         }
         let _lock = self.lock()?;
@@ -211,7 +194,7 @@ impl MessageIndex {
             current.segments[place] = self.write_units(units)?;
         }
         if count > 0 {
-            self.publish(&current)?;
+            self.folder.publish(&current)?;
         }
         // Retired segments may still hold the erased text.
         self.sweep(&current, disk::shred)?;
@@ -224,13 +207,11 @@ impl MessageIndex {
             let segment = MappedFile::open(path).ok().and_then(|bytes| IndexSegment::open(bytes).ok());
             segment.is_some_and(|segment| documents(&segment).any(|document| wanted(&document)))
         };
-        self.files().into_iter().filter(|path| is_segment(path)).filter(holds).collect()
+        self.folder.files().into_iter().filter(|path| is_segment(path)).filter(holds).collect()
     }
 
     fn lock(&self) -> Result<File, Error> {
-        disk::create_private_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
-        let path = self.folder.join("writer.lock");
-        disk::lock(&path, LOCK_TIMEOUT).map_err(Error::io("locked", &path))
+        self.folder.lock("writer.lock", LOCK_TIMEOUT)
     }
 
     /// The live segments if all of them can be read; otherwise none.
@@ -255,30 +236,17 @@ impl MessageIndex {
 
     fn write_units(&self, units: Vec<PreparedUnit>) -> Result<u64, Error> {
         let bytes = words_segment(units);
-        self.write(&mut |file| file.write_all(&bytes))
-    }
-
-    fn write(&self, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> Result<u64, Error> {
-        let newest =
-            self.files().iter().filter_map(|file| file.file_stem()?.to_str()?.parse::<u64>().ok()).max();
-        let number = newest.map_or(1, |newest| newest + 1);
-        let path = self.segment_file(number);
-        disk::write_atomic_with(&path, write).map_err(Error::io("written", &path))?;
-        Ok(number)
-    }
-
-    fn publish(&self, current: &MessageManifest) -> Result<(), Error> {
-        manifest::write(&self.current_file(), current)
+        self.folder.write(SEGMENT, &mut |file| file.write_all(&bytes))
     }
 
     /// Writes a segment from a batch and makes it live.
     fn add(&self, current: &mut MessageManifest, batch: &mut SegmentBatch) -> Result<(), Error> {
         let SegmentBatch { units, .. } = std::mem::take(batch);
         if units.is_empty() {
-            return if current.segments.is_empty() { self.publish(current) } else { Ok(()) };
+            return if current.segments.is_empty() { self.folder.publish(current) } else { Ok(()) };
         }
         current.segments.push(self.write_units(units)?);
-        self.publish(current)
+        self.folder.publish(current)
     }
 
     /// Merges the smallest segments if there are many small ones.
@@ -306,35 +274,26 @@ impl MessageIndex {
             let sources: Vec<IndexSegment> =
                 gone.iter().map(|number| self.segment(*number)).collect::<Result<_, _>>()?;
             let merge = SegmentMerge::of_distinct(sources.iter().collect());
-            let merged = self.write(&mut |file| merge.write(file))?;
+            let merged = self.folder.write(SEGMENT, &mut |file| merge.write(file))?;
             current.segments.retain(|number| !gone.contains(number));
             current.segments.push(merged);
-            self.publish(current)?;
+            self.folder.publish(current)?;
         }
     }
 
     /// Removes retired segments and the leftovers of a crash.
-    fn sweep(&self, current: &MessageManifest, gone: impl Fn(&Path) -> io::Result<()>) -> Result<(), Error> {
-        let keep: Vec<PathBuf> = current.segments.iter().map(|number| self.segment_file(*number)).collect();
-        for file in self.files() {
-            let temporary = file
-                .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY_PREFIX.as_bytes()));
-            if (is_segment(&file) || temporary) && !keep.contains(&file) {
-                gone(&file).map_err(Error::io("removed", &file))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
-        entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+    fn sweep(
+        &self,
+        current: &MessageManifest,
+        remove: impl Fn(&Path) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let live = current.segments.iter().map(|number| self.folder.numbered_file(*number, SEGMENT));
+        self.folder.sweep(&live.collect::<Vec<_>>(), remove)
     }
 }
 
 fn is_segment(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "seg")
+    path.extension().is_some_and(|end| end == SEGMENT)
 }
 
 fn documents(segment: &IndexSegment) -> impl Iterator<Item = Document> {

@@ -3,6 +3,7 @@
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
+use rekindle_core::recall::bm25::Bm25;
 use rekindle_core::recall::citation::Cited;
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
@@ -104,7 +105,7 @@ pub fn find(
         };
         match embedder {
             Some(embedder) => word(rarity(embedder.word_id(&term.word))),
-            None => word((word(1.0).idf / MAX_RARITY).min(1.0)),
+            None => word((f64::from(word(1.0).idf) / MAX_RARITY).min(1.0)),
         }
     });
     let question = MessageQuery::new(words.collect());
@@ -125,7 +126,7 @@ pub fn find(
         Some(often) => often[number as usize],
         None => rest[place].count_in(number).map_or(0, |count| count.all),
     };
-    let mean_length = f64::from(snapshot.mean_length());
+    let bm25 = Bm25::with_average_length(snapshot.mean_length().max(1.0));
     let mut held = vec![0; query.terms.len()];
     let mut answers: Vec<MessageHit> = Vec::new();
     for number in 0..snapshot.len() {
@@ -140,7 +141,7 @@ pub fn find(
             continue;
         }
         held.iter_mut().enumerate().for_each(|(place, held)| *held = often(place, number));
-        if let Some(found) = question.match_message(&held, about.length, mean_length, about.flags.origin()) {
+        if let Some(found) = question.match_message(&held, about.length, bm25, about.flags.origin()) {
             let decay = decay_factor(rules.decay, rules.now, about.created);
             answers.push(MessageHit { number, created: about.created, found_match: found, decay });
         }

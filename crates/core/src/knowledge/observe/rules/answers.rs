@@ -2,14 +2,13 @@
 //! every sentence is labelled once.
 
 use super::session_view::SessionView;
-use super::statements::strip_markdown;
 use super::turn::SessionTurn;
 use crate::knowledge::statement;
 use crate::knowledge::statement::{
     ClassifyFn, MAX_SENTENCE_CHARS, StatementContext, StatementLabels, StatementSpeaker,
 };
 use crate::text::phrases::truncate_head;
-use crate::text::sentences;
+use crate::text::sentences::{self, strip_markdown};
 
 /// The number of bytes read of an answer.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;

@@ -16,7 +16,7 @@ use crate::text::phrases::{
     MAX_FINDING_CHARS, contains_dense, content, find_words, has, line, strip_phrase, truncate_head,
 };
 use crate::text::sentences;
-use crate::text::sentences::split_phrases;
+use crate::text::sentences::{split_phrases, strip_markdown};
 use crate::vault::priority::Priority;
 
 /// A failure that passed later.
@@ -273,12 +273,4 @@ pub(super) fn stated_cause(view: &SessionView<'_>, from: usize, to: usize) -> Op
 fn names_cause(folded: &str) -> bool {
     split_phrases(cause::NAMED).any(|words| find_words(folded, words).is_some())
         || sentences::is_dense(folded) && contains_dense(folded, cause::DENSE_NAMED)
-}
-
-/// A sentence without Markdown.
-fn strip_markdown(sentence: &str) -> String {
-    let bare = sentence.replace("**", "");
-    let start = bare.trim_start_matches(['-', '*', '•', ' ', '#']);
-    let digits = start.trim_start_matches(|c: char| c.is_ascii_digit());
-    digits.strip_prefix(". ").unwrap_or(start).to_owned()
 }

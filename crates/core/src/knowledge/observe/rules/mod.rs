@@ -9,6 +9,7 @@
 //! - `command`, `output`: commands and their outcomes; `mended_failures`, `state_changes`, `workflows`: findings from those
 //! - `statements`: sentences that a classifier labels as lasting, of the user and of the agent
 //! - `published`, `notes`, `plans`: texts of the agent for others or for later; `open_items`: remaining work
+//! - `one_offs`: sentences that say that they hold once
 //! - `request`: the user's requests; `turn`, `digest`, `ending`: the turns, their digests, and the end of the
 //!   session; `answers`: the agent's answers by sentence
 
@@ -19,6 +20,7 @@ mod digest;
 mod draft;
 mod mended_failures;
 mod notes;
+mod one_offs;
 mod open_items;
 mod output;
 mod person_sentences;
@@ -94,7 +96,7 @@ pub fn observe_with(
     drafts.extend(workflows::workflow_draft(&view));
     let drafts = draft::best_drafts(draft::deduplicate(draft::best_drafts(drafts, MAX_DRAFTS)), MAX_FINDINGS);
 
-    let once = digest::one_off_values(&view);
+    let once = one_offs::one_off_values(&view);
     let part = |(turn, answers): (&turn::SessionTurn, &Vec<answers::AnswerSentence>)| ObservedTopic {
         day: turn.day(&view),
         narrative: digest::digest(&view, turn, answers, &once),

@@ -1,8 +1,8 @@
 //! Lines that the session wrote into the project's own memory (`CLAUDE.md`, `AGENTS.md`, `.learnings/`) and
 //! into plan files: they are distilled already. They stay the agent's word (B-01).
 
-use super::digest::is_one_off;
 use super::draft::FindingDraft;
+use super::one_offs::is_one_off;
 use super::output::CallState;
 use super::plans;
 use super::published::whole_sentences;

@@ -5,11 +5,10 @@ use super::command::CommandPart;
 use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
 use super::output::CallState;
 use super::session_view::{SessionView, ToolStep};
-use super::statements::strip_markdown;
 use crate::knowledge::observe::FindingKind;
 use crate::session::notes::here_document;
 use crate::text::phrases::{content, line, truncate_head};
-use crate::text::sentences;
+use crate::text::sentences::{self, strip_markdown};
 use crate::vault::priority::Priority;
 
 /// Commands that publish something, and its type.

@@ -4,8 +4,8 @@
 //! to the user's rank (B-01).
 
 use super::answers::AnswerSentence;
-use super::digest::is_one_off;
 use super::draft::FindingDraft;
+use super::one_offs::is_one_off;
 use super::person_sentences::PersonSentence;
 use super::session_view::{PersonMessage, SessionView};
 use super::words::change;
@@ -18,7 +18,7 @@ use crate::knowledge::statement::{
 use crate::session::{MessageRole, answer};
 use crate::text::phrases::{content, has};
 use crate::text::sentences;
-use crate::text::sentences::split_phrases;
+use crate::text::sentences::{split_phrases, strip_markdown};
 use crate::text::specific_terms::specifics;
 use crate::vault::priority::Priority;
 
@@ -385,17 +385,6 @@ pub(super) fn finish_statement(draft: FindingDraft) -> FindingDraft {
     FindingDraft { text: format!("{open}{}{about}", draft.text), topic: None, ..draft }
 }
 
-/// A sentence without Markdown bullets, emphasis and list numbers.
-pub(super) fn strip_markdown(sentence: &str) -> String {
-    let bare = sentence.trim().trim_start_matches(['-', '*', '•', '#', '>', ' ']);
-    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let bare = match digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")) {
-        Some(rest) if digits.len() < bare.len() => rest,
-        _ => bare,
-    };
-    bare.replace("**", "").replace("__", "").trim().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -458,12 +447,5 @@ mod tests {
         assert!(!is_everywhere("errors go through apperr.Wrap", 0.99));
         assert!(is_everywhere("in all my projects errors go through apperr.Wrap", 0.5));
         assert!(!is_everywhere("I like short commit messages", 0.9));
-    }
-
-    #[test]
-    fn markdown_goes() {
-        assert_eq!(strip_markdown("- **Cause**: the clock"), "Cause: the clock");
-        assert_eq!(strip_markdown("2. It retries"), "It retries");
-        assert_eq!(strip_markdown("5433 is the port"), "5433 is the port");
     }
 }

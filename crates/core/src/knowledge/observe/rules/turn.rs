@@ -7,12 +7,11 @@ use super::draft::{FindingDraft, MAX_COMMIT_CHARS};
 use super::output::CallState;
 use super::request;
 use super::session_view::SessionView;
-use super::statements::strip_markdown;
 use crate::base::time::{Date, Timestamp};
 use crate::knowledge::observe::FindingKind;
 use crate::session::MessageRole;
 use crate::text::phrases::line;
-use crate::text::sentences;
+use crate::text::sentences::{self, strip_markdown};
 use crate::vault::priority::Priority;
 
 /// The silence after which a new turn begins, in seconds.
