@@ -178,7 +178,7 @@ fn every_key_is_explained() {
         assert!(!key.allowed.is_empty() && !key.kind.is_empty());
     }
     let state = keys().into_iter().find(|key| key.name == "paths.state").unwrap();
-    assert!(state.doc.starts_with("What only this machine reads") && state.doc.ends_with("Rekindle home."));
+    assert!(state.doc.starts_with("The folder for local state") && state.doc.ends_with("Rekindle home."));
     assert_eq!(state.variables, ["REKINDLE_PATHS_STATE"]);
 }
 
