@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How long a prompt waits for its hook: `rekindle hook claude UserPromptSubmit`, a new process each time, on typed prompts.
+"""Measures how long a prompt waits for `rekindle hook claude UserPromptSubmit`, one new process per typed prompt.
 
 Usage: python3 bench/hook.py PROGRAM EMPTY [--sizes 80,1000,20000] [--prompts 200] [--out FILE]
 
-EMPTY is a program that does nothing (`cargo build --release -p rekindle-testkit --example empty`); its median, measured in turns
-with the hook, is the unit. A store has the memories of `eval/memories.jsonl`, of which a project sees about 80, and above that as
-many of the training data's as fill the size; the prompts are those of `eval/typed.jsonl`, in their projects. Prints percentiles as
-ratios, read and unread prompts apart, and ends with 1 if p95 of any size is above the target.
+EMPTY is a program that does nothing (`cargo build --release -p rekindle-testkit --example empty`); its median, measured in
+turns with the hook, is the unit. A store has the memories of `eval/memories.jsonl`, of which a project sees about 80, and is
+filled up with those of the training data. The prompts are those of `eval/typed.jsonl`, in their projects. Prints percentiles
+as ratios, separately for prompts with and without the cross-encoder, and exits with 1 if p95 of any size is above the target.
 """
 
 import gzip
@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 # The target: p95 of the hook in medians of the empty program.
 MAX_P95_RATIO = 20.0
-# A project of eval/memories.jsonl sees about so many.
+# The approximate number of memories that a project of eval/memories.jsonl sees.
 PROJECT_STORE = 80
 
 
@@ -32,7 +32,7 @@ def option(name, otherwise):
 
 
 def fill(home, count):
-    """Writes memories that hold everywhere into the vault."""
+    """Writes global memories into the vault."""
     texts = []
     for name in ("pairs.jsonl.gz", "named-pairs.jsonl.gz"):
         with gzip.open(ROOT / "models" / name, "rt", encoding="utf-8") as lines:
@@ -40,7 +40,7 @@ def fill(home, count):
     folder = next(home.glob("**/MEMORY.md")).parent / "personal-private" / "fix"
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(count):
-        # The second round says the same of other numbers, so that nothing is merged.
+        # The second round uses other numbers, so that no duplicates are merged.
         text = texts[number % len(texts)] + (f" (site {number})" if number >= len(texts) else "")
         (folder / f"filler-{number:05}.md").write_text(
             f"---\nid: m-{number:012}\nkind: fix\nstatus: active\ncreated: 2026-11-01T02:13:08Z\ngroup: personal-private\n"

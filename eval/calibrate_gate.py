@@ -1,11 +1,11 @@
-"""Fits the constants of the relevance gate: from answers of the program to probabilities (B-06).
+"""Fits the constants of the relevance gate, which turn the program's measures into a probability (B-06).
 
 Usage: python3 eval/calibrate_gate.py ANSWERS...
 
-ANSWERS are files that `eval/relevance_gate.py PROGRAM --prompts … --answers FILE` wrote, one for each set (asked and typed, balanced,
-named). Fits a logistic regression on the tuning halves, all sets with the same weight, and picks the largest threshold that
-costs at most `COST` points of R@5 on each set. Prints the constants for crates/core/src/recall/relevance_gate/mod.rs and what they do
-on both halves. Needs numpy.
+ANSWERS are files written by `eval/relevance_gate.py PROGRAM --prompts … --answers FILE`, one for each set (asked and typed,
+balanced, named). Fits a logistic regression on the tuning halves, with equal weight for each set, and picks the largest
+threshold that costs at most `COST` points of R@5 on each set. Prints the constants for
+crates/core/src/recall/relevance_gate/mod.rs and their results on both halves. Needs numpy.
 """
 
 import json
@@ -17,20 +17,20 @@ import numpy as np
 
 # As in crates/core/src/recall/relevance_gate/mod.rs.
 READING_RANGE, SMALL_TALK_RANGE = (-6.0, 3.0), (-0.2, 1.0)
-# The tuning half of a set may lose so many points of R@5: half a point less than the target, since unseen prompts cost more.
+# The maximum loss of R@5 on the tuning half of a set, in points: half a point below the target, since unseen prompts cost more.
 COST = 2.5
-# A prompt that is off topic counts as so many others: hooks see more of them than the sets have.
+# The weight of an off-topic prompt: hooks see more of them than the sets contain.
 OFF_TOPIC_WEIGHT = 3.0
 STEPS, RIDGE = 50, 1e-3
 
 
 def measures(rows, read):
-    """A column for each measure of the gate, and one for the bias."""
+    """Returns a column for each measure of the gate, and one for the bias."""
     evidence = [row["silence"]["evidence"] for row in rows]
     reading = np.array([one["reading"] or 0.0 for one in evidence]).clip(*READING_RANGE)
     cosine = np.array([one["bestCosine"] for one in evidence])
     small_talk = np.array([one["smallTalk"] or 0.0 for one in evidence]).clip(*SMALL_TALK_RANGE)
-    # Beside a reading the cosine tells nothing: fitted, its weight is slightly negative.
+    # With a cross-encoder score, the cosine adds nothing: its fitted weight is slightly negative.
     return np.stack([reading if read else cosine, -small_talk, np.ones(len(rows))], 1)
 
 
@@ -39,7 +39,7 @@ def helps(row):
 
 
 def fit(columns, labels, weights):
-    """Logistic regression by Newton's method."""
+    """Fits a logistic regression by Newton's method."""
     found = np.zeros(columns.shape[1])
     for _ in range(STEPS):
         odds = 1 / (1 + np.exp(-columns @ found))
@@ -50,7 +50,7 @@ def fit(columns, labels, weights):
 
 
 def shares(rows, odds, least):
-    """R@5, its cost, and the silence on near misses and off topic, in per cent."""
+    """Returns R@5, its cost, and the shares of silence on near misses and off topic, in per cent."""
     kinds = defaultdict(list)
     for row, odd in zip(rows, odds):
         kinds[row["type"]].append((helps(row), odd < least))
@@ -66,7 +66,7 @@ def main():
         rows = [json.loads(line) for line in pathlib.Path(name).read_text().splitlines()]
         sets[pathlib.Path(name).stem] = [row for row in rows if row["silence"]["evidence"] and not row["everywhere"]]
     tune = {name: [row for row in rows if row["half"] == "tune"] for name, rows in sets.items()}
-    # A prompt whose answer was not found says nothing of the gate.
+    # A prompt whose answer was not found says nothing about the gate.
     known = {name: [row for row in rows if row["type"] != "answerable" or helps(row)] for name, rows in tune.items()}
     weight = lambda row: OFF_TOPIC_WEIGHT if row["type"] == "off topic" else 1.0
     for read in (True, False):

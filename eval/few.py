@@ -1,11 +1,12 @@
-"""How recall does where little is known yet: stores of a few memories, drawn from `eval/` (B-06).
+"""Measures recall in small stores: a few memories, drawn from `eval/` (B-06).
 
 Usage: python3 eval/few.py PROGRAM [--sizes 5,10,20] [--half HALF] [--answers FILE]
 
-For every project of `balanced.jsonl` once and of `asked.jsonl` and `typed.jsonl` three times, so many of its memories are
-drawn, saved into a new home, and asked: what they answer, what another memory of the project would have answered, near misses,
-what is about other projects, and what is off topic. Prints what silence costs and how often it is kept; the same draw every time.
-`--half` is `tune` or `report` (both if left out). `--answers` keeps what was answered, a line of JSON for each prompt.
+For each size it draws memories of a project (once for every project of `balanced.jsonl`, three times for those of
+`asked.jsonl` and `typed.jsonl`), saves them into a new home and asks prompts that they answer, prompts whose memory was not
+drawn, near misses, prompts about other projects, and off-topic prompts. Prints the cost of silence and the shares of silence.
+The draw is the same every time. `--half` is `tune` or `report` (default: both). `--answers` saves the answers, one line of
+JSON per prompt.
 """
 
 import json
@@ -22,7 +23,7 @@ USUALLY = 6
 
 
 def drawn(rng, memories, prompts, off_topic, project, size):
-    """Some memories of a project, and prompts of each kind for them."""
+    """Returns some memories of a project, and prompts of each kind for them."""
     store = rng.sample([memory for memory in memories if memory["project"] == project], size)
     ids = {memory["id"] for memory in store}
     work = [prompt for prompt in prompts if prompt["type"] != "off topic"]
@@ -39,7 +40,7 @@ def drawn(rng, memories, prompts, off_topic, project, size):
 
 
 def ask(program, store, asked):
-    """What is answered, in a home with nothing but these memories."""
+    """Asks the prompts in a home with nothing but these memories."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         run = gate.runner(folder)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""fortnight.py PROGRAM [--set FOLDER] [--keep] [--show]: does what was said in passing come back when a task needs it?
+"""Measures whether facts mentioned in passing return when a later task needs them.
 
-Replays every session of a set (eval/fortnight/dev by default) through the real hooks, in the order of its clock, with default
-settings and nobody reviewing anything. Probes are tasks typed in new sessions on later days: what the briefing and the prompt
-hook put in front of the agent is held against what had been said. Prints a table; --json FILE keeps every answer.
+Usage: fortnight.py PROGRAM [--set FOLDER] [--keep] [--show] [--json FILE]
+
+Replays every session of a set (eval/fortnight/dev by default) through the real hooks, in chronological order, with default
+settings and without any review. Probes are tasks typed in new sessions on later days; the briefing and the prompt hook's
+output are compared with the earlier statements. Prints a table; --json FILE saves every answer.
 """
 import argparse
 import datetime
@@ -29,7 +31,7 @@ def step(seconds):
 
 
 def play(machine, project, session):
-    """One session, hook by hook, as the client would."""
+    """Replays one session, hook by hook, as the client would."""
     identity = str(uuid.uuid5(uuid.NAMESPACE_URL, project["name"] + session["id"]))
     cwd = project["folder"]
     path = os.path.join(machine.home, ".claude", "projects", cwd.replace("/", "-"), identity + ".jsonl")
@@ -184,7 +186,7 @@ def report(sets, answers, show):
     print(f"one-offs that return   {share(len(returned), len(all_one_offs))}")
     print(f"bait in front          {share(len(baited), len(all_bait))}")
     print(f"lines of other projects {share(foreign, lines_all)}")
-    print(f"lines of no use        {share(noise, lines_all)}")
+    print(f"useless lines          {share(noise, lines_all)}")
     print(f"silent when nothing is needed {share(silent, empty)}")
     print(f"tokens, median         start {statistics.median(starts):.0f}, prompt {statistics.median(prompts):.0f}")
     if show:
@@ -192,7 +194,7 @@ def report(sets, answers, show):
         for row in missed:
             print("  ", " | ".join(row))
         print("\nOne-offs that returned:", sorted(returned), "\nBait:", sorted(baited))
-        print("\nLines of no use:")
+        print("\nUseless lines:")
         for line, count in sorted({(row[0], row[2]): 0 for row in noisy}.items()):
             print("  ", line[0], line[1][:300])
 

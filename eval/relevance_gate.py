@@ -1,13 +1,13 @@
-"""How often recall stays silent, and what that costs: `eval/` through the program (B-06).
+"""Measures how often recall stays silent, and the cost of that, with the sets of `eval/` (B-06).
 
 Usage: python3 eval/relevance_gate.py PROGRAM [--prompts NAMES] [--half HALF] [--answers FILE] [--plot FILE]
 
 Saves the memories into a new home, asks every prompt in its project's folder with `rekindle recall --json --anyway`, and
-prints the shares as a table, with the curve over what is asked for. Needs git and nothing else; the home is taken away at the
-end. `--prompts` names one or more of `asked.jsonl`, `typed.jsonl` and `prompts.jsonl`, with commas (the first two if left out), or
-`balanced.jsonl`, which has memories of its own (`eval/README.md` says what they are); `--half tune` leaves out the half that only
-reports. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs against how often
-it is kept, on the reporting half.
+prints the shares as a table, with the curve over thresholds. Needs only git, and removes the home at the end. `--prompts`
+names one or more of `asked.jsonl`, `typed.jsonl` and `prompts.jsonl`, separated by commas (default: the first two), or
+`balanced.jsonl`, which has its own memories (`eval/README.md` describes the sets). `--half tune` skips the reporting half.
+`--answers` saves the answers, one line of JSON per prompt. `--plot` draws the cost of silence against its share, on the
+reporting half.
 """
 
 import json
@@ -42,8 +42,8 @@ def runner(folder):
     """Runs programs with a home in `folder`."""
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "REKINDLE_HOME": str(folder / "home")}
     def run(arguments, cwd, text=None):
-        # A memory saved without a terminal is an agent's word; here a person saves it. Nobody reads the terminal, so
-        # nothing that shows progress may write to it.
+        # A memory saved without a terminal counts as an agent's; these stand for a person's. Nobody reads the terminal, so
+        # no progress may be written to it.
         ours, theirs = pty.openpty()
         stderr = theirs if "save" in arguments else subprocess.DEVNULL
         try:
@@ -56,7 +56,7 @@ def runner(folder):
 
 
 def set_up(program, folder):
-    """A home with the memories, and a folder for each project."""
+    """Creates a home with the memories, and a folder for each project."""
     run = runner(folder)
     run([program, "init", "--name", "Eval"], folder)
     memories = lines(MEMORIES)
@@ -77,7 +77,7 @@ def set_up(program, folder):
 
 
 def ask(program, folder, run, ids, everywhere):
-    """Every prompt in its project; one that belongs to none in each of them, since people sit somewhere when they ask."""
+    """Asks every prompt in its project's folder, and a prompt without a project in every folder."""
     answers, prompts = [], [prompt for prompt in lines(*PROMPTS) if prompt["half"] in HALVES]
     projects = sorted({prompt["project"] for prompt in prompts if prompt["project"]})
     for prompt in prompts:
@@ -91,7 +91,7 @@ def ask(program, folder, run, ids, everywhere):
 
 
 def share(answers, holds):
-    """The share of prompts in per cent; one that was asked in several places counts by the places."""
+    """Returns the share of prompts in per cent; a prompt asked in several folders counts in proportion."""
     prompts = {}
     for answer in answers:
         prompts.setdefault(answer["id"], []).append(holds(answer))
@@ -99,13 +99,13 @@ def share(answers, holds):
 
 
 def log_odds(probability):
-    """A probability between 0 and 1, and not quite either of them."""
+    """Returns the log odds of a probability, clamped away from 0 and 1."""
     kept = min(max(probability, 1e-9), 1 - 1e-9)
     return math.log(kept / (1 - kept))
 
 
 def told(answers, half, more):
-    """R@5, what silence costs of it, and the shares of silence if the threshold were `more` log odds higher."""
+    """Returns R@5, its cost, and the shares of silence with a threshold `more` log odds higher."""
     of = lambda kind: [answer for answer in answers if answer["half"] == half and answer["type"] == kind]
     silent = lambda answer: log_odds(answer["silence"]["probability"]) < log_odds(answer["silence"]["threshold"]) + more
     right = lambda answer: bool(set(answer["gold"] or []) & set(answer["found"]))
@@ -114,7 +114,7 @@ def told(answers, half, more):
 
 
 def plot(answers):
-    """Cost to the right, silence upwards, both in per cent."""
+    """Draws the cost on the x axis and the silence on the y axis, both in per cent."""
     wide, high, left, top, most = 640, 360, 50, 20, 12
     x = lambda cost: left + cost / most * (wide - left - 20)
     y = lambda silent: top + (100 - silent) / 100 * (high - top - 50)

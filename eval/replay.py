@@ -1,7 +1,7 @@
-"""Drives the real program through its hooks with a moved clock. Used by fortnight.py and sessions.py.
+"""Drives the real program through its hooks with a shifted clock. Used by fortnight.py and sessions.py.
 
-Needs `faketime` (Debian package). The worker is run after each session instead of in the background, because a detached
-worker would not see the moved clock; every other setting is the default.
+Needs `faketime` (Debian package). The worker runs after each session instead of in the background, because a detached
+worker would not see the shifted clock; every other setting has its default.
 """
 import datetime
 import json
@@ -24,7 +24,7 @@ def find_faketime():
 
 
 class Machine:
-    """A home of its own, with git repositories, in which time is what we say it is."""
+    """An isolated home with git repositories and a controlled clock."""
 
     def __init__(self, program, keep=False, zone="Europe/Berlin"):
         self.program = os.path.abspath(program)
@@ -92,7 +92,7 @@ def berlin():
 
 
 class Transcript:
-    """A session as Claude Code writes it."""
+    """A session in Claude Code's format."""
 
     def __init__(self, path, session, cwd):
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -157,7 +157,7 @@ FRAME = re.compile(r"^\s*(</?rekindle[^>]*>|#+ .*|\*\*.*\*\*:?|)\s*$")
 
 
 def lines_of(context):
-    """The lines that carry something: list items, without frames and headings."""
+    """Returns the lines with content: list items, without frames and headings."""
     found = []
     for line in context.splitlines():
         text = line.strip()

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""sessions.py PROGRAM LIST FOLDER [--show] [--keep]: what is kept of real recorded sessions?
+"""Measures what is learnt from real recorded sessions.
 
-FOLDER holds transcripts of Claude Code (`<session id>.jsonl`); LIST is a JSON file with, for each session, the facts that a
-careful reader would keep (each with keys that a line about it has) and prompts that they answer weeks later. The transcripts are
-not part of this repository. Every session goes through the real hooks with the clock at its own time, then the prompts are typed
-a month after the last one.
+Usage: sessions.py PROGRAM LIST FOLDER [--show] [--keep]
+
+FOLDER contains transcripts of Claude Code (`<session id>.jsonl`). LIST is a JSON file with, for each session, the facts that
+a careful reader would keep (each with the keys of a matching line) and prompts that they answer weeks later. The transcripts
+are not part of this repository. Every session runs through the real hooks with the clock at its own time; the prompts are
+typed a month after the last session.
 """
 import argparse
 import collections
@@ -48,7 +50,7 @@ def main():
     useful = 0
     for (begin, end), session, path in timed:
         text = open(path, encoding="utf-8", errors="replace").read()
-        # The sessions were held in folders of other machines.
+        # The sessions ran in folders of other machines.
         text = re.sub(r'"cwd":"[^"]*"', f'"cwd":"{cwd}"', text)
         copy = os.path.join(machine.home, ".claude", "projects", "cli", session["id"] + ".jsonl")
         os.makedirs(os.path.dirname(copy), exist_ok=True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Trains the statement classifier: which sentences of a session hold beyond it, of which kind, and whether one ends another.
+"""Trains the statement classifier: which sentences of a session are lasting, their kind, and whether one ends another.
 
 Usage: teach_statements.py MODEL DATA OUT [--layers N] [--epochs N] [--seed N] [--all]
 
 MODEL is a folder with config.json, tokenizer.json and the weights of all-MiniLM-L6-v2 (model.safetensors, or minilm.npz as
 `--shrink` writes it); DATA holds statements.jsonl (labelled turns) and statement-pairs.jsonl; OUT is a safetensors file for
-`cargo run -p rekindle-embed --example pack_classifier`. Without --all a sixth of the turns is held out and scored.
+`cargo run -p rekindle-embed --example pack_classifier`. Without --all, a sixth of the turns is held out and scored.
 `--shrink` writes OUT as a small copy of MODEL's weights and exits. Needs torch and tokenizers; a minute on a large GPU.
 """
 import argparse
@@ -21,7 +21,7 @@ import numpy as np
 
 WIDTH, HEADS, INNER = 384, 12, 1536
 CLS, SEP = 101, 102
-# As crates/core/src/knowledge/statement/passage.rs cuts them, in characters.
+# The lengths in crates/core/src/knowledge/statement/passage.rs, in characters.
 AGENT, AROUND, STOPPED, SENTENCE = 200, 100, 80, 400
 KINDS = ["rule", "preference", "convention", "decision", "environment", "cause", "work"]
 PAIRS = ["replaces", "same", "neither"]
@@ -36,7 +36,7 @@ def context(who, stopped, agent, before, after):
 
 
 def units(turn):
-    """The labelled sentences, and the same message cut as the program cuts it."""
+    """Returns the labelled sentences, and the same message split as the program splits it."""
     message, sentences = turn["message"], turn["sentences"]
     out, at, places = [], 0, []
     for sentence in sentences:
@@ -73,7 +73,7 @@ def units(turn):
 
 
 def rows_of(path):
-    """The lines of a file, or of the same file compressed."""
+    """Reads the lines of a file, which may be compressed."""
     lines = open(path, encoding="utf-8") if path.exists() else gzip.open(f"{path}.gz", "rt", encoding="utf-8")
     return [json.loads(line) for line in lines]
 
@@ -85,7 +85,7 @@ def shrink(folder, out):
         if name.endswith("position_ids") or name.startswith("pooler"):
             continue
         if name == "embeddings.word_embeddings.weight":
-            # As the program has it: a byte for each number, a scale for each row.
+            # The program's quantisation: a byte for each number, a scale for each row.
             scale = np.abs(value).max(1, keepdims=True) / 127
             small[name + ".q"], small[name + ".s"] = np.round(value / scale).astype(np.int8), scale.astype(np.float32)
         else:
@@ -230,10 +230,10 @@ def main():
         learn_pairs, check_pairs = [p for p in pairs if p["old"] not in held], [p for p in pairs if p["old"] in held]
     labelled = [unit for turn in learn_turns for unit in units(turn)]
     rows = [(a, b, "unit", label) for a, b, label, _ in labelled]
-    # The context is missing or cut short now and then.
+    # Sometimes drop or shorten the context.
     drop = lambda a: re.sub(r": .*? \|", ": |", a, count=1)
     rows += [(drop(a), b, kind, label) for a, b, kind, label in rows if random.random() < 0.3]
-    # A whole sentence of a short message means the same as the only one of a session; in a long one it may be pasted.
+    # A sentence of a short message means the same as the only one of a session; in a long message it may be pasted.
     alone = lambda a, b, turn: a.startswith("user") and len(b.split()) >= 4 and len(turn["message"]) < 250 and not turn.get("stopped")
     rows += [("user:  |  | ", b, "unit", label) for a, b, label, turn in labelled if alone(a, b, turn) and random.random() < 0.3]
     for pair in learn_pairs:
@@ -295,7 +295,7 @@ def main():
     states = []
     for seed in range(arguments.seed, arguments.seed + arguments.models):
         states.append(train(seed))
-    # Models that began alike and saw the rows in another order agree where the data speak, and average out where they do not.
+    # Models with the same start and another order of rows agree where the data is clear, and average out their noise elsewhere.
     model = Classifier().to(device)
     model.load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
     print("average of", len(states), check(model, batch, units, check_turns, check_pairs, torch), flush=True)

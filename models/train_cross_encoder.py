@@ -5,12 +5,13 @@ Usage: train_cross_encoder.py INPUTS OUT [--layers 4] [--passage 64] [--epochs 4
        train_cross_encoder.py --shrink GTE_ONNX INPUTS
 
 INPUTS is a folder with tokenizer.json of all-MiniLM-L6-v2 (`models/make.sh --keep`) and gte.npz, which --shrink writes from
-gte-small in ONNX. Words and the layers of all-MiniLM-L6-v2 come from all-minilm-l6-v2.rkm beside this file, the training data from
-pairs.jsonl and named-pairs.jsonl (or the same with .gz). OUT is a safetensors file for `cargo run -p rekindle-embed --example pack_cross_encoder`.
+gte-small in ONNX. The token embeddings and layers of all-MiniLM-L6-v2 come from all-minilm-l6-v2.rkm beside this file, the
+training data from pairs.jsonl and named-pairs.jsonl (or the same with .gz). OUT is a safetensors file for
+`cargo run -p rekindle-embed --example pack_cross_encoder`.
 
-Two steps: a teacher of twelve layers reads whole memories; a student of a few layers, which starts from some of the teacher's,
-learns from the labels and the teacher's odds, and reads one window of a memory. Needs torch, tokenizers, safetensors and numpy;
-about five minutes on a large GPU.
+Training has two steps. A teacher of twelve layers reads whole memories. A student of a few layers, initialised from some of
+the teacher's, learns from the labels and the teacher's odds, and reads one window of a memory. Needs torch, tokenizers,
+safetensors and numpy; about five minutes on a large GPU.
 """
 import argparse
 import gzip
@@ -28,9 +29,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 WIDTH, HEADS, INNER, WORDS = 384, 12, 1536, 30522
 CLS, SEP = 101, 102
 GTE_SHA256 = "398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3"
-# MiniLM has every second layer of the model that gte-small was grown from: so much of them makes gte's layers fit its words.
+# MiniLM has every second layer of the model that gte-small was grown from. This share of them fits gte's layers to MiniLM's
+# token embeddings.
 BLEND = 0.3
-# What crates/embed/src/reader.rs cuts a prompt to, and what the teacher sees.
+# The prompt length in crates/embed/src/cross_encoder.rs, and the teacher's.
 PROMPT, TEACHER_PASSAGE = 40, 120
 # Positions that the student's file keeps: prompt, passage and three marks fit.
 POSITIONS = 256
@@ -38,18 +40,18 @@ PARTS = {"context": "attention.output.dense", "attention_norm": "attention.outpu
          "up": "intermediate.dense", "down": "output.dense", "norm": "output.LayerNorm"}
 SELF = [f"attention.self.{part}" for part in ("query", "key", "value")]
 SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
-# Names as code writes them, for swapping one module, flag or number against another.
+# Names as code writes them, for swapping modules, flags and numbers.
 NAME = re.compile(r"`[^`]+`|\b[A-Za-z]+(?:[-_.][A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+\b|\b[A-Z]{2,}\b")
 
 
 def shrink(onnx_path, folder):
-    """gte-small's layers with eight bits a weight: a file that is small enough to send to another machine."""
+    """Writes gte-small's layers with eight bits per weight, small enough to copy to another machine."""
     import onnx
     data = onnx_path.read_bytes()
     assert hashlib.sha256(data).hexdigest() == GTE_SHA256, f"{onnx_path} is another gte-small than this was written for"
     graph = onnx.load(str(onnx_path)).graph
     tensors = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    # In ONNX a matrix has no name of its own, but the bias that is added next has.
+    # A matrix has no name in ONNX, but the bias added after it has.
     added = {node.input[side]: node for node in graph.node if node.op_type == "Add" for side in (0, 1)}
     for node in graph.node:
         if node.op_type == "MatMul" and node.input[1] in tensors:
@@ -78,7 +80,7 @@ def unpack(path):
 
 
 def read_embedder(path):
-    """The tensors of an embedder's file by their published names; crates/embed/src/layout.rs has the order."""
+    """Reads the tensors of an embedder's file by their published names, in the order of crates/embed/src/layout.rs."""
     file, at = path.read_bytes(), 512
     number = lambda place: int.from_bytes(file[32 + 4 * place:36 + 4 * place], "little")
     layers, vocabulary, positions, slots, spelling = (number(place) for place in (1, 4, 5, 14, 15))
@@ -113,7 +115,7 @@ def read_embedder(path):
 
 
 def rows_of(name):
-    """The lines of a file beside this one, or of the same file compressed."""
+    """Reads the lines of a file beside this one, which may be compressed."""
     path = HERE / name
     lines = open(path, encoding="utf-8") if path.exists() else gzip.open(f"{path}.gz", "rt", encoding="utf-8")
     with lines:
@@ -121,7 +123,7 @@ def rows_of(name):
 
 
 class Data:
-    """Memories and prompts, and which memories are near to each prompt."""
+    """Memories and prompts, with the nearest memories of each prompt."""
 
     def __init__(self, tokenizer, files):
         self.tokenizer, self.known = tokenizer, {}
@@ -147,7 +149,7 @@ class Data:
 
 
 def windows(data, text, size):
-    """Runs of whole sentences of at most `size` tokens that together cover the text."""
+    """Splits the text into runs of whole sentences of at most `size` tokens."""
     if len(data.ids(text)) <= size:
         return [text]
     out, at = [], 0
@@ -207,7 +209,7 @@ def main():
             return self.norm(x + self.down(F.gelu(self.up(x))))
 
     class Encoder(nn.Module):
-        """`tensors` by their published names; `picked` are the numbers of the layers to start from."""
+        """The network. `tensors` maps published names; `picked` are the numbers of the layers to start from."""
 
         def __init__(self, tensors, picked):
             super().__init__()
@@ -298,7 +300,7 @@ def main():
         near.append([names[one if among is None else int(among[one])] for one in best])
     say(f"{len(data.project)} projects, {len(names)} memories, {len(data.prompts)} prompts")
 
-    # That no memory helps with these is certain, whatever the teacher says.
+    # No memory helps with these, whatever the teacher says.
     off_topic = {row["prompt"] for row in data.prompts if row["type"] == "off topic"}
 
     def gold(row):
@@ -306,7 +308,7 @@ def main():
         return [one for one in ([gold] if isinstance(gold, str) else gold) if one in data.memories]
 
     def examples(seed):
-        """A prompt, a memory, whether it helps, and the sentence that tells if that is known."""
+        """Returns prompts with a memory, whether it helps, and the sentence that answers, if known."""
         chance, rows = random.Random(seed), []
         projects = [project for project, swaps in data.swaps.items() if swaps]
         for at, row in enumerate(data.prompts):
@@ -319,34 +321,34 @@ def main():
                     shared = sorted(name for name in {name.strip("`") for name in NAME.findall(prompt)} if name in text)
                     swaps = data.swaps.get(row["project"])
                     if shared and swaps:
-                        # Another module in the prompt or in the memory: it no longer helps. The same new name in both: it does.
+                        # With another module in the prompt or in the memory, it no longer helps. With the same new name in both, it does.
                         for in_prompt in (True, False):
                             old, new = chance.choice(shared), chance.choice(swaps)
                             if new not in text and new not in prompt:
                                 rows.append((prompt.replace(old, new), text, 0.0, None) if in_prompt else (prompt, text.replace(old, new), 0.0, None))
                         old, new = chance.choice(shared), chance.choice(data.swaps[chance.choice(projects)])
                         rows.append((prompt.replace(old, new), text.replace(old, new), 1.0, sentence and sentence.replace(old, new)))
-                # Where modules share properties, the nearest of the others is the property or the module next to it.
+                # Where modules share properties, the nearest other memory is about the neighbouring property or module.
                 hardest = others[:1] if row["project"] in data.shared else []
                 rows += [(prompt, data.memories[one], 0.0, None) for one in hardest + chance.sample(others[len(hardest):], min(2, len(others) - len(hardest)))]
             elif row["type"] == "near miss":
                 picked = others[:1] + chance.sample(others[1:6], min(2, len(others[1:6])))
                 rows += [(prompt, data.memories[one], 0.0, None) for one in picked]
             else:
-                # One memory that is near, and two of any project: sessions are held somewhere.
+                # One near memory, and two of any project, because every session has a project.
                 anywhere = [chance.choice(names) for _ in range(2)]
                 rows += [(prompt, data.memories[one], 0.0, None) for one in [chance.choice(near[at]), *anywhere]]
         chance.shuffle(rows)
         return rows
 
     def unlabelled(seed, count=3):
-        """Near memories of every prompt: what the teacher says of them is all that is known."""
+        """Returns near memories of every prompt, which only the teacher labels."""
         chance = random.Random(seed)
         return [(row["prompt"], data.memories[one], None, None) for at, row in enumerate(data.prompts) if row["type"] != "off topic"
                 for one in chance.sample(near[at][:8], min(count, len(near[at])))]
 
     def titled(text, chance):
-        """As recall searches it: some memories have a title before them, which may say nothing."""
+        """Prefixes some memories with a title, as recall does; the title may be empty."""
         kind = chance.random()
         if kind < 0.6:
             return text
@@ -357,7 +359,7 @@ def main():
     vectors = {}
 
     def best_windows(rows, size):
-        """For each long memory the window that is nearest to the prompt, or the one that tells it."""
+        """Returns, for each long memory, the window nearest to the prompt, or the one that answers it."""
         texts, wanted = set(), []
         for prompt, text, _, _ in rows:
             if len(data.ids(text)) > size:
@@ -431,7 +433,7 @@ def main():
         for epoch, rows in enumerate(rows_by_epoch):
             soft = {}
             if teacher is not None:
-                # The teacher reads the same window with more room.
+                # The teacher reads the same window with more context.
                 keys = list(dict.fromkeys((prompt, text) for prompt, text, _ in rows))
                 soft = dict(zip(keys, odds(teacher, [pair(*key, TEACHER_PASSAGE) for key in keys])))
             mean, model_size = 0.0, size
@@ -440,7 +442,7 @@ def main():
                 labels = torch.tensor([0.5 if label is None else label for *_, label in some], device=device)
                 target = labels * 0.96 + 0.02
                 if soft:
-                    # Where the teacher flatly contradicts a label, one of them is wrong: they are averaged.
+                    # If the teacher clearly contradicts a label, one of them is wrong, so they are averaged.
                     said = torch.tensor([soft[prompt, text] for prompt, text, _ in some], device=device)
                     share = torch.tensor([1.0 if prompt in off_topic else 0.0 if label is None else 0.4 for prompt, _, label in some], device=device)
                     target = share * target + (1 - share) * torch.sigmoid(said)
@@ -505,7 +507,7 @@ def main():
 
 
 def evaluation(folder, embed):
-    """The sets of eval/: each prompt with the five memories that are nearest to it."""
+    """Reads the sets of eval/: each prompt with its five nearest memories."""
     read = lambda name: [json.loads(line) for line in (folder / name).read_text().splitlines()]
     sets = {}
     for name, file, memories, everywhere in (("asked", "asked.jsonl", "memories.jsonl", True), ("typed", "typed.jsonl", "memories.jsonl", True),

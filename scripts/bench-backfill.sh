@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Learns from made-up sessions of a megabyte each (DIS-01, B-14): how long, in how much memory, how much disk; then what the
-# messages cost a cold `rekindle recall`, beside one that has none. Fails if a thousand sessions would take more than ten
-# minutes, or if it takes more than 200 MB. SESSIONS says how many (1000); about a megabyte of scratch space each.
+# Measures time, memory and disk of `rekindle backfill` on generated sessions of one megabyte each (DIS-01, B-14), then
+# the cost of their messages for a cold `rekindle recall`, compared to a store without messages. Fails above ten minutes
+# per thousand sessions or above 200 MB. SESSIONS sets the number of sessions (1000); each needs a megabyte of scratch
+# space.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --quiet --release --package rekindle

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Observes made-up transcripts of 10 and 100 MB with the rules that need no model: how fast, and in how much memory on
-# top of the messages themselves. Fails if 10 MB take 2 s, if ten times the transcript takes more than fifteen times as
-# long, or if either needs more than 16 MB. Then one message of 30 MB. About a minute and 150 MB of scratch space.
+# Measures the time and the additional memory of observing generated transcripts of 10 and 100 MB with the offline rules,
+# then one message of 30 MB. Fails if 10 MB take 2 s, if ten times the transcript takes more than fifteen times as long,
+# or if either needs more than 16 MB. Takes about a minute and 150 MB of scratch space.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${PROFILE:-release}
@@ -30,7 +30,7 @@ for agent in claude codex gemini pi; do
   if awk "BEGIN { exit !($seconds > 15 * ($small + 0.05)) }"; then echo "time grows faster than the transcript"; exit 1; fi
 done
 
-# Somebody pasted 30 MB in one line.
+# A pasted line of 30 MB.
 {
   printf '{"parentUuid":null,"type":"user","uuid":"a","timestamp":"2026-11-15T09:00:00Z","message":{"role":"user","content":"'
   head -c 30000000 /dev/zero | tr '\0' 'a'

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# How fast recall is, cold, in turns with an empty program and one FTS5 query over the same memories.
-# docs/benchmarks.md says what is measured and how to read it. A few minutes; most of it is embedding.
+# Measures cold recall, in turns with an empty program and an FTS5 query over the same memories. docs/benchmarks.md
+# explains the measurements. Takes a few minutes, most of them for embedding.
 #
-#   --full           also 3,000, 10,000 and, most of its vectors made up, 100,000 memories, and a plot of growth
-#   --computed       the vectors of the 100,000 are computed as well (half an hour more on two processors)
-#   --synthetic      also 300,000 and 1,000,000, whose vectors are made up
-#   --keep DIR       keep corpora and indexes there, and use what an earlier run left
-#   --out DIR        where recall.md, recall.json and growth.svg go (target/bench-recall)
-#   --rounds N       how often each program runs (200)
-#   --sizes A,B      other sizes than 1,000 and 20,000
-#   --onnx FOLDER    also embed with onnxruntime; FOLDER is made by `models/make.sh --keep FOLDER`
+#   --full           also 3,000, 10,000 and 100,000 memories (the last with mostly synthetic vectors), and a plot of growth
+#   --computed       compute the vectors of the 100,000 memories too (half an hour more on two processors)
+#   --synthetic      also 300,000 and 1,000,000 memories with synthetic vectors
+#   --keep DIR       keep corpora and indexes in DIR, and reuse those of an earlier run
+#   --out DIR        folder for recall.md, recall.json and growth.svg (target/bench-recall)
+#   --rounds N       number of runs of each program (200)
+#   --sizes A,B      sizes to use instead of 1,000 and 20,000
+#   --onnx FOLDER    also embed with onnxruntime; create FOLDER with `models/make.sh --keep FOLDER`
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-target}"
@@ -46,19 +46,19 @@ if [ -z "$work" ]; then
 fi
 mkdir -p "$work" "$out"
 real() { (cd "$1" && pwd); }
-# As installed: a copy. What a linker wrote lies in memory in small pieces.
+# Copy the binary, as an installation does: the page cache holds a file written by a linker in small pieces.
 programs="$(real "$work")/programs"
 rm -rf "$programs" && mkdir "$programs"
 cp "$target/release/rekindle" "$target/release/examples/empty" "$target/release/examples/bulk" "$target/release/examples/synthetic_vectors" \
   "$target"/bench/release/{measure,corpus,fts5} "$programs"
-# An index that an earlier run left may lie in memory in small pieces by now, where a system takes back what lies idle. Let go
-# of, it is read again in large ones, as after a start of the computer; so is FTS5's file. GNU's `dd` knows how.
+# The page cache may hold an index of an earlier run in small pieces, because the system reclaims idle pages. Dropping it
+# from the cache makes the next read use large pages, as after a reboot. The same goes for FTS5's file. GNU `dd` can do it.
 find "$work" \( -name '*.base' -o -name fts5.db \) -exec dd if={} iflag=nocache count=0 status=none \; 2>/dev/null || true
 hook_rc=0
 "$programs/measure" --empty "$programs/empty" --bulk "$programs/bulk" --rekindle "$programs/rekindle" \
   --work "$(real "$work")" --out "$(real "$out")" \
   --sizes "$sizes" ${more[@]+"${more[@]}"}
-# The hook on typed prompts, at about 80 memories and at the sizes above.
+# Measures the hook on typed prompts, with about 80 memories and with the sizes above.
 python3 bench/hook.py "$programs/rekindle" "$programs/empty" --sizes "80,$sizes" --out "$out/hook.md" || hook_rc=$?
 echo
 echo "written: $out"

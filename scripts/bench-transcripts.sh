@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Reads made-up transcripts of 50 and 500 MB of every agent, and one with a single line of 200 MB: how fast, and in how
-# much memory (FND-06: flat). Fails if ten times the transcript takes 8 MB more memory, or if any
-# reading takes more than 128 MB. About two minutes and 600 MB of scratch space.
+# Measures time and memory of parsing generated transcripts of 50 and 500 MB of every agent, and one with a single line
+# of 200 MB (FND-06: flat memory). Fails if ten times the transcript takes 8 MB more memory, or if any parse takes more
+# than 128 MB. Takes about two minutes and 600 MB of scratch space.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --quiet --release --package rekindle-engine --example transcripts
@@ -26,7 +26,7 @@ for agent in claude codex gemini pi; do
   if [ "$peak" -gt $((small + 8192)) ]; then echo "memory grows with the transcript"; exit 1; fi
 done
 
-# A picture that somebody pasted: one line of 200 MB in the middle of a conversation.
+# A pasted picture: one line of 200 MB in the middle of a conversation.
 "$tool" make claude 1 "$scratch/t.jsonl"
 last=$(tail -n 1 "$scratch/t.jsonl" | grep -o '"uuid":"[^"]*"')
 {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Benchmarks: ratios against anchors in the same run. A few minutes. `scripts/bench.sh capture` runs only that one.
+# Runs the benchmarks, which report ratios to anchors measured in the same run. Takes a few minutes.
+# `scripts/bench.sh capture` runs only that benchmark.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --package rekindle-testkit --examples

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Whole sessions with the real Claude Code, Codex, Gemini CLI and pi against a model on loopback that is none: what was
-# said in them has to arrive in the event store exactly once, also when the agent is killed in the middle. Later sessions
-# have to be sent what was said: in the same repository only, and after a change with the new value. Our hooks have to
-# leave no trace when they go. The agents come from npm into a scratch folder; where that is not possible they are
-# skipped, and it says so.
+# End-to-end tests: whole sessions with the real Claude Code, Codex, Gemini CLI and pi against a stub model on loopback.
+# Every message must arrive in the event store exactly once, even if the agent is killed. Later sessions must receive
+# what was said, in the same repository only, and after a change only the new value. Uninstalling must remove every trace
+# of the hooks. The agents are installed from npm into a scratch folder; an agent that cannot be installed is skipped
+# with a message.
 #
 #   scripts/clients-e2e.sh                        all agents, all sessions (several minutes)
-#   scripts/clients-e2e.sh claude pi              only these
+#   scripts/clients-e2e.sh claude pi              only these agents
 #   scripts/clients-e2e.sh --only killed codex    only this session
-#   scripts/clients-e2e.sh --programs DIR         keep the agents there for the next time
-#   scripts/clients-e2e.sh --keep                 keep the homes of the sessions, to look at them
+#   scripts/clients-e2e.sh --programs DIR         keep the installed agents in DIR for the next run
+#   scripts/clients-e2e.sh --keep                 keep the homes of the sessions for inspection
 #
-# REKINDLE_BIN names the program to test (else it is built); REKINDLE_E2E_REQUIRED=1 makes a skip a failure;
-# REKINDLE_E2E_PATIENCE=SECONDS waits longer for an answer than 90 s, on a slow machine.
+# REKINDLE_BIN names the program to test (by default it is built). REKINDLE_E2E_REQUIRED=1 turns a skip into a failure.
+# REKINDLE_E2E_PATIENCE=SECONDS changes the timeout of an answer (90 s), for slow machines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for tool in npm node python3; do

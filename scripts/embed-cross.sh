@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the embedder's tests on paths this processor may lack: aarch64 under qemu-user, with and without dot
-# products. The kernels and the scan against each other, the tokenizer's golden file, readings, and vectors that must have
-# the very bits they have here; the 500 golden vectors would take half an hour under emulation and add nothing to that.
-# Where a tool is missing it says which and leaves with 0: nothing was proved, nothing failed.
+# Runs the embedder's tests on code paths that this processor may lack: aarch64 under qemu-user, with and without dot
+# products. It compares the kernels and the scan with each other, checks the tokenizer's golden file and the
+# cross-encoder's scores, and requires vectors identical to the bit. It skips the 500 golden vectors, which take half an
+# hour under emulation and add nothing. If a tool is missing, it names the tool and exits with 0.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,7 @@ command -v aarch64-linux-gnu-gcc >/dev/null || skip "aarch64-linux-gnu-gcc is no
 
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 cargo clippy --package rekindle-embed --lib --target "$target" -- --deny warnings
-# `max` has dot products, a Cortex-A53 has none: there, the other NEON path is the best one.
+# `max` has dot products; a Cortex-A53 has none and uses the other NEON path.
 for cpu in max cortex-a53; do
   echo "== aarch64, $cpu"
   export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -cpu $cpu -L /usr/aarch64-linux-gnu"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Embeds the benchmark's kind of memories with onnxruntime (f32, two threads), for comparison with
-# `cargo bench --package rekindle-embed`. Usage: scripts/embed-onnx.sh FOLDER [TEXTS], the folder made by
-# `models/make.sh --keep FOLDER`; TEXTS is a file of JSON lines with a `text` each, as scripts/bench-recall.sh makes.
-# For developers: the product has nothing to do with it. Skips with a word where there is no network or no Python.
+# Embeds memories like those of the benchmark with onnxruntime (f32, two threads), for comparison with
+# `cargo bench --package rekindle-embed`. Usage: scripts/embed-onnx.sh FOLDER [TEXTS]. Create FOLDER with
+# `models/make.sh --keep FOLDER`; TEXTS is a file of JSON lines with a `text` each, as scripts/bench-recall.sh writes.
+# For developers only. Without network or Python, it skips with a message.
 set -euo pipefail
 [ $# = 1 ] || [ $# = 2 ] || { echo "usage: $0 FOLDER (with model.safetensors and tokenizer.json) [TEXTS]"; exit 2; }
 folder=$(cd "$1" && pwd)

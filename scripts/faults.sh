@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The long version of the fault and model tests: the real binary is killed, or refused by the system, at every step
+# Runs the long version of the fault and model tests. The real binary is killed, or gets system errors, at every step
 # of save, evolve, undo, forget, hook and worker, from many states, and hundreds of times at random instants while it
-# indexes; proposals are decided on in every way there is. `cargo test` does one round. Takes ROUNDS (default 5).
+# indexes. Proposals are decided in every possible way. `cargo test` runs one round; ROUNDS sets the number here (5).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds="${1:-5}"

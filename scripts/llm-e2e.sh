@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Language models for real: a small model in a server on loopback for the provider `openai`, and the real Claude Code,
-# Codex, Gemini CLI and pi for the provider `command`, against a model on loopback that is none. Nothing leaves the
-# machine except the downloads. What cannot be had here is skipped, and it says so.
+# End-to-end tests of the language model providers: `openai` with a small real model in a server on loopback, and
+# `command` with the real Claude Code, Codex, Gemini CLI and pi against a stub model on loopback. Apart from the
+# downloads, nothing leaves the machine. Whatever cannot be installed is skipped with a message.
 #
-#   scripts/llm-e2e.sh FOLDER                     both; the downloads (1.2 GB) are kept in FOLDER
+#   scripts/llm-e2e.sh FOLDER                     both; FOLDER keeps the downloads (1.2 GB)
 #   scripts/llm-e2e.sh FOLDER --only server       only the model in a server
 #   scripts/llm-e2e.sh FOLDER --only programs     only the agents
 #
-# REKINDLE_BIN names the program to test (else it is built); REKINDLE_E2E_REQUIRED=1 makes a skip a failure.
+# REKINDLE_BIN names the program to test (by default it is built). REKINDLE_E2E_REQUIRED=1 turns a skip into a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ $# -eq 0 ]; then

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes sessions as Claude Code keeps them, for measuring `rekindle backfill` (DIS-01).
+"""Generates Claude Code sessions for measuring `rekindle backfill` (DIS-01).
 
 Usage: python3 scripts/make-sessions.py COUNT HOME [--megabytes 1.0] [--projects 6]
 
-Writes COUNT transcripts below HOME/.claude/projects, a day apart from 2026-01-01 back, held in folders below HOME/work that are
-made as repositories. A session of a megabyte has what recorded ones of that size have: about eight messages of the person,
-thirty-five of the agent and sixty tool calls; the rest is what the tools said. The same arguments make the same files.
+Writes COUNT transcripts below HOME/.claude/projects, one per day backwards from 2026-01-01, and creates their repositories
+below HOME/work. A session of one megabyte resembles recorded ones of that size: about eight messages of the user,
+thirty-five of the agent and sixty tool calls; the rest is tool output. The same arguments create the same files.
 """
 
 import datetime

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The official inspector of the Model Context Protocol against `rekindle mcp`: it lists the tools and resources and calls
-# every tool, in a home that is made for it. The inspector comes from npm into a scratch folder; where that is not possible
-# it is skipped, and it says so.
+# Tests `rekindle mcp` with the official inspector of the Model Context Protocol: lists the tools and resources and calls
+# every tool, in a home created for it. The inspector is installed from npm into a scratch folder; if that fails, the
+# test is skipped with a message.
 #
 #   scripts/mcp-inspector.sh                 everything
-#   scripts/mcp-inspector.sh --programs DIR  keep the inspector there for the next time
+#   scripts/mcp-inspector.sh --programs DIR  keep the inspector in DIR for the next run
 #
-# REKINDLE_BIN names the program to test (else it is built); REKINDLE_E2E_REQUIRED=1 makes a skip a failure.
+# REKINDLE_BIN names the program to test (by default it is built). REKINDLE_E2E_REQUIRED=1 turns a skip into a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PACKAGE=@modelcontextprotocol/inspector
@@ -45,7 +45,7 @@ inspect() {
   timeout 120 "$programs/inspector/node_modules/.bin/mcp-inspector" --cli "$REKINDLE_BIN" --home "$home" mcp "$@"
 }
 failures=0
-# A name, what the answer has to hold, and how it is asked for.
+# Arguments: a name, the text that the answer must contain, and the call.
 check() {
   local name=$1 wanted=$2
   shift 2

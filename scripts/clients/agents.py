@@ -1,4 +1,4 @@
-"""How the real agents are set up against the stub model, and how a session is held with each of them."""
+"""Sets up the real agents with the stub model, and drives a session with each of them."""
 
 import fcntl
 import json
@@ -14,11 +14,11 @@ import time
 import uuid
 from pathlib import Path
 
-PATIENCE = int(os.environ.get("REKINDLE_E2E_PATIENCE", "90"))  # seconds for one answer; the first start of an agent is slow on a small machine
+PATIENCE = int(os.environ.get("REKINDLE_E2E_PATIENCE", "90"))  # seconds per answer; the first start of an agent is slow on a small machine
 
 
 class Process:
-    """An agent that talks in JSON lines. It leads a process group of its own, so that nothing of it is left behind."""
+    """An agent that speaks JSON lines. It leads its own process group, so that no child process survives it."""
 
     def __init__(self, args, box, **more):
         self.log = open(box.logs / f"{Path(args[0]).name}-{uuid.uuid4().hex[:6]}.log", "w")
@@ -54,7 +54,7 @@ class Process:
                 return line
 
     def ask(self, method, params):
-        """JSON-RPC, as Codex and Gemini CLI speak it."""
+        """Sends a JSON-RPC request, as Codex and Gemini CLI expect it."""
         self.asked += 1
         self.say({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params})
         return self.asked
@@ -69,7 +69,7 @@ class Process:
         return self.answer(self.ask(method, params))
 
     def end(self):
-        """The person is done: the input ends, the agent ends by itself."""
+        """Closes the input and waits for the agent to exit."""
         self.child.stdin.close()
         try:
             self.child.wait(timeout=PATIENCE)
@@ -77,7 +77,7 @@ class Process:
             self.clean()
 
     def kill(self):
-        """kill -9, in the middle of whatever it does."""
+        """Kills the agent with SIGKILL."""
         os.killpg(self.child.pid, signal.SIGKILL)
         self.child.wait()
         self.clean()
@@ -92,8 +92,8 @@ class Process:
 
 
 class Terminal:
-    """An agent at a terminal, with somebody who types. Its hooks tell how far it is; what it draws is looked at only for
-    a question that it asks the person."""
+    """An agent at a terminal with a simulated user. Its hooks report its progress; the screen is read only for questions
+    to the user."""
 
     def __init__(self, args, box, answered):
         self.box, self.answered, self.drawn = box, answered, b""
@@ -125,11 +125,11 @@ class Terminal:
             time.sleep(0.1)
 
     def type(self, text):
-        # Gemini CLI drops every question mark that arrives while its input is empty: it asks for help.
+        # Gemini CLI drops a question mark at the start of its input, because it opens the help.
         for part in (text[:1], text[1:]):
             os.write(self.master, part.encode())
             time.sleep(0.1)
-        # Typed and sent in one go it would be taken for something pasted.
+        # Typed and sent at once, it would count as pasted.
         time.sleep(0.7)
         os.write(self.master, b"\r")
 
@@ -139,7 +139,7 @@ class Terminal:
         self.wait_until(lambda: self.count(self.answered) > before, "an answer")
 
     def allow(self, text):
-        """The same, where the agent asks before it does something: yes, this once."""
+        """The same, and approves each permission request once."""
         before, self.drawn = self.count(self.answered), b""
         self.type(text)
         self.wait_until(lambda: b"Action Required" in self.drawn, "a question")
@@ -170,7 +170,7 @@ class Terminal:
 
 
 def run(args, box, **more):
-    """An agent that is given one prompt and ends."""
+    """An agent that answers one prompt and exits."""
     log = box.logs / f"{Path(args[0]).name}-{uuid.uuid4().hex[:6]}.log"
     with open(log, "w") as out:
         child = subprocess.Popen(args, cwd=box.project, env={**box.env, **more}, stdin=subprocess.DEVNULL, stdout=out,
@@ -197,11 +197,11 @@ class Claude:
     def set_up(self, box, url):
         box.env.update(ANTHROPIC_BASE_URL=url, ANTHROPIC_API_KEY="stub", DISABLE_TELEMETRY="1", DISABLE_AUTOUPDATER="1",
                        DISABLE_ERROR_REPORTING="1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1")
-        # Somebody else's settings, which have to survive.
+        # Settings of the user, which must survive.
         box.write(".claude/settings.json", '{\n  "model": "sonnet",\n  "permissions": {"allow": ["Bash(ls:*)", "mcp__memory"]}\n}\n')
 
     def open(self, box):
-        """A session that stays open until it is ended or killed."""
+        """Opens a session that stays open until it is ended or killed."""
         process = Process([box.program("claude"), "-p", "--input-format", "stream-json", "--output-format", "stream-json",
                            "--verbose"], box)
         return process
@@ -217,14 +217,14 @@ class Claude:
         self.prompt(process, "/compact")
 
     def resumed(self, box, prompts):
-        """The same session, one process for each prompt."""
+        """Resumes the same session with one process per prompt."""
         session = str(uuid.uuid4())
         for at, text in enumerate(prompts):
             which = ["--session-id", session] if at == 0 else ["--resume", session]
             run([box.program("claude"), "-p", *which, text], box)
 
     def plug(self, box, folder):
-        """Adds a plugin as its documentation says."""
+        """Adds a plugin as its documentation describes."""
         run([box.program("claude"), "plugin", "marketplace", "add", str(folder)], box)
         run([box.program("claude"), "plugin", "install", "rekindle@rekindle"], box)
 
@@ -294,7 +294,7 @@ enabled = false
         process.say({"jsonrpc": "2.0", "method": "initialized"})
         hooks = process.call("hooks/list", {"cwds": [str(box.project)]})["data"][0]["hooks"]
         process.kill()
-        # What /hooks does when the person says yes.
+        # The same as answering yes in /hooks.
         trusted = []
         for hook in (hook for hook in hooks if hook.get("pluginId") == "rekindle@rekindle"):
             command, _, content = hook["currentHash"].partition("/")
@@ -362,7 +362,7 @@ class Pi:
     files = [".pi/agent/extensions/rekindle.ts"]
     hooks = {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
     compaction = {"PreCompact", "PostCompact"}
-    # It has no MCP of its own; this package gives it one.
+    # pi has no MCP support; this package adds it.
     adapter = "pi-mcp-adapter@2.36.0"
 
     def adapt(self, box):
@@ -375,7 +375,7 @@ class Pi:
                  "maxTokens": 1000, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
         provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "STUB_KEY", "models": [model]}
         box.write(".pi/agent/models.json", json.dumps({"providers": {"stub": provider}}))
-        # Otherwise it finds nothing worth compacting in a session as short as these.
+        # Otherwise it would find nothing to compact in such short sessions.
         box.write(".pi/agent/settings.json", json.dumps({"compaction": {"keepRecentTokens": 1}}))
         self.model = ["--provider", "stub", "--model", "stub-model"]
 

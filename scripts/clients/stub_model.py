@@ -1,14 +1,14 @@
-"""A language model that is none: it answers on loopback in the words of Anthropic, OpenAI and Google, so that the real
-agents hold whole sessions without a network.
+"""A stub language model: it speaks the APIs of Anthropic, OpenAI and Google on loopback, so that the real agents can run
+whole sessions without a network.
 
-Its answer is decided by the person's last prompt, which may hold directives:
+The user's last prompt decides the answer. It may contain directives:
 
     [[say:TEXT]]            answers with TEXT instead of a plain "Understood."
     [[tool:NAME {json}]]    first calls this tool (the end of its name is enough)
     [[usage:N]]             claims that N tokens were read, to make an agent compact
     [[hang]]                never answers
 
-Every request is kept, for those who want to see what an agent sent.
+Every request is kept, so that tests can inspect what an agent sent.
 """
 
 import json
@@ -21,7 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 TOOL = re.compile(r"\[\[tool:([\w.-]+)\s*(\{.*?\})?\]\]", re.S)
 SAY = re.compile(r"\[\[say:(.*?)\]\]", re.S)
 USAGE = re.compile(r"\[\[usage:(\d+)\]\]")
-# What agents and hooks put around a prompt is not the prompt.
+# Text that agents and hooks add around a prompt is not part of it.
 AROUND = re.compile(r"<(system-reminder|hook_context|environment_context)>.*?</\1>", re.S)
 
 
@@ -93,7 +93,7 @@ def tool_names(body):
 
 
 def decide(turns, body):
-    """What to do now: the prompt since the last answer, and how many of its tools have run."""
+    """Returns the prompt since the last answer, and the number of its tools that have run."""
     prompt, results = "", 0
     for kind, text in turns:
         if kind == "answer":
@@ -265,13 +265,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def write_gemini(self, body, todo, stream):
         if "state_snapshot" in json.dumps(body.get("systemInstruction") or ""):
-            # Asked for a summary of the session, it answers in the form that it was asked for.
+            # A request for a summary gets an answer in the requested format.
             todo = {**todo, "text": "<state_snapshot>\nA session with a few facts.\n</state_snapshot>"}
             todo.pop("tool", None)
         part = {"functionCall": {"name": todo["tool"], "args": todo["arguments"]}} if "tool" in todo else {"text": todo["text"]}
         wanted = body.get("generationConfig") or {}
         if wanted.get("responseJsonSchema") or wanted.get("responseSchema"):
-            # The agent asks itself which model to use and who speaks next.
+            # The agent asks which model to use and who speaks next.
             part = {"text": json.dumps({"reasoning": "stub", "next_speaker": "user", "model_choice": "flash",
                                         "complexity_reasoning": "stub", "complexity_score": 1})}
         usage = {"promptTokenCount": todo["usage"], "candidatesTokenCount": 7, "totalTokenCount": todo["usage"] + 7}
@@ -281,7 +281,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class StubModel:
-    """The model, listening while it is entered."""
+    """The stub model, which listens inside its `with` block."""
 
     def __enter__(self):
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

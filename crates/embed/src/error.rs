@@ -5,10 +5,12 @@
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// The file does not begin with the magic bytes.
-    #[error("not a model file: it does not begin with the magic bytes; make one with `rekindle model add`")]
+    #[error("not a model file: it does not begin with the magic bytes; create one with `rekindle model add`")]
     Foreign,
     /// The file has an unsupported layout version.
-    #[error("model file of version {found}, this program reads version {supported}; add the model again")]
+    #[error(
+        "the model file has version {found}, but this program supports version {supported}; add the model again"
+    )]
     Version {
         /// The version of the file.
         found: u32,
@@ -16,7 +18,7 @@ pub enum Error {
         supported: u32,
     },
     /// The file is too short or too long.
-    #[error("model file of {found} bytes, but {part} needs it to be {expected}; copy or add the model again")]
+    #[error("the model file has {found} bytes, but {part} requires {expected}; copy or add the model again")]
     Length {
         /// The part that was being read.
         part: &'static str,
@@ -51,7 +53,9 @@ pub enum Error {
         found: u64,
     },
     /// A cross-encoder belongs to a different vocabulary or to different word embeddings.
-    #[error("reader {reader:?} was not made for the words of {model:?}; make it again over that model")]
+    #[error(
+        "cross-encoder {reader:?} does not use the vocabulary of {model:?}; build it again for that model"
+    )]
     OtherWords {
         /// The id of the cross-encoder.
         reader: String,

@@ -78,7 +78,7 @@ pub(crate) enum CliCommand {
     Note(cmd::NoteArgs),
     /// Learn from one session now
     Reflect(cmd::ReflectArgs),
-    /// Look for problems that recur, and propose fixes
+    /// Find recurring problems, and propose fixes
     Friction(cmd::FrictionArgs),
     /// Decide about memories that were seen only once
     Inbox(cmd::InboxArgs),
@@ -88,7 +88,7 @@ pub(crate) enum CliCommand {
     Approve(cmd::ApproveArgs),
     /// Reject proposals; they won't come up again
     Reject(cmd::RejectArgs),
-    /// Edit a memory, or the words of a proposal, in your editor
+    /// Edit a memory or a proposal in your editor
     Edit(cmd::EditArgs),
     /// Show MEMORY.md, or add a line to it
     Memory(cmd::MemoryArgs),
@@ -104,11 +104,11 @@ pub(crate) enum CliCommand {
     Project(cmd::ProjectArgs),
     /// Show agents, sessions, memories and the index at a glance
     Status(cmd::StatusArgs),
-    /// Check that everything works, and say how to fix what does not
+    /// Check that everything works, and explain how to fix problems
     Doctor(cmd::DoctorArgs),
     /// Show or change settings
     Config(cmd::ConfigArgs),
-    /// Show a text without secrets and invisible characters
+    /// Print a text without secrets and invisible characters
     Redact(cmd::RedactArgs),
     /// Learn from the sessions you had before Rekindle
     Backfill(cmd::BackfillArgs),

@@ -78,7 +78,7 @@ fn answer(question: &str) -> Result<String, CliError> {
     let read = std::io::stdin().read_line(&mut answer)?;
     // The end of the input is not an answer, and does not mean the default.
     if read == 0 {
-        return Err(CliError::new("no answer; nothing was done"));
+        return Err(CliError::new("no answer, so nothing was done"));
     }
     Ok(answer.trim().to_owned())
 }

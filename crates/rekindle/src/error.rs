@@ -132,7 +132,7 @@ impl From<messages::Error> for CliError {
         match error {
             messages::Error::Index(error @ index::Error::Busy) => error.into(),
             error @ messages::Error::Index(_) => Self::new(error)
-                .hint("`rekindle reindex --all` makes the index of messages again; nothing is lost"),
+                .hint("rebuild the message index with `rekindle reindex --all`; nothing is lost"),
             error @ messages::Error::Archive { .. } => {
                 Self::new(error).hint("check that the state folder can be written to (`rekindle doctor`)")
             }
@@ -145,7 +145,7 @@ impl From<bench::BenchError> for CliError {
         match error {
             bench::BenchError::Index(error) => error.into(),
             error @ bench::BenchError::Line { .. } => {
-                Self::usage(error).hint("`rekindle bench --help` shows what a line looks like")
+                Self::usage(error).hint("see `rekindle bench --help` for the line format")
             }
             error @ bench::BenchError::Input(_) => Self::new(error),
         }
@@ -188,9 +188,9 @@ impl From<transcripts::Error> for CliError {
             transcripts::Error::Missing(_) => {
                 "check the path; agents keep their transcripts below your home folder"
             }
-            transcripts::Error::Unreadable { .. } => "check that it is a file that you may read",
+            transcripts::Error::Unreadable { .. } => "check that it is a file and that you may read it",
             transcripts::Error::UnknownFormat { .. } => {
-                "a newer rekindle may know this format; nothing was changed"
+                "a newer version of Rekindle may support this format; nothing was changed"
             }
         };
         Self::new(error).hint(hint)

@@ -30,6 +30,6 @@ pub(crate) struct GlobalOptions {
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE")?;
+    let (key, value) = text.split_once('=').ok_or("use KEY=VALUE")?;
     Ok((key.trim().to_owned(), value.to_owned()))
 }

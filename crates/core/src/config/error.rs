@@ -145,7 +145,7 @@ pub enum Error {
         key: &'static str,
     },
     /// A project file enables memory although the user switched it off.
-    #[error("{place}: memory.enabled is switched off ({off}), and a project file may not switch it back on")]
+    #[error("{place}: memory.enabled is off ({off}), and a project file may not turn it back on")]
     SwitchedOff {
         /// The position of the value in the project file.
         place: ConfigLocation,
@@ -163,7 +163,7 @@ pub enum Error {
     },
     /// The values passed all checks but do not make a [`super::Config`], because the key table and the
     /// structs disagree.
-    #[error("the settings do not fit together; this is a fault in rekindle, please report it")]
+    #[error("the settings are inconsistent; this is a bug in Rekindle, please report it")]
     Misfit,
 }
 
@@ -180,7 +180,7 @@ impl Error {
 fn hint(nearest: Option<&str>) -> String {
     match nearest {
         Some(key) => format!("did you mean {key}?"),
-        None => "`rekindle config list` shows them all".to_owned(),
+        None => "list them with `rekindle config list`".to_owned(),
     }
 }
 

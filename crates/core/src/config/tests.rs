@@ -178,7 +178,7 @@ fn every_key_is_explained() {
         assert!(!key.allowed.is_empty() && !key.kind.is_empty());
     }
     let state = keys().into_iter().find(|key| key.name == "paths.state").unwrap();
-    assert!(state.doc.starts_with("What only this machine reads") && state.doc.ends_with("Rekindle home."));
+    assert!(state.doc.starts_with("The folder for local state") && state.doc.ends_with("Rekindle home."));
     assert_eq!(state.variables, ["REKINDLE_PATHS_STATE"]);
 }
 
@@ -255,7 +255,7 @@ fn an_unknown_key_names_the_nearest() {
         ("[recall.k]\n", "/h/config.toml:1: recall.k must be a whole number from 1 to 10"),
         (
             "[favourite_colour]\n",
-            "/h/config.toml:1: there is no setting `favourite_colour`; `rekindle config list` shows them all",
+            "/h/config.toml:1: there is no setting `favourite_colour`; list them with `rekindle config list`",
         ),
     ];
     for (text, message) in cases {
@@ -614,8 +614,7 @@ fn ops_03_a_project_file_can_switch_memory_off_and_not_on() {
     assert_eq!(
         off.warnings(),
         [
-            "/p/.rekindle.toml:1: memory.enabled is switched off (/h/config.toml:2), and a project file may not switch \
-          it back on"
+            "/p/.rekindle.toml:1: memory.enabled is off (/h/config.toml:2), and a project file may not turn it back on"
         ]
     );
     assert!(off.env("REKINDLE_MEMORY_ENABLED", "on").ok().config.memory.enabled);

@@ -123,12 +123,12 @@ impl SettingKind {
             Self::Paths => {
                 "a list of paths, each absolute, from ~/, or relative to the Rekindle home".to_owned()
             }
-            Self::Notes => "all, none, or folders inside your notes, such as Work or Work/Plans; as one text they are \
-                            separated by commas"
+            Self::Notes => "all, none, or folders inside your notes, such as Work or Work/Plans; on the command line, \
+                            separate them with commas"
                 .to_owned(),
             Self::Words => {
-                "a list of arguments, none of them empty and without control characters; as one text they are \
-                 separated by spaces"
+                "a list of arguments, none of them empty and without control characters; on the command line, \
+                 separate them with spaces"
                     .to_owned()
             }
             Self::Variable => {

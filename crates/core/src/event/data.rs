@@ -43,8 +43,8 @@ pub(super) fn check_trigger(name: &str, value: &Value) -> Result<(), &'static st
     let trigger = value.get("trigger").and_then(Value::as_str);
     match (name, trigger) {
         (names::COMPACTION_PENDING, Some("compaction")) | (names::SESSION_ENDED, Some("shutdown")) => Ok(()),
-        (names::COMPACTION_PENDING, _) => Err("`trigger` has to be \"compaction\""),
-        _ => Err("`trigger` has to be \"shutdown\""),
+        (names::COMPACTION_PENDING, _) => Err("`trigger` must be \"compaction\""),
+        _ => Err("`trigger` must be \"shutdown\""),
     }
 }
 

@@ -51,7 +51,7 @@ pub enum Error {
         name: String,
     },
     /// The data does not match the name's schema.
-    #[error("the data of {name} is not right: {problem}")]
+    #[error("the data of {name} is invalid: {problem}")]
     Data {
         /// The name of the event.
         name: String,
@@ -92,7 +92,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::WEEKLY_SUMMARY => fits_schema::<WeeklySummary>(value),
         name if names::ALL.contains(&name) => match value.is_object() {
             true => Ok(()),
-            false => Err("an object is expected".to_owned()),
+            false => Err("expected an object".to_owned()),
         },
         _ => return Err(Error::Name { name: name.to_owned() }),
     };

@@ -68,7 +68,7 @@ pub enum RewriteFailure {
     #[error("the query is empty")]
     Empty,
     /// The query is too long.
-    #[error("the query has more than {MAX_QUERY_CHARS} characters and is searched as it is")]
+    #[error("the query has more than {MAX_QUERY_CHARS} characters, so it is not rewritten")]
     Long,
     /// The model did not answer.
     #[error(transparent)]
@@ -100,7 +100,7 @@ pub enum RejectedRewrite {
     #[error("it is in another language")]
     OtherLanguage,
     /// It shares no word with the query or the conversation.
-    #[error("it has nothing to do with the query")]
+    #[error("it is unrelated to the query")]
     Unrelated,
 }
 

@@ -89,7 +89,7 @@ impl SurfaceQuestion<'_> {
     fn last_step(&self) -> Option<String> {
         let file = self.proposal.identity()?;
         Some(format!(
-            "A yes makes a patch of it; `rekindle review apply {}` changes {file}.",
+            "Approving creates a patch. `rekindle review apply {}` applies it to {file}.",
             self.proposal.id
         ))
     }

@@ -43,12 +43,12 @@ pub fn message(question: SurfaceQuestion<'_>) -> String {
 pub fn closed_text(question: SurfaceQuestion<'_>, status: ProposalStatus) -> String {
     let became = match status {
         ProposalStatus::Approved | ProposalStatus::Edited if question.proposal.identity().is_some() => {
-            "✅ A patch; `rekindle review apply` makes it so"
+            "✅ Approved as a patch; apply it with `rekindle review apply`"
         }
         ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted => "✅ Remembered",
         ProposalStatus::Rejected => "❌ Turned down",
         ProposalStatus::Expired => "⌛ Archived, because nobody decided in time",
-        ProposalStatus::Pending | ProposalStatus::Triaged => "It waits again",
+        ProposalStatus::Pending | ProposalStatus::Triaged => "It is pending again",
     };
     format!(
         "{became}\n\n{}\n\n→ {}\n\n{}",

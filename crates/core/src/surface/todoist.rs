@@ -130,8 +130,7 @@ fn description(question: SurfaceQuestion<'_>) -> String {
     lines.extend(question.instead_of().map(|old| format!("Instead of: {old}")));
     lines.extend(question.quotes().iter().map(|quote| format!("> {quote}")));
     lines.extend(question.last_step());
-    lines
-        .push("Complete it to remember this; delete it, or label it `rejected`, to turn it down.".to_owned());
+    lines.push("Complete it to remember this. Delete it, or label it `rejected`, to reject it.".to_owned());
     lines.join("\n")
 }
 
@@ -173,7 +172,7 @@ pub fn answer(
             let edited = task.content.as_deref().and_then(|content| edited(content, question));
             Ok(edited.map_or(SurfaceAnswer::Approve, SurfaceAnswer::Edit))
         }
-        _ => Err("nothing was decided by it"),
+        _ => Err("it contains no decision"),
     }
 }
 
@@ -211,7 +210,7 @@ pub fn webhook(payload: &str) -> Result<Option<(&'static str, TaskChanged)>, Str
     };
     let task = TodoistTask::deserialize(payload.event_data).map_err(|error| error.to_string())?;
     if task.id.is_empty() {
-        return Err("it is about no task".to_owned());
+        return Err("it names no task".to_owned());
     }
     let at = payload.triggered_at.and_then(|at| at.parse().ok());
     let changed = task.to_event();

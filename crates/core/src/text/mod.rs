@@ -11,6 +11,7 @@
 //! - [`normalise`]: the form in which two texts count as equal
 //! - [`terminal`]: safe output to a terminal
 //! - [`specific_terms`]: details of a statement that must have a source
+//! - [`plural`]: counts with their noun in messages
 //! - [`word_rarity`]: how rare a word is in general
 
 pub(crate) mod byte_runs;
@@ -22,6 +23,7 @@ pub mod fence;
 pub mod host_tags;
 pub mod normalise;
 pub mod phrases;
+pub mod plural;
 pub mod redact;
 pub mod sentences;
 pub mod similarity;

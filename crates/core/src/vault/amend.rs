@@ -21,16 +21,16 @@ pub enum AmendError {
     #[error(transparent)]
     Broken(#[from] BrokenDocument),
     /// The line to replace no longer exists.
-    #[error("the line it would take the place of is not there any more: {0}")]
+    #[error("the line it would replace no longer exists: {0}")]
     Gone(String),
     /// The line to replace exists more than once.
-    #[error("the line it would take the place of is there more than once: {0}")]
+    #[error("the line it would replace occurs more than once: {0}")]
     Twice(String),
     /// The change would alter the meaning of the lines around it.
-    #[error("it would change what the lines around it mean")]
+    #[error("it would change the meaning of the lines around it")]
     Around,
     /// The statement has no words.
-    #[error("there are no words in it")]
+    #[error("the text is empty")]
     Empty,
 }
 

@@ -40,7 +40,7 @@ pub enum Error {
         line: usize,
     },
     /// A key occurs twice.
-    #[error("line {line}: the key `{key}` stands in the frontmatter twice")]
+    #[error("line {line}: the key `{key}` occurs twice in the frontmatter")]
     Twice {
         /// The line of the second one.
         line: usize,
@@ -48,7 +48,7 @@ pub enum Error {
         key: String,
     },
     /// The value to change spans several lines or is a list.
-    #[error("line {line}: the value of `{key}` is not a single word or line, so it was left alone")]
+    #[error("line {line}: the value of `{key}` is not a single word or line, so it was not changed")]
     NotEditable {
         /// The line of the value.
         line: usize,

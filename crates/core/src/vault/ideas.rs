@@ -81,10 +81,12 @@ pub enum Error {
     #[error(transparent)]
     Broken(#[from] BrokenDocument),
     /// The slug or the vault folder cannot be part of a link.
-    #[error("a link cannot hold `[`, `]`, `|`, `#`, `^`, `\\` or line breaks, and a slug is one folder name")]
+    #[error(
+        "a link cannot contain `[`, `]`, `|`, `#`, `^`, `\\` or line breaks, and a slug is one folder name"
+    )]
     Link,
     /// No idea links to this folder of the incubator.
-    #[error("no idea in the file links to that slug; look at the `See deep research` lines")]
+    #[error("no idea in the file links to that slug; check the `See deep research` lines")]
     NoSuchIdea,
     /// The new line would alter the meaning of the lines around it.
     #[error("the idea at line {line} cannot be marked without changing the lines below it; mark it by hand")]

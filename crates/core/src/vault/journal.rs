@@ -123,10 +123,10 @@ pub struct RangePatch {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PatchError {
     /// The changed place was edited again since.
-    #[error("the lines it wrote were changed since")]
+    #[error("the lines it wrote have changed since")]
     Gone,
     /// The new text occurs more than once.
-    #[error("the lines it wrote now stand there more than once")]
+    #[error("the lines it wrote now occur more than once")]
     Ambiguous,
 }
 

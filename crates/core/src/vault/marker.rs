@@ -48,13 +48,13 @@ pub struct SessionMarker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// The session's id is empty or has control characters.
-    #[error("a session's id is text on one line; this session is not marked")]
+    #[error("a session's id must be one line of text; this session was not marked")]
     Session,
     /// The transcript's path has control characters.
-    #[error("a transcript's path is text on one line; this session is not marked")]
+    #[error("a transcript's path must be one line of text; this session was not marked")]
     Transcript,
     /// The file name is not that of a marker.
-    #[error("the name of a session marker looks like session-id-<id>.start")]
+    #[error("the name of a session marker must be session-id-<id>.start")]
     Name,
     /// The content is not that of a marker.
     #[error("line {line} of the session marker is not {expected}; remove the file if its session is over")]

@@ -24,7 +24,7 @@ const WINDOWS_DEVICE_NAMES: [&str; 22] = [
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// Without unsafe characters nothing is left of the name.
-    #[error("{what} `{given}` has no letters or digits to make a file name from")]
+    #[error("{what} `{given}` has no letters or digits for a file name")]
     Empty {
         /// The name of the argument.
         what: &'static str,
@@ -107,8 +107,8 @@ impl VaultPath {
         }
         for part in given.split('/') {
             match part {
-                "" => return refuse("it has an empty part"),
-                "." | ".." => return refuse("it has a `.` or `..` part"),
+                "" => return refuse("it has an empty component"),
+                "." | ".." => return refuse("it has a `.` or `..` component"),
                 _ if part.len() > MAX_NAME_BYTES => return refuse("a name in it is longer than 255 bytes"),
                 _ if part.contains(|c: char| c.is_control() || matches!(c, '\\' | ':')) => {
                     return refuse("a name in it has a control character, a backslash or a colon");

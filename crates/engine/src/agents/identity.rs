@@ -18,7 +18,7 @@ pub enum Error {
     #[error("{} exists and is another file", .0.display())]
     Taken(PathBuf),
     /// The system reported an error.
-    #[error("could not make the link {}: {source}", .path.display())]
+    #[error("could not create the link {}: {source}", .path.display())]
     Io {
         /// The path of the link.
         path: PathBuf,
@@ -31,10 +31,8 @@ impl Error {
     /// The next step for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NoFile(_) => Some("`rekindle init` makes a starter".into()),
-            Self::Taken(_) => {
-                Some("move what it says into the shared file, remove it, and link again".into())
-            }
+            Self::NoFile(_) => Some("`rekindle init` creates a starter file".into()),
+            Self::Taken(_) => Some("move its content into the shared file, remove it, and link again".into()),
             Self::Io { .. } => None,
         }
     }

@@ -16,15 +16,13 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<String>, String> {
             return Ok(None);
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(
-                "is a link to a file that is not there; restore the file or remove the link".to_owned()
-            );
+            return Err("links to a missing file; restore the file or remove the link".to_owned());
         }
         about => about.map_err(cannot)?,
     };
     if !about.is_file() {
         let what = if about.is_dir() { "a folder" } else { "a device or a pipe" };
-        return Err(format!("is {what} where a file should be; move it away"));
+        return Err(format!("is {what}, not a file; move it away"));
     }
     let mut bytes = Vec::new();
     // One byte more than the limit detects a file that grew since.

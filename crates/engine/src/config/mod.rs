@@ -39,9 +39,7 @@ pub enum Error {
     #[error(transparent)]
     Home(#[from] home::Error),
     /// The time zone's name is well-formed but unknown.
-    #[error(
-        "{place}: this system knows no time zone of that name; take one of the IANA names, such as Europe/Berlin"
-    )]
+    #[error("{place}: this system does not know that time zone; use an IANA name, such as Europe/Berlin")]
     Zone {
         /// The place of the setting.
         place: ConfigLocation,
@@ -50,7 +48,7 @@ pub enum Error {
     #[error(transparent)]
     Notes(#[from] notes::UnknownFolder),
     /// The file's form does not allow to change one setting and nothing else.
-    #[error("{}: {key} cannot be changed without touching other lines; please edit the file by hand", path.display())]
+    #[error("{}: cannot change {key} without changing other lines; edit the file by hand", path.display())]
     Edit {
         /// The path of the user's file.
         path: PathBuf,
@@ -58,13 +56,13 @@ pub enum Error {
         key: String,
     },
     /// Another program wrote the file at the same time.
-    #[error("{} was changed by somebody else just now; nothing was written, please try again", path.display())]
+    #[error("{} was changed by another program just now; nothing was written, try again", path.display())]
     Changed {
         /// The path of the user's file.
         path: PathBuf,
     },
     /// The file could not be written.
-    #[error("{} cannot be written: {cause}", path.display())]
+    #[error("cannot write {}: {cause}", path.display())]
     Write {
         /// The file or its folder.
         path: PathBuf,

@@ -97,7 +97,7 @@ fn a_user_file_that_cannot_be_read_is_a_clear_error() {
 
     let trial = ConfigFixture::new(None);
     fs::create_dir_all(trial.home.config_file()).unwrap();
-    assert!(message(&trial).ends_with("is a folder where a file should be; move it away"));
+    assert!(message(&trial).ends_with("is a folder, not a file; move it away"));
     assert!(trial.refuses("recall.k", "3").contains("is a folder"));
 
     let trial = ConfigFixture::new(None);
@@ -113,7 +113,7 @@ fn links_pipes_and_locked_files_are_told_apart() {
     let trial = ConfigFixture::new(None);
     fs::create_dir_all(trial.home.root()).unwrap();
     symlink("/nowhere/at/all", trial.home.config_file()).unwrap();
-    assert!(trial.read().unwrap_err().to_string().contains("is a link to a file that is not there"));
+    assert!(trial.read().unwrap_err().to_string().contains("links to a missing file"));
 
     // Reading a pipe would wait for ever, and a repository can link to one.
     let root = trial.folder.path().join("project");
@@ -142,7 +142,7 @@ fn a_project_file_that_cannot_be_read_is_a_warning() {
     }
     fs::create_dir_all(trial.folder.path().join("other").join(PROJECT_FILE)).unwrap();
     let loaded = read_with(&trial.home, Some(&trial.folder.path().join("other")), &[], &nothing).unwrap();
-    assert!(loaded.warnings[0].to_string().ends_with("is a folder where a file should be; move it away"));
+    assert!(loaded.warnings[0].to_string().ends_with("is a folder, not a file; move it away"));
 }
 
 #[cfg(unix)]
@@ -164,7 +164,7 @@ fn time_zones_are_the_systems_to_know() {
     assert_eq!(zone(&loaded).unwrap().iana_name(), Some("UTC"));
     let trial = ConfigFixture::new(Some("\ntime.zone = 'Middle/Earth'\n"));
     let error = zone(&trial.read().unwrap()).unwrap_err().to_string();
-    assert!(error.contains("config.toml:2: this system knows no time zone of that name"), "{error}");
+    assert!(error.contains("config.toml:2: this system does not know that time zone"), "{error}");
     assert!(ConfigFixture::new(None).refuses("time.zone", "Middle/Earth").contains("no time zone"));
 }
 
@@ -302,7 +302,7 @@ fn an_edit_made_meanwhile_is_not_overwritten() {
     let trial = ConfigFixture::new(Some("recall.k = 3\n"));
     let file = trial.home.config_file();
     let error = file::write(&file, "recall.k = 4\n", Some("recall.k = 2\n")).unwrap_err();
-    assert!(error.to_string().ends_with("nothing was written, please try again"));
+    assert!(error.to_string().ends_with("nothing was written, try again"));
     assert!(file::write(&file, "recall.k = 4\n", None).is_err(), "a file appeared");
     assert_eq!(trial.text(), "recall.k = 3\n");
     assert_eq!(fs::read_dir(trial.home.root()).unwrap().count(), 1);

@@ -126,7 +126,7 @@ impl StageContext {
     ) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
         let Some(model) = model else { return Ok(None) };
         let uncounted = |error| {
-            Error::new(FailureOwner::Ours, RetryAdvice::Never, format!("it could not be counted: {error}"))
+            Error::new(FailureOwner::Ours, RetryAdvice::Never, format!("could not record the usage: {error}"))
         };
         let db = self.db().map_err(uncounted)?;
         Ok(Some(MeteredModel::new(

@@ -58,7 +58,7 @@ pub enum SpoolPayload {
 #[derive(Debug, Error)]
 pub enum Error {
     /// The folder cannot be read or written.
-    #[error("the spool {path} cannot be used: {cause}")]
+    #[error("cannot use the spool {path}: {cause}")]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -150,12 +150,12 @@ impl Spool {
             FileContent::Missing => return Ok(None),
             FileContent::Bytes(bytes) => match serde_json::from_slice::<SpoolEntry>(&bytes) {
                 Ok(spooled) if spooled.version > VERSION => {
-                    Err(format!("written by a newer rekindle (version {})", spooled.version))
+                    Err(format!("written by a newer version of Rekindle (format {})", spooled.version))
                 }
                 Ok(spooled) => Ok(spooled),
                 Err(error) => Err(error.to_string()),
             },
-            FileContent::TooLarge(size) => Err(format!("{size} bytes, more than any of ours")),
+            FileContent::TooLarge(size) => Err(format!("{size} bytes, too large for a spool file")),
             FileContent::NotAFile => Err("not a file".to_owned()),
         };
         Ok(Some(SpoolFile { path: path.to_owned(), content }))

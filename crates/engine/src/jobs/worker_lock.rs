@@ -30,7 +30,7 @@ pub enum Error {
     #[error(transparent)]
     Spool(#[from] spool::Error),
     /// The lock could not be used.
-    #[error("the worker's lock {path} cannot be used: {cause}")]
+    #[error("cannot use the worker's lock {path}: {cause}")]
     Lock {
         /// The path of the lock.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// The markers or stored messages of sessions could not be changed.
-    #[error("what is known of sessions in {path} cannot be changed: {cause}")]
+    #[error("cannot update the session records in {path}: {cause}")]
     Sessions {
         /// The path of the folder.
         path: PathBuf,

@@ -161,7 +161,7 @@ impl AnthropicStream {
             Some("refusal") => return lost(failure_report::refusal_error("the model declined to answer")),
             Some("max_tokens" | "model_context_window_exceeded") if self.text.trim().is_empty() => {
                 return lost(failure_report::internal_error(
-                    "the model came to the end of its budget before it said anything",
+                    "the model reached its token limit before it answered",
                 ));
             }
             _ => {}
@@ -170,8 +170,11 @@ impl AnthropicStream {
             return lost(match self.failed {
                 Some((kind, said)) => {
                     let said = failure_report::reported_text(&said, request, model.server.key());
-                    let word =
-                        if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
+                    let word = if kind.contains("overloaded") {
+                        "is overloaded"
+                    } else {
+                        "failed during the answer"
+                    };
                     failure_report::provider(BUSY_RETRY_AFTER, format!("{host} {word}{said}"))
                 }
                 None => stream::missing_answer_error(broken, self.nonsense, host, deadline),

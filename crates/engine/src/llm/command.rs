@@ -59,12 +59,12 @@ impl CommandModel {
         let named = &settings.command.program;
         if named.is_empty() {
             return Err(failure_report::user_error(
-                "llm.command.program names no program; `rekindle llm use command --program claude` does",
+                "llm.command.program is empty; set it with `rekindle llm use command --program claude`",
             ));
         }
         let program = around.program(named).ok_or_else(|| {
             failure_report::user_error(format!(
-                "{named} (llm.command.program) is no program on the PATH, nor the full path of one"
+                "{named} (llm.command.program) is neither a program on the PATH nor the full path of one"
             ))
         })?;
         let agent = agent(named);
@@ -95,7 +95,7 @@ impl CommandModel {
         let named = &settings.program;
         let program = around.program(named).filter(|_| !named.is_empty()).ok_or_else(|| {
             failure_report::user_error(format!(
-                "ideas.research.program is `{named}`, which is no program on the PATH, nor the full path of one"
+                "ideas.research.program is `{named}`, which is neither a program on the PATH nor the full path of one"
             ))
         })?;
         let name = Name::for_program();
@@ -131,7 +131,7 @@ impl LanguageModel for CommandModel {
         let deadline = AnswerDeadline::new(request, self.limit);
         let unusable = |error| {
             failure_report::internal_error(format!(
-                "there is no folder for {} to run in: {error}",
+                "could not create a folder for {} to run in: {error}",
                 self.display_name()
             ))
         };
@@ -149,11 +149,7 @@ impl LanguageModel for CommandModel {
                 .ignore_failure("the answer counts even if the clean-up fails");
         }
         let ended = result.map_err(|error| {
-            failure_report::user_error(format!(
-                "{} cannot be started: {}",
-                self.program.display(),
-                error.kind()
-            ))
+            failure_report::user_error(format!("cannot start {}: {}", self.program.display(), error.kind()))
         })?;
         self.parse_output(&ended, request, deadline.length)
     }
@@ -179,7 +175,7 @@ impl CommandModel {
             ProcessEnd::Late => return lost(Error::timed_out(deadline)),
             ProcessEnd::Flood => {
                 return lost(failure_report::refusal_error(format!(
-                    "{word} prints more than any answer is long"
+                    "{word} printed too much output for an answer"
                 )));
             }
             ProcessEnd::Exit(code) => code,
@@ -188,8 +184,7 @@ impl CommandModel {
             return lost(failure.to_error(&word, request));
         }
         if code != Some(0) {
-            let how =
-                code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
+            let how = code.map_or_else(|| "was killed".to_owned(), |code| format!("exited with code {code}"));
             return lost(failure_report::provider(
                 FAILURE_RETRY_AFTER,
                 format!("{word} {how}{}", failure_report::reported_text(&ended.stderr, request, None)),
@@ -197,7 +192,10 @@ impl CommandModel {
         }
         if heard.text.trim().is_empty() {
             let said = failure_report::reported_text(&ended.stderr, request, None);
-            return lost(failure_report::provider(Duration::ZERO, format!("{word} answered nothing{said}")));
+            return lost(failure_report::provider(
+                Duration::ZERO,
+                format!("{word} returned no answer{said}"),
+            ));
         }
         Ok(LlmAnswer { text: heard.text, whole: heard.whole, usage: heard.usage, cost })
     }

@@ -57,11 +57,11 @@ impl DailyLimit {
     fn exceeded_reason(&self, (tokens, cost): (u64, Cost), table: &str, through: &str) -> Option<String> {
         match (self.tokens, self.cost) {
             (Some(most), _) if tokens >= most => Some(format!(
-                "{tokens} tokens were used today{through} and {most} are allowed ({table}.daily_tokens)"
+                "{tokens} tokens used today{through}, with a daily limit of {most} ({table}.daily_tokens)"
             )),
-            (_, Some(most)) if cost >= most => {
-                Some(format!("{cost} was spent today{through} and {most} is allowed ({table}.daily_dollars)"))
-            }
+            (_, Some(most)) if cost >= most => Some(format!(
+                "{cost} spent today{through}, with a daily limit of {most} ({table}.daily_dollars)"
+            )),
             _ => None,
         }
     }
@@ -94,7 +94,7 @@ impl SpendingCaps {
         let word = self.provider.as_str();
         let (own, total) = (used_tokens_and_cost(today, Some(word)), used_tokens_and_cost(today, None));
         self.provider_limit
-            .exceeded_reason(own, &format!("llm.{word}"), &format!(" by the provider {word}"))
+            .exceeded_reason(own, &format!("llm.{word}"), &format!(" with the provider {word}"))
             .or_else(|| self.total.exceeded_reason(total, "llm", ""))
     }
 }
@@ -202,12 +202,11 @@ impl<M: LanguageModel> LanguageModel for MeteredModel<M> {
         // A call that cannot be recorded is not made. Otherwise the limit would not hold while the database
         // fails.
         let uncounted = |error: db::Error| {
-            Error::new(FailureOwner::Ours, RetryAdvice::Never, format!("it could not be counted: {error}"))
+            Error::new(FailureOwner::Ours, RetryAdvice::Never, format!("could not record the usage: {error}"))
         };
         let today = usage_by_day(&self.db.borrow(), 1, &now).map_err(uncounted)?;
         if let Some(why) = self.caps.exhausted_reason(&today) {
-            let message =
-                format!("{why}; it goes on after {}, and rules do the work until then", day(now.date()));
+            let message = format!("{why}; rules take over until {} has passed", day(now.date()));
             return Err(Error::new(FailureOwner::Person, RetryAdvice::Never, message));
         }
         let count = |usage: TokenUsage, cost: Option<Cost>| {

@@ -101,11 +101,11 @@ pub fn data_egress(settings: &LlmSettings) -> DataEgress {
         LlmProvider::Command => {
             let program = settings.command.program.clone();
             let to = match command::agent(&program) {
-                Some(Agent::Claude) => "Anthropic, or whom it is set up for",
-                Some(Agent::Codex) => "OpenAI, or whom it is set up for",
-                Some(Agent::Gemini) => "Google, or whom it is set up for",
-                Some(Agent::Pi) => "the maker of its model",
-                None => "wherever it sends it",
+                Some(Agent::Claude) => "Anthropic, or the provider it is set up for",
+                Some(Agent::Codex) => "OpenAI, or the provider it is set up for",
+                Some(Agent::Gemini) => "Google, or the provider it is set up for",
+                Some(Agent::Pi) => "the provider of its model",
+                None => "wherever that program sends it",
             };
             DataEgress::Program { program, to }
         }

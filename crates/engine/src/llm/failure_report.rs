@@ -41,7 +41,7 @@ pub(super) fn reported_text(text: &str, request: &LlmRequest, key: Option<&str>)
     }
     let asked = one_line(request.prompt.material(), usize::MAX);
     if echoes_request(&text, &asked) {
-        return " (what it says repeats the question, and is left out)".to_owned();
+        return " (its message repeats the question and is not shown)".to_owned();
     }
     // Keep the end: programs put their reason last.
     let skip = text.chars().count().saturating_sub(MAX_REPORTED_CHARS);

@@ -103,14 +103,13 @@ impl LlmServer {
         let host = host(url);
         if host.is_empty() {
             return Err(failure_report::user_error(format!(
-                "{table}.url is `{url}`, which is not an address; write it as https://host/path"
+                "{table}.url is `{url}`, which is not a URL; write it as https://host/path"
             )));
         }
         let local = is_local(&host);
         if !is_encrypted(url) && !local {
             return Err(failure_report::user_error(format!(
-                "{table}.url sends what you said in sessions to {host} without encryption; use https://, or an address \
-                 of this machine or of a private network"
+                "{table}.url would send session text to {host} without encryption; use https://, or a server on this machine or a private network"
             )));
         }
         let shown = is_encrypted(url) || !VENDOR_KEY_VARIABLES.contains(&variable.as_str());
@@ -118,11 +117,11 @@ impl LlmServer {
         match &key {
             None if !local => {
                 return Err(failure_report::user_error(format!(
-                    "there is no key: set {variable} in the environment"
+                    "no API key: set {variable} in the environment"
                 )));
             }
             Some(key) if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) => {
-                return Err(failure_report::user_error(format!("what {variable} holds is not a key")));
+                return Err(failure_report::user_error(format!("the value of {variable} is not a key")));
             }
             _ => {}
         }
@@ -168,7 +167,7 @@ impl LlmServer {
             }
             return Err(self.refusal_error(status, wait, &text, request));
         }
-        Err(failure_report::internal_error(format!("{} objects to every form of the question", self.host)))
+        Err(failure_report::internal_error(format!("{} rejects every form of the request", self.host)))
     }
 
     fn post(
@@ -193,26 +192,26 @@ impl LlmServer {
             ureq::Error::Timeout(_) => Error::timed_out(deadline),
             ureq::Error::HostNotFound => failure_report::provider(
                 UNREACHABLE_RETRY_AFTER,
-                format!("{host} is not known here; is there a network, and is {table}.url right?"),
+                format!("cannot resolve {host}; check the network and {table}.url"),
             ),
             ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
                 failure_report::provider(
                     UNREACHABLE_RETRY_AFTER,
-                    format!("nothing answers at {}; is the server running?", self.url),
+                    format!("cannot connect to {}; check that the server is running", self.url),
                 )
             }
             ureq::Error::Io(cause) => failure_report::provider(
                 SERVER_ERROR_RETRY_AFTER,
-                format!("the line to {host} broke: {}", cause.kind()),
+                format!("lost the connection to {host}: {}", cause.kind()),
             ),
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
-                failure_report::user_error(format!("{host} does not show a certificate that is trusted"))
+                failure_report::user_error(format!("{host} has no trusted certificate"))
             }
             ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => failure_report::provider(
                 SERVER_ERROR_RETRY_AFTER,
-                format!("{host} answers in no way that a server does"),
+                format!("{host} does not answer with valid HTTP"),
             ),
-            _ => failure_report::provider(SERVER_ERROR_RETRY_AFTER, format!("{host} could not be asked")),
+            _ => failure_report::provider(SERVER_ERROR_RETRY_AFTER, format!("the request to {host} failed")),
         }
     }
 
@@ -223,37 +222,37 @@ impl LlmServer {
         let said = failure_report::reported_text(&words, request, self.key());
         let no_credit = ["insufficient_quota", "billing_error", "credit balance"];
         if no_credit.iter().any(|sign| kind.contains(sign) || words.contains(sign)) {
-            return failure_report::user_error(format!("{host} wants to be paid first{said}"));
+            return failure_report::user_error(format!("{host} reports no credit{said}"));
         }
         match status {
             401 | 403 if self.key.is_none() => {
                 let variable = &self.key_variable;
                 let what = match VENDOR_KEY_VARIABLES.contains(&variable.as_str()) {
                     true => format!(
-                        "put it into a variable other than {variable}, and name that in {}.key_variable",
+                        "put it in a variable other than {variable}, and name that variable in {}.key_variable",
                         self.table
                     ),
                     false => format!("set {variable} in the environment"),
                 };
-                failure_report::user_error(format!("{host} wants a key: {what}{said}"))
+                failure_report::user_error(format!("{host} requires an API key: {what}{said}"))
             }
             401 | 403 => failure_report::user_error(format!(
-                "{host} does not accept the key in {} ({status}){said}",
+                "{host} rejected the key in {} ({status}){said}",
                 self.key_variable
             )),
-            402 => failure_report::user_error(format!("{host} wants to be paid first{said}")),
+            402 => failure_report::user_error(format!("{host} reports no credit{said}")),
             404 => failure_report::user_error(format!(
-                "{host} knows no such model, or {}.url is wrong{said}",
+                "{host} does not know this model, or {}.url is wrong{said}",
                 self.table
             )),
             300..=399 => failure_report::user_error(format!(
-                "{host} sends us elsewhere, where nothing is sent; put the final address into {}.url",
+                "{host} redirects, and Rekindle follows no redirects; set {}.url to the final address",
                 self.table
             )),
-            413 => failure_report::internal_error(format!("the question is too long for {host}{said}")),
+            413 => failure_report::internal_error(format!("the request is too long for {host}{said}")),
             408 | 409 | 425 | 429 => failure_report::provider(
                 wait.unwrap_or(BUSY_RETRY_AFTER),
-                format!("{host} is asked too often{said}"),
+                format!("{host} reports a rate limit{said}"),
             ),
             503 | 529 => failure_report::provider(
                 wait.unwrap_or(BUSY_RETRY_AFTER),
@@ -263,9 +262,7 @@ impl LlmServer {
                 wait.unwrap_or(SERVER_ERROR_RETRY_AFTER),
                 format!("{host} failed ({status}){said}"),
             ),
-            _ => failure_report::internal_error(format!(
-                "{host} does not understand the question ({status}){said}"
-            )),
+            _ => failure_report::internal_error(format!("{host} rejected the request ({status}){said}")),
         }
     }
 }

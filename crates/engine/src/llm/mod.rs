@@ -139,7 +139,7 @@ pub fn model(
             Box::new(anthropic::AnthropicModel::new(server, name, limit))
         }
         LlmProvider::Openai => {
-            fits("openai/NAME, with a name that the server knows", name.provider() != "anthropic")?;
+            fits("openai/NAME, with a model of the server", name.provider() != "anthropic")?;
             let server = http::LlmServer::new("llm.openai", &settings.openai, around)?;
             Box::new(openai::OpenAiModel::new(server, name, limit))
         }
@@ -167,7 +167,9 @@ fn within_budget(price: Option<ModelPrice>, request: &rekindle_core::llm::LlmReq
     if most <= request.budget.cost {
         return Ok(());
     }
-    let message =
-        format!("it could cost {most}, and {} is allowed for it; nothing was sent", request.budget.cost);
+    let message = format!(
+        "the request could cost {most}, more than its budget of {}; nothing was sent",
+        request.budget.cost
+    );
     Err(Error::new(FailureOwner::Ours, RetryAdvice::Never, message))
 }

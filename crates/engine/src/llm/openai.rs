@@ -153,7 +153,7 @@ impl OpenAiStream {
         }
         if self.stop.as_deref() == Some("content_filter") {
             return lost(failure_report::refusal_error(format!(
-                "{host} holds the answer back: its filter objects to it"
+                "{host} withheld the answer: its content filter blocked it"
             )));
         }
         let text = answer_format::strip_thinking(&self.text);
@@ -161,12 +161,13 @@ impl OpenAiStream {
             return lost(match &self.failed {
                 Some(said) => {
                     let said = failure_report::reported_text(said, request, model.server.key());
-                    failure_report::provider(BUSY_RETRY_AFTER, format!("{host} failed in the middle{said}"))
+                    failure_report::provider(
+                        BUSY_RETRY_AFTER,
+                        format!("{host} failed during the answer{said}"),
+                    )
                 }
                 None if broken.is_none() && self.stop.as_deref() == Some("length") => {
-                    failure_report::internal_error(
-                        "the model came to the end of its budget before it said anything",
-                    )
+                    failure_report::internal_error("the model reached its token limit before it answered")
                 }
                 None => stream::missing_answer_error(broken, self.nonsense, host, deadline),
             });

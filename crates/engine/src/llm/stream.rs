@@ -57,11 +57,12 @@ pub(super) fn missing_answer_error(
 ) -> Error {
     match broken {
         Some(StreamBreak::Late) => Error::timed_out(deadline),
-        Some(StreamBreak::Cut) => {
-            failure_report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
-        }
+        Some(StreamBreak::Cut) => failure_report::provider(
+            Duration::ZERO,
+            format!("lost the connection to {host} before the answer"),
+        ),
         None if nonsense => {
-            failure_report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
+            failure_report::provider(Duration::ZERO, format!("{host} sent an invalid answer"))
         }
         None => failure_report::provider(Duration::ZERO, "the answer is empty"),
     }

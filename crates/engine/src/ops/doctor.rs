@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rekindle_core::config::{Config, LlmProvider};
+use rekindle_core::text::plural::count_phrase;
 use rekindle_core::text::redact;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::lines::BrokenDocument;
@@ -150,7 +151,7 @@ pub fn check_models(home: &HomeFolder, config: &Config) -> CheckReport {
     let mut findings = vec![match models.load(used) {
         Ok(model) => DoctorFinding::ok(format!("{} is in use", model.name())),
         Err(error) => DoctorFinding::warning(
-            format!("{error}; recall goes by words alone"),
+            format!("{error}; recall uses keywords only"),
             error.hint().unwrap_or_default(),
         ),
     }];
@@ -164,8 +165,8 @@ pub fn check_models(home: &HomeFolder, config: &Config) -> CheckReport {
     // The finding above reports a folder that cannot be read.
     for left in models.abandoned_files().unwrap_or_default() {
         findings.push(DoctorFinding::warning(
-            format!("{} was left behind", left.display()),
-            "it is from a `rekindle model add` that was killed; remove it if none is running",
+            format!("{} is a leftover file", left.display()),
+            "a killed `rekindle model add` left it; remove it if none is running",
         ));
     }
     findings.extend(check_llm(home, config));
@@ -180,12 +181,12 @@ fn check_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
     let around = ProviderEnvironment::from_environment(&home.data_paths(config).ok()?, &config.review);
     let problem = ModelJob::ALL.iter().find_map(|job| llm::model(&config.llm, *job, &around).err());
     Some(match problem {
-        None => DoctorFinding::ok(format!("{} may be asked (`rekindle llm`)", config.llm.provider.as_str())),
+        None => DoctorFinding::ok(format!("{} is configured (`rekindle llm`)", config.llm.provider.as_str())),
         Some(error) => {
-            let what = format!("no language model can be asked: {error}");
+            let what = format!("the language model cannot be used: {error}");
             DoctorFinding::warning(
                 what,
-                "mend it, or `rekindle llm use offline`; sessions are looked at by rules meanwhile",
+                "fix it, or run `rekindle llm use offline`; until then rules process sessions",
             )
         }
     })
@@ -195,10 +196,10 @@ fn check_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
 fn writable(what: &str, folder: &Path) -> DoctorFinding {
     let probe = folder.join(format!("{}probe-{}.tmp", disk::TEMPORARY_PREFIX, std::process::id()));
     match disk::stage_file(&probe, b"", None).and_then(|()| disk::remove(&probe)) {
-        Ok(()) => DoctorFinding::ok(format!("{} can be written", folder.display())),
+        Ok(()) => DoctorFinding::ok(format!("{} is writable", folder.display())),
         Err(error) => DoctorFinding::error(
-            format!("{what} at {} cannot be written: {error}", folder.display()),
-            Some("check who may write there and whether the disk is full".into()),
+            format!("{what} at {} is not writable: {error}", folder.display()),
+            Some("check its permissions and the free disk space".into()),
         ),
     }
 }
@@ -213,8 +214,8 @@ fn state(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error>
     }];
     if patient.places.stop_file().exists() {
         findings.push(DoctorFinding::warning(
-            format!("{} is there: nothing runs", patient.places.stop_file().display()),
-            "remove it to let Rekindle work again",
+            format!("{} exists, so Rekindle does nothing", patient.places.stop_file().display()),
+            "remove it to resume",
         ));
     }
     Ok(findings)
@@ -226,15 +227,19 @@ fn journal(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
         && record.outcome == ChangeOutcome::Pending
     {
         findings.push(DoctorFinding::warning(
-            format!("change {} was cut off", record.change.id),
-            "the next change finishes it or takes it back",
+            format!("change {} was interrupted", record.change.id),
+            "the next change finishes it or reverts it",
         ));
     }
     let left = patient.vault.abandoned_temporaries()?;
     if !left.is_empty() {
         findings.push(DoctorFinding::warning(
-            format!("{} temporary file(s) were left behind, such as {}", left.len(), left[0].display()),
-            "they are from a command that was killed; remove them if no command is running",
+            format!(
+                "found {}, such as {}",
+                count_phrase(left.len(), "leftover temporary file"),
+                left[0].display()
+            ),
+            "a killed command left them; remove them if no command is running",
         ));
     }
     Ok(findings)
@@ -246,7 +251,7 @@ fn session_markers(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vau
     let broken = markers.broken.iter().map(|(path, why)| {
         DoctorFinding::warning(
             format!("{}: {why}", path.display()),
-            "remove it; the session it marks cannot be found",
+            "remove it; its session cannot be identified",
         )
     });
     Ok(broken.collect())
@@ -257,7 +262,7 @@ fn entries(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
     let mut findings = vec![DoctorFinding::ok(format!("{} memories can be read", scan.entries.len()))];
     findings.extend(scan.problems.iter().map(|problem| {
         let what = format!("{}: {}", problem.path.display(), problem.message);
-        DoctorFinding::error(what, Some("correct it by hand; it was left as it is".into()))
+        DoctorFinding::error(what, Some("fix it by hand; it was not changed".into()))
     }));
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -268,7 +273,7 @@ fn entries(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
         }
     }
     for paths in names.into_values().filter(|paths| paths.len() > 1) {
-        let what = format!("{} would be one file on systems that ignore case", paths.join(" and "));
+        let what = format!("{} are one file on case-insensitive systems", paths.join(" and "));
         findings.push(DoctorFinding::warning(what, "rename one of them"));
     }
     for (id, paths) in ids.into_iter().filter(|(_, paths)| paths.len() > 1) {
@@ -285,14 +290,14 @@ fn documents(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Er
     for (name, structure) in [(layout::MEMORY, memory), (layout::REVIEW, review)] {
         let place = rekindle_core::vault::journal::ChangedFile::vault(layout::fixed_path(name));
         let missing =
-            || DoctorFinding::warning(format!("there is no {name}"), "`rekindle init` makes a new one");
+            || DoctorFinding::warning(format!("{name} is missing"), "create it with `rekindle init`");
         let finding = match patient.vault.read(&place)? {
             None => missing(),
             Some(note) => match structure(&note.text) {
-                Ok(()) => DoctorFinding::ok(format!("{name} can be read")),
+                Ok(()) => DoctorFinding::ok(format!("{name} is readable")),
                 Err(why) => DoctorFinding::warning(
                     format!("{}: {why}", patient.vault.file(&place)?.display()),
-                    "correct it by hand; it was left as it is",
+                    "fix it by hand; it was not changed",
                 ),
             },
         };
@@ -303,7 +308,7 @@ fn documents(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Er
 
 fn conflicts(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let finding = |copy: &std::path::PathBuf| {
-        let what = format!("{} is one side of a conflict", copy.display());
+        let what = format!("{} is a conflict copy", copy.display());
         DoctorFinding::warning(what, "merge it into its note by hand, then remove it")
     };
     Ok(patient.scan.conflicts.iter().map(finding).collect())
@@ -314,14 +319,14 @@ fn forgotten(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Er
     let unfinished = patient.vault.unfinished_forgets();
     if unfinished > 0 {
         findings.push(DoctorFinding::error(
-            format!("{unfinished} forget(s) did not come to an end"),
-            Some("run `rekindle forget` again; it names the files that still hold the text".into()),
+            format!("{} did not finish", count_phrase(unfinished, "deletion")),
+            Some("run `rekindle forget` again; it names the files that still contain the text".into()),
         ));
     }
     for path in patient.vault.returned_entries()? {
         findings.push(DoctorFinding::warning(
-            format!("{path} was forgotten and is back, probably by sync; nothing shows it"),
-            format!("`rekindle forget {path}` removes it again"),
+            format!("{path} was forgotten but is back, probably through sync; Rekindle does not show it"),
+            format!("remove it with `rekindle forget {path}`"),
         ));
     }
     let broken = patient.vault.graveyard()?.broken;
@@ -339,7 +344,7 @@ fn secrets(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
         for found in redact::find(&text) {
             findings.push(DoctorFinding::warning(
                 format!("{path}, line {}: looks like a secret ({})", found.line, found.kind),
-                "take it out by hand and revoke it; Rekindle never shows it to an agent",
+                "remove it by hand and revoke it; Rekindle never shows it to an agent",
             ));
         }
     }
@@ -349,12 +354,12 @@ fn secrets(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Erro
 fn identity_links(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
     let report = identity::check(patient.places);
     let missing = report.files.iter().filter(|(_, _, there)| !there).map(|(_, path, _)| {
-        DoctorFinding::warning(format!("there is no {}", path.display()), "`rekindle init` makes a starter")
+        DoctorFinding::warning(format!("{} is missing", path.display()), "create it with `rekindle init`")
     });
     let diverged = report.links.iter().filter(|(_, link)| *link == IdentityLink::Differs).map(|(path, _)| {
         DoctorFinding::warning(
             format!("{} is not the shared AGENTS.md", path.display()),
-            "move what it says into the shared file, remove it, then `rekindle identity link` its folder",
+            "move its content into the shared file, remove it, then run `rekindle identity link` on its folder",
         )
     });
     Ok(missing.chain(diverged).collect())

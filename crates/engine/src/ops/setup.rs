@@ -18,7 +18,7 @@ use crate::vault::{self, ChangeDraft, FileWrite, Vault};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The named folder of notes does not exist.
-    #[error("there is no folder {} to keep the memories in; make it first, or leave --notes out", .0.display())]
+    #[error("no such folder: {}; create it first, or omit --notes", .0.display())]
     NoNotes(PathBuf),
     /// The settings could not be read or written.
     #[error(transparent)]

@@ -39,10 +39,10 @@ pub enum Error {
         cause: io::Error,
     },
     /// The editor reported a failure.
-    #[error("the editor `{0}` ended with an error, so its text does not count")]
+    #[error("the editor `{0}` failed, so its text was discarded")]
     Failed(String),
     /// The editor left a file that is not text.
-    #[error("what the editor left is no text of at most 256 KiB")]
+    #[error("the edited file is not text, or is larger than 256 KiB")]
     NotText,
 }
 

@@ -14,24 +14,23 @@ pub const HOME_VARIABLE: &str = "REKINDLE_HOME";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No folder was configured, and the system has no home folder.
-    #[error("there is no home folder to put Rekindle in; set REKINDLE_HOME or pass --home DIR")]
+    #[error("no home folder found; set REKINDLE_HOME or pass --home DIR")]
     NoHome,
     /// `--home` or `REKINDLE_HOME` is not a path.
     #[error("the Rekindle home must be the path of a folder: {0}")]
     BadHome(std::io::Error),
     /// `REKINDLE_HOME` is a relative path, so every working folder would get a memory of its own.
-    #[error("REKINDLE_HOME is `{}`, which is not a whole path; write it from the root, such as /home/you/.rekindle", .0.display())]
+    #[error("REKINDLE_HOME is `{}`, which is not an absolute path; use one such as /home/you/.rekindle", .0.display())]
     RelativeHome(PathBuf),
     /// A path begins with `~`, but the system has no home folder.
-    #[error("{setting} begins with ~, but the system knows no home folder; write the whole path")]
+    #[error("{setting} begins with ~, but no home folder was found; use an absolute path")]
     Tilde {
         /// The name of the setting.
         setting: &'static str,
     },
     /// The state folder is inside the notes vault (R-02).
     #[error(
-        "paths.state ({}) is inside the notes vault ({}): syncing and note apps corrupt databases and locks; set \
-         paths.state to a folder outside, or vault.notes to another one",
+        "paths.state ({}) is inside the notes vault ({}), where sync and note apps corrupt databases and locks; set paths.state to a folder outside, or vault.notes to another folder",
         state.display(), notes.display()
     )]
     StateInNotes {
@@ -42,8 +41,7 @@ pub enum Error {
     },
     /// The notes vault is inside the state folder: state is deleted and rebuilt, notes are not.
     #[error(
-        "the notes vault ({}) is inside paths.state ({}), which holds what may be deleted and rebuilt; set vault.notes \
-         to a folder outside",
+        "the notes vault ({}) is inside paths.state ({}), whose content may be deleted and rebuilt; set vault.notes to a folder outside",
         notes.display(), state.display()
     )]
     NotesInState {

@@ -90,13 +90,13 @@ impl DegradationReason {
     /// The reason as a phrase for a person.
     pub fn explain(self) -> &'static str {
         match self {
-            Self::NoIndex => "there is no index yet, so the notes were searched by words alone",
-            Self::DamagedIndex => "the index cannot be used, so the notes were searched by words alone",
-            Self::PartlyDamaged => "a part of the index is damaged, so something may be missing",
-            Self::Behind => "the newest changes are not in the index yet",
-            Self::Pending => "some texts were not compared by meaning yet",
-            Self::OtherModel => "the index was made with another model, so words alone decided",
-            Self::NoModel => "the model cannot be used, so words alone decided",
+            Self::NoIndex => "there is no index yet, so only keywords were searched",
+            Self::DamagedIndex => "the index is unusable, so only keywords were searched",
+            Self::PartlyDamaged => "part of the index is damaged, so results may be missing",
+            Self::Behind => "the newest changes are not indexed yet",
+            Self::Pending => "some texts have no embedding yet",
+            Self::OtherModel => "the index was built with another model, so only keywords were searched",
+            Self::NoModel => "the embedding model is unusable, so only keywords were searched",
         }
     }
 }

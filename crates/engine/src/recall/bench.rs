@@ -81,7 +81,7 @@ pub enum BenchError {
     #[error(transparent)]
     Index(#[from] Error),
     /// The input could not be read.
-    #[error("the input could not be read: {0}")]
+    #[error("could not read the input: {0}")]
     Input(#[from] io::Error),
 }
 

@@ -49,10 +49,10 @@ pub enum EvalPairsError {
         why: String,
     },
     /// The input has no pairs.
-    #[error("there are no pairs in it")]
+    #[error("it contains no questions")]
     Empty,
     /// The input could not be read.
-    #[error("it could not be read: {0}")]
+    #[error("could not read it: {0}")]
     Input(#[from] io::Error),
 }
 
@@ -70,7 +70,7 @@ pub fn read_pairs(input: impl BufRead) -> Result<Vec<EvalPair>, EvalPairsError> 
             return Err(wrong("`query` is empty"));
         }
         if pair.expect.is_empty() {
-            return Err(wrong("`expect` names nothing"));
+            return Err(wrong("`expect` is empty"));
         }
         pairs.push(pair);
     }
@@ -344,10 +344,10 @@ mod tests {
     #[test]
     fn b_10_a_line_that_is_no_pair_is_named() {
         let good = r#"{"query": "q", "expect": ["m-1"]}"#;
-        assert_eq!(refused(""), "there are no pairs in it");
+        assert_eq!(refused(""), "it contains no questions");
         assert!(refused(&format!("{good}\n\nnot json\n")).starts_with("line 3: expected ident at column"));
         assert_eq!(refused(r#"{"query": " ", "expect": ["m-1"]}"#), "line 1: `query` is empty");
-        assert_eq!(refused(r#"{"query": "q", "expect": []}"#), "line 1: `expect` names nothing");
+        assert_eq!(refused(r#"{"query": "q", "expect": []}"#), "line 1: `expect` is empty");
         assert!(refused(r#"{"query": "q"}"#).contains("missing field `expect`"));
         assert!(refused(r#"{"query": "q", "expected": ["m-1"]}"#).contains("unknown field `expected`"));
         assert!(matches!(read_pairs(&b"\xff\xfe\n"[..]), Err(EvalPairsError::Line { line: 1, .. })));

@@ -140,7 +140,7 @@ fn promoted_text(
         kept.text == item.text && kept.date == item.date && kept.project == item.project
     };
     if !items.clone().all(|item| after.any(|kept| is_kept(kept, item))) {
-        return Err(broken(&"the text would change the lines around it; edit it, then approve it again"));
+        return Err(broken(&"the text would change the lines around it; edit it and approve it again"));
     }
     Ok((changed, replaced.is_some()))
 }

@@ -34,7 +34,7 @@ pub enum Error {
     #[error(transparent)]
     Path(#[from] path::Error),
     /// A link points outside of its root.
-    #[error("{} leads outside {}", .path.display(), .root.display())]
+    #[error("{} points outside {}", .path.display(), .root.display())]
     LeadsOutside {
         /// The path of the link.
         path: PathBuf,
@@ -42,13 +42,13 @@ pub enum Error {
         root: PathBuf,
     },
     /// A write outside the vault without permission.
-    #[error("{0} is outside the vault and nobody asked for it to be written")]
+    #[error("{0} is outside the vault, so Rekindle does not write it")]
     NotPermitted(String),
     /// The path of a note is a folder, pipe or device.
     #[error("{} is not a file", .0.display())]
     NotAFile(PathBuf),
     /// The text exceeds the size limit.
-    #[error("{what} is {} KiB; the most that is taken is {} KiB", bytes / 1024, limit / 1024)]
+    #[error("{what} is {} KiB; the limit is {} KiB", bytes / 1024, limit / 1024)]
     TooLarge {
         /// The file or argument.
         what: String,
@@ -82,10 +82,10 @@ pub enum Error {
         why: String,
     },
     /// The name is already used.
-    #[error("{0} exists already")]
+    #[error("{0} already exists")]
     Exists(String),
     /// The name differs from an existing one only in case.
-    #[error("{wanted} and {there} would be one file on systems that ignore case")]
+    #[error("{wanted} and {there} would be one file on case-insensitive systems")]
     Collides {
         /// The name that was requested.
         wanted: String,
@@ -118,16 +118,16 @@ pub enum Error {
         matches: Vec<String>,
     },
     /// The file changed since it was read.
-    #[error("{0} was changed by someone else in the meantime")]
+    #[error("{0} was changed in the meantime")]
     Changed(String),
     /// An archived version cannot be evolved.
-    #[error("{0} is an archived version; the current one is what can be changed")]
+    #[error("{0} is an archived version; change the current one instead")]
     Archived(String),
     /// The memory is not in the inbox.
     #[error("{0} is not in the inbox")]
     NotInInbox(String),
     /// A note in the inbox lacks the kind of memory.
-    #[error("{0} does not say what kind of memory it is")]
+    #[error("{0} has no kind")]
     NoKind(String),
     /// The idea does not exist.
     #[error("there is no idea `{0}` in Ideas.md")]
@@ -136,10 +136,10 @@ pub enum Error {
     #[error("the idea `{0}` has no folder in the incubator")]
     NoFolder(String),
     /// The idea was already promoted or archived.
-    #[error("the idea `{0}` was promoted or put away already")]
+    #[error("the idea `{0}` was already promoted or archived")]
     Decided(String),
     /// Some systems cannot store the file's name.
-    #[error("{} has a name that not every system can hold", .0.display())]
+    #[error("{} has a name that some systems do not allow", .0.display())]
     OddName(PathBuf),
     /// The change is not in the journal.
     #[error("there is no change `{0}` in the journal")]
@@ -148,13 +148,13 @@ pub enum Error {
     #[error("there is nothing to undo")]
     NothingToUndo,
     /// The change was already undone.
-    #[error("change {0} was undone already")]
+    #[error("change {0} was already undone")]
     Undone(String),
     /// An agent wants to undo a change that no agent made.
-    #[error("an agent cannot take back change {0}: no agent made it")]
+    #[error("an agent cannot undo change {0}, because no agent made it")]
     NotTheAgents(String),
     /// The text of the change was forgotten.
-    #[error("change {0} cannot be undone: what it held was forgotten")]
+    #[error("change {0} cannot be undone, because its content was forgotten")]
     Forgotten(String),
     /// The change cannot be reversed any more.
     #[error("change {change} cannot be undone: {path}: {why}")]
@@ -170,7 +170,7 @@ pub enum Error {
     #[error("another rekindle process has been writing for {0} seconds")]
     Busy(u64),
     /// A forgotten text still exists somewhere.
-    #[error("not everything is gone yet: the text is still in {}", .0.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))]
+    #[error("the text is not completely deleted; it is still in {}", .0.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))]
     StillThere(Vec<PathBuf>),
 }
 
@@ -212,57 +212,56 @@ impl Error {
         Some(match self {
             Self::Missing(_) => "run `rekindle init`, or point `vault.notes` at your notes".into(),
             Self::Index(_) => {
-                "delete the index folder in the state folder and try again; it is made anew".into()
+                "delete the index folder in the state folder and try again; it is rebuilt".into()
             }
             Self::Messages(_) => {
-                "check who may write to the messages folder in the state folder, then try again".into()
+                "check the permissions of the messages folder in the state folder, then try again".into()
             }
             Self::NotAFolder(_) => "move it away, or point `vault.notes` somewhere else".into(),
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull => "free some space and try again; nothing was changed".into(),
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    "check who may write there; nothing was changed".into()
+                    "check the permissions; nothing was changed".into()
                 }
-                _ => "nothing was changed; `rekindle doctor` looks for what is wrong".into(),
+                _ => "nothing was changed; find the cause with `rekindle doctor`".into(),
             },
             Self::Path(path::Error::Empty { .. }) => "use at least one letter or digit".into(),
             Self::Path(path::Error::Outside { .. }) => "give an id, a slug, or a path below the vault".into(),
             Self::LeadsOutside { .. } => {
                 "replace the link by the file, or keep its target in the vault".into()
             }
-            Self::TooLarge { .. } => "a memory is a few lines: save what matters and link to the rest".into(),
-            Self::NotText { .. } => "convert it to UTF-8 first".into(),
-            Self::Document { .. } | Self::Structure { .. } => {
-                "correct it by hand; it was left as it is".into()
+            Self::TooLarge { .. } => {
+                "a memory is a few lines: save the essentials and link to the rest".into()
             }
+            Self::NotText { .. } => "convert it to UTF-8 first".into(),
+            Self::Document { .. } | Self::Structure { .. } => "fix it by hand; it was not changed".into(),
             Self::Exists(path) => {
-                format!("`rekindle evolve {path} --body … --reason …` gives it a new version")
+                format!("update it with `rekindle evolve {path} --body … --reason …`")
             }
             Self::Collides { .. } => "choose another slug".into(),
-            Self::NotAMemory(_) => "edit it by hand; `rekindle list` shows the memories".into(),
-            Self::OtherProject(_) => "only the user can change it, or an agent in its project".into(),
-            Self::NotFound(_) => "`rekindle list` shows what there is".into(),
+            Self::NotAMemory(_) => "edit it by hand; list memories with `rekindle list`".into(),
+            Self::OtherProject(_) => "only the user, or an agent in its project, can change it".into(),
+            Self::NotFound(_) => "list memories with `rekindle list`".into(),
             Self::Misspelt { alike, .. } => {
                 let names: Vec<String> = alike.iter().map(|name| format!("`{name}`")).collect();
                 format!("did you mean {}?", names.join(" or "))
             }
-            Self::Ambiguous { .. } => "give the id or the whole path".into(),
-            Self::Changed(_) => "look at it with `rekindle show`, then try again".into(),
-            Self::Archived(_) => "`rekindle show` on it names the entry that took its place".into(),
-            Self::NotInInbox(_) => "`rekindle inbox` shows what waits there".into(),
-            Self::NoKind(_) => "say it: `rekindle inbox keep … --kind fix`".into(),
-            Self::NoIdea(_) | Self::Decided(_) => "`rekindle ideas` shows what there is".into(),
+            Self::Ambiguous { .. } => "use the id or the full path".into(),
+            Self::Changed(_) => "read it with `rekindle show`, then try again".into(),
+            Self::Archived(_) => "`rekindle show` on it names the entry that replaced it".into(),
+            Self::NotInInbox(_) => "list the inbox with `rekindle inbox`".into(),
+            Self::NoKind(_) => "give it one: `rekindle inbox keep … --kind fix`".into(),
+            Self::NoIdea(_) | Self::Decided(_) => "list ideas with `rekindle ideas`".into(),
             Self::NoFolder(_) => {
-                "it is yours alone: `rekindle ideas add` makes an idea with a folder, or edit Ideas.md by hand"
-                    .into()
+                "add an idea with a folder with `rekindle ideas add`, or edit Ideas.md by hand".into()
             }
             Self::OddName(_) => "rename it, then try again; nothing was changed".into(),
-            Self::NoChange(_) | Self::Undone(_) => "`rekindle log` shows the changes".into(),
+            Self::NoChange(_) | Self::Undone(_) => "list changes with `rekindle log`".into(),
             Self::NotTheAgents(id) => format!("the user can: `rekindle undo {id}`"),
-            Self::CannotUndo { .. } => "it is yours to edit by hand; nothing was changed".into(),
-            Self::Busy(_) => "wait for it to end, then try again".into(),
+            Self::CannotUndo { .. } => "edit it by hand; nothing was changed".into(),
+            Self::Busy(_) => "wait until it finishes, then try again".into(),
             Self::StillThere(_) => {
-                "run the same `rekindle forget` again; `rekindle doctor` shows what is left".into()
+                "run the same `rekindle forget` again; see what is left with `rekindle doctor`".into()
             }
             Self::NotAFile(_) | Self::NotPermitted(_) | Self::NothingToUndo | Self::Forgotten(_) => {
                 return None;

@@ -175,7 +175,7 @@ impl Vault {
     fn scan_file(&self, file: &Path, with_archive: bool, scan: &mut VaultScan) {
         let problem = |what: String| NoteProblem { path: file.to_owned(), message: what };
         let Some(path) = self.vault_path(file) else {
-            scan.problems.push(problem("its name is not one that every system can hold".into()));
+            scan.problems.push(problem("its name is not allowed on some systems".into()));
             return;
         };
         if !path.name().ends_with(".md") {
@@ -241,7 +241,7 @@ fn files_below(folder: &Path, wanted: impl Fn(&[u8]) -> bool) -> io::Result<Vec<
 
 /// The first part of a note, cut at a character boundary.
 fn read_head(file: &Path, path: &VaultPath) -> Result<String, String> {
-    let reading = |error: io::Error| format!("it could not be read: {error}");
+    let reading = |error: io::Error| format!("could not read it: {error}");
     let mut opened = File::open(file).map_err(reading)?;
     let mut bytes = Vec::with_capacity(1024);
     opened.by_ref().take(FIRST_READ_BYTES).read_to_end(&mut bytes).map_err(reading)?;

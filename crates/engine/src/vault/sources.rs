@@ -86,7 +86,7 @@ pub fn list(vault: &Vault) -> Result<SourceListing<SourceFile>, Error> {
                 }
                 // The file was deleted meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => problems.push((path, format!("it could not be read: {error}"))),
+                Err(error) => problems.push((path, format!("could not read it: {error}"))),
             }
         }
     })?;
@@ -127,7 +127,7 @@ impl SourceWalk {
             walk.folders.push((folder, path, 0));
             while let Some((folder, path, depth)) = walk.folders.pop() {
                 if let Err(error) = walk.folder(&folder, &path, depth) {
-                    walk.problems.push((path, format!("it could not be read: {error}")));
+                    walk.problems.push((path, format!("could not read it: {error}")));
                 }
                 if walk.files.len() >= MAX_PENDING_FILES || walk.open >= MAX_OPEN_FOLDERS {
                     take(std::mem::take(&mut walk.files), &mut walk.problems);
@@ -160,7 +160,7 @@ impl SourceWalk {
                 Some(folder) => begins.push((folder, path)),
                 None => {
                     self.problems
-                        .push((path, "recall.notes names it, and there is no such folder".to_owned()));
+                        .push((path, "recall.notes names it, but there is no such folder".to_owned()));
                 }
             }
         }
@@ -192,10 +192,9 @@ impl SourceWalk {
                 match self.count.saturating_sub(MAX_FILES) {
                     0 => self.files.push((item, below)),
                     // Report it only once.
-                    1 => self.problems.push((
-                        below,
-                        format!("there are more than {MAX_FILES} files; the rest is left out"),
-                    )),
+                    1 => self
+                        .problems
+                        .push((below, format!("there are more than {MAX_FILES} files; the rest is skipped"))),
                     _ => {}
                 }
             }
@@ -370,7 +369,7 @@ impl<'a> SourceReader<'a> {
     /// The stamp and bytes of a file; `None` if it does not exist.
     fn bytes(&self, path: &str, beside: &mut FolderCache) -> Result<Option<(FileStamp, Vec<u8>)>, String> {
         let Some(file) = beside.file(self.vault, &self.vault_folder, path) else { return Ok(None) };
-        let failed = |error: io::Error| format!("it could not be read: {error}");
+        let failed = |error: io::Error| format!("could not read it: {error}");
         // The metadata is from before the read: a concurrent change is newer than the stamp and will be
         // noticed.
         let Some((metadata, bytes)) = disk::read_regular_file(&file, MAX_FILE_BYTES).map_err(failed)? else {

@@ -86,7 +86,7 @@ impl Vault {
             why: why.to_owned(),
         };
         let there =
-            |place: &ChangedFile| self.read(place)?.ok_or_else(|| cannot(place, "it is not there any more"));
+            |place: &ChangedFile| self.read(place)?.ok_or_else(|| cannot(place, "it no longer exists"));
         match op {
             FileOperation::Create { place, after } => {
                 let read = there(place)?;
@@ -102,17 +102,17 @@ impl Vault {
                 Ok(FileWrite::Replace { place: place.clone(), read, text })
             }
             FileOperation::Remove { place, text: Some(text), .. } => match self.read(place)? {
-                Some(_) => Err(cannot(place, "something else has its name now")),
+                Some(_) => Err(cannot(place, "another file now has its name")),
                 None => Ok(FileWrite::Create { place: place.clone(), text: text.clone() }),
             },
             // The move is reversed; later edits of the file stay in it.
             FileOperation::Move { place, from, .. } => {
                 let file = self.file(place)?;
                 let hash = disk::hash(&file).map_err(Error::io("read", &file))?;
-                let hash = hash.ok_or_else(|| cannot(place, "it is not there any more"))?;
+                let hash = hash.ok_or_else(|| cannot(place, "it no longer exists"))?;
                 let old = self.file(from)?;
                 match disk::name_exists(&old).map_err(Error::io("read", &old))? {
-                    true => Err(cannot(from, "something else has its name now")),
+                    true => Err(cannot(from, "another file now has its name")),
                     false => Ok(FileWrite::Move { from: place.clone(), to: from.clone(), hash }),
                 }
             }

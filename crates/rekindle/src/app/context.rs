@@ -49,7 +49,7 @@ pub(crate) struct CommandContext<'a> {
 impl<'a> CommandContext<'a> {
     pub(crate) fn new(global: &GlobalOptions, out: &'a Printer) -> Result<Self, CliError> {
         let cwd = std::env::current_dir()
-            .map_err(|error| CliError::new(format!("the current folder cannot be used: {error}")))?;
+            .map_err(|error| CliError::new(format!("cannot use the current folder: {error}")))?;
         Self::in_folder(global, out, cwd)
     }
 
@@ -83,8 +83,8 @@ impl<'a> CommandContext<'a> {
     pub(crate) fn writable_vault(&self) -> Result<Vault, CliError> {
         if !self.settings.config.memory.enabled {
             let place = self.settings.get("memory.enabled")?.place.to_string();
-            return Err(CliError::new(format!("memory is switched off by memory.enabled ({place}), so nothing is written"))
-                .hint("`rekindle config set memory.enabled true`, or `-c memory.enabled=true` for this command only"));
+            return Err(CliError::new(format!("memory is off (memory.enabled, {place}), so nothing is written"))
+                .hint("turn it on with `rekindle config set memory.enabled true`, or for this command only with `-c memory.enabled=true`"));
         }
         self.changing.set(true);
         let vault = self.vault()?;
@@ -116,7 +116,7 @@ impl<'a> CommandContext<'a> {
                 "this folder is not in a project",
             )
             .hint(
-                "`--global` saves it for everywhere; `rekindle project` explains what counts as a project",
+                "use `--global` to save it for every project; `rekindle project` explains what counts as a project",
             )),
             _ => Ok(Scope::Global),
         }
@@ -221,7 +221,7 @@ impl<'a> CommandContext<'a> {
             }
             Ok(None) => {
                 let missing = "recall.rewrite is on, but no language model is set up (`rekindle llm`)";
-                self.out.warn(format!("{missing}; the question is searched as it is"));
+                self.out.warn(format!("{missing}; searching with the original question"));
                 rewrite(query, &[], None)
             }
             Err(error) => RewriteOutcome::Failed { why: error.into() },
@@ -252,7 +252,7 @@ impl<'a> CommandContext<'a> {
         match indexer.index_pending() {
             Ok(settled) => Some(settled),
             Err(error) => {
-                self.out.warn(format!("it is saved, but not in the index yet: {error}"));
+                self.out.warn(format!("saved, but not indexed yet: {error}"));
                 None
             }
         }
@@ -266,7 +266,7 @@ impl<'a> CommandContext<'a> {
         let Some(home) = self.home.root().to_str() else { return };
         let arguments = ["--home", home, "reindex", "--background"];
         if let Err(error) = background::start_detached(&arguments, self.places.state()) {
-            self.out.warn(format!("the index could not be left to a process of its own: {error}"));
+            self.out.warn(format!("could not start a background process for the index: {error}"));
         }
     }
 
@@ -283,11 +283,13 @@ impl<'a> CommandContext<'a> {
     /// Warns about redacted secrets and about conflict copies.
     pub(crate) fn report_redactions(&self, redacted: &RedactionCounts, conflicts: &[PathBuf]) {
         if !redacted.is_empty() {
-            self.out.warn(format!("left out what looks like a secret: {redacted}"));
+            self.out.warn(format!("removed likely secrets: {redacted}"));
         }
         for copy in conflicts {
-            self.out
-                .warn(format!("somebody changed it at the same moment; their version is {}", copy.display()));
+            self.out.warn(format!(
+                "the file changed at the same moment; the other version is {}",
+                copy.display()
+            ));
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn leave_as(
     mut data: Value,
 ) -> Result<(), CliError> {
     if !context.settings.config.memory.enabled {
-        return Err(CliError::new("memory is switched off by memory.enabled, so nothing is sent"));
+        return Err(CliError::new("memory is off (memory.enabled), so nothing is sent"));
     }
     let redacted = event::redact_data(&mut data);
     context.report_redactions(&redacted, &[]);

@@ -69,7 +69,7 @@ pub(crate) fn evolve_for_agent(
 
 fn check(reason: &str) -> Result<(), CliError> {
     match reason.trim().is_empty() {
-        true => Err(CliError::usage("the reason is empty").hint("say in a few words why it changed")),
+        true => Err(CliError::usage("the reason is empty").hint("give the reason in a few words")),
         false => Ok(()),
     }
 }

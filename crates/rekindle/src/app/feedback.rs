@@ -64,8 +64,8 @@ fn id_for_agent(context: &CommandContext<'_>, memory: &str) -> Result<String, Cl
             is_project_visible_in(document.project.as_ref().map(ProjectId::as_str), project)
         };
         return found.filter(is_here).map(|found| found.id).ok_or_else(|| {
-            CliError::usage(format!("nothing here is called `{}`", one_line(memory, 80)))
-                .hint("`recall` cites the id of what it finds")
+            CliError::usage(format!("there is no memory `{}`", one_line(memory, 80)))
+                .hint("`rekindle recall` shows the ids")
         });
     }
     id(context, memory, &|vault| Ok(vault.find_for_agent(memory, &context.cwd, &here)?.0))

@@ -1,5 +1,6 @@
 //! Forgets a memory for an agent, and lists the deleted places.
 
+use rekindle_core::text::plural::count_phrase;
 use rekindle_core::vault::agent_edit::AgentEditPermission;
 use rekindle_core::vault::journal::ChangeActor;
 use rekindle_engine::forget::{ForgetReport, ForgetRequest};
@@ -19,7 +20,7 @@ pub(crate) fn forget_for_agent(
     let what = ForgetRequest::Entry(&path);
     if edit == AgentEditPermission::NeedsApproval || !vault.agent_may_forget(&vault.plan_forget(what)?)? {
         return Err(CliError::new(format!("only the user can forget {path}")).hint(format!(
-            "they said it, reviewed it or keep it for every project; they can run `rekindle forget {path}`"
+            "the user said it, reviewed it, or keeps it for every project; the user can run `rekindle forget {path}`"
         )));
     }
     Ok(vault.forget(what, ChangeActor::Agent, &context.now)?)
@@ -29,8 +30,9 @@ pub(crate) fn forget_for_agent(
 pub(crate) fn lines(forgotten: &ForgetReport, word: &str) -> Vec<String> {
     let files = forgotten.files.iter().map(|path| format!("{word}: {path}"));
     let elsewhere = forgotten.places.iter().filter(|(_, count)| *count > 0);
-    let elsewhere =
-        elsewhere.map(|(store, count)| format!("{word}: the same text in {count} place(s) of the {store}"));
+    let elsewhere = elsewhere.map(|(store, count)| {
+        format!("{word}: the same text in {} of the {store}", count_phrase(*count, "place"))
+    });
     let lines: Vec<String> = files.chain(elsewhere).collect();
-    if lines.is_empty() { vec!["nothing here says that".to_owned()] } else { lines }
+    if lines.is_empty() { vec!["no memory says that".to_owned()] } else { lines }
 }

@@ -16,7 +16,7 @@ pub(crate) fn note(
 ) -> Result<String, CliError> {
     let admitted = clean_and_redact(text);
     if admitted.text.trim().is_empty() {
-        return Err(CliError::usage("there is nothing to note").hint("rekindle note \"what to note\""));
+        return Err(CliError::usage("the note is empty").hint("rekindle note \"what to note\""));
     }
     context.report_redactions(&admitted.redacted, &[]);
     let noted = ObservationNoted {

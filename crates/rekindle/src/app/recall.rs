@@ -99,7 +99,7 @@ fn log(context: &CommandContext<'_>, report: &Value, by: &str) {
         line.extend(report.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
     if let Err(error) = RecallLog::in_folder(&context.places.logs_folder()).append(&line) {
-        context.out.warn(format!("what was recalled could not be written down: {error}"));
+        context.out.warn(format!("could not write the recall log: {error}"));
     }
 }
 

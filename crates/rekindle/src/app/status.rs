@@ -136,7 +136,7 @@ impl<'a> LearningReport<'a> {
         if *seen == 0 {
             return format!("none in {} days", learning::LEARNING_DAYS);
         }
-        let optional = [(*waiting, "not looked at yet"), (*given_up, "given up (`rekindle runs --dead`)")];
+        let optional = [(*waiting, "not processed yet"), (*given_up, "failed (`rekindle runs --dead`)")];
         let optional = optional.iter().filter(|(count, _)| *count > 0);
         let rest: String = optional.map(|(count, what)| format!(", {count} {what}")).collect();
         format!("{seen} in {} days: {learnt} learnt from, {skipped} skipped{rest}", learning::LEARNING_DAYS)
@@ -171,7 +171,7 @@ fn connected(all: &[install::InstallStatus]) -> String {
     let connected = if names.is_empty() { "none connected".to_owned() } else { names.join(", ") };
     match (names.is_empty(), others.is_empty()) {
         (false, true) => connected,
-        (true, true) => format!("{connected}; `rekindle install` connects them"),
+        (true, true) => format!("{connected}; connect agents with `rekindle install`"),
         (_, false) => format!("{connected}; not connected: {} (`rekindle install`)", others.join(", ")),
     }
 }
@@ -179,12 +179,10 @@ fn connected(all: &[install::InstallStatus]) -> String {
 /// An agent's name, with the reason why it does not call us.
 fn with_doubt(status: &install::InstallStatus) -> String {
     let doubt = match status.state {
-        _ if status.obstacle.is_some() => Some("its hooks are switched off"),
-        _ if status.trusted == Some(false) => {
-            Some("does not trust the hooks: `rekindle install codex --trust`")
-        }
+        _ if status.obstacle.is_some() => Some("its hooks are disabled"),
+        _ if status.trusted == Some(false) => Some("hooks not trusted: `rekindle install codex --trust`"),
         InstallState::Outdated => Some("outdated: `rekindle install`"),
-        InstallState::ForeignHome => Some("remembers into another home"),
+        InstallState::ForeignHome => Some("uses another Rekindle home"),
         InstallState::Absent | InstallState::Current => None,
     };
     let name = status.agent.name();

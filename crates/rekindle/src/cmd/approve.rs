@@ -11,8 +11,8 @@ use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
-An approved proposal goes to MEMORY.md, or to the file it names. It holds in the project where it was said; --everywhere
-makes it hold in every project. A line that replaces another holds where that one held. `rekindle undo ID` undoes the
+An approved proposal goes to MEMORY.md, or to the file it names. It applies to the project where it was said;
+--everywhere applies it to every project. A line that replaces another keeps its scope. `rekindle undo ID` undoes the
 decision; approving twice does no harm.
 
 `rekindle approve` and `rekindle review approve` are the same command.
@@ -21,7 +21,7 @@ Examples:
   rekindle approve p-20261115-001
   rekindle approve p-20261115-001 --everywhere  # in every project
   rekindle approve p-20261115-001 p-20261115-004 --json
-  rekindle approve p-20261115-005 --keep-both   # keeps the line that it would replace")]
+  rekindle approve p-20261115-005 --keep-both   # keeps the line it would replace")]
 pub(crate) struct ApproveArgs {
     /// The proposals: ids as `rekindle review` shows them, their beginnings, or their numbers
     #[arg(value_name = "ID", required = true)]

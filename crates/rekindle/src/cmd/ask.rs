@@ -33,7 +33,7 @@ impl AskArgs {
         let question = text_argument::prompt(&self.question, &context.cwd)?;
         let answer = answer_question(context, &question, self.all_projects)?;
         if let Some(why) = answer.model_failure() {
-            context.out.warn(format!("the model did not answer ({why}); these are the passages"));
+            context.out.warn(format!("the model did not answer ({why}); showing the passages instead"));
         }
         if self.json {
             return context.out.json(&answer.report(&question));

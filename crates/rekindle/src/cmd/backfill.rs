@@ -8,6 +8,7 @@ use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::TypedTime;
 use rekindle_core::config::LlmProvider;
 use rekindle_core::text::clean::one_line;
+use rekindle_core::text::plural::count_phrase;
 use rekindle_engine::jobs::context::StageContext;
 use rekindle_engine::pipeline::backfill::{
     BackfillContext as Engine, BackfillPlan, BackfillProgress as Step, BackfillReport, BackfillScope,
@@ -35,12 +36,12 @@ const MAX_NAMED_FILES: usize = 5;
 
 #[derive(Args)]
 #[command(after_help = "\
-Finds the sessions of Claude Code, Codex, Gemini CLI and pi in your home and learns from them as if they ended now: the
-newest first, each under its own dates. What you said outright holds from your next session on, the rest waits for your
-review, and `rekindle recall` finds what was said. Nothing leaves this machine, and secrets are left out. At a terminal it
-asks first; elsewhere it only says what there is, unless you give --yes. It can be stopped at any time and goes on where it
-was; a session that was learnt from is not read again. Sessions between agents are left out. An agent can only ask what
-there is.
+Finds the sessions of Claude Code, Codex, Gemini CLI and pi in your home and learns from them as if they ended now:
+the newest first, each under its own dates. What you said outright applies from your next session on, the rest waits
+for your review, and `rekindle recall` finds the messages. Nothing leaves this machine, and secrets are removed. At a
+terminal it asks first; elsewhere it only lists the sessions, unless you add --yes. You can stop it at any time, and
+the next run continues; it reads each session once. It skips sessions between agents. An agent can only list the
+sessions.
 
 Examples:
   rekindle backfill
@@ -55,10 +56,10 @@ pub(crate) struct BackfillArgs {
     /// Only sessions of this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
     since: Option<TypedTime>,
-    /// Say which sessions there are, and read none
+    /// List the sessions without reading them
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Read them without asking
+    /// Learn from them without asking
     #[arg(long, short = 'y')]
     yes: bool,
     /// Use your language model, within its daily limits, instead of the built-in rules
@@ -72,8 +73,8 @@ pub(crate) struct BackfillArgs {
 impl BackfillArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if !context.settings.config.memory.enabled && self.yes {
-            return Err(CliError::new("memory is switched off by memory.enabled, so nothing is written")
-                .hint("`rekindle config set memory.enabled true`"));
+            return Err(CliError::new("memory is off (memory.enabled), so nothing is written")
+                .hint("turn it on with `rekindle config set memory.enabled true`"));
         }
         let mut extent = all_closed(context);
         extent.since = self.since.map(|since| since.start(&context.now));
@@ -87,11 +88,11 @@ impl BackfillArgs {
         if !self.json && !self.yes {
             print_plan(context, &plan)?;
             let asks = !self.dry_run && !plan.candidates.is_empty() && dialog::is_possible();
-            if !asks || !dialog::yes("Learn from them now?", true)? {
+            if !asks || !dialog::yes("Learn from these sessions now?", true)? {
                 if asks {
                     context.out.note(dialog::CANCELLED_TEXT);
                 } else if !plan.candidates.is_empty() {
-                    context.out.note("`rekindle backfill --yes` learns from them.");
+                    context.out.note("To learn from them, run `rekindle backfill --yes`.");
                 }
                 return Ok(());
             }
@@ -116,7 +117,7 @@ fn all_closed(context: &CommandContext<'_>) -> BackfillScope {
 
 fn plan(context: &CommandContext<'_>, extent: &BackfillScope) -> Result<BackfillPlan, CliError> {
     let home = environment::home_folder()
-        .ok_or_else(|| CliError::new("there is no home folder in which agents could keep transcripts"))?;
+        .ok_or_else(|| CliError::new("no home folder found, so there are no transcripts to read"))?;
     let projects = project::load(&context.places.projects_file());
     Ok(Engine { places: &context.places, home: &home, projects: &projects }.plan(extent)?)
 }
@@ -143,10 +144,6 @@ pub(super) fn describe_plan(plan: &BackfillPlan) -> String {
     format!("{} of {agents}{projects}", count_phrase(plan.candidates.len() as u64, "session"))
 }
 
-fn count_phrase(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 fn run_plan(
     context: &CommandContext<'_>,
     plan: &BackfillPlan,
@@ -155,7 +152,7 @@ fn run_plan(
     context.require_person(LEARN)?;
     // The vault is opened for a change, so that the index is updated at the end of the command.
     context.writable_vault()?;
-    let home = environment::home_folder().ok_or_else(|| CliError::new("there is no home folder"))?;
+    let home = environment::home_folder().ok_or_else(|| CliError::new("no home folder found"))?;
     let projects = project::load(&context.places.projects_file());
     background::lower_priority();
     let (places, mut config) = (context.places.clone(), context.settings.config.clone());
@@ -172,7 +169,7 @@ fn run_plan(
             Step::Sessions(done, of) => bar.show_progress("learning from sessions", done, of),
             Step::Waiting(since) if since > Duration::from_secs(1) && !waited => {
                 waited = true;
-                context.out.note("Another worker is learning from a session; waiting for it.");
+                context.out.note("Another worker is running; waiting for it to finish.");
             }
             Step::Waiting(_) => {}
         }
@@ -272,16 +269,16 @@ fn print_plan(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), C
     }
     name_unknown(context, &plan.unknown);
     let mut said = match plan.candidates.len() {
-        0 => "There is nothing new to read.".to_owned(),
+        0 => "No new sessions.".to_owned(),
         _ => {
             let bytes = format_bytes(usize::try_from(plan.bytes()).unwrap_or(usize::MAX));
             format!("{}, {bytes}.", describe_plan(plan))
         }
     };
     for (count, what) in [
-        (plan.done, "learnt from before and unchanged"),
-        (plan.open, "still going on; read when they end"),
-        (plan.gone_folders(), "held in folders that are gone; kept apart from your projects"),
+        (plan.done, "unchanged since they were last read"),
+        (plan.open, "still open, to be read when they end"),
+        (plan.gone_folders(), "from deleted folders, kept separate from your projects"),
     ] {
         if count > 0 {
             said.push_str(&format!(" {count} {what}."));
@@ -299,12 +296,12 @@ fn sum_up(
 ) -> Result<(), CliError> {
     let out = context.out;
     for (path, why) in report.problems.iter().take(MAX_NAMED_FILES) {
-        out.warn(format!("{} is left for later: {why}", path.display()));
+        out.warn(format!("{} was skipped for now: {why}", path.display()));
     }
     name_unknown(context, &report.unknown);
     let taught: usize = report.projects.values().map(|learnt| learnt.sessions.len()).sum();
     out.line(format!(
-        "Read {} and learnt from {taught}; {} messages can be found now.",
+        "Read {} and learnt from {taught}. You can now search {} messages.",
         count_phrase(report.sessions, "session"),
         report.indexed_messages
     ))?;
@@ -315,7 +312,7 @@ fn sum_up(
         out.line(format!("  {}  {}", out.styled(TextStyle::Bold, name), learnt_words(learnt)))?;
     }
     if !frequent.is_empty() {
-        out.line("What came up most:")?;
+        out.line("Most frequent:")?;
         for one in frequent {
             let place = one.project.as_deref().map_or_else(String::new, |project| format!(" · {project}"));
             let text = one_line(&one.text, MAX_FREQUENT_CHARS);
@@ -323,33 +320,32 @@ fn sum_up(
         }
     }
     for (reason, count) in &report.skipped {
-        out.note(format!("{} taught nothing: {reason}.", count_phrase(*count, "session")));
+        out.note(format!("{} skipped: {reason}.", count_phrase(*count, "session")));
     }
     if !report.silent.is_empty() {
         out.note(format!(
-            "{} held nothing worth keeping.",
+            "{} contained nothing worth keeping.",
             count_phrase(report.silent.len() as u64, "session")
         ));
     }
     if !report.lost_sessions.is_empty() {
         out.note(format!(
-            "{} held in folders that are gone and belong to no known project; what was learnt there is kept under \
-             `gone/…` and shown in no project.",
+            "{} ran in deleted folders that belong to no known project. What was learnt there is stored under `gone/…` and shown in no project.",
             count_phrase(report.lost_sessions.len() as u64, "session")
         ));
     }
     if report.redacted > 0 {
-        out.note(format!("{} left out.", count_phrase(report.redacted, "secret")));
+        out.note(format!("{} removed.", count_phrase(report.redacted, "secret")));
     }
     if report.stopped {
-        out.note("Stopped before the end; `rekindle backfill` goes on from here.");
+        out.note("Stopped early. Run `rekindle backfill` to continue.");
     }
     Ok(())
 }
 
 fn learnt_words(learnt: &ProjectLearnings) -> String {
     let parts = [
-        (learnt.saved.len(), "memory in force", "memories in force"),
+        (learnt.saved.len(), "memory saved", "memories saved"),
         (learnt.proposed.len(), "proposal to review", "proposals to review"),
         (learnt.inboxed.len(), "in the inbox", "in the inbox"),
         (learnt.ideas.len(), "idea", "ideas"),
@@ -376,6 +372,6 @@ fn name_unknown(context: &CommandContext<'_>, unknown: &[UnknownTranscript]) {
             1 => String::new(),
             count => format!(" (and {} more of {})", count - 1, agent.name()),
         };
-        context.out.warn(format!("left out: {}{others}", first.seen));
+        context.out.warn(format!("unknown format, skipped: {}{others}", first.seen));
     }
 }

@@ -18,8 +18,8 @@ use crate::output::{Printer, ProgressLine};
 
 #[derive(Args)]
 #[command(after_help = "\
-Reads lines of JSON on stdin and keeps an index of its own in --store; your vault is not touched. It is the same
-index, model and ranking that a prompt gets, below the cap: the whole order, and `abstain` beside it.
+Reads lines of JSON from stdin and keeps a separate index in --store; your vault is not used. Index, model and ranking
+are those of a prompt, but without the limit on results; `abstain` says whether recall would show nothing.
 
   ingest reads  {\"ns\",\"session\",\"id\",\"ts\",\"role\",\"text\"}
   query reads   {\"ns\",\"qid\",\"ts\",\"query\"}
@@ -46,7 +46,7 @@ enum BenchCommand {
         /// The folder of the index
         #[arg(long, value_name = "DIR")]
         store: PathBuf,
-        /// Name this many messages
+        /// Return this many messages
         #[arg(long, default_value_t = 50, value_name = "N")]
         k: usize,
         /// The weight of age: bounded, literal or off
@@ -57,7 +57,7 @@ enum BenchCommand {
 
 /// Parses a value of the setting `recall.decay`.
 fn decay(word: &str) -> Result<DecayMode, String> {
-    serde_json::from_value(Value::from(word)).map_err(|_| "it is one of bounded, literal, off".to_owned())
+    serde_json::from_value(Value::from(word)).map_err(|_| "must be bounded, literal or off".to_owned())
 }
 
 /// The number of hits that an agent would get.

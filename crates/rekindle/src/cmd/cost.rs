@@ -16,11 +16,12 @@ use crate::output::pad_column;
 
 #[derive(Args)]
 #[command(after_help = "\
-Each provider has its own limits (llm.command.daily_tokens, llm.anthropic.daily_dollars and so on), and llm.daily_tokens
-and llm.daily_dollars hold for all together; 0 is no limit. Beyond them rules do the work until the next day.
+Each provider has its own limits (llm.command.daily_tokens, llm.anthropic.daily_dollars and so on), and
+llm.daily_tokens and llm.daily_dollars apply to all together; 0 is no limit. Beyond them, rules take over until the
+next day.
 
-With --memory: how many tokens hooks put in front of your agents, by day and session, by our own estimate. They are
-counted once; what an agent reads again on every turn is mostly cached.
+With --memory: the estimated number of tokens that hooks injected into your agents' sessions, by day and session. Each
+injection counts once, because what an agent rereads on every turn is mostly cached.
 
 Examples:
   rekindle cost
@@ -66,7 +67,7 @@ impl CostArgs {
         for one in &all {
             let unpriced = match one.unpriced {
                 0 => String::new(),
-                calls => format!("  ({calls} of unknown price)"),
+                calls => format!("  ({calls} with unknown price)"),
             };
             context.out.line(format!(
                 "{}  {}  {}  {:>5} calls  {:>9} tokens in  {:>8} out  {}{unpriced}",
@@ -80,20 +81,18 @@ impl CostArgs {
             ))?;
         }
         if all.is_empty() {
-            context.out.line("No language model was asked.")?;
+            context.out.line("No model calls.")?;
         }
         for share in &shares {
             let (tokens, cost) = share.used;
             let allowed = allowed(share.caps.provider_limit);
             let word = share.caps.provider.as_str();
-            context
-                .out
-                .note(format!("{word}: {tokens} tokens and {cost} today; allowed in a day: {allowed}."));
+            context.out.note(format!("{word}: {tokens} tokens and {cost} today; daily limit: {allowed}."));
         }
         let total = SpendingCaps::from_settings(settings, settings.provider).total;
-        context.out.note(format!("All together may use {} in a day.", allowed(total)));
+        context.out.note(format!("Daily limit for all providers: {}.", allowed(total)));
         for why in shares.iter().filter_map(|share| share.exhausted.as_ref()) {
-            context.out.warn(format!("{why}; until tomorrow rules do the work"));
+            context.out.warn(format!("{why}; rules take over until tomorrow"));
         }
         Ok(())
     }
@@ -135,8 +134,8 @@ fn limit(limit: DailyLimit) -> Value {
 }
 
 fn allowed(limit: DailyLimit) -> String {
-    let tokens = limit.tokens.map_or("any number of tokens".to_owned(), |most| format!("{most} tokens"));
-    let money = limit.cost.map_or("any amount".to_owned(), |most| most.to_string());
+    let tokens = limit.tokens.map_or("unlimited tokens".to_owned(), |most| format!("{most} tokens"));
+    let money = limit.cost.map_or("unlimited cost".to_owned(), |most| most.to_string());
     format!("{tokens}, {money}")
 }
 

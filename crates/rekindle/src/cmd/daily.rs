@@ -62,7 +62,7 @@ fn show(context: &CommandContext<'_>, date: Date, as_json: bool) -> Result<(), C
     match text {
         Some(text) => context.out.write(text.as_bytes()),
         None => {
-            context.out.note(format!("Nothing was logged on {}.", day(date)));
+            context.out.note(format!("No log for {}.", day(date)));
             Ok(())
         }
     }
@@ -84,6 +84,6 @@ fn add(context: &CommandContext<'_>, text: &str, as_json: bool) -> Result<(), Cl
     let date = day(context.now.date());
     match as_json {
         true => context.out.json(&json!({"date": date, "change": committed.change})),
-        false => context.out.line(format!("Noted in memory/{date}.md")),
+        false => context.out.line(format!("Added to memory/{date}.md")),
     }
 }

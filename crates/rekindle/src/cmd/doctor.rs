@@ -18,9 +18,9 @@ use crate::output::{Printer, TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Prints what does not work and how to fix it; --all prints every check. It changes nothing: it only writes and removes one
-temporary file as a test, and fires your agents' hooks with a sample that leaves no trace. The exit code is 1 if something
-does not work.
+Prints every problem and how to fix it; --all prints every check. It changes nothing: it only writes and removes one
+temporary file as a test, and calls your agents' hooks with a sample that leaves no trace. The exit code is 1 if
+something does not work.
 
 Examples:
   rekindle doctor

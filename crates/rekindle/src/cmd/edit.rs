@@ -19,10 +19,10 @@ use crate::error::CliError;
 #[derive(Args)]
 #[command(after_help = "\
 Opens the note of a memory in your editor ($VISUAL, else $EDITOR, else vi). When you leave the editor, the note is saved
-and indexed; `rekindle undo` undoes the edit. If the frontmatter cannot be read any more, nothing is saved:
-you see the line that is wrong, and your text opens again with the next `rekindle edit`.
+and indexed; `rekindle undo` undoes the edit. If your edit breaks the frontmatter, nothing is saved: you see the wrong
+line, and the next `rekindle edit` reopens your text.
 
-With the id of a proposal, it opens the words of the proposal and approves them as you leave them; --text gives the words
+With the id of a proposal, it opens the proposal's text and approves it with your changes; --text takes the new text
 without an editor.
 
 Examples:
@@ -34,7 +34,7 @@ pub(crate) struct EditArgs {
     /// The memory: its id, path or slug; or a proposal: its id, the beginning of the id, or its number
     #[arg(value_name = "NAME|ID")]
     id: String,
-    /// With a proposal: the words to approve instead: TEXT, @FILE, or - for stdin
+    /// With a proposal: the text to approve instead: TEXT, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     text: Option<String>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ impl EditArgs {
                     None => match proposal_words(context, &ids)? {
                         Some(words) => words,
                         None => {
-                            context.out.note("Nothing was changed, so nothing was decided.");
+                            context.out.note("No changes, so no decision was made.");
                             return Ok(());
                         }
                     },
@@ -68,7 +68,7 @@ impl EditArgs {
     fn memory(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
         context.require_person_words("edit a memory")?;
         if self.reach.everywhere || self.reach.this_project {
-            return Err(CliError::usage("--everywhere and --this-project are for proposals"));
+            return Err(CliError::usage("--everywhere and --this-project work with proposals only"));
         }
         let vault = context.writable_vault()?;
         let path = vault.find(&self.id, &context.cwd)?;
@@ -76,14 +76,14 @@ impl EditArgs {
         let (folder, name) = (context.places.editing_folder(), draft_name(&path));
         let draft = editor::draft(&folder, &name).map_err(CliError::new)?;
         if draft.is_some() {
-            context.out.note(format!("Your last edit of {path} was not saved. It opens again."));
+            context.out.note(format!("Your last edit of {path} was not saved. Reopening it."));
         }
         let text = edit_text(context, &name, draft.as_deref().unwrap_or(&read.text))?;
         if text.trim().is_empty() || text.trim_end() == read.text.trim_end() {
             if !text.trim().is_empty() {
                 editor::drop_draft(&folder, &name).map_err(CliError::new)?;
             }
-            context.out.note(format!("Nothing changed in {path}."));
+            context.out.note(format!("No changes in {path}."));
             return Ok(());
         }
         let edited = match vault.edit_entry(&path, &read, &text, &context.now) {
@@ -94,7 +94,7 @@ impl EditArgs {
                 return Err(CliError {
                     message: format!("not saved: {}", code.message),
                     hint: Some(format!(
-                        "the memory is as it was; your text is in {}, and `rekindle edit {}` opens it again",
+                        "the memory is unchanged. Your text is in {}; `rekindle edit {}` reopens it",
                         kept.display(),
                         self.id
                     )),
@@ -131,8 +131,8 @@ fn proposal_words(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<Op
 
 fn edit_text(context: &CommandContext<'_>, name: &str, text: &str) -> Result<String, CliError> {
     if editor::configured_editor().is_none() && !dialog::has_screen() {
-        return Err(CliError::usage("there is no terminal for an editor")
-            .hint("set EDITOR, or use `rekindle evolve` (a memory) or `--text` (a proposal)"));
+        return Err(CliError::usage("an editor needs a terminal")
+            .hint("set EDITOR, or use `rekindle evolve` for a memory and `--text` for a proposal"));
     }
     editor::edit(&context.places.editing_folder(), name, text).map_err(CliError::new)
 }

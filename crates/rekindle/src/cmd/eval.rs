@@ -23,16 +23,16 @@ use crate::output::{ProgressLine, TextStyle, format_bytes, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Asks questions whose answer is known, the way `rekindle recall` asks, and counts how often the right memory comes
-first (hit@1), among the first ones (hit@5) and how far up it stands (MRR). Where recall would rather stay silent it
-looks all the same, and counts how often silence would have hidden the right one.
+Runs questions with known answers through recall, and counts how often the right memory comes first (hit@1), among the
+first K (hit@5), and how high it ranks (MRR). It also ranks where recall would show nothing, and counts how often that
+would have hidden the right memory.
 
-Without --pairs every memory is asked for by its title; those that say no more than their title are left out. A file
-has a line for each question; `expect` names ids or files, and `project` may name the project it is asked in:
+Without --pairs it asks for every memory by its title, except those without text beyond their title. A file has one
+line per question; `expect` lists ids or files, and `project` may name the project in which to ask:
 
   {\"query\": \"which port does staging use?\", \"expect\": [\"personal-private/fix/staging-port.md\"]}
 
-Each run adds a line of numbers, and no word of yours, to eval.jsonl in the state folder.
+Each run adds a line of numbers, without any of your text, to eval.jsonl in the state folder.
 
 Examples:
   rekindle eval
@@ -43,7 +43,7 @@ pub(crate) struct EvalArgs {
     /// A file of questions with the memories they should find; - for stdin
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
-    /// Judge the first K memories of an answer, up to 10
+    /// Count a hit among the first K results, up to 10
     #[arg(long, short = 'k', default_value_t = DEFAULT_RESULTS, value_name = "N")]
     k: usize,
     /// Ask at most this many questions; the default is 200 of those made from titles, or all of a file
@@ -68,18 +68,16 @@ impl EvalArgs {
             return self.list(context);
         }
         if self.k == 0 || self.k > MAX_RESULTS {
-            return Err(CliError::usage(format!("--k is from 1 to {MAX_RESULTS}, not {}", self.k)));
+            return Err(CliError::usage(format!("--k must be from 1 to {MAX_RESULTS}, not {}", self.k)));
         }
         if !context.settings.config.memory.enabled {
-            return Err(CliError::new(
-                "memory is switched off by memory.enabled, so there is nothing to measure",
-            )
-            .hint("`-c memory.enabled=true` measures it all the same"));
+            return Err(CliError::new("memory is off (memory.enabled), so there is nothing to measure")
+                .hint("to measure anyway, add `-c memory.enabled=true`"));
         }
         let (vault, model, index) = (context.vault()?, context.model_if_any(), context.index());
         let Some(snapshot) = index.open()? else {
             return Err(CliError::new("there is no index yet, so there is nothing to measure")
-                .hint("`rekindle reindex` makes it from your notes"));
+                .hint("run `rekindle reindex` to build it"));
         };
         let (from, pairs, skipped) = self.pairs(context, &snapshot)?;
         let usage = UsageSummary::read(&context.places.usage());
@@ -104,7 +102,7 @@ impl EvalArgs {
         self.report(context, &measured, skipped)?;
         // Recorded last, so that only a reported run counts.
         if let Err(error) = eval::record(&context.places.evaluations_file(), &measured.run) {
-            context.out.warn(format!("the run could not be added to the history: {error}"));
+            context.out.warn(format!("could not add this run to the history: {error}"));
         }
         Ok(())
     }
@@ -123,16 +121,15 @@ impl EvalArgs {
         let made = eval::generate_pairs(snapshot, self.limit.unwrap_or(MAX_GENERATED_PAIRS));
         if made.pairs.is_empty() && self.limit != Some(0) {
             let what = match made.skipped {
-                0 => "there is no memory to ask for yet".to_owned(),
+                0 => "there are no memories to ask for yet".to_owned(),
                 skipped => {
                     format!(
-                        "no memory can be asked for by its title: {skipped} say no more than it, or the same"
+                        "no questions could be made from titles: {skipped} memories have no text beyond their title, or share it with another"
                     )
                 }
             };
-            return Err(
-                CliError::new(what).hint("`--pairs FILE` asks questions of your own; `--help` shows one")
-            );
+            return Err(CliError::new(what)
+                .hint("to use your own questions, add `--pairs FILE`; `--help` shows an example"));
         }
         Ok((PairsOrigin::Titles, require_pairs(made.pairs)?, made.skipped))
     }
@@ -161,7 +158,7 @@ impl EvalArgs {
         let from = match (run.from, skipped) {
             (PairsOrigin::File, _) => "from a file".to_owned(),
             (PairsOrigin::Titles, 0) => "made from titles".to_owned(),
-            (PairsOrigin::Titles, skipped) => format!("made from titles, {skipped} memories left out"),
+            (PairsOrigin::Titles, skipped) => format!("made from titles, {skipped} memories skipped"),
         };
         row("questions", format!("{} {from}", run.pairs))?;
         row("hit@1", format!("{:.3}", run.hit_at_1))?;
@@ -172,11 +169,11 @@ impl EvalArgs {
             row(&format!("recall@{}", run.k), format!("{:.3}", run.recall_at_k))?;
         }
         row("MRR", format!("{:.3}", run.mrr))?;
-        row("silence", format!("{} of {}, {} of them hid the right one", run.silent, run.pairs, run.hidden))?;
         row(
-            "time",
-            format!("{:.1} ms in the middle, {:.1} ms for the slowest twentieth", run.p50_ms, run.p95_ms),
+            "silence",
+            format!("{} of {} questions; {} of them hid the right memory", run.silent, run.pairs, run.hidden),
         )?;
+        row("time", format!("{:.1} ms median, {:.1} ms at the 95th percentile", run.p50_ms, run.p95_ms))?;
         row(
             "index",
             format!("{} documents in {} windows, {}", run.documents, run.windows, format_bytes(run.bytes)),
@@ -188,10 +185,10 @@ impl EvalArgs {
             row("missed", format!("{query} ({})", miss.expect.join(", ")))?;
         }
         if measured.misses.len() > MAX_SHOWN_MISSES {
-            row("", format!("and {} more; --json has all", measured.misses.len() - MAX_SHOWN_MISSES))?;
+            row("", format!("and {} more; --json lists all", measured.misses.len() - MAX_SHOWN_MISSES))?;
         }
         for name in measured.unknown.iter().take(MAX_SHOWN_MISSES) {
-            out.warn(format!("nothing is called {name}, so it cannot be found"));
+            out.warn(format!("no memory is called {name}, so it cannot be found"));
         }
         for degraded in &run.degraded {
             out.warn(degraded.explain());
@@ -206,7 +203,7 @@ impl EvalArgs {
             return out.json(&runs);
         }
         if runs.is_empty() {
-            out.note("Nothing was measured yet. `rekindle eval` does it.");
+            out.note("No measurements yet. Run `rekindle eval` to make one.");
             return Ok(());
         }
         let head = "when                  asked  hit@1  hit@k   k  MRR    silent  hidden  p50 ms  p95 ms  documents  size      model";
@@ -236,7 +233,7 @@ impl EvalArgs {
 
 /// Refuses an empty list of questions.
 fn require_pairs(pairs: Vec<EvalPair>) -> Result<Vec<EvalPair>, CliError> {
-    if pairs.is_empty() { Err(CliError::usage("--limit 0 leaves nothing to ask")) } else { Ok(pairs) }
+    if pairs.is_empty() { Err(CliError::usage("--limit 0 leaves no questions to ask")) } else { Ok(pairs) }
 }
 
 fn read(file: &Path, cwd: &Path) -> Result<Vec<EvalPair>, CliError> {
@@ -246,14 +243,15 @@ fn read(file: &Path, cwd: &Path) -> Result<Vec<EvalPair>, CliError> {
     } else {
         let path = cwd.join(file);
         let opened = File::open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => CliError::usage(format!("there is no file {}", path.display())),
-            _ => CliError::usage(format!("{} could not be read: {error}", path.display())),
+            io::ErrorKind::NotFound => CliError::usage(format!("no such file: {}", path.display())),
+            _ => CliError::usage(format!("could not read {}: {error}", path.display())),
         })?;
         (path.display().to_string(), eval::read_pairs(BufReader::new(opened)))
     };
     read.map_err(|error| match error {
-        EvalPairsError::Line { .. } | EvalPairsError::Empty => CliError::usage(format!("{name}: {error}"))
-            .hint("`rekindle eval --help` shows what a line looks like"),
+        EvalPairsError::Line { .. } | EvalPairsError::Empty => {
+            CliError::usage(format!("{name}: {error}")).hint("see `rekindle eval --help` for the line format")
+        }
         EvalPairsError::Input(_) => CliError::usage(format!("{name}: {error}")),
     })
 }
@@ -293,8 +291,7 @@ impl LiveUsage {
     fn text(&self) -> String {
         let UsageCounts { good, wrong, stale, used, ignored, missed, misled } = self.counts;
         format!(
-            "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated; {used} used, \
-             {ignored} ignored, {missed} missed, {misled} misled",
+            "{} shown, {} injected; rated {good} good, {wrong} wrong, {stale} stale; {used} used, {ignored} ignored, {missed} missed, {misled} misled",
             self.shown_count, self.injected
         )
     }

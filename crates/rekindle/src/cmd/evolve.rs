@@ -63,7 +63,7 @@ impl EvolveArgs {
             }));
         }
         context.out.line(format!("{} is now {}", evolved.path, evolved.id))?;
-        context.out.line(format!("The old version is at {}", evolved.archive))
+        context.out.line(format!("The old version is now {}", evolved.archive))
     }
 }
 
@@ -71,8 +71,10 @@ impl EvolveArgs {
     fn proposed(&self, context: &CommandContext<'_>, id: ProposalId, waits: bool) -> Result<(), CliError> {
         match (self.json, waits) {
             (true, _) => context.out.json(&json!({"proposed": id, "waits": waits})),
-            (false, true) => context.out.line(format!("Proposed as {id}; it changes when you approve it")),
-            (false, false) => context.out.line(format!("Not changed: you decided on {id} already")),
+            (false, true) => {
+                context.out.line(format!("Proposed as {id}; the memory changes once you approve it"))
+            }
+            (false, false) => context.out.line(format!("Not changed: you already decided {id}")),
         }
     }
 }

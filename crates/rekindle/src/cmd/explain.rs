@@ -11,7 +11,7 @@ const PART_LABELS: [(&str, &str); 7] = [
     ("meaning", "how close its embedding is to the question's"),
     ("words", "keywords it shares with the question"),
     ("thread", "keywords in the rest of its note or session"),
-    ("identifiers", "names, paths and numbers of the question that it holds"),
+    ("identifiers", "names, paths and numbers it shares with the question"),
     ("time", "written at the time the question names"),
     ("length", "deducted from long texts"),
     ("relevance", "the sum of the above"),
@@ -21,9 +21,9 @@ const PART_LABELS: [(&str, &str); 7] = [
 const FACTOR_LABELS: [(&str, &str); 5] = [
     ("decay", "× age: older counts a little less"),
     ("usage", "× feedback: helped before, or misled"),
-    ("stale", "× marked as outdated, or not"),
-    ("trust", "× who said it, and whether you reviewed it"),
-    ("project", "× belongs to this project, or holds everywhere"),
+    ("stale", "× whether it is marked as outdated"),
+    ("trust", "× who said it and whether you reviewed it"),
+    ("project", "× whether it belongs to this project or applies everywhere"),
 ];
 
 /// The rules that keep a memory from being shown.
@@ -31,7 +31,7 @@ const RULE_LABELS: [(&str, &str); 6] = [
     ("duplicate", "a better match says the same"),
     ("trust", "something more trustworthy contradicts it"),
     ("cap", "enough better matches"),
-    ("held", "the session has it already"),
+    ("held", "the session already has it"),
     ("silence", "touches the topic, but does not answer the question"),
     ("faint", "far less relevant than the best match"),
 ];
@@ -42,8 +42,8 @@ const OUTCOME_LABELS: [(&str, &str); 6] = [
     ("ignored", "the agent did not use it"),
     ("unclear", "the answer does not show whether it was used"),
     ("corrected", "you corrected the answer that relied on it"),
-    ("not judged", "the turn is over, but this memory was not assessed"),
-    ("waiting", "the turn is not over yet"),
+    ("not judged", "the turn ended, but this memory was not assessed"),
+    ("waiting", "the turn has not ended yet"),
 ];
 
 fn meaning_of(words: &[(&'static str, &'static str)], name: &str) -> &'static str {
@@ -83,14 +83,14 @@ pub(super) fn rule(word: &str) -> &str {
 /// The decision of the relevance gate, in words: the probability that the best hit helps, and what it rests on.
 pub(super) fn gate(decision: &RelevanceDecision) -> String {
     let RelevanceDecision { probability, threshold, basis, evidence, .. } = decision;
-    let Some(found) = evidence else { return "Relevance gate: nothing to decide about".to_owned() };
+    let Some(found) = evidence else { return "Relevance gate: no candidates".to_owned() };
     let small_talk = found.small_talk.map_or("unknown".to_owned(), |margin| format!("{margin:+.2}"));
     let read = match (basis, found.reading) {
         (DecisionBasis::Read, Some(log_odds)) => {
             let plural = if found.passages_read == 1 { "" } else { "s" };
             format!("{} passage{plural} read, log odds {log_odds:+.2}", found.passages_read)
         }
-        _ if found.out_of_time => "not read: no time on this processor".to_owned(),
+        _ if found.out_of_time => "not read: too slow on this processor".to_owned(),
         _ => "not read".to_owned(),
     };
     format!(

@@ -51,6 +51,6 @@ impl FeedbackArgs {
             let standing = UsageSummary::read(&context.places.usage()).memory_usage(&id);
             return context.out.json(&json!({"id": id, "strength": strength, "usage": standing}));
         }
-        context.out.line(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1)."))
+        context.out.line(format!("Saved. The strength of {id} is now {strength:+.1} (from -1 to +1)."))
     }
 }

@@ -88,7 +88,7 @@ impl ForgetArgs {
 impl ForgetArgs {
     fn for_agent(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let Some(reference) = self.reference.filter(|reference| !reference.contains('#')) else {
-            return context.require_person("forget a statement wherever it stands");
+            return context.require_person("forget a statement everywhere");
         };
         let forgotten = forget_for_agent(context, &reference)?;
         match self.json {
@@ -102,8 +102,8 @@ impl ForgetArgs {
 fn statement(context: &CommandContext<'_>, id: &str) -> Result<String, CliError> {
     match find::document_by_id(&context.index(), &MessageStore::from_paths(&context.places), id)? {
         Some(document) => Ok(document.text),
-        None => Err(CliError::new(format!("nothing is called `{id}`"))
-            .hint("`rekindle recall --json` names what it finds; `--text` forgets a statement by its words")),
+        None => Err(CliError::new(format!("there is no memory `{id}`"))
+            .hint("find ids with `rekindle recall --json`, or forget a statement by its text with `--text`")),
     }
 }
 
@@ -112,7 +112,9 @@ fn report(context: &CommandContext<'_>, forgotten: &ForgetReport, word: &str) ->
         context.out.line(line)?;
     }
     for file in &forgotten.also_in {
-        context.out.warn(format!("{} says the same; it is your own note and was left alone", file.display()));
+        context
+            .out
+            .warn(format!("{} says the same, but it is your own note and was not changed", file.display()));
     }
     Ok(())
 }

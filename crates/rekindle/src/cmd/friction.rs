@@ -21,10 +21,10 @@ const WORKER_LOCK_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
 #[command(after_help = "\
-Does now what otherwise happens every morning at seven: it searches the observations of seven days for things you had to
-repeat, commands that keep failing, and outdated lines of MEMORY.md. Each fix is a proposal with the file, the exact line
-and the evidence; nothing changes before you approve it. If it finds nothing, it says why (the settings
-friction.min_observations, friction.min_days and friction.min_sessions say how much is enough).
+Runs the daily seven o'clock analysis now: it searches the observations of the last seven days for corrections you had
+to repeat, commands that keep failing, and outdated lines of MEMORY.md. Each fix is a proposal with the file, the
+exact line and the evidence; nothing changes before you approve it. If it finds nothing, it says why
+(friction.min_observations, friction.min_days and friction.min_sessions set the thresholds).
 
 `rekindle friction` and `rekindle review friction` are the same command.
 
@@ -50,17 +50,18 @@ impl FrictionArgs {
         let mut queue = RunQueue::new(Database::open(&context.places.database())?);
         queue.enqueue(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
         if worker::run_worker(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
-            return Err(CliError::new("another worker has been at it for too long")
-                .hint("`rekindle runs` shows what it does; the look is in the queue and will be done"));
+            return Err(CliError::new("timed out waiting for another worker")
+                .hint("see `rekindle runs` for its progress; the analysis is queued and will run"));
         }
         let runs = queue.history(&RunFilter { since: Some(at), ..RunFilter::default() })?;
         let run = runs.into_iter().find(|run| run.event == event.id && run.function == friction::FRICTION);
-        let run =
-            run.ok_or_else(|| CliError::new("the look was not done").hint("`rekindle doctor` may know why"))?;
+        let run = run.ok_or_else(|| {
+            CliError::new("the analysis did not run").hint("see `rekindle doctor` for the cause")
+        })?;
         if matches!(run.status, RunStatus::Failed | RunStatus::Dead) {
-            let why = run.error.as_deref().unwrap_or("no reason is known").to_owned();
-            return Err(CliError::new(format!("the look failed: {why}"))
-                .hint(format!("`rekindle run {}` shows more", run.id)));
+            let why = run.error.as_deref().unwrap_or("unknown reason").to_owned();
+            return Err(CliError::new(format!("the analysis failed: {why}"))
+                .hint(format!("see `rekindle run {}` for details", run.id)));
         }
         self.show(context, &run)
     }
@@ -81,8 +82,8 @@ impl FrictionArgs {
             context.out.line(format!("  {}", proposal.text))?;
         }
         match report["why"].as_str() {
-            Some(why) => context.out.note(format!("Nothing is proposed: {why}.")),
-            None => context.out.note("`rekindle review` shows them with what they rest on."),
+            Some(why) => context.out.note(format!("No proposals: {why}.")),
+            None => context.out.note("Review them and their evidence with `rekindle review`."),
         }
         Ok(())
     }

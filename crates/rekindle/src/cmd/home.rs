@@ -88,7 +88,7 @@ impl Overview<'_> {
     /// The next command and its purpose.
     fn next_step(&self) -> (&'static str, &'static str) {
         match self {
-            Self { is_off: true, .. } => ("rekindle doctor", "says how to switch memory on again"),
+            Self { is_off: true, .. } => ("rekindle doctor", "shows how to turn memory on"),
             _ if self.report.needs_install() => ("rekindle install", "connects your agents"),
             Self { failed: 1.., .. } => ("rekindle runs --dead", "shows what failed and why"),
             Self { proposals: 1.., .. } => ("rekindle review", "decides about the proposals"),

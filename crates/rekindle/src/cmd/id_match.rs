@@ -44,7 +44,7 @@ fn whole_id(id: ProposalId, waiting: &[String], every: &[String]) -> Result<Prop
     let longer = format!("{typed}-");
     for ids in [waiting, every] {
         match by_prefix(&longer, ids.iter().map(String::as_str)) {
-            IdMatch::One(id) => return id.parse().map_err(|_| unknown(&typed, "give the whole id")),
+            IdMatch::One(id) => return id.parse().map_err(|_| unknown(&typed, "use the full id")),
             IdMatch::Several(all) => return Err(ambiguous_error("proposals", &typed, &all)),
             IdMatch::Nothing => {}
         }
@@ -82,7 +82,7 @@ pub(super) fn is_proposal(typed: &str) -> bool {
 
 fn unknown(typed: &str, hint: &str) -> CliError {
     CliError::usage(format!("there is no proposal `{typed}`"))
-        .hint(format!("`rekindle review --list` shows them; {hint}"))
+        .hint(format!("list them with `rekindle review --list`; {hint}"))
 }
 
 fn ambiguous_error(what: &str, typed: &str, all: &[String]) -> CliError {
@@ -90,5 +90,5 @@ fn ambiguous_error(what: &str, typed: &str, all: &[String]) -> CliError {
     let more = if all.len() > MAX_NAMED { ", …" } else { "" };
     let names = all.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
     CliError::usage(format!("{} {what} match `{typed}`: {names}{more}", all.len()))
-        .hint("give more of the id")
+        .hint("use more characters of the id")
 }

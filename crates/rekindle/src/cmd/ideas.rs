@@ -58,7 +58,7 @@ Examples:
         #[arg(value_name = "SLUG|TITLE")]
         idea: String,
     },
-    /// Let a program of yours research an idea, and keep the result beside it
+    /// Research an idea with a program of yours, and save the result
     #[command(after_help = "\
 This is off until you set ideas.research.when to asked, and ideas.research.program to a program that reads a question from
 stdin and prints its findings. The text of the idea leaves your machine if that program sends it. The limits are
@@ -139,7 +139,7 @@ fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
             context.out.line(format!("{}  {}{reach}{became}", day(idea.date), idea.title))?;
         }
         if ideas.is_empty() {
-            context.out.note("No ideas yet. `rekindle ideas add --help` shows how to begin.");
+            context.out.note("No ideas yet. To add one, see `rekindle ideas add --help`.");
         }
     }
     remind_if_many(context, &ideas);
@@ -151,7 +151,7 @@ fn remind_if_many(context: &CommandContext<'_>, ideas: &[IdeaEntry]) {
     let open = ideas.iter().filter(|idea| idea.is_open()).count();
     if open > MAX_UNPROMOTED_IDEAS {
         context.out.warn(format!(
-            "{open} ideas wait; `rekindle ideas promote` makes one a project, `rekindle ideas gc` clears the old ones"
+            "{open} open ideas. `rekindle ideas promote` makes one a project; `rekindle ideas gc` clears old ones."
         ));
     }
 }
@@ -172,7 +172,7 @@ fn add(context: &CommandContext<'_>, title: &str, summary: &str, as_json: bool) 
     match as_json {
         true => context.out.json(&json!({"slug": added.outcome, "change": added.change})),
         false => {
-            context.out.line(format!("Noted in Ideas.md; its folder is _idea-incubator/{}", added.outcome))
+            context.out.line(format!("Added to Ideas.md. Its folder is _idea-incubator/{}", added.outcome))
         }
     }
 }
@@ -181,7 +181,7 @@ fn promote(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<()
     let promoted = match context.writable_vault()?.promote_idea(idea, context.actor(), &context.now) {
         Err(error @ Error::Exists(_)) => {
             return Err(
-                CliError::usage(error).hint("rename that folder, then promote again; nothing was changed")
+                CliError::usage(error).hint("nothing was changed; rename that folder and promote again")
             );
         }
         other => other?,
@@ -191,30 +191,31 @@ fn promote(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<()
         return context.out.json(&object("promoted", &promoted));
     }
     let folder = promoted.folder.map(|folder| folder.to_string()).unwrap_or_default();
-    context.out.line(format!("Promoted {}: it is a project now, at {folder}/", promoted.slug))
+    context.out.line(format!("Promoted {} to a project: {folder}/", promoted.slug))
 }
 
 fn look_into(context: &CommandContext<'_>, idea: &str, as_json: bool) -> Result<(), CliError> {
     context.writable_vault()?;
     let stage_context = context.stage_context();
     let found =
-        context.out.with_progress("looking into it …", || research(idea, context.actor(), &stage_context));
+        context.out.with_progress("researching …", || research(idea, context.actor(), &stage_context));
     let path = match found {
         Ok(path) => path,
         Err(error @ research::Error::Off) => {
-            return Err(CliError::usage(error).hint("`rekindle ideas research --help` says how it is set up"));
+            return Err(CliError::usage(error).hint("to set it up, see `rekindle ideas research --help`"));
         }
         Err(research::Error::Vault(error @ Error::Exists(_))) => {
-            return Err(CliError::usage(error).hint("it was looked into; move that file away to do it again"));
+            return Err(CliError::usage(error)
+                .hint("it was researched before; move that file away to research it again"));
         }
         Err(research::Error::Vault(error)) => return Err(error.into()),
         Err(error) => return Err(CliError::new(error)),
     };
     match as_json {
         true => context.out.json(&json!({"path": path})),
-        false => context
-            .out
-            .line(format!("Found something: {path}. A program wrote it, and nobody has reviewed it.")),
+        false => {
+            context.out.line(format!("Saved the result: {path}. A program wrote it; nobody has reviewed it."))
+        }
     }
 }
 
@@ -255,21 +256,19 @@ impl GcArgs {
             return context.out.json(&overdue);
         }
         if overdue.is_empty() {
-            context.out.note("No idea waits for a decision.");
+            context.out.note("No old ideas to decide about.");
             return Ok(());
         }
         for idea in &overdue {
             context.out.line(row(context, idea))?;
         }
         if !dialog::is_possible() {
-            context
-                .out
-                .note("Nothing was done. --keep, --archive or --delete SLUG decide; `--help` shows how.");
+            context.out.note("No changes. Decide with --keep, --archive or --delete SLUG (see `--help`).");
             return Ok(());
         }
         let vault = context.writable_vault()?;
         for idea in &overdue {
-            let question = format!("{}: [k]eep, [a]rchive, [d]elete, or nothing for now?", idea.title);
+            let question = format!("{}: [k]eep, [a]rchive, [d]elete, or Enter to decide later?", idea.title);
             let answer = dialog::text(&question, None)?.unwrap_or_default().to_lowercase();
             let decision = match answer.as_str() {
                 "k" | "keep" => GcDecision::Keep,
@@ -302,7 +301,7 @@ impl GcArgs {
         decision: GcDecision,
         as_json: bool,
     ) -> Result<Option<Value>, CliError> {
-        let question = format!("Remove the folder and the section of `{slug}`?");
+        let question = format!("Delete the folder and section of `{slug}`?");
         if matches!(decision, GcDecision::Delete) {
             context.require_person(REMOVE_ACTION)?;
         }
@@ -316,7 +315,7 @@ impl GcArgs {
             GcDecision::Delete => match vault.delete_idea(slug, context.actor(), &context.now) {
                 Err(error @ (Error::NotText { .. } | Error::TooLarge { .. })) => {
                     return Err(CliError::usage(error).hint(
-                        "what is no text could not be brought back: --archive keeps it, or remove it by hand first",
+                        "undo cannot restore files that are not text; use --archive, or remove them by hand first",
                     ));
                 }
                 other => ("deleted", other?),

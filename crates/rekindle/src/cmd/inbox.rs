@@ -21,7 +21,7 @@ use crate::output::{TextStyle, pad_column};
 #[command(after_help = "\
 The inbox holds memories that were seen only once. Recall finds them, ranks them lower and marks them as unreviewed.
 A memory that you keep moves to the folder of its kind. One that you drop moves to the archive, and is not proposed
-again unless you say it outright. `rekindle undo` undoes either.
+again unless you state it outright. `rekindle undo` undoes either.
 
 `rekindle inbox` and `rekindle review inbox` are the same command.
 
@@ -112,10 +112,10 @@ fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
         ))?;
     }
     if waiting.is_empty() {
-        context.out.note("Nothing waits in the inbox.");
+        context.out.note("The inbox is empty.");
     } else {
         context.out.note(format!(
-            "{}. `rekindle inbox keep` and `drop` decide.",
+            "{}. Decide with `rekindle inbox keep` or `drop`.",
             describe_inbox(&waiting, &context.now)
         ));
     }
@@ -135,9 +135,9 @@ fn object(context: &CommandContext<'_>, found: &ScannedEntry) -> Value {
 /// The origin of an inbox memory.
 fn how(found: &ScannedEntry) -> &'static str {
     match (&found.entry.provenance.session, found.entry.confidence) {
-        (None, _) => "put there by hand",
+        (None, _) => "added by hand",
         (Some(_), Some(Confidence::Low) | None) => "seen once in a session",
-        (Some(_), Some(Confidence::Medium | Confidence::High)) => "inferred, nobody was asked",
+        (Some(_), Some(Confidence::Medium | Confidence::High)) => "inferred, not confirmed",
     }
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn describe_inbox(waiting: &[ScannedEntry], now: &Zoned) -> String {
     match oldest(waiting, now) {
         None => count,
         Some(0) => format!("{count}, all from today"),
-        Some(oldest) => format!("{count}, the oldest for {}", days(oldest)),
+        Some(oldest) => format!("{count}, the oldest {}", days(oldest)),
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn describe_inbox(waiting: &[ScannedEntry], now: &Zoned) -> String {
 pub(crate) fn remind_if_full(context: &CommandContext<'_>, waiting: &[ScannedEntry]) {
     if waiting.len() > MAX_INBOX_ENTRIES {
         let count = waiting.len();
-        context.out.warn(format!("{count} memories wait in the inbox; `rekindle inbox` shows them"));
+        context.out.warn(format!("{count} memories are in the inbox; review them with `rekindle inbox`"));
     }
 }
 
@@ -184,7 +184,7 @@ fn keep_entries(
     all: bool,
     as_json: bool,
 ) -> Result<(), CliError> {
-    context.require_person("vouch for what waits in the inbox")?;
+    context.require_person("keep memories from the inbox")?;
     let vault = context.writable_vault()?;
     let (paths, mut left) = match all {
         true => split_keepable(vault.inbox()?, how),
@@ -208,7 +208,7 @@ fn split_keepable(waiting: Vec<ScannedEntry>, how: &KeepRequest) -> (Vec<VaultPa
     for found in waiting {
         // Without a kind, a note takes the name of its folder as kind.
         if how.kind.is_none() && found.entry.kind == "inbox" {
-            left.push((found.path.to_string(), "it does not say what kind of memory it is".to_owned()));
+            left.push((found.path.to_string(), "it has no kind; give it one with `--kind`".to_owned()));
         } else {
             paths.push(found.path);
         }
@@ -217,7 +217,7 @@ fn split_keepable(waiting: Vec<ScannedEntry>, how: &KeepRequest) -> (Vec<VaultPa
 }
 
 fn drop_some(context: &CommandContext<'_>, references: &[String], as_json: bool) -> Result<(), CliError> {
-    context.require_person("drop what waits in the inbox")?;
+    context.require_person("drop memories from the inbox")?;
     let vault = context.writable_vault()?;
     let paths = find(context, &vault, references)?;
     let dropped = vault.drop_inboxed(&paths, ChangeActor::User, &context.now)?;
@@ -231,8 +231,8 @@ fn find(
 ) -> Result<Vec<VaultPath>, CliError> {
     let find = |reference: &String| match vault.find_in_inbox(reference, &context.cwd) {
         Err(Error::NotFound(_) | Error::Misspelt { .. }) => {
-            Err(CliError::usage(format!("nothing called `{reference}` is in the inbox"))
-                .hint("`rekindle inbox` shows what waits there"))
+            Err(CliError::usage(format!("there is no `{reference}` in the inbox"))
+                .hint("list the inbox with `rekindle inbox`"))
         }
         other => Ok(other?),
     };
@@ -245,7 +245,7 @@ fn move_sightings(context: &CommandContext<'_>, kept: &ShelveResult) {
     let Ok(Some(mut db)) = Database::open_existing(&context.places.database()) else { return };
     for entry in &kept.entries {
         if let Err(error) = sightings::follow_move(&mut db, entry.from.as_str(), entry.path.as_str()) {
-            context.out.warn(format!("what was seen of {} could not follow it: {error}", entry.path));
+            context.out.warn(format!("could not update the sightings of {}: {error}", entry.path));
         }
     }
 }
@@ -260,7 +260,7 @@ fn print_shelved(
 ) -> Result<(), CliError> {
     context.report_redactions(&RedactionCounts::default(), &shelved.conflicts);
     for (path, why) in left {
-        context.out.warn(format!("{path} was left in the inbox: {why}"));
+        context.out.warn(format!("{path} stays in the inbox: {why}"));
     }
     if as_json {
         let one = |entry: &ShelvedEntry| {
@@ -273,10 +273,10 @@ fn print_shelved(
     }
     for entry in &shelved.entries {
         let name = entry.id.as_ref().map_or_else(|| entry.from.stem(), |id| id.as_str());
-        context.out.line(format!("{word} {name}: now at {}", entry.path))?;
+        context.out.line(format!("{word} {name}: {}", entry.path))?;
     }
     if shelved.entries.is_empty() {
-        context.out.note("Nothing waits in the inbox.");
+        context.out.note("The inbox is empty.");
     }
     Ok(())
 }

@@ -127,7 +127,7 @@ impl InitArgs {
                 Ok(false) => {}
                 Err(_) => {
                     out.line("")?;
-                    out.warn("no answer; your agents' settings stay as they are");
+                    out.warn("no answer, so your agents' settings stay unchanged");
                 }
             }
         }
@@ -144,7 +144,7 @@ impl InitArgs {
             let words: Vec<&str> = agents.iter().map(|agent| agent.as_str()).collect();
             out.line(format!("  rekindle{home} install {}        connects your agents", words.join(" ")))?;
         }
-        out.line(format!("  rekindle{home} doctor        checks that everything is in order"))
+        out.line(format!("  rekindle{home} doctor        checks that everything works"))
     }
 }
 
@@ -223,8 +223,7 @@ impl NotesAccessChoice {
     fn hint(&self) -> Option<String> {
         self.open.then(|| {
             format!(
-                "Of your notes only {}/ is read. To let more be read: `rekindle config set recall.notes all`, or the \
-                 folders' names.",
+                "Rekindle reads only {}/ of your notes. To let it read more, run `rekindle config set recall.notes all`, or name folders.",
                 self.vault_folder
             )
         })
@@ -239,9 +238,7 @@ impl NotesAccessChoice {
 /// Checks that an answer names existing folders.
 fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), CliError> {
     let readable = ReadNotes::parse(answer).ok_or_else(|| {
-        CliError::usage(format!(
-            "`{answer}` names no folders inside your notes; write all, none, or their names"
-        ))
+        CliError::usage(format!("`{answer}` is not a folder in your notes; write all, none, or folder names"))
     })?;
     notes::check(&readable, notes, vault_folder).map_err(CliError::usage)
 }
@@ -263,7 +260,7 @@ fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(),
     let Some(plan) = past_sessions(global, out) else { return Ok(()) };
     out.line(format!("Found {}.", backfill::describe_plan(&plan)))?;
     let home = global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
-    let later = format!("`rekindle{home} backfill` learns from them whenever you like.");
+    let later = format!("You can learn from them at any time with `rekindle{home} backfill`.");
     let context = CommandContext::new(global, out)?;
     let wanted = asking
         && context.settings.config.memory.enabled
@@ -286,7 +283,7 @@ fn absolute(path: &Path) -> Result<PathBuf, CliError> {
     match path.strip_prefix("~") {
         Ok(rest) => {
             let home = environment::home_folder()
-                .ok_or_else(|| CliError::usage("there is no home folder for `~`"))?;
+                .ok_or_else(|| CliError::usage("`~` has no meaning: no home folder found"))?;
             Ok(home.join(rest))
         }
         Err(_) => Ok(std::path::absolute(path)?),

@@ -18,11 +18,11 @@ use crate::output::{TextStyle, pad_column};
 #[derive(Args)]
 #[command(group(clap::ArgGroup::new("by_day").args(["gate", "observations"])))]
 #[command(after_help = "\
-Every recall leaves a line on this machine: what was asked, what was shown, what each score was made of, what was left
-out and by which rule. Without a number the last ones are listed; 1 is the newest.
+Every recall is logged on this machine: the query, the memories shown with the parts of their scores, and those left
+out with the reason. Without a number it lists the latest recalls; 1 is the newest.
 
-With --session: everything that a session was told, whether the agent made use of it, what you put right, and how many
-tokens that were. With --holdout: sessions with recall beside those that `recall.holdout` left without it.
+With --session: everything injected into a session, whether the agent used it, what you corrected, and how many tokens
+it took. With --holdout: sessions with recall compared to the control group of `recall.holdout`.
 
 Examples:
   rekindle inspect
@@ -40,7 +40,7 @@ pub(crate) struct InspectArgs {
     /// Only recalls that showed or left out this memory
     #[arg(long, value_name = "ID")]
     of: Option<String>,
-    /// Show which observations the write gate doubts, by day; it holds nothing back
+    /// Show which observations the write gate doubts, by day; it blocks nothing
     #[arg(long, conflicts_with_all = ["number", "of", "session", "holdout"])]
     gate: bool,
     /// List the observations of each session; the list goes back 30 days
@@ -49,7 +49,7 @@ pub(crate) struct InspectArgs {
     /// With --gate or --observations: go back this many days
     #[arg(long, default_value_t = 7, requires = "by_day", value_parser = clap::value_parser!(u16).range(1..=366))]
     days: u16,
-    /// Show everything that this session was told, and whether it helped
+    /// Show everything injected into this session, and whether it helped
     #[arg(long, value_name = "ID", conflicts_with_all = ["number", "of", "holdout"])]
     session: Option<String>,
     /// Compare sessions with and without recall
@@ -91,8 +91,8 @@ impl InspectArgs {
         if let Some(number) = self.number {
             let line = number.checked_sub(1).and_then(|before| lines.nth(before));
             let Some(line) = line else {
-                return Err(CliError::usage(format!("there is no recall number {number}"))
-                    .hint("`rekindle inspect` lists them; 1 is the newest"));
+                return Err(CliError::usage(format!("there is no recall with number {number}"))
+                    .hint("list them with `rekindle inspect`; 1 is the newest"));
             };
             return match self.json {
                 true => context.out.json(&line),
@@ -124,10 +124,12 @@ impl InspectArgs {
             ))?;
         }
         if lines.is_empty() {
-            context.out.note("Nothing was recalled yet. `rekindle recall --help` shows how to begin.");
+            context.out.note("No recalls yet. To search, see `rekindle recall --help`.");
         } else {
             let silent = if any_silent { "silent: no memory was relevant enough to show. " } else { "" };
-            context.out.note(format!("{silent}`rekindle inspect 1` explains the newest, 2 the one before."));
+            context
+                .out
+                .note(format!("{silent}`rekindle inspect 1` explains the newest, `2` the one before."));
         }
         Ok(())
     }

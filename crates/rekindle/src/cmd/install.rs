@@ -149,8 +149,8 @@ impl InstallArgs {
             changes.iter().try_for_each(|change| show_change(change, out))?;
         }
         if !changes.is_empty() && !self.dry_run && !self.yes {
-            let hint = "`--yes` writes it without asking, `--dry-run` shows what would change";
-            if !confirm("Write this?", hint, &changes, out)? {
+            let hint = "use `--yes` to skip the question, or `--dry-run` to see the changes";
+            if !confirm("Make these changes?", hint, &changes, out)? {
                 return Ok(false);
             }
         }
@@ -192,10 +192,8 @@ impl InstallArgs {
         if self.yes || !dialog::is_possible() {
             return Ok(false);
         }
-        out.line(
-            "Codex runs a hook only after you have told it to trust exactly this command, and says nothing",
-        )?;
-        out.line("when it skips one. It keeps that in its own configuration:")?;
+        out.line("Codex runs a hook only if you trust this exact command, and skips it silently otherwise.")?;
+        out.line("It stores the trust in its own configuration:")?;
         show_change(change, out)?;
         dialog::yes("Trust these hooks in Codex?", false)
     }
@@ -217,16 +215,19 @@ impl InstallArgs {
             ))?;
         }
         if let Some(obstacle) = &plan.obstacle {
-            out.warn(format!("{} will not call us: {obstacle}", plan.agent.name()));
+            out.warn(format!("{} will not call Rekindle: {obstacle}", plan.agent.name()));
         }
         if status.plugin {
             out.warn(format!(
-                "{} has our plugin as well and calls us twice; take one of them out",
+                "{} also has the Rekindle plugin and calls Rekindle twice; remove one of them",
                 plan.agent.name()
             ));
         }
         if !status.found {
-            out.note(format!("{} was not found here; it is ready for when it comes", plan.agent.name()));
+            out.note(format!(
+                "{} is not on this machine; it will be connected once you install it",
+                plan.agent.name()
+            ));
         }
         if plan.trust.is_some() && status.trusted != Some(true) {
             out.note(
@@ -258,8 +259,8 @@ fn found_agents(here: &InstallContext) -> Result<Vec<Agent>, CliError> {
     let found: Vec<Agent> =
         here.install_statuses()?.iter().filter(|status| status.found).map(|status| status.agent).collect();
     if found.is_empty() {
-        return Err(CliError::usage("no coding agent was found here")
-            .hint("name the ones you will use: `rekindle install claude`; `rekindle install --list` shows where I look"));
+        return Err(CliError::usage("no coding agent found on this machine")
+            .hint("name the agents you will use, such as `rekindle install claude`; `rekindle install --list` shows where Rekindle looks"));
     }
     Ok(found)
 }
@@ -283,8 +284,7 @@ pub(super) fn summarise(plans: &[InstallPlan], does: &str, out: &Printer) -> Res
 fn next_steps(plans: &[InstallPlan], out: &Printer) {
     let names: Vec<&str> = plans.iter().map(|plan| plan.agent.name()).collect();
     out.note(format!(
-        "\nNext: start a new session in {}. `rekindle status` then shows what was learnt, `rekindle doctor` checks the \
-         connection.",
+        "\nNext: start a new session in {}. Then `rekindle status` shows what was learnt, and `rekindle doctor` checks the connection.",
         names.join(" or ")
     ));
 }
@@ -298,7 +298,7 @@ pub(super) fn confirm(
     out: &Printer,
 ) -> Result<bool, CliError> {
     if !dialog::is_possible() {
-        return Err(CliError::usage("there is no terminal to ask at; no files changed").hint(hint));
+        return Err(CliError::usage("confirmation needs a terminal; no files changed").hint(hint));
     }
     loop {
         match dialog::choice(question, true, Some(('d', "shows the diff")))? {
@@ -361,24 +361,26 @@ fn list(all: &[InstallStatus], json: bool, out: &Printer) -> Result<(), CliError
         }
         match status.state {
             InstallState::Outdated => {
-                more(&format!("`rekindle install {}` brings it up to date", status.agent))?;
+                more(&format!("update it with `rekindle install {}`", status.agent))?;
             }
             InstallState::ForeignHome => {
                 let home = status.home.as_deref().unwrap_or("~/.rekindle");
                 more(&format!(
-                    "remembers into {home}; `rekindle install {}` makes it this one",
+                    "uses the Rekindle home {home}; to use this one, run `rekindle install {}`",
                     status.agent
                 ))?;
             }
             _ => {}
         }
         match (status.plugin, status.state) {
-            (true, InstallState::Absent) => more("calls us by our plugin")?,
-            (true, _) => more("calls us twice: by these settings and by our plugin; take one of them out")?,
+            (true, InstallState::Absent) => more("calls Rekindle through the plugin")?,
+            (true, _) => more(
+                "calls Rekindle twice: through these settings and through the plugin; remove one of them",
+            )?,
             (false, _) => {}
         }
         if status.trusted == Some(false) {
-            more("not trusted, so Codex skips it: `rekindle install codex --trust`")?;
+            more("not trusted, so Codex skips it; trust it with `rekindle install codex --trust`")?;
         }
         if let Some(obstacle) = status.obstacle.as_ref().filter(|_| status.state != InstallState::Absent) {
             more(obstacle)?;

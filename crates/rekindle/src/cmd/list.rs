@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use rekindle_core::base::time::{Timestamp, format_utc};
+use rekindle_core::text::plural::count_phrase;
 use rekindle_core::vault::entry::EntryStatus;
 use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
 use rekindle_engine::vault::ScannedEntry;
@@ -47,9 +48,7 @@ impl ListArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         let here = context.project_id();
         if self.project && here.is_none() {
-            return Err(
-                CliError::usage("this folder is not in a project").hint("`rekindle project` explains")
-            );
+            return Err(CliError::usage("this folder is not in a project").hint("see `rekindle project`"));
         }
         let scan = context.vault()?.scan(self.all)?;
         if let Some(kind) = &self.kind {
@@ -75,17 +74,17 @@ impl ListArgs {
             context.out.write(rows.as_bytes())?;
             if found.is_empty() {
                 context.out.note(if is_empty {
-                    "No memories yet. `rekindle save --help` shows how to save one."
+                    "No memories yet. To save one, see `rekindle save --help`."
                 } else {
-                    "No memory matches. `rekindle list` shows all of them."
+                    "No memory matches. `rekindle list` shows them all."
                 });
             }
         }
         if !scan.problems.is_empty() {
             let count = scan.problems.len();
-            context.out.warn(format!(
-                "{count} file(s) could not be read and were left alone; see `rekindle doctor`"
-            ));
+            context
+                .out
+                .warn(format!("could not read {}; see `rekindle doctor`", count_phrase(count, "file")));
         }
         Ok(())
     }
@@ -99,7 +98,7 @@ fn check_kind(kind: &str, entries: &[ScannedEntry]) -> Result<(), CliError> {
         return Ok(());
     }
     let kinds: Vec<&str> = kinds.into_iter().filter(|kind| !kind.is_empty()).collect();
-    Err(CliError::usage(format!("no memory is of kind `{kind}`"))
+    Err(CliError::usage(format!("there is no memory of kind `{kind}`"))
         .hint(format!("the kinds you have: {}", kinds.join(", "))))
 }
 

@@ -29,8 +29,8 @@ const PROBE_BUDGET: LlmBudget = LlmBudget { tokens: 1000, cost: Cost { micro_dol
 
 #[derive(Args)]
 #[command(after_help = "\
-Until you choose one there is none: rules on this machine look at sessions, and nothing leaves it.
-A key is read from the environment and stands in no file. docs/models.md tells what each can do.
+By default there is no language model: rules on this machine process sessions, and nothing leaves it. Keys are read
+from the environment and never stored. docs/models.md compares the providers.
 
 Examples:
   rekindle llm
@@ -42,7 +42,7 @@ Examples:
 pub(crate) struct LlmArgs {
     #[command(subcommand)]
     verb: Option<LlmCommand>,
-    /// Also look whether a server answers on this machine (Ollama, llama.cpp, LM Studio, vLLM)
+    /// Also check for model servers on this machine (Ollama, llama.cpp, LM Studio, vLLM)
     #[arg(long)]
     probe: bool,
     /// Answer as JSON
@@ -64,7 +64,7 @@ Examples:
     Use(UseArgs),
     /// Send a test request, and show its time and cost
     #[command(after_help = "\
-It is a real call: it counts and costs like any other, well below a cent.
+This is a real call: it counts towards your limits and costs well below a cent.
 
 Examples:
   rekindle llm test
@@ -74,7 +74,7 @@ Examples:
         /// Ask the model of llm.reflector_model instead of llm.observer_model
         #[arg(long)]
         reflector: bool,
-        /// Ask for JSON by a schema
+        /// Ask for JSON that follows a schema
         #[arg(long)]
         schema: bool,
     },
@@ -88,13 +88,13 @@ struct UseArgs {
     /// With `command`: claude, codex, gemini, pi, or any program that reads a question and prints an answer
     #[arg(long, value_name = "PROGRAM")]
     program: Option<String>,
-    /// With `anthropic` and `openai`: where the server answers
+    /// With `anthropic` and `openai`: the address of the server
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The model, as provider/model
     #[arg(long, value_name = "PROVIDER/MODEL")]
     model: Option<String>,
-    /// Choose it without asking
+    /// Choose it without confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -141,7 +141,7 @@ fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), Cli
         for job in ModelJob::ALL {
             let model = job.model(settings);
             let price = llm::configured_price(settings, model).map_or_else(
-                || "price not known".to_owned(),
+                || "unknown price".to_owned(),
                 |price| {
                     format!(
                         "${} in, ${} out per million tokens ({})",
@@ -171,9 +171,9 @@ fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), Cli
     if offers.is_empty() {
         return context
             .out
-            .line("No agent is on the PATH and no key in the environment. That is fine: none is needed.");
+            .line("Found no agent on the PATH and no key in the environment. That is fine: Rekindle works without a model.");
     }
-    context.out.line("Found on this machine, and not used unless you say so:")?;
+    context.out.line("Found on this machine, unused until you choose one:")?;
     let width = offers.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
     for (what, how) in offers {
         context.out.line(format!("  {}  rekindle llm use {how}", pad_column(&what, width)))?;
@@ -202,7 +202,7 @@ impl UseArgs {
         if provider != LlmProvider::Offline && !self.yes {
             if json || !dialog::is_possible() {
                 return Err(CliError::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
-                    .hint("`--yes` says that this is what you want"));
+                    .hint("to agree, add `--yes`"));
             }
             context.out.line(in_use(&settings))?;
             context.out.line(leaves(&state.leaves))?;
@@ -218,14 +218,16 @@ impl UseArgs {
         if let Ok(setting) = counts.get("llm.provider")
             && counts.config.llm.provider != provider
         {
-            context.out.warn(format!("it is written down, but {} says otherwise", setting.place));
+            context.out.warn(format!("the change is saved, but {} overrides it", setting.place));
         }
         if json {
             return context.out.json(&state.json(&settings));
         }
         context.out.line(format!("{}. {}.", in_use(&settings), leaves(&state.leaves)))?;
         if provider != LlmProvider::Offline {
-            context.out.note("`rekindle llm test` tries it; `rekindle llm use offline` takes it back.");
+            context
+                .out
+                .note("Test it with `rekindle llm test`; turn it off with `rekindle llm use offline`.");
         }
         Ok(())
     }
@@ -233,13 +235,14 @@ impl UseArgs {
     /// The changes to the settings. The provider comes last, so that no model is called before the rest is
     /// written.
     fn changes(&self, provider: LlmProvider, now: &Settings) -> Result<Vec<(String, String)>, CliError> {
-        let misplaced = |option: &str| CliError::usage(format!("{option} is not for {}", provider.as_str()));
+        let misplaced =
+            |option: &str| CliError::usage(format!("{option} does not apply to {}", provider.as_str()));
         let mut changes: Vec<(&str, String)> = Vec::new();
         match (provider, &self.program) {
             (LlmProvider::Command, Some(program)) => changes.push(("llm.command.program", program.clone())),
             (LlmProvider::Command, None) if now.command.program.is_empty() => {
                 return Err(CliError::usage("which program?")
-                    .hint("`--program claude`, codex, gemini, pi or another"));
+                    .hint("use `--program claude`, or codex, gemini, pi or another program"));
             }
             (_, Some(_)) => return Err(misplaced("--program")),
             _ => {}
@@ -296,7 +299,7 @@ impl UseArgs {
                     .contains(&now.observer_model.provider()) =>
             {
                 return Err(CliError::usage("which model?")
-                    .hint("`--model openai/NAME`, with a name that the server knows"));
+                    .hint("use `--model openai/NAME` with a model of that server"));
             }
             (LlmProvider::Openai | LlmProvider::Offline, _) => None,
         })
@@ -309,9 +312,9 @@ fn test(context: &CommandContext<'_>, reflector: bool, schema: bool, json: bool)
     let Some(model) = context.stage_context().model(job).map_err(|error| failure(&error))? else {
         return match json {
             true => context.out.json(&json!({"provider": "offline", "ok": true})),
-            false => context
-                .out
-                .line("No model is in use, so there is none to test. Rules on this machine do the work."),
+            false => context.out.line(
+                "No model is in use, so there is nothing to test. Rekindle works with rules on this machine.",
+            ),
         };
     };
     let request = LlmRequest {
@@ -356,17 +359,17 @@ fn test(context: &CommandContext<'_>, reflector: bool, schema: bool, json: bool)
         }));
     }
     let tokens = answer.usage.map_or_else(
-        || "it does not say how many tokens".to_owned(),
+        || "token count unknown".to_owned(),
         |TokenUsage { input, output }| format!("{input} tokens in, {output} out"),
     );
-    let cost = answer.cost.map_or_else(|| "cost not known".to_owned(), |cost| cost.to_string());
+    let cost = answer.cost.map_or_else(|| "cost unknown".to_owned(), |cost| cost.to_string());
     context.out.line(format!(
         "{} answered after {:.1} s: {tokens}, {cost}.",
         model.name(),
         took.as_secs_f64()
     ))?;
     if !understood {
-        context.out.warn("it answers, but not as it was asked to; a larger model may do better");
+        context.out.warn("it answered, but not in the requested format; a larger model may do better");
     }
     Ok(())
 }
@@ -394,9 +397,9 @@ fn failure(error: &Error) -> CliError {
     let failure = CliError::new(&error.message);
     match (error.fault, error.retry) {
         (FailureOwner::Provider, RetryAdvice::After(wait)) if !wait.is_zero() => {
-            failure.hint(format!("it may work in {} s", wait.as_secs().max(1)))
+            failure.hint(format!("try again in {} s", wait.as_secs().max(1)))
         }
-        (FailureOwner::Provider, RetryAdvice::After(_)) => failure.hint("it may work at the next try"),
+        (FailureOwner::Provider, RetryAdvice::After(_)) => failure.hint("try again"),
         _ => failure,
     }
 }
@@ -416,14 +419,12 @@ fn leaves(leaves: &DataEgress) -> String {
     match leaves {
         DataEgress::Nothing => "Nothing leaves this machine".to_owned(),
         DataEgress::Program { program, to } => {
-            format!("What is said in sessions goes, without secrets, to {program}, and from there to {to}")
+            format!("Session text, without secrets, goes to {program} and from there to {to}")
         }
         DataEgress::House { host } => {
-            format!(
-                "What is said in sessions goes, without secrets, to {host}, on this machine or a private network"
-            )
+            format!("Session text, without secrets, goes to {host}, on this machine or a private network")
         }
-        DataEgress::Server { host } => format!("What is said in sessions goes, without secrets, to {host}"),
+        DataEgress::Server { host } => format!("Session text, without secrets, goes to {host}"),
     }
 }
 
@@ -467,7 +468,7 @@ impl AvailableProviders {
         let names: Vec<String> = self.offers().into_iter().map(|(what, _)| what).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "Found, and not used until you say so (`rekindle llm`): {}. Nothing leaves this machine.",
+                "Rekindle works without a language model. To let one help, see `rekindle llm` (found: {}).",
                 names.join(", ")
             )
         })
@@ -512,11 +513,11 @@ impl LlmStatus {
 
     fn today(&self) -> String {
         let asked = match self.calls {
-            0 => "nobody was asked".to_owned(),
-            calls => format!("asked {calls} times, {} tokens, {}", self.tokens, self.cost),
+            0 => "no model calls".to_owned(),
+            calls => format!("{calls} model calls, {} tokens, {}", self.tokens, self.cost),
         };
         match &self.exhausted {
-            Some(why) => format!("{asked}; {why}, so rules do the work"),
+            Some(why) => format!("{asked}; {why}, so rules take over"),
             None => asked,
         }
     }

@@ -47,7 +47,7 @@ impl LogArgs {
             let mark = match outcome {
                 ChangeOutcome::Done => "",
                 ChangeOutcome::Aborted => " (did not happen)",
-                ChangeOutcome::Pending => " (cut off; the next change finishes it)",
+                ChangeOutcome::Pending => " (interrupted; the next change finishes it)",
             };
             let of = change.undoes.as_ref().map_or_else(String::new, |id| format!(" of {}", id.short_id()));
             let by =
@@ -62,7 +62,7 @@ impl LogArgs {
         }
         if records.is_empty() && !self.all {
             context.out.note(
-                "You changed nothing yet. `rekindle log --all` shows what agents and Rekindle changed.",
+                "You have made no changes yet. `rekindle log --all` includes those of agents and Rekindle.",
             );
         }
         Ok(())

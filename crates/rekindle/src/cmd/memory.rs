@@ -18,8 +18,8 @@ use crate::error::CliError;
 #[derive(Args)]
 #[command(after_help = "\
 Every session starts with MEMORY.md. Edit it in any editor; this command only adds lines. A line that ends in
-`(project: github.com/acme/payments)` holds in that project only; the end of the name is enough. Without the mark, it
-holds everywhere.
+`(project: github.com/acme/payments)` applies to that project only; the end of the name is enough. Without this mark,
+a line applies everywhere.
 
 Examples:
   rekindle memory
@@ -45,7 +45,7 @@ enum MemoryCommand {
         /// The section: your name (the default), 'Hard Rules', 'System Architecture', 'Patterns' or 'Lessons'
         #[arg(long, short = 's')]
         section: Option<String>,
-        /// Let it hold only in the current project
+        /// Apply it to the current project only
         #[arg(long)]
         this_project: bool,
     },
@@ -105,7 +105,7 @@ fn add(
         (true, Some(project)) => Some(project.clone()),
         (true, None) => {
             return Err(CliError::usage("this folder is not in a project")
-                .hint("leave --this-project out, or run it in the project's folder"));
+                .hint("omit --this-project, or run the command in the project's folder"));
         }
     };
     let statement = text_argument::read(statement, &context.cwd)?;
@@ -131,7 +131,7 @@ fn add(
         StatementOutcome::Reflected => {
             format!("MEMORY.md has no section {section}; added under Reflected at the end. Undo with `rekindle undo`.")
         }
-        StatementOutcome::Merged | StatementOutcome::AlreadyThere => format!("MEMORY.md › {section} says that already."),
+        StatementOutcome::Merged | StatementOutcome::AlreadyThere => format!("MEMORY.md › {section} already says that."),
     })
 }
 

@@ -18,8 +18,8 @@ use crate::output::{Printer, TextStyle, pad_column};
 
 #[derive(Args)]
 #[command(after_help = "\
-One model is part of the program: nothing is downloaded and no text leaves the machine. Others of
-the BERT family (MiniLM, BGE, E5, GTE) can be added from the folder they were downloaded to.
+One model is built in: nothing is downloaded, and no text leaves the machine. You can add others of the BERT family
+(MiniLM, BGE, E5, GTE) from the folder you downloaded them to.
 
 Examples:
   rekindle model list
@@ -38,11 +38,11 @@ pub(crate) struct ModelArgs {
 
 #[derive(Subcommand)]
 enum ModelCommand {
-    /// List the models and say which one is in use
+    /// List the models, and which one is in use
     List,
     /// Use this model
     #[command(after_help = "\
-Embeddings of one model mean nothing to another: run `rekindle reindex` afterwards.
+Embeddings of different models cannot be compared, so run `rekindle reindex` afterwards.
 
 Examples:
   rekindle model use bge-small
@@ -53,9 +53,9 @@ Examples:
     },
     /// Add a model of the BERT family from its folder
     #[command(after_help = "\
-The folder has model.safetensors, config.json and vocab.txt or tokenizer.json; pooling, limit and
-prefixes are taken from 1_Pooling/config.json, sentence_bert_config.json and
-config_sentence_transformers.json where they are. The folder is not needed afterwards.
+The folder must contain model.safetensors, config.json, and vocab.txt or tokenizer.json. Pooling, token limit and
+prefixes are read from 1_Pooling/config.json, sentence_bert_config.json and config_sentence_transformers.json, if they
+exist. You can delete the folder afterwards.
 
 Examples:
   rekindle model add ~/Downloads/bge-small-en-v1.5
@@ -67,10 +67,10 @@ Examples:
         /// Its name: lower-case letters, digits and hyphens (default: the name of the folder)
         #[arg(long)]
         name: Option<String>,
-        /// The prefix of every question, if the folder does not say (E5, BGE)
+        /// The prefix of every question, if the folder does not define it (E5, BGE)
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         query_prefix: Option<String>,
-        /// The prefix of every memory, if the folder does not say (E5)
+        /// The prefix of every memory, if the folder does not define it (E5)
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         passage_prefix: Option<String>,
     },
@@ -144,12 +144,12 @@ fn choose(out: &Printer, json: bool, models: &ModelStore, name: &str) -> Result<
         }));
     }
     if let Some(place) = &chosen.overruled {
-        out.line(format!("your config.toml now says {}", chosen.name))?;
-        out.warn(format!("{place} says otherwise, and counts for more"));
+        out.line(format!("config.toml now selects {}", chosen.name))?;
+        out.warn(format!("{place} overrides it"));
         return Ok(());
     }
-    out.line(format!("{} is now the model in use", chosen.name))?;
-    out.note("the next `rekindle reindex` makes the vectors of your memories again with it");
+    out.line(format!("Now using {}", chosen.name))?;
+    out.note("run `rekindle reindex` to recompute the embeddings of your memories");
     Ok(())
 }
 
@@ -164,14 +164,14 @@ fn say_added(out: &Printer, json: bool, added: &AddedModel) -> Result<(), CliErr
     out.line(format!("added {name}  {}", describe(&added.listed)))?;
     for (what, prefix) in [("questions", &added.query_prefix), ("memories", &added.passage_prefix)] {
         if !prefix.is_empty() {
-            out.note(format!("{what} begin with {prefix:?}"));
+            out.note(format!("prefix for {what}: {prefix:?}"));
         }
     }
     if !added.said_pooling {
-        out.note("the folder has no 1_Pooling/config.json, so the mean is taken; BGE wants cls");
+        out.note("the folder has no 1_Pooling/config.json, so mean pooling is used; BGE needs cls");
     }
-    out.note("its licence is not known here: see where you got it");
-    out.note(format!("`rekindle model use {name}` makes it the model in use"));
+    out.note("check its licence where you downloaded it");
+    out.note(format!("use it with `rekindle model use {name}`"));
     Ok(())
 }
 
@@ -181,9 +181,9 @@ fn list(out: &Printer, json: bool, models: &ModelStore, setting: &str, place: &s
     let in_use = |model: &ListedModel| model.name == used;
     if !listed.iter().any(in_use) {
         out.warn(format!(
-            "embed.model is {setting} ({place}), which is not here: recall goes by words alone"
+            "embed.model is {setting} ({place}), which is not installed, so recall uses keywords only"
         ));
-        out.note(format!("`rekindle model use {BUILTIN_MODEL}` goes back to the built-in one"));
+        out.note(format!("to return to the built-in model, run `rekindle model use {BUILTIN_MODEL}`"));
     }
     if json {
         return out.json(&listed.iter().map(|model| row(model, in_use(model))).collect::<Vec<_>>());

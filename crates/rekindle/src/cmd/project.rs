@@ -15,8 +15,8 @@ A project is a git repository: the same in every worktree, clone and subfolder, 
 without one by its first commit and folder. Outside git, a folder with .rekindle.toml, AGENTS.md or
 CLAUDE.md counts. Anywhere else memories are global.
 
-A git configuration that was copied by hand names a project that is somewhere else. Rekindle asks once whether the
-folder is that project, and keeps them apart until you answer.
+A git configuration that was copied by hand names a project in another folder. Rekindle asks once whether this folder
+is that project, and keeps them separate until you answer.
 
 Examples:
   rekindle project
@@ -24,10 +24,10 @@ Examples:
   rekindle project --separate    # it is a project of its own
   rekindle project --json")]
 pub(crate) struct ProjectArgs {
-    /// Say that this folder is the project that its git configuration names
+    /// Confirm that this folder is the project its git configuration names
     #[arg(long, conflicts_with = "separate")]
     same: bool,
-    /// Say that this folder is a project of its own
+    /// Make this folder a project of its own
     #[arg(long)]
     separate: bool,
     /// Answer as JSON
@@ -67,10 +67,10 @@ impl ProjectArgs {
 
     /// Records the person's decision on the claim of this folder (B-05).
     fn answer(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.require_person("say which project a folder is")?;
+        context.require_person("decide which project a folder belongs to")?;
         let Some((found, claim)) = context.project.as_ref().zip(context.claim()) else {
-            return Err(CliError::usage("there is nothing to decide: this folder claims no other project")
-                .hint("`rekindle project` says which project it is"));
+            return Err(CliError::usage("nothing to decide: this folder does not claim another project")
+                .hint("see `rekindle project`"));
         };
         let answer = if self.same { ClaimAnswer::Same } else { ClaimAnswer::Separate };
         let project =
@@ -79,9 +79,9 @@ impl ProjectArgs {
             return context.out.json(&json!({"id": project.id, "name": project.name, "root": project.root}));
         }
         match answer {
-            ClaimAnswer::Same => context.out.line(format!("This folder is {} from now on.", project.id)),
+            ClaimAnswer::Same => context.out.line(format!("This folder now belongs to {}.", project.id)),
             ClaimAnswer::Separate => {
-                context.out.line(format!("This folder is {}, and not {}.", project.id, claim.id))
+                context.out.line(format!("This folder is {}, not {}.", project.id, claim.id))
             }
         }
     }

@@ -22,8 +22,8 @@ use crate::output::{Printer, TextStyle};
 #[derive(Args)]
 #[command(after_help = "\
 Searches the memories of the current project and those of every project; --project names another one. Memories that you
-have not reviewed rank lower and are marked. Messages from your sessions (`rekindle backfill`) fill what room is left;
-`--source message` shows only them. If nothing is relevant, it says so: --anyway shows the closest.
+have not reviewed rank lower and are marked. Messages from your sessions (`rekindle backfill`) fill the remaining
+places; `--source message` shows only them. If nothing is relevant, it says so; --anyway shows the closest memories.
 
 `rekindle search` and `rekindle find` are the same command.
 
@@ -46,28 +46,28 @@ pub(crate) struct RecallArgs {
     /// Only this kind (fix, preference, …); may be given several times
     #[arg(long)]
     kind: Vec<String>,
-    /// Only from here: entry, skill, memory, observation, proposal, idea, daily, note, message
+    /// Only from this source: entry, skill, memory, observation, proposal, idea, daily, note, message
     #[arg(long, value_parser = source)]
     source: Vec<DocumentSource>,
     /// Only with this tag; given several times, with all of them
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
-    /// Only what was written on this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
+    /// Only memories written on this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
     since: Option<TypedTime>,
-    /// Only what was written on this date or earlier
+    /// Only memories written on this date or earlier
     #[arg(long, value_name = "DATE")]
     until: Option<TypedTime>,
     /// Only of this priority or higher: low, medium, high
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
-    /// Only what this author said: user, agent, import, tool
+    /// Only statements of this author: user, agent, import, tool
     #[arg(long)]
     origin: Vec<Origin>,
-    /// Only what you have reviewed (true), or have not (false)
+    /// Only memories you have reviewed (true), or have not (false)
     #[arg(long, value_name = "true|false")]
     reviewed: Option<bool>,
-    /// Only what may be outdated (true), or is not (false)
+    /// Only memories that may be outdated (true), or are not (false)
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     stale: Option<bool>,
     /// Search this project instead of the current one; `all` searches every project
@@ -76,7 +76,7 @@ pub(crate) struct RecallArgs {
     /// Do not rank the inbox lower
     #[arg(long)]
     include_inbox: bool,
-    /// Include what was superseded or resolved
+    /// Include superseded and resolved memories
     #[arg(long, short = 'a')]
     all: bool,
     /// Show the closest memories even if none is relevant
@@ -92,13 +92,14 @@ pub(crate) struct RecallArgs {
 
 fn priority(text: &str) -> Result<Priority, String> {
     let found = Priority::ALL.into_iter().find(|priority| priority.as_str() == text);
-    found.ok_or_else(|| "a priority is low, medium or high".to_owned())
+    found.ok_or_else(|| "the priority must be low, medium or high".to_owned())
 }
 
 fn source(text: &str) -> Result<DocumentSource, String> {
     let found = DocumentSource::ALL.into_iter().find(|source| source.as_str() == text);
     found.ok_or_else(|| {
-        "a source is entry, skill, memory, observation, proposal, idea, daily, note or message".to_owned()
+        "the source must be entry, skill, memory, observation, proposal, idea, daily, note or message"
+            .to_owned()
     })
 }
 
@@ -120,11 +121,11 @@ impl RecallArgs {
         let query = text_argument::prompt(&self.query, &context.cwd)?;
         let k = self.k.unwrap_or(context.settings.config.recall.k);
         if k > MAX_LISTED_RESULTS {
-            return Err(CliError::usage(format!("--k is at most {MAX_LISTED_RESULTS}, not {k}"))
-                .hint("`rekindle list` shows every memory"));
+            return Err(CliError::usage(format!("--k must be {MAX_LISTED_RESULTS} at most, not {k}"))
+                .hint("to list every memory, use `rekindle list`"));
         }
         if !context.settings.config.memory.enabled {
-            context.out.warn("memory is switched off by memory.enabled, so nothing is recalled");
+            context.out.warn("memory is off (memory.enabled), so nothing is recalled");
             return match self.json {
                 true => context.out.json(&empty(&query, "memory is switched off")),
                 false => Ok(()),

@@ -27,13 +27,13 @@ const WORKER_LOCK_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 /// The action that an agent's shell may not take: a transcript written by the agent would speak for the
 /// person (B-01).
-pub(super) const LEARN: &str = "have a transcript learnt from, because it may have written it";
+pub(super) const LEARN: &str = "learn from a transcript that it may have written";
 
 #[derive(Args)]
 #[command(after_help = "\
-Does now what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said
-outright is saved, what you seem to want is proposed, what was seen once waits in the inbox, and ideas go to Ideas.md.
-A session that was looked at before is not looked at twice; you are shown what came of it. An agent cannot run this.
+Processes a session now, as if it had ended. Observations go to the log of the day. What you said outright is saved,
+what Rekindle infers is proposed, what it saw only once goes to the inbox, and ideas go to Ideas.md. A session is
+processed only once; after that, you see the earlier result. An agent cannot run this.
 
 Examples:
   rekindle reflect                                   # the newest session of this folder
@@ -80,9 +80,8 @@ impl ReflectArgs {
         let mut queue = RunQueue::new(Database::open(&context.places.database())?);
         queue.enqueue(&STAGE_REGISTRY, std::slice::from_ref(&event), at)?;
         if worker::run_worker(context, WorkerMode::Drain { patience: WORKER_LOCK_TIMEOUT })?.is_none() {
-            return Err(CliError::new("another worker has been at it for too long").hint(
-                "`rekindle runs` shows what it does; the session is in the queue and will be looked at",
-            ));
+            return Err(CliError::new("timed out waiting for another worker")
+                .hint("see `rekindle runs` for its progress; the session is queued and will be processed"));
         }
         let came = ReflectedSession::new(&session, &event, &queue, context)?;
         match self.json {
@@ -108,13 +107,13 @@ impl ReflectArgs {
             return match agent {
                 Some(agent) => Ok((agent, path)),
                 None => {
-                    Err(CliError::usage(format!("{} is no transcript of an agent we know", path.display()))
-                        .hint("--agent says whose it is: claude, codex, gemini or pi"))
+                    Err(CliError::usage(format!("{} is not a transcript of a known agent", path.display()))
+                        .hint("name the agent with --agent: claude, codex, gemini or pi"))
                 }
             };
         }
         let home = environment::home_folder()
-            .ok_or_else(|| CliError::new("there is no home folder to look for transcripts in"))?;
+            .ok_or_else(|| CliError::new("no home folder found, so there are no transcripts to read"))?;
         let agents = self.agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
         let mut found: Vec<(Agent, transcripts::TranscriptFile)> = agents
             .into_iter()
@@ -131,8 +130,8 @@ impl ReflectArgs {
         };
         let newest = found.into_iter().find(|(agent, found)| here(*agent, &found.path));
         newest.map(|(agent, found)| (agent, found.path)).ok_or_else(|| {
-            CliError::usage("no agent left a transcript of a session in this folder")
-                .hint("`rekindle reflect --session PATH` takes any transcript")
+            CliError::usage("found no transcript of a session in this folder")
+                .hint("to use any transcript, run `rekindle reflect --session PATH`")
         })
     }
 }
@@ -154,8 +153,8 @@ fn by_session(
     let session = id_match::session(typed, ids.iter().map(|(id, _)| id.as_str()))?;
     let one = session.and_then(|session| ids.into_iter().find(|(id, _)| *id == session));
     one.map(|(_, (agent, found))| (*agent, found.path.clone())).ok_or_else(|| {
-        CliError::usage(format!("no transcript of a session `{typed}` was found"))
-            .hint("give the path of the transcript, or at least four characters of the session's id")
+        CliError::usage(format!("found no transcript of session `{typed}`"))
+            .hint("use the path of the transcript, or at least four characters of the session's id")
     })
 }
 
@@ -198,14 +197,14 @@ impl ReflectedSession {
         let skipped = |run: &&RunRecord| run.event == event.id && run.status == RunStatus::Skipped;
         let word = match failed {
             Some(run) => Some(format!(
-                "{} failed: {}; `rekindle run {}` shows more",
+                "{} failed: {}; see `rekindle run {}`",
                 run.function,
-                run.error.as_deref().unwrap_or("no reason is known"),
+                run.error.as_deref().unwrap_or("unknown reason"),
                 run.id
             )),
             None if findings.is_empty() => {
                 let reason = runs.iter().find(skipped).and_then(|run| run.reason.clone());
-                Some(reason.unwrap_or_else(|| "nothing in it is worth keeping".to_owned()))
+                Some(reason.unwrap_or_else(|| "it contains nothing worth keeping".to_owned()))
             }
             None => None,
         };
@@ -251,7 +250,7 @@ impl ReflectedSession {
             out.line(format!("{name}: {}", list.join(", ")))?;
         }
         if let Some(word) = &self.word {
-            out.note(format!("Nothing more: {word}."));
+            out.note(format!("Note: {word}."));
         }
         inbox::remind_if_full(context, &context.vault()?.inbox()?);
         Ok(())

@@ -16,9 +16,8 @@ use crate::output::ProgressLine;
 
 #[derive(Args)]
 #[command(after_help = "\
-The index is built from your notes, and you can delete it at any time. Saving keeps it
-up to date; this is for what changed elsewhere: in an editor, by a sync, by another model. It can be stopped and goes
-on where it was.
+The index is built from your notes, and you can delete it at any time. Saving keeps it up to date; run this after
+changes from elsewhere: an editor, a sync, another embedding model. You can stop it, and the next run continues.
 
 Examples:
   rekindle reindex
@@ -63,7 +62,7 @@ impl ReindexArgs {
         let mut report = indexer.refresh(extent, &mut show)?;
         // A prompt should not have to read everything that was ever recalled, line by line.
         if let Err(error) = UsageSummary::write_summary(&context.places.usage()) {
-            context.out.warn(format!("what was recalled so far could not be summed up: {error}"));
+            context.out.warn(format!("could not write the usage summary: {error}"));
         }
         let messages = MessageStore::from_paths(&context.places);
         let said = match self.all {
@@ -78,7 +77,7 @@ impl ReindexArgs {
         if !self.no_embed && report.pending > 0 && files_are_read {
             let mut embedded = indexer.embed(Duration::ZERO, &mut show);
             if matches!(embedded, Err(indexer::Error::Index(index::Error::Busy))) && !self.background {
-                context.out.note("another process is making vectors; waiting for it");
+                context.out.note("another process is computing embeddings; waiting for it");
                 embedded = indexer.embed(INDEX_LOCK_TIMEOUT, &mut show);
             }
             match embedded {
@@ -92,13 +91,15 @@ impl ReindexArgs {
         }
         progress.end();
         if report.stopped {
-            context.out.warn(format!("stopped: {} is there; delete it and run this again", stop.display()));
+            context
+                .out
+                .warn(format!("stopped because {} exists; delete it and run this again", stop.display()));
         }
         for (path, why) in report.problems.iter().take(MAX_NAMED_FILES) {
-            context.out.warn(format!("{path} was left out: {why}"));
+            context.out.warn(format!("skipped {path}: {why}"));
         }
         if report.problems.len() > MAX_NAMED_FILES {
-            context.out.warn(format!("{} more files were left out", report.problems.len() - MAX_NAMED_FILES));
+            context.out.warn(format!("skipped {} more files", report.problems.len() - MAX_NAMED_FILES));
         }
         if self.json {
             return context.out.json(&json!({
@@ -115,16 +116,16 @@ impl ReindexArgs {
         }
         let later = match report.pending {
             0 => String::new(),
-            pending => format!("; {pending} still to be compared by meaning"),
+            pending => format!("; {pending} still without an embedding"),
         };
         if !files_are_read {
             return context.out.line(format!(
-                "{} of {} files read; the index is as it was, with {} memories",
+                "{} of {} files read; the index is unchanged, with {} memories",
                 report.read, report.files, report.documents
             ));
         }
         context.out.line(format!(
-            "{} memories in {} files; {} read, {} gone, {} embedded{later}",
+            "{} memories in {} files; {} read, {} deleted, {} embedded{later}",
             report.documents, report.files, report.read, report.gone, report.embedded
         ))
     }

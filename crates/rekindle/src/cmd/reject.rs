@@ -11,8 +11,8 @@ use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
-A rejected proposal stays in the log of the day, with its id, its text and your reason. If a memory was kept from the same
-words, it goes to the archive. `rekindle undo ID` undoes both.
+A rejected proposal stays in the log of the day, with its id, its text and your reason. A memory saved from the same
+statement goes to the archive. `rekindle undo ID` undoes both.
 
 `rekindle reject` and `rekindle review reject` are the same command.
 

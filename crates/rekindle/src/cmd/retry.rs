@@ -12,8 +12,8 @@ use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
-A run continues at the step that failed; finished steps are not repeated. Runs that wait for their next attempt can be
-hurried along the same way.
+A run continues at the step that failed; finished steps are not repeated. You can also retry a run at once that is
+waiting for its next attempt.
 
 Examples:
   rekindle retry 7QK2M4XA
@@ -44,7 +44,7 @@ impl RetryArgs {
                     let run = run::find(found.as_ref(), id)?;
                     if !matches!(run.status, RunStatus::Dead | RunStatus::Failed) {
                         return Err(CliError::usage(format!(
-                            "the run {id} is {}; only dead and failed ones can be tried again",
+                            "run {id} is {}; only failed and dead runs can be retried",
                             run.status
                         )));
                     }
@@ -62,8 +62,10 @@ impl RetryArgs {
         }
         match self.json {
             true => context.out.json(&json!({"revived": revived})),
-            false if revived == 0 => context.out.line("Nothing to revive."),
-            false => context.out.line(format!("{revived} revived; `rekindle runs` shows how they do")),
+            false if revived == 0 => context.out.line("No failed runs to retry."),
+            false => {
+                context.out.line(format!("{revived} queued for retry; follow them with `rekindle runs`"))
+            }
         }
     }
 }

@@ -20,10 +20,10 @@ use crate::error::CliError;
 #[derive(Args)]
 #[command(after_help = "\
 Shows a handful of proposals a day (review.per_day), best first, and counts the rest. You can ignore them: undecided
-proposals expire after review.expire_days, and say so before. Rules decide the clear cases (review.triage). REVIEW.md
-shows the same proposals; tick them there, or decide here.
+proposals expire after review.expire_days, with a warning two days before. Rules decide the clear cases
+(review.triage). REVIEW.md shows the same proposals; tick them there, or decide here.
 
-At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, w says where a line holds,
+At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, w sets where a line applies,
 u undoes, ? explains, q quits. With --plain, with review.plain or in a terminal without cursor control, it asks line by
 line. In a pipe it prints a list.
 
@@ -58,7 +58,7 @@ pub(crate) struct ReviewArgs {
     /// Show how you decide, by kind and section, and what is approved automatically because of it
     #[arg(long, conflicts_with_all = ["ids", "all", "check"])]
     stats: bool,
-    /// Check that every proposal waits or was decided exactly once
+    /// Check that every proposal is pending or was decided exactly once
     #[arg(long, conflicts_with_all = ["ids", "all"])]
     check: bool,
     /// Answer as JSON
@@ -106,7 +106,7 @@ impl ReviewArgs {
         // (R-19).
         if !self.list && !self.json && dialog::has_screen() && !context.is_agent_shell() {
             if let Some(doubt) = &doubt {
-                context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
+                context.out.warn(format!("no decisions were read from REVIEW.md: {doubt}"));
             }
             if sitting(context, self.all, self.plain)? {
                 return Ok(());
@@ -131,22 +131,26 @@ impl ReviewArgs {
             print(context, standing, same, &lost)?;
         }
         if let Some(doubt) = doubt {
-            context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
+            context.out.warn(format!("no decisions were read from REVIEW.md: {doubt}"));
         }
         for patch in review_apply::pending_patches_json(context, &db)? {
             let word = |name: &str| patch[name].as_str().unwrap_or_default().to_owned();
             let (id, file) = (word("id"), word("file"));
             match patch["unfit"].as_str() {
-                Some(why) => context.out.warn(format!("{id} is approved for {file} and does not fit: {why}")),
-                None => context.out.note(format!("{id} waits for `rekindle review apply {id}` ({file}).")),
+                Some(why) => context
+                    .out
+                    .warn(format!("{id} is approved for {file}, but its patch does not apply: {why}")),
+                None => context.out.note(format!("Apply {id} to {file} with `rekindle review apply {id}`.")),
             }
         }
         context.out.note(match (today.len(), later.len()) {
-            (0, 0) => "Nothing waits for you.".to_owned(),
-            (0, more) => format!("Nothing more today; {more} wait (`rekindle review --all`)."),
-            (_, 0) => "`rekindle approve ID`, `rekindle edit ID --text …` or `rekindle reject ID` decides."
-                .to_owned(),
-            (_, more) => format!("{more} more wait (`rekindle review --all`)."),
+            (0, 0) => "No proposals to review.".to_owned(),
+            (0, more) => format!("No more proposals today; {more} more with `rekindle review --all`."),
+            (_, 0) => {
+                "Decide with `rekindle approve ID`, `rekindle edit ID --text …` or `rekindle reject ID`."
+                    .to_owned()
+            }
+            (_, more) => format!("{more} more with `rekindle review --all`."),
         });
         Ok(())
     }

@@ -41,7 +41,7 @@ impl ApplyArgs {
             id_match::proposals(context, &self.ids)?
         };
         if ids.is_empty() && !self.json {
-            context.out.note("No approved change of an identity file waits.");
+            context.out.note("No approved changes to identity files.");
         }
         let mut answers = Vec::new();
         for id in ids {
@@ -58,7 +58,7 @@ impl ApplyArgs {
             ApplicablePatch::Patch(patch) => patch,
             // The patch was already applied.
             ApplicablePatch::Applied(standing) => {
-                context.out.note(format!("{}; there is nothing to change.", told(context, &standing)));
+                context.out.note(format!("{}; nothing left to apply.", told(context, &standing)));
                 let file = standing.proposal.file();
                 return Ok(json!({"id": id, "file": file, "diff": "", "applied": true}));
             }
@@ -73,22 +73,24 @@ impl ApplyArgs {
         }
         if !self.yes {
             if !dialog::is_possible() {
-                return Err(CliError::usage(format!("nobody can be asked whether to change {file}"))
-                    .hint("look at the change with `rekindle review`, then use --yes"));
+                return Err(CliError::usage(format!(
+                    "confirmation needs a terminal; {file} was not changed"
+                ))
+                .hint("see the change with `rekindle review`, then use --yes"));
             }
             if !dialog::yes(&format!("Change {name}?"), false)? {
-                context.out.note(format!("{id} waits; nothing was changed."));
+                context.out.note(format!("Not applied. {id} stays pending."));
                 return Ok(answer(false));
             }
         }
         context.require_person("change an identity file")?;
         let post = post(context, id)?;
         promote::apply(&post, &context.stage_context(), &patch).map_err(|error| {
-            CliError::new(format!("{id} was not applied: {error}"))
-                .hint(format!("`rekindle review apply {id}` looks at the file again"))
+            CliError::new(format!("could not apply {id}: {error}"))
+                .hint(format!("try again with `rekindle review apply {id}`"))
         })?;
         if !self.json {
-            context.out.line(format!("{id} is in {name}; `rekindle undo` takes it back"))?;
+            context.out.line(format!("Applied {id} to {name}. Undo with `rekindle undo`."))?;
         }
         Ok(answer(true))
     }
@@ -97,8 +99,8 @@ impl ApplyArgs {
 fn post(context: &CommandContext<'_>, id: ProposalId) -> Result<WorkerLock, CliError> {
     let post = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)?;
     post.ok_or_else(|| {
-        CliError::new(format!("{id} was not applied: a worker is running"))
-            .hint("try it again when it has ended (`rekindle runs`)")
+        CliError::new(format!("could not apply {id}: a worker is running"))
+            .hint("try again when it has finished (see `rekindle runs`)")
     })
 }
 
@@ -114,11 +116,13 @@ fn preview_patch(context: &CommandContext<'_>, id: ProposalId) -> Result<Applica
     let post = post(context, id)?;
     match promote::prepare_patch(&post, &context.stage_context(), id).map_err(CliError::new)? {
         PatchLook::Patch(patch) => Ok(ApplicablePatch::Patch(patch)),
-        PatchLook::Unfit(error) => Err(CliError::new(format!("{id} does not fit any more: {error}"))
-            .hint(format!("`rekindle undo {id}` lets it wait again, to be edited or turned down"))),
+        PatchLook::Unfit(error) => {
+            Err(CliError::new(format!("the patch of {id} no longer applies: {error}"))
+                .hint(format!("reopen it with `rekindle undo {id}`, then edit or reject it")))
+        }
         PatchLook::Otherwise(standing) if standing.proposal.status.is_open() => {
-            Err(CliError::new(format!("nobody has approved {id}"))
-                .hint(format!("`rekindle approve {id}` does, `rekindle review {id}` shows it")))
+            Err(CliError::new(format!("{id} is not approved"))
+                .hint(format!("see it with `rekindle review {id}`, approve it with `rekindle approve {id}`")))
         }
         PatchLook::Otherwise(standing)
             if standing.proposal.status == ProposalStatus::Promoted
@@ -129,7 +133,7 @@ fn preview_patch(context: &CommandContext<'_>, id: ProposalId) -> Result<Applica
         PatchLook::Otherwise(standing) => {
             let what = match standing.proposal.identity() {
                 Some(_) => told(context, &standing),
-                None => format!("{id} is no change of an identity file; approving it is enough"),
+                None => format!("{id} does not change an identity file; approving it is enough"),
             };
             Err(CliError::new(what))
         }

@@ -33,7 +33,7 @@ pub(crate) fn decide(
         let Some(standing) = proposals::find_proposal(&db, id)? else { continue };
         let status = standing.proposal.status;
         if let Some(note) = standing.note.as_ref().filter(|_| status.is_open()) {
-            wrong.push((id, format!("{id} could not be promoted and waits: {note}")));
+            wrong.push((id, format!("{id} could not be promoted and is pending again: {note}")));
         }
         let seen_to =
             !matches!(status, ProposalStatus::Approved | ProposalStatus::Edited) || is_patch(&standing);
@@ -44,9 +44,7 @@ pub(crate) fn decide(
             true => answers.push(json(context, &standing, &[], &HashMap::new())),
             false if seen_to && !status.is_open() => context.out.line(said(context, &standing))?,
             false if busy => {
-                context
-                    .out
-                    .line(format!("{id} {}; the worker that is running sees to it", status.as_str()))?;
+                context.out.line(format!("{id} {}; a running worker will write it", status.as_str()))?;
             }
             false => {}
         }
@@ -59,5 +57,5 @@ pub(crate) fn decide(
     let rest: Vec<&str> = wrong.iter().skip(1).map(|(_, why)| why.as_str()).collect();
     let message = [&[first.as_str()], &rest[..]].concat().join("\n");
     Err(CliError::new(message)
-        .hint("`rekindle review` shows what waits, `rekindle review ID` what became of one"))
+        .hint("list open proposals with `rekindle review`; see the outcome of one with `rekindle review ID`"))
 }

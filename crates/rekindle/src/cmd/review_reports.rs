@@ -40,8 +40,8 @@ pub(super) fn show_automatic(
         context.out.line(format!("  {}", one_line(standing.text(), MAX_TEXT_CHARS)))?;
     }
     context.out.note(match decided.len() {
-        0 => "Nothing was decided without you.",
-        _ => "`rekindle undo ID` takes one back: it waits for you again.",
+        0 => "No automatic decisions.",
+        _ => "Undo one with `rekindle undo ID`; you will be asked about it again.",
     });
     Ok(())
 }
@@ -63,10 +63,10 @@ pub(super) fn show_stats(context: &CommandContext<'_>, db: &Database, as_json: b
         return context.out.json(&json!({"needed": needed, "categories": categories}));
     }
     if accepted.is_empty() {
-        context.out.note("Nothing was decided on yet.");
+        context.out.note("No decisions yet.");
         return Ok(());
     }
-    let head = "approved  edited  rejected  expired  undone  without asking  in a row";
+    let head = "approved  edited  rejected  expired  undone       automatic  in a row";
     context.out.line(format!(
         "{}  {}",
         pad_column("category", 32),
@@ -75,7 +75,7 @@ pub(super) fn show_stats(context: &CommandContext<'_>, db: &Database, as_json: b
     for (category, counts) in &accepted {
         let name = pad_column(&format!("{}: {}", category.source, one_line(&category.section, 20)), 32);
         let row = if counts.has_earned(needed) {
-            format!("{} (promotes itself)", counts.straight)
+            format!("{} (promoted without asking)", counts.straight)
         } else {
             format!("{} of {needed}", counts.straight)
         };
@@ -100,10 +100,10 @@ pub(super) fn check(context: &CommandContext<'_>, db: &Database, as_json: bool) 
     }
     if wrong.is_empty() {
         if !as_json {
-            context.out.line("Every proposal waits or has ended exactly once.")?;
+            context.out.line("Every proposal is pending or was decided exactly once.")?;
         }
         return Ok(());
     }
     Err(CliError::new(wrong.join("\n"))
-        .hint("`rekindle runs` shows what was done, `rekindle retry` does again what failed"))
+        .hint("see `rekindle runs` for what ran; retry what failed with `rekindle retry`"))
 }

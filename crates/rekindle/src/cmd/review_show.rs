@@ -81,10 +81,10 @@ pub(super) fn print(
         dim(format!("instead of: {}", one_line(old, MAX_QUOTE_CHARS)))?;
     }
     if let Some(project) = would_hold_in(context, standing).filter(|_| proposal.status.is_open()) {
-        dim(format!("would hold in {project} only; `--everywhere` keeps it for every project"))?;
+        dim(format!("applies to {project} only; `--everywhere` applies it to every project"))?;
     }
     if let Some(project) = proposal.project.as_ref().filter(|_| proposal.global_entry().is_some()) {
-        dim(format!("holds in {project} now; approved, it holds in every project"))?;
+        dim(format!("applies to {project} now; approve it to apply it to every project"))?;
     }
     if let Some(grade) = &proposal.grade {
         dim(clean(&grade.describe_grade()).into_owned())?;
@@ -94,13 +94,13 @@ pub(super) fn print(
     }
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
-        dim(format!("{} more say nearly the same and are decided with it: {}", same.len(), ids.join(", ")))?;
+        dim(format!("{} near-duplicates are decided with it: {}", same.len(), ids.join(", ")))?;
     }
     if let Some(with) = standing.decided_with.filter(|_| !proposal.status.is_open()) {
-        dim(format!("decided with {with}, which says nearly the same"))?;
+        dim(format!("decided with its near-duplicate {with}"))?;
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
-        out.line(format!("  {}", out.styled(TextStyle::Warn, format!("waits again: {note}"))))?;
+        out.line(format!("  {}", out.styled(TextStyle::Warn, format!("pending again: {note}"))))?;
     }
     if let Some(why) = lost.get(&proposal.id) {
         out.line(format!("  {}", out.styled(TextStyle::Warn, why)))?;
@@ -111,7 +111,7 @@ pub(super) fn print(
             1 => "in 1 day".to_owned(),
             days => format!("in {days} days"),
         };
-        out.line(format!("  {}", out.styled(TextStyle::Warn, format!("will be archived {when}"))))?;
+        out.line(format!("  {}", out.styled(TextStyle::Warn, format!("expires {when}"))))?;
     }
     Ok(())
 }

@@ -32,10 +32,10 @@ pub(crate) fn find(queue: Option<&RunQueue>, id: &str) -> Result<Found, CliError
     match (runs.pop(), runs.is_empty()) {
         (Some(run), true) => Ok(run),
         (Some(_), false) => {
-            Err(CliError::usage(format!("several runs are called `{id}`")).hint("give more of the id"))
+            Err(CliError::usage(format!("several runs match `{id}`")).hint("use more characters of the id"))
         }
-        (None, _) => Err(CliError::usage(format!("there is no run `{id}`"))
-            .hint("`rekindle runs` lists them; use at least four characters of the id")),
+        (None, _) => Err(CliError::usage(format!("no run matches `{id}`"))
+            .hint("list runs with `rekindle runs`; use at least four characters of the id")),
     }
 }
 
@@ -91,7 +91,7 @@ impl RunArgs {
             ))?;
         }
         if run.status == rekindle_core::run::RunStatus::Dead {
-            out.note(format!("`rekindle retry {}` tries it again from the step that failed.", tail(&run.id)));
+            out.note(format!("Retry it from the failed step with `rekindle retry {}`.", tail(&run.id)));
         }
         Ok(())
     }

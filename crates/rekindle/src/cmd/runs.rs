@@ -59,7 +59,7 @@ impl RunsArgs {
         };
         let Some(queue) = context.queue()? else {
             if !self.json {
-                context.out.note("Nothing has run yet. `rekindle install` connects an agent.");
+                context.out.note("No runs yet. Connect an agent with `rekindle install`.");
             }
             return Ok(());
         };
@@ -72,7 +72,7 @@ impl RunsArgs {
             return Ok(());
         }
         if runs.is_empty() {
-            context.out.note("No such runs.");
+            context.out.note("No matching runs.");
         }
         for run in &runs {
             let what =

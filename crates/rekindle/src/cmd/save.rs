@@ -17,8 +17,8 @@ use crate::error::CliError;
 
 #[derive(Args)]
 #[command(after_help = "\
-A text alone is enough: Rekindle infers what kind of memory it is and names it after its first words. Or say both
-yourself, and give the text with --body.
+A text alone is enough: Rekindle infers its kind and names it after its first words. To choose both yourself, pass
+KIND and SLUG, and the text with --body.
 
 Inside a project the memory belongs to that project; --global saves it for every project. What an agent saves, or a
 program without a terminal, is unreviewed until you look at it.
@@ -44,7 +44,7 @@ pub(crate) struct SaveArgs {
     /// The group: personal-private, personal-projects or personal-skills
     #[arg(long, default_value = "personal-private")]
     group: EntryGroup,
-    /// A word to find it by; may be given several times
+    /// A tag to find it by; may be given several times
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
     /// Load it at every session start, in this project; with --global in every project
@@ -61,9 +61,8 @@ pub(crate) struct SaveArgs {
 impl SaveArgs {
     pub(crate) fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
         if self.always_load && self.group != EntryGroup::PersonalPrivate {
-            return Err(
-                CliError::usage("--always-load entries are in personal-private").hint("leave --group out")
-            );
+            return Err(CliError::usage("--always-load works with the group personal-private only")
+                .hint("omit --group"));
         }
         let is_inferred = self.body.is_none();
         let (kind, slug, text) = match self.body {
@@ -92,10 +91,12 @@ impl SaveArgs {
             true => keep_for_agent(context, new)?,
         };
         if by_agent && self.global && scope != Scope::Global {
-            context.out.warn("only you can save for everywhere; this memory is for the project");
+            context
+                .out
+                .warn("only you can save for every project; this memory is saved for the current project");
         }
         if saved.was_forgotten {
-            context.out.warn("this was forgotten before; it is saved again because you asked");
+            context.out.warn("you forgot this before; it is saved again because you asked for it");
         }
         context.report_redactions(&saved.redacted, &[]);
         if self.json {
@@ -111,12 +112,12 @@ impl SaveArgs {
             }));
         }
         let reach = scope.project().map_or_else(String::new, |project| format!(" for {project}"));
-        let unreviewed = if by_agent { ", unreviewed: it was not saved at a terminal of yours" } else { "" };
+        let unreviewed = if by_agent { ", unreviewed because it was not saved at your terminal" } else { "" };
         context.out.line(format!("Saved {} at {}{reach}{unreviewed}", saved.id, saved.path))?;
         if is_inferred {
             context
                 .out
-                .note(format!("`rekindle edit {}` changes it, `rekindle undo` takes it back.", saved.id));
+                .note(format!("Change it with `rekindle edit {}`, undo with `rekindle undo`.", saved.id));
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ impl SendArgs {
             .map_err(|error| CliError::usage(format!("the data is not JSON: {error}")))?;
         event::check(&self.event, &data)?;
         if !STAGE_REGISTRY.known_events().contains(self.event.as_str()) {
-            return Err(CliError::usage(format!("nothing listens to `{}` yet", self.event)));
+            return Err(CliError::usage(format!("no function listens to `{}`", self.event)));
         }
         // Only the person can send the person's words.
         if self.event == names::OBSERVATION_NOTED

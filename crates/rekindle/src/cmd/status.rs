@@ -3,6 +3,7 @@
 use clap::Args;
 use rekindle_core::base::time::{day, format_utc};
 use rekindle_core::run::RunStatus as Run;
+use rekindle_core::text::plural::count_phrase;
 use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
 use rekindle_engine::config;
 use rekindle_engine::index::Embedder;
@@ -135,15 +136,15 @@ impl StatusArgs {
             row(
                 "",
                 format!(
-                    "its git configuration names {}, which is in {}; say `rekindle project --same` or `--separate`",
+                    "its git configuration names {}, which is in {}; decide with `rekindle project --same` or `--separate`",
                     claim.id, claim.folder
                 ),
             )?;
         }
         row("entries", groups.join(", "))?;
-        row("", format!("{always_load} load at every start, {}", describe_inbox(&inbox, &context.now)))?;
+        row("", format!("{always_load} loaded at every start, {}", describe_inbox(&inbox, &context.now)))?;
         if ideas > 0 {
-            row("ideas", format!("{ideas} neither promoted nor put away"))?;
+            row("ideas", format!("{ideas} open"))?;
         }
         let since = oldest.map(|oldest| {
             let since = oldest.to_zoned(context.now.time_zone().clone()).date();
@@ -180,7 +181,9 @@ impl StatusArgs {
         if !scan.problems.is_empty() || !scan.conflicts.is_empty() {
             let (unreadable, conflicts) = (scan.problems.len(), scan.conflicts.len());
             context.out.warn(format!(
-                "{unreadable} unreadable note(s), {conflicts} conflict copies: see `rekindle doctor`"
+                "{}, {}: see `rekindle doctor`",
+                count_phrase(unreadable, "unreadable note"),
+                count_phrase(conflicts, "conflict file")
             ));
         }
         Ok(())
@@ -191,20 +194,20 @@ impl StatusArgs {
 pub(super) fn switched_off(context: &CommandContext<'_>) -> Result<Option<String>, CliError> {
     let stop = context.places.stop_file();
     if stop.exists() {
-        return Ok(Some(format!("{} is there; delete it to resume", stop.display())));
+        return Ok(Some(format!("{} exists; delete it to resume", stop.display())));
     }
     if context.settings.config.memory.enabled {
         return Ok(None);
     }
     let place = context.settings.get("memory.enabled")?.place.to_string();
     Ok(Some(format!(
-        "memory.enabled is false ({place}); `rekindle config set memory.enabled true` switches it on"
+        "memory.enabled is false ({place}); turn it on with `rekindle config set memory.enabled true`"
     )))
 }
 
 /// The number of waiting jobs and of failed ones.
 fn background(waiting: u64, dead: u64) -> String {
-    let work = if waiting == 0 { "idle".to_owned() } else { format!("{waiting} jobs to do") };
+    let work = if waiting == 0 { "idle".to_owned() } else { format!("{waiting} jobs queued") };
     match dead {
         0 => format!("{work}, no failures"),
         count => format!("{work}, {count} failed (`rekindle runs --dead`)"),
@@ -257,21 +260,24 @@ fn json(index: &IndexCondition) -> Value {
 
 fn lines(index: &IndexCondition) -> Vec<String> {
     let index = match index {
-        IndexCondition::Missing => return vec!["none yet; `rekindle reindex` makes it".into()],
-        IndexCondition::Damaged(_) => return vec!["damaged; `rekindle reindex --all` makes it again".into()],
+        IndexCondition::Missing => return vec!["none yet; build it with `rekindle reindex`".into()],
+        IndexCondition::Damaged(_) => {
+            return vec!["damaged; rebuild it with `rekindle reindex --all`".into()];
+        }
         IndexCondition::Usable(index) => index,
     };
     let lacks = [
-        index.other_model.then(|| "made with another model".to_owned()),
-        index.behind.then(|| "behind".to_owned()),
-        (index.changed > 0).then(|| format!("{} file(s) changed since", index.changed)),
-        (index.size.pending > 0).then(|| format!("{} piece(s) pending", index.size.pending)),
+        index.other_model.then(|| "built with another model".to_owned()),
+        index.behind.then(|| "outdated".to_owned()),
+        (index.changed > 0).then(|| format!("{} changed since", count_phrase(index.changed, "file"))),
+        (index.size.pending > 0)
+            .then(|| format!("{} without an embedding", count_phrase(index.size.pending, "text"))),
     ];
     let lacks: Vec<String> = lacks.into_iter().flatten().collect();
     let state = if lacks.is_empty() { "current".to_owned() } else { lacks.join(", ") };
     let name = index.model.split('@').next().unwrap_or_default();
     vec![
         format!("{} documents, {}, {state}", index.size.documents, format_bytes(index.size.bytes)),
-        format!("compared by {}", if name.is_empty() { "words alone" } else { name }),
+        format!("embeddings: {}", if name.is_empty() { "none, keywords only" } else { name }),
     ]
 }

@@ -8,6 +8,7 @@ use rekindle_core::base::time::format_utc;
 use rekindle_core::config::ReviewSettings as Settings;
 use rekindle_core::event::names;
 use rekindle_core::surface::{ReviewSurface, signature, telegram, todoist};
+use rekindle_core::text::plural::count_phrase;
 use rekindle_engine::config;
 use rekindle_engine::jobs::hooks;
 use rekindle_engine::platform::db::Database;
@@ -35,12 +36,12 @@ pub(crate) enum ReviewCommand {
     Reject(RejectArgs),
     /// Decide about memories that were seen only once
     Inbox(InboxArgs),
-    /// Look for problems that recur, and propose fixes
+    /// Find recurring problems, and propose fixes
     Friction(FrictionArgs),
     /// Show proposals in Todoist or Telegram as well
     #[command(after_help = "\
-The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and is written to no file. docs/surfaces.md
-says how to get one, and what each button does.
+The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and never stored. docs/surfaces.md
+explains how to get one and what each button does.
 
 Examples:
   rekindle review connect todoist
@@ -48,7 +49,7 @@ Examples:
     Connect(ConnectArgs),
     /// Apply approved changes to your identity files
     #[command(after_help = "\
-AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours, so approving a change to one of them only makes a patch. This
+AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours, so approving a change to one of them only creates a patch. This
 command shows the patch, asks, and applies it. `git apply` works as well (docs/review.md).
 
 Examples:
@@ -67,9 +68,9 @@ Examples:
     },
     /// Process the body of a webhook from stdin
     #[command(after_help = "\
-Your receiver passes on the body unchanged, and the value of the header X-Todoist-Hmac-SHA256 or
-X-Telegram-Bot-Api-Secret-Token. It is checked against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; a body without a
-valid signature changes nothing.
+Your receiver passes on the unchanged body and the value of the header X-Todoist-Hmac-SHA256 or
+X-Telegram-Bot-Api-Secret-Token. Rekindle checks it against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; a body
+without a valid signature changes nothing.
 
 Examples:
   rekindle review webhook todoist --signature \"$HEADER\" < body.json
@@ -92,10 +93,10 @@ pub(crate) struct ConnectArgs {
     /// The service
     #[arg(value_enum)]
     place: SurfaceChoice,
-    /// The address of its API, if it is not the usual one
+    /// The URL of its API, if it differs from the default
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// With `telegram`: the number of the chat
+    /// With `telegram`: the id of the chat
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     chat: Option<i64>,
     /// Connect without asking
@@ -135,7 +136,7 @@ impl ReviewCommand {
 
 impl ConnectArgs {
     fn run(self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        context.require_person("say where proposals are decided")?;
+        context.require_person("choose where proposals are decided")?;
         let surface = ReviewSurface::from(self.place);
         let mut changes = Vec::new();
         let table = format!("review.{}", surface.as_str());
@@ -144,20 +145,21 @@ impl ConnectArgs {
             (ReviewSurface::Telegram, Some(chat)) => {
                 changes.push((format!("{table}.chat"), chat.to_string()));
             }
-            (ReviewSurface::Todoist, Some(_)) => return Err(CliError::usage("--chat is not for todoist")),
+            (ReviewSurface::Todoist, Some(_)) => {
+                return Err(CliError::usage("--chat does not apply to todoist"));
+            }
             _ => {}
         }
         // The settings after the change, validated before anything is written.
         let settings = config::read(&context.home, None, &changes)?.config.review;
         if surface == ReviewSurface::Telegram && settings.telegram.chat == 0 {
-            return Err(
-                CliError::usage("which chat?").hint("`--chat NUMBER`; docs/surfaces.md tells how to find it")
-            );
+            return Err(CliError::usage("which chat?")
+                .hint("use `--chat NUMBER`; docs/surfaces.md explains how to find it"));
         }
         if !self.yes {
             if !dialog::is_possible() {
                 return Err(CliError::usage(format!("{}; nothing was changed", leaves(&settings, surface)))
-                    .hint("`--yes` says that this is what you want"));
+                    .hint("to agree, add `--yes`"));
             }
             context.out.line(leaves(&settings, surface))?;
             if !dialog::yes("Connect it?", false)? {
@@ -175,7 +177,7 @@ impl ConnectArgs {
         let counts = config::read(&context.home, None, &[])?;
         if !surfaces::is_enabled(&counts.config.review, surface) {
             let place = &counts.get(&format!("{table}.enabled"))?.place;
-            context.out.warn(format!("it is written down, but {place} says otherwise"));
+            context.out.warn(format!("the change is saved, but {place} overrides it"));
         }
         context.out.line(format!(
             "{} is connected as {who}. {}.",
@@ -184,11 +186,10 @@ impl ConnectArgs {
         ))?;
         if surface == ReviewSurface::Telegram && settings.telegram.chat < 0 && settings.telegram.user == 0 {
             context.out.warn(
-                "chat numbers below 0 are groups, and in a group the buttons decide nothing until you say who you are: \
-                 `rekindle config set review.telegram.user NUMBER`",
+                "a negative chat id is a group, and buttons in a group decide nothing until you name yourself: `rekindle config set review.telegram.user NUMBER`",
             );
         }
-        context.out.note(format!("`rekindle review disconnect {}` takes it back.", surface.as_str()));
+        context.out.note(format!("Disconnect it with `rekindle review disconnect {}`.", surface.as_str()));
         if context.settings.config.capture.background {
             hooks::wake_worker(&context.home, &context.places)?;
         }
@@ -197,17 +198,20 @@ impl ConnectArgs {
 }
 
 fn disconnect(context: &CommandContext<'_>, surface: ReviewSurface) -> Result<(), CliError> {
-    context.require_person("say where proposals are decided")?;
+    context.require_person("choose where proposals are decided")?;
     config::set(&context.home, &format!("review.{}.enabled", surface.as_str()), "false")?;
     let open = match Database::open_existing(&context.places.database())? {
         Some(db) => surfaces::surface_status(&db, surface)?.open,
         None => 0,
     };
     let name = surface.name();
-    context.out.line(format!("Nothing is sent to {name} any more, and nothing done there counts."))?;
+    context
+        .out
+        .line(format!("Disconnected {name}. Rekindle sends nothing there and ignores what happens there."))?;
     if open > 0 {
         context.out.note(format!(
-            "{open} question(s) stay there as they are; connect it again to have them closed."
+            "{} stay unchanged there. To close them, connect it again.",
+            count_phrase(open, "open question")
         ));
     }
     Ok(())
@@ -225,21 +229,23 @@ fn webhook(
         ReviewSurface::Telegram => &settings.telegram.secret_variable,
     };
     let Some(secret) = environment::variable(variable).filter(|secret| !secret.trim().is_empty()) else {
-        return Err(CliError::new(format!("there is nothing to check it by: {variable} is not set"))
-            .hint("set it to what your webhook is signed with; nothing was changed"));
+        return Err(CliError::new(format!("the signature cannot be checked: {variable} is not set"))
+            .hint("set it to the secret of your webhook; nothing was changed"));
     };
     if surface == ReviewSurface::Telegram && given.is_some() {
-        return Err(CliError::usage("Telegram's header is a secret, and other users can read arguments")
-            .hint(format!("pass it in {SIGNATURE_VARIABLE}; nothing was changed")));
+        return Err(CliError::usage(
+            "Telegram's header is a secret, and other users can read command-line arguments",
+        )
+        .hint(format!("pass it in {SIGNATURE_VARIABLE}; nothing was changed")));
     }
     let Some(given) = given.or_else(|| environment::variable(SIGNATURE_VARIABLE)) else {
-        return Err(CliError::usage("it is not signed; nothing was changed")
-            .hint(format!("pass the value of the header in {SIGNATURE_VARIABLE}")));
+        return Err(CliError::usage("the payload is not signed; nothing was changed")
+            .hint(format!("pass the value of the signature header in {SIGNATURE_VARIABLE}")));
     };
     let mut body = Vec::new();
     std::io::stdin().lock().take(MAX_PAYLOAD_BYTES + 1).read_to_end(&mut body)?;
     if body.len() as u64 > MAX_PAYLOAD_BYTES {
-        return Err(CliError::usage("it is too long for a webhook; nothing was changed"));
+        return Err(CliError::usage("the payload is too large for a webhook; nothing was changed"));
     }
     let genuine = match surface {
         ReviewSurface::Todoist => signature::verify_signature(&body, secret.trim(), &given),
@@ -248,15 +254,19 @@ fn webhook(
         }
     };
     if !genuine {
-        return Err(CliError::new(format!("the signature is wrong, so it is not from {}", surface.name()))
-            .hint("nothing was changed"));
+        return Err(CliError::new(format!(
+            "the signature is invalid, so the payload is not from {}",
+            surface.name()
+        ))
+        .hint("nothing was changed"));
     }
-    let event = read(surface, &String::from_utf8_lossy(&body))
-        .map_err(|problem| CliError::usage(format!("{} does not send this: {problem}", surface.name())))?;
+    let event = read(surface, &String::from_utf8_lossy(&body)).map_err(|problem| {
+        CliError::usage(format!("this is not a payload of {}: {problem}", surface.name()))
+    })?;
     let Some((name, data)) = event else {
         return match as_json {
             true => context.out.json(&json!({"event": null})),
-            false => context.out.line("It is nothing that decides anything."),
+            false => context.out.line("The payload contains no decision."),
         };
     };
     // A repeated delivery has the same event id.
@@ -289,8 +299,7 @@ fn read(surface: ReviewSurface, body: &str) -> Result<Option<(&'static str, Valu
 /// Describes the data that leaves the machine.
 fn leaves(settings: &Settings, surface: ReviewSurface) -> String {
     format!(
-        "Each proposal that you are asked about goes, without secrets, to {}: its text, its section, its id, and a few \
-         short quotations that it rests on",
+        "Each proposal you are asked about goes, without secrets, to {}: its text, section and id, and a few short quotations as evidence",
         surfaces::host(settings, surface)
     )
 }

@@ -56,7 +56,7 @@ impl SystemLogArgs {
             SystemLogCommand::Write { action, tool, detail, reason } => {
                 if action.trim().is_empty() {
                     return Err(
-                        CliError::usage("the action is empty").hint("say what was done, such as `deploy`")
+                        CliError::usage("the action is empty").hint("name what was done, such as `deploy`")
                     );
                 }
                 let clean = |text: String| {
@@ -74,7 +74,7 @@ impl SystemLogArgs {
                 let committed = context.writable_vault()?.log_system(&line, context.actor(), &context.now)?;
                 match self.json {
                     true => context.out.json(&json!({"line": line, "change": committed.change})),
-                    false => context.out.line("Noted in system-log.jsonl"),
+                    false => context.out.line("Added to system-log.jsonl"),
                 }
             }
             SystemLogCommand::List { number } => {

@@ -32,9 +32,7 @@ pub(crate) fn read_limited(limit: u64, argument: &str, cwd: &Path) -> Result<Str
         _ => argument.to_owned(),
     };
     if body.trim().is_empty() {
-        return Err(
-            CliError::usage("the body is empty").hint("give the text, `@FILE`, or `-` and the text on stdin")
-        );
+        return Err(CliError::usage("the text is empty").hint("use TEXT, @FILE, or - for stdin"));
     }
     Ok(body)
 }
@@ -66,8 +64,8 @@ fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, CliError> {
     match disk::read(path, limit) {
         Ok(FileContent::Bytes(bytes)) => Ok(bytes),
         Ok(FileContent::TooLarge(bytes)) => Err(vault::Error::TooLarge { what, bytes, limit }.into()),
-        Ok(FileContent::Missing) => Err(CliError::usage(format!("there is no file {what}"))),
+        Ok(FileContent::Missing) => Err(CliError::usage(format!("no such file: {what}"))),
         Ok(FileContent::NotAFile) => Err(CliError::usage(format!("{what} is not a file"))),
-        Err(error) => Err(CliError::usage(format!("{what} could not be read: {error}"))),
+        Err(error) => Err(CliError::usage(format!("could not read {what}: {error}"))),
     }
 }

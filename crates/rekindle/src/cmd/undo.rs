@@ -45,7 +45,9 @@ impl UndoArgs {
         let waiting = match promote::reverse_undone_promotions(&context.stage_context()) {
             Ok(waiting) => waiting,
             Err(error) => {
-                context.out.warn(format!("it is undone, but the proposals do not know yet: {error}"));
+                context
+                    .out
+                    .warn(format!("the change is undone, but the proposals could not be updated: {error}"));
                 Vec::new()
             }
         };
@@ -75,7 +77,7 @@ impl UndoArgs {
 
     /// Takes back the decision on a proposal.
     fn decision(&self, context: &CommandContext<'_>, id: ProposalId) -> Result<(), CliError> {
-        context.require_person("take back what was decided on a proposal")?;
+        context.require_person("undo the decision on a proposal")?;
         let standing = match review::undo_decision(context, id, None)? {
             ReconsiderOutcome::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
             ReconsiderOutcome::Waiting => return context.out.line(format!("{id} is back in your review.")),

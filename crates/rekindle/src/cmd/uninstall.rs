@@ -58,8 +58,8 @@ impl UninstallArgs {
             changes.iter().try_for_each(|change| show_change(change, out))?;
         }
         if !changes.is_empty() && !self.dry_run && !self.yes {
-            let hint = "`--yes` does it without asking, `--dry-run` shows what would change";
-            if !confirm("Take this out?", hint, &changes, out)? {
+            let hint = "use `--yes` to skip the question, or `--dry-run` to see the changes";
+            if !confirm("Make these changes?", hint, &changes, out)? {
                 return Ok(());
             }
         }
@@ -86,7 +86,7 @@ impl UninstallArgs {
             return out.json(&json!({"dry_run": self.dry_run, "agents": done}));
         }
         if plans.is_empty() {
-            out.line("no agent calls Rekindle")?;
+            out.line("no agent is connected")?;
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ pub(crate) fn run_worker(
             // recall uses the existing index.
             WorkerPhase::Began => {
                 if let Err(error) = index::refresh_index(&stage_context) {
-                    let what = "what was changed elsewhere is not in the index yet";
+                    let what = "changes made elsewhere are not indexed yet";
                     context.out.warn(format!("{what}: {}", error.message));
                 }
             }
@@ -115,9 +115,9 @@ impl WorkerArgs {
         if !context.settings.config.memory.enabled || context.places.stop_file().exists() {
             let why = match context.settings.config.memory.enabled {
                 false => "memory.enabled is false".to_owned(),
-                true => format!("{} is there", context.places.stop_file().display()),
+                true => format!("{} exists", context.places.stop_file().display()),
             };
-            context.out.note(format!("Nothing is done while {why}."));
+            context.out.note(format!("The worker does not run while {why}."));
             return Ok(());
         }
         let how = match (self.watch, self.background) {
@@ -127,7 +127,7 @@ impl WorkerArgs {
         };
         let Some(did) = run_worker(context, how)? else {
             if !self.background {
-                context.out.note("Another worker is at it. `--once` waits for it.");
+                context.out.note("Another worker is running. To wait for it, use `--once`.");
             }
             return Ok(());
         };
@@ -142,13 +142,13 @@ impl WorkerArgs {
         }
         if did.broken > 0 {
             context.out.warn(format!(
-                "{} files in the spool could not be read; they are kept in {}",
+                "{} spool files could not be read; they are in {}",
                 did.broken,
                 context.places.spool_folder().join("broken").display()
             ));
         }
         let mut said = vec![format!("{} done", did.completed)];
-        let more = [(did.skipped, "skipped"), (did.failed, "to be tried again"), (did.dead, "dead")];
+        let more = [(did.skipped, "skipped"), (did.failed, "to be retried"), (did.dead, "dead")];
         said.extend(
             more.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")),
         );

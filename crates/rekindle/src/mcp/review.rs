@@ -58,7 +58,8 @@ pub(super) fn decide_one(call: &CallContext<'_>, asked: &DecideParams) -> Result
     check_name_length("id", &asked.id)?;
     let unknown = || {
         let id = one_line(&asked.id, 80);
-        CliError::usage(format!("no proposal `{id}` waits here")).hint("`review_list` shows what waits")
+        CliError::usage(format!("no open proposal `{id}` here"))
+            .hint("list open proposals with `review_list`")
     };
     let id: ProposalId = asked.id.trim().parse().map_err(|_| unknown())?;
     let db = Database::open_existing(&call.context.places.database())?.ok_or_else(unknown)?;

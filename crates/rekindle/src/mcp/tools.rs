@@ -259,7 +259,7 @@ pub(super) fn run(asked: ToolRequest, call: &CallContext<'_>) -> Result<String, 
             check_name_length("id", &asked.id)?;
             let (id, strength) =
                 feedback::record(call.context, &asked.id, asked.verdict, CommandSpeaker::Agent)?;
-            Ok(report_done(&format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1).")))
+            Ok(report_done(&format!("Saved. The strength of {id} is now {strength:+.1} (from -1 to +1).")))
         }
         ToolRequest::Briefing => briefing(call),
         ToolRequest::ReviewList => review::list_pending(call),
@@ -359,7 +359,7 @@ fn evolved(call: &CallContext<'_>, asked: &EvolveParams) -> Result<String, CliEr
         evolve::evolve_for_agent(call.context, &asked.r#ref, &asked.body, &asked.reason, call.session)?;
     Ok(report_done(&match renewed {
         EvolveOutcome::Evolved(evolved) => format!(
-            "{} is now {}, unreviewed. The old version is at {}.{}",
+            "{} is now {}, unreviewed. The old version is now {}.{}",
             evolved.path,
             evolved.id,
             evolved.archive,

@@ -88,7 +88,7 @@ impl<'a> ReviewActions<'a> {
 
     fn find_proposal(&self, id: ProposalId) -> Result<ProposalRecord, CliError> {
         let standing = proposals::find_proposal(&self.db()?, id)?;
-        standing.ok_or_else(|| CliError::new(format!("there is no proposal {id} any more")))
+        standing.ok_or_else(|| CliError::new(format!("proposal {id} no longer exists")))
     }
 
     /// Reads the details of a proposal as they would be with `scope`.
@@ -104,8 +104,8 @@ impl<'a> ReviewActions<'a> {
         let facts = CardFacts {
             section: &section(&standing),
             reach: own.filter(|_| is_open).map(|own| match &standing.scope {
-                Some(Scope::Global) => format!("Holds everywhere; w: in {own} only"),
-                _ => format!("Holds in {own} only; w: everywhere"),
+                Some(Scope::Global) => format!("Applies everywhere; w: to {own} only"),
+                _ => format!("Applies to {own} only; w: everywhere"),
             }),
             duplicates: self.duplicates.get(&id).map_or(&[], Vec::as_slice),
             preview: promote::preview_approval(&self.stage_context, &standing, true)
@@ -145,18 +145,18 @@ impl<'a> ReviewActions<'a> {
                 return not(false, told(self.context, &standing));
             }
             DecisionOutcome::Refused(why) => return not(true, format!("{id} was not decided: {why}")),
-            DecisionOutcome::Unknown => return not(false, format!("there is no proposal {id} any more")),
+            DecisionOutcome::Unknown => return not(false, format!("proposal {id} no longer exists")),
         }
         let busy = !see_to(self.context, &[id])?;
         let standing = self.find_proposal(id)?;
         let status = standing.proposal.status;
         let Some(at) = standing.decided.filter(|_| !status.is_open()) else {
-            let why = standing.note.unwrap_or_else(|| "it waits again".to_owned());
-            return not(true, format!("{id} could not be promoted and waits: {why}"));
+            let why = standing.note.unwrap_or_else(|| "it is pending again".to_owned());
+            return not(true, format!("{id} could not be promoted and is pending again: {why}"));
         };
         let told = match status {
             ProposalStatus::Approved | ProposalStatus::Edited if busy && !is_patch(&standing) => {
-                format!("{id} is {}; the worker that is running sees to it", status.as_str())
+                format!("{id} is {}; a running worker will write it", status.as_str())
             }
             ProposalStatus::Approved | ProposalStatus::Edited if !is_patch(&standing) => {
                 format!("{id} is {}, but could not be written yet", status.as_str())
@@ -172,10 +172,10 @@ impl<'a> ReviewActions<'a> {
         Ok(match undo_decision(self.context, id, Some(at))? {
             ReconsiderOutcome::Waiting => None,
             ReconsiderOutcome::Otherwise(standing) if standing.proposal.status.is_open() => {
-                Some(format!("{id} waits already"))
+                Some(format!("{id} is already pending"))
             }
             ReconsiderOutcome::Otherwise(standing) => Some(told(self.context, &standing)),
-            ReconsiderOutcome::Unknown => Some(format!("there is no proposal {id} any more")),
+            ReconsiderOutcome::Unknown => Some(format!("proposal {id} no longer exists")),
         })
     }
 

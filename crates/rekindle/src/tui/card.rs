@@ -131,10 +131,10 @@ pub(crate) fn rows(facts: &CardFacts<'_>) -> Vec<CardRow> {
     age(&mut rows, facts);
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
-        rows.add(RowTone::Dim, format!("{} more say nearly the same: {}", same.len(), name_list(&ids)));
+        rows.add(RowTone::Dim, format!("{} near-duplicates: {}", same.len(), name_list(&ids)));
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
-        rows.add(RowTone::Warn, format!("Waits again: {note}"));
+        rows.add(RowTone::Warn, format!("Pending again: {note}"));
     }
     rows.0
 }
@@ -162,7 +162,7 @@ fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
     let preview = match &facts.preview {
         Ok(preview) => preview,
         Err(why) => {
-            rows.add(RowTone::Warn, format!("It cannot be approved as it is: {why}"));
+            rows.add(RowTone::Warn, format!("It cannot be approved as is: {why}"));
             return;
         }
     };
@@ -174,26 +174,26 @@ fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
     };
     let does = match preview.does {
         ApprovalEffect::Memory(promoted) => match promoted.outcome {
-            _ if replaces => "The line it names is struck, and this stands behind it:".to_owned(),
-            StatementOutcome::Appended => "A line is added:".to_owned(),
+            _ if replaces => "It strikes through the line it replaces, and adds:".to_owned(),
+            StatementOutcome::Appended => "It adds a line:".to_owned(),
             StatementOutcome::Reflected => {
-                format!("There is no section {section}, so it goes under Reflected:")
+                format!("There is no section {section}, so it goes to Reflected:")
             }
-            StatementOutcome::Merged => "A line there says the same; it only gets a note:".to_owned(),
-            StatementOutcome::AlreadyThere => "It is in MEMORY.md already; nothing changes.".to_owned(),
+            StatementOutcome::Merged => "A line there says the same and only gets a note:".to_owned(),
+            StatementOutcome::AlreadyThere => "MEMORY.md already says this; nothing changes.".to_owned(),
         },
         ApprovalEffect::Patch => {
-            format!("{file} is yours: a yes makes this a patch, `rekindle review apply` applies it:")
+            format!("{file} is yours: approving creates a patch, which `rekindle review apply` applies:")
         }
         ApprovalEffect::Version => {
             "The memory gets a new version; the old one goes to the archive:".to_owned()
         }
-        ApprovalEffect::Everywhere => "The memory holds in every project:".to_owned(),
+        ApprovalEffect::Everywhere => "The memory will apply to every project:".to_owned(),
         ApprovalEffect::Project => {
-            "The idea becomes a project: its folder moves to personal-projects, and Ideas.md says so:"
+            "The idea becomes a project: its folder moves to personal-projects, and Ideas.md is updated:"
                 .to_owned()
         }
-        ApprovalEffect::Nothing => format!("{file} says so already; nothing changes."),
+        ApprovalEffect::Nothing => format!("{file} already says this; nothing changes."),
     };
     rows.add(RowTone::Head, does);
     // The first two lines repeat the file name.
@@ -208,9 +208,9 @@ fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
     }
     match supersedes {
         Some(_) if replaces => {
-            rows.add(RowTone::Warn, "S does this. a adds the line and leaves the old one as it is.");
+            rows.add(RowTone::Warn, "S does this. a adds the line and keeps the old one.");
         }
-        Some(old) => rows.add(RowTone::Warn, format!("The line it names is not there any more: {old}")),
+        Some(old) => rows.add(RowTone::Warn, format!("The line it replaces no longer exists: {old}")),
         None => {}
     }
 }
@@ -225,7 +225,7 @@ fn rests_on(rows: &mut CardRows, proposal: &Proposal) {
     let both = [counted(&evidence.sessions, "session"), counted(&evidence.messages, "message")];
     let both: Vec<String> = both.into_iter().filter(|part| !part.is_empty()).collect();
     if !both.is_empty() {
-        rows.add(RowTone::Head, format!("Rests on {}", both.join(", ")));
+        rows.add(RowTone::Head, format!("Evidence: {}", both.join(", ")));
     }
     for quote in &evidence.quotes {
         rows.add(RowTone::Plain, format!("  > {}", quote.split_whitespace().collect::<Vec<_>>().join(" ")));
@@ -253,16 +253,16 @@ fn proposal_origin(proposal: &Proposal) -> String {
 fn age(rows: &mut CardRows, facts: &CardFacts<'_>) {
     let days = facts.record.days(facts.now);
     let age = match days {
-        0 => "Waits since today".to_owned(),
-        1 => "Waits since yesterday".to_owned(),
-        days => format!("Waits for {days} days"),
+        0 => "Pending since today".to_owned(),
+        1 => "Pending since yesterday".to_owned(),
+        days => format!("Pending for {days} days"),
     };
     let left = (facts.expire_days - days).max(0);
     let (tone, ends) = match left {
-        0 => (RowTone::Warn, "is archived tonight".to_owned()),
-        1 => (RowTone::Warn, "is archived in 1 day".to_owned()),
-        left if left <= 2 => (RowTone::Warn, format!("is archived in {left} days")),
-        left => (RowTone::Dim, format!("is archived in {left} days")),
+        0 => (RowTone::Warn, "expires tonight".to_owned()),
+        1 => (RowTone::Warn, "expires in 1 day".to_owned()),
+        left if left <= 2 => (RowTone::Warn, format!("expires in {left} days")),
+        left => (RowTone::Dim, format!("expires in {left} days")),
     };
     let since = format_utc(facts.record.pending_since());
     let day = since.split('T').next().unwrap_or_default();

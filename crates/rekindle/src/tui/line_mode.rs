@@ -51,9 +51,7 @@ pub(crate) fn run(
                     0 => String::new(),
                     more => format!("m shows {more} more, "),
                 };
-                context
-                    .out
-                    .line(format!("No more questions. u takes the last decision back, {more}q ends."))?;
+                context.out.line(format!("No more proposals. u undoes the last decision, {more}q quits."))?;
             }
         }
         let Some(answer) = answer()? else { break };
@@ -61,7 +59,7 @@ pub(crate) fn run(
             Ok(letter) if ANSWER_LETTERS.contains(&letter) => letter,
             _ if asked.is_none() && answer.is_empty() => break,
             _ => {
-                context.out.line("Nothing was decided: one of the letters, please.")?;
+                context.out.line("No decision made. Type one of the letters.")?;
                 continue;
             }
         };
@@ -109,7 +107,7 @@ fn asked_further(
     if !matches!(model.mode(), InputMode::Reason(_)) {
         return Ok(Some(effect));
     }
-    context.out.line("Why not? Enter alone for no reason.")?;
+    context.out.line("Reason? Press Enter for none.")?;
     let Some(reason) = answer()? else { return Ok(None) };
     model.update(KeyPress::Paste(reason));
     Ok(Some(model.update(KeyPress::Enter)))
@@ -136,7 +134,7 @@ fn act(
             }
         };
         if let InputMode::Which(_) = model.mode() {
-            context.out.line("Instead of the line it names: S. Beside it: a. Neither: Enter.")?;
+            context.out.line("S replaces the line, a keeps both, Enter cancels.")?;
             let key = match answer()?.as_deref() {
                 Some("S") => KeyPress::Char('S'),
                 Some("a") => KeyPress::Char('a'),
@@ -158,7 +156,7 @@ fn edited(
     let after = match editor::configured_editor() {
         Some(_) => actions.edit(id, &before)?,
         None => {
-            context.out.line("Your words, in one line; Enter alone decides nothing:")?;
+            context.out.line("Your wording, in one line (Enter cancels):")?;
             answer()?.unwrap_or_default()
         }
     };

@@ -45,7 +45,7 @@ fn run_full_screen(
 ) -> Result<(), CliError> {
     let colour = context.out.is_colored();
     let cannot = |error| {
-        CliError::new(format!("the terminal cannot be used: {error}"))
+        CliError::new(format!("cannot use the terminal: {error}"))
             .hint("`rekindle review --plain` asks line by line, `--list` prints a list")
     };
     let mut screen = TerminalScreen::enter().map_err(cannot)?;
@@ -113,5 +113,5 @@ fn summary(context: &CommandContext<'_>, model: &ReviewModel) -> Result<(), CliE
     let decided: Vec<CardStatus> = model.decisions().collect();
     let rejected = decided.iter().filter(|fate| **fate == CardStatus::Rejected).count();
     let waiting = model.open() + model.hidden();
-    context.out.line(format!("{} approved, {rejected} rejected, {waiting} waiting", decided.len() - rejected))
+    context.out.line(format!("{} approved, {rejected} rejected, {waiting} pending", decided.len() - rejected))
 }

@@ -210,8 +210,8 @@ impl ReviewModel {
         self.detail = None;
         self.select_next();
         let rest = match (self.open(), self.hidden()) {
-            (0, 0) => " That was all; q ends.",
-            (0, _) => " That was all for today; m shows the rest, q ends.",
+            (0, 0) => " That was the last one; q quits.",
+            (0, _) => " That was the last one for today; m shows the rest, q quits.",
             _ => "",
         };
         self.set_status(format!("{told}.{rest}"), false);
@@ -234,7 +234,7 @@ impl ReviewModel {
         if let Some(at) = self.cards().iter().position(|card| card.id == id) {
             self.go_to(at);
         }
-        self.set_status(format!("{id} waits again."), false);
+        self.set_status(format!("{id} is pending again."), false);
     }
 
     /// Records that the last decision can no longer be taken back.
@@ -247,10 +247,10 @@ impl ReviewModel {
     pub(crate) fn on_edited(&mut self, id: ProposalId, before: &str, after: &str) -> Option<UiEffect> {
         let (before, after) = (before.trim(), after.trim());
         if after.is_empty() {
-            self.set_status(format!("{id} was not decided: there are no words in it."), true);
+            self.set_status(format!("{id} was not decided: the text is empty."), true);
         } else if after == before {
             self.set_status(
-                format!("{id} was not decided: nothing was changed. a approves it as it is."),
+                format!("{id} was not decided: the text is unchanged. a approves it as is."),
                 true,
             );
         } else if self.card(id).is_some_and(|card| card.names_line) {
@@ -294,11 +294,11 @@ impl ReviewModel {
             KeyPress::Char('m') => self.show_more(),
             KeyPress::Char('u') => match self.decisions.last() {
                 Some(made) => return Some(UiEffect::TakeBack(made.id, made.at)),
-                None => self.set_status("Nothing was decided in this sitting.", true),
+                None => self.set_status("No decision to undo.", true),
             },
             KeyPress::Char('w') => self.widen(),
             KeyPress::Char(letter @ ('a' | 'S' | 'e' | 'r' | 's')) => return self.choose(*letter),
-            KeyPress::Paste(_) => self.set_status("A pasted text decides nothing here.", true),
+            KeyPress::Paste(_) => self.set_status("Pasted text is ignored here.", true),
             KeyPress::Char(other) if !other.is_control() => {
                 self.set_status(format!("{other} does nothing; ? shows the keys."), true);
             }
@@ -312,19 +312,19 @@ impl ReviewModel {
         let Some(ProposalCard { id, holds_in, fate, .. }) = self.current().cloned() else { return };
         match holds_in.filter(|_| fate.is_open()) {
             None if fate.is_open() => {
-                self.set_status(format!("{id} would not hold in one project only."), true);
+                self.set_status(format!("{id} belongs to no project, so it applies everywhere."), true);
             }
             None => {
-                self.set_status(format!("{id} is decided already; u takes the last decision back."), true);
+                self.set_status(format!("{id} is already decided; u undoes the last decision."), true);
             }
             Some(project) => {
                 // The preview depends on the scope.
                 self.detail = None;
                 if self.wide.remove(&id) {
-                    self.set_status(format!("{id} would hold in {project} only."), false);
+                    self.set_status(format!("{id} will apply to {project} only."), false);
                 } else {
                     self.wide.insert(id);
-                    self.set_status(format!("{id} would hold everywhere."), false);
+                    self.set_status(format!("{id} will apply everywhere."), false);
                 }
             }
         }
@@ -354,7 +354,7 @@ impl ReviewModel {
     fn choose(&mut self, letter: char) -> Option<UiEffect> {
         let ProposalCard { id, names_line, fate, .. } = self.current()?.clone();
         if !fate.is_open() {
-            self.set_status(format!("{id} is decided already; u takes the last decision back."), true);
+            self.set_status(format!("{id} is already decided; u undoes the last decision."), true);
             return None;
         }
         match letter {
@@ -365,13 +365,13 @@ impl ReviewModel {
             'S' if names_line => {
                 return Some(UiEffect::Decide(id, ProposalVerdict::Approve, CardStatus::Superseding));
             }
-            'S' => self.set_status(format!("{id} names no line of MEMORY.md; a approves it."), true),
+            'S' => self.set_status(format!("{id} replaces no line; a approves it."), true),
             'e' => return Some(UiEffect::Edit(id)),
             'r' => self.mode = InputMode::Reason(String::new()),
             _ => {
                 self.set(id, CardStatus::Skipped);
                 self.select_next();
-                self.set_status(format!("{id} is skipped and waits."), false);
+                self.set_status(format!("{id} is skipped and stays pending."), false);
             }
         }
         None
@@ -390,7 +390,7 @@ impl ReviewModel {
             }
             KeyPress::Escape => {
                 self.mode = InputMode::Browse;
-                self.set_status("Nothing was decided.", false);
+                self.set_status("No decision made.", false);
                 return None;
             }
             KeyPress::Backspace => {
@@ -410,7 +410,7 @@ impl ReviewModel {
             KeyPress::Char('S') => ProposalVerdict::Edit(words),
             KeyPress::Escape => {
                 self.mode = InputMode::Browse;
-                self.set_status("Nothing was decided; your words are dropped.", false);
+                self.set_status("No decision made; your wording is discarded.", false);
                 return None;
             }
             _ => return None,
@@ -447,7 +447,7 @@ impl ReviewModel {
 
     fn show_more(&mut self) {
         if self.cards.len() == self.today {
-            self.set_status("There is nothing more.", false);
+            self.set_status("There are no more proposals.", false);
             return;
         }
         self.all = !self.all;

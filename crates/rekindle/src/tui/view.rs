@@ -62,7 +62,7 @@ fn title_of(model: &ReviewModel, columns: usize) -> String {
     let place = format!("{}/{}", (model.selected() + 1).min(model.cards().len()), model.cards().len());
     let left = match model.hidden() {
         0 => format!("Review {place}, {} to decide", model.open()),
-        more => format!("Review {place}, {} to decide today, {more} more wait (m)", model.open()),
+        more => format!("Review {place}, {} to decide today, {more} more (m)", model.open()),
     };
     let id = model.current().map_or_else(String::new, |card| card.id.to_string());
     let gap = columns.saturating_sub(width(&left) + width(&id));
@@ -129,7 +129,7 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: 
     let size = frame.area();
     let (tone, text) = match model.mode() {
         InputMode::Reason(words) => {
-            let asked = "Why not? Enter rejects, Esc does not: ";
+            let asked = "Reason? Enter rejects, Esc cancels: ";
             let room = columns.saturating_sub(width(asked) + 1).max(columns / 3);
             // The end of the typed text stays visible.
             let mut tail = sanitise(words);
@@ -139,9 +139,7 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: 
             let asked = truncate_columns(asked, columns.saturating_sub(width(&tail) + 1));
             (RowTone::Head, format!("{asked}{tail}_"))
         }
-        InputMode::Which(_) => {
-            (RowTone::Head, "S instead of the line it names, a beside it, Esc neither".to_owned())
-        }
+        InputMode::Which(_) => (RowTone::Head, "S replaces the line, a keeps both, Esc cancels".to_owned()),
         InputMode::Browse | InputMode::Help if !model.message().text.is_empty() => {
             let message = model.message();
             let sign = if message.wrong { "! " } else { "" };
@@ -151,7 +149,7 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: 
             )
         }
         _ if size.width < DESIGN_SIZE.0 || size.height < DESIGN_SIZE.1 => {
-            let told = format!("small window ({}x{}), made for 80x24", size.width, size.height);
+            let told = format!("small window ({}x{}), designed for 80x24", size.width, size.height);
             (RowTone::Dim, told)
         }
         _ if extent.0 > extent.1 => {

@@ -131,7 +131,7 @@ fn b_01_r_19_an_agents_shell_has_no_transcript_learnt_from() {
         &["backfill", "--yes", "--json"],
     ] {
         let said = in_shell(&sandbox, command).cwd(&folder).run().fails(1);
-        assert!(said.stderr.contains("an agent cannot have a transcript learnt from"), "{}", said.stderr);
+        assert!(said.stderr.contains("an agent cannot learn from a transcript"), "{}", said.stderr);
         assert!(said.stderr.contains("run it yourself"), "{}", said.stderr);
     }
     assert_eq!(sandbox.everything(), before);

@@ -325,7 +325,7 @@ fn dis_01_the_past_is_learnt_with_its_own_dates_and_is_on_the_next_card() {
     assert!(told.contains("pnpm") && !told.contains("hermes"), "{told}");
     assert!(!other.contains("pnpm"), "{other}");
     let said = sandbox.rekindle(&["backfill"]).run().ok();
-    assert!(said.stderr.contains("There is nothing new to read."), "{}", said.stderr);
+    assert!(said.stderr.contains("No new sessions."), "{}", said.stderr);
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn bodies_that_cannot_be_memories() {
         2,
         &["binary, line 2", "UTF-8"],
     );
-    refused(&sandbox, &["save", "fix", "a", "--body", "@missing.md"], 2, &["there is no file", "missing.md"]);
+    refused(&sandbox, &["save", "fix", "a", "--body", "@missing.md"], 2, &["no such file", "missing.md"]);
     refused(&sandbox, &["save", "fix", "a", "--body", "@."], 2, &["not a file"]);
     refused(&sandbox, &["save", "fix", "a", "--body", "  \n"], 2, &["empty"]);
     let big = std::fs::File::create(sandbox.work().join("big")).unwrap();

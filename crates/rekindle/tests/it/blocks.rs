@@ -147,7 +147,7 @@ fn brf_01_brf_07_every_block_is_as_it_was() {
 fn what_memory_costs_a_session_is_told() {
     let sandbox = vault();
     let none = sandbox.rekindle(&["cost", "--memory"]).run().ok().stdout;
-    assert!(none.contains("No agent has called us"), "{none}");
+    assert!(none.contains("No agent has called Rekindle"), "{none}");
     let start = |session: &str| json!({"session_id": session, "source": "startup", "cwd": sandbox.work()});
     let given = fire(&sandbox, "claude", "SessionStart", &start("s1")).len();
     fire(&sandbox, "codex", "SessionStart", &start("s2"));
@@ -171,7 +171,7 @@ fn what_memory_costs_a_session_is_told() {
     assert!((dollars - mean * 4.0 / 1e6).abs() < 1e-5, "{told}");
     let screen = sandbox.rekindle(&model).run().ok();
     assert!(
-        screen.stdout.contains("A session was given") && screen.stderr.contains("a session, at most $0.00"),
+        screen.stdout.contains("Tokens injected per session") && screen.stderr.contains("per session, $0.00"),
         "{screen:?}"
     );
     let unknown = sandbox.rekindle(&["cost", "--memory", "--model", "some/thing"]).run().ok().stderr;

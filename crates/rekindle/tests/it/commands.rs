@@ -207,7 +207,7 @@ fn edit_opens_a_memory_in_the_editor_and_the_store_reads_it_again() {
     assert!(sandbox.read(&path).contains("yellow"));
     // `VISUAL` has precedence over `EDITOR`. A failing editor changes nothing.
     let failed = edit().env("VISUAL", "false").run().fails(1);
-    assert!(failed.stderr.contains("`false` ended with an error"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("`false` failed"), "{}", failed.stderr);
     assert!(sandbox.read(&path).contains("yellow"));
     let secret = self::editor(&sandbox, "echo 'The password is hunter2-Xk9qLw3Z' >> \"$1\"");
     let said = sandbox.rekindle(&["edit", "crane"]).env("EDITOR", secret).run().ok();
@@ -231,7 +231,7 @@ fn a_broken_edit_says_what_and_where_and_loses_nothing() {
     assert!(said.stderr.contains(&path) && said.stderr.contains("line "), "{}", said.stderr);
     assert!(said.stderr.contains("rekindle edit crane"), "{}", said.stderr);
     assert_eq!(sandbox.read(&path), before, "the memory is as it was");
-    let kept = said.stderr.split("your text is in ").nth(1).unwrap().split(", and").next().unwrap();
+    let kept = said.stderr.split("Your text is in ").nth(1).unwrap().split("; ").next().unwrap();
     assert!(std::fs::read_to_string(kept).unwrap().contains("Every word of mine."), "{kept}");
     // The next edit opens the draft; once it is valid, the draft is saved and removed.
     let mend = editor(&sandbox, "sed -i.old 's/\\[db/[db]/' \"$1\" && rm \"$1.old\"");

@@ -36,7 +36,7 @@ fn an_edit_that_comes_in_between_is_never_lost() {
         let output = sandbox.rekindle(&["evolve", "busy", "--body", &body, "--reason", "r"]).run();
         match output.code {
             Some(0) => {}
-            Some(1) if output.stderr.contains("changed by someone else") => refused += 1,
+            Some(1) if output.stderr.contains("changed in the meantime") => refused += 1,
             _ => panic!("{}{}", output.stdout, output.stderr),
         }
     }

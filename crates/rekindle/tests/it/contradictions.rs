@@ -43,7 +43,7 @@ fn rev_13_b_09_what_contradicts_a_memory_gives_it_a_new_version_when_the_person_
     let new = listed(&second["output"]["saved"]);
     assert_eq!(new.len(), 1, "what they said outright is known at once: {second}");
     assert_ne!(new[0], old);
-    assert_eq!(fs::read_to_string(sandbox.vault().join(&old)).unwrap(), before, "nobody was asked yet");
+    assert_eq!(fs::read_to_string(sandbox.vault().join(&old)).unwrap(), before, "no model calls yet");
     let asked = waiting(&sandbox);
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert_eq!((text(&asked[0], "file"), text(&asked[0], "source")), (old.as_str(), "supersede"));

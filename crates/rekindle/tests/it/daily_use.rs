@@ -68,7 +68,10 @@ fn rec_16_ask_answers_in_a_sentence_and_says_when_nothing_answers() {
 fn list_kind_nope_names_the_kinds() {
     let sandbox = some_memories();
     let said = refused(&sandbox, &["list", "--kind", "nope"]);
-    assert!(said.contains("no memory is of kind `nope`") && said.contains("fact, fix, preference"), "{said}");
+    assert!(
+        said.contains("there is no memory of kind `nope`") && said.contains("fact, fix, preference"),
+        "{said}"
+    );
     assert_eq!(sandbox.rekindle(&["list", "--kind", "fix"]).run().ok().stdout.lines().count(), 1);
     let said = printed(&sandbox, &["list", "--kind", "fix", "--tag", "nope"]);
     assert!(said.contains("No memory matches"), "{said}");
@@ -101,7 +104,7 @@ fn r_17_days_can_be_typed_as_people_say_them() {
     assert!(!crate::results(&today).is_empty(), "the end of a day, not its beginning: {today}");
     let said = refused(&sandbox, &["recall", "x", "--since", "soonish"]);
     assert!(said.contains("2026-11-15, yesterday, 2w or \"3 days ago\""), "{said}");
-    assert!(printed(&sandbox, &["daily", "show", "yesterday"]).contains("Nothing was logged on 2"));
+    assert!(printed(&sandbox, &["daily", "show", "yesterday"]).contains("No log for 2"));
     sandbox.rekindle(&["daily", "add", "Moved staging."]).run().ok();
     assert!(printed(&sandbox, &["daily", "show", "today"]).contains("Moved staging."));
     sandbox.rekindle(&["backfill", "--since", "2w", "--dry-run"]).run().ok();
@@ -123,7 +126,7 @@ fn the_beginning_of_an_id_is_enough() {
     let said = refused(&sandbox, &["run", "zz"]);
     assert!(said.contains("use at least four characters of the id"), "{said}");
     let said = refused(&sandbox, &["approve", "p-2026"]);
-    assert!(said.contains("there is no proposal `p-2026`"), "{said}");
+    assert!(said.contains("there is no open proposal `p-2026`"), "{said}");
 }
 
 #[test]
@@ -145,7 +148,10 @@ fn exe_10_the_beginning_of_a_session_id_is_enough() {
     let of_session = runs("379d93d5-7").ok().stdout;
     assert!(of_session.contains(ids[1]) && !of_session.contains(ids[0]), "{of_session}");
     for said in [refused(&sandbox, &["inspect", "--session", "379d"]), runs("379d").fails(2).stderr] {
-        assert!(said.contains("2 sessions match `379d`") && said.contains("give more of the id"), "{said}");
+        assert!(
+            said.contains("2 sessions match `379d`") && said.contains("use more characters of the id"),
+            "{said}"
+        );
     }
 }
 
@@ -203,7 +209,7 @@ fn show_staging_suggests_staging_port() {
     assert!(said.contains("there is no memory `staging`"), "{said}");
     assert!(said.contains("did you mean `staging-port`?"), "{said}");
     let said = refused(&sandbox, &["show", "kubernetes"]);
-    assert!(said.contains("`rekindle list` shows what there is"), "{said}");
+    assert!(said.contains("list memories with `rekindle list`"), "{said}");
 }
 
 #[test]
@@ -503,7 +509,7 @@ fn exe_16_reindex_and_backfill_end_when_the_stop_file_is_there() {
     );
     std::fs::write(sandbox.state().join("STOP"), "").unwrap();
     let output = sandbox.rekindle(&["reindex", "--all"]).run();
-    assert!(output.stderr.contains("STOP is there; delete it and run this again"), "{}", output.stderr);
+    assert!(output.stderr.contains("STOP exists; delete it and run this again"), "{}", output.stderr);
     let done = sandbox.rekindle(&["backfill", "--yes", "--json"]).run().ok().json();
     assert_eq!(done["done"]["stopped"], true, "{done}");
     std::fs::remove_file(sandbox.state().join("STOP")).unwrap();

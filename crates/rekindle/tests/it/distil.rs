@@ -192,7 +192,7 @@ fn sid_01_reflect_prints_what_it_learnt() {
     assert!(missing.stderr.contains("nowhere.jsonl") && missing.stderr.contains("check the path"));
     fs::write(sandbox.work().join("letter.txt"), "dear diary\n").unwrap();
     let letter = sandbox.rekindle(&["reflect", "--session", "letter.txt"]).run().fails(2);
-    assert!(letter.stderr.contains("no transcript of an agent we know"), "{}", letter.stderr);
+    assert!(letter.stderr.contains("not a transcript of a known agent"), "{}", letter.stderr);
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn x_04_a_run_without_its_model_says_so_in_the_log() {
     model(&sandbox, "echo 'As a language model I would rather talk about the weather.'");
     pump_session(project(&sandbox, "boilers"), "s3").ends(&sandbox);
     observe_run(&sandbox);
-    assert!(log(&sandbox).contains("its answer could not be read"), "{}", log(&sandbox));
+    assert!(log(&sandbox).contains("its answer is invalid"), "{}", log(&sandbox));
 }
 
 #[test]

@@ -49,9 +49,12 @@ fn b_04_a_model_over_its_share_leaves_the_work_to_the_rules_and_says_so() {
     pump_session(cwd, "s2").ends(&sandbox);
     let run = observe_run(&sandbox);
     assert_eq!((&run["status"], &run["output"]["observer"]), (&json!("COMPLETED"), &json!("offline/rules")));
-    assert!(text(&run["output"], "instead").contains("by the provider command and 1 are allowed"), "{run}");
+    assert!(
+        text(&run["output"], "instead").contains("with the provider command, with a daily limit of 1"),
+        "{run}"
+    );
     assert!(run["output"]["observations"].as_u64().unwrap() > 0, "{run}");
-    assert_eq!(asked(&sandbox).len(), calls, "nobody was asked");
+    assert_eq!(asked(&sandbox).len(), calls, "no model calls");
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn ver_05_a_store_that_is_down_is_tried_again_and_the_log_is_written_all_the_sam
     fs::write(&index, "in the way").unwrap();
     pump_session(project(&sandbox, "pumps"), "s1").ends(&sandbox);
     let run = observe_run(&sandbox);
-    assert_eq!(run["status"], "FAILED", "it waits to be tried again: {run}");
+    assert_eq!(run["status"], "FAILED", "it waits to be retried: {run}");
     assert!(text(&run, "error").contains("index"), "{run}");
     let told = log(&sandbox);
     assert_eq!(told.matches("🔍 Observations").count(), 1, "{told}");
@@ -160,7 +163,7 @@ fn b_04_a_session_with_nothing_to_learn_is_dropped_before_a_model_is_asked_and_s
     let run = observe_run(&sandbox);
     assert_eq!(run["status"], "SKIPPED", "{run}");
     assert_eq!(text(&run, "reason"), "only 6 words were said and no file was changed");
-    assert_eq!(asked(&sandbox), Vec::<String>::new(), "nobody was asked");
+    assert_eq!(asked(&sandbox), Vec::<String>::new(), "no model calls");
     // The same session with real content does ask the model.
     told.user("why does the pump trip?").runs("cargo test", true, "1 failed").agent("It does not wait.");
     told.ends(&sandbox);

@@ -230,7 +230,7 @@ fn list_filters_and_tolerates_what_it_cannot_read() {
     sandbox.write("personal-private/fix/a (conflicted copy 2026-01-01).md", "copy");
     let paths = |args: &[&str]| -> Vec<String> {
         let output = sandbox.rekindle(args).run().ok();
-        assert!(output.stderr.contains("2 file(s) could not be read"), "{}", output.stderr);
+        assert!(output.stderr.contains("could not read 2 files"), "{}", output.stderr);
         output.json().as_array().unwrap().iter().map(|entry| text(entry, "path").to_owned()).collect()
     };
     assert_eq!(paths(&["list", "--json"]).len(), 2);

@@ -59,7 +59,7 @@ fn b_10_memories_are_asked_for_by_their_titles() {
     assert_eq!(eval(&sandbox, &["--limit", "2"])["pairs"], 2);
     let shown = sandbox.rekindle(&["eval", "--k", "3"]).run().ok().stdout;
     for row in
-        ["questions   5 made from titles, 3 memories left out", "hit@1       1.000", "hit@3       1.000"]
+        ["questions   5 made from titles, 3 memories skipped", "hit@1       1.000", "hit@3       1.000"]
     {
         assert!(shown.contains(row), "{row}:\n{shown}");
     }
@@ -100,7 +100,7 @@ fn b_10_questions_of_ones_own_name_what_they_expect() {
     let asked = sandbox.rekindle(&["eval", "--pairs", "-"]).stdin(pairs.join("\n")).run().ok();
     assert!(asked.stdout.contains("questions   4 from a file"), "{}", asked.stdout);
     assert!(asked.stdout.contains("missed      printer paper (m-000000000000)"), "{}", asked.stdout);
-    assert!(asked.stderr.contains("nothing is called m-000000000000"), "{}", asked.stderr);
+    assert!(asked.stderr.contains("no memory is called m-000000000000"), "{}", asked.stderr);
     assert_eq!(eval(&sandbox, &["--pairs", "pairs.jsonl", "--limit", "1"])["pairs"], 1);
 }
 
@@ -125,27 +125,27 @@ fn b_10_what_cannot_be_measured_is_refused_with_what_to_do() {
         assert!(said.contains(what), "{args:?}: {said}");
         assert!(!sandbox.state().join("eval.jsonl").exists());
     };
-    refused(&[], 1, "`rekindle reindex` makes it from your notes");
+    refused(&[], 1, "run `rekindle reindex` to build it");
     sandbox.rekindle(&["reindex"]).run().ok();
-    refused(&[], 1, "there is no memory to ask for yet");
+    refused(&[], 1, "there are no memories to ask for yet");
     save(&sandbox, "note", "short", "Only this line");
-    refused(&[], 1, "1 say no more than it");
+    refused(&[], 1, "1 memories have no text beyond their title");
     save(&sandbox, "note", "long", "# Title\n\nand more");
-    refused(&["--limit", "0"], 2, "--limit 0 leaves nothing to ask");
-    refused(&["--k", "0"], 2, "--k is from 1 to 10, not 0");
-    refused(&["--k", "11"], 2, "--k is from 1 to 10, not 11");
+    refused(&["--limit", "0"], 2, "--limit 0 leaves no questions to ask");
+    refused(&["--k", "0"], 2, "--k must be from 1 to 10, not 0");
+    refused(&["--k", "11"], 2, "--k must be from 1 to 10, not 11");
     refused(&["--history", "--limit", "3"], 2, "cannot be used with");
-    refused(&["-c", "memory.enabled=false"], 1, "memory is switched off");
+    refused(&["-c", "memory.enabled=false"], 1, "memory is off");
 
-    refused(&["--pairs", "none.jsonl"], 2, "there is no file ");
-    refused(&["--pairs", "."], 2, "could not be read");
+    refused(&["--pairs", "none.jsonl"], 2, "no such file: ");
+    refused(&["--pairs", "."], 2, "could not read");
     let write = |text: &str| fs::write(sandbox.work().join("pairs.jsonl"), text).unwrap();
     write("{\"query\": \"q\", \"expect\": [\"m-1\"]}\n{\"query\": \n");
     refused(&["--pairs", "pairs.jsonl"], 2, "pairs.jsonl: line 2: EOF while parsing");
     write("{\"query\": \"q\", \"expect\": []}\n");
-    refused(&["--pairs", "pairs.jsonl"], 2, "line 1: `expect` names nothing");
+    refused(&["--pairs", "pairs.jsonl"], 2, "line 1: `expect` is empty");
     write("\n\n");
-    refused(&["--pairs", "pairs.jsonl"], 2, "there are no pairs in it");
+    refused(&["--pairs", "pairs.jsonl"], 2, "it contains no questions");
 
     let history = sandbox.rekindle(&["eval", "--history"]).run().ok();
     assert!(history.stdout.is_empty() && history.stderr.contains("Nothing was measured yet"));
@@ -175,7 +175,7 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     expect(0, "missing", "warning there is no index yet");
     save(&sandbox, "note", "staging", "# Staging\n\nPostgres listens on 5433.");
     sandbox.rekindle(&["reindex"]).run().ok();
-    expect(0, "current", "documents can be recalled");
+    expect(0, "current", "documents indexed");
     let rows = sandbox.rekindle(&["status"]).run().ok().stdout;
     assert!(rows.contains("index       ") && rows.contains(", current\n"), "{rows}");
     assert!(rows.contains("compared by builtin/all-minilm-l6-v2"), "{rows}");
@@ -183,19 +183,19 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     // A changed file makes the index stale; a new modification time alone does not.
     let note = sandbox.path("personal-private/note/staging.md");
     fs::File::options().write(true).open(&note).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
-    expect(0, "current", "documents can be recalled");
+    expect(0, "current", "documents indexed");
     fs::write(&note, fs::read_to_string(&note).unwrap() + "Since May.\n").unwrap();
     fs::write(sandbox.vault().join("../Other.md"), "A note of my own.\n").unwrap();
-    expect(0, "behind", "warning 2 file(s) changed since they were indexed");
+    expect(0, "behind", "warning 2 files changed since the index was built");
     sandbox.rekindle(&["reindex"]).run().ok();
-    expect(0, "current", "documents can be recalled");
+    expect(0, "current", "documents indexed");
 
     // Temporary files of a killed process.
     fs::write(folder.join("000000.base"), "old").unwrap();
     fs::write(folder.join(".rekindle-base-1.tmp"), "half").unwrap();
-    expect(0, "current", "warning 2 file(s) were left behind");
+    expect(0, "current", "warning found 2 leftover files");
     sandbox.rekindle(&["reindex", "--all"]).run().ok();
-    assert!(!index(&sandbox, 0).0.contains("left behind"));
+    assert!(!index(&sandbox, 0).0.contains("leftover"));
 
     // An index from before the last change, as after restoring a backup.
     let before: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -204,7 +204,7 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     fs::remove_dir_all(&folder).unwrap();
     fs::create_dir(&folder).unwrap();
     before.iter().for_each(|(bytes, file)| fs::write(file, bytes).unwrap());
-    expect(0, "behind", "warning the newest changes are not in it yet");
+    expect(0, "behind", "warning the newest changes are not indexed yet");
     sandbox.rekindle(&["reindex"]).run().ok();
 
     // More text than a save indexes in its time budget.
@@ -214,9 +214,9 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
         sandbox.write(format!("personal-private/note/part-{n}.md"), text);
     }
     sandbox.rekindle(&["reindex", "--no-embed"]).run().ok();
-    expect(0, "pending", "piece(s) of text are found by words alone so far");
+    expect(0, "pending", "without an embedding");
     sandbox.rekindle(&["reindex"]).run().ok();
-    expect(0, "current", "documents can be recalled");
+    expect(0, "current", "documents indexed");
 
     // One corrupted byte.
     let base = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
@@ -227,10 +227,10 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     fs::write(&base, &bytes).unwrap();
     expect(1, "current", "error the index is damaged: ");
     fs::write(&base, &bytes[..100]).unwrap();
-    expect(1, "damaged", "`rekindle reindex --all` makes it again");
+    expect(1, "damaged", "with `rekindle reindex --all`");
     assert!(sandbox.rekindle(&["status"]).run().ok().stdout.contains("index       damaged"));
     sandbox.rekindle(&["reindex", "--all"]).run().ok();
-    expect(0, "current", "documents can be recalled");
+    expect(0, "current", "documents indexed");
 }
 
 #[test]
@@ -240,10 +240,14 @@ fn rec_11_an_index_of_another_model_is_named() {
     sandbox.rekindle(&["model", "add", "tiny"]).run().ok();
     sandbox.rekindle(&["model", "use", "tiny"]).run().ok();
     let (said, word) = index(&sandbox, 0);
-    assert!(said.contains("it was made with another model (builtin/all-minilm-l6-v2@"), "{said}");
+    assert!(said.contains("it was built with another model (builtin/all-minilm-l6-v2@"), "{said}");
     assert_eq!(word, "other-model");
     let run = sandbox.rekindle(&["eval"]).run().ok();
-    assert!(run.stderr.contains("made with another model, so words alone decided"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("built with another model, so only keywords were searched"),
+        "{}",
+        run.stderr
+    );
     sandbox.rekindle(&["reindex"]).run().ok();
     assert_eq!(index(&sandbox, 0).1, "current");
 }

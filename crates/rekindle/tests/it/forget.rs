@@ -67,7 +67,7 @@ fn what_sync_brings_back_is_not_shown_and_is_reported() {
     sandbox.write("personal-private/fix/host.md", file);
     assert_eq!(sandbox.rekindle(&["list", "--json"]).run().ok().json(), serde_json::json!([]));
     let doctor = sandbox.rekindle(&["doctor"]).run().ok();
-    assert!(doctor.stdout.contains("was forgotten and is back"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("was forgotten but is back"), "{}", doctor.stdout);
     sandbox.rekindle(&["forget", "personal-private/fix/host.md"]).run().ok();
     assert!(sandbox.find_bytes(MARK).is_empty());
     assert_eq!(sandbox.read("_meta/tombstones.jsonl").matches(text(&saved, "id")).count(), 1);
@@ -89,7 +89,7 @@ fn a_statement_can_be_forgotten_and_own_notes_are_only_named() {
     assert!(output.stderr.contains("My note.md"), "{}", output.stderr);
     assert_eq!(sandbox.find_bytes(MARK), [note]);
     assert!(
-        sandbox.rekindle(&["forget", "--text", SECRET]).run().ok().stdout.contains("nothing here says that")
+        sandbox.rekindle(&["forget", "--text", SECRET]).run().ok().stdout.contains("no memory says that")
     );
 }
 
@@ -106,7 +106,7 @@ fn b_08_what_recall_named_can_be_forgotten_by_that_name() {
     assert!(sandbox.find_bytes(MARK).is_empty(), "{:?}", sandbox.find_bytes(MARK));
     assert!(!sandbox.find_bytes(b"athena").is_empty());
     let again = sandbox.rekindle(&["forget", &id, "--yes"]).run().fails(1);
-    assert!(again.stderr.contains("nothing is called"), "{}", again.stderr);
+    assert!(again.stderr.contains("there is no memory"), "{}", again.stderr);
 }
 
 #[test]

@@ -48,5 +48,5 @@ fn exe_06_fri_08_friction_asks_for_what_was_said_three_times_and_says_why_not() 
     assert!(after.starts_with(&before) && after.ends_with(&format!("## Learned\n\n- {WORDS}\n")), "{after}");
     assert_eq!(status(&sandbox, &id), "promoted");
     let again = sandbox.rekindle(&["friction"]).run().ok();
-    assert!(again.stderr.contains("stand in their file already"), "{}", again.stderr);
+    assert!(again.stderr.contains("are already in their file"), "{}", again.stderr);
 }

@@ -63,7 +63,7 @@ fn idea_05_a_promoted_idea_is_a_project_and_its_section_says_so() {
     assert_eq!(crate::results(&answer)[0]["reviewed"].as_bool(), Some(true));
 
     let again = sandbox.rekindle(&["ideas", "promote", "index-by-year"]).run().fails(2);
-    assert!(again.stderr.contains("promoted or put away already"), "{}", again.stderr);
+    assert!(again.stderr.contains("already promoted or archived"), "{}", again.stderr);
     sandbox.rekindle(&["undo"]).run().ok();
     assert_eq!((sandbox.files(), ledger(&sandbox)), (before, ledger_before));
 }

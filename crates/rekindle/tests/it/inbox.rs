@@ -37,7 +37,7 @@ fn sid_08_the_inbox_shows_count_age_and_how_it_came_there() {
     assert_eq!(entries[0]["age_days"], listed["oldest_days"]);
     assert!(entries[0]["age_days"].as_i64().unwrap() > entries[1]["age_days"].as_i64().unwrap());
     assert_eq!((text(&entries[0], "how"), text(&entries[0], "origin")), ("seen once in a session", "agent"));
-    assert_eq!((text(&entries[2], "how"), text(&entries[2], "origin")), ("put there by hand", "user"));
+    assert_eq!((text(&entries[2], "how"), text(&entries[2], "origin")), ("added by hand", "user"));
     let shown = sandbox.rekindle(&["inbox", "list"]).run().ok();
     assert!(
         shown.stdout.starts_with("m-111111111111") && shown.stderr.contains("3 in the inbox, the oldest")
@@ -48,7 +48,7 @@ fn sid_08_the_inbox_shows_count_age_and_how_it_came_there() {
     for number in 0..48 {
         sandbox.write(format!("personal-private/_inbox/more-{number}.md"), "x\n");
     }
-    assert!(sandbox.rekindle(&["inbox"]).run().ok().stderr.contains("51 memories wait in the inbox"));
+    assert!(sandbox.rekindle(&["inbox"]).run().ok().stderr.contains("51 memories are in the inbox"));
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn what_is_not_in_the_inbox_is_refused_with_the_next_step() {
     sandbox.write("personal-private/_inbox/no-kind.md", "By hand.\n");
     let before = sandbox.files();
     for (args, code, expected) in [
-        (&["keep", "nothing-like-it"][..], 2, "nothing called `nothing-like-it` is in the inbox"),
-        (&["drop", "m-999999999999"], 2, "`rekindle inbox` shows what waits there"),
+        (&["keep", "nothing-like-it"][..], 2, "there is no `nothing-like-it` in the inbox"),
+        (&["drop", "m-999999999999"], 2, "list the inbox with `rekindle inbox`"),
         (&["keep", "saved"], 2, "personal-private/fix/saved.md is not in the inbox"),
         (&["drop", "MEMORY.md"], 2, "MEMORY.md is not in the inbox"),
         (&["keep", "older", "saved"], 2, "is not in the inbox"),

@@ -46,7 +46,7 @@ fn sto_17_what_cannot_be_brought_in_when_a_session_begins_is_said() {
     let input = json!({"session_id": "s1", "cwd": "/home/dev/project", "source": "startup"});
     hook_command(&sandbox, "claude", "SessionStart", &input).run().ok();
     let said = sandbox.rekindle(&["worker", "--once"]).run().ok().stderr;
-    assert!(said.contains("what was changed elsewhere is not in the index yet"), "{said}");
+    assert!(said.contains("changes made elsewhere are not indexed yet"), "{said}");
 }
 
 #[test]

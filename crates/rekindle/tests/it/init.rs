@@ -166,7 +166,7 @@ fn r_16_without_an_answer_only_the_vault_is_read_and_init_says_so() {
     let sandbox = fresh();
     notes(&sandbox);
     let output = sandbox.rekindle(&["init", "--name", "Ada", "--notes", "Notes"]).run().ok();
-    let hint = "Of your notes only MemoryVault/ is read. To let more be read: `rekindle config set recall.notes all`";
+    let hint = "Rekindle reads only MemoryVault/ of your notes. To let it read more, run `rekindle config set recall.notes all`";
     assert_eq!(output.stdout.matches(hint).count(), 1, "{}", output.stdout);
     assert_eq!(read(&sandbox), [""; 0]);
     // The prompt hook does not see it either, with or without an index.
@@ -194,7 +194,7 @@ fn r_16_the_answer_can_be_given_beforehand_and_changed() {
     assert!(refused.stderr.contains("it has Empty, Recipes, Work"), "{}", refused.stderr);
     assert!(!sandbox.home().exists(), "nothing was made");
     let out = sandbox.rekindle(&[&init[..], &["../secrets"]].concat()).run().fails(2);
-    assert!(out.stderr.contains("names no folders inside your notes"), "{}", out.stderr);
+    assert!(out.stderr.contains("is not a folder in your notes"), "{}", out.stderr);
     let output = sandbox.rekindle(&[&init[..], &["Work"]].concat()).run().ok();
     assert!(!output.stdout.contains("only MemoryVault/"), "{}", output.stdout);
     assert_eq!(read(&sandbox), ["Work/Harbour.md"]);

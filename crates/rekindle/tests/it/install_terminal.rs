@@ -67,7 +67,7 @@ fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
     assert!(screen.contains("Cancelled. No files changed.") && screen.contains("over-2-0"), "{screen}");
     untouched("no");
     let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", END)]);
-    assert!(screen.contains("no answer; nothing was done") && screen.contains("over-2-1"), "{screen}");
+    assert!(screen.contains("no answer, so nothing was done") && screen.contains("over-2-1"), "{screen}");
     untouched("the end of the input");
     answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", INTERRUPT)]);
     untouched("Ctrl-C");
@@ -76,7 +76,7 @@ fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
     let trust = "Trust these hooks in Codex? [y/N]";
     let screen =
         answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", YES), (trust, END)]);
-    assert!(screen.contains("no answer; nothing was done"), "{screen}");
+    assert!(screen.contains("no answer, so nothing was done"), "{screen}");
     untouched("the end of the input at the second question");
     answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", YES), (trust, INTERRUPT)]);
     untouched("Ctrl-C at the second question");
@@ -111,7 +111,7 @@ fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
     let screen = answer(&terminal, "sh r init", &answers);
     // Keys typed ahead may precede the message and wrap it.
     let joined = screen.replace('\n', "");
-    assert!(joined.contains("no answer; your agents' settings stay as they are"), "{screen}");
+    assert!(joined.contains("no answer, so your agents' settings stay unchanged"), "{screen}");
     assert!(screen.contains("Next:") && screen.contains("over-2-0"), "{screen}");
     assert_eq!(home(&sandbox), before);
     let config = fs::read_to_string(sandbox.home().join("config.toml")).unwrap();
@@ -237,7 +237,7 @@ fn b_15_no_is_an_answer_and_not_an_error() {
     for (command, question) in [
         ("sh r uninstall claude", "[Y/n"),
         ("sh r forget port", "Forget it? [y/N]"),
-        ("sh r backfill", "Learn from them now? [Y/n]"),
+        ("sh r backfill", "Learn from these sessions now? [Y/n]"),
         (connect.as_str(), "Connect it? [y/N]"),
         ("sh r llm use openai --url http://127.0.0.1:9 --model a/b", "Use it? [y/N]"),
     ] {
@@ -245,5 +245,5 @@ fn b_15_no_is_an_answer_and_not_an_error() {
         assert!(screen.contains("Cancelled.") && screen.contains("over-2-0"), "{command}: {screen}");
         assert!((home(&sandbox), sandbox.everything()) == before, "{command} changed something");
     }
-    assert!(telegram.received().is_empty(), "nobody was asked anything");
+    assert!(telegram.received().is_empty(), "no model calls anything");
 }

@@ -293,7 +293,7 @@ fn r_13_b_04_status_and_doctor_say_why_sessions_were_skipped() {
     let sandbox = sandbox();
     let (empty, shown) = status(&sandbox);
     assert_eq!((&empty["sessions"]["seen"], &empty["learnt_this_week"]["count"]), (&json!(0), &json!(0)));
-    assert!(shown.contains("none connected; `rekindle install` connects them"), "{shown}");
+    assert!(shown.contains("none connected; connect agents with `rekindle install`"), "{shown}");
     assert_eq!(learning(&sandbox).0, "ok");
 
     sandbox.rekindle(&["config", "set", "capture.min_user_messages", "5"]).run().ok();

@@ -115,7 +115,7 @@ fn b_15_a_folder_that_is_not_ours_is_left_alone() {
     std::fs::create_dir_all(&theirs).unwrap();
     std::fs::write(theirs.join("README.md"), "theirs").unwrap();
     let refused = sandbox.rekindle(&["install", "--as-plugin", theirs.to_str().unwrap()]).run().fails(1);
-    assert!(refused.stderr.contains("is not empty and no plugin of ours"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is not empty and not a Rekindle plugin"), "{}", refused.stderr);
     assert_eq!(files(&theirs), BTreeMap::from([("README.md".to_owned(), "theirs".to_owned())]));
     let file = theirs.join("README.md");
     sandbox.rekindle(&["install", "--as-plugin", file.to_str().unwrap()]).run().fails(1);
@@ -125,7 +125,7 @@ fn b_15_a_folder_that_is_not_ours_is_left_alone() {
     let skill = folder.join("plugin/skills/memory/SKILL.md");
     std::fs::write(&skill, "my own").unwrap();
     let refused = sandbox.rekindle(&["install", "--as-plugin", folder.to_str().unwrap()]).run().fails(1);
-    assert!(refused.stderr.contains("SKILL.md is not as we wrote it"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("SKILL.md was changed since Rekindle wrote it"), "{}", refused.stderr);
     assert_eq!(std::fs::read_to_string(&skill).unwrap(), "my own");
     sandbox.rekindle(&["install", "claude", "--as-plugin", folder.to_str().unwrap()]).run().fails(2);
 }

@@ -237,11 +237,7 @@ fn sto_17_what_cannot_be_indexed_is_saved_all_the_same_and_said() {
         block(&index);
         let body = "The dinghy is kept in the boathouse.";
         let saved = sandbox.rekindle(&["save", "fix", "b", "--body", body]).run().ok();
-        assert!(
-            saved.stderr.contains("warning: it is saved, but not in the index yet: "),
-            "{name}: {}",
-            saved.stderr
-        );
+        assert!(saved.stderr.contains("warning: saved, but not indexed yet: "), "{name}: {}", saved.stderr);
         assert!(saved.stdout.starts_with("Saved "), "{name}: {}", saved.stdout);
         assert!(sandbox.read("personal-private/fix/b.md").contains(body), "{name}");
         // The next save that gets the lock indexes both.
@@ -277,7 +273,7 @@ fn sto_17_no_recall_waits_for_a_writer_and_a_save_says_that_it_did_not_get_in() 
     assert!(quickest < Duration::from_secs(2), "{quickest:?}");
     let body = "The dinghy is kept in the boathouse.";
     let saved = sandbox.rekindle(&["save", "fix", "b", "--body", body]).run().ok();
-    assert!(saved.stderr.contains("not in the index yet: another process is indexing"), "{}", saved.stderr);
+    assert!(saved.stderr.contains("not indexed yet: another process is indexing"), "{}", saved.stderr);
     assert!(sandbox.read("personal-private/fix/b.md").contains(body));
     assert_eq!(ask()["degraded"], json!(["behind"]));
     drop(held);

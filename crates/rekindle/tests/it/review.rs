@@ -180,7 +180,7 @@ fn rev_03_rev_04_the_worker_reads_the_page_when_it_wakes() {
     assert!(text(&doubt, "doubt").contains("missing"), "{doubt}");
     assert_eq!(status(&sandbox, &ids[3]), "triaged");
     let doctor = sandbox.rekindle(&["doctor"]).run().ok().stdout;
-    assert!(doctor.contains("nothing was decided from REVIEW.md"), "{doctor}");
+    assert!(doctor.contains("no decisions were read from REVIEW.md"), "{doctor}");
     fs::write(sandbox.vault().join("REVIEW.md"), &whole).unwrap();
     sandbox.rekindle(&["worker", "--once"]).run().ok();
     assert!(review(&sandbox, &[])["doubt"].is_null());
@@ -204,9 +204,9 @@ fn rev_11_b_07_what_is_old_says_so_and_the_rest_is_counted() {
     let screen = sandbox.rekindle(&["review"]).run().ok();
     assert!(screen.stderr.contains("1 more wait"), "{}", screen.stderr);
     let all = sandbox.rekindle(&["review", "--all"]).run().ok().stdout;
-    assert!(all.contains(&old) && all.contains("will be archived in 2 days"), "{all}");
+    assert!(all.contains(&old) && all.contains("expires in 2 days"), "{all}");
     let doctor = sandbox.rekindle(&["doctor"]).run().ok().stdout;
-    assert!(doctor.contains("6 proposal(s) wait, the oldest for 5 days"), "{doctor}");
+    assert!(doctor.contains("6 proposals to review, the oldest 5 days old"), "{doctor}");
 }
 
 #[test]

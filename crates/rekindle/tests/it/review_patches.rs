@@ -145,7 +145,7 @@ fn fri_09_another_program_that_says_it_made_the_change_is_held_to_the_file() {
     assert_eq!(
         (text(&run, "status"), now.as_str()),
         ("SKIPPED", "approved"),
-        "the file does not say so: {run}"
+        "the file does not contain it: {run}"
     );
     fs::write(agents(&sandbox), "# Agents\n\n## Learned\n\n- Ask first.\n").unwrap();
     let (run, now) = completed();

@@ -121,7 +121,7 @@ fn rev_12_rev_14_a_sitting_approves_rejects_takes_back_and_leaves_the_screen_as_
     assert!(screen.contains("+ - (20") && screen.contains(&format!("{first} for MEMORY.md")), "{screen}");
 
     terminal.keys(&["a"]);
-    let screen = terminal.until("is in MEMORY.md, meant for Patterns");
+    let screen = terminal.until("to MEMORY.md › Patterns");
     assert!(screen.contains("  [a] Use tabs") && screen.contains("> [ ] Deploy on Mondays"), "{screen}");
     sandbox.rekindle(&["worker", "--once"]).run().ok();
     assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- {first} user -->")), "{}", memory(&sandbox));
@@ -130,14 +130,14 @@ fn rev_12_rev_14_a_sitting_approves_rejects_takes_back_and_leaves_the_screen_as_
     terminal.until("Why not?");
     terminal.tmux(&["send-keys", "-l", "not on Fridays either"]);
     terminal.keys(&["Enter"]);
-    terminal.until(&format!("{second} is turned down"));
+    terminal.until(&format!("Rejected {second}"));
     assert_eq!(status(&sandbox, &second), "rejected");
     assert!(sandbox.rekindle(&["daily"]).run().ok().stdout.contains("(because: not on Fridays either)"));
 
     terminal.keys(&["u"]);
-    terminal.until(&format!("{second} waits again."));
+    terminal.until(&format!("{second} is pending again."));
     terminal.keys(&["u"]);
-    let screen = terminal.until(&format!("{first} waits again."));
+    let screen = terminal.until(&format!("{first} is pending again."));
     assert!(screen.contains("> [ ] Use tabs"), "{screen}");
     assert_eq!(memory(&sandbox), before, "as if nothing had been decided");
     assert_eq!([&first, &second].map(|id| status(&sandbox, id)), ["pending", "pending"]);
@@ -168,8 +168,8 @@ fn rev_03_words_are_edited_in_the_persons_own_editor() {
     terminal.until("Review 1/1");
     for (change, said) in [
         (":", "nothing was changed"),
-        ("printf ' \\n' > \"$1\"", "there are no words in it"),
-        ("rm \"$1\"", "there are no words in it"),
+        ("printf ' \\n' > \"$1\"", "the text is empty"),
+        ("rm \"$1\"", "the text is empty"),
         ("exit 3", "ended with an error"),
     ] {
         fs::write(work.join("change"), change).unwrap();
@@ -206,7 +206,7 @@ fn windows_of_every_size_and_no_colour() {
     let screen = terminal.until("Review 1/2");
     assert!(screen.contains("1d left"), "{screen}");
     terminal.keys(&["j", "PageDown"]);
-    let screen = terminal.until("is archived in 1 day");
+    let screen = terminal.until("expires in 1 day");
     assert!(screen.lines().count() <= 24, "{screen}");
     let styled = String::from_utf8(terminal.tmux(&["capture-pane", "-p", "-e"]).stdout).unwrap();
     let colours =
@@ -227,7 +227,7 @@ fn windows_of_every_size_and_no_colour() {
         assert!(screen.lines().all(|line| line.chars().count() <= columns.parse().unwrap()), "{screen}");
     }
     terminal.keys(&["?"]);
-    terminal.until("take the last decision of this sitting back");
+    terminal.until("undo the last decision of this review");
     terminal.keys(&["x", "C-c"]);
     terminal.until("0 approved, 0 rejected, 2 waiting");
 }
@@ -312,14 +312,14 @@ fn a_simple_terminal_is_asked_line_by_line() {
     let screen = terminal.until(question);
     assert!(screen.contains("Proposal 1 of 3") && screen.contains("> From now on: Use tabs."), "{screen}");
     for (line, said) in [
-        ("x", "Nothing was decided: one of the letters, please.".to_owned()),
+        ("x", "No decision made. Type one of the letters.".to_owned()),
         ("a", format!("{first} is in MEMORY.md")),
         ("r", "Why not?".to_owned()),
-        ("", format!("{second} is turned down")),
-        ("e", "Your words, in one line".to_owned()),
+        ("", format!("Rejected {second}")),
+        ("e", "Your wording, in one line".to_owned()),
         ("Write them all first.", "No more questions.".to_owned()),
-        ("u", format!("{third} waits again.")),
-        ("s", format!("{third} is skipped and waits.")),
+        ("u", format!("{third} is pending again.")),
+        ("s", format!("{third} is skipped and stays pending.")),
         ("q", "1 approved, 1 rejected, 1 waiting".to_owned()),
     ] {
         terminal.run(line);

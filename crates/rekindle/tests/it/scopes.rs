@@ -105,7 +105,7 @@ fn r_15_an_approved_line_holds_where_it_was_said_unless_the_person_says_everywhe
     let shown = review(&sandbox, &[&here]);
     assert_eq!(shown["proposals"][0]["holds_in"], "github.com/acme/pumps", "{shown}");
     let listed = sandbox.rekindle(&["review", "--list"]).run().ok().stdout;
-    assert!(listed.contains("would hold in github.com/acme/pumps only; `--everywhere`"), "{listed}");
+    assert!(listed.contains("will apply to github.com/acme/pumps only; `--everywhere`"), "{listed}");
     let said = sandbox.rekindle(&["approve", &here]).run().ok().stdout;
     assert!(said.contains("and holds in github.com/acme/pumps only"), "{said}");
     let said = sandbox.rekindle(&["approve", &wide, "--everywhere"]).run().ok().stdout;
@@ -251,7 +251,7 @@ fn r_15_the_same_wish_in_a_second_project_asks_once_whether_it_holds_everywhere(
 
     let id = text(one, "id");
     let said = sandbox.rekindle(&["approve", id]).run().ok().stdout;
-    assert!(said.contains("it holds in every project"), "{said}");
+    assert!(said.contains("it applies to every project"), "{said}");
     sandbox.rekindle(&["reindex"]).run().ok();
     assert!(briefing(&sandbox, "kettles").contains("squash the commits"));
     let left: Vec<bool> = [&own, &twin].iter().map(|path| sandbox.vault().join(path).exists()).collect();

@@ -60,9 +60,7 @@ fn rev_05_nothing_leaves_before_the_person_said_yes() {
     let sandbox = quiet();
     let id = propose(&sandbox, "Use tabs.", 0);
     let refused = rekindle(&sandbox, &["review", "connect", "todoist", "--url", server.url()]).run().fails(2);
-    assert!(
-        refused.stderr.contains("Each proposal that you are asked about goes, without secrets, to 127.0.0.1")
-    );
+    assert!(refused.stderr.contains("Each proposal you are asked about goes, without secrets, to 127.0.0.1"));
     let project = crate::project(&sandbox, "web");
     std::fs::write(project.join(".rekindle.toml"), "review.todoist.enabled = true\n").unwrap();
     rekindle(&sandbox, &["worker", "--once"]).cwd(&project).run();
@@ -72,7 +70,7 @@ fn rev_05_nothing_leaves_before_the_person_said_yes() {
     // A rejected key connects nothing; a missing key is reported.
     let connect = ["review", "connect", "todoist", "--url", server.url(), "--yes"];
     let wrong = sandbox.rekindle(&connect).env("TODOIST_API_TOKEN", "wrong").run().fails(1);
-    assert!(wrong.stderr.contains("does not accept the key in TODOIST_API_TOKEN"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("rejected the key in TODOIST_API_TOKEN"), "{}", wrong.stderr);
     let none = sandbox.rekindle(&connect).run().fails(1);
     assert!(none.stderr.contains("set TODOIST_API_TOKEN in the environment"), "{}", none.stderr);
     assert!(server.tasks().is_empty());
@@ -273,7 +271,7 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     let note = json!({"text": "the staging database is read-only on Fridays"});
     send(&sandbox, "session/observation.noted", &note);
     rekindle(&sandbox, &["worker", "--once"]).run().ok();
-    assert!(doctor(&sandbox).contains("127.0.0.1 is asked too often"), "{}", doctor(&sandbox));
+    assert!(doctor(&sandbox).contains("127.0.0.1 reports a rate limit"), "{}", doctor(&sandbox));
     let runs = rekindle(&sandbox, &["runs", "--json"]).run().ok().stdout;
     assert!(
         runs.contains("observe-session-noted") && !runs.contains("\"FAILED\"") && !runs.contains("\"DEAD\""),
@@ -317,7 +315,7 @@ fn rev_05_one_that_is_not_taken_keeps_no_other_back() {
     server.refuse("POST /api/v1/tasks", ServerReply::json(400, r#"{"error":"Invalid argument value"}"#));
     work(&sandbox);
     assert_eq!((server.open().len(), made(&server)), (1, 2));
-    assert!(doctor(&sandbox).contains("is no task: 127.0.0.1 refuses (400)"), "{}", doctor(&sandbox));
+    assert!(doctor(&sandbox).contains("has no task: 127.0.0.1 refuses (400)"), "{}", doctor(&sandbox));
     work(&sandbox);
     assert_eq!(made(&server), 2, "it is not sent again and again");
     assert_eq!(review(&sandbox, &[])["waiting"], 2, "everywhere else it can be decided");
@@ -354,7 +352,7 @@ fn rev_06_tasks_that_are_gone_for_another_reason_decide_nothing() {
     }
     work(&sandbox);
     assert!(ids.iter().all(|id| status(&sandbox, id) == "triaged"), "all at once is nobody's decision");
-    assert!(doctor(&sandbox).contains("3 of 3 tasks are gone at once"), "{}", doctor(&sandbox));
+    assert!(doctor(&sandbox).contains("3 of 3 tasks disappeared at once"), "{}", doctor(&sandbox));
     server.another_account();
     work(&sandbox);
     assert!(doctor(&sandbox).contains("another account"), "{}", doctor(&sandbox));
@@ -461,7 +459,7 @@ fn rev_06_a_worker_without_the_key_does_nothing_and_says_so() {
         sandbox.rekindle(&["worker", "--once"]).run().ok();
     }
     assert_eq!(server.received().len(), asked);
-    assert!(doctor(&sandbox).contains("there is no key: set TODOIST_API_TOKEN"), "{}", doctor(&sandbox));
+    assert!(doctor(&sandbox).contains("no API key: set TODOIST_API_TOKEN"), "{}", doctor(&sandbox));
     let runs = sandbox.rekindle(&["runs", "--json"]).run().ok().stdout;
     assert!(!runs.contains("\"surfaces\""), "{runs}");
     rekindle(&sandbox, &["worker", "--once"]).run().ok();

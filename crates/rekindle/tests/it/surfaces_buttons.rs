@@ -77,7 +77,7 @@ fn rev_08_buttons_decide_and_go_away() {
     assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- {} user -->", ids[0])));
     assert_eq!(
         server.answers(),
-        [format!("{} will be remembered", ids[0]), format!("{} is turned down", ids[1])]
+        [format!("{} will be remembered", ids[0]), format!("{} is rejected", ids[1])]
     );
     for (id, said) in [(&ids[0], "✅ Remembered"), (&ids[1], "❌ Turned down")] {
         let message = about(&server, id);
@@ -209,7 +209,7 @@ fn rev_08_presses_by_webhook_need_the_secret() {
     assert_eq!(status(&sandbox, &id), "triaged");
     // Every user of the machine can read arguments (B-03).
     let shown = hook("").arg("--signature").arg("s3cret_-").run().fails(2);
-    assert!(shown.stderr.contains("other users can read arguments"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("other users can read command-line arguments"), "{}", shown.stderr);
     assert_eq!(status(&sandbox, &id), "triaged");
     hook("s3cret_-").run().ok();
     hook("s3cret_-").run().ok();
@@ -271,7 +271,7 @@ fn b_03_no_secret_leaves_and_no_error_shows_the_token() {
     assert!(doctor(&sandbox).contains("bot was blocked by the user"), "{}", doctor(&sandbox));
     drop(server);
     work(&sandbox);
-    assert!(doctor(&sandbox).contains("nothing answers at 127.0.0.1"), "{}", doctor(&sandbox));
+    assert!(doctor(&sandbox).contains("cannot connect to 127.0.0.1"), "{}", doctor(&sandbox));
     assert!(sandbox.find_bytes("AAtest-token").is_empty());
     let which = rekindle(&sandbox, &["review", "connect", "telegram", "--chat", "0", "--yes"]).run().fails(2);
     assert!(which.stderr.contains("which chat?"), "{}", which.stderr);

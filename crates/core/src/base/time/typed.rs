@@ -38,7 +38,7 @@ const MAX_UNITS: u32 = 9_999;
 
 /// The text is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write a date such as 2026-11-15, yesterday, 2w or \"3 days ago\"")]
+#[error("use a date such as 2026-11-15, yesterday, 2w or \"3 days ago\"")]
 pub struct TypedTimeError;
 
 impl FromStr for TypedTime {

@@ -80,11 +80,11 @@ pub fn add_server(
     let mut document = JsoncDocument::parse(text, dialect(agent))?;
     let root = document.root();
     if !root.is_object() {
-        return Err(document.error(root, "settings have to be an object `{ … }`"));
+        return Err(document.error(root, "settings must be an object `{ … }`"));
     }
     let servers = root.get(SERVERS_KEY);
     if let Some(servers) = servers.filter(|servers| !servers.is_object()) {
-        return Err(document.error(servers, "`mcpServers` has to be an object `{ … }`"));
+        return Err(document.error(servers, "`mcpServers` must be an object `{ … }`"));
     }
     let has_servers = servers.is_some();
     let free =

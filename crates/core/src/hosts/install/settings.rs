@@ -163,15 +163,15 @@ fn checked(text: &str, agent: Agent) -> Result<JsoncDocument, jsonc::Error> {
     let document = JsoncDocument::parse(text, dialect(agent))?;
     let root = document.root();
     if !root.is_object() {
-        return Err(document.error(root, "settings have to be an object `{ … }`"));
+        return Err(document.error(root, "settings must be an object `{ … }`"));
     }
     let Some(hooks) = root.get(HOOKS_KEY) else { return Ok(document) };
     if !hooks.is_object() {
-        return Err(document.error(hooks, "`hooks` has to be an object `{ … }`"));
+        return Err(document.error(hooks, "`hooks` must be an object `{ … }`"));
     }
     for one in events(agent, true) {
         if let Some(groups) = hooks.get(one.event).filter(|groups| !groups.is_array()) {
-            return Err(document.error(groups, format!("`hooks.{}` has to be a list `[ … ]`", one.event)));
+            return Err(document.error(groups, format!("`hooks.{}` must be a list `[ … ]`", one.event)));
         }
     }
     Ok(document)

@@ -19,7 +19,7 @@ impl JsoncDocument {
     ) -> Result<Option<String>, Error> {
         let node = self.find(container)?;
         if !node.is_array() && !node.is_object() {
-            return Err(self.error(node, "there is no room for more in this"));
+            return Err(self.error(node, "this value cannot hold another item"));
         }
         let (children, close) = (node.children(), node.span.end - 1);
         let style = self.style(node, &children);

@@ -77,7 +77,7 @@ impl JsoncParser<'_> {
             Some(character) => format!("`{}`", character.escape_debug()),
             None => "the end".to_owned(),
         };
-        self.fail(self.at, format!("{wanted} is expected here, but there is {found}"))
+        self.fail(self.at, format!("expected {wanted}, found {found}"))
     }
 
     fn white(&mut self) {
@@ -94,7 +94,7 @@ impl JsoncParser<'_> {
             // A carriage return belongs to the line end.
             (JsoncTokenKind::Line, rest[..line].trim_end_matches('\r').len())
         } else if let Some(inside) = rest.strip_prefix("/*") {
-            let end = inside.find("*/").ok_or_else(|| self.fail(self.at, "a comment has no end"))?;
+            let end = inside.find("*/").ok_or_else(|| self.fail(self.at, "a comment is never closed"))?;
             (JsoncTokenKind::Block, end + 4)
         } else {
             return Ok(None);
@@ -117,7 +117,7 @@ impl JsoncParser<'_> {
 
     fn value(&mut self, depth: usize) -> Result<JsonNode, Error> {
         if depth > MAX_DEPTH {
-            return Err(self.fail(self.at, "it is nested too deeply"));
+            return Err(self.fail(self.at, "it is too deeply nested"));
         }
         let start = self.at;
         let kind = match self.peek() {
@@ -190,7 +190,7 @@ impl JsoncParser<'_> {
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => self.at += 2,
-                Some(b'\n') | None => return Err(self.fail(start, "a text has no closing quote")),
+                Some(b'\n') | None => return Err(self.fail(start, "a string is never closed")),
                 Some(_) => self.at += 1,
             }
         }
@@ -198,7 +198,7 @@ impl JsoncParser<'_> {
         let token = self.text.get(start..self.at);
         token
             .and_then(|token| serde_json::from_str(token).ok())
-            .ok_or_else(|| self.fail(start, "this is not a valid text"))
+            .ok_or_else(|| self.fail(start, "this is not a valid string"))
     }
 
     fn parse_word(&mut self) -> Result<JsonNodeKind, Error> {

@@ -49,14 +49,13 @@ impl FrictionGate {
     pub fn closed_reason(&self, findings: usize, oldest: Option<Date>, today: Date) -> Option<String> {
         if findings < self.observations {
             return Some(format!(
-                "{findings} observations are known, and friction.min_observations asks for {}",
+                "there are {findings} observations, and friction.min_observations is {}",
                 self.observations
             ));
         }
         let days = oldest.and_then(|oldest| today.since(oldest).ok()).map_or(0, |span| span.get_days());
-        (i64::from(days) < self.days).then(|| {
-            format!("observations go back {days} days, and friction.min_days asks for {}", self.days)
-        })
+        (i64::from(days) < self.days)
+            .then(|| format!("observations cover {days} days, and friction.min_days is {}", self.days))
     }
 }
 
@@ -139,10 +138,10 @@ impl FixDropReason {
     /// The phrase for messages.
     pub fn phrase(self) -> &'static str {
         match self {
-            Self::Rare => "came up in too few sessions",
-            Self::Said => "stand in their file already",
-            Self::Waiting => "wait for your decision already",
-            Self::Decided => "were decided on before",
+            Self::Rare => "occurred in too few sessions",
+            Self::Said => "are already in their file",
+            Self::Waiting => "already wait for your decision",
+            Self::Decided => "were already decided",
             Self::Surplus => "are left for tomorrow",
         }
     }

@@ -18,10 +18,10 @@ pub struct LineRevision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RevisionError {
     /// The memory already says all of it.
-    #[error("the memory says that already")]
+    #[error("the memory already says that")]
     Same,
     /// More than one line would be removed.
-    #[error("only the user can change more than one line of it at once")]
+    #[error("only the user can change more than one of its lines at once")]
     Several,
 }
 

@@ -121,13 +121,13 @@ pub enum Error {
     #[error(transparent)]
     Broken(#[from] BrokenDocument),
     /// The statement has no words.
-    #[error("a statement needs words")]
+    #[error("the statement is empty")]
     Empty,
     /// The id cannot be part of a comment.
-    #[error("an id is a letter, a hyphen, then lowercase letters, digits and single hyphens")]
+    #[error("an id must be a letter, a hyphen, then lowercase letters, digits and single hyphens")]
     Id,
     /// The item is not at its line any more.
-    #[error("line {line} is no longer the item it was; read the document again")]
+    #[error("line {line} has changed; read the document again")]
     Moved {
         /// The line it was at.
         line: usize,

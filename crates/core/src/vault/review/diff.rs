@@ -82,9 +82,7 @@ pub enum PageDoubt {
     #[error(transparent)]
     Broken(#[from] BrokenDocument),
     /// It is not the last version that we wrote.
-    #[error(
-        "the review page is a different version than the one written last, perhaps an old copy from sync"
-    )]
+    #[error("the review page is not the version written last, perhaps an old copy from sync")]
     OtherVersion,
     /// One proposal has two different decisions.
     #[error("line {line} decides {id} differently than an earlier line; keep one of them")]
@@ -95,7 +93,7 @@ pub enum PageDoubt {
         line: usize,
     },
     /// Too many lines are missing to count as rejections.
-    #[error("{missing} of {shown} proposals are missing from the review page; tick `[-]` to turn them down")]
+    #[error("{missing} of {shown} proposals are missing from the review page; tick `[-]` to reject them")]
     MostMissing {
         /// The number of missing lines.
         missing: usize,

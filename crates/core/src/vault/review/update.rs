@@ -18,7 +18,7 @@ pub enum Error {
     Broken(#[from] BrokenDocument),
     /// The update would lose the person's text around our lines.
     #[error(
-        "the review page cannot be updated without touching what you wrote on it; move your notes below it"
+        "the review page cannot be updated without changing what you wrote on it; move your notes below it"
     )]
     Unfit,
 }

@@ -13,5 +13,5 @@ pub(super) fn folder(machine: &InstallEnvironment, home: Option<&Path>) -> Optio
 pub(super) fn hooks_obstacle(settings: &str) -> Option<String> {
     let settings: serde_json::Value = serde_json::from_str(settings.trim_start_matches('\u{feff}')).ok()?;
     (settings["disableAllHooks"] == true)
-        .then(|| "`disableAllHooks` in its settings switches all hooks off".to_owned())
+        .then(|| "`disableAllHooks` in its settings disables all hooks".to_owned())
 }

@@ -29,5 +29,5 @@ pub(super) fn hooks_file(machine: &InstallEnvironment) -> PathBuf {
 pub(super) fn hooks_obstacle(config: &str) -> Option<String> {
     let config = config.parse::<toml_edit::DocumentMut>().ok()?;
     let off = config.get("features")?.get("hooks")?.as_bool() == Some(false);
-    off.then(|| "`features.hooks` in its config.toml switches all hooks off".to_owned())
+    off.then(|| "`features.hooks` in its config.toml disables all hooks".to_owned())
 }

@@ -126,7 +126,7 @@ pub(super) fn add_trust(text: &str, hooks: &Path, found: &[InstalledHook]) -> Re
 }
 
 const UNEDITABLE_TRUST: &str =
-    "`hooks.state` is written in a way that cannot be added to; trust the hooks in Codex itself, with /hooks";
+    "`hooks.state` has a form that Rekindle cannot extend; trust the hooks in Codex itself, with /hooks";
 
 /// The text without entries of these hooks. Hooks of others that move up in the file of hooks keep their
 /// trust.

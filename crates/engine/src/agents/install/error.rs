@@ -9,10 +9,10 @@ use rekindle_core::hosts::jsonc;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system has no home folder, so the agents' settings cannot be found.
-    #[error("there is no home folder, so nobody knows where the agents keep their settings")]
+    #[error("no home folder found, so the agents' settings cannot be located")]
     NoHome,
     /// The path of this program is unknown or not text.
-    #[error("the path of this program cannot be written into settings: {0}")]
+    #[error("cannot write the path of this program into settings: {0}")]
     Program(String),
     /// The settings are not JSON, or not of the expected form.
     #[error("{}: {problem}; nothing was changed", path.display())]
@@ -34,22 +34,22 @@ pub enum Error {
     #[error("{} is not UTF-8 text; nothing was changed", .0.display())]
     NotText(PathBuf),
     /// The path is a folder or a pipe, or the file is far too large.
-    #[error("{} is not a file of settings; nothing was changed", .0.display())]
+    #[error("{} is not a settings file; nothing was changed", .0.display())]
     NotAFile(PathBuf),
     /// The path is a dangling symbolic link.
-    #[error("{} is a link to a file that is not there; nothing was changed", .0.display())]
+    #[error("{} links to a missing file; nothing was changed", .0.display())]
     Dangling(PathBuf),
     /// Another program's file has the name of ours.
-    #[error("{} is not ours; nothing was changed", .0.display())]
+    #[error("Rekindle did not create {}; nothing was changed", .0.display())]
     NotOurs(PathBuf),
     /// The plugin folder contains other files.
-    #[error("{} is not empty and no plugin of ours; nothing was written", .0.display())]
+    #[error("{} is not empty and not a Rekindle plugin; nothing was written", .0.display())]
     NotAPlugin(PathBuf),
     /// A file of our plugin was changed or added by others.
-    #[error("{} is not as we wrote it; nothing was written", .0.display())]
+    #[error("{} was changed since Rekindle wrote it; nothing was written", .0.display())]
     Edited(PathBuf),
     /// The file changed since it was read.
-    #[error("{} was changed by somebody else at the same moment; it was left as they made it", .0.display())]
+    #[error("{} was changed by another program at the same moment; that version was kept", .0.display())]
     Changed(PathBuf),
     /// The system reported an error.
     #[error("could not {what} {}: {source}", path.display())]
@@ -76,13 +76,15 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Json { .. } | Self::Trust { .. } => {
-                Some("the agent itself may not read this file either; put it right and run it again")
+                Some("the agent may not be able to read this file either; fix it and run the command again")
             }
-            Self::Dangling(_) => Some("make the file that it links to, or remove the link"),
+            Self::Dangling(_) => Some("create the file that it links to, or remove the link"),
             Self::NotOurs(_) => Some("move it away first"),
-            Self::NotAPlugin(_) => Some("name a folder that is new, empty, or was written by this command"),
-            Self::Edited(_) => Some("move it away and run it again; what the plugin needs is written anew"),
-            Self::Changed(_) => Some("run it again"),
+            Self::NotAPlugin(_) => Some("name a folder that is new, empty, or created by this command"),
+            Self::Edited(_) => {
+                Some("move it away and run the command again; it writes what the plugin needs")
+            }
+            Self::Changed(_) => Some("run the command again"),
             _ => None,
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn hooks_obstacle(settings: &str) -> Option<String> {
     let listed =
         |name: &str| hooks["disabled"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
     if hooks["enabled"] == false {
-        return Some("`hooksConfig.enabled` in its settings switches all hooks off".to_owned());
+        return Some("`hooksConfig.enabled` in its settings disables all hooks".to_owned());
     }
-    listed("rekindle").then(|| "`hooksConfig.disabled` in its settings names ours".to_owned())
+    listed("rekindle").then(|| "`hooksConfig.disabled` in its settings lists Rekindle's hooks".to_owned())
 }

@@ -87,7 +87,7 @@ impl<'a> Installer<'a> {
         if recognise_command(&self.invocation.hook_command(agent, "Stop"), agent).is_none() {
             let program = &self.invocation.program;
             return Err(Error::Program(format!(
-                "{program} is not called `rekindle`; give it that name and run it again"
+                "{program} is not called `rekindle`; rename it and run the command again"
             )));
         }
         let host = AgentLocation::locate(agent, self.machine)?;

@@ -67,13 +67,13 @@ fn fire_hook(command: &mut Command, agent: Agent, event: &str) -> HookProbe {
     let took = began.elapsed();
     let problem = match result {
         Ok((Some(0), answer)) => invalid_answer(&answer),
-        Ok((Some(127), _)) => Some("the program it calls is not there".to_owned()),
-        Ok((Some(code), _)) => Some(format!("it ended with exit code {code}")),
+        Ok((Some(127), _)) => Some("the program it calls does not exist".to_owned()),
+        Ok((Some(code), _)) => Some(format!("it exited with code {code}")),
         Ok((None, _)) if took >= PROBE_TIMEOUT => {
-            Some(format!("it did not end within {} s", PROBE_TIMEOUT.as_secs()))
+            Some(format!("it did not finish within {} s", PROBE_TIMEOUT.as_secs()))
         }
         Ok((None, _)) => Some("it was killed".to_owned()),
-        Err(error) => Some(format!("it could not be started: {error}")),
+        Err(error) => Some(format!("it did not start: {error}")),
     };
     HookProbe { event: event.to_owned(), took, problem }
 }
@@ -85,7 +85,7 @@ fn invalid_answer(answer: &[u8]) -> Option<String> {
     }
     match serde_json::from_slice::<Value>(answer) {
         Ok(Value::Object(_)) => None,
-        _ => Some("what it printed is not a JSON object".to_owned()),
+        _ => Some("its output is not a JSON object".to_owned()),
     }
 }
 

@@ -16,7 +16,7 @@ pub fn invocation(
     let running = std::env::current_exe().map_err(|error| Error::Program(error.to_string()))?;
     let program = stable_path(machine, &running);
     if !program.is_file() {
-        return Err(Error::Program(format!("{} is not there any more", program.display())));
+        return Err(Error::Program(format!("{} no longer exists", program.display())));
     }
     let usual = machine.home.as_ref().map(|person| person.join(".rekindle"));
     let other = (usual.as_deref() != Some(home.root())).then(|| text(home.root())).transpose()?;

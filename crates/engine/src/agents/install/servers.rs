@@ -36,7 +36,7 @@ fn has_adapter(host: &AgentLocation) -> bool {
 }
 
 const SERVERS_KEY: &str = "mcp_servers";
-const UNEDITABLE_SERVERS: &str = "`mcp_servers` is written in a way that cannot be added to";
+const UNEDITABLE_SERVERS: &str = "`mcp_servers` has a form that Rekindle cannot extend";
 
 /// The names of our servers in Codex's configuration.
 fn our_servers(document: &Document<&str>) -> Vec<String> {

@@ -20,7 +20,7 @@ pub enum Error {
         source: io::Error,
     },
     /// No known version of the host writes this format. Such files are skipped, never guessed (FND-06).
-    #[error("{} is not a {} transcript of a format that is known here: line {line} says {seen}", .path.display(), .agent.name())]
+    #[error("{} is not in a known format of {} transcripts: line {line} says {seen}", .path.display(), .agent.name())]
     UnknownFormat {
         /// The agent that should have written it.
         agent: Agent,

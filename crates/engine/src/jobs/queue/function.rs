@@ -48,16 +48,16 @@ pub struct FunctionRegistry {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RegistryProblem {
     /// An event has a sender and no listener (EXE-17).
-    #[error("`{0}` is sent, and no function listens to it")]
+    #[error("no function listens to the event `{0}`")]
     Unheard(String),
     /// Nothing can start a function (EXE-11).
-    #[error("the function `{0}` can never run: nothing sends what it listens to")]
+    #[error("the function `{0}` can never run: nothing sends the events it listens to")]
     Unreachable(String),
     /// Two functions have the same name.
-    #[error("two functions are called `{0}`")]
+    #[error("two functions have the name `{0}`")]
     SameName(String),
     /// Two functions listen to the same event (EXE-12).
-    #[error("`{event}` is claimed by {}", .functions.join(" and "))]
+    #[error("`{event}` has several exclusive listeners: {}", .functions.join(" and "))]
     Contested {
         /// The name of the event.
         event: String,
@@ -65,7 +65,7 @@ pub enum RegistryProblem {
         functions: Vec<String>,
     },
     /// An event that is not in the contract.
-    #[error("the function `{function}` names an event that does not exist: `{event}`")]
+    #[error("the function `{function}` listens to an unknown event: `{event}`")]
     NoSuchEvent {
         /// The name of the function.
         function: String,

@@ -22,7 +22,7 @@ pub fn run(
     stage_context: &StageContext,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let Some(function) = registry.get(&claimed.function) else {
-        let error = StepError::retryable("this version of rekindle has no such function");
+        let error = StepError::retryable("this version of Rekindle has no such function");
         return Err(RunInterrupt::Failed { step: claimed.function.clone(), error });
     };
     let mut steps = EmbeddedRunner::resume(queue, registry, claimed, stage_context)?;

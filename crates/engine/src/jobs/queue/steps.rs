@@ -53,7 +53,7 @@ pub enum RunInterrupt {
         error: StepError,
     },
     /// The worker must stop, or the run is no longer ours. This is no failure; the run continues later.
-    #[error("the run was interrupted and goes on later")]
+    #[error("the run was interrupted and will continue later")]
     Stopped,
     /// The results could not be stored.
     #[error(transparent)]
@@ -97,7 +97,7 @@ pub trait StepRunnerExt: StepRunner {
         })?;
         T::deserialize(value).map_err(|error| RunInterrupt::Failed {
             step: name.to_owned(),
-            error: StepError::fatal(format!("its result is of another version: {error}")),
+            error: StepError::fatal(format!("its result has the format of another version: {error}")),
         })
     }
 }

@@ -44,7 +44,7 @@ impl CommandFailure {
         let status = |codes: &[u64]| self.status.is_some_and(|status| codes.contains(&status));
         if says(&["budget"]) {
             return failure_report::internal_error(format!(
-                "{program} would cost more than is allowed for it"
+                "{program} would exceed the budget of this request"
             ));
         }
         if status(&[401, 403])
@@ -59,18 +59,21 @@ impl CommandFailure {
             ])
         {
             return failure_report::user_error(format!(
-                "{program} is not logged in, or its key is not accepted{said}"
+                "{program} is not logged in, or its key was rejected{said}"
             ));
         }
         if status(&[404]) || says(&["issue with the selected model", "model_not_found", "model not found"]) {
-            return failure_report::user_error(format!("{program} knows no such model{said}"));
+            return failure_report::user_error(format!("{program} does not know this model{said}"));
         }
         if status(&[429, 503, 529])
             || says(&["overloaded", "rate limit", "usage limit", "too many requests", "quota"])
         {
-            return failure_report::provider(BUSY_RETRY_AFTER, format!("{program} is asked too often{said}"));
+            return failure_report::provider(
+                BUSY_RETRY_AFTER,
+                format!("{program} reports a rate limit{said}"),
+            );
         }
-        failure_report::provider(FAILURE_RETRY_AFTER, format!("{program} has no answer{said}"))
+        failure_report::provider(FAILURE_RETRY_AFTER, format!("{program} failed{said}"))
     }
 }
 

@@ -130,7 +130,7 @@ fn r_07_what_is_no_answer_is_a_failure() {
     let cut = stream(&[start()]).cut();
     let (fault, after, message) = failed(answer(vec![cut]));
     assert_eq!((fault, after), (FailureOwner::Provider, zero));
-    assert!(message.contains("broke before the answer"), "{message}");
+    assert!(message.contains("before the answer"), "{message}");
     let (fault, after, message) = failed(answer(vec![stream(&[start(), stop("end_turn")])]));
     assert_eq!((fault, after, message.as_str()), (FailureOwner::Provider, zero, "the answer is empty"));
     let spent = answer(vec![stream(&[start(), stop("refusal")])]).unwrap_err().spent;
@@ -151,7 +151,7 @@ fn r_07_what_is_no_answer_is_a_failure() {
     let half =
         ServerReply::json(200, text(&json!({"content": [{"type": "text", "text": "SAID BY THE MODEL"}]})))
             .cut();
-    assert!(failed(answer(vec![half])).2.contains("broke before the answer"));
+    assert!(failed(answer(vec![half])).2.contains("before the answer"));
     let overloaded = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let (fault, after, message) = failed(answer(vec![stream(&[start(), text(&overloaded)])]));
     assert_eq!((fault, after), (FailureOwner::Provider, Some(Duration::from_secs(60))));
@@ -170,15 +170,15 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
             error(401, "authentication_error", &format!("invalid x-api-key {KEY}")),
             FailureOwner::Person,
             None,
-            "does not accept the key in MY_KEY",
+            "rejected the key in MY_KEY",
         ),
-        (error(403, "permission_error", "no"), FailureOwner::Person, None, "does not accept the key"),
-        (error(404, "not_found_error", "model: x"), FailureOwner::Person, None, "knows no such model"),
+        (error(403, "permission_error", "no"), FailureOwner::Person, None, "rejected the key"),
+        (error(404, "not_found_error", "model: x"), FailureOwner::Person, None, "does not know this model"),
         (
             error(400, "invalid_request_error", "Your credit balance is too low"),
             FailureOwner::Person,
             None,
-            "wants to be paid",
+            "reports no credit",
         ),
         (
             error(400, "invalid_request_error", &format!("unexpected `{ASKED}`")),
@@ -225,7 +225,7 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
     let model = model(&settings, ModelJob::Observer, &around(Path::new("/"), &[])).unwrap().unwrap();
     let (fault, after, message) = failed(model.answer(&request()));
     assert_eq!((fault, after), (FailureOwner::Provider, seconds(60)));
-    assert!(message.contains("is the server running?"), "{message}");
+    assert!(message.contains("check that the server is running"), "{message}");
 }
 
 #[test]
@@ -238,5 +238,5 @@ fn b_04_what_would_cost_too_much_is_not_sent() {
         LlmRequest { budget: LlmBudget { tokens: 100_000, cost: Cost { micro_dollars: 1000 } }, ..request() };
     let (fault, after, message) = failed(model.answer(&dear));
     assert_eq!((fault, after), (FailureOwner::Ours, None));
-    assert!(message.contains("and $0.001000 is allowed for it; nothing was sent"), "{message}");
+    assert!(message.contains("more than its budget of $0.001000; nothing was sent"), "{message}");
 }

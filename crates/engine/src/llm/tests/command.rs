@@ -126,7 +126,7 @@ fn r_07_a_program_that_fails_says_why_without_secrets() {
     );
     let (fault, after, message) = failed(trial.ask(&request()));
     assert_eq!((fault, after), (FailureOwner::Provider, Some(Duration::from_secs(30))));
-    assert_eq!(message, "answerer ended with exit code 3: token [redacted:github-token] is wrong");
+    assert_eq!(message, "answerer exited with code 3: token [redacted:github-token] is wrong");
     // A program that repeats the question does not get it into a log.
     let (_, _, message) = failed(ProgramFixture::new("cat >&2; exit 1").ask(&request()));
     assert!(message.contains("repeats the question"), "{message}");
@@ -195,7 +195,7 @@ fn b_04_a_flood_is_stopped() {
     let began = Instant::now();
     let (fault, after, message) = failed(ProgramFixture::new("exec yes SAID BY THE MODEL").ask(&request()));
     assert_eq!((fault, after), (FailureOwner::Provider, None));
-    assert!(message.contains("prints more than any answer is long"), "{message}");
+    assert!(message.contains("printed too much output for an answer"), "{message}");
     assert!(began.elapsed() < Duration::from_secs(10));
     // A flood on stderr is ignored.
     let noise = ProgramFixture::new("yes noise | head -c 3000000 >&2; echo fine");
@@ -233,7 +233,7 @@ fn sec_03_known_agents_are_started_without_tools_and_their_answers_are_understoo
         failed(ProgramFixture::named("claude", not_logged_in).ask_as("claude", &[], &[], &request()));
     assert_eq!((fault, after), (FailureOwner::Person, None));
     assert!(
-        message.contains("claude is not logged in, or its key is not accepted: Invalid API key"),
+        message.contains("claude is not logged in, or its key was rejected: Invalid API key"),
         "{message}"
     );
 

@@ -188,15 +188,15 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
             error(401, &format!("Incorrect API key provided: {KEY}")),
             FailureOwner::Person,
             None,
-            "does not accept the key in MY_KEY",
+            "rejected the key in MY_KEY",
         ),
         (
             error(404, "model 'x' not found"),
             FailureOwner::Person,
             None,
-            "knows no such model, or llm.openai.url is wrong: model 'x' not found",
+            "does not know this model, or llm.openai.url is wrong: model 'x' not found",
         ),
-        (ServerReply::json(429, text(&quota)), FailureOwner::Person, None, "wants to be paid"),
+        (ServerReply::json(429, text(&quota)), FailureOwner::Person, None, "reports no credit"),
         (
             error(429, "slow").header("retry-after", "3"),
             FailureOwner::Provider,
@@ -223,7 +223,7 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
         assert!(message.contains(says), "{message}");
     }
     let (_, _, message) = failed(ask(vec![error(401, "")], &request(), None).0);
-    assert!(message.contains("wants a key: set MY_KEY"), "{message}");
+    assert!(message.contains("requires an API key: set MY_KEY"), "{message}");
     let (_, _, message) = failed(ask_with("OPENAI_API_KEY", vec![error(401, "")], &request(), Some(KEY)).0);
     assert!(message.contains("a variable other than OPENAI_API_KEY"), "{message}");
 }

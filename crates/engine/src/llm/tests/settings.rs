@@ -25,18 +25,18 @@ fn r_03_nobody_is_asked_until_somebody_says_so() {
 #[test]
 fn sec_04_a_key_comes_from_the_environment_only() {
     let anthropic = [("llm.provider", "anthropic")];
-    assert_eq!(refused(&anthropic, &[]), "there is no key: set ANTHROPIC_API_KEY in the environment");
+    assert_eq!(refused(&anthropic, &[]), "no API key: set ANTHROPIC_API_KEY in the environment");
     assert_eq!(
         refused(&anthropic, &[("ANTHROPIC_API_KEY", "")]),
-        "there is no key: set ANTHROPIC_API_KEY in the environment"
+        "no API key: set ANTHROPIC_API_KEY in the environment"
     );
     assert_eq!(
         refused(&anthropic, &[("ANTHROPIC_API_KEY", "two words")]),
-        "what ANTHROPIC_API_KEY holds is not a key"
+        "the value of ANTHROPIC_API_KEY is not a key"
     );
     let openai =
         [("llm.provider", "openai"), ("llm.observer_model", "openai/x"), ("llm.openai.key_variable", "MINE")];
-    assert_eq!(refused(&openai, &[("OPENAI_API_KEY", KEY)]), "there is no key: set MINE in the environment");
+    assert_eq!(refused(&openai, &[("OPENAI_API_KEY", KEY)]), "no API key: set MINE in the environment");
     assert!(
         model(&settings(&openai), ModelJob::Observer, &around(Path::new("/"), &[("MINE", KEY)]))
             .unwrap()
@@ -80,7 +80,7 @@ fn obs_01_a_model_of_another_provider_is_refused_with_a_hint() {
         &[("llm.provider", "command"), ("llm.command.program", "no-such-program")],
         &[("PATH", "/bin")],
     );
-    assert!(message.contains("is no program on the PATH"), "{message}");
+    assert!(message.contains("is neither a program on the PATH"), "{message}");
     let message =
         refused(&[("llm.provider", "command"), ("llm.command.program", "./claude")], &[("PATH", "/bin")]);
     assert!(message.contains("nor the full path"), "{message}");
@@ -97,5 +97,5 @@ fn sec_02_it_is_said_where_everything_goes() {
     else {
         panic!("a program");
     };
-    assert_eq!((program.as_str(), to), ("codex", "OpenAI, or whom it is set up for"));
+    assert_eq!((program.as_str(), to), ("codex", "OpenAI, or the provider it is set up for"));
 }

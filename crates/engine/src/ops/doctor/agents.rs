@@ -16,9 +16,9 @@ pub fn check_agents(installer: &Installer<'_>) -> Vec<CheckReport> {
 }
 
 fn check_agent(installer: &Installer<'_>, status: &InstallStatus) -> Vec<DoctorFinding> {
-    let install = format!("`rekindle install {}` puts it right", status.agent);
+    let install = format!("fix it with `rekindle install {}`", status.agent);
     if let Some(problem) = &status.problem {
-        let hint = "the agent itself may not read it either; nothing was changed by us";
+        let hint = "the agent may not be able to read it either; Rekindle changed nothing";
         return vec![DoctorFinding::warning(problem, hint)];
     }
     let mut findings = match installer.probe(status.agent) {
@@ -28,32 +28,34 @@ fn check_agent(installer: &Installer<'_>, status: &InstallStatus) -> Vec<DoctorF
     let mut warn = |what: String, hint: &str| findings.push(DoctorFinding::warning(what, hint));
     match status.state {
         InstallState::Outdated => {
-            warn(format!("its hooks in {} are not the newest", status.settings.display()), &install);
+            warn(format!("its hooks in {} are outdated", status.settings.display()), &install);
         }
         InstallState::ForeignHome => {
             let home = status.home.as_deref().unwrap_or("~/.rekindle");
             warn(
-                format!("it remembers into another home: {home}"),
-                &format!("`rekindle install {}` makes it this one", status.agent),
+                format!("it uses another Rekindle home: {home}"),
+                &format!("to use this home, run `rekindle install {}`", status.agent),
             );
         }
         InstallState::Absent | InstallState::Current => {}
     }
     if status.trusted == Some(false) {
         warn(
-            "Codex was not told to trust the hooks and skips them without a word".to_owned(),
-            "`rekindle install codex --trust`, or /hooks in Codex",
+            "Codex does not trust the hooks and skips them silently".to_owned(),
+            "run `rekindle install codex --trust`, or use /hooks in Codex",
         );
     }
     if status.plugin {
         let (settings, agent) = (status.settings.display(), status.agent);
         warn(
-            format!("it calls us twice: by {settings} and by our plugin; the second call does nothing"),
-            &format!("`rekindle uninstall {agent}`, or take the plugin out there"),
+            format!(
+                "it calls Rekindle twice, through {settings} and through the plugin; the second call does nothing"
+            ),
+            &format!("run `rekindle uninstall {agent}`, or remove the plugin"),
         );
     }
     if let Some(obstacle) = &status.obstacle {
-        warn(obstacle.clone(), "switch hooks on again there, or `rekindle uninstall` ours");
+        warn(obstacle.clone(), "enable hooks there, or remove Rekindle's with `rekindle uninstall`");
     }
     findings
 }

@@ -1,6 +1,7 @@
 //! Check of the index. Everything here can be rebuilt by `rekindle reindex`; no note is at risk.
 
 use rekindle_core::config::Config;
+use rekindle_core::text::plural::count_phrase;
 
 use super::{CheckReport, DoctorFinding};
 use crate::config::notes;
@@ -12,7 +13,7 @@ use crate::recall::indexer::Error;
 use crate::vault::{self, Vault};
 
 /// The hint to build a new generation, whatever state the old one is in.
-const REINDEX_HINT: &str = "`rekindle reindex --all` makes it again from your notes; nothing is lost";
+const REINDEX_HINT: &str = "rebuild it from your notes with `rekindle reindex --all`; nothing is lost";
 
 /// Verifies every byte of the index. Returns `None` if there is no vault.
 pub fn check_index(home: &HomeFolder, config: &Config, places: &DataPaths) -> Option<CheckReport> {
@@ -39,21 +40,21 @@ fn check_index_files(
     let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
     let mut findings = match index_condition(vault, &index, space.as_ref())? {
         IndexCondition::Missing => vec![DoctorFinding::warning(
-            "there is no index yet; recall reads every note and goes by words alone",
-            "`rekindle reindex` makes it, and so does the next save",
+            "there is no index yet; recall reads every note and uses keywords only",
+            "build it with `rekindle reindex`, or save a memory",
         )],
         IndexCondition::Damaged(what) => vec![DoctorFinding::error(what, Some(REINDEX_HINT.into()))],
         IndexCondition::Usable(usable) => usable_findings(&usable),
     };
     if let Err(unknown) = notes::check(places.readable_notes(), places.notes(), &config.vault.folder) {
-        let hint = "name the folders that may be read: `rekindle config set recall.notes Work,Recipes`";
+        let hint = "name existing folders, such as `rekindle config set recall.notes Work,Recipes`";
         findings.push(DoctorFinding::warning(format!("recall.notes: {unknown}"), hint));
     }
     let left = index.abandoned_files();
     if let Some(first) = left.first() {
         findings.push(DoctorFinding::warning(
-            format!("{} file(s) were left behind, such as {}", left.len(), first.display()),
-            "they are from a command that was killed; if none is running, `rekindle reindex --all` removes them",
+            format!("found {}, such as {}", count_phrase(left.len(), "leftover file"), first.display()),
+            "a killed command left them; if none is running, remove them with `rekindle reindex --all`",
         ));
     }
     Ok(findings)
@@ -66,28 +67,27 @@ fn usable_findings(usable: &UsableIndex) -> Vec<DoctorFinding> {
             Some(REINDEX_HINT.into()),
         )];
     }
-    let mut findings =
-        vec![DoctorFinding::ok(format!("{} documents can be recalled", usable.size.documents))];
+    let mut findings = vec![DoctorFinding::ok(format!("{} documents indexed", usable.size.documents))];
     let mut warn = |what: String, hint: &str| findings.push(DoctorFinding::warning(what, hint));
     if usable.behind {
-        warn("the newest changes are not in it yet".into(), "`rekindle reindex` brings them in");
+        warn("the newest changes are not indexed yet".into(), "index them with `rekindle reindex`");
     }
     if usable.changed > 0 {
         warn(
-            format!("{} file(s) changed since they were indexed", usable.changed),
-            "`rekindle reindex` reads them; until then recall looks at a file again before it shows it",
+            format!("{} changed since the index was built", count_phrase(usable.changed, "file")),
+            "index them with `rekindle reindex`; until then recall checks each file before it shows it",
         );
     }
     if usable.other_model {
         warn(
-            format!("it was made with another model ({}), so words alone decide", usable.model),
-            "`rekindle reindex` compares everything anew with the model in use",
+            format!("it was built with another model ({}), so recall uses keywords only", usable.model),
+            "recompute the embeddings with `rekindle reindex`",
         );
     }
     if usable.size.pending > 0 {
         warn(
-            format!("{} piece(s) of text are found by words alone so far", usable.size.pending),
-            "`rekindle reindex` compares them by meaning as well",
+            format!("{} without an embedding", count_phrase(usable.size.pending, "text")),
+            "compute the embeddings with `rekindle reindex`",
         );
     }
     findings

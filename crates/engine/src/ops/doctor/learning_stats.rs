@@ -1,6 +1,7 @@
 //! Check that sessions lead to observations or memories.
 
 use rekindle_core::base::time::Timestamp;
+use rekindle_core::text::plural::count_phrase;
 
 use super::{CheckReport, DoctorFinding};
 use crate::ops::learning::{self, LEARNING_DAYS, LearningStats};
@@ -14,7 +15,7 @@ const MIN_MESSAGES_SETTING: &str = "capture.min_user_messages";
 pub fn check_learning(places: &DataPaths, now: Timestamp) -> CheckReport {
     let findings = match learning_stats(places, now) {
         Ok(Some(learning)) => vec![finding(&learning)],
-        Ok(None) => vec![DoctorFinding::ok("no session was seen yet")],
+        Ok(None) => vec![DoctorFinding::ok("no sessions yet")],
         Err(error) => vec![DoctorFinding::error(error.to_string(), Some(error.hint()))],
     };
     CheckReport { check: "learning", findings }
@@ -30,22 +31,23 @@ fn finding(learning: &LearningStats) -> DoctorFinding {
     let skipped = learning.skipped_sessions();
     if !learning.is_without_findings() {
         return match seen {
-            0 => DoctorFinding::ok(format!("no session was seen in {LEARNING_DAYS} days")),
+            0 => DoctorFinding::ok(format!("no sessions in {LEARNING_DAYS} days")),
             _ => DoctorFinding::ok(format!(
-                "{learnt} of {seen} sessions in {LEARNING_DAYS} days were learnt from, {skipped} skipped"
+                "learnt from {learnt} of {seen} sessions in {LEARNING_DAYS} days, skipped {skipped}"
             )),
         };
     }
     let reasons: Vec<String> =
         learning.skipped.iter().map(|(reason, count)| format!("{count}: {reason}")).collect();
     let what = format!(
-        "nothing was learnt from the {seen} session(s) of {LEARNING_DAYS} days; {skipped} skipped ({})",
+        "nothing was learnt in {LEARNING_DAYS} days: {} seen, {skipped} skipped ({})",
+        count_phrase(*seen, "session"),
         reasons.join("; ")
     );
     let by_minimum = learning.skipped.iter().any(|(reason, _)| reason.contains(MIN_MESSAGES_SETTING));
     let hint = match by_minimum {
-        true => format!("`rekindle config set {MIN_MESSAGES_SETTING} 1` lets short sessions count"),
-        false => "`rekindle runs --status SKIPPED` shows each; sessions with a change, a rule or a decision are kept"
+        true => format!("to include short sessions, run `rekindle config set {MIN_MESSAGES_SETTING} 1`"),
+        false => "see each with `rekindle runs --status SKIPPED`; sessions with a change, a rule or a decision are not skipped"
             .to_owned(),
     };
     DoctorFinding::warning(what, hint)

@@ -3,8 +3,9 @@
 use super::{CheckContext, DoctorFinding};
 use crate::recall::messages::MessageStore;
 use crate::vault;
+use rekindle_core::text::plural::count_phrase;
 
-const REINDEX_HINT: &str = "`rekindle reindex --all` makes it again from what is kept; nothing is lost";
+const REINDEX_HINT: &str = "rebuild it with `rekindle reindex --all`; nothing is lost";
 
 /// Checks the archive and its index; both exist only if sessions were captured or backfilled.
 pub(super) fn messages(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {
@@ -13,20 +14,23 @@ pub(super) fn messages(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>,
     Ok(match messages.open() {
         Err(error) => vec![DoctorFinding::error(error.to_string(), Some(REINDEX_HINT.into()))],
         Ok(Some(snapshot)) if snapshot.verify().is_err() => {
-            vec![DoctorFinding::error("the index of what was said is damaged", Some(REINDEX_HINT.into()))]
+            vec![DoctorFinding::error("the message index is damaged", Some(REINDEX_HINT.into()))]
         }
         _ if behind.is_err() => {
-            vec![DoctorFinding::error("the index of what was said is damaged", Some(REINDEX_HINT.into()))]
+            vec![DoctorFinding::error("the message index is damaged", Some(REINDEX_HINT.into()))]
         }
         Ok(snapshot) => {
             let mut findings = Vec::new();
             if let Some(snapshot) = snapshot {
-                findings.push(DoctorFinding::ok(format!("{} messages can be found", snapshot.len())));
+                findings.push(DoctorFinding::ok(format!("{} messages indexed", snapshot.len())));
             }
             if let Ok(sessions @ 1..) = behind {
                 findings.push(DoctorFinding::warning(
-                    format!("what was said last in {sessions} session(s) cannot be found yet"),
-                    "`rekindle reindex` lets it be found",
+                    format!(
+                        "the latest messages of {} are not indexed yet",
+                        count_phrase(sessions, "session")
+                    ),
+                    "index them with `rekindle reindex`",
                 ));
             }
             findings

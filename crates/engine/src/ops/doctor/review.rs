@@ -7,6 +7,7 @@ use crate::review::page;
 use crate::review::patches;
 use crate::review::proposals;
 use crate::vault::Error;
+use rekindle_core::text::plural::count_phrase;
 
 /// A queue is stale if its oldest proposal waits longer than this.
 const STALE_QUEUE_DAYS: i64 = 5;
@@ -24,26 +25,26 @@ fn review_findings(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, db:
     let mut findings = Vec::new();
     if let Some(doubt) = page::page_doubt(&db)? {
         findings.push(DoctorFinding::warning(
-            format!("nothing was decided from REVIEW.md: {doubt}"),
-            "`rekindle review` shows what waits, `rekindle approve` and `rekindle reject` decide",
+            format!("no decisions were read from REVIEW.md: {doubt}"),
+            "decide with `rekindle review`, `rekindle approve` or `rekindle reject`",
         ));
     }
     for wrong in proposals::check(&db)?.into_iter().take(MAX_NAMED_PROPOSALS) {
         findings.push(DoctorFinding::warning(
             wrong,
-            "`rekindle review --check` shows all of it, `rekindle runs` what was done, `rekindle retry` does it again",
+            "see all with `rekindle review --check`; `rekindle runs` shows what ran, `rekindle retry` retries it",
         ));
     }
     for patch in patches::pending_patches(&db, patient.vault)? {
         let (id, file) = (patch.record.proposal.id, patch.record.proposal.file().to_owned());
         findings.push(match patch.fits {
             Ok(_) => DoctorFinding::warning(
-                format!("{id} is approved and waits to be applied to {file}"),
-                "`rekindle review apply` shows the change and applies it",
+                format!("{id} is approved, but not applied to {file} yet"),
+                "apply it with `rekindle review apply`",
             ),
             Err(why) => DoctorFinding::warning(
-                format!("{id} is approved and does not fit {file} any more: {why}"),
-                "`rekindle undo` with its id lets it wait again, to be edited or turned down",
+                format!("{id} is approved, but its patch no longer applies to {file}: {why}"),
+                "reopen it with `rekindle undo` and its id, then edit or reject it",
             ),
         });
     }
@@ -52,10 +53,10 @@ fn review_findings(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, db:
     let days = oldest.map_or(0, |oldest| now.duration_since(oldest).as_hours() / 24);
     findings.push(match days >= STALE_QUEUE_DAYS {
         true => DoctorFinding::warning(
-            format!("{waiting} proposal(s) wait, the oldest for {days} days; they do not wait for ever"),
-            "`rekindle review` shows them, the most valuable first",
+            format!("{} to review, the oldest {days} days old", count_phrase(waiting, "proposal")),
+            "review them with `rekindle review`, the most valuable first",
         ),
-        false => DoctorFinding::ok(format!("{waiting} proposal(s) wait")),
+        false => DoctorFinding::ok(format!("{} to review", count_phrase(waiting, "proposal"))),
     });
     Ok(findings)
 }

@@ -4,6 +4,7 @@
 use jiff::SignedDuration;
 use rekindle_core::base::time::{TimeZone, Timestamp, format_utc};
 use rekindle_core::run::RunStatus;
+use rekindle_core::text::plural::count_phrase;
 
 use super::{CheckReport, DoctorFinding};
 use crate::jobs::queue::RunQueue;
@@ -45,21 +46,25 @@ fn spool(places: &DataPaths) -> Vec<DoctorFinding> {
     match spool.pending_files() {
         Ok(waiting) if waiting.len() > MAX_SPOOL_FILES && !worker_lock::is_locked(&places.locks_folder()) => {
             findings.push(DoctorFinding::warning(
-                format!("{} files wait in the spool and no worker is at it", waiting.len()),
-                "`rekindle worker` does what they ask for",
+                format!("{} files are in the spool, and no worker is running", waiting.len()),
+                "process them with `rekindle worker`",
             ));
         }
         Ok(_) => {}
         Err(error) => findings.push(DoctorFinding::error(
             error.to_string(),
-            Some("hooks cannot leave anything until this is mended".into()),
+            Some("hooks cannot record sessions until this is fixed".into()),
         )),
     }
     let broken = spool.quarantined();
     if let Some(first) = broken.first() {
         findings.push(DoctorFinding::warning(
-            format!("{} file(s) of the spool could not be read, such as {}", broken.len(), first.display()),
-            "look at them and remove them; the sessions themselves are in the agents' transcripts",
+            format!(
+                "could not read {}, such as {}",
+                count_phrase(broken.len(), "spool file"),
+                first.display()
+            ),
+            "inspect and remove them; the sessions are still in the agents' transcripts",
         ));
     }
     findings
@@ -67,7 +72,7 @@ fn spool(places: &DataPaths) -> Vec<DoctorFinding> {
 
 fn runs(places: &DataPaths) -> Result<Vec<DoctorFinding>, db::Error> {
     let Some(db) = Database::open_existing(&places.database())? else {
-        return Ok(vec![DoctorFinding::ok("nothing has run yet")]);
+        return Ok(vec![DoctorFinding::ok("no runs yet")]);
     };
     let sound: String =
         db.run(|connection| connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
@@ -78,15 +83,15 @@ fn runs(places: &DataPaths) -> Result<Vec<DoctorFinding>, db::Error> {
     let counts = RunQueue::new(db).count_by_status()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
     let mut findings = vec![DoctorFinding::ok(format!(
-        "{} completed, {} skipped, {} to be done",
+        "{} completed, {} skipped, {} queued",
         of(RunStatus::Completed),
         of(RunStatus::Skipped),
         of(RunStatus::Running) + of(RunStatus::Failed)
     ))];
     if of(RunStatus::Dead) > 0 {
         findings.push(DoctorFinding::warning(
-            format!("{} run(s) were given up", of(RunStatus::Dead)),
-            "`rekindle runs --dead` says why, `rekindle retry` revives them",
+            format!("{} failed for good", count_phrase(of(RunStatus::Dead), "run")),
+            "see why with `rekindle runs --dead`, retry them with `rekindle retry`",
         ));
     }
     findings.extend(ahead);
@@ -107,8 +112,8 @@ fn check_clock(db: &Database) -> Result<Option<DoctorFinding>, db::Error> {
     let latest = latest.and_then(|at| Timestamp::from_millisecond(at).ok());
     Ok(latest.map(|at| {
         DoctorFinding::warning(
-            format!("{count} open session(s) are stamped in the future, up to {}", format_utc(at)),
-            "the computer's clock was ahead when they began; check it. They are processed after the usual silence",
+            format!("{} with a start in the future, up to {}", count_phrase(count, "open session"), format_utc(at)),
+            "check the computer's clock: it was ahead when they began. They are processed after the usual idle time",
         )
     }))
 }

@@ -2,6 +2,7 @@
 
 use rekindle_core::config::Config;
 use rekindle_core::surface::ReviewSurface;
+use rekindle_core::text::plural::count_phrase;
 
 use super::{CheckReport, DoctorFinding};
 use crate::platform::db::{self, Database};
@@ -27,7 +28,7 @@ fn surface_findings(
     connected: &[ReviewSurface],
 ) -> Result<Vec<DoctorFinding>, db::Error> {
     let Some(db) = Database::open_existing(&places.database())? else {
-        return Ok(vec![DoctorFinding::ok("nothing was sent yet")]);
+        return Ok(vec![DoctorFinding::ok("nothing sent yet")]);
     };
     let mut findings = Vec::new();
     for surface in connected {
@@ -35,16 +36,16 @@ fn surface_findings(
         let condition = surface_status(&db, *surface)?;
         if environment::variable(variable).is_none_or(|key| key.trim().is_empty()) {
             findings.push(DoctorFinding::warning(
-                format!("{name}: {variable} is not set here"),
-                "a worker that is started from here does nothing there; set it where your agents are started",
+                format!("{name}: {variable} is not set"),
+                "workers started from this shell cannot reach it; set it where your agents are started",
             ));
         }
         findings.push(match condition.problem {
             Some(problem) => DoctorFinding::warning(
                 format!("{name}: {problem}"),
-                "what waits can be decided with `rekindle review` and in REVIEW.md meanwhile",
+                "until then, decide with `rekindle review` or in REVIEW.md",
             ),
-            None => DoctorFinding::ok(format!("{name}: {} question(s) are open there", condition.open)),
+            None => DoctorFinding::ok(format!("{name}: {}", count_phrase(condition.open, "open question"))),
         });
     }
     Ok(findings)

@@ -82,7 +82,7 @@ pub(super) fn echo_fizzle(
     }
     let mut found: Vec<JudgedTurn> = steps.run("judge", || judge_turns(&request, stage_context))?;
     if found.is_empty() {
-        return Ok(FunctionOutcome::Skipped("there is no answer to be judged yet".to_owned()));
+        return Ok(FunctionOutcome::Skipped("there is no answer to assess yet".to_owned()));
     }
     steps.run("store-usage", || {
         let path = stage_context.places.usage();

@@ -152,7 +152,7 @@ fn match_fixes(
                 reported = more.len();
                 all.extend(more);
             }
-            Ok(None) => degraded = Some("it did not answer in the form it was asked for".to_owned()),
+            Ok(None) => degraded = Some("it did not answer in the requested format".to_owned()),
             Err(error) => degraded = Some(error.to_string()),
         }
     }
@@ -235,7 +235,7 @@ fn report(
         "reported": proposed.reported,
     });
     if let Some(why) = &proposed.degraded {
-        report["warning"] = json!(format!("the model failed, so the rules alone looked: {why}"));
+        report["warning"] = json!(format!("the model failed, so only the rules ran: {why}"));
     }
     if staged.proposed.is_empty() {
         report["why"] = json!(no_fix_reason(patterns.len() + proposed.reported, &found.dropped));
@@ -250,7 +250,7 @@ fn no_fix_reason(patterns: usize, dropped: &BTreeMap<FixDropReason, u64>) -> Str
     }
     let parts: Vec<String> = dropped.iter().map(|(why, count)| format!("{count} {}", why.phrase())).collect();
     match parts.is_empty() {
-        true => "the same was decided on before".to_owned(),
-        false => format!("of {patterns} things that came up, {}", parts.join(", ")),
+        true => "the same was already decided".to_owned(),
+        false => format!("{patterns} recurring problems found, but {}", parts.join(", ")),
     }
 }

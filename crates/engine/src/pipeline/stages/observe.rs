@@ -39,7 +39,7 @@ const DEDUPE_SECONDS: i64 = 3600;
 /// The beginning of the log's note that a window was observed without the model.
 const BY_RULES: &str = "observed by rules, without the model:";
 /// The reason if an answer of the model could not be parsed.
-const NONSENSE: &str = "its answer could not be read";
+const NONSENSE: &str = "its answer is invalid";
 /// The length limit of a reason, in characters.
 const MAX_REASON_CHARS: usize = 200;
 /// The shortest interval between two reflections caused by the threshold (STO-04).

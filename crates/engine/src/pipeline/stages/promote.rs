@@ -87,7 +87,7 @@ fn load(
     let skip = match standing {
         None => Some(format!("there is no proposal {id}")),
         Some(standing) if standing.proposal.status.is_open() && standing.reopened > Some(event.at) => {
-            Some(format!("{id} was opened again since"))
+            Some(format!("{id} was reopened since"))
         }
         Some(standing) if standing.proposal.status.is_open() => {
             // An outside event cannot decide as triage or the schedule.
@@ -401,10 +401,10 @@ fn mark_carried_out(
             Ok(FunctionOutcome::Completed(json!({"proposal": id, "page": page})))
         }
         (id, Some(ProposalStatus::Approved | ProposalStatus::Edited)) => {
-            Ok(FunctionOutcome::Skipped(format!("the file does not say yet what {id} asks for")))
+            Ok(FunctionOutcome::Skipped(format!("the file does not contain the change of {id} yet")))
         }
         (id, Some(status)) => {
-            Ok(FunctionOutcome::Skipped(format!("{id} is {}: nobody said yes to it", status.as_str())))
+            Ok(FunctionOutcome::Skipped(format!("{id} is {}, not approved", status.as_str())))
         }
     }
 }
@@ -457,7 +457,7 @@ pub(super) fn refresh_page(context: &StageContext) -> Result<String, StepError> 
     Ok(match shown.map_err(StepError::retryable)? {
         ReviewPageOutcome::Written(_) => "written".to_owned(),
         ReviewPageOutcome::Unchanged => "unchanged".to_owned(),
-        ReviewPageOutcome::Left(why) => format!("left as it is: {why}"),
+        ReviewPageOutcome::Left(why) => format!("not changed: {why}"),
     })
 }
 

@@ -60,7 +60,9 @@ fn reflect_with(
     let distilled = steps.run("recursive-distill", || distil_old(&loaded, context))?;
     if loaded.new.is_empty() {
         // The threshold and the schedule may both request the same day.
-        return Ok(FunctionOutcome::Skipped("nothing was observed since the last reflection".to_owned()));
+        return Ok(FunctionOutcome::Skipped(
+            "there are no observations since the last reflection".to_owned(),
+        ));
     }
     let thought = steps.run("reflect", || {
         let material = loaded.load_material(context)?;
@@ -123,7 +125,7 @@ fn report(
     });
     if thought.flagged {
         report["warning"] =
-            json!("the model's answer stayed longer than the observations; the shortest was taken");
+            json!("the model's summary was never shorter than the observations; the shortest was used");
         report["retryLevel"] = json!(thought.level);
     }
     if let Some(degraded) = &thought.degraded {
@@ -289,7 +291,7 @@ fn stage_drafts(
         ReviewPageOutcome::Written(_) => "written".to_owned(),
         ReviewPageOutcome::Unchanged => "unchanged".to_owned(),
         // The store has the proposals; the person must repair the page.
-        ReviewPageOutcome::Left(why) => format!("left as it is: {why}"),
+        ReviewPageOutcome::Left(why) => format!("not changed: {why}"),
     };
     Ok(StagedProposals { proposed, folded, page })
 }

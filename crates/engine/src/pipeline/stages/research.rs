@@ -15,13 +15,13 @@ pub(super) const MAX_IDEAS_PER_SESSION: usize = 2;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Research is turned off.
-    #[error("looking into ideas is switched off (ideas.research.when)")]
+    #[error("research of ideas is off (ideas.research.when)")]
     Off,
     /// The program failed, with this error.
-    #[error("the program that looks into ideas: {0}")]
+    #[error("the research program failed: {0}")]
     Program(String),
     /// The program printed nothing.
-    #[error("the program that looks into ideas printed nothing")]
+    #[error("the research program printed nothing")]
     Nothing,
     /// The notes could not be read or written.
     #[error(transparent)]

@@ -50,7 +50,7 @@ fn sync(steps: &mut dyn StepRunner, context: &StageContext) -> Result<FunctionOu
         report[surface.as_str()] = json!(synced);
     }
     match report.as_object().is_some_and(serde_json::Map::is_empty) {
-        true => Ok(FunctionOutcome::Skipped("no other place is connected".to_owned())),
+        true => Ok(FunctionOutcome::Skipped("no review service is connected".to_owned())),
         false => Ok(FunctionOutcome::Completed(report)),
     }
 }
@@ -144,15 +144,15 @@ fn decide_by_button(event: &Event, context: &StageContext) -> Result<SurfaceOutc
     let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
     let settings = &context.config.review.telegram;
     if settings.chat == 0 || pressed.chat_id != settings.chat {
-        return Ok(SurfaceOutcome::no_decision("it was pressed in a chat that is not asked"));
+        return Ok(SurfaceOutcome::no_decision("it was pressed in another chat"));
     }
     if !telegram::may_decide(&pressed, settings) {
         return Ok(SurfaceOutcome::no_decision(
-            "in a group only the person of `review.telegram.user` decides",
+            "in a group, only the user of `review.telegram.user` may decide",
         ));
     }
     let Some((id, answer)) = telegram::parse_button(&pressed.data) else {
-        return Ok(SurfaceOutcome::no_decision("it is no button of ours"));
+        return Ok(SurfaceOutcome::no_decision("it is not a button of Rekindle"));
     };
     let outcome = decide(&mut context.db()?, id, answer, ReviewSurface::Telegram, context)?;
     Ok(SurfaceOutcome { proposal: Some(id), ..outcome })
@@ -181,10 +181,10 @@ fn decide(
     let identity =
         proposals::find_proposal(db, id)?.is_some_and(|standing| standing.proposal.identity().is_some());
     let said = match &decided {
-        DecisionOutcome::Now if verdict == ProposalVerdict::Reject => format!("{id} is turned down"),
+        DecisionOutcome::Now if verdict == ProposalVerdict::Reject => format!("{id} is rejected"),
         // An identity file changes only by the person's own hand (IDN-05).
         DecisionOutcome::Now if identity => {
-            format!("{id}: its patch waits, `rekindle review apply {id}` applies it")
+            format!("{id}: apply its patch with `rekindle review apply {id}`")
         }
         DecisionOutcome::Now => format!("{id} will be remembered"),
         DecisionOutcome::Already(standing) | DecisionOutcome::Ended(standing) => describe_earlier(standing),

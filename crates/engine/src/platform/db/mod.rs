@@ -26,7 +26,9 @@ const CACHE_KIB: i64 = 4096;
 #[derive(Debug, Error)]
 pub enum Error {
     /// A later version made the file, and this version would damage it.
-    #[error("{path} was made by a newer rekindle ({found}; this one knows {known})")]
+    #[error(
+        "{path} was created by a newer version of Rekindle (schema {found}; this version supports {known})"
+    )]
     Newer {
         /// The path of the database.
         path: PathBuf,
@@ -36,7 +38,7 @@ pub enum Error {
         known: i64,
     },
     /// The folder could not be created.
-    #[error("the folder of {path} cannot be used: {cause}")]
+    #[error("cannot use the folder of {path}: {cause}")]
     Folder {
         /// The path of the database.
         path: PathBuf,
@@ -54,7 +56,7 @@ pub enum Error {
         cause: rusqlite::Error,
     },
     /// A row holds a value that this version does not understand.
-    #[error("{path} holds something unknown: {what}")]
+    #[error("{path} contains an unknown value: {what}")]
     Content {
         /// The path of the database.
         path: PathBuf,
@@ -62,7 +64,7 @@ pub enum Error {
         what: String,
     },
     /// The system returned no random bytes.
-    #[error("the system gave no random bytes: {0}")]
+    #[error("the system returned no random bytes: {0}")]
     Random(#[source] std::io::Error),
 }
 
@@ -71,16 +73,15 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Self::Random(_) => "try again; nothing was changed".to_owned(),
-            Self::Newer { .. } => "use the newer version; nothing was changed".to_owned(),
+            Self::Newer { .. } => "use the newer version of Rekindle; nothing was changed".to_owned(),
             Self::Folder { path, .. } => {
-                format!("check that {} can be written to", path.parent().unwrap_or(path).display())
+                format!("check that {} is writable", path.parent().unwrap_or(path).display())
             }
             Self::Sqlite { cause, .. } if is_full(cause) => {
-                "free some space; nothing that was captured is lost, it waits in the spool".to_owned()
+                "free some space; nothing captured is lost, because it stays in the spool".to_owned()
             }
             Self::Sqlite { path, .. } | Self::Content { path, .. } => format!(
-                "`rekindle doctor` tells more; if the file is damaged, move it away: {} (sessions that were not \
-                 captured yet are found again in the agents' transcripts by `rekindle backfill`)",
+                "see `rekindle doctor`; if the file is damaged, move it away: {} (`rekindle backfill` finds sessions that were not captured yet in the agents' transcripts)",
                 path.display()
             ),
         }

@@ -427,9 +427,9 @@ pub fn ended_with(db: &Database, id: ProposalId) -> Result<Vec<ProposalRecord>, 
 fn admitted(text: &str) -> Result<String, String> {
     let text = clean_and_redact(text).text.trim().to_owned();
     match text.len() {
-        0 => Err("there are no words in it".to_owned()),
+        0 => Err("the text is empty".to_owned()),
         length if length > MAX_LINE_BYTES => Err(format!(
-            "it is {} KiB long; a line of MEMORY.md may have {} KiB",
+            "it is {} KiB long; a line of MEMORY.md may have at most {} KiB",
             length.div_ceil(1024),
             MAX_LINE_BYTES / 1024
         )),

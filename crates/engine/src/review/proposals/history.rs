@@ -170,12 +170,14 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
             match (ended, line.change.is_final()) {
                 (Some(before), true) => {
                     wrong.push(format!(
-                        "{id} ended twice: {}, then {}",
+                        "{id} was decided twice: {}, then {}",
                         before.as_str(),
                         line.change.as_str()
                     ));
                 }
-                (None, false) => wrong.push(format!("{id} was {} while it waited", line.change.as_str())),
+                (None, false) => {
+                    wrong.push(format!("{id} was {} while it was pending", line.change.as_str()))
+                }
                 _ => {}
             }
             ended = line.change.is_final().then_some(line.change);
@@ -188,11 +190,11 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
         let approved = matches!(status, ProposalStatus::Approved | ProposalStatus::Edited)
             && proposal.identity().is_none();
         if approved && !is_seen_to(db, with.unwrap_or(id))? {
-            wrong.push(format!("{id} is {}, and nothing is left that would promote it", status.as_str()));
+            wrong.push(format!("{id} is {}, but no run is left to promote it", status.as_str()));
         }
     }
     for id in receipts::overdue_ids(db)? {
-        wrong.push(format!("what became of {id} could not be written to the log of the day yet"));
+        wrong.push(format!("the outcome of {id} is not in the daily log yet"));
     }
     Ok(wrong)
 }

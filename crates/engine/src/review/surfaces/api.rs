@@ -75,22 +75,22 @@ impl ApiClient {
         let host = http::host(&url);
         if host.is_empty() {
             return Err(ApiError::new(format!(
-                "{table}.url is `{url}`, which is not an address; write it as https://host/path"
+                "{table}.url is `{url}`, which is not a URL; write it as https://host/path"
             )));
         }
         if !http::is_private_url(&url) {
             return Err(ApiError::new(format!(
-                "{table}.url sends proposals to {host} without encryption; use https://, or an address of this machine"
+                "{table}.url would send proposals to {host} without encryption; use https://, or a server on this machine"
             )));
         }
         let key = environment::variable(key_variable).map(|key| key.trim().to_owned()).unwrap_or_default();
         if key.is_empty() {
             return Err(ApiError::new(format!(
-                "there is no key: set {key_variable} in the environment of your agents and of `rekindle worker`"
+                "no API key: set {key_variable} in the environment of your agents and of `rekindle worker`"
             )));
         }
         if !key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_' | '.')) {
-            return Err(ApiError::new(format!("what {key_variable} holds is not a key")));
+            return Err(ApiError::new(format!("the value of {key_variable} is not a key")));
         }
         let key_variable = key_variable.to_owned();
         Ok(Self { url, key, host, key_variable, until: Instant::now() + SYNC_TIMEOUT })
@@ -106,7 +106,7 @@ impl ApiClient {
     ) -> Result<ApiResponse, ApiError> {
         let left = self.until.saturating_duration_since(Instant::now()).min(REQUEST_TIMEOUT);
         if left.is_zero() {
-            return Err(ApiError::new(format!("{} takes too long; the rest is done later", self.host)));
+            return Err(ApiError::new(format!("{} takes too long; the rest will be sent later", self.host)));
         }
         let body = body.map(Value::to_string);
         let url = format!("{}{path}", self.url);
@@ -123,17 +123,17 @@ impl ApiClient {
         let host = &self.host;
         let wanted = answered.body["parameters"]["retry_after"].as_u64().map(Duration::from_secs);
         match status {
-            401 => Err(ApiError::new(format!("{host} does not accept the key in {}", self.key_variable))),
+            401 => Err(ApiError::new(format!("{host} rejected the key in {}", self.key_variable))),
             300..=399 => Err(ApiError::new(format!(
-                "{host} sends us elsewhere, where nothing is sent; is its url right?"
+                "{host} redirects, and Rekindle follows no redirects; check its URL"
             ))),
             408 | 425 | 429 => Err(ApiError {
                 after: wait.or(wanted),
-                ..ApiError::new(format!("{host} is asked too often"))
+                ..ApiError::new(format!("{host} reports a rate limit"))
             }),
             500.. => Err(ApiError { after: wait, ..ApiError::maybe(format!("{host} failed ({status})")) }),
             200..=299 if read.is_err() || body.is_none() => {
-                Err(ApiError::maybe(format!("{host} answered something that cannot be read")))
+                Err(ApiError::maybe(format!("{host} sent an invalid answer")))
             }
             _ => Ok(answered),
         }
@@ -143,23 +143,21 @@ impl ApiClient {
     pub(super) fn unexpected_refusal(&self, answered: &ApiResponse) -> ApiError {
         let said = answered.refusal_text();
         let colon = if said.is_empty() { "" } else { ": " };
-        ApiError::new(format!("{} refuses ({}){colon}{said}", self.host, answered.status))
+        ApiError::new(format!("{} rejected the request ({}){colon}{said}", self.host, answered.status))
     }
 
     fn unreachable(&self, error: &ureq::Error) -> ApiError {
         let host = &self.host;
         match error {
-            ureq::Error::Timeout(_) => ApiError::maybe(format!("{host} does not answer in time")),
-            ureq::Error::HostNotFound => {
-                ApiError::new(format!("{host} is not known here; is there a network?"))
-            }
+            ureq::Error::Timeout(_) => ApiError::maybe(format!("{host} did not answer in time")),
+            ureq::Error::HostNotFound => ApiError::new(format!("cannot resolve {host}; check the network")),
             ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
-                ApiError::new(format!("nothing answers at {host}"))
+                ApiError::new(format!("cannot connect to {host}"))
             }
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
-                ApiError::new(format!("{host} does not show a certificate that is trusted"))
+                ApiError::new(format!("{host} has no trusted certificate"))
             }
-            _ => ApiError::maybe(format!("the line to {host} broke")),
+            _ => ApiError::maybe(format!("lost the connection to {host}")),
         }
     }
 }

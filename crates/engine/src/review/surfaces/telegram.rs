@@ -44,7 +44,9 @@ pub struct ButtonPress<'a> {
 impl TelegramClient {
     pub(super) fn new(settings: &config::TelegramSettings) -> Result<Self, ApiError> {
         if settings.chat == 0 {
-            return Err(ApiError::new("no chat is named: `rekindle review connect telegram --chat NUMBER`"));
+            return Err(ApiError::new(
+                "no chat is set: run `rekindle review connect telegram --chat NUMBER`",
+            ));
         }
         let api = ApiClient::new("review.telegram", &settings.url, &settings.key_variable)?;
         Ok(Self { api, chat: settings.chat })
@@ -89,7 +91,7 @@ impl TelegramClient {
         if answered.status == 409 {
             // A webhook or another program receives the presses; questions can still be sent.
             look.synced.problem = Some(format!(
-                "presses cannot be fetched: {}; a webhook's payloads go to `rekindle review webhook telegram`",
+                "cannot fetch button presses: {}; pass a webhook's payloads to `rekindle review webhook telegram`",
                 answered.refusal_text()
             ));
             return Ok(());

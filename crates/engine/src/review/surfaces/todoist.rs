@@ -170,15 +170,13 @@ impl TodoistClient {
         let user =
             user["id"].as_str().map(str::to_owned).or_else(|| user["id"].as_i64().map(|id| id.to_string()));
         if gone.iter().any(|(.., place)| place.is_some() && *place != user) {
-            return Err(ApiError::new(
-                "the tasks were made with the key of another account; nothing was decided",
-            )
-            .into());
+            return Err(
+                ApiError::new("the tasks belong to another Todoist account; no decisions were made").into()
+            );
         }
         if gone.len() >= MIN_SUSPICIOUS_DELETIONS && gone.len() * 2 > open {
             look.synced.problem = Some(format!(
-                "{} of {open} tasks are gone at once, which decides nothing; `rekindle reject` turns down, \
-                 `rekindle review` shows what waits",
+                "{} of {open} tasks disappeared at once, so no decisions were made; to reject proposals, use `rekindle reject`",
                 gone.len()
             ));
             return Ok(());
@@ -226,14 +224,14 @@ impl TodoistClient {
             if matches!(answered.status, 400 | 413 | 422) {
                 // Todoist will never accept this task; the person can still decide elsewhere.
                 look.synced.problem =
-                    Some(format!("{id} is no task: {}", self.api.unexpected_refusal(&answered).message));
+                    Some(format!("{id} has no task: {}", self.api.unexpected_refusal(&answered).message));
                 row.state = QuestionState::Over;
             } else if !answered.is_ok() {
                 return Err(self.api.unexpected_refusal(&answered).into());
             } else {
                 let task = TodoistTask::deserialize(&answered.body).unwrap_or_default();
                 if task.id.is_empty() {
-                    return Err(ApiError::new("Todoist made a task and does not say which").into());
+                    return Err(ApiError::new("Todoist created a task without an id").into());
                 }
                 row.state = QuestionState::Asked;
                 row.place = Some(task.user_id).filter(|user| !user.is_empty());
@@ -272,7 +270,7 @@ impl TodoistClient {
         match answered.status {
             200..=299 => {
                 let task = TodoistTask::deserialize(&answered.body)
-                    .map_err(|_| ApiError::new("Todoist describes a task in a way that is not known"))?;
+                    .map_err(|_| ApiError::new("Todoist returned a task in an unknown format"))?;
                 Ok(match (task.is_deleted, task.checked) {
                     (true, _) => TaskLookup::Deleted(task),
                     (_, true) => TaskLookup::Completed(task),
@@ -304,7 +302,7 @@ impl TodoistClient {
         for _ in 0..MAX_PAGES {
             let page = self.get(&format!("{path}{cursor}"))?;
             let Some(items) = page[field].as_array() else {
-                return Err(ApiError::new("Todoist lists tasks in a way that is not known"));
+                return Err(ApiError::new("Todoist returned a list in an unknown format"));
             };
             tasks.extend(items.iter().filter_map(|item| TodoistTask::deserialize(item).ok()));
             match page["next_cursor"].as_str() {
@@ -313,7 +311,7 @@ impl TodoistClient {
             }
         }
         // A task missing from a truncated list may still exist.
-        Err(ApiError::new(format!("there are more than {} tasks to look through", PAGE_SIZE * MAX_PAGES)))
+        Err(ApiError::new(format!("there are more than {} tasks", PAGE_SIZE * MAX_PAGES)))
     }
 
     fn get(&self, path: &str) -> Result<Value, ApiError> {

@@ -182,7 +182,7 @@ fn a_file_that_nobody_may_read_is_a_problem() {
     }
     let (units, problems) = read_many(&notes.vault, &["locked.md"], |unit, (): &mut ()| unit, &mut |_| true);
     assert!(units[0].stamp.is_none() && units[0].documents.is_empty());
-    assert!(problems[0].1.starts_with("it could not be read"), "{problems:?}");
+    assert!(problems[0].1.starts_with("could not read it"), "{problems:?}");
 }
 
 #[cfg(target_os = "linux")]

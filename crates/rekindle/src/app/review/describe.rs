@@ -35,14 +35,14 @@ pub(crate) fn said(context: &CommandContext<'_>, standing: &ProposalRecord) -> S
         ProposalStatus::Promoted => match standing.proposal.section() {
             Some(_) => {
                 let reach = line_project(context, id)
-                    .map_or_else(String::new, |project| format!(", and holds in {project} only"));
-                format!("{id} is in MEMORY.md, meant for {}{reach}", section(standing))
+                    .map_or_else(String::new, |project| format!(", for {project} only"));
+                format!("Added {id} to MEMORY.md › {}{reach}", section(standing))
             }
             None if standing.proposal.global_entry().is_some() => {
-                format!("{id} is done: it holds in every project")
+                format!("{id} is done: it applies to every project")
             }
             None if standing.proposal.idea_slug().is_some() => {
-                format!("{id} is done: the idea is a project now")
+                format!("{id} is done: the idea is now a project")
             }
             None => format!("{id} is in {}", standing.proposal.file()),
         },
@@ -50,9 +50,9 @@ pub(crate) fn said(context: &CommandContext<'_>, standing: &ProposalRecord) -> S
             let path = patches::path(&context.places.patches_folder(), id);
             let file = standing.proposal.file();
             let patch = path.display();
-            format!("{id} is approved; `rekindle review apply {id}` changes {file} (the patch: {patch})")
+            format!("{id} is approved; apply it to {file} with `rekindle review apply {id}` (patch: {patch})")
         }
-        ProposalStatus::Rejected => format!("{id} is turned down"),
+        ProposalStatus::Rejected => format!("Rejected {id}"),
         _ => told(context, standing),
     }
 }

@@ -51,10 +51,10 @@ pub(crate) fn read_page(context: &CommandContext<'_>) -> Result<Option<String>, 
 // that the person gives an approved proposal.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct ScopeArgs {
-    /// Make it hold in every project
+    /// Apply it to every project
     #[arg(long)]
     pub(crate) everywhere: bool,
-    /// Make it hold only in the project where it was said
+    /// Apply it only to the project where it was said
     #[arg(long, conflicts_with = "everywhere")]
     pub(crate) this_project: bool,
 }
@@ -73,8 +73,8 @@ impl ScopeArgs {
         let own = proposals::find_proposal(db, id)?.and_then(|standing| standing.proposal.project);
         let here = own.or_else(|| context.project_id().cloned());
         let none = || {
-            CliError::usage(format!("{id} was said in no project, and this folder is not in one"))
-                .hint("run it in the project's folder, or leave --this-project out")
+            CliError::usage(format!("{id} belongs to no project, and this folder is not in one"))
+                .hint("run the command in the project's folder, or omit --this-project")
         };
         here.map(|project| Some(Scope::Project(project))).ok_or_else(none)
     }
@@ -133,13 +133,13 @@ pub(crate) fn decide_for(
 ) -> Result<String, CliError> {
     let outcome = settle(context, &[id], verdict, reach, DecidedBy::Agent)?;
     if let Some((_, why)) = outcome.wrong.into_iter().next() {
-        return Err(CliError::new(why).hint("`review_list` shows what waits"));
+        return Err(CliError::new(why).hint("list open proposals with `review_list`"));
     }
     let standing = proposals::find_proposal(&Database::open(&context.places.database())?, id)?;
     let standing = standing.ok_or_else(|| CliError::new(format!("{id} was forgotten")))?;
     match standing.note.as_ref().filter(|_| standing.proposal.status.is_open()) {
-        Some(note) => Err(CliError::new(format!("{id} could not be promoted and waits: {note}"))),
-        None if outcome.busy => Ok(format!("{id} is decided and will be seen to in a moment")),
+        Some(note) => Err(CliError::new(format!("{id} could not be promoted and is pending again: {note}"))),
+        None if outcome.busy => Ok(format!("{id} is decided; a running worker will write it")),
         None => Ok(said(context, &standing)),
     }
 }
@@ -167,8 +167,8 @@ pub(crate) fn undo_decision(
 ) -> Result<ReconsiderOutcome, CliError> {
     context.writable_vault()?;
     let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
-        return Err(CliError::new(format!("{id} was not taken back: a worker is running"))
-            .hint("try it again when it has ended (`rekindle runs`)"));
+        return Err(CliError::new(format!("could not undo the decision on {id}: a worker is running"))
+            .hint("try again when it has finished (see `rekindle runs`)"));
     };
     promote::reverse_decision(&post, &context.stage_context(), id, decided).map_err(CliError::new)
 }

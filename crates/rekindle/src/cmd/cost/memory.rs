@@ -57,18 +57,18 @@ pub(super) fn show_memory_cost(
         ))?;
     }
     if all.is_empty() {
-        context.out.line("No agent has called us in these days.")?;
+        context.out.line("No agent has called Rekindle in this period.")?;
         return Ok(());
     }
-    context
-        .out
-        .line(format!("A session was given {mean:.0} tokens on average, 95 of 100 at most {high:.0}."))?;
+    context.out.line(format!(
+        "Tokens injected per session: {mean:.0} on average, {high:.0} at the 95th percentile."
+    ))?;
     match (model, cost(mean), cost(high)) {
         (Some(model), Some(mean), Some(high)) => context.out.note(format!(
-            "Read once by {model} that is {mean} a session, at most {high} (list price of {PRICES_DATE}, without caches)."
+            "Read once by {model}, that costs {mean} per session, {high} at the 95th percentile (list price of {PRICES_DATE}, without caching)."
         )),
-        (Some(model), ..) => context.out.note(format!("Nobody here knows what {model} costs.")),
-        (None, ..) => context.out.note("`--model PROVIDER/MODEL` says what that costs."),
+        (Some(model), ..) => context.out.note(format!("The price of {model} is unknown.")),
+        (None, ..) => context.out.note("To see the cost, add `--model PROVIDER/MODEL`."),
     }
     Ok(())
 }

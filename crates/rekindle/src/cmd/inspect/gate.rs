@@ -49,7 +49,7 @@ pub(super) fn show_gate(context: &CommandContext<'_>, days: u16, as_json: bool) 
     }
     for (date, counts) in &judged {
         out.line(format!(
-            "{}  {:>4} judged  {:>4} pass  {:>4} unverifiable  {:>4} of no use  {:>4} conflicting",
+            "{}  {:>4} judged  {:>4} pass  {:>4} unverifiable  {:>4} not useful  {:>4} conflicting",
             day(*date),
             counts.judged,
             counts.passed,
@@ -65,7 +65,7 @@ pub(super) fn show_gate(context: &CommandContext<'_>, days: u16, as_json: bool) 
         let head = out.styled(TextStyle::Dim, format!("{}  {}", day(*date), pad_column(&why.join(", "), 24)));
         out.line(format!("{head}  {}", finding.text))?;
     }
-    out.note("Nothing was held back for it: every observation is in the log of its day.");
+    out.note("The gate blocks nothing: every observation is in the log of its day.");
     Ok(())
 }
 
@@ -73,7 +73,7 @@ fn show_empty(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliErro
     match as_json {
         true => context.out.json(&json!({"days": [], "doubted": []})),
         false => {
-            context.out.note("The gate has judged nothing on these days.");
+            context.out.note("The gate has checked no observations in this period.");
             Ok(())
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn show_observations(
         }
     }
     if entries.is_empty() {
-        out.note("Nothing was observed on these days. The daily logs hold what is older.");
+        out.note("No observations in this period. Older ones are in the daily logs.");
     }
     Ok(())
 }

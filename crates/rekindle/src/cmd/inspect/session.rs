@@ -28,9 +28,8 @@ const MAX_LOG_LINES: usize = 20_000;
 pub(super) fn show_session(context: &CommandContext<'_>, session: &str, json: bool) -> Result<(), CliError> {
     let known = injection_log::sessions(&context.places);
     let Some(session) = id_match::session(session, known.iter().map(String::as_str))? else {
-        return Err(CliError::usage(format!("no session `{session}` is known")).hint(
-            "`rekindle inspect --json` names the sessions of the last recalls; records are kept for 90 days",
-        ));
+        return Err(CliError::usage(format!("there is no session `{session}`"))
+            .hint("find session ids with `rekindle inspect --json`; records are kept for 90 days"));
     };
     let record = injection_log::read(&context.places, &session);
     let report = report(context, &session, &record)?;
@@ -185,10 +184,10 @@ fn print(context: &CommandContext<'_>, report: &Value) -> Result<(), CliError> {
                 share.unwrap_or_default()
             ),
         ),
-        ("corrected", format!("{} times by you", report["corrections"])),
+        ("corrected", format!("{} times", report["corrections"])),
     ];
     if report["heldOut"] == json!(true) {
-        head.push(("held out", "recall was off in this session, to compare".to_owned()));
+        head.push(("held out", "recall was off in this session (control group)".to_owned()));
     }
     for (name, meaning) in [
         ("missed", "relevant, but not shown"),
@@ -273,7 +272,7 @@ pub(super) fn compare(context: &CommandContext<'_>, json: bool) -> Result<(), Cl
     }
     if share == 0.0 && without.sessions == 0 {
         out.note(
-            "No session is left without recall. `rekindle config set recall.holdout 0.1` leaves every tenth.",
+            "There is no control group. To run every tenth session without recall: `rekindle config set recall.holdout 0.1`.",
         );
     }
     Ok(())

@@ -21,7 +21,7 @@ pub(super) fn write(
     out: &Printer,
 ) -> Result<(), CliError> {
     let folder = std::path::absolute(folder)
-        .map_err(|error| CliError::usage(format!("{} cannot be used: {error}", folder.display())))?;
+        .map_err(|error| CliError::usage(format!("cannot use {}: {error}", folder.display())))?;
     let text = skill::text(&here.invocation, cli);
     let written = here.installer().write_plugin(&folder, env!("CARGO_PKG_VERSION"), &text)?;
     let made = here.set_up(global)?;
@@ -47,11 +47,15 @@ pub(super) fn write(
         false => out.styled(TextStyle::Good, "wrote "),
     };
     out.line(format!("{word}  {}  ({} files)", folder.display(), written.files))?;
-    out.note(format!("It calls {} with the home {}.", here.invocation.program, here.home.root().display()));
-    out.note(format!("How each agent takes it: {}", folder.join("README.md").display()));
+    out.note(format!(
+        "It calls {} with the Rekindle home {}.",
+        here.invocation.program,
+        here.home.root().display()
+    ));
+    out.note(format!("To add it to an agent, see {}", folder.join("README.md").display()));
     for agent in twice {
         out.warn(format!(
-            "{} has our hooks in its settings; `rekindle uninstall {agent}` before you add the plugin to it",
+            "{} already has Rekindle's hooks in its settings; run `rekindle uninstall {agent}` before you add the plugin",
             agent.name()
         ));
     }

@@ -129,12 +129,12 @@ fn questions_are_asked_in_the_line_below() {
     model.update(KeyPress::Char('r'));
     model.update(KeyPress::Paste("not true any more".to_owned()));
     let shown = screen(&mut model, 80, 24);
-    assert!(shown.contains("Enter rejects, Esc does not: not true any more_"), "{shown}");
+    assert!(shown.contains("Enter rejects, Esc cancels: not true any more_"), "{shown}");
     model.update(KeyPress::Paste(" and so on".repeat(10)));
     assert!(screen(&mut model, 40, 12).contains("and so on_"));
     model.update(KeyPress::Escape);
     model.on_edited(id(1), "a", "b");
-    assert!(screen(&mut model, 80, 24).contains("S instead of the line it names, a beside it, Esc neither"));
+    assert!(screen(&mut model, 80, 24).contains("S replaces the line, a keeps both, Esc cancels"));
 }
 
 #[test]
@@ -142,14 +142,14 @@ fn help_fits_and_scrolls_where_it_does_not() {
     let mut model = sitting();
     model.update(KeyPress::Char('?'));
     let shown = screen(&mut model, 80, 24);
-    assert!(shown.contains("take the last decision of this sitting back"), "{shown}");
-    assert!(shown.contains("Any other key goes back."), "{shown}");
+    assert!(shown.contains("undo the last decision of this review"), "{shown}");
+    assert!(shown.contains("Press any other key to go back."), "{shown}");
     assert!(!screen(&mut model, 80, 14).contains("Any other key"));
     for _ in 0..5 {
         model.update(KeyPress::PageDown);
         screen(&mut model, 80, 14);
     }
-    assert!(screen(&mut model, 80, 14).contains("Any other key goes back."));
+    assert!(screen(&mut model, 80, 14).contains("Press any other key to go back."));
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn settings_that_are_not_what_they_should_be_are_left_alone() {
     };
     assert!(refused("[]").contains("line 1, column 1"));
     assert!(refused("{\n \"hooks\": []}").contains("line 2, column 11"));
-    assert!(refused("{\"hooks\": {\n\"Stop\": {}}}").contains("`hooks.Stop` has to be a list"));
+    assert!(refused("{\"hooks\": {\n\"Stop\": {}}}").contains("`hooks.Stop` must be a list"));
     assert!(refused("{\"a\": 1,}").contains("column 9"));
 }
 

@@ -156,7 +156,7 @@ impl<'a> CaptureReader<'a> {
         };
         let least = u64::from(context.config.capture.min_user_messages);
         captured.skipped = if head.subagent {
-            Some("a session between agents; the person's own session tells what came of it".to_owned())
+            Some("a subagent's session; the user's own session reports its result".to_owned())
         } else if self.full.is_empty() {
             Some(NOTHING_NEW_REASON.to_owned())
         } else if self.full.iter().all(|full| full.trigger == CaptureTrigger::Shutdown)

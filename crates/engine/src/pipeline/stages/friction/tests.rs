@@ -68,7 +68,7 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
     ask(&trial);
     trial.work();
     let output = last(&trial).output.unwrap();
-    assert!(output["why"].as_str().unwrap().contains("wait for your decision already"), "{output}");
+    assert!(output["why"].as_str().unwrap().contains("already wait for your decision"), "{output}");
     assert_eq!(proposals::all_proposals(&trial.db()).unwrap().len(), 1);
     trial.decide(proposal.id, &ProposalVerdict::Approve);
     trial.work();
@@ -118,7 +118,7 @@ fn fri_07_fri_08_a_closed_gate_and_an_empty_week_say_why() {
     ask(&trial);
     trial.work();
     let why = last(&trial).output.unwrap()["why"].clone();
-    assert_eq!(why, "of 1 things that came up, 1 came up in too few sessions");
+    assert_eq!(why, "1 recurring problems found, but 1 occurred in too few sessions");
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub fn apply(_post: &WorkerLock, context: &StageContext, patch: &PreparedPatch) 
     let id = standing.proposal.id;
     let now = proposals::find_proposal(&context.db()?, id)?.filter(is_patch);
     if now.is_none_or(|now| now.decided != standing.decided) {
-        return Err(StepError::fatal(format!("{id} was decided on otherwise meanwhile")));
+        return Err(StepError::fatal(format!("{id} was decided differently in the meantime")));
     }
     context.vault()?.apply(&amendment(standing), amended, &context.now()).map_err(StepError::retryable)?;
     mark_applied(context, id)

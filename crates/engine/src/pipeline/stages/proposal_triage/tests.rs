@@ -189,7 +189,7 @@ fn rev_14_the_check_finds_what_ended_twice_or_is_seen_to_by_nobody() {
     sound(&trial);
     trial.db().change(|t| t.execute("DELETE FROM runs WHERE function = 'promote'", [])).unwrap();
     let wrong = proposals::check(&trial.db()).unwrap().join("\n");
-    assert!(wrong.contains("nothing is left that would promote it"), "{wrong}");
+    assert!(wrong.contains("no run is left to promote it"), "{wrong}");
     let sql = "INSERT INTO decisions (proposal, at, what) VALUES (?1, 1, 'rejected')";
     trial.db().change(|t| t.execute(sql, [id.to_string()])).unwrap();
     let wrong = proposals::check(&trial.db()).unwrap().join("\n");

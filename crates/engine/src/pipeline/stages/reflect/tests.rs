@@ -275,7 +275,7 @@ fn x_29_nothing_new_is_skipped_and_what_is_new_adds_only_itself() {
     trial.week();
     trial.completes(&accumulated(), &mut ReplayedSteps::default(), None);
     let again = trial.reflects(&by_the_clock(), &mut ReplayedSteps::default(), None);
-    assert_eq!(skipped(again), "nothing was observed since the last reflection");
+    assert_eq!(skipped(again), "there are no observations since the last reflection");
     trial.observed("g", 0, vec![rule("Always sign the tags of a release")]);
     let report = trial.completes(&by_the_clock(), &mut ReplayedSteps::default(), None);
     assert_eq!((&report["proposalCount"], &report["folded"]), (&json!(1), &json!(4)));
@@ -335,7 +335,7 @@ fn rev_03_what_a_person_did_to_the_page_survives_a_reflection() {
     trial.observed("h", 0, vec![rule("Always name a branch after its ticket")]);
     let third = Event { id: "e3".to_owned(), ..by_the_clock() };
     let report = trial.completes(&third, &mut ReplayedSteps::default(), None);
-    assert!(report["page"].as_str().unwrap().starts_with("left as it is"), "{report}");
+    assert!(report["page"].as_str().unwrap().starts_with("not changed"), "{report}");
     assert_eq!((trial.page().as_str(), trial.proposals().len()), ("\n", 6));
 }
 

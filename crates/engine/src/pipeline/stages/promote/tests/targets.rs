@@ -166,7 +166,7 @@ fn idn_05_b_07_a_patch_follows_its_file_or_says_why_it_cannot() {
     trial.apply(added).unwrap();
     assert_eq!(trial.agents(), "# Agents\n\nNew words above.\n\n- Use yarn.\n\n## Learned\n\n- Ask first.\n");
     let PatchLook::Unfit(why) = trial.patch(replacing) else { panic!("it cannot fit") };
-    assert!(why.to_string().contains("not there any more: Use npm."), "{why}");
+    assert!(why.to_string().contains("no longer exists: Use npm."), "{why}");
     trial.refresh();
     assert!(!trial.patch_file(replacing).exists(), "no patch that does not fit");
     assert_eq!(trial.status(replacing), ProposalStatus::Approved);
@@ -177,7 +177,7 @@ fn idn_05_b_07_a_patch_follows_its_file_or_says_why_it_cannot() {
     trial.decide(replacing, &ProposalVerdict::Approve);
     trial.work();
     assert_eq!(trial.status(replacing), ProposalStatus::Pending);
-    assert!(trial.standing(replacing).note.unwrap().contains("not there any more"));
+    assert!(trial.standing(replacing).note.unwrap().contains("no longer exists"));
     trial.decide(replacing, &ProposalVerdict::KeepBoth(None));
     trial.work();
     trial.apply(replacing).unwrap();
