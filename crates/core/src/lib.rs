@@ -14,6 +14,7 @@
 //! - [`event`]: the event contract between stages
 //! - [`recall`]: indexing, ranking and the relevance gate
 //! - [`knowledge`]: observations, proposals, triage, feedback
+//! - [`telemetry`]: events of the stages, without text
 //! - [`context`]: briefing and injected memories
 //! - [`hosts`]: hooks and settings of the agents
 //! - [`surface`]: review through Todoist and Telegram
@@ -32,5 +33,6 @@ pub mod recall;
 pub mod run;
 pub mod session;
 pub mod surface;
+pub mod telemetry;
 pub mod text;
 pub mod vault;

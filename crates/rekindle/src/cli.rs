@@ -126,6 +126,8 @@ pub(crate) enum CliCommand {
     Run(cmd::RunArgs),
     /// Retry failed runs
     Retry(cmd::RetryArgs),
+    /// Show what the stages did, and what failed
+    Otel(cmd::OtelArgs),
     /// Show what language models used today, and their limits
     Cost(cmd::CostArgs),
     /// Choose or test a language model
@@ -203,6 +205,7 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         CliCommand::Ask(ask) => ask.run(context),
         CliCommand::Llm(llm) => llm.run(context),
         CliCommand::Note(note) => note.run(context),
+        CliCommand::Otel(otel) => otel.run(context),
         CliCommand::Reflect(reflect) => reflect.run(context),
         CliCommand::Friction(friction) => friction.run(context),
         CliCommand::Retry(retry) => retry.run(context),

@@ -7,6 +7,7 @@ pub(crate) mod evolve;
 pub(crate) mod feedback;
 pub(crate) mod forget;
 pub(crate) mod note;
+pub(crate) mod otel;
 pub(crate) mod recall;
 pub(crate) mod review;
 pub(crate) mod save;

@@ -59,6 +59,7 @@ mod models;
 mod month_of_use;
 #[cfg(unix)]
 mod notices;
+mod otel;
 #[cfg(unix)]
 mod plugin;
 mod project;
