@@ -15,6 +15,7 @@
 //! - [`recall`]: indexing, ranking and the relevance gate
 //! - [`knowledge`]: observations, proposals, triage, feedback
 //! - [`telemetry`]: events of the stages, without text
+//! - [`health`]: checks of what is measured, and their thresholds
 //! - [`context`]: briefing and injected memories
 //! - [`hosts`]: hooks and settings of the agents
 //! - [`surface`]: review through Todoist and Telegram
@@ -25,6 +26,7 @@ pub mod context;
 pub mod event;
 #[cfg(test)]
 mod fixtures;
+pub mod health;
 pub mod hosts;
 pub mod knowledge;
 pub mod llm;

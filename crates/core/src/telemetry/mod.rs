@@ -1,4 +1,4 @@
-//! Telemetry: what each stage did, how long it took and how it ended, without a word of prompts or memories.
+//! Telemetry: events of the stages, as ids and numbers.
 //!
 //! - [`event`]: an event and its metadata (O11-02, O11-04)
 //! - [`error_kind`]: the kind of an error, in place of its message

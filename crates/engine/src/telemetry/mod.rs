@@ -1,4 +1,4 @@
-//! Telemetry: the one place that stores and reads the events of the stages (O11-01).
+//! Telemetry: stores and reads the events of the stages (O11-01).
 //!
 //! - [`emitter`]: stores an event, and mirrors warnings
 //! - [`store`]: the table `otel_events`, bounded in size and age

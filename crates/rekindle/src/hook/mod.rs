@@ -29,6 +29,7 @@ use rekindle_core::telemetry::log_lines::{HitCounts, hook_event};
 use rekindle_core::text::{clean_and_redact, fence, tokens};
 use rekindle_engine::agents::hook_log;
 use rekindle_engine::config;
+use rekindle_engine::context::alerts;
 use rekindle_engine::context::inject::{self, InjectionContext, RecallDepth};
 use rekindle_engine::context::injection_log::{self, Injection, InjectionMoment};
 use rekindle_engine::context::notices;
@@ -317,8 +318,11 @@ impl HookArgs {
             ));
         }
         let (lookup, told) = start_lookup(&signal, home, &places, &settings, deadline.remaining());
-        let notices =
-            [notices::take_notice(&places, &signal, &input), notices::claim(&places, &signal, &input)];
+        let notices = [
+            notices::take_notice(&places, &signal, &input),
+            notices::claim(&places, &signal, &input),
+            alerts::take_line(&places, &signal, &input, now),
+        ];
         let notice = notices.into_iter().flatten().reduce(|all, next| format!("{all}\n{next}"));
         let write = {
             let (home, places, settings) = (home.clone(), places.clone(), settings.clone());

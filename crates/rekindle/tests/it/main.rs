@@ -35,6 +35,7 @@ mod feedback;
 mod forget;
 mod friction;
 mod fusion;
+mod health;
 mod hot_list;
 mod house;
 mod ideas;
