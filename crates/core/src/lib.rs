@@ -14,6 +14,8 @@
 //! - [`event`]: the event contract between stages
 //! - [`recall`]: indexing, ranking and the relevance gate
 //! - [`knowledge`]: observations, proposals, triage, feedback
+//! - [`telemetry`]: events of the stages, without text
+//! - [`health`]: checks of what is measured, and their thresholds
 //! - [`context`]: briefing and injected memories
 //! - [`hosts`]: hooks and settings of the agents
 //! - [`surface`]: review through Todoist and Telegram
@@ -24,6 +26,7 @@ pub mod context;
 pub mod event;
 #[cfg(test)]
 mod fixtures;
+pub mod health;
 pub mod hosts;
 pub mod knowledge;
 pub mod llm;
@@ -32,5 +35,6 @@ pub mod recall;
 pub mod run;
 pub mod session;
 pub mod surface;
+pub mod telemetry;
 pub mod text;
 pub mod vault;

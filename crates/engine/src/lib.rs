@@ -11,6 +11,7 @@
 //! - [`vault`]: the only writer of Markdown, and the sources of recall
 //! - [`recall`]: asking the index, keeping it current, messages of sessions
 //! - [`forget`]: removes a memory from every store, for good
+//! - [`telemetry`]: events of the stages: stored, mirrored and read
 //! - [`jobs`]: the queue, and what a running job may use
 //! - [`review`]: proposals and where the person decides on them
 //! - [`context`]: the lines that hooks put in front of an agent
@@ -30,6 +31,7 @@ pub mod platform;
 pub mod project;
 pub mod recall;
 pub mod review;
+pub mod telemetry;
 #[cfg(test)]
 mod test_notes;
 pub mod vault;

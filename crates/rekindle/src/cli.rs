@@ -104,6 +104,8 @@ pub(crate) enum CliCommand {
     Project(cmd::ProjectArgs),
     /// Show agents, sessions, memories and the index at a glance
     Status(cmd::StatusArgs),
+    /// Check that sessions are learnt from, hooks fire and nothing waits too long
+    Health(cmd::HealthArgs),
     /// Check that everything works, and explain how to fix problems
     Doctor(cmd::DoctorArgs),
     /// Show or change settings
@@ -126,6 +128,8 @@ pub(crate) enum CliCommand {
     Run(cmd::RunArgs),
     /// Retry failed runs
     Retry(cmd::RetryArgs),
+    /// Show what the stages did, and what failed
+    Otel(cmd::OtelArgs),
     /// Show what language models used today, and their limits
     Cost(cmd::CostArgs),
     /// Choose or test a language model
@@ -203,6 +207,8 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         CliCommand::Ask(ask) => ask.run(context),
         CliCommand::Llm(llm) => llm.run(context),
         CliCommand::Note(note) => note.run(context),
+        CliCommand::Health(health) => health.run(context),
+        CliCommand::Otel(otel) => otel.run(context),
         CliCommand::Reflect(reflect) => reflect.run(context),
         CliCommand::Friction(friction) => friction.run(context),
         CliCommand::Retry(retry) => retry.run(context),

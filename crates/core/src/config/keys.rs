@@ -15,8 +15,7 @@ pub(super) const WORKSPACE_VARIABLE: &str = "MEMORY_WORKSPACE";
 pub(super) const PROJECT_KEYS: &[&str] = &["memory.enabled", "memory.scope", "project.name", "recall.k"];
 
 /// Settings of earlier versions. A file that still has one loads with a warning.
-pub(super) const REMOVED_KEYS: &[&str] =
-    &["memory.log_level", "engines.qdrant.url", "engines.qdrant.collection"];
+pub(super) const REMOVED_KEYS: &[&str] = &["engines.qdrant.url", "engines.qdrant.collection"];
 
 #[derive(Debug)]
 pub(super) struct SettingKey {
@@ -72,6 +71,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("memory.enabled", SettingKind::Bool),
     SettingKey::new("memory.scope", SettingKind::OneOf(&["auto", "global", "project"])),
     SettingKey::new("memory.review_mode", SettingKind::OneOf(&["interactive", "silent"])),
+    SettingKey::new("memory.log_level", SettingKind::OneOf(&["error", "warn", "info", "debug"])),
     SettingKey::new("memory.confidence.high", SettingKind::Fraction),
     SettingKey::new("memory.confidence.medium", SettingKind::Fraction),
     // Shorter than `user.name`: a cloned repository may set it, and it is displayed.

@@ -92,8 +92,24 @@ pub struct MemorySettings {
     pub scope: ScopeRule,
     /// The handling of inferred memories (SID-07).
     pub review_mode: ReviewMode,
+    /// The least severe events that are stored (OPS-02).
+    pub log_level: LogLevel,
     /// Thresholds for explicit and inferred statements.
     pub confidence: ConfidenceThresholds,
+}
+
+/// The least severe events that are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// Failures for good.
+    Error,
+    /// Also failures that are retried and incomplete results.
+    Warn,
+    /// Also every start and end of a stage.
+    Info,
+    /// Also every step of a stage.
+    Debug,
 }
 
 /// The rule for the scope of a new memory.

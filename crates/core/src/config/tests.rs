@@ -272,15 +272,12 @@ fn an_unknown_key_names_the_nearest() {
 /// OPS-01: a file of an earlier version still loads.
 #[test]
 fn ops_01_a_removed_setting_is_only_a_warning() {
-    let old = "[memory]\nlog_level = 3\nscope = 'project'\n[engines.qdrant]\nurl = 'http://q.example'\n";
+    let old = "[engines.qdrant]\nurl = 'http://q.example'\n[memory]\nscope = 'project'\n";
     let case = ConfigCase::default().user(old);
     assert_eq!(case.ok().config.memory.scope, ScopeRule::Project);
     assert_eq!(
         case.warnings(),
-        [
-            "/h/config.toml:2: memory.log_level is no longer a setting and is ignored; delete it there",
-            "/h/config.toml:5: engines.qdrant.url is no longer a setting and is ignored; delete it there",
-        ]
+        ["/h/config.toml:2: engines.qdrant.url is no longer a setting and is ignored; delete it there",]
     );
     let project = ConfigCase::default().project("engines.qdrant.collection = 'mine'\n");
     assert_eq!(
@@ -291,10 +288,10 @@ fn ops_01_a_removed_setting_is_only_a_warning() {
     );
     // The header that stays when its lines are deleted.
     assert!(ConfigCase::default().user("[engines.qdrant]\n").warnings().is_empty());
-    let variables = [("QDRANT_URL", "http://u:p@q"), ("REKINDLE_MEMORY_LOG_LEVEL", "loud")];
+    let variables = [("QDRANT_URL", "http://u:p@q"), ("REKINDLE_ENGINES_QDRANT_URL", "loud")];
     let case = variables.iter().fold(ConfigCase::default(), |case, (name, value)| case.env(name, value));
     assert_eq!((case.ok().config, case.warnings().len()), (ConfigCase::default().ok().config, 0));
-    assert!(check("memory.log_level", "debug").is_err());
+    assert!(check("engines.qdrant.url", "http://q.example").is_err());
 }
 
 #[test]

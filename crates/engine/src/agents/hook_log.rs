@@ -25,6 +25,15 @@ pub fn read(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
     Ok(lines.into_iter().flatten().filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
 }
 
+/// The lines of the current log and of the one that was rotated last, newest first.
+pub fn read_recent(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
+    let files = std::fs::read_dir(logs).into_iter().flatten().flatten().map(|file| file.path());
+    let rotated = files.filter_map(|path| Some((rotation_date(&path)?, path))).max();
+    let older = rotated.map(|(_, path)| BackwardLines::open(&path)).transpose()?.flatten();
+    let older = older.into_iter().flatten();
+    Ok(read(logs)?.chain(older.filter_map(|line| serde_json::from_slice(&line.ok()?).ok())))
+}
+
 /// All kept lines, including rotated logs, in no particular order.
 pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
     let mut files = vec![logs.join(FILE_NAME)];

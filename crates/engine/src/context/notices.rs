@@ -175,7 +175,7 @@ fn note(places: &DataPaths, kept: &[KeptMemory]) -> io::Result<()> {
 }
 
 /// True if a person sees the messages of this session's hooks.
-fn is_interactive(agent: Agent, input: &[u8]) -> bool {
+pub(super) fn is_interactive(agent: Agent, input: &[u8]) -> bool {
     match agent {
         Agent::Claude => {
             environment::variable(ENTRYPOINT_VARIABLE).is_none_or(|by| by != HEADLESS_ENTRYPOINT)

@@ -20,6 +20,7 @@ use crate::platform::db::{self, Database};
 use crate::platform::environment;
 use crate::platform::home::{DataPaths, HomeFolder};
 use crate::project;
+use crate::telemetry::TelemetryEmitter;
 use crate::vault::{LogCache, Vault};
 
 /// Backfill processes several sessions in parallel (DIS-01). Steps that compare with stored data and then add
@@ -88,6 +89,11 @@ impl StageContext {
             self.stopped.set(true);
         }
         self.stopped.get()
+    }
+
+    /// The emitter of telemetry events.
+    pub fn telemetry(&self) -> TelemetryEmitter {
+        TelemetryEmitter::new(&self.places, self.config.memory.log_level)
     }
 
     /// Opens the database once and returns it.

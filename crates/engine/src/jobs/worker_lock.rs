@@ -124,7 +124,8 @@ pub fn run_now(
     function: &str,
     key: &str,
 ) -> Result<Option<RunStatus>, Error> {
-    let mut queue = RunQueue::new(Database::open(&context.places.database())?);
+    let db = Database::open(&context.places.database())?;
+    let mut queue = RunQueue::new(db).reporting_to(context.telemetry());
     queue.release_abandoned(context.now().timestamp())?;
     let Some(claimed) = queue.claim_for(function, key, context.now().timestamp())? else { return Ok(None) };
     let ended = queue::run(&mut queue, registry, &claimed, context);

@@ -2,8 +2,10 @@
 //!
 //! - [`setup`]: creates the folders and the vault
 //! - [`doctor`]: checks an installation
+//! - [`health`]: measures what the health checks decide on
 //! - [`learning`]: reports what was learnt and skipped
 
 pub mod doctor;
+pub mod health;
 pub mod learning;
 pub mod setup;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::{Date, Timestamp};
@@ -28,6 +28,7 @@ use crate::jobs::worker_lock::{Error, WorkerLock};
 use crate::pipeline::observations;
 use crate::pipeline::stages::throttle::Throttle;
 use crate::pipeline::stages::{hook_signals, idle_sessions, promote};
+use crate::pipeline::worker_events;
 use crate::platform::db::{Database, OptionalExtension, params};
 use crate::review::surfaces;
 use crate::vault::Vault;
@@ -82,10 +83,21 @@ pub fn run_pending(
     registry: &FunctionRegistry,
     at: &mut dyn FnMut(WorkerPhase),
 ) -> Result<WorkerStats, Error> {
+    let began = Instant::now();
+    let done = drain(post, stage_context, registry, at);
+    worker_events::report(stage_context, &done, began.elapsed());
+    done
+}
+
+fn drain(
+    post: &WorkerLock,
+    stage_context: &StageContext,
+    registry: &FunctionRegistry,
+    at: &mut dyn FnMut(WorkerPhase),
+) -> Result<WorkerStats, Error> {
     let mut did = WorkerStats::default();
     let spool = Spool::in_folder(stage_context.places.spool_folder());
-    // A step whose result is lost in a power cut runs again; all steps are idempotent.
-    let mut queue = RunQueue::new(Database::open(&stage_context.places.database())?.with_relaxed_sync()?);
+    let mut queue = open_queue(stage_context)?;
     queue.release_abandoned(stage_context.now().timestamp())?;
     restore_hot_list(stage_context, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     // Decisions on the page count when a worker runs (REV-03).
@@ -102,7 +114,9 @@ pub fn run_pending(
         if did.begun > begun {
             at(WorkerPhase::Began);
         }
-        let worked = run_due(&mut queue, registry, stage_context, &watchdog, &mut did, &|_, _| {})?;
+        let worked = run_due(&mut queue, registry, stage_context, &watchdog, &mut did, &|run, end| {
+            worker_events::log_reflection(stage_context, run, end);
+        })?;
         if worked {
             pace.run_throttled(|| at(WorkerPhase::Worked));
         } else if taken == 0 && !enqueue_scheduled(&mut queue, registry, stage_context)? {
@@ -113,6 +127,12 @@ pub fn run_pending(
     health::note(&stage_context.places, &queue)?;
     queue.db().checkpoint()?;
     Ok(did)
+}
+
+/// Opens the queue. A step whose result is lost in a power cut runs again; all steps are idempotent.
+fn open_queue(stage_context: &StageContext) -> Result<RunQueue, Error> {
+    let db = Database::open(&stage_context.places.database())?.with_relaxed_sync()?;
+    Ok(RunQueue::new(db).reporting_to(stage_context.telemetry()))
 }
 
 /// Rebuilds an empty hot list from the daily logs: the database was lost, or the vault comes from another
@@ -144,7 +164,7 @@ pub fn run_backfill(
     heard: &(dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>) + Sync),
 ) -> Result<WorkerStats, Error> {
     let mut did = WorkerStats::default();
-    let mut queue = RunQueue::new(Database::open(&live.places.database())?.with_relaxed_sync()?);
+    let mut queue = open_queue(live)?;
     queue.release_abandoned(live.now().timestamp())?;
     restore_hot_list(live, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     let spool = Spool::in_folder(live.places.spool_folder());
@@ -160,10 +180,7 @@ pub fn run_backfill(
     std::thread::scope(|scope| {
         let helper = || {
             let stage_context = worlds();
-            work_off(
-                &stage_context,
-                &mut RunQueue::new(Database::open(&stage_context.places.database())?.with_relaxed_sync()?),
-            )
+            work_off(&stage_context, &mut open_queue(&stage_context)?)
         };
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(helper)).collect();
         did = did.merge(work_off(&stage_context, &mut queue)?);
@@ -397,14 +414,14 @@ fn run_due(
 struct Watchdog {
     /// The deadline of the current run, in milliseconds since the worker began; 0 without a run.
     deadline: Arc<AtomicU64>,
-    began: std::time::Instant,
+    began: Instant,
     limit: Duration,
 }
 
 impl Watchdog {
     /// Calls `bite` once a run has taken longer than `limit`.
     fn start(limit: Duration, bite: impl Fn() + Send + 'static) -> Self {
-        let watchdog = Self { deadline: Arc::default(), began: std::time::Instant::now(), limit };
+        let watchdog = Self { deadline: Arc::default(), began: Instant::now(), limit };
         let (deadline, began) = (Arc::downgrade(&watchdog.deadline), watchdog.began);
         std::thread::spawn(move || {
             while let Some(deadline) = deadline.upgrade() {

@@ -111,6 +111,11 @@ impl UsageSummary {
         disk::write_atomic(&summary_path(path), &serde_json::to_vec(&usage)?)
     }
 
+    /// The start of counting, in seconds since 1970; `None` if nothing was counted yet.
+    pub fn since(&self) -> Option<i64> {
+        self.since
+    }
+
     /// Counts the signals of each type over all memories.
     pub fn usage_counts(path: &Path) -> UsageCounts {
         let text = std::fs::read(path).unwrap_or_default();

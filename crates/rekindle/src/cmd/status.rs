@@ -6,6 +6,7 @@ use rekindle_core::run::RunStatus as Run;
 use rekindle_core::text::plural::count_phrase;
 use rekindle_core::vault::layout::{EntryGroup, VaultShelf};
 use rekindle_engine::config;
+use rekindle_engine::context::alerts;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::jobs::sessions;
 use rekindle_engine::pipeline::stages::weekly_maintenance;
@@ -35,7 +36,7 @@ Examples:
   rekindle status --json | jq '.sessions.skipped_because'
   rekindle status --line   # for the status line of an agent or a shell")]
 pub(crate) struct StatusArgs {
-    /// Print one line if proposals wait for you or memory is off, else nothing; always exits 0
+    /// Print one line if proposals wait for you, a health check fails or memory is off, else nothing; always exits 0
     #[arg(long, conflicts_with = "json")]
     line: bool,
     /// Answer as JSON
@@ -54,10 +55,19 @@ impl StatusArgs {
     pub(crate) fn line(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
         match status_bar_item(global) {
             Some(StatusBarItem::Off) => out.line("rekindle: memory is off"),
-            Some(StatusBarItem::Pending(count)) if count > 0 => {
-                out.line(format!("rekindle: {count} to review"))
+            Some(StatusBarItem::Open { pending, alerts }) => {
+                let problems = match alerts {
+                    0 => None,
+                    1 => Some("1 problem (rekindle health)".to_owned()),
+                    count => Some(format!("{count} problems (rekindle health)")),
+                };
+                let parts = (pending > 0).then(|| format!("{pending} to review")).into_iter().chain(problems);
+                match parts.collect::<Vec<_>>().join(", ") {
+                    text if text.is_empty() => Ok(()),
+                    text => out.line(format!("rekindle: {text}")),
+                }
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -218,8 +228,8 @@ fn background(waiting: u64, dead: u64) -> String {
 enum StatusBarItem {
     /// Memory is off (OPS-03, EXE-16).
     Off,
-    /// The number of open proposals.
-    Pending(usize),
+    /// The number of open proposals, and of failing health checks.
+    Open { pending: usize, alerts: usize },
 }
 
 /// Reads the status from files alone.
@@ -230,7 +240,8 @@ fn status_bar_item(global: &GlobalOptions) -> Option<StatusBarItem> {
     if !settings.config.memory.enabled || places.stop_file().exists() {
         return Some(StatusBarItem::Off);
     }
-    Some(StatusBarItem::Pending(Vault::open(&places).ok()?.pending_review().ok()?))
+    let pending = Vault::open(&places).ok().and_then(|vault| vault.pending_review().ok()).unwrap_or(0);
+    Some(StatusBarItem::Open { pending, alerts: alerts::read(&places).alerts.len() })
 }
 
 /// The state of the index. A broken model is reported by `doctor`, not here.

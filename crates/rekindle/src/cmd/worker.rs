@@ -12,6 +12,7 @@ use rekindle_engine::recall::messages::MessageStore;
 use serde_json::json;
 
 use crate::app::CommandContext;
+use crate::app::health;
 use crate::error::CliError;
 
 /// The longest wait of `--once` for a running worker.
@@ -86,6 +87,9 @@ pub(crate) fn run_worker(
                 if let Err(error) = MessageStore::from_paths(&context.places).update(&mut |_, _| {}) {
                     context.out.warn(error);
                 }
+                if how == WorkerMode::Watch {
+                    health::check_after_work(context, false);
+                }
             }
         };
         let done = match how {
@@ -125,7 +129,13 @@ impl WorkerArgs {
             (_, true) => WorkerMode::Background,
             _ => WorkerMode::Drain { patience: if self.once { WORKER_LOCK_TIMEOUT } else { Duration::ZERO } },
         };
-        let Some(did) = run_worker(context, how)? else {
+        let done = run_worker(context, how);
+        let failed = match &done {
+            Ok(did) => did.is_some_and(|did| did.failed + did.dead + did.broken > 0),
+            Err(_) => true,
+        };
+        health::check_after_work(context, failed);
+        let Some(did) = done? else {
             if !self.background {
                 context.out.note("Another worker is running. To wait for it, use `--once`.");
             }

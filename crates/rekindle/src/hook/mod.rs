@@ -25,9 +25,11 @@ use rekindle_core::hosts::hook::{GUARD_VARIABLE, HookKind, HookSignal, PROBE_VAR
 use rekindle_core::knowledge::feedback::correction;
 use rekindle_core::recall::rewrite::RewriteOutcome;
 use rekindle_core::session::remember_requests;
+use rekindle_core::telemetry::log_lines::{HitCounts, hook_event};
 use rekindle_core::text::{clean_and_redact, fence, tokens};
 use rekindle_engine::agents::hook_log;
 use rekindle_engine::config;
+use rekindle_engine::context::alerts;
 use rekindle_engine::context::inject::{self, InjectionContext, RecallDepth};
 use rekindle_engine::context::injection_log::{self, Injection, InjectionMoment};
 use rekindle_engine::context::notices;
@@ -40,6 +42,7 @@ use rekindle_engine::platform::random;
 use rekindle_engine::project;
 use rekindle_engine::project::IdentifiedProject;
 use rekindle_engine::recall::log::RecallLog;
+use rekindle_engine::telemetry::ring::WarningRing;
 use serde_json::{Map, Value, json};
 
 use self::deadline::HookDeadline;
@@ -70,11 +73,12 @@ struct HookReport {
     session: Option<String>,
     injected: usize,
     tokens: u64,
+    hits: Option<HitCounts>,
 }
 
 impl HookReport {
     fn with_result(result: &'static str) -> Self {
-        Self { result, detail: None, session: None, injected: 0, tokens: 0 }
+        Self { result, detail: None, session: None, injected: 0, tokens: 0, hits: None }
     }
 
     fn failed(detail: impl std::fmt::Display) -> Self {
@@ -96,6 +100,8 @@ struct HookContext {
     shown_ids: Vec<String>,
     /// True if a briefing contains every always-loaded entry.
     whole: bool,
+    /// The arms that found the memories (O11-12).
+    hits: Option<HitCounts>,
     /// The entry for the recall log.
     report: Option<Value>,
     failed: Option<String>,
@@ -183,10 +189,19 @@ impl HookArgs {
             "tokens_injected": done.tokens,
         });
         if let Value::Object(fields) = &mut line {
+            if let Some(HitCounts { vec_hits, grep_hits, deduped_count }) = done.hits {
+                let counts =
+                    [("vec_hits", vec_hits), ("grep_hits", grep_hits), ("deduped_count", deduped_count)];
+                fields.extend(counts.map(|(name, count)| (name.to_owned(), json!(count))));
+            }
             fields.extend(done.session.map(|session| ("session".to_owned(), json!(session))));
             fields.extend(done.detail.map(|detail| ("detail".to_owned(), json!(detail))));
         }
         hook_log::append(&logs, &line).ignore_failure("the log is the place where it would be reported");
+        // The worker folds the log into the table. A failure is also where a broken database cannot hide it.
+        if let Some(event) = hook_event(&line).filter(|event| event.level.is_mirrored()) {
+            WarningRing::in_folder(&logs).append(&event).ignore_failure("the hook log has it");
+        }
     }
 
     /// Runs `work` and turns a panic into a log line.
@@ -303,8 +318,11 @@ impl HookArgs {
             ));
         }
         let (lookup, told) = start_lookup(&signal, home, &places, &settings, deadline.remaining());
-        let notices =
-            [notices::take_notice(&places, &signal, &input), notices::claim(&places, &signal, &input)];
+        let notices = [
+            notices::take_notice(&places, &signal, &input),
+            notices::claim(&places, &signal, &input),
+            alerts::take_line(&places, &signal, &input, now),
+        ];
         let notice = notices.into_iter().flatten().reduce(|all, next| format!("{all}\n{next}"));
         let write = {
             let (home, places, settings) = (home.clone(), places.clone(), settings.clone());
@@ -326,10 +344,12 @@ impl HookArgs {
         let writing = std::thread::spawn(write);
         let given = lookup.finish();
         let (injected, tokens) = (given.entries, tokens::estimate_tokens(&given.context));
+        let hits = given.hits;
         let missed = given.failed.clone();
         self.print_context(agent, &given, notice.as_deref());
         note(&places, given, told, tokens);
-        let mut result = HookReport { injected, tokens, ..writing.join().unwrap_or_else(|_| panicked()) };
+        let mut result =
+            HookReport { injected, tokens, hits, ..writing.join().unwrap_or_else(|_| panicked()) };
         if let Some(why) = missed.filter(|_| result.result == "success") {
             (result.result, result.detail) = ("partial", Some(why));
         }
@@ -536,6 +556,9 @@ fn recalled(
         Ok(None) => return HookContext::default(),
         Err(error) => return failed(error),
     };
+    let selection = &recalled.answer.selection;
+    let parts = selection.hits.iter().map(|hit| (hit.ranked.parts.meaning, hit.ranked.parts.words));
+    let hits = HitCounts::count(parts, selection.dropped.iter().map(|dropped| dropped.rule));
     // Every recall is logged (REC-23).
     let took = start.elapsed().as_secs_f64() * 1000.0;
     let mut line = recall_report(
@@ -558,6 +581,7 @@ fn recalled(
         entries: recalled.block.ids.len(),
         chosen: recalled.chosen,
         shown_ids: recalled.block.ids,
+        hits: Some(hits),
         report: Some(line),
         ..HookContext::default()
     }

@@ -85,9 +85,9 @@ fn ops_01_names_of_old_are_understood() {
     assert_eq!(get("llm.observer_model", "OBSERVER_MODEL", "openai/gpt-x"), "openai/gpt-x");
     // A key of an earlier version costs a warning, no more.
     let file = std::path::PathBuf::from(sandbox.rekindle(&["config", "path"]).run().ok().stdout.trim());
-    std::fs::write(&file, "memory.log_level = 'debug'\n").unwrap();
+    std::fs::write(&file, "engines.qdrant.url = 'http://q.example'\n").unwrap();
     let listed = sandbox.rekindle(&["list"]).run().ok();
-    assert!(listed.stderr.contains("memory.log_level is no longer a setting"), "{}", listed.stderr);
+    assert!(listed.stderr.contains("engines.qdrant.url is no longer a setting"), "{}", listed.stderr);
     std::fs::remove_file(&file).unwrap();
     let bare = sandbox.rekindle(&["list"]).env("OBSERVER_MODEL", "haiku").run().fails(2);
     assert!(bare.stderr.contains("provider/model"), "{}", bare.stderr);

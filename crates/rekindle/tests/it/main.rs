@@ -35,6 +35,7 @@ mod feedback;
 mod forget;
 mod friction;
 mod fusion;
+mod health;
 mod hot_list;
 mod house;
 mod ideas;
@@ -59,6 +60,7 @@ mod models;
 mod month_of_use;
 #[cfg(unix)]
 mod notices;
+mod otel;
 #[cfg(unix)]
 mod plugin;
 mod project;

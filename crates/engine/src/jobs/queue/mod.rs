@@ -7,6 +7,7 @@ mod function;
 mod history;
 mod locks;
 pub(crate) use locks::lock;
+mod run_events;
 mod runner;
 mod steps;
 #[cfg(test)]
@@ -17,10 +18,12 @@ use rekindle_core::event::Event;
 
 use crate::platform::db::{self, Database, Transaction, params};
 use crate::platform::random;
+use crate::telemetry::TelemetryEmitter;
 
 pub use claim::ClaimedRun;
 pub use function::{FunctionOutcome, FunctionRegistry, QueueFunction, RegistryProblem};
 pub use history::{RunFilter, RunRecord, StepRecord};
+pub(crate) use run_events::milliseconds;
 pub use runner::run;
 pub use steps::{RunInterrupt, StepError, StepOutcome, StepRunner, StepRunnerExt};
 
@@ -32,12 +35,19 @@ const MAX_PAUSE_MS: i64 = 3 * 60 * 60 * 1000;
 /// The queue of runs of this machine.
 pub struct RunQueue {
     db: Database,
+    /// Stores the events of runs; `None` for a queue that is only read.
+    telemetry: Option<TelemetryEmitter>,
 }
 
 impl RunQueue {
     /// Opens the queue in a database.
     pub fn new(db: Database) -> Self {
-        Self { db }
+        Self { db, telemetry: None }
+    }
+
+    /// Reports starts and ends of runs (O11-02).
+    pub fn reporting_to(self, telemetry: TelemetryEmitter) -> Self {
+        Self { telemetry: Some(telemetry), ..self }
     }
 
     /// The database, which also holds other tables.

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 use rekindle_core::base::time::Timestamp;
+use rekindle_core::config::LogLevel;
 use serde_json::Value;
 
 use super::claim::LEASE_MS;
 use super::{
     ClaimedRun, FunctionOutcome, FunctionRegistry, RunInterrupt, RunQueue, StepError, StepOutcome,
-    StepRunner, enqueue_event, run_ids,
+    StepRunner, enqueue_event, run_events, run_ids,
 };
 use crate::jobs::context::StageContext;
 use crate::platform::db::{self, params};
@@ -88,10 +90,11 @@ impl<'a> EmbeddedRunner<'a> {
     }
 
     /// Stores a result and sends its events. Returns false if the run is no longer ours.
-    fn save_result(&mut self, name: &str, outcome: &StepOutcome) -> Result<bool, db::Error> {
+    fn save_result(&mut self, name: &str, outcome: &StepOutcome, took: Duration) -> Result<bool, db::Error> {
         let now = self.context.now().timestamp();
         let ids = run_ids(self.registry, &outcome.events, now);
         let (claimed, registry) = (self.claimed, self.registry);
+        let telemetry = self.queue.telemetry.as_ref().filter(|to| to.level() == LogLevel::Debug);
         self.queue.db.change(|transaction| {
             let ours = transaction.execute(
                 "UPDATE runs SET lease_until = ?3, crashes = 0 WHERE id = ?1 AND owner = ?2",
@@ -105,6 +108,9 @@ impl<'a> EmbeddedRunner<'a> {
                 params![claimed.id, name, outcome.result.to_string(), now.as_millisecond()],
             )?;
             enqueue_event(transaction, registry, &outcome.events, &ids, now)?;
+            if let Some(telemetry) = telemetry {
+                telemetry.store(transaction, &run_events::step(claimed, name, now, took));
+            }
             Ok(true)
         })
     }
@@ -138,8 +144,9 @@ impl StepRunner for EmbeddedRunner<'_> {
             return Err(RunInterrupt::Stopped);
         }
         self.begin_step(&id, self.context.now().timestamp())?;
+        let began = Instant::now();
         match work() {
-            Ok(outcome) => match self.save_result(&id, &outcome)? {
+            Ok(outcome) => match self.save_result(&id, &outcome, began.elapsed())? {
                 true => Ok(outcome.result),
                 false => Err(RunInterrupt::Stopped),
             },

@@ -186,7 +186,7 @@ fn distil(
     if context.config.ideas.research.when == ResearchWhen::Always {
         for slug in kept.ideas.iter().take(MAX_IDEAS_PER_SESSION) {
             // A failure here is reported and does not stop the run.
-            let came: String = steps.run(&format!("research-{slug}"), || {
+            let came: String = steps.run("research", || {
                 Ok(research(slug, ChangeActor::Worker, context).unwrap_or_else(|error| error.to_string()))
             })?;
             researched.push(came);
@@ -202,6 +202,7 @@ fn distil(
         "faults": result.faults,
         "passedOver": result.passed_over,
         "gate": GateCounts::count(observed),
+        "mined": candidates.len(),
         "saved": kept.saved,
         "proposed": kept.proposed,
         "inboxed": kept.inboxed,

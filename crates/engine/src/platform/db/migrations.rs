@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     DATED,
     SCOPED,
     VERSIONED,
+    TELEMETRY,
 ];
 
 const INITIAL_TABLES: &str = "
@@ -300,6 +301,20 @@ ALTER TABLE proposals ADD COLUMN holds_in TEXT;
 const VERSIONED: &str = "
 -- The version of the form in which an observation is kept (STO-02).
 ALTER TABLE observations ADD COLUMN schema_version INTEGER NOT NULL DEFAULT 1;
+";
+
+const TELEMETRY: &str = "
+-- What the stages did, in ids and numbers (O11-03). It holds no text of prompts, notes or answers.
+CREATE TABLE otel_events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    data TEXT NOT NULL
+);
+CREATE INDEX otel_events_by_time ON otel_events (at);
+
+-- The last line of each log that is in the table.
+CREATE TABLE otel_folded (log TEXT PRIMARY KEY, last TEXT NOT NULL) WITHOUT ROWID;
 ";
 
 pub(super) fn apply(db: &mut Database) -> Result<(), Error> {

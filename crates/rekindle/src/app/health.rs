@@ -1,0 +1,50 @@
+//! Health: measures, decides, and stores the alerts.
+
+use std::time::Duration;
+
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
+use rekindle_core::base::time::TimeZone;
+use rekindle_core::health::alert::alerts;
+use rekindle_core::health::{HealthReport, thresholds};
+use rekindle_engine::agents::install::{self, InstallEnvironment, Installer};
+use rekindle_engine::context::alerts::{self as stored, StoredAlerts};
+use rekindle_engine::ops::health::{HealthRequest, measure};
+use rekindle_engine::platform::clock;
+
+use super::CommandContext;
+
+/// The pause between two measurements of the worker.
+const MEASURE_INTERVAL: Duration = Duration::from_secs(10 * 60);
+
+/// Measures and decides all checks, and stores the alerts for the hooks and the status line.
+pub(crate) fn check(context: &CommandContext<'_>, window_hours: u32, stall_minutes: u32) -> HealthReport {
+    // A worker may stay for days.
+    let now = clock::now(context.now.time_zone().clone());
+    let machine = InstallEnvironment::from_environment();
+    let before_tools = context.settings.config.recall.before_tools;
+    let invocation = install::invocation(&machine, &context.home, before_tools).ok();
+    let installer =
+        invocation.as_ref().map(|invocation| Installer::new(&machine, &context.places, invocation));
+    let report = HealthReport::of(&measure(&HealthRequest {
+        home: &context.home,
+        places: &context.places,
+        config: &context.settings.config,
+        installer: installer.as_ref(),
+        now: &now,
+        window_hours,
+        stall_minutes,
+    }));
+    let alerts = alerts(&report);
+    stored::forget_resolved(&context.places, &alerts);
+    stored::write(&context.places, &StoredAlerts { at: now.timestamp(), alerts })
+        .ignore_failure("the disk is full or read-only, which the checks say");
+    report
+}
+
+/// Measures after the worker's work, at most every ten minutes, or at once after a failure.
+pub(crate) fn check_after_work(context: &CommandContext<'_>, failed: bool) {
+    let now = clock::now(TimeZone::UTC).timestamp();
+    if failed || stored::is_due(&context.places, now, MEASURE_INTERVAL) {
+        check(context, thresholds::WINDOW_HOURS, thresholds::STALL_MINUTES);
+    }
+}
