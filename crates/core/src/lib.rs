@@ -13,12 +13,10 @@
 //! - [`session`]: transcripts of agents as messages and turns
 //! - [`event`]: the event contract between stages
 //! - [`recall`]: indexing, ranking and the relevance gate
-//! - [`knowledge`]: observations, proposals, triage, feedback
-//! - [`telemetry`]: events of the stages, without text
-//! - [`health`]: checks of what is measured, and their thresholds
+//! - [`knowledge`]: observations, proposals, triage, feedback, review through Todoist and Telegram
+//! - [`telemetry`]: events of the stages, without text; health checks and their thresholds
 //! - [`context`]: briefing and injected memories
 //! - [`hosts`]: hooks and settings of the agents
-//! - [`surface`]: review through Todoist and Telegram
 
 pub mod base;
 pub mod config;
@@ -26,7 +24,6 @@ pub mod context;
 pub mod event;
 #[cfg(test)]
 mod fixtures;
-pub mod health;
 pub mod hosts;
 pub mod knowledge;
 pub mod llm;
@@ -34,7 +31,6 @@ pub mod project;
 pub mod recall;
 pub mod run;
 pub mod session;
-pub mod surface;
 pub mod telemetry;
 pub mod text;
 pub mod vault;

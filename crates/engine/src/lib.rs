@@ -10,18 +10,16 @@
 //! - [`index`]: the search index and the models that fill it
 //! - [`vault`]: the only writer of Markdown, and the sources of recall
 //! - [`recall`]: asking the index, keeping it current, messages of sessions
-//! - [`forget`]: removes a memory from every store, for good
 //! - [`telemetry`]: events of the stages: stored, mirrored and read
 //! - [`jobs`]: the queue, and what a running job may use
 //! - [`review`]: proposals and where the person decides on them
 //! - [`context`]: the lines that hooks put in front of an agent
 //! - [`pipeline`]: from a finished session to memories
-//! - [`ops`]: setting up an installation and checking it
+//! - [`ops`]: setting up an installation, checking it, and forgetting for good
 
 pub mod agents;
 pub mod config;
 pub mod context;
-pub mod forget;
 pub mod index;
 pub mod jobs;
 pub mod llm;

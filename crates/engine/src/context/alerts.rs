@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::health::alert::{HealthAlert, alert_line};
 use rekindle_core::hosts::hook::{HookKind, HookSignal};
+use rekindle_core::telemetry::health::alert::{HealthAlert, alert_line};
 use serde::{Deserialize, Serialize};
 
 use crate::context::notices;

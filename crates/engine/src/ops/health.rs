@@ -8,12 +8,12 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::{Timestamp, Zoned, parse};
 use rekindle_core::config::{Config, LlmProvider};
-use rekindle_core::health::facts::{
+use rekindle_core::recall::document::DocumentSource;
+use rekindle_core::telemetry::health::facts::{
     AgentFacts, HealthFacts, IndexFacts, MemoryFacts, ResourceFacts, SessionFacts, SpentLimit,
     TelemetryFacts, WorkFacts,
 };
-use rekindle_core::health::thresholds::{MAX_CLOCK_DRIFT_MINUTES, RECALL_WINDOW_HOURS};
-use rekindle_core::recall::document::DocumentSource;
+use rekindle_core::telemetry::health::thresholds::{MAX_CLOCK_DRIFT_MINUTES, RECALL_WINDOW_HOURS};
 use rekindle_core::telemetry::log_lines::{HOOK_STAGE, RECALL_STAGE, REFLECT_HOOK};
 use rekindle_core::telemetry::{EventPhase, TelemetryEvent};
 

@@ -1,11 +1,13 @@
-//! Sets up an installation, checks it, and reports what was learnt.
+//! Sets up an installation, checks it, reports what was learnt, and forgets for good.
 //!
 //! - [`setup`]: creates the folders and the vault
 //! - [`doctor`]: checks an installation
 //! - [`health`]: measures what the health checks decide on
+//! - [`forget`]: removes a memory from every store, for good
 //! - [`learning`]: reports what was learnt and skipped
 
 pub mod doctor;
+pub mod forget;
 pub mod health;
 pub mod learning;
 pub mod setup;

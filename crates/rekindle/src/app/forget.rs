@@ -3,7 +3,7 @@
 use rekindle_core::text::plural::count_phrase;
 use rekindle_core::vault::agent_edit::AgentEditPermission;
 use rekindle_core::vault::journal::ChangeActor;
-use rekindle_engine::forget::{ForgetReport, ForgetRequest};
+use rekindle_engine::ops::forget::{ForgetReport, ForgetRequest};
 
 use super::CommandContext;
 use crate::error::CliError;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::TimeZone;
-use rekindle_core::health::alert::alerts;
-use rekindle_core::health::{HealthReport, thresholds};
+use rekindle_core::telemetry::health::alert::alerts;
+use rekindle_core::telemetry::health::{HealthReport, thresholds};
 use rekindle_engine::agents::install::{self, InstallEnvironment, Installer};
 use rekindle_engine::context::alerts::{self as stored, StoredAlerts};
 use rekindle_engine::ops::health::{HealthRequest, measure};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rekindle_core::vault::journal::ChangeActor;
-use rekindle_engine::forget::{ForgetReport, ForgetRequest};
+use rekindle_engine::ops::forget::{ForgetReport, ForgetRequest};
 use rekindle_engine::recall::find;
 use rekindle_engine::recall::messages::MessageStore;
 

@@ -1,7 +1,7 @@
 //! `rekindle health`: checks that Rekindle does its job.
 
 use clap::Args;
-use rekindle_core::health::{CheckOutcome, thresholds};
+use rekindle_core::telemetry::health::{CheckOutcome, thresholds};
 
 use crate::app::CommandContext;
 use crate::app::health;

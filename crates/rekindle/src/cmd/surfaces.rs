@@ -7,7 +7,7 @@ use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::time::format_utc;
 use rekindle_core::config::ReviewSettings as Settings;
 use rekindle_core::event::names;
-use rekindle_core::surface::{ReviewSurface, signature, telegram, todoist};
+use rekindle_core::knowledge::surface::{ReviewSurface, signature, telegram, todoist};
 use rekindle_core::text::plural::count_phrase;
 use rekindle_engine::config;
 use rekindle_engine::jobs::hooks;

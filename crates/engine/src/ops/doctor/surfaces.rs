@@ -1,7 +1,7 @@
 //! Check of the external review surfaces, as of their last poll. It makes no requests.
 
 use rekindle_core::config::Config;
-use rekindle_core::surface::ReviewSurface;
+use rekindle_core::knowledge::surface::ReviewSurface;
 use rekindle_core::text::plural::count_phrase;
 
 use super::{CheckReport, DoctorFinding};

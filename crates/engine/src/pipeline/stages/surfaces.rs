@@ -2,7 +2,7 @@
 //! first decision wins; a repeated or late answer changes nothing.
 
 use rekindle_core::event::{ButtonPressed, Event, TaskChanged, names};
-use rekindle_core::surface::{ReviewSurface, SurfaceAnswer, SurfaceQuestion, telegram, todoist};
+use rekindle_core::knowledge::surface::{ReviewSurface, SurfaceAnswer, SurfaceQuestion, telegram, todoist};
 use rekindle_core::vault::review::ProposalId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

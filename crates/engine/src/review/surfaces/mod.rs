@@ -15,7 +15,7 @@ use jiff::SignedDuration;
 use rekindle_core::base::time::{Timestamp, Zoned};
 use rekindle_core::config::ReviewSettings;
 use rekindle_core::event::{Event, names};
-use rekindle_core::surface::{ReviewSurface, SurfaceQuestion};
+use rekindle_core::knowledge::surface::{ReviewSurface, SurfaceQuestion};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

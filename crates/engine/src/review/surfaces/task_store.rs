@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use rekindle_core::base::time::Timestamp;
-use rekindle_core::surface::ReviewSurface;
+use rekindle_core::knowledge::surface::ReviewSurface;
 use rekindle_core::vault::review::ProposalId;
 
 use super::{SURFACES, SYNC_KEY};

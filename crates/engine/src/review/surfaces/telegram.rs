@@ -6,8 +6,8 @@
 
 use rekindle_core::config;
 use rekindle_core::event::{ButtonPressed, names};
-use rekindle_core::surface::ReviewSurface;
-use rekindle_core::surface::telegram;
+use rekindle_core::knowledge::surface::ReviewSurface;
+use rekindle_core::knowledge::surface::telegram;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::review::ProposalId;
 use serde_json::{Value, json};

@@ -10,7 +10,7 @@ use rekindle_core::vault::daily_log::{LoggedHandoff, SectionSource};
 use rekindle_core::vault::journal::FileOperation;
 
 use super::*;
-use crate::forget::ForgetRequest;
+use crate::ops::forget::ForgetRequest;
 use crate::test_notes::TestNotes;
 
 struct LogsFixture {

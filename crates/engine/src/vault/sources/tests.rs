@@ -11,7 +11,7 @@ use rekindle_core::vault::daily_log::{LogSection, LoggedNote, TimeOfDay};
 use rekindle_core::vault::journal::ChangeActor;
 
 use super::*;
-use crate::forget::ForgetRequest;
+use crate::ops::forget::ForgetRequest;
 use crate::test_notes::{TestNotes, paths_in};
 
 fn listed(notes: &TestNotes) -> Vec<String> {
