@@ -1,7 +1,8 @@
 //! Learning: observations, candidates, proposals, triage and feedback.
 //!
 //! [`observe`] finds statements in a session, [`reflect`] turns a day of them into proposals, [`triage`] and
-//! the user decide, [`feedback`] counts uses. [`mine`] finds ideas, [`friction`] finds recurring problems.
+//! the user decide, [`feedback`] counts uses. [`mine`] finds ideas, [`friction`] finds recurring problems,
+//! [`week`] puts a week on one page.
 
 pub mod feedback;
 pub mod friction;
@@ -11,3 +12,4 @@ pub mod proposal;
 pub mod reflect;
 pub mod statement;
 pub mod triage;
+pub mod week;

@@ -4,8 +4,10 @@
 //! - [`doctor`]: checks an installation
 //! - [`health`]: measures what the health checks decide on
 //! - [`learning`]: reports what was learnt and skipped
+//! - [`week`]: gathers what a week brought, for a page
 
 pub mod doctor;
 pub mod health;
 pub mod learning;
 pub mod setup;
+pub mod week;
