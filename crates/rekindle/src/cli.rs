@@ -106,6 +106,8 @@ pub(crate) enum CliCommand {
     Status(cmd::StatusArgs),
     /// Check that sessions are learnt from, hooks fire and nothing waits too long
     Health(cmd::HealthArgs),
+    /// Show what a week brought: learnt, used, said again, waiting, cost
+    Week(cmd::WeekArgs),
     /// Check that everything works, and explain how to fix problems
     Doctor(cmd::DoctorArgs),
     /// Show or change settings
@@ -208,6 +210,7 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         CliCommand::Llm(llm) => llm.run(context),
         CliCommand::Note(note) => note.run(context),
         CliCommand::Health(health) => health.run(context),
+        CliCommand::Week(week) => week.run(context),
         CliCommand::Otel(otel) => otel.run(context),
         CliCommand::Reflect(reflect) => reflect.run(context),
         CliCommand::Friction(friction) => friction.run(context),

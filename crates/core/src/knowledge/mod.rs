@@ -1,8 +1,8 @@
 //! Learning: observations, candidates, proposals, triage and feedback.
 //!
 //! [`observe`] finds statements in a session, [`reflect`] turns a day of them into proposals, [`triage`] and
-//! the user decide, [`feedback`] counts uses. [`mine`] finds ideas, [`friction`] finds recurring problems. [`surface`]
-//! asks for decisions in Todoist and Telegram.
+//! the user decide, [`feedback`] counts uses. [`mine`] finds ideas, [`friction`] finds recurring problems,
+//! [`week`] puts a week on one page, [`surface`] asks for decisions in Todoist and Telegram.
 
 pub mod feedback;
 pub mod friction;
@@ -13,3 +13,4 @@ pub mod reflect;
 pub mod statement;
 pub mod surface;
 pub mod triage;
+pub mod week;

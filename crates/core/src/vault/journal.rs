@@ -107,7 +107,7 @@ impl ChangeActor {
 }
 
 /// Verbs of changes that only follow another change: the page of proposals, and receipts of decisions.
-pub const BOOKKEEPING_VERBS: [&str; 2] = ["review", "receipt"];
+pub const BOOKKEEPING_VERBS: [&str; 3] = ["review", "receipt", "week"];
 
 /// A replaced range: position, old text, new text, and some context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

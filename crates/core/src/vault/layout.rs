@@ -155,6 +155,11 @@ pub fn archived_folder(original: &VaultPath, date: Date, nth: usize) -> Result<V
     VaultPath::parse(archived.as_str().strip_suffix(".md").unwrap_or(archived.as_str()))
 }
 
+/// The page of the week that ends with a day (O11-16). It lies in `_meta/`, which recall never reads.
+pub fn week_page(last: Date) -> VaultPath {
+    VaultPath::from_parts(&[META, &format!("week-{}.md", day(last))])
+}
+
 /// The daily log of a day: `memory/YYYY-MM-DD.md` (LOG-01).
 pub fn daily_log(date: Date) -> VaultPath {
     VaultPath::from_parts(&["memory", &format!("{}.md", day(date))])

@@ -6,7 +6,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::hosts::hook::{HookKind, HookSignal};
 use rekindle_core::telemetry::health::alert::{HealthAlert, alert_line};
@@ -42,9 +41,23 @@ fn measured_file(places: &DataPaths) -> PathBuf {
     places.state().join("health-measured")
 }
 
-/// The alerts that were shown, one per line, with the second of it.
-fn shown_file(places: &DataPaths) -> PathBuf {
-    places.notices_file().join("alerts")
+/// A place where a person is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertChannel {
+    /// A line at the start of a session.
+    Session,
+    /// A message to the person's phone.
+    Telegram,
+}
+
+impl AlertChannel {
+    /// The alerts that were told there, one per line, with the second of it.
+    fn file(self, places: &DataPaths) -> PathBuf {
+        places.notices_file().join(match self {
+            Self::Session => "alerts",
+            Self::Telegram => "alerts-sent",
+        })
+    }
 }
 
 /// Stores the alerts of a measurement.
@@ -79,15 +92,22 @@ pub fn take_line(places: &DataPaths, signal: &HookSignal, input: &[u8], now: Tim
     if !may_show || !notices::is_interactive(signal.agent, input) {
         return None;
     }
-    claim_line(places, now)
+    alert_line(&claim(places, &read(places).alerts, AlertChannel::Session, now))
 }
 
-fn claim_line(places: &DataPaths, now: Timestamp) -> Option<String> {
-    let alerts = read(places).alerts;
-    disk::create_private_folder(&places.notices_file()).ok()?;
+/// Claims the alerts that were not told in a channel for a day. They count as told.
+pub fn claim(
+    places: &DataPaths,
+    alerts: &[HealthAlert],
+    channel: AlertChannel,
+    now: Timestamp,
+) -> Vec<HealthAlert> {
     let now = now.as_second();
     let mut new: Vec<HealthAlert> = Vec::new();
-    disk::update_locked(&shown_file(places), HOOK_LOCK_TIMEOUT, |text| {
+    if alerts.is_empty() || disk::create_private_folder(&places.notices_file()).is_err() {
+        return new;
+    }
+    let claimed = disk::update_locked(&channel.file(places), HOOK_LOCK_TIMEOUT, |text| {
         // A time in the future is from a clock that was wrong.
         let is_recent = |line: &&str| {
             let at = line.rsplit(' ').next().and_then(|at| at.parse::<i64>().ok());
@@ -100,25 +120,8 @@ fn claim_line(places: &DataPaths, now: Timestamp) -> Option<String> {
         let added = new.iter().map(|alert| format!("{} {now}", alert.check));
         let lines: Vec<String> = recent.iter().map(|line| (*line).to_owned()).chain(added).collect();
         (!new.is_empty()).then(|| lines.iter().map(|line| format!("{line}\n")).collect())
-    })
-    .ok()?;
-    alert_line(&new)
-}
-
-/// Forgets that alerts were shown, because a new measurement does not have them any more: they are news if they
-/// come back.
-pub fn forget_resolved(places: &DataPaths, alerts: &[HealthAlert]) {
-    if !shown_file(places).exists() {
-        return;
-    }
-    disk::update_locked(&shown_file(places), HOOK_LOCK_TIMEOUT, |text| {
-        let is_open =
-            |line: &&str| alerts.iter().any(|alert| line.split(' ').next() == Some(alert.check.as_str()));
-        let open: Vec<&str> = text.lines().filter(is_open).collect();
-        (open.len() < text.lines().count()).then(|| open.iter().map(|line| format!("{line}\n")).collect())
-    })
-    .map(drop)
-    .ignore_failure("an alert that comes back is told a day later at worst");
+    });
+    if claimed.is_ok() { new } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -142,11 +145,15 @@ mod tests {
         HealthAlert { check: check.to_owned(), level: EventLevel::Error, text: format!("{check} fails") }
     }
 
+    fn claim_line(places: &DataPaths, now: Timestamp) -> Option<String> {
+        alert_line(&claim(places, &read(places).alerts, AlertChannel::Session, now))
+    }
+
     fn second(second: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 
-    /// O11-06: the same alert is told once a day, and again if it comes back after it was resolved.
+    /// O11-06: the same alert is told once a day, even if it was resolved and comes back.
     #[test]
     fn o11_06_the_same_alert_is_told_once_a_day() {
         let folder = tempfile::tempdir().unwrap();
@@ -158,14 +165,13 @@ mod tests {
         let line = claim_line(&places, second(1)).unwrap();
         assert_eq!(line, "Rekindle: deadRuns fails; 1 more (`rekindle health`)");
         assert_eq!(claim_line(&places, second(3600)), None);
+        assert_eq!(claim(&places, &stored.alerts, AlertChannel::Telegram, second(3)).len(), 2);
         let more = StoredAlerts { alerts: vec![alert("deadRuns"), alert("spend")], ..stored.clone() };
         write(&places, &more).unwrap();
         assert_eq!(claim_line(&places, second(3601)).unwrap(), "Rekindle: spend fails");
         assert!(claim_line(&places, second(REPEAT_SECONDS + 2)).unwrap().starts_with("Rekindle: deadRuns"));
         // The clock was ahead when it was told.
         assert!(claim_line(&places, second(-10)).is_some());
-        forget_resolved(&places, &[alert("spend")]);
-        assert!(claim_line(&places, second(-9)).unwrap().contains("deadRuns"));
         write(&places, &StoredAlerts { at: second(5), alerts: Vec::new() }).unwrap();
         assert!(!file(&places).exists() && read(&places).alerts.is_empty());
     }

@@ -5,9 +5,11 @@
 //! - [`health`]: measures what the health checks decide on
 //! - [`forget`]: removes a memory from every store, for good
 //! - [`learning`]: reports what was learnt and skipped
+//! - [`week`]: gathers what a week brought, for a page
 
 pub mod doctor;
 pub mod forget;
 pub mod health;
 pub mod learning;
 pub mod setup;
+pub mod week;

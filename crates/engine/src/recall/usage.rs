@@ -135,6 +135,13 @@ impl UsageSummary {
         said
     }
 
+    /// The signals of a span of time, each with its memory.
+    pub fn signals_between(path: &Path, from: Timestamp, to: Timestamp) -> Vec<(String, UsageSignal)> {
+        let text = std::fs::read(path).unwrap_or_default();
+        let is_between = |line: &UsageLine<'_>| time::parse(&line.at).is_some_and(|at| from <= at && at < to);
+        parse_lines(&text).filter(is_between).map(|line| (line.id.into_owned(), line.signal)).collect()
+    }
+
     /// The strength of a memory, between -1 (misled) and 1 (helped).
     pub fn strength(&self, id: &str) -> f32 {
         self.memory_usage(id).strength()

@@ -9,6 +9,7 @@
 //! - `scan`, `find`: listing, and lookup by id, path or slug
 //! - `synced`: detects other machines that share the vault
 //! - `undo`: undoes changes
+//! - `week_page`: the page of a week
 //! - [`sources`]: the notes that recall reads
 
 mod amend;
@@ -28,6 +29,7 @@ mod research;
 pub(crate) mod scan;
 pub mod sources;
 mod undo;
+mod week_page;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

@@ -13,5 +13,6 @@ pub(crate) mod recall;
 pub(crate) mod review;
 pub(crate) mod save;
 pub(crate) mod status;
+pub(crate) mod week;
 
 pub(crate) use self::context::CommandContext;

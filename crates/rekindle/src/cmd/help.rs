@@ -57,7 +57,7 @@ const ALL_GROUPS: [CommandGroup; 8] = [
     ("Review", &["review"]),
     ("Also under `rekindle review`", &["approve", "reject", "inbox", "friction"]),
     ("Learning", &["backfill", "reflect", "worker", "runs", "run", "retry", "cost"]),
-    ("Insight", &["status", "health", "inspect", "log", "otel", "eval", "bench"]),
+    ("Insight", &["status", "health", "week", "inspect", "log", "otel", "eval", "bench"]),
     ("For programs", &["hook", "mcp", "send", "reindex", "redact"]),
 ];
 

@@ -56,6 +56,7 @@ mod system_log;
 mod text_argument;
 mod undo;
 mod uninstall;
+mod week;
 mod worker;
 
 pub(crate) use self::approve::ApproveArgs;
@@ -108,4 +109,5 @@ pub(crate) use self::status::StatusArgs;
 pub(crate) use self::system_log::SystemLogArgs;
 pub(crate) use self::undo::UndoArgs;
 pub(crate) use self::uninstall::UninstallArgs;
+pub(crate) use self::week::WeekArgs;
 pub(crate) use self::worker::WorkerArgs;

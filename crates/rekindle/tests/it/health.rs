@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rekindle_core::base::time::{Timestamp, format_utc};
 use rekindle_engine::platform::db::{Database, params};
-use rekindle_testkit::Sandbox;
+use rekindle_testkit::{Sandbox, TELEGRAM_TOKEN, TelegramServer};
 use serde_json::{Value, json};
 
 use crate::capture::{ClaudeTranscript, hook_command, work};
@@ -394,6 +394,41 @@ fn o11_06_o11_14_an_alert_is_told_once_a_day_where_the_person_is() {
     db(&sandbox).change(|t| t.execute("DELETE FROM runs", [])).unwrap();
     sandbox.rekindle(&["health"]).run().ok();
     assert_eq!((line().as_str(), started(&sandbox, "s5").as_str()), ("", ""));
+}
+
+/// O11-06: what is fatal is sent to Telegram at once, once a day, and names no path.
+#[test]
+fn o11_06_what_is_fatal_is_sent_at_once() {
+    let (sandbox, telegram) = (quiet(), TelegramServer::default());
+    let run = |args: &[&str]| sandbox.rekindle(args).env("TELEGRAM_BOT_TOKEN", TELEGRAM_TOKEN).run();
+    run(&["review", "connect", "telegram", "--url", telegram.url(), "--chat", "42", "--yes"]).ok();
+    fs::write(sandbox.state().join("rekindle.db"), "no database".repeat(500)).unwrap();
+    for _ in 0..2 {
+        run(&["worker"]).fails(1);
+        let messages = telegram.messages();
+        let [message] = &messages[..] else { panic!("{messages:?}") };
+        let told = text(message, "text");
+        assert!(
+            told.contains("`database`") && told.contains("rekindle health") && !told.contains('/'),
+            "{told}"
+        );
+    }
+}
+
+/// O11-08: every command that a check names exists.
+#[test]
+fn o11_08_every_command_that_mends_exists() {
+    let (sandbox, source) = (quiet(), house::read("crates/core/src/health/checks.rs"));
+    let commands = source.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix("rekindle "));
+    let mut checked = 0;
+    for command in commands {
+        let command =
+            command.replace("{}", "claude").replace("{MIN_MESSAGES_SETTING}", "capture.min_user_messages");
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        sandbox.rekindle(&words).run().ok();
+        checked += 1;
+    }
+    assert!(checked > 20, "only {checked} commands were found");
 }
 
 /// VLT-11: each command of the vault answers for a new home.

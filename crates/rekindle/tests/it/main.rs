@@ -92,6 +92,7 @@ mod surfaces_buttons;
 #[cfg(unix)]
 mod typed_only;
 mod undo;
+mod week;
 mod weekly;
 
 use rekindle_testkit::Sandbox;

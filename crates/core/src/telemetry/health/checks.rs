@@ -336,7 +336,7 @@ fn zero_hit_rate(facts: &HealthFacts) -> Finding {
     if recalls < MIN_RECALLS || facts.memories.memories < MIN_MEMORIES {
         return Finding::unmeasured(evidence);
     }
-    let next = "`rekindle inspect --last` shows what was dropped and why, `rekindle eval` measures recall";
+    let next = "`rekindle inspect` shows what was dropped and why, `rekindle eval` measures recall";
     Finding::judge(share(without, recalls) <= MAX_ZERO_HIT_RATE, evidence, next)
 }
 
@@ -364,7 +364,7 @@ fn stale_ratio(facts: &HealthFacts) -> Finding {
         false => Finding::judge(
             share(stale, all) <= MAX_STALE_RATIO,
             evidence,
-            "`rekindle recall --stale true` lists them; `rekindle forget` or `rekindle edit` each",
+            "`rekindle recall --stale=true` with a topic finds them; `rekindle forget` or `rekindle edit` each",
         ),
     }
 }

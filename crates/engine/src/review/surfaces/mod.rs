@@ -92,6 +92,14 @@ pub fn account_name(settings: &ReviewSettings, surface: ReviewSurface) -> Result
     }
 }
 
+/// Tells the person through Telegram that nothing works (O11-06). Does nothing unless Telegram is enabled.
+pub fn tell(settings: &ReviewSettings, text: &str) -> Result<(), ApiError> {
+    match is_enabled(settings, ReviewSurface::Telegram) {
+        true => telegram::TelegramClient::new(&settings.telegram)?.tell(text),
+        false => Ok(()),
+    }
+}
+
 /// Returns the event that requests a sync, if one is due: the surface shows an ended proposal, or a proposal
 /// waits and the last sync is long ago.
 pub fn request(

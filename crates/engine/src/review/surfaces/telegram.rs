@@ -23,6 +23,8 @@ use crate::review::proposals::{self, ProposalRecord};
 const MAX_UPDATES: usize = 100;
 /// The most attempts to send a message whose result is unknown.
 const MAX_SEND_ATTEMPTS: u32 = 3;
+/// The maximum length of an alert, in characters.
+const MAX_ALERT_CHARS: usize = 200;
 
 pub(super) struct TelegramClient {
     api: ApiClient,
@@ -56,6 +58,16 @@ impl TelegramClient {
     pub(super) fn name(&self) -> Result<String, ApiError> {
         let bot = self.call_or_fail("getMe", &json!({}))?;
         Ok(format!("@{}", one_line(bot["username"].as_str().unwrap_or("bot"), 80)))
+    }
+
+    /// Sends a line to the person. It is no question and gets no answer.
+    pub(super) fn tell(&self, text: &str) -> Result<(), ApiError> {
+        let message = json!({
+            "chat_id": self.chat,
+            "text": one_line(text, MAX_ALERT_CHARS),
+            "link_preview_options": {"is_disabled": true},
+        });
+        self.call_or_fail("sendMessage", &message).map(drop)
     }
 
     pub(super) fn sync(&self, look: &mut SyncPass<'_>, next: Option<i64>) -> Result<(), SyncFailure> {
