@@ -116,6 +116,10 @@ pub(crate) enum CliCommand {
     Redact(cmd::RedactArgs),
     /// Learn from the sessions you had before Rekindle
     Backfill(cmd::BackfillArgs),
+    /// Write notes, settings and state into one file
+    Backup(cmd::BackupArgs),
+    /// Restore a backup
+    Restore(cmd::RestoreArgs),
     /// Bring the index up to date with your notes
     Reindex(cmd::ReindexArgs),
     /// Manage the embedding models
@@ -204,6 +208,8 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         CliCommand::Feedback(feedback) => feedback.run(context),
         CliCommand::Reindex(reindex) => reindex.run(context),
         CliCommand::Backfill(backfill) => backfill.run(context),
+        CliCommand::Backup(backup) => backup.run(context),
+        CliCommand::Restore(restore) => restore.run(context),
         CliCommand::Eval(eval) => eval.run(context),
         CliCommand::Cost(cost) => cost.run(context),
         CliCommand::Ask(ask) => ask.run(context),

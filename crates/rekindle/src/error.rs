@@ -10,7 +10,7 @@ use rekindle_engine::index;
 use rekindle_engine::index::models;
 use rekindle_engine::jobs::spool;
 use rekindle_engine::jobs::worker_lock;
-use rekindle_engine::ops::setup;
+use rekindle_engine::ops::{backup, setup};
 use rekindle_engine::pipeline::backfill;
 use rekindle_engine::platform::db;
 use rekindle_engine::platform::home;
@@ -81,6 +81,13 @@ impl From<setup::Error> for CliError {
             setup::Error::Home(error) => error.into(),
             error => Self::usage(error),
         }
+    }
+}
+
+impl From<backup::Error> for CliError {
+    fn from(error: backup::Error) -> Self {
+        let hint = error.hint();
+        Self { hint, ..Self::new(error) }
     }
 }
 

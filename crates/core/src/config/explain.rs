@@ -39,6 +39,8 @@ pub struct KeyDoc {
     pub default: SettingValue,
     /// The environment variables that set it, strongest first.
     pub variables: Vec<String>,
+    /// True if the value belongs to one machine: a path, a program, an account (OPS-12).
+    pub is_device_local: bool,
     /// True if a project file may set it.
     pub in_project: bool,
 }
@@ -60,6 +62,7 @@ pub fn keys() -> Vec<KeyDoc> {
             allowed: key.kind.allowed_text(),
             default: entry.value,
             variables,
+            is_device_local: key.is_device_local(),
             in_project: key.in_project(),
         }
     };

@@ -14,6 +14,24 @@ pub(super) const WORKSPACE_VARIABLE: &str = "MEMORY_WORKSPACE";
 /// whose memories are shown.
 pub(super) const PROJECT_KEYS: &[&str] = &["memory.enabled", "memory.scope", "project.name", "recall.k"];
 
+/// The settings that hold paths, programs and accounts of one machine (OPS-12). A backup marks them, and another
+/// machine does not take them over.
+pub(super) const DEVICE_KEYS: &[&str] = &[
+    "user.name",
+    "vault.notes",
+    "paths.state",
+    "paths.identity",
+    "identity.links",
+    "review.todoist.url",
+    "review.telegram.url",
+    "review.telegram.chat",
+    "review.telegram.user",
+    "llm.command.program",
+    "llm.command.arguments",
+    "ideas.research.program",
+    "ideas.research.arguments",
+];
+
 /// Settings of earlier versions. A file that still has one loads with a warning.
 pub(super) const REMOVED_KEYS: &[&str] = &["engines.qdrant.url", "engines.qdrant.collection"];
 
@@ -45,6 +63,10 @@ impl SettingKey {
     /// The environment variable of a key: `REKINDLE_RECALL_K` for `recall.k`.
     pub(super) fn variable(&self) -> String {
         format!("REKINDLE_{}", self.name.to_ascii_uppercase().replace('.', "_"))
+    }
+
+    pub(super) fn is_device_local(&self) -> bool {
+        DEVICE_KEYS.contains(&self.name)
     }
 
     pub(super) fn in_project(&self) -> bool {

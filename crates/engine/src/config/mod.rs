@@ -237,6 +237,12 @@ fn changed_text(
     Ok(new.text)
 }
 
+/// The user's file without the settings that belong to one machine (OPS-12). `None` if the text is not TOML.
+pub fn without_device_settings(text: &str) -> Option<String> {
+    let device = settings::keys().into_iter().filter(|key| key.is_device_local);
+    device.map(|key| key.name).try_fold(text.to_owned(), |text, key| edit::unset(&text, key))
+}
+
 /// The initial settings file of the user, for `rekindle init`.
 pub fn user_file(name: &str, notes: Option<&str>) -> Result<String, Error> {
     let mut text = String::from(

@@ -1,12 +1,14 @@
 //! Sets up an installation, checks it, reports what was learnt, and forgets for good.
 //!
 //! - [`setup`]: creates the folders and the vault
+//! - [`backup`]: writes everything into one file, and puts it back
 //! - [`doctor`]: checks an installation
 //! - [`health`]: measures what the health checks decide on
 //! - [`forget`]: removes a memory from every store, for good
 //! - [`learning`]: reports what was learnt and skipped
 //! - [`week`]: gathers what a week brought, for a page
 
+pub mod backup;
 pub mod doctor;
 pub mod forget;
 pub mod health;

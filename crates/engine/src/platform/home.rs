@@ -256,6 +256,11 @@ impl DataPaths {
         self.state.join("forget")
     }
 
+    /// The copies that `restore` makes of what it replaces.
+    pub fn backups_folder(&self) -> PathBuf {
+        self.state.join("backups")
+    }
+
     /// The stop file: while it exists, nothing runs.
     pub fn stop_file(&self) -> PathBuf {
         self.state.join("STOP")

@@ -57,6 +57,7 @@ pub use research::ResearchableIdea;
 pub use scan::{NoteProblem, ScannedEntry, VaultScan};
 pub use undo::UndoneChange;
 
+use self::lock::VaultLock;
 use crate::platform::clock;
 use crate::platform::disk::{self, FileContent};
 use crate::platform::home::DataPaths;
@@ -84,6 +85,17 @@ pub struct Vault {
     zone: OnceLock<TimeZone>,
     /// The cache of daily logs.
     pub(crate) logs: Arc<LogCache>,
+}
+
+/// Keeps every other writer out of the vault until it is dropped.
+#[derive(Debug)]
+pub struct PausedWriters {
+    _lock: VaultLock,
+}
+
+/// Waits for the current writer, then keeps all writers out.
+pub fn pause_writers(places: &DataPaths) -> Result<PausedWriters, Error> {
+    Ok(PausedWriters { _lock: VaultLock::acquire(&places.locks_folder())? })
 }
 
 impl Vault {

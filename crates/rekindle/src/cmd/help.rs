@@ -48,7 +48,22 @@ pub(crate) const MAIN_GROUPS: [CommandGroup; 4] = [
 
 /// Every command, in groups.
 const ALL_GROUPS: [CommandGroup; 8] = [
-    ("Set up", &["init", "install", "uninstall", "doctor", "config", "llm", "model", "completions", "help"]),
+    (
+        "Set up",
+        &[
+            "init",
+            "install",
+            "uninstall",
+            "doctor",
+            "backup",
+            "restore",
+            "config",
+            "llm",
+            "model",
+            "completions",
+            "help",
+        ],
+    ),
     (
         "Memory",
         &["save", "recall", "ask", "list", "show", "edit", "evolve", "forget", "undo", "note", "feedback"],

@@ -11,6 +11,7 @@ mod abandoned_files;
 #[cfg(unix)]
 mod agent_shell;
 mod backfill;
+mod backup;
 mod bad_input;
 mod bench;
 mod blocks;

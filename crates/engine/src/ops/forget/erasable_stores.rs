@@ -13,7 +13,9 @@ use super::PendingForget;
 use super::database::ErasableDatabase;
 use super::erasable_store::ErasableStore;
 use crate::index::RecallIndex;
+use crate::ops::backup::restore::{UNPACKED_FOLDER, any_file_matches, safety_copies};
 use crate::platform::disk::{self, FileContent, TEMPORARY_PREFIX};
+use crate::platform::home::DataPaths;
 use crate::recall::messages::MessageStore;
 use crate::recall::usage::UsageSummary;
 use crate::vault::scan::all_files;
@@ -35,6 +37,7 @@ pub(super) fn all_stores(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
         Box::new(ErasableJsonFolder { name: "editing", folder: vault.places.editing_folder() }),
         Box::new(ErasableJsonFolder { name: "patches", folder: vault.places.patches_folder() }),
         Box::new(ErasableJsonFolder { name: "notices", folder: vault.places.notices_file() }),
+        Box::new(ErasableBackups { places: &vault.places }),
         Box::new(ErasableDatabase { path: vault.places.database() }),
         Box::new(ErasableUsage { vault }),
         Box::new(ErasableMessages { messages: MessageStore::from_paths(&vault.places) }),
@@ -216,6 +219,43 @@ impl ErasableStore for ErasableIndex<'_> {
             .map(|(file, _)| file)
             .collect();
         files.dedup();
+        Ok(files)
+    }
+}
+
+/// The copies that restores made of what they replaced. A copy with the text is removed whole.
+struct ErasableBackups<'a> {
+    places: &'a DataPaths,
+}
+
+impl ErasableStore for ErasableBackups<'_> {
+    fn name(&self) -> &'static str {
+        "backups"
+    }
+
+    fn erase(&self, _going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+        let copies = self.files_with(target)?;
+        for copy in &copies {
+            disk::shred(copy).map_err(Error::io("remove", copy))?;
+        }
+        Ok(copies.len())
+    }
+
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        if target.is_empty() {
+            return Ok(Vec::new());
+        }
+        let folder = self.places.backups_folder();
+        // What a killed restore left unpacked are plain files.
+        let mut files = match all_files(&folder.join(UNPACKED_FOLDER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            files => files.map_err(Error::io("read", &folder))?,
+        };
+        files.extend(safety_copies(self.places).map_err(Error::io("read", &folder))?);
+        files.retain(|file| match file.extension() {
+            Some(_) => any_file_matches(file, |bytes| target.matches_file(bytes)),
+            None => std::fs::read(file).is_ok_and(|bytes| target.matches_file(&bytes)),
+        });
         Ok(files)
     }
 }

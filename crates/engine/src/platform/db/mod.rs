@@ -183,6 +183,13 @@ impl Database {
         attempt().map_err(failed)
     }
 
+    /// Writes a consistent copy to `target`, which must not exist.
+    pub fn copy_to(&self, target: &Path) -> Result<(), Error> {
+        self.run(|connection| {
+            connection.execute("VACUUM INTO ?1", params![target.to_string_lossy()]).map(drop)
+        })
+    }
+
     /// Copies the write-ahead log into the file and empties the log.
     pub fn checkpoint(&self) -> Result<(), Error> {
         self.run(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
