@@ -22,6 +22,8 @@ pub fn svg(colds: &[ColdRuns]) -> Option<String> {
     let point = |cold: &ColdRuns| Some((cold.program.size()? as f64, cold.p50(), cold.p95()));
     let fts5: Vec<_> =
         colds.iter().filter(|c| matches!(c.program, MeasuredProgram::Fts5(_))).filter_map(point).collect();
+    let tantivy: Vec<_> =
+        colds.iter().filter(|c| matches!(c.program, MeasuredProgram::Tantivy(_))).filter_map(point).collect();
     let ours: Vec<_> =
         colds.iter().filter(|c| matches!(c.program, MeasuredProgram::Recall(_))).filter_map(point).collect();
     let made_up: Vec<_> =
@@ -34,6 +36,7 @@ pub fn svg(colds: &[ColdRuns]) -> Option<String> {
     }
     let lines = [
         PlotLine { name: "FTS5", colour: "#b4552d", points: fts5 },
+        PlotLine { name: "tantivy", colour: "#6b8e23", points: tantivy },
         PlotLine { name: "rekindle recall", colour: "#1f6f8b", points: ours },
         PlotLine { name: "made-up vectors", colour: "#7fb3c6", points: made_up },
         PlotLine { name: "empty program", colour: "#8a8a8a", points: floor.to_vec() },

@@ -12,6 +12,8 @@ pub enum MeasuredProgram {
     Empty,
     /// One FTS5 query over this many memories.
     Fts5(usize),
+    /// One tantivy query over this many memories.
+    Tantivy(usize),
     /// One cold recall over this many memories.
     Recall(usize),
     /// The same search over a line store of this size with made-up vectors, through `rekindle bench query`.
@@ -24,7 +26,7 @@ impl MeasuredProgram {
     pub fn size(self) -> Option<usize> {
         match self {
             Self::Empty => None,
-            Self::Fts5(size) | Self::Recall(size) | Self::Query(size) => Some(size),
+            Self::Fts5(size) | Self::Tantivy(size) | Self::Recall(size) | Self::Query(size) => Some(size),
         }
     }
 
@@ -33,6 +35,7 @@ impl MeasuredProgram {
         match self {
             Self::Empty => "empty program",
             Self::Fts5(_) => "FTS5",
+            Self::Tantivy(_) => "tantivy",
             Self::Recall(_) => "rekindle recall",
             Self::Query(_) => "bench query, made-up vectors",
         }
@@ -56,6 +59,16 @@ pub fn fts5_query(database: &Path, folder: &Path, words: &str) -> ProgramRun {
 /// Builds the FTS5 table.
 pub fn fts5_build(lines: &Path, database: &Path, folder: &Path) -> ProgramRun {
     ProgramRun::new(sibling("fts5"), folder).arg("build").arg(database).input(lines)
+}
+
+/// Runs one tantivy query with the words of a prompt.
+pub fn tantivy_query(index: &Path, folder: &Path, words: &str) -> ProgramRun {
+    ProgramRun::new(sibling("tantivy_bm25"), folder).arg("query").arg(index).arg(words)
+}
+
+/// Builds the tantivy index.
+pub fn tantivy_build(lines: &Path, index: &Path, folder: &Path) -> ProgramRun {
+    ProgramRun::new(sibling("tantivy_bm25"), folder).arg("build").arg(index).input(lines)
 }
 
 /// Runs the program that generates memories.

@@ -172,18 +172,20 @@ impl BenchmarkReport {
         let mut text = String::from(
             "What is below was built once each, one after the other, and with `--keep` perhaps by an earlier run: not \
              to be divided by each other.\n\n\
-             | memories | FTS5 build s | FTS5 MB | index with vectors s | index MB | peak MB of indexing |\n\
-             |---:|---:|---:|---:|---:|---:|\n",
+             | memories | FTS5 build s | FTS5 MB | tantivy build s | tantivy MB | index with vectors s | index MB | peak MB of indexing |\n\
+             |---:|---:|---:|---:|---:|---:|---:|---:|\n",
         );
         for (size, made) in &self.stores {
             let cell = |name: &str, unit: f64| {
                 made[name].as_f64().map_or(String::new(), |value| number(value / unit))
             };
             text += &format!(
-                "| {} | {} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
                 thousands(*size),
                 cell("fts5_build_ms", 1e3),
                 cell("fts5_bytes", 1e6),
+                cell("tantivy_build_ms", 1e3),
+                cell("tantivy_bytes", 1e6),
                 cell("index_ms", 1e3),
                 cell("index_bytes", 1e6),
                 cell("index_peak_bytes", 1e6)
@@ -196,7 +198,7 @@ impl BenchmarkReport {
         let mut text = String::from(
             "Whether the memory a question was made for is among the five (a quick program that finds nothing is worth \
              nothing):\n\n\
-             | memories | questions | asked | FTS5 | Rekindle | Rekindle silent |\n|---:|---|---:|---:|---:|---:|\n",
+             | memories | questions | asked | FTS5 | tantivy | Rekindle | Rekindle silent |\n|---:|---|---:|---:|---:|---:|---:|\n",
         );
         for (size, kinds) in &self.found {
             for (kind, counts) in kinds.as_object().into_iter().flatten() {
@@ -205,10 +207,11 @@ impl BenchmarkReport {
                     value => value.to_string(),
                 };
                 text += &format!(
-                    "| {} | {kind} | {} | {} | {} | {} |\n",
+                    "| {} | {kind} | {} | {} | {} | {} | {} |\n",
                     thousands(*size),
                     cell("asked"),
                     cell("fts5"),
+                    cell("tantivy"),
                     cell("recall"),
                     cell("silent")
                 );

@@ -56,11 +56,12 @@ impl ColdRuns {
     }
 }
 
-/// Lists the programs to run: the empty program, and FTS5 and Rekindle at every size.
+/// Lists the programs to run: the empty program, and FTS5, tantivy and Rekindle at every size.
 pub fn programs(stores: &[BenchStore]) -> Vec<MeasuredProgram> {
     let mut programs = vec![MeasuredProgram::Empty];
     for store in stores {
         programs.push(MeasuredProgram::Fts5(store.size));
+        programs.push(MeasuredProgram::Tantivy(store.size));
         if store.indexed {
             let ours = if store.synthetic { MeasuredProgram::Query } else { MeasuredProgram::Recall };
             programs.push(ours(store.size));
@@ -112,15 +113,16 @@ fn command(
     match program {
         MeasuredProgram::Empty => Some(ProgramRun::new(&options.empty, &options.work)),
         MeasuredProgram::Fts5(_) => Some(store()?.fts5(question)),
+        MeasuredProgram::Tantivy(_) => Some(store()?.tantivy(question)),
         MeasuredProgram::Recall(_) | MeasuredProgram::Query(_) => Some(store()?.recall(rekindle, question)),
     }
 }
 
 /// Counts hits of one store by kind of question: asked, hits of FTS5, hits of Rekindle, empty answers of
-/// Rekindle. An empty answer is fast but useless, so speed needs these counts beside it. The questions also
+/// Rekindle, hits of tantivy. An empty answer is fast but useless, so speed needs these counts beside it. The questions also
 /// load all files into the page cache.
 pub fn found(rekindle: &RekindleProgram, store: &BenchStore, questions: &[StoredQuestion]) -> Result<Value> {
-    let mut kinds: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
     let few =
         if store.size > MAX_FREQUENT_SIZE { questions.len() / RARE_TURN_INTERVAL } else { questions.len() };
     for question in &questions[..few] {
@@ -128,6 +130,8 @@ pub fn found(rekindle: &RekindleProgram, store: &BenchStore, questions: &[Stored
         counts[0] += 1;
         let ids = store.fts5(question).printed()?;
         counts[1] += usize::from(ids.lines().any(|id| id == question.gold));
+        let ids = store.tantivy(question).printed()?;
+        counts[4] += usize::from(ids.lines().any(|id| id == question.gold));
         if store.indexed {
             let answer: Value = serde_json::from_str(&store.recall(rekindle, question).printed()?)?;
             let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -136,11 +140,11 @@ pub fn found(rekindle: &RekindleProgram, store: &BenchStore, questions: &[Stored
             counts[3] += usize::from(results.is_empty());
         }
     }
-    let kinds = kinds.into_iter().map(|(kind, [asked, fts5, recall, silent])| {
+    let kinds = kinds.into_iter().map(|(kind, [asked, fts5, recall, silent, tantivy])| {
         let ours = |count: usize| if store.indexed { json!(count) } else { Value::Null };
         (
             kind.to_owned(),
-            json!({"asked": asked, "fts5": fts5, "recall": ours(recall), "silent": ours(silent)}),
+            json!({"asked": asked, "fts5": fts5, "tantivy": tantivy, "recall": ours(recall), "silent": ours(silent)}),
         )
     });
     Ok(Value::Object(kinds.collect()))

@@ -1,4 +1,4 @@
-//! Stores with the same memories for every program: lines, an FTS5 table, and a vault with its index for
+//! Stores with the same memories for every program: lines, an FTS5 table, a tantivy index, and a vault with its index for
 //! Rekindle. A store of an earlier run is reused.
 
 use std::fs;
@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::options::MeasureOptions;
-use super::program::{corpus, fts5_build, fts5_query, synthetic_fill, synthetic_ingest, thousands};
+use super::program::{
+    corpus, fts5_build, fts5_query, synthetic_fill, synthetic_ingest, tantivy_build, tantivy_query, thousands,
+};
 use super::rekindle::RekindleProgram;
 use super::run::{ProgramRun, bytes_below};
 use crate::corpus::write::CORPUS_VERSION;
@@ -58,6 +60,11 @@ impl BenchStore {
         self.folder.join("fts5.db")
     }
 
+    /// The folder of the tantivy index.
+    pub fn tantivy_index(&self) -> PathBuf {
+        self.folder.join("tantivy")
+    }
+
     /// The Rekindle home of the store.
     pub fn home(&self) -> PathBuf {
         self.folder.join("home")
@@ -70,6 +77,11 @@ impl BenchStore {
     /// Builds the FTS5 command for one question.
     pub fn fts5(&self, question: &StoredQuestion) -> ProgramRun {
         fts5_query(&self.database(), &self.folder, &question.text)
+    }
+
+    /// Builds the tantivy command for one question.
+    pub fn tantivy(&self, question: &StoredQuestion) -> ProgramRun {
+        tantivy_query(&self.tantivy_index(), &self.folder, &question.text)
     }
 
     /// Builds the command for one cold question to Rekindle.
@@ -108,6 +120,16 @@ impl BenchStore {
             let built = fts5_build(&store.lines(), &store.database(), &store.folder).timed()?;
             store.record("fts5_build_ms", json!(built.wall))?;
             store.record("fts5_bytes", json!(store.database().metadata()?.len()))?;
+        }
+        // A store that was kept before this anchor existed gets it now.
+        if !store.made.contains_key("tantivy_build_ms") {
+            say(&format!("{} memories: tantivy", thousands(size)));
+            if store.tantivy_index().exists() {
+                fs::remove_dir_all(store.tantivy_index())?;
+            }
+            let built = tantivy_build(&store.lines(), &store.tantivy_index(), &store.folder).timed()?;
+            store.record("tantivy_bytes", json!(bytes_below(&store.tantivy_index())?))?;
+            store.record("tantivy_build_ms", json!(built.wall))?;
         }
         store.index(options, rekindle)?;
         Ok(store)
